@@ -1,0 +1,4 @@
+/** The card's interface as definitions: layouts, bit ranges and codes. */
+module org.hghca.abi {
+  exports org.hghca.abi;
+}

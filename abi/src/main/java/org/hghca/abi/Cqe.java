@@ -1,0 +1,247 @@
+package org.hghca.abi;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+
+/**
+ * A completion queue entry.
+ *
+ * <pre>
+ *       31        24 23        16 15         8 7          0
+ * 00h  |                      my_qpn                       |
+ * 04h  |                      my_ee                        |  not in use
+ * 08h  |                      rqpn                         |
+ * 0Ch  |         rlid            |  g_mlpath   |  sl_ipok   |
+ * 10h  |                 imm_etype_pkey_eec                |  success
+ * 10h  |         db_cnt          |  vendor_err |  syndrome  |  error
+ * 14h  |                     byte_cnt                      |
+ * 18h  |                       wqe                         |
+ * 1Ch  |   owner    |      -     |   is_send   |  opcode    |
+ * </pre>
+ *
+ * <p>Opcode FFh ({@link WqeOpcode#INVALID}) marks an error. In an error entry the document leaves
+ * is_send blank; EXTENSION: the software HCA writes 1 for sends and 0 for receives, the RTL 0. The
+ * RTL gives no syndrome on RC; on UC and UD it keeps the WQE's opcode and puts the syndrome into
+ * byte 13h.
+ *
+ * <p>The owner byte says nothing that all devices share: software owns an entry at 00h, which is
+ * also what the first RTL writes, but the second RTL writes 80h. A ring is therefore filled with a
+ * {@link #SENTINEL} that no device writes, before its CQ exists and again after each entry is
+ * consumed.
+ *
+ * <p>Source: interface document, tables 3-3-1, both 3-3-2, and 3-3-4.
+ */
+public final class Cqe {
+  /** Bytes of an entry. Table 3-3-1. */
+  public static final int SIZE = 32;
+
+  /** Byte offset of my_qpn, 32 bits. Table 3-3-2. */
+  public static final int QPN_OFFSET = 0x00;
+
+  /** Byte offset of rqpn, 32 bits. On RC sends the first RTL writes the CQ's lkey. Table 3-3-2. */
+  public static final int REMOTE_QPN_OFFSET = 0x08;
+
+  /** Byte offset of the dword with rlid in [31:16]. Table 3-3-2. */
+  public static final int REMOTE_LID_OFFSET = 0x0c;
+
+  /** rlid, [31:16] of dword 0Ch: lowest bit. Table 3-3-2. */
+  public static final int REMOTE_LID_SHIFT = 16;
+
+  /** Byte offset of imm, 32 bits, in a success. The RTL never delivers it. Table 3-3-2. */
+  public static final int IMMEDIATE_OFFSET = 0x10;
+
+  /** Byte offset of the syndrome, 10h[7:0], in an error. Table 3-3-4. */
+  public static final int SYNDROME_OFFSET = 0x10;
+
+  /** Byte offset of vendor_err, 10h[15:8], in an error; "not in use". Table 3-3-4. */
+  public static final int VENDOR_ERROR_OFFSET = 0x11;
+
+  /** Byte offset where the first RTL puts the syndrome of a UC or UD error: 10h[31:24]. */
+  public static final int TOP_SYNDROME_OFFSET = 0x13;
+
+  /** Byte offset of byte_cnt, 32 bits. Table 3-3-2. */
+  public static final int BYTE_COUNT_OFFSET = 0x14;
+
+  /** Byte offset of wqe, 32 bits: byte offset of the WQE in its queue. Table 3-3-2. */
+  public static final int WQE_OFFSET_OFFSET = 0x18;
+
+  /** Byte offset of the last dword: owner, is_send and opcode. Table 3-3-1. */
+  public static final int LAST_DWORD_OFFSET = 0x1c;
+
+  /** Byte offset of the owner, 1Ch[31:24]. Table 3-3-1. */
+  public static final int OWNER_OFFSET = 0x1f;
+
+  /** is_send, 1Ch[15:8]: lowest bit. Table 3-3-2. */
+  public static final int IS_SEND_SHIFT = 8;
+
+  /** owner, 1Ch[31:24]: lowest bit. Table 3-3-2. */
+  public static final int OWNER_SHIFT = 24;
+
+  /** opcode, 1Ch[7:0]: largest value. Table 3-3-2. */
+  public static final int OPCODE_MASK = 0xff;
+
+  /** Owner byte: the entry is software's. Table 3-3-2. */
+  public static final int OWNER_SOFTWARE = 0x00;
+
+  /** Owner byte: the entry is the card's; the second RTL writes it. Table 3-3-2. */
+  public static final int OWNER_HARDWARE = 0x80;
+
+  /** Owner byte of an entry that no device has written yet; this project's choice. */
+  public static final int SENTINEL = 0xff;
+
+  private static final int ARMED_DWORD = 0xffff_ffff;
+
+  private Cqe() {}
+
+  /**
+   * The owner byte, read with acquire: when it is not the {@link #SENTINEL}, the rest of the entry
+   * may be read.
+   */
+  public static int owner(MemorySegment segment, long offset) {
+    return LittleEndian.getByteAcquire(segment, offset + OWNER_OFFSET);
+  }
+
+  /**
+   * The last dword, read with acquire: owner, is_send and opcode in one load, for {@link
+   * #owner(int)}, {@link #isSend(int)} and {@link #opcode(int)}. {@code offset} is a multiple of 4
+   * in native memory.
+   */
+  public static int lastDword(MemorySegment segment, long offset) {
+    return LittleEndian.getIntAcquire(segment, offset + LAST_DWORD_OFFSET);
+  }
+
+  /** owner of a last dword, 0..255. */
+  public static int owner(int lastDword) {
+    return lastDword >>> OWNER_SHIFT;
+  }
+
+  /** Whether is_send of a last dword is not zero. */
+  public static boolean isSend(int lastDword) {
+    return (lastDword >>> IS_SEND_SHIFT & 0xff) != 0;
+  }
+
+  /** opcode of a last dword, 0..255. */
+  public static int opcode(int lastDword) {
+    return lastDword & OPCODE_MASK;
+  }
+
+  /** my_qpn. */
+  public static int qpn(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + QPN_OFFSET);
+  }
+
+  /** rqpn. */
+  public static int remoteQpn(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + REMOTE_QPN_OFFSET);
+  }
+
+  /** rlid, 16 bits. */
+  public static int remoteLid(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + REMOTE_LID_OFFSET) >>> REMOTE_LID_SHIFT;
+  }
+
+  /** imm of a success, the little-endian dword of the sender's WQE. */
+  public static int immediate(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + IMMEDIATE_OFFSET);
+  }
+
+  /** byte_cnt of a success. */
+  public static int byteCount(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + BYTE_COUNT_OFFSET);
+  }
+
+  /** wqe: byte offset of the WQE in its queue. */
+  public static int wqeOffset(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + WQE_OFFSET_OFFSET);
+  }
+
+  /** syndrome of an error, 10h[7:0]; see {@link Syndrome#of}. */
+  public static int syndrome(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + IMMEDIATE_OFFSET) & 0xff;
+  }
+
+  /** vendor_err of an error, 10h[15:8]. */
+  public static int vendorError(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + IMMEDIATE_OFFSET) >>> 8 & 0xff;
+  }
+
+  /** 10h[31:24], where the first RTL puts the syndrome of a UC or UD error. */
+  public static int topSyndrome(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + IMMEDIATE_OFFSET) >>> 24;
+  }
+
+  /** Gives a consumed entry back: stores the sentinel over the last dword. */
+  public static void arm(MemorySegment segment, long offset) {
+    LittleEndian.putInt(segment, offset + LAST_DWORD_OFFSET, ARMED_DWORD);
+  }
+
+  /** Fills {@code entries} entries from {@code offset} on with sentinel bytes. */
+  public static void fill(MemorySegment segment, long offset, long entries) {
+    segment.asSlice(offset, entries * SIZE).fill((byte) SENTINEL);
+  }
+
+  /**
+   * A device writes a success: all 32 bytes, the last dword last.
+   *
+   * @param remoteLid rlid, 16 bits
+   * @param immediate imm, 0 when the message has none
+   * @param byteCount bytes sent or received
+   * @param wqeOffset byte offset of the WQE in its queue
+   * @param isSend true for the completion of a send WQE
+   * @param opcode a {@link WqeOpcode} for a send, a {@link BthOpcode} for a receive
+   * @param owner what the device writes, {@link HardwareProfile#cqeOwner()}
+   */
+  public static void encodeSuccess(
+      MemorySegment segment,
+      long offset,
+      int qpn,
+      int remoteQpn,
+      int remoteLid,
+      int immediate,
+      int byteCount,
+      int wqeOffset,
+      boolean isSend,
+      int opcode,
+      int owner) {
+    LittleEndian.putInts(segment, offset, qpn, 0);
+    LittleEndian.putInts(
+        segment, offset + REMOTE_QPN_OFFSET, remoteQpn, remoteLid << REMOTE_LID_SHIFT);
+    LittleEndian.putInts(segment, offset + IMMEDIATE_OFFSET, immediate, byteCount);
+    publish(segment, offset, wqeOffset, isSend, opcode, owner);
+  }
+
+  /**
+   * A device writes an error: all 32 bytes, the last dword last, opcode FFh.
+   *
+   * @param wqeOffset byte offset of the failed WQE in its queue
+   * @param syndrome code of a {@link Syndrome}, 8 bits
+   * @param vendorError vendor_err, 8 bits
+   * @param isSend EXTENSION: true for the completion of a send WQE; a device by the document leaves
+   *     this blank
+   * @param owner what the device writes, {@link HardwareProfile#cqeOwner()}
+   */
+  public static void encodeError(
+      MemorySegment segment,
+      long offset,
+      int qpn,
+      int wqeOffset,
+      int syndrome,
+      int vendorError,
+      boolean isSend,
+      int owner) {
+    LittleEndian.putInts(segment, offset, qpn, 0);
+    LittleEndian.putLong(segment, offset + REMOTE_QPN_OFFSET, 0);
+    LittleEndian.putInts(
+        segment, offset + IMMEDIATE_OFFSET, (vendorError & 0xff) << 8 | syndrome & 0xff, 0);
+    publish(segment, offset, wqeOffset, isSend, WqeOpcode.INVALID, owner);
+  }
+
+  private static void publish(
+      MemorySegment segment, long offset, int wqeOffset, boolean isSend, int opcode, int owner) {
+    // Whoever sees the owner byte must see the other seven dwords. A fence rather than a release
+    // store: a device may build the entry in memory of any alignment.
+    VarHandle.releaseFence();
+    int last = owner << OWNER_SHIFT | (isSend ? 1 << IS_SEND_SHIFT : 0) | opcode & OPCODE_MASK;
+    LittleEndian.putInts(segment, offset + WQE_OFFSET_OFFSET, wqeOffset, last);
+  }
+}

@@ -1,0 +1,79 @@
+package org.hghca.abi;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Asynchronous events, and their bits in the mask of MAP_EQ (interface document, table 3-2-25): the
+ * bit of an event is 1 shifted by its code.
+ */
+public enum EventType {
+  /** 02: the first packet came while the QP was in RTR. */
+  COMM_EST(0x02),
+  /** 03: the send queue is drained. */
+  SQ_DRAINED(0x03),
+  /** 04: a CQ was overrun or could not be written. */
+  CQ_ERROR(0x04),
+  /** 05: a work queue is in error. */
+  WQ_CATAS_ERROR(0x05),
+  /** 08: the device is in error. */
+  LOCAL_CATAS_ERROR(0x08),
+  /** 09: a port came up or went down. */
+  PORT_CHANGE(0x09),
+  /** 10h: a request could not be carried out. */
+  WQ_INVAL_REQ_ERROR(0x10),
+  /** 11h: a request was refused for its access rights. */
+  WQ_ACCESS_ERROR(0x11);
+
+  /** HGHCA_ASYNC_EVENT_MASK: all events of the table. */
+  public static final long ASYNC_MASK = maskOf(EnumSet.allOf(EventType.class));
+
+  private final int code;
+
+  EventType(int code) {
+    this.code = code;
+  }
+
+  /** The code, below 64. */
+  public int code() {
+    return code;
+  }
+
+  /** The document's name, as in {@code HGHCA_EVENT_TYPE_COMM_EST}. */
+  public String symbol() {
+    return "HGHCA_EVENT_TYPE_" + name();
+  }
+
+  /** The bit in the mask of MAP_EQ. */
+  public long mask() {
+    return 1L << code;
+  }
+
+  /** The mask of several events. */
+  public static long maskOf(Collection<EventType> events) {
+    long mask = 0;
+    for (EventType event : events) {
+      mask |= event.mask();
+    }
+    return mask;
+  }
+
+  /** The events of a mask; bits that the table does not name are left out. */
+  public static Set<EventType> inMask(long mask) {
+    Set<EventType> events = EnumSet.noneOf(EventType.class);
+    for (EventType event : values()) {
+      if ((mask & event.mask()) != 0) {
+        events.add(event);
+      }
+    }
+    return events;
+  }
+
+  /** The event with this code. */
+  public static Optional<EventType> of(int code) {
+    return Arrays.stream(values()).filter(event -> event.code == code).findFirst();
+  }
+}

@@ -1,0 +1,352 @@
+package org.hghca.abi;
+
+import java.util.List;
+
+/**
+ * What one reading of the card is and does, as data. The driver asks the profile, never a version
+ * number; the software HCA plays it. Where one behaviour suits all readings there is no question to
+ * ask here.
+ *
+ * <p>{@link #S} is the interface document, {@link #R1} the makers' first RTL, {@link #R2} their
+ * second. A statement about the RTL without "first" or "second" holds for both. Where the second
+ * RTL is undetermined its profile takes what suits all three. QUERY_DEV_LIM may lower any limit.
+ *
+ * <p>Immutable and thread-safe.
+ */
+public final class HardwareProfile {
+  /** A limit that no source states. */
+  public static final int UNBOUNDED = Integer.MAX_VALUE;
+
+  /** The interface document. */
+  public static final HardwareProfile S = new HardwareProfile(ProfileValues.s());
+
+  /** The makers' first RTL. */
+  public static final HardwareProfile R1 = new HardwareProfile(ProfileValues.r1());
+
+  /** The makers' second RTL. */
+  public static final HardwareProfile R2 = new HardwareProfile(ProfileValues.r2());
+
+  private static final int MAX_SGE = 16;
+  private static final int RECEIVE_UNITS_WITHOUT_DATA = 2; // next unit and terminator
+
+  private final ProfileValues values;
+
+  private HardwareProfile(ProfileValues values) {
+    this.values = values;
+  }
+
+  /** All profiles: s, r1, r2. */
+  public static List<HardwareProfile> all() {
+    return List.of(S, R1, R2);
+  }
+
+  /**
+   * The profile of that name.
+   *
+   * @throws IllegalArgumentException when there is none; the message names those there are
+   */
+  public static HardwareProfile byName(String name) {
+    for (HardwareProfile profile : all()) {
+      if (profile.name().equals(name)) {
+        return profile;
+      }
+    }
+    throw new IllegalArgumentException(
+        "unknown hardware profile \"" + name + "\"; known are s, r1 and r2");
+  }
+
+  /** Short name: s, r1 or r2. */
+  public String name() {
+    return values.name;
+  }
+
+  /** Offset of the HCR in BAR0. */
+  public int hcrBase() {
+    return values.hcrBase;
+  }
+
+  /** Offset of the reset register in BAR0. */
+  public int resetOffset() {
+    return values.resetOffset;
+  }
+
+  /**
+   * Whether writing the reset register resets. The RTL leaves its pulse unconnected: only a reset
+   * at PCIe level clears the card.
+   */
+  public boolean resetConnected() {
+    return values.resetConnected;
+  }
+
+  /** Status of the NOP command when the HCR is alive. The RTL does not know NOP and answers 02. */
+  public int nopStatus() {
+    return values.nopStatus;
+  }
+
+  /** Whether RESIZE_CQ may be issued. It wedges the RTL. */
+  public boolean resizeCq() {
+    return values.resizeCq;
+  }
+
+  /** Whether MODIFY_QP may go without an inbox (op_modifier 2 or 3). It wedges the RTL. */
+  public boolean modifyQpWithoutInbox() {
+    return values.modifyQpWithoutInbox;
+  }
+
+  /**
+   * Whether QUERY_QP returns the context as it is. The first RTL's image is corrupted by traffic,
+   * the second's is unusable.
+   */
+  public boolean queryQpReliable() {
+    return values.queryQpReliable;
+  }
+
+  /**
+   * Whether the QP states SQE and SQD may be used. The RTL has their codes swapped and rejects
+   * sends in both.
+   */
+  public boolean sqdSqeStates() {
+    return values.sqdSqeStates;
+  }
+
+  /**
+   * Whether event queues and interrupts work. The RTL accepts their commands and never writes an
+   * entry or raises an interrupt; elsewhere the entry format is an EXTENSION, see {@link Eqe}.
+   */
+  public boolean eventQueues() {
+    return values.eventQueues;
+  }
+
+  /** Bytes between QP contexts in ICM. */
+  public int qpcEntrySize() {
+    return values.qpcEntrySize;
+  }
+
+  /** Bytes between CQ contexts in ICM. The first RTL uses 64 although its DEV_LIM says 128. */
+  public int cqcEntrySize() {
+    return values.cqcEntrySize;
+  }
+
+  /** Bytes between EQ contexts in ICM. DEV_LIM says 64, the second RTL uses 128. */
+  public int eqcEntrySize() {
+    return values.eqcEntrySize;
+  }
+
+  /** Bytes between MPT entries in ICM. */
+  public int mptEntrySize() {
+    return values.mptEntrySize;
+  }
+
+  /** Bytes between MTT entries in ICM. */
+  public int mttEntrySize() {
+    return values.mttEntrySize;
+  }
+
+  /** Most entries of one WRITE_MTT. On the RTL 256 hang and 257 write nothing. */
+  public int mttMaxPerWrite() {
+    return values.mttMaxPerWrite;
+  }
+
+  /**
+   * Most entries of one MAP_ICM, all of one table. With more than one the RTL maps wrongly or
+   * hangs.
+   */
+  public int mapIcmMaxEntries() {
+    return values.mapIcmMaxEntries;
+  }
+
+  /**
+   * Most pages of one MAP_ICM entry: its field has 12 bits. The first RTL is bound by the capacity
+   * of the entry's table as well (this is the largest of them), the second ignores the field and
+   * maps one page.
+   */
+  public int mapIcmMaxPagesPerEntry() {
+    return values.mapIcmMaxPagesPerEntry;
+  }
+
+  /**
+   * Pages that the map of the QPC table holds. Beyond it the first RTL overwrites the beginning.
+   */
+  public int qpcCapacityPages() {
+    return values.qpcCapacityPages;
+  }
+
+  /** Pages that the map of the CQC table holds. */
+  public int cqcCapacityPages() {
+    return values.cqcCapacityPages;
+  }
+
+  /** Pages that the map of the EQC table holds. */
+  public int eqcCapacityPages() {
+    return values.eqcCapacityPages;
+  }
+
+  /** Pages that the map of the MPT table holds. */
+  public int mptCapacityPages() {
+    return values.mptCapacityPages;
+  }
+
+  /** Pages that the map of the MTT table holds; 512 entries in each. */
+  public int mttCapacityPages() {
+    return values.mttCapacityPages;
+  }
+
+  /**
+   * Whether ICM may be unmapped while the HCA runs. The first RTL writes MTT lines back late, to
+   * bus address 0 when their page is gone; the second has no UNMAP_ICM.
+   */
+  public boolean icmReclaim() {
+    return values.icmReclaim;
+  }
+
+  /**
+   * First QPN that may not be used, where DEV_LIM does not give less. The first RTL's tables take
+   * 10 bits of it.
+   */
+  public int qpnLimit() {
+    return values.qpnLimit;
+  }
+
+  /** First CQN that may not be used, where DEV_LIM does not give less. */
+  public int cqnLimit() {
+    return values.cqnLimit;
+  }
+
+  /**
+   * Whether the ring positions of a CQN or QPN survive destroying the object, so that the next one
+   * of that number does not start at slot 0.
+   */
+  public boolean positionsSurviveDestroy() {
+    return values.positionsSurviveDestroy;
+  }
+
+  /** Smallest stride of a work queue, in bytes; strides are powers of two. */
+  public int minStride() {
+    return values.minStride;
+  }
+
+  /** Largest stride of a send queue, in bytes. */
+  public int maxSendStride() {
+    return values.maxSendStride;
+  }
+
+  /** Largest stride of a receive queue, in bytes. */
+  public int maxReceiveStride() {
+    return values.maxReceiveStride;
+  }
+
+  /** Largest work queue, in bytes: sq_head has 16 bits of 16 bytes. */
+  public int maxQueueBytes() {
+    return values.maxQueueBytes;
+  }
+
+  /**
+   * Smallest receive queue, in bytes. The card fetches this much at a time, past the end of a
+   * smaller ring.
+   */
+  public int minReceiveQueueBytes() {
+    return values.minReceiveQueueBytes;
+  }
+
+  /** Largest WQE, in bytes. */
+  public int maxDescriptor() {
+    return values.maxDescriptor;
+  }
+
+  /** Most data units of a send WQE. */
+  public int maxSendSge() {
+    return values.maxSendSge;
+  }
+
+  /**
+   * Most data units of a receive WQE in slots of {@code stride} bytes: next unit and terminator
+   * must fit into the slot as well, and DEV_LIM allows 16.
+   */
+  public int maxReceiveSge(int stride) {
+    return Math.min(MAX_SGE, stride / DataUnit.SIZE - RECEIVE_UNITS_WITHOUT_DATA);
+  }
+
+  /** Most data units of a receive WQE, at the largest stride. */
+  public int maxReceiveSge() {
+    return maxReceiveSge(maxReceiveStride());
+  }
+
+  /**
+   * Most doorbells rung on the whole device whose CQE has not been seen. The RTL drops what exceeds
+   * its 64-deep FIFO.
+   */
+  public int doorbellsInFlight() {
+    return values.doorbellsInFlight;
+  }
+
+  /** Whether messages and data units of length 0 are allowed. They break the RTL. */
+  public boolean zeroLength() {
+    return values.zeroLength;
+  }
+
+  /** Whether the atomic opcodes may be used. They stop the RTL's send side. */
+  public boolean atomics() {
+    return values.atomics;
+  }
+
+  /** Whether a UD send may be inline. */
+  public boolean inlineOnUd() {
+    return values.inlineOnUd;
+  }
+
+  /** Whether the CQE of a receive carries the immediate. */
+  public boolean immediateDelivered() {
+    return values.immediateDelivered;
+  }
+
+  /**
+   * Bytes to which the start of a memory region is rounded down and its length up. The RTL
+   * translates page-aligned regions only.
+   */
+  public int remoteBoundsGranularity() {
+    return values.remoteBoundsGranularity;
+  }
+
+  /**
+   * Alignment in bytes of receive buffers, READ results and targets of remote WRITE, and the
+   * multiple that every data unit but the last must be. Elsewhere a transfer across a page end can
+   * stop the first RTL.
+   */
+  public int destinationAlignment() {
+    return values.destinationAlignment;
+  }
+
+  /** Whether the card retries after RNR and loss, and times out. */
+  public boolean rnrAndTimeoutInHardware() {
+    return values.rnrAndTimeoutInHardware;
+  }
+
+  /** Owner byte that the card writes into a CQE. */
+  public int cqeOwner() {
+    return values.cqeOwner;
+  }
+
+  /** Whether a failed send gets an error CQE. */
+  public boolean errorCqes() {
+    return values.errorCqes;
+  }
+
+  /**
+   * Whether an error CQE holds its syndrome at 10h. The first RTL writes 0 there: RC has none, UC
+   * and UD at byte 13h.
+   */
+  public boolean errorCqeHasSyndrome() {
+    return values.errorCqeHasSyndrome;
+  }
+
+  /** Whether a QP that goes to ERR completes everything outstanding with WR_FLUSH_ERR. */
+  public boolean flushesInHardware() {
+    return values.flushesInHardware;
+  }
+
+  /** The name. */
+  @Override
+  public String toString() {
+    return name();
+  }
+}

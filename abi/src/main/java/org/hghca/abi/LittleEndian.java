@@ -1,0 +1,69 @@
+package org.hghca.abi;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/**
+ * Access to WQE and CQE memory, which is little-endian throughout.
+ *
+ * <p>Plain access takes any segment. Acquire and release access needs natural alignment, which
+ * rings have: native memory, or a heap segment over an array of that width.
+ */
+final class LittleEndian {
+  private static final ValueLayout.OfInt INT =
+      JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle ALIGNED_BYTE = JAVA_BYTE.varHandle();
+  private static final VarHandle ALIGNED_INT =
+      JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
+  private static final VarHandle ALIGNED_LONG =
+      JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
+
+  private LittleEndian() {}
+
+  static int getInt(MemorySegment segment, long offset) {
+    return segment.get(INT, offset);
+  }
+
+  static void putInt(MemorySegment segment, long offset, int value) {
+    segment.set(INT, offset, value);
+  }
+
+  static long getLong(MemorySegment segment, long offset) {
+    return segment.get(LONG, offset);
+  }
+
+  static void putLong(MemorySegment segment, long offset, long value) {
+    segment.set(LONG, offset, value);
+  }
+
+  /** One 8-byte store of two dwords, {@code low} at the lower address. */
+  static void putInts(MemorySegment segment, long offset, int low, int high) {
+    segment.set(LONG, offset, join(low, high));
+  }
+
+  static int getByteAcquire(MemorySegment segment, long offset) {
+    return (byte) ALIGNED_BYTE.getAcquire(segment, offset) & 0xff;
+  }
+
+  static int getIntAcquire(MemorySegment segment, long offset) {
+    return (int) ALIGNED_INT.getAcquire(segment, offset);
+  }
+
+  static void putIntsRelease(MemorySegment segment, long offset, int low, int high) {
+    ALIGNED_LONG.setRelease(segment, offset, join(low, high));
+  }
+
+  static long join(int low, int high) {
+    return (long) high << 32 | low & 0xffff_ffffL;
+  }
+}

@@ -1,0 +1,2 @@
+/** Layouts, bit ranges and codes of the card's interface. */
+package org.hghca.abi;

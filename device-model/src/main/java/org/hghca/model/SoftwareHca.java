@@ -1,0 +1,226 @@
+package org.hghca.model;
+
+import java.util.List;
+import java.util.Optional;
+import org.hghca.abi.Bar;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.model.hca.ConfigurationRegisters;
+import org.hghca.model.hca.Faults;
+import org.hghca.model.hca.Hca;
+import org.hghca.model.link.Port;
+import org.hghca.model.transport.TransportCounters;
+import org.hghca.vfio.DeviceBus;
+import org.hghca.vfio.EmulatedFunction;
+import org.hghca.vfio.LinkAddress;
+
+/**
+ * The software HCA: a PCI function that behaves as the interface document says. Thread-safe.
+ *
+ * <p>It is part of a {@link Simulation}, which does its work and keeps its time.
+ */
+public final class SoftwareHca implements EmulatedFunction {
+  private static final long[] BAR_SIZES = {Bar.BAR0_SIZE, 0, Bar.BAR2_SIZE, 0, 0, 0};
+
+  private final String name;
+  private final LinkAddress address;
+  private final boolean canReset;
+  private final Simulation simulation;
+  private final Runnable onClose;
+  private final Faults faults = new Faults();
+  private final Port port;
+  private final Hca hca;
+  private final ConfigurationRegisters configuration;
+  private Cable cable;
+  private boolean closed;
+
+  /**
+   * Puts an HCA into a simulation.
+   *
+   * @param cable the name of the cable that its port is plugged into
+   * @param onClose called once when the HCA is closed
+   */
+  SoftwareHca(
+      String name,
+      HardwareProfile profile,
+      LinkAddress address,
+      Simulation simulation,
+      Optional<String> cable,
+      boolean canReset,
+      Runnable onClose) {
+    this.name = name;
+    this.address = address;
+    this.canReset = canReset;
+    this.simulation = simulation;
+    this.onClose = onClose;
+    this.port = new Port(address.mac(), simulation.packets());
+    this.hca = new Hca(profile, port, faults);
+    this.configuration =
+        new ConfigurationRegisters(
+            BAR_SIZES,
+            canReset,
+            new ConfigurationRegisters.Listener() {
+              @Override
+              public void busMaster(boolean on) {
+                hca.busMaster(on);
+              }
+
+              @Override
+              public void resetRequested() {
+                reset();
+              }
+            });
+    simulation.join(this, cable);
+  }
+
+  /** The name in its locator. */
+  public String name() {
+    return name;
+  }
+
+  /** The addresses of its port. */
+  public LinkAddress address() {
+    return address;
+  }
+
+  public Simulation simulation() {
+    return simulation;
+  }
+
+  /** The cable that its port is plugged into. */
+  public Optional<Cable> cable() {
+    return Optional.ofNullable(cable);
+  }
+
+  /**
+   * What went wrong, or should not have been done to it: accesses to memory that the host refused,
+   * doorbells and stores that were dropped, completions that were lost. Oldest first; the newest 64
+   * are kept.
+   */
+  public List<String> faults() {
+    return faults.list();
+  }
+
+  /** How many faults there were. */
+  public long faultCount() {
+    return faults.count();
+  }
+
+  /** What it has done since it was made. */
+  public HcaCounters counters() {
+    TransportCounters transport = hca.transportCounters();
+    return new HcaCounters(
+        hca.commands(),
+        hca.doorbells(),
+        hca.completions(),
+        transport.packetsSent,
+        transport.packetsReceived,
+        transport.packetsDropped,
+        transport.retries,
+        transport.timeouts,
+        transport.naksSent,
+        transport.naksReceived,
+        transport.rnrNaksSent,
+        transport.rnrNaksReceived,
+        transport.duplicates,
+        faults.count());
+  }
+
+  /** Pages of host memory that MAP_ICM has given it. */
+  public int icmPages() {
+    return hca.icmPages();
+  }
+
+  @Override
+  public void attach(DeviceBus bus) {
+    hca.attach(bus);
+  }
+
+  @Override
+  public long regionSize(int bar) {
+    return BAR_SIZES[bar];
+  }
+
+  @Override
+  public long read(int bar, long offset, int width) {
+    return hca.read(bar, offset, width);
+  }
+
+  @Override
+  public void write(int bar, long offset, int width, long value) {
+    if (hca.write(bar, offset, width, value)) {
+      simulation.kick();
+    }
+  }
+
+  @Override
+  public int readConfiguration(int offset, int width) {
+    return configuration.read(offset, width);
+  }
+
+  @Override
+  public void writeConfiguration(int offset, int width, int value) {
+    configuration.write(offset, width, value);
+  }
+
+  /** None yet: the card's interrupts come with its event queues. */
+  @Override
+  public int interruptVectors() {
+    return 0;
+  }
+
+  @Override
+  public boolean isInline() {
+    return simulation.isInline();
+  }
+
+  @Override
+  public boolean canReset() {
+    return canReset;
+  }
+
+  /** As a function-level reset does, it also takes bus mastering away. */
+  @Override
+  public void reset() {
+    simulation.exclusively(hca::reset);
+    configuration.reset();
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    hca.unplug();
+    simulation.leave(this);
+    onClose.run();
+  }
+
+  boolean step(long now) {
+    return hca.step(now);
+  }
+
+  long nextDeadline() {
+    return hca.nextDeadline();
+  }
+
+  boolean hasRegisterWrites() {
+    return hca.hasWrites();
+  }
+
+  void failed(Throwable cause) {
+    faults.record("internal failure: " + cause);
+  }
+
+  void plug(Cable into) {
+    into.plug(port);
+    cable = into;
+  }
+
+  void unplug() {
+    cable.unplug(port);
+    cable = null;
+  }
+}

@@ -1,0 +1,32 @@
+package org.hghca.model.hca;
+
+import java.util.ArrayDeque;
+import java.util.List;
+
+/**
+ * What went wrong in one HCA, or should not have been done to it: all faults are counted, the newest
+ * 64 are kept. Thread-safe.
+ */
+public final class Faults {
+  private static final int KEPT = 64;
+
+  private final ArrayDeque<String> newest = new ArrayDeque<>();
+  private long count;
+
+  public synchronized void record(String what) {
+    count++;
+    if (newest.size() == KEPT) {
+      newest.removeFirst();
+    }
+    newest.addLast(what);
+  }
+
+  public synchronized long count() {
+    return count;
+  }
+
+  /** The faults that are kept, oldest first. */
+  public synchronized List<String> list() {
+    return List.copyOf(newest);
+  }
+}

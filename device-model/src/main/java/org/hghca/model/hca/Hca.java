@@ -1,0 +1,271 @@
+package org.hghca.model.hca;
+
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.locks.LockSupport;
+import org.hghca.abi.Bar;
+import org.hghca.abi.CommandStatus;
+import org.hghca.abi.Doorbell;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.Hcr;
+import org.hghca.model.link.Port;
+import org.hghca.model.transport.QueuePairState;
+import org.hghca.model.transport.RcTransport;
+import org.hghca.model.transport.TransportCounters;
+import org.hghca.vfio.DeviceBus;
+
+/**
+ * The card: its registers, which any thread may access, and the work that follows from that, which
+ * is done in steps by one thread at a time.
+ */
+public final class Hca {
+  /** Packets that an HCA may send in a step before the others get their turn. */
+  private static final int PACKETS_PER_STEP = 256;
+
+  /** How long a register write waits for room, in nanoseconds, before it is lost. */
+  private static final long WRITE_PATIENCE = 1_000_000_000L;
+
+  private static final int BYTES_PER_DWORD = 4;
+
+  /** What entries of the register queue that are no UAR offset stand for. */
+  private static final int COMMAND = -1;
+
+  private static final int RESET = -2;
+
+  private final HardwareProfile profile;
+  private final Faults faults;
+  private final Port port;
+  private final HostMemory host;
+  private final RegisterQueue writes = new RegisterQueue();
+  private final AtomicIntegerArray hcr = new AtomicIntegerArray(Hcr.SIZE / BYTES_PER_DWORD);
+  private final Icm icm = new Icm();
+  private final QueuePositions.Table positions = new QueuePositions.Table();
+  private final CompletionQueues completionQueues;
+  private final RcTransport transport;
+  private final CommandUnit commands;
+  private volatile boolean unplugged;
+  private long doorbellCount;
+  private long commandCount;
+
+  public Hca(HardwareProfile profile, Port port, Faults faults) {
+    this.profile = profile;
+    this.port = port;
+    this.faults = faults;
+    this.host = new HostMemory(faults);
+    TranslationTables memory = new TranslationTables(host, icm);
+    QueuePairTable queuePairs = new QueuePairTable(host, icm);
+    this.completionQueues =
+        new CompletionQueues(
+            host, icm, memory, faults, profile, CommandUnit.LIMITS.maxCqSizeLog());
+    this.transport =
+        new RcTransport(
+            port, queuePairs, new WorkQueueReader(memory, positions), memory, completionQueues);
+    this.commands =
+        new CommandUnit(
+            profile,
+            host,
+            icm,
+            memory,
+            completionQueues,
+            new EventQueues(host, icm),
+            queuePairs,
+            positions,
+            transport,
+            port);
+  }
+
+  public void attach(DeviceBus bus) {
+    host.attach(bus);
+  }
+
+  /** Lets the card reach host memory, or not: the bus master bit of configuration space. */
+  public void busMaster(boolean on) {
+    host.enable(on);
+  }
+
+  /** No register write is waited for any longer. */
+  public void unplug() {
+    unplugged = true;
+  }
+
+  /** A register read: the HCR by dwords; everything else is 0. */
+  public long read(int bar, long offset, int width) {
+    int at = bar == Bar.BAR0 && width >= BYTES_PER_DWORD ? hcrIndex(offset) : -1;
+    // Of an 8-byte read the HCR answers the first dword.
+    return at < 0 ? 0 : hcr.get(at) & 0xffff_ffffL;
+  }
+
+  private int hcrIndex(long offset) {
+    long at = offset - profile.hcrBase();
+    return at >= 0 && at < Hcr.SIZE && at % BYTES_PER_DWORD == 0 ? (int) at / BYTES_PER_DWORD : -1;
+  }
+
+  /**
+   * A register write.
+   *
+   * @return whether something was queued for {@link #step}
+   */
+  public boolean write(int bar, long offset, int width, long value) {
+    if (bar == Bar.BAR2) {
+      return writeUar((int) offset % Bar.UAR_PAGE_SIZE, width, value);
+    }
+    if (width != BYTES_PER_DWORD) {
+      return false; // the card ignores every other width
+    }
+    if (offset == profile.resetOffset()) {
+      return (value & 1) != 0 && enqueue(RESET, 0);
+    }
+    int at = hcrIndex(offset);
+    return at >= 0 && writeHcr(at, (int) value);
+  }
+
+  private boolean writeHcr(int at, int value) {
+    int command = Hcr.COMMAND / BYTES_PER_DWORD;
+    if (Hcr.go(hcr.get(command))) {
+      faults.record("HCR dword %d written while a command is under way".formatted(at));
+      return false;
+    }
+    // The token's low half is not there.
+    hcr.set(at, at == Hcr.TOKEN / BYTES_PER_DWORD ? value & 0xffff_0000 : value);
+    return at == command && Hcr.go(value) && enqueue(COMMAND, 0);
+  }
+
+  private boolean writeUar(int offset, int width, long value) {
+    if (offset == Doorbell.SEND_QUEUE && width == Long.BYTES
+        || offset == Doorbell.CQ_ARM
+        || offset == Doorbell.EQ_ARM) {
+      return enqueue(offset, value);
+    }
+    faults.record(
+        "a store of %d bytes to offset 0x%x of a UAR page is dropped".formatted(width, offset));
+    return false;
+  }
+
+  private boolean enqueue(int register, long value) {
+    if (!writes.offer(register, value)) {
+      long deadline = System.nanoTime() + WRITE_PATIENCE;
+      do {
+        if (unplugged || System.nanoTime() > deadline) {
+          faults.record("a register write is lost: too many are waiting");
+          return false;
+        }
+        LockSupport.parkNanos(1_000);
+      } while (!writes.offer(register, value));
+    }
+    return true;
+  }
+
+  /** Whether register writes wait for {@link #step}. */
+  public boolean hasWrites() {
+    return writes.hasEntry();
+  }
+
+  /**
+   * Does what there is to do now: register writes, packets that have arrived, timers, packets to
+   * send.
+   *
+   * @param now nanoseconds
+   * @return whether there was anything
+   */
+  public boolean step(long now) {
+    transport.time(now);
+    boolean worked = false;
+    while (writes.hasEntry()) {
+      int register = writes.register();
+      long value = writes.value();
+      writes.remove();
+      written(register, value);
+      worked = true;
+    }
+    while (port.hasArrived()) {
+      transport.receive(port.fetch());
+      worked = true;
+    }
+    worked |= transport.run(PACKETS_PER_STEP);
+    transport.settle();
+    return worked;
+  }
+
+  private void written(int register, long value) {
+    switch (register) {
+      case COMMAND -> execute();
+      case RESET -> reset();
+      case Doorbell.SEND_QUEUE -> ring(value);
+      default -> {
+        // Arming: nothing is reported yet, so there is nothing to arm.
+      }
+    }
+  }
+
+  private void ring(long doorbell) {
+    doorbellCount++;
+    int qpn = Doorbell.qpn(doorbell);
+    QueuePairState state = transport.state(qpn);
+    if (state != QueuePairState.RTS && state != QueuePairState.SQD && state != QueuePairState.ERR) {
+      faults.record("doorbell for QP 0x%x in state %s is dropped".formatted(qpn, state));
+    } else if (!positions.of(qpn).announce(doorbell)) {
+      faults.record("doorbell for QP 0x%x is lost: too many are waiting".formatted(qpn));
+    } else {
+      transport.announced(qpn);
+    }
+  }
+
+  private void execute() {
+    commandCount++;
+    int command = register(Hcr.COMMAND);
+    CommandStatus status =
+        commands.execute(
+            Hcr.op(command),
+            Hcr.opModifier(command),
+            parameter(Hcr.IN_PARAM_HIGH),
+            register(Hcr.IN_MODIFIER),
+            parameter(Hcr.OUT_PARAM_HIGH));
+    hcr.set(Hcr.OUT_PARAM_HIGH / BYTES_PER_DWORD, 0);
+    hcr.set(Hcr.OUT_PARAM_LOW / BYTES_PER_DWORD, 0);
+    hcr.set(Hcr.COMMAND / BYTES_PER_DWORD, Hcr.completed(command, status.code()));
+  }
+
+  private int register(int offset) {
+    return hcr.get(offset / BYTES_PER_DWORD);
+  }
+
+  private long parameter(int offset) {
+    return (long) register(offset) << 32 | Integer.toUnsignedLong(register(offset + BYTES_PER_DWORD));
+  }
+
+  /** Puts everything back to how it was after power-on. Between steps only, or out of one. */
+  public void reset() {
+    while (writes.hasEntry()) {
+      writes.remove();
+    }
+    commands.reset();
+    for (int i = 0; i < hcr.length(); i++) {
+      hcr.set(i, 0);
+    }
+  }
+
+  /** When {@link #step} is due without anything happening before, {@code Long.MAX_VALUE}: never. */
+  public long nextDeadline() {
+    return transport.nextDeadline();
+  }
+
+  public TransportCounters transportCounters() {
+    return transport.counters();
+  }
+
+  public long doorbells() {
+    return doorbellCount;
+  }
+
+  public long commands() {
+    return commandCount;
+  }
+
+  public long completions() {
+    return completionQueues.written();
+  }
+
+  /** Pages of host memory that hold contexts and translation tables. */
+  public int icmPages() {
+    return icm.mappedPages(false) + icm.mappedPages(true);
+  }
+}

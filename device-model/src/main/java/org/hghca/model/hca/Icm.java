@@ -1,0 +1,138 @@
+package org.hghca.model.hca;
+
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.InitHca;
+
+/**
+ * Interconnect context memory: where the tables of the card stand in host memory. Two maps, one for
+ * contexts and one for translation tables, lead from pages of the HCA's virtual addresses to pages
+ * of I/O addresses; bases and sizes of the tables come from INIT_HCA.
+ */
+final class Icm {
+  /** What the look-ups answer where nothing is mapped, or the index is beyond the table. */
+  static final long NONE = PageMap.NONE;
+
+  static final int PAGE_SHIFT = 12;
+  static final int PAGE_SIZE = 1 << PAGE_SHIFT;
+
+  /** The most pages in each map, 16 GB: a garbage command is not to eat this process's memory. */
+  private static final int MAX_PAGES = 1 << 22;
+
+  /** INIT_HCA does not say how long the MTT is: as long as addresses and maps allow. */
+  private static final int LOG_PAGES = 40;
+
+  /** A table of fixed-size entries. */
+  private record Table(long base, int log, int stride) {
+    private static final Table ABSENT = new Table(0, -1, 0);
+
+    /** The HCA-virtual address of an entry; whether the table has it is {@link #holds}. */
+    long address(long index) {
+      return base + index * stride;
+    }
+
+    boolean holds(long index) {
+      return log >= 0 && index >= 0 && index >>> log == 0;
+    }
+  }
+
+  private final PageMap contexts = new PageMap();
+  private final PageMap translation = new PageMap();
+  private Table queuePairs = Table.ABSENT;
+  private Table completionQueues = Table.ABSENT;
+  private Table eventQueues = Table.ABSENT;
+  private Table memoryKeys = Table.ABSENT;
+  private Table pages = Table.ABSENT;
+  private boolean initialized;
+
+  /** Takes the tables from an INIT_HCA. */
+  void initialize(InitHca tables, HardwareProfile profile) {
+    queuePairs = new Table(tables.qpcBase(), tables.logQps(), profile.qpcEntrySize());
+    completionQueues = new Table(tables.cqcBase(), tables.logCqs(), profile.cqcEntrySize());
+    eventQueues = new Table(tables.eqcBase(), tables.logEqs(), profile.eqcEntrySize());
+    memoryKeys = new Table(tables.mptBase(), tables.logMpts(), profile.mptEntrySize());
+    pages = new Table(tables.mttBase(), LOG_PAGES, profile.mttEntrySize());
+    initialized = true;
+  }
+
+  boolean isInitialized() {
+    return initialized;
+  }
+
+  /** Forgets tables and maps. */
+  void close() {
+    contexts.clear();
+    translation.clear();
+    queuePairs = Table.ABSENT;
+    completionQueues = Table.ABSENT;
+    eventQueues = Table.ABSENT;
+    memoryKeys = Table.ABSENT;
+    pages = Table.ABSENT;
+    initialized = false;
+  }
+
+  /**
+   * Maps pages in a row.
+   *
+   * @return false when the map is full
+   */
+  boolean map(boolean forTranslation, long virt, long iova, int count) {
+    PageMap map = forTranslation ? translation : contexts;
+    if (map.size() + count > MAX_PAGES) {
+      return false;
+    }
+    for (int i = 0; i < count; i++) {
+      map.put((virt >>> PAGE_SHIFT) + i, iova + (long) i * PAGE_SIZE);
+    }
+    return true;
+  }
+
+  /** Takes away the mapping of pages in a row; those that are not mapped do not matter. */
+  void unmap(boolean forTranslation, long virt, int count) {
+    PageMap map = forTranslation ? translation : contexts;
+    for (int i = 0; i < count && map.size() > 0; i++) {
+      map.remove((virt >>> PAGE_SHIFT) + i);
+    }
+  }
+
+  /** How many pages are mapped, for contexts or for translation tables. */
+  int mappedPages(boolean forTranslation) {
+    return (forTranslation ? translation : contexts).size();
+  }
+
+  long queuePair(int qpn) {
+    return find(contexts, queuePairs, qpn);
+  }
+
+  long completionQueue(int cqn) {
+    return find(contexts, completionQueues, cqn);
+  }
+
+  long eventQueue(int eqn) {
+    return find(contexts, eventQueues, eqn);
+  }
+
+  /** The entry of a memory key: its index is the key's low bits. */
+  long memoryKey(int key) {
+    return memoryKeys.log() < 0
+        ? NONE
+        : find(translation, memoryKeys, key & (1L << memoryKeys.log()) - 1);
+  }
+
+  /** The index of a memory key, or -1 before INIT_HCA. */
+  int memoryKeyIndex(int key) {
+    return memoryKeys.log() < 0 ? -1 : (int) (key & (1L << memoryKeys.log()) - 1);
+  }
+
+  long page(long index) {
+    return find(translation, pages, index);
+  }
+
+  private static long find(PageMap map, Table table, long index) {
+    if (!table.holds(index)) {
+      return NONE;
+    }
+    long virt = table.address(index);
+    long page = map.get(virt >>> PAGE_SHIFT);
+    return page == NONE ? NONE : page | virt & PAGE_SIZE - 1;
+  }
+}

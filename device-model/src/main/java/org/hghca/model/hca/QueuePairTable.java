@@ -1,0 +1,201 @@
+package org.hghca.model.hca;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
+import org.hghca.abi.HcrCommand;
+import org.hghca.abi.QpcServiceType;
+import org.hghca.abi.QpcState;
+import org.hghca.abi.QueuePairContext;
+import org.hghca.model.transport.ConnectionContext;
+import org.hghca.model.transport.ContextStore;
+import org.hghca.model.transport.QueuePairState;
+
+/**
+ * The contexts of the queue pairs, which stand in interconnect context memory as MODIFY_QP brought
+ * them: 192 bytes, big-endian, at the start of a slot of 256. The card keeps beside them only which
+ * ones were ever set; the others are in RESET, whatever the memory holds.
+ */
+final class QueuePairTable implements ContextStore {
+  private static final int SIZE = QueuePairContext.LAYOUT.size();
+  private static final int MTU_256 = 1;
+  private static final int MTU_4096 = 5;
+  private static final int PSN_MASK = 0xff_ffff;
+  private static final QueuePairState[] STATES = QueuePairState.values();
+
+  private final HostMemory host;
+  private final Icm icm;
+  private final BitSet set = new BitSet();
+  private final MemorySegment image = Arena.ofAuto().allocate(SIZE, 64);
+
+  QueuePairTable(HostMemory host, Icm icm) {
+    this.host = host;
+    this.icm = icm;
+  }
+
+  /** Takes all queue pairs to RESET. */
+  void reset() {
+    set.clear();
+  }
+
+  /** The state of a queue pair, {@link QpcState}, or -1 when its context cannot be read. */
+  int state(int qpn) {
+    if (!set.get(qpn)) {
+      return QpcState.RST;
+    }
+    return read(qpn) ? QueuePairContext.STATE.get(image) : -1;
+  }
+
+  /**
+   * MODIFY_QP with a context: it replaces the one that is there, but for packet sequence numbers that
+   * the queue pair counts by itself in the state that it is in.
+   *
+   * @return whether the transition is one that the command stands for and the context can be stored
+   */
+  boolean modify(HcrCommand command, int qpn, MemorySegment mailbox) {
+    long at = icm.queuePair(qpn);
+    int from = at == Icm.NONE ? -1 : state(qpn);
+    int to = QueuePairContext.STATE.get(mailbox);
+    if (from < 0 || !isTransition(command, from, to) || !isComplete(to, mailbox)) {
+      return false;
+    }
+    if (to == QpcState.RST) {
+      QueuePairContext.LAYOUT.clear(mailbox);
+    } else if (sends(from)) {
+      QueuePairContext.NEXT_SEND_PSN.set(mailbox, QueuePairContext.NEXT_SEND_PSN.get(image));
+      QueuePairContext.LAST_ACKED_PSN.set(mailbox, QueuePairContext.LAST_ACKED_PSN.get(image));
+    }
+    if (to != QpcState.RST && (sends(from) || from == QpcState.RTR)) {
+      QueuePairContext.NEXT_RECEIVE_PSN.set(mailbox, QueuePairContext.NEXT_RECEIVE_PSN.get(image));
+    }
+    if (!host.write(at, mailbox, 0, SIZE)) {
+      return false;
+    }
+    set.set(qpn, to != QpcState.RST);
+    return true;
+  }
+
+  /**
+   * MODIFY_QP to RESET without a context.
+   *
+   * @return false when the queue pair's place in ICM cannot be reached
+   */
+  boolean clear(int qpn) {
+    image.fill((byte) 0);
+    long at = icm.queuePair(qpn);
+    if (at == Icm.NONE || !host.write(at, image, 0, SIZE)) {
+      return false;
+    }
+    set.clear(qpn);
+    return true;
+  }
+
+  /**
+   * QUERY_QP.
+   *
+   * @return the context, {@code null} when it cannot be read; good until the next call of any kind
+   */
+  MemorySegment query(int qpn) {
+    if (icm.queuePair(qpn) == Icm.NONE || set.get(qpn) && !read(qpn)) {
+      return null;
+    }
+    if (!set.get(qpn)) {
+      image.fill((byte) 0);
+    }
+    return image;
+  }
+
+  /** Whether the queue pair counts send PSNs by itself in a state. */
+  private static boolean sends(int state) {
+    return state == QpcState.RTS
+        || state == QpcState.SQD
+        || state == QpcState.SQE
+        || state == QpcState.ERR;
+  }
+
+  /** Whether a command leads from one state to another (tables 3-2-1 and A1-2). */
+  private static boolean isTransition(HcrCommand command, int from, int to) {
+    return switch (command) {
+      case RST2INIT -> from == QpcState.RST && to == QpcState.INIT;
+      case INIT2INIT -> from == QpcState.INIT && to == QpcState.INIT;
+      case INIT2RTR -> from == QpcState.INIT && to == QpcState.RTR;
+      case RTR2RTS -> from == QpcState.RTR && to == QpcState.RTS;
+      case RTS2RTS -> from == QpcState.RTS && to == QpcState.RTS;
+      case SQERR2RTS -> from == QpcState.SQE && to == QpcState.RTS;
+      case RTS2SQD -> from == QpcState.RTS && to == QpcState.SQD;
+      case SQD2SQD -> from == QpcState.SQD && to == QpcState.SQD;
+      case SQD2RTS -> from == QpcState.SQD && to == QpcState.RTS;
+      case ANY2ERR -> to == QpcState.ERR;
+      case ERR2RST -> to == QpcState.RST;
+      default -> false;
+    };
+  }
+
+  /** Whether a context that is to send or receive says what it needs to. */
+  private static boolean isComplete(int to, MemorySegment mailbox) {
+    if (to != QpcState.RTR && to != QpcState.RTS) {
+      return true;
+    }
+    int mtu = QueuePairContext.MTU.get(mailbox);
+    int service = QueuePairContext.SERVICE_TYPE.get(mailbox);
+    return mtu >= MTU_256 && mtu <= MTU_4096 && service <= QpcServiceType.UD;
+  }
+
+  private boolean read(int qpn) {
+    long at = icm.queuePair(qpn);
+    return at != Icm.NONE && host.read(at, image, 0, SIZE);
+  }
+
+  @Override
+  public boolean load(int qpn, ConnectionContext context) {
+    if (!set.get(qpn) || !read(qpn)) {
+      return false;
+    }
+    int state = QueuePairContext.STATE.get(image);
+    int mtu = QueuePairContext.MTU.get(image);
+    context.qpn = qpn;
+    context.state = state < STATES.length ? STATES[state] : QueuePairState.ERR;
+    context.mtu = mtu >= MTU_256 && mtu <= MTU_4096 ? 128 << mtu : 0;
+    context.remoteQpn = QueuePairContext.REMOTE_QPN.get(image);
+    context.pd = QueuePairContext.PD.get(image);
+    context.sourceMac = mac(QueuePairContext.SMAC_HIGH.get(image), QueuePairContext.SMAC_LOW.get(image));
+    context.destinationMac = mac(QueuePairContext.DMAC_HIGH.get(image), QueuePairContext.DMAC_LOW.get(image));
+    context.sourceIp = QueuePairContext.SOURCE_IP.get(image);
+    context.destinationIp = QueuePairContext.DESTINATION_IP.get(image);
+    context.nextSendPsn = QueuePairContext.NEXT_SEND_PSN.get(image) & PSN_MASK;
+    context.oldestUnackedPsn = QueuePairContext.LAST_ACKED_PSN.get(image) & PSN_MASK;
+    context.expectedPsn = QueuePairContext.NEXT_RECEIVE_PSN.get(image);
+    context.ackTimeout = QueuePairContext.ACK_TIMEOUT.get(image);
+    context.retryCount = QueuePairContext.RETRY_COUNT.get(image);
+    context.rnrRetry = QueuePairContext.RNR_RETRY.get(image) & 7;
+    context.minRnrTimer = QueuePairContext.MIN_RNR_TIMER.get(image) & 0x1f;
+    context.maxReads = 1 << QueuePairContext.MAX_RD_ATOMIC.get(image);
+    context.maxReadsServed = 1 << QueuePairContext.MAX_DEST_RD_ATOMIC.get(image);
+    context.remoteWrite = QueuePairContext.REMOTE_WRITE_ENABLE.get(image) != 0;
+    context.remoteRead = QueuePairContext.REMOTE_READ_ENABLE.get(image) != 0;
+    context.sendCqn = QueuePairContext.SEND_CQN.get(image);
+    context.receiveCqn = QueuePairContext.RECEIVE_CQN.get(image);
+    context.sendQueueKey = QueuePairContext.SEND_WQE_LKEY.get(image);
+    context.sendQueueLength = QueuePairContext.SEND_WQE_LENGTH.get(image);
+    context.receiveQueueKey = QueuePairContext.RECEIVE_WQE_LKEY.get(image);
+    context.receiveQueueLength = QueuePairContext.RECEIVE_WQE_LENGTH.get(image);
+    context.receiveSlotLog = QueuePairContext.RQ_ENTRY_SIZE.get(image);
+    return true;
+  }
+
+  private static long mac(int high, int low) {
+    return Integer.toUnsignedLong(high) << 16 | low;
+  }
+
+  @Override
+  public void store(ConnectionContext context) {
+    if (!read(context.qpn)) {
+      return;
+    }
+    QueuePairContext.STATE.set(image, context.state.ordinal());
+    QueuePairContext.NEXT_SEND_PSN.set(image, context.nextSendPsn);
+    QueuePairContext.LAST_ACKED_PSN.set(image, context.oldestUnackedPsn);
+    QueuePairContext.NEXT_RECEIVE_PSN.set(image, context.expectedPsn);
+    host.write(icm.queuePair(context.qpn), image, 0, SIZE);
+  }
+}

@@ -1,0 +1,85 @@
+package org.hghca.model.hca;
+
+import java.util.Arrays;
+
+/**
+ * What the card keeps on the chip of a queue pair's work queues: the sends that were announced, and
+ * where the receive queue is read next. Used by one thread.
+ */
+final class QueuePositions {
+  /** The most doorbells of a queue pair that wait; the queue's entries are not smaller than that. */
+  private static final int MAX_DOORBELLS = 1 << 16;
+
+  private long[] doorbells = new long[16];
+  private int head;
+  private int tail;
+
+  /** The send that is read next: byte offset, units of 16 bytes (0: none), opcode, fence. */
+  int sendOffset;
+
+  int sendUnits;
+  int sendOpcode;
+  boolean sendFence;
+
+  /** Sends that the chain of the current doorbell may still hold. */
+  int chainLeft;
+
+  /** Byte offset of the receive slot that is read next. */
+  int receiveOffset;
+
+  /**
+   * Keeps a doorbell.
+   *
+   * @return false when too many wait
+   */
+  boolean announce(long doorbell) {
+    if (tail - head == doorbells.length) {
+      if (doorbells.length == MAX_DOORBELLS) {
+        return false;
+      }
+      int count = tail - head;
+      long[] larger = new long[2 * doorbells.length];
+      for (int i = 0; i < count; i++) {
+        larger[i] = doorbells[head + i & doorbells.length - 1];
+      }
+      doorbells = larger;
+      head = 0;
+      tail = count;
+    }
+    doorbells[tail++ & doorbells.length - 1] = doorbell;
+    return true;
+  }
+
+  boolean hasDoorbell() {
+    return head != tail;
+  }
+
+  long takeDoorbell() {
+    return doorbells[head++ & doorbells.length - 1];
+  }
+
+  /** Positions by queue pair number, made when first asked for. */
+  static final class Table {
+    private QueuePositions[] table = new QueuePositions[64];
+
+    QueuePositions of(int qpn) {
+      if (qpn >= table.length) {
+        table = Arrays.copyOf(table, Math.max(qpn + 1, 2 * table.length));
+      }
+      if (table[qpn] == null) {
+        table[qpn] = new QueuePositions();
+      }
+      return table[qpn];
+    }
+
+    void forget(int qpn) {
+      if (qpn < table.length) {
+        table[qpn] = null;
+      }
+    }
+
+    void forgetAll() {
+      Arrays.fill(table, null);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package org.hghca.model.hca;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Register writes on their way from the host's threads to the HCA: a bounded queue of many producers
+ * and one consumer that allocates nothing. An entry is a number that says what was written and the
+ * value.
+ */
+final class RegisterQueue {
+  private static final int CAPACITY = 4096;
+  private static final int MASK = CAPACITY - 1;
+
+  private final long[] values = new long[CAPACITY];
+  private final int[] registers = new int[CAPACITY];
+
+  /** By place: the turn at which it may be filled, or that plus one when it is filled. */
+  private final AtomicLongArray turns = new AtomicLongArray(CAPACITY);
+
+  private final AtomicLong tail = new AtomicLong();
+  private long head;
+
+  RegisterQueue() {
+    for (int i = 0; i < CAPACITY; i++) {
+      turns.set(i, i);
+    }
+  }
+
+  /**
+   * Adds an entry; any thread.
+   *
+   * @return whether there was room
+   */
+  boolean offer(int register, long value) {
+    while (true) {
+      long at = tail.get();
+      int place = (int) at & MASK;
+      long turn = turns.get(place);
+      if (turn == at) {
+        if (tail.compareAndSet(at, at + 1)) {
+          registers[place] = register;
+          values[place] = value;
+          turns.set(place, at + 1);
+          return true;
+        }
+      } else if (turn < at) {
+        return false;
+      }
+    }
+  }
+
+  /** Whether there is an entry; the consumer's thread, or while it stands still. */
+  boolean hasEntry() {
+    return turns.get((int) head & MASK) == head + 1;
+  }
+
+  /** What the oldest entry, which must be there, was written to. */
+  int register() {
+    return registers[(int) head & MASK];
+  }
+
+  long value() {
+    return values[(int) head & MASK];
+  }
+
+  /** Takes the oldest entry out. */
+  void remove() {
+    turns.set((int) head & MASK, head + CAPACITY);
+    head++;
+  }
+}

@@ -1,0 +1,240 @@
+package org.hghca.model.hca;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.BitSet;
+import org.hghca.abi.Mpt;
+import org.hghca.abi.MptFlags;
+import org.hghca.abi.WriteMtt;
+import org.hghca.model.transport.KeyedMemory;
+import org.hghca.model.transport.MemoryAccess;
+import org.hghca.model.transport.MemoryStatus;
+
+/**
+ * Memory protection and translation: finds the MPT entry of a key, checks protection domain, bounds
+ * and permission, and moves bytes between packets and the pages that the MTT names. Entries are read
+ * from interconnect context memory at each access; the card itself keeps only which ones are its.
+ */
+final class TranslationTables implements KeyedMemory {
+  static final int MTT_ENTRY = 8;
+
+  private static final ValueLayout.OfLong PAGE_ADDRESS =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final int PAGE_MASK = Icm.PAGE_SIZE - 1;
+
+  /** Page addresses that are read at a time. */
+  private static final int BATCH = 64;
+
+  private final HostMemory host;
+  private final Icm icm;
+
+  /** Indices of the MPT entries that software has handed over. */
+  private final BitSet owned = new BitSet();
+
+  private final MemorySegment entry = Arena.ofAuto().allocate(Mpt.LAYOUT.size(), 64);
+  private final MemorySegment pages = Arena.ofAuto().allocate(BATCH * MTT_ENTRY, 64);
+
+  /** The fields of the entry that was loaded last. */
+  private int flags;
+
+  private int pd;
+  private long start;
+  private long length;
+  private long firstPage;
+
+  TranslationTables(HostMemory host, Icm icm) {
+    this.host = host;
+    this.icm = icm;
+  }
+
+  /** Forgets which entries are the card's. */
+  void reset() {
+    owned.clear();
+  }
+
+  /**
+   * SW2HW_MPT: takes an entry over from software.
+   *
+   * @return false when the index or the entry is wrong, it is the card's already, or its place in
+   *     ICM cannot be reached
+   */
+  boolean take(int index, MemorySegment mailbox) {
+    long at = icm.memoryKey(index);
+    if (at == Icm.NONE
+        || icm.memoryKeyIndex(index) != index
+        || owned.get(index)
+        || icm.memoryKeyIndex(Mpt.KEY.get(mailbox)) != index
+        || (Mpt.FLAGS.get(mailbox) & MptFlags.SW_OWNS) != 0
+        || !host.write(at, mailbox, 0, Mpt.LAYOUT.size())) {
+      return false;
+    }
+    owned.set(index);
+    return true;
+  }
+
+  /**
+   * HW2SW_MPT: gives an entry back to software; the next access with its key fails.
+   *
+   * @return false when the entry is not the card's
+   */
+  boolean release(int index) {
+    if (index < 0 || icm.memoryKeyIndex(index) != index || !owned.get(index)) {
+      return false;
+    }
+    owned.clear(index);
+    long at = icm.memoryKey(index);
+    if (at != Icm.NONE && host.read(at, entry, 0, Mpt.LAYOUT.size())) {
+      Mpt.FLAGS.set(entry, Mpt.FLAGS.get(entry) | MptFlags.SW_OWNS);
+      host.write(at, entry, 0, Mpt.LAYOUT.size());
+    }
+    return true;
+  }
+
+  /**
+   * WRITE_MTT: stores page addresses.
+   *
+   * @return false when a place in ICM cannot be reached
+   */
+  boolean writePages(MemorySegment mailbox, int count) {
+    long first = WriteMtt.startIndex(mailbox);
+    for (int i = 0; i < count; i++) {
+      long at = icm.page(first + i);
+      pages.set(PAGE_ADDRESS, 0, WriteMtt.page(mailbox, i));
+      if (at == Icm.NONE || !host.write(at, pages, 0, MTT_ENTRY)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Override
+  public MemoryStatus check(int key, int domain, long address, long size, MemoryAccess access) {
+    return load(key) && pd == domain && permits(access) && holds(address - start, size)
+        ? MemoryStatus.OK
+        : MemoryStatus.DENIED;
+  }
+
+  @Override
+  public MemoryStatus read(
+      int key,
+      int domain,
+      long address,
+      MemoryAccess access,
+      MemorySegment target,
+      long offset,
+      int size) {
+    MemoryStatus status = check(key, domain, address, size, access);
+    return status == MemoryStatus.OK ? move(address, target, offset, size, false) : status;
+  }
+
+  @Override
+  public MemoryStatus write(
+      int key,
+      int domain,
+      long address,
+      MemoryAccess access,
+      MemorySegment source,
+      long offset,
+      int size) {
+    MemoryStatus status = check(key, domain, address, size, access);
+    return status == MemoryStatus.OK ? move(address, source, offset, size, true) : status;
+  }
+
+  /** Reads from a queue, whose addresses count from the beginning of its memory region. */
+  MemoryStatus readQueue(
+      int key, int domain, long position, MemorySegment target, long offset, int size) {
+    return load(key) && pd == domain && holds(position, size)
+        ? move(start + position, target, offset, size, false)
+        : MemoryStatus.DENIED;
+  }
+
+  /** Writes to a queue, which needs leave for local writes; see {@link #readQueue}. */
+  MemoryStatus writeQueue(int key, int domain, long position, MemorySegment source, int size) {
+    return load(key) && pd == domain && permits(MemoryAccess.LOCAL_WRITE) && holds(position, size)
+        ? move(start + position, source, 0, size, true)
+        : MemoryStatus.DENIED;
+  }
+
+  /** Loads the MPT entry of a key; returns whether it is a valid one of exactly this key. */
+  private boolean load(int key) {
+    long at = icm.memoryKey(key);
+    if (at == Icm.NONE
+        || !owned.get(icm.memoryKeyIndex(key))
+        || !host.read(at, entry, 0, Mpt.LAYOUT.size())) {
+      return false;
+    }
+    flags = Mpt.FLAGS.get(entry);
+    pd = Mpt.PD.get(entry);
+    start = Mpt.START.getLong(entry);
+    length = Mpt.LENGTH.getLong(entry);
+    firstPage = Mpt.MTT_SEGMENT.getLong(entry);
+    return Mpt.KEY.get(entry) == key && (flags & MptFlags.SW_OWNS) == 0;
+  }
+
+  private boolean permits(MemoryAccess access) {
+    return switch (access) {
+      case LOCAL_READ -> true;
+      case LOCAL_WRITE -> (flags & MptFlags.LOCAL_WRITE) != 0;
+      case REMOTE_WRITE -> (flags & MptFlags.REMOTE_WRITE) != 0;
+      case REMOTE_READ -> (flags & MptFlags.REMOTE_READ) != 0;
+    };
+  }
+
+  private boolean holds(long offset, long size) {
+    return size >= 0
+        && Long.compareUnsigned(offset, length) <= 0
+        && Long.compareUnsigned(size, length - offset) <= 0;
+  }
+
+  /** Moves bytes by the virtual addresses of the loaded entry, which has allowed it. */
+  private MemoryStatus move(
+      long address, MemorySegment packet, long offset, int size, boolean toHost) {
+    long first = firstPage + (address >>> Icm.PAGE_SHIFT) - (start >>> Icm.PAGE_SHIFT);
+    int inPage = (int) address & PAGE_MASK;
+    int count = inPage + size + PAGE_MASK >>> Icm.PAGE_SHIFT;
+    int done = 0;
+    for (int looked = 0; looked < count; ) {
+      int batch = loadPages(first + looked, count - looked);
+      if (batch == 0) {
+        return MemoryStatus.FAULT;
+      }
+      for (int i = 0; i < batch; ) {
+        long page = page(i);
+        int run = 1;
+        while (i + run < batch && page(i + run) == page + (long) run * Icm.PAGE_SIZE) {
+          run++;
+        }
+        int piece = Math.min(size - done, run * Icm.PAGE_SIZE - inPage);
+        boolean moved =
+            toHost
+                ? host.write(page + inPage, packet, offset + done, piece)
+                : host.read(page + inPage, packet, offset + done, piece);
+        if (!moved) {
+          return MemoryStatus.FAULT;
+        }
+        done += piece;
+        inPage = 0;
+        i += run;
+      }
+      looked += batch;
+    }
+    return MemoryStatus.OK;
+  }
+
+  /** Loads page addresses from an index on, as many as stand together; returns how many. */
+  private int loadPages(long index, int count) {
+    long at = icm.page(index);
+    if (at == Icm.NONE) {
+      return 0;
+    }
+    int together = (int) (Icm.PAGE_SIZE - (at & PAGE_MASK)) / MTT_ENTRY;
+    int batch = Math.min(Math.min(count, together), BATCH);
+    return host.read(at, pages, 0, (long) batch * MTT_ENTRY) ? batch : 0;
+  }
+
+  private long page(int i) {
+    return pages.get(PAGE_ADDRESS, (long) i * MTT_ENTRY) & ~(long) PAGE_MASK;
+  }
+}

@@ -1,0 +1,5 @@
+/**
+ * The card itself: registers, command unit, interconnect context memory, translation, work queues
+ * and completion queues in host memory.
+ */
+package org.hghca.model.hca;

@@ -1,0 +1,11 @@
+package org.hghca.model.link;
+
+/** What a port is plugged into. */
+public interface Medium {
+
+  /** Whether somebody is at the other end. */
+  boolean isUp();
+
+  /** Takes a packet over from a port: to another port, or back to the pool. */
+  void carry(Port from, Packet packet);
+}

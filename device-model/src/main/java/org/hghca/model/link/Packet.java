@@ -1,0 +1,76 @@
+package org.hghca.model.link;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A packet on its way: addresses, the transport headers that its opcode has, and a payload. Packets
+ * come from a {@link PacketPool} and go back to it; they are used by one thread at a time.
+ */
+public final class Packet {
+  /** The longest payload in bytes: the largest path MTU. */
+  public static final int MAX_PAYLOAD = 4096;
+
+  /** Ethernet addresses, 48 bits. */
+  public long destinationMac;
+
+  public long sourceMac;
+
+  /** IPv4 addresses. */
+  public int destinationIp;
+
+  public int sourceIp;
+
+  /** BTH: service and operation, {@link PacketOpcode}. */
+  public int opcode;
+
+  /** BTH: the receiver is to raise an event for the completion. */
+  public boolean solicited;
+
+  /** BTH: the sender wants an acknowledgement. */
+  public boolean ackRequest;
+
+  /** BTH: queue pair at the receiver, 24 bits. */
+  public int destinationQpn;
+
+  /** BTH: packet sequence number, 24 bits. */
+  public int psn;
+
+  /** RETH: address, key and length of the remote memory. */
+  public long remoteAddress;
+
+  public int remoteKey;
+
+  /** RETH: length in bytes, an unsigned number of 32 bits. */
+  public int dmaLength;
+
+  /** AETH: acknowledgement, 8 bits. */
+  public int syndrome;
+
+  /** AETH: message sequence number, 24 bits. */
+  public int msn;
+
+  /** ImmDt. */
+  public int immediate;
+
+  /** How many bytes of the payload are there. */
+  public int length;
+
+  private MemorySegment payload;
+
+  Packet() {}
+
+  /** The payload's memory, {@link #MAX_PAYLOAD} bytes. */
+  public MemorySegment payload() {
+    if (payload == null) {
+      payload = Arena.ofAuto().allocate(MAX_PAYLOAD, 64);
+    }
+    return payload;
+  }
+
+  void clear() {
+    solicited = false;
+    ackRequest = false;
+    length = 0;
+  }
+}

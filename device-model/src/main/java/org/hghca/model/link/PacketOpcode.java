@@ -1,0 +1,80 @@
+package org.hghca.model.link;
+
+/**
+ * The operation codes of the base transport header (InfiniBand specification, volume 1, 9.2.1):
+ * bits 7:5 are the service, bits 4:0 the operation. The operations here are those of all services;
+ * added to the code of the reliable connection, which is 0, they are its opcodes.
+ */
+public final class PacketOpcode {
+  /** Service bits of the reliable connection. */
+  public static final int RC = 0x00;
+
+  /** The bits that name the service. */
+  public static final int SERVICE_MASK = 0xe0;
+
+  /** The bits that name the operation. */
+  public static final int OPERATION_MASK = 0x1f;
+
+  public static final int SEND_FIRST = 0x00;
+  public static final int SEND_MIDDLE = 0x01;
+  public static final int SEND_LAST = 0x02;
+  public static final int SEND_LAST_IMM = 0x03;
+  public static final int SEND_ONLY = 0x04;
+  public static final int SEND_ONLY_IMM = 0x05;
+  public static final int WRITE_FIRST = 0x06;
+  public static final int WRITE_MIDDLE = 0x07;
+  public static final int WRITE_LAST = 0x08;
+  public static final int WRITE_LAST_IMM = 0x09;
+  public static final int WRITE_ONLY = 0x0a;
+  public static final int WRITE_ONLY_IMM = 0x0b;
+  public static final int READ_REQUEST = 0x0c;
+  public static final int READ_RESPONSE_FIRST = 0x0d;
+  public static final int READ_RESPONSE_MIDDLE = 0x0e;
+  public static final int READ_RESPONSE_LAST = 0x0f;
+  public static final int READ_RESPONSE_ONLY = 0x10;
+  public static final int ACKNOWLEDGE = 0x11;
+  public static final int ATOMIC_ACKNOWLEDGE = 0x12;
+  public static final int COMPARE_SWAP = 0x13;
+  public static final int FETCH_ADD = 0x14;
+
+  private PacketOpcode() {}
+
+  /** Whether a packet goes from responder to requester. */
+  public static boolean isResponse(int operation) {
+    return operation >= READ_RESPONSE_FIRST && operation <= ATOMIC_ACKNOWLEDGE;
+  }
+
+  /** Whether a packet carries an immediate. */
+  public static boolean hasImmediate(int operation) {
+    return operation == SEND_LAST_IMM
+        || operation == SEND_ONLY_IMM
+        || operation == WRITE_LAST_IMM
+        || operation == WRITE_ONLY_IMM;
+  }
+
+  /** Whether a packet is the first of its message, the only one included. */
+  public static boolean starts(int operation) {
+    return operation == SEND_FIRST
+        || operation == SEND_ONLY
+        || operation == SEND_ONLY_IMM
+        || operation == WRITE_FIRST
+        || operation == WRITE_ONLY
+        || operation == WRITE_ONLY_IMM;
+  }
+
+  /** Whether a packet is the last of its message, the only one included. */
+  public static boolean ends(int operation) {
+    return operation >= SEND_LAST && operation <= SEND_ONLY_IMM
+        || operation >= WRITE_LAST && operation <= WRITE_ONLY_IMM;
+  }
+
+  /** Whether a packet belongs to a SEND, with immediate or without. */
+  public static boolean isSend(int operation) {
+    return operation <= SEND_ONLY_IMM;
+  }
+
+  /** Whether a packet belongs to an RDMA WRITE, with immediate or without. */
+  public static boolean isWrite(int operation) {
+    return operation >= WRITE_FIRST && operation <= WRITE_ONLY_IMM;
+  }
+}

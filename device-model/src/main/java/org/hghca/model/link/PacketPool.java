@@ -1,0 +1,26 @@
+package org.hghca.model.link;
+
+import java.util.Arrays;
+
+/** Packets that are free. Grows to the most that were ever on their way; used by one thread. */
+public final class PacketPool {
+  private Packet[] free = new Packet[64];
+  private int count;
+
+  /** A packet whose flags are clear and whose payload is empty. */
+  public Packet take() {
+    if (count == 0) {
+      return new Packet();
+    }
+    Packet packet = free[--count];
+    packet.clear();
+    return packet;
+  }
+
+  public void giveBack(Packet packet) {
+    if (count == free.length) {
+      free = Arrays.copyOf(free, 2 * count);
+    }
+    free[count++] = packet;
+  }
+}

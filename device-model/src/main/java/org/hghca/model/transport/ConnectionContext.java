@@ -1,0 +1,72 @@
+package org.hghca.model.transport;
+
+/**
+ * The context of a queue pair, as far as a transport looks at it. It is loaded for an event and
+ * stored back after it; state and packet sequence numbers are what the transport changes.
+ */
+public final class ConnectionContext {
+  public int qpn;
+  public QueuePairState state = QueuePairState.RESET;
+  public int remoteQpn;
+  public int pd;
+
+  /** Bytes of a full packet, 0 when the context names no valid MTU. */
+  public int mtu;
+
+  public long sourceMac;
+  public long destinationMac;
+  public int sourceIp;
+  public int destinationIp;
+
+  /** PSN of the next new packet. */
+  public int nextSendPsn;
+
+  /** Oldest PSN that is not acknowledged. */
+  public int oldestUnackedPsn;
+
+  /** PSN that the responder expects. */
+  public int expectedPsn;
+
+  /** Time-out code: 4.096 us x 2^n, 0 for none. */
+  public int ackTimeout;
+
+  /** How often a request is repeated, 0 to 7. */
+  public int retryCount;
+
+  /** How often a request is repeated for want of a receive buffer, 0 to 6, 7 for ever. */
+  public int rnrRetry;
+
+  /** Code of the least time that a peer is told to wait for a receive buffer. */
+  public int minRnrTimer;
+
+  /** READs that may be under way as requester and as responder, at least 1. */
+  public int maxReads;
+
+  public int maxReadsServed;
+
+  public boolean remoteWrite;
+  public boolean remoteRead;
+
+  /** What the device keeps beside: completion queues and work queues. */
+  public int sendCqn;
+
+  public int receiveCqn;
+  public int sendQueueKey;
+  public int sendQueueLength;
+  public int receiveQueueKey;
+  public int receiveQueueLength;
+
+  /** log2 of a receive slot's bytes. */
+  public int receiveSlotLog;
+
+  private boolean changed;
+
+  /** Whether the transport changed something since the context was loaded. */
+  boolean isChanged() {
+    return changed;
+  }
+
+  void setChanged(boolean changed) {
+    this.changed = changed;
+  }
+}

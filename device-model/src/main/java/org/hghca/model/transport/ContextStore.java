@@ -1,0 +1,15 @@
+package org.hghca.model.transport;
+
+/** Where the contexts of queue pairs are kept. */
+public interface ContextStore {
+
+  /**
+   * Fills in the context of a queue pair.
+   *
+   * @return whether it could be read
+   */
+  boolean load(int qpn, ConnectionContext context);
+
+  /** Writes back what the transport changes: state and packet sequence numbers. */
+  void store(ConnectionContext context);
+}

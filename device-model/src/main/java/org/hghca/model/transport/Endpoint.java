@@ -1,0 +1,23 @@
+package org.hghca.model.transport;
+
+/** One queue pair's half of a connection: what the transport keeps for it between two events. */
+final class Endpoint {
+  final int qpn;
+  final Requester requester;
+  final Responder responder;
+
+  /** When the requester wants to be woken, {@link Timers#NEVER} for not at all. */
+  long deadline = Timers.NEVER;
+
+  /** Where {@link Timers} keeps the endpoint, -1 when it does not. */
+  int timerIndex = -1;
+
+  /** Whether the endpoint stands in the queue of those with something to send. */
+  boolean scheduled;
+
+  Endpoint(int qpn, RcTransport transport) {
+    this.qpn = qpn;
+    this.requester = new Requester(transport, this);
+    this.responder = new Responder(transport, this);
+  }
+}

@@ -1,0 +1,22 @@
+package org.hghca.model.transport;
+
+/** The states of a queue pair (InfiniBand specification, volume 1, 10.3.1). */
+public enum QueuePairState {
+  RESET,
+  INIT,
+  RTR,
+  RTS,
+  SQE,
+  SQD,
+  ERR;
+
+  /** Whether sends are under way, so that responses of the peer are of use. */
+  public boolean sends() {
+    return this == RTS || this == SQD;
+  }
+
+  /** Whether requests of the peer are served. */
+  public boolean receives() {
+    return this == RTR || this == RTS || this == SQE || this == SQD;
+  }
+}

@@ -1,0 +1,302 @@
+package org.hghca.model.transport;
+
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import org.hghca.model.link.PacketOpcode;
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.Port;
+
+/**
+ * The reliable connections of one device. Used by one thread; time is what {@link #time} was last
+ * told. Contexts are loaded for a run of events of one queue pair and stored back after it; {@link
+ * #settle} makes sure that they are stored.
+ */
+public final class RcTransport {
+  /** Packets of one queue pair in a row, before the next one gets its turn. */
+  private static final int BURST = 32;
+
+  private static final SendRequest[] NO_REQUESTS = new SendRequest[0];
+
+  private final Port port;
+  private final ContextStore contexts;
+  private final WorkQueues queues;
+  private final KeyedMemory memory;
+  private final CompletionSink completions;
+  private final TransportCounters counters = new TransportCounters();
+  private final Timers timers = new Timers();
+  private final ArrayDeque<Endpoint> scheduled = new ArrayDeque<>();
+  private final ConnectionContext context = new ConnectionContext();
+
+  /** By queue pair number; null where a queue pair is in RESET. */
+  private Endpoint[] endpoints = new Endpoint[64];
+
+  private SendRequest[] freeRequests = NO_REQUESTS;
+  private int freeRequestCount;
+
+  /** Whose context is loaded, or null. */
+  private Endpoint current;
+
+  private long now;
+
+  public RcTransport(
+      Port port,
+      ContextStore contexts,
+      WorkQueues queues,
+      KeyedMemory memory,
+      CompletionSink completions) {
+    this.port = port;
+    this.contexts = contexts;
+    this.queues = queues;
+    this.memory = memory;
+    this.completions = completions;
+  }
+
+  public TransportCounters counters() {
+    return counters;
+  }
+
+  /**
+   * The context of a queue pair has left RESET, or was replaced by software.
+   *
+   * @param state the state it is in now, not RESET
+   */
+  public void modified(int qpn, QueuePairState state) {
+    if (qpn >= endpoints.length) {
+      endpoints = Arrays.copyOf(endpoints, Math.max(qpn + 1, 2 * endpoints.length));
+    }
+    if (endpoints[qpn] == null) {
+      endpoints[qpn] = new Endpoint(qpn, this);
+    }
+    Endpoint endpoint = endpoints[qpn];
+    if (state == QueuePairState.ERR) {
+      endpoint.responder.silence();
+      timers.clear(endpoint);
+      ConnectionContext qp = load(endpoint);
+      if (qp != null) {
+        flush(endpoint, qp);
+      }
+    } else if (state == QueuePairState.RTS) {
+      schedule(endpoint);
+    }
+  }
+
+  /** A queue pair has gone to RESET: nothing of it is remembered. */
+  public void reset(int qpn) {
+    Endpoint endpoint = find(qpn);
+    if (endpoint != null) {
+      settle();
+      timers.clear(endpoint);
+      endpoint.requester.reset();
+      endpoint.responder.reset();
+      endpoints[qpn] = null;
+    }
+  }
+
+  /** All queue pairs have gone to RESET. */
+  public void resetAll() {
+    current = null;
+    for (int qpn = 0; qpn < endpoints.length; qpn++) {
+      reset(qpn);
+    }
+    scheduled.clear();
+    port.drain();
+  }
+
+  /** The state of a queue pair; RESET also for one whose context cannot be read. */
+  public QueuePairState state(int qpn) {
+    Endpoint endpoint = find(qpn);
+    ConnectionContext qp = endpoint == null ? null : load(endpoint);
+    return qp == null ? QueuePairState.RESET : qp.state;
+  }
+
+  /** Send work requests were announced for a queue pair that sends, or is in error. */
+  public void announced(int qpn) {
+    Endpoint endpoint = find(qpn);
+    ConnectionContext qp = endpoint == null ? null : load(endpoint);
+    if (qp != null && qp.state == QueuePairState.ERR) {
+      flush(endpoint, qp);
+    } else if (qp != null) {
+      schedule(endpoint);
+    }
+  }
+
+  /** Hands over a packet; it goes back to its pool. */
+  public void receive(Packet packet) {
+    counters.packetsReceived++;
+    Endpoint endpoint = find(packet.destinationQpn);
+    ConnectionContext qp = endpoint == null ? null : load(endpoint);
+    int operation = packet.opcode & PacketOpcode.OPERATION_MASK;
+    boolean isResponse = PacketOpcode.isResponse(operation);
+    if (qp == null || !(isResponse ? qp.state.sends() : qp.state.receives())) {
+      counters.packetsDropped++;
+    } else if (isResponse) {
+      endpoint.requester.receive(qp, packet, operation);
+    } else {
+      endpoint.responder.receive(qp, packet, operation);
+    }
+    port.pool().giveBack(packet);
+  }
+
+  /** Tells the time: nanoseconds, never less than before. */
+  public void time(long nanos) {
+    now = nanos;
+  }
+
+  /**
+   * Sees to what has fallen due and sends what is to be sent.
+   *
+   * @param budget the most packets to send
+   * @return whether anything was done
+   */
+  public boolean run(int budget) {
+    boolean worked = false;
+    for (Endpoint due = timers.takeDue(now); due != null; due = timers.takeDue(now)) {
+      worked = true;
+      ConnectionContext qp = load(due);
+      if (qp != null) {
+        due.requester.timeout(qp);
+      }
+    }
+    int left = budget;
+    while (left > 0 && !scheduled.isEmpty()) {
+      worked = true;
+      Endpoint endpoint = scheduled.poll();
+      endpoint.scheduled = false;
+      ConnectionContext qp = find(endpoint.qpn) == endpoint ? load(endpoint) : null;
+      if (qp != null) {
+        left -= turn(endpoint, qp, Math.min(left, BURST));
+      }
+    }
+    return worked;
+  }
+
+  private int turn(Endpoint endpoint, ConnectionContext qp, int burst) {
+    int sent = endpoint.responder.respond(qp, burst);
+    if (qp.state == QueuePairState.RTS) {
+      sent += endpoint.requester.send(qp, burst - sent);
+    }
+    if (sent >= burst) {
+      schedule(endpoint);
+    }
+    return Math.max(1, sent);
+  }
+
+  /** When {@link #run} is to be called at the latest, {@code Long.MAX_VALUE} for no such time. */
+  public long nextDeadline() {
+    return timers.next();
+  }
+
+  /** Stores back the context that is loaded, so that software may read and change all contexts. */
+  public void settle() {
+    Endpoint loaded = current;
+    current = null;
+    if (loaded != null && context.isChanged()) {
+      contexts.store(context);
+    }
+  }
+
+  private ConnectionContext load(Endpoint endpoint) {
+    if (current == endpoint) {
+      return context;
+    }
+    settle();
+    context.setChanged(false);
+    if (!contexts.load(endpoint.qpn, context)) {
+      return null;
+    }
+    current = endpoint;
+    return context;
+  }
+
+  private Endpoint find(int qpn) {
+    return qpn >= 0 && qpn < endpoints.length ? endpoints[qpn] : null;
+  }
+
+  /** Ends all work requests of a queue pair because one of them, or of its peer's, failed. */
+  void enterError(Endpoint endpoint, ConnectionContext qp) {
+    if (qp.state != QueuePairState.ERR) {
+      qp.state = QueuePairState.ERR;
+      qp.setChanged(true);
+      timers.clear(endpoint);
+      flush(endpoint, qp);
+    }
+  }
+
+  private void flush(Endpoint endpoint, ConnectionContext qp) {
+    endpoint.requester.flush(qp);
+    endpoint.responder.flush(qp);
+  }
+
+  /** Completes the posted receives with an error, at most as many as the queue has slots. */
+  void flushReceives(ConnectionContext qp, ReceiveRequest scratch) {
+    int slots = qp.receiveQueueLength >>> qp.receiveSlotLog;
+    for (int i = 0; i < slots; i++) {
+      scratch.clear();
+      if (!queues.nextReceive(qp, scratch) || scratch.status == WorkStatus.LOCAL_OPERATION) {
+        return;
+      }
+      completions.receiveFailed(qp, scratch, WorkStatus.FLUSHED);
+    }
+  }
+
+  void schedule(Endpoint endpoint) {
+    if (!endpoint.scheduled) {
+      endpoint.scheduled = true;
+      scheduled.add(endpoint);
+    }
+  }
+
+  void wakeAfter(Endpoint endpoint, long nanos) {
+    timers.set(endpoint, now + nanos);
+  }
+
+  void cancelTimer(Endpoint endpoint) {
+    timers.clear(endpoint);
+  }
+
+  /** A packet with the addresses of the connection. */
+  Packet packetTo(ConnectionContext qp) {
+    Packet packet = port.pool().take();
+    packet.destinationMac = qp.destinationMac;
+    packet.sourceMac = qp.sourceMac;
+    packet.destinationIp = qp.destinationIp;
+    packet.sourceIp = qp.sourceIp;
+    packet.destinationQpn = qp.remoteQpn;
+    return packet;
+  }
+
+  void transmit(Packet packet) {
+    counters.packetsSent++;
+    port.transmit(packet);
+  }
+
+  void drop(Packet packet) {
+    port.pool().giveBack(packet);
+  }
+
+  SendRequest takeRequest() {
+    SendRequest request =
+        freeRequestCount == 0 ? new SendRequest() : freeRequests[--freeRequestCount];
+    request.clear();
+    return request;
+  }
+
+  void recycle(SendRequest request) {
+    if (freeRequestCount == freeRequests.length) {
+      freeRequests = Arrays.copyOf(freeRequests, Math.max(16, 2 * freeRequestCount));
+    }
+    freeRequests[freeRequestCount++] = request;
+  }
+
+  WorkQueues queues() {
+    return queues;
+  }
+
+  KeyedMemory memory() {
+    return memory;
+  }
+
+  CompletionSink completions() {
+    return completions;
+  }
+}

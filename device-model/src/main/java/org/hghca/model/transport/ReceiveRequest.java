@@ -1,0 +1,22 @@
+package org.hghca.model.transport;
+
+/** A receive work request, as read from its queue. */
+public final class ReceiveRequest {
+  /** The most pieces of local memory. */
+  public static final int MAX_PIECES = 32;
+
+  /** SUCCESS when the request can be carried out. */
+  public WorkStatus status;
+
+  /** What the device's work queue calls the request; the transport only passes it on. */
+  public int position;
+
+  public final ScatterList pieces = new ScatterList(MAX_PIECES);
+
+  /** Makes the request an empty, valid one. */
+  public void clear() {
+    status = WorkStatus.SUCCESS;
+    position = 0;
+    pieces.clear();
+  }
+}

@@ -1,0 +1,441 @@
+package org.hghca.model.transport;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.model.link.PacketOpcode;
+import org.hghca.model.link.Packet;
+
+/**
+ * The sending half of a reliable connection: takes work requests, cuts them into packets, keeps
+ * them until they are acknowledged and repeats what got lost, from the oldest unacknowledged packet
+ * on.
+ */
+final class Requester {
+  /** Work requests that may be under way. */
+  private static final int REQUESTS = 128;
+
+  /** Packets that may be under way. */
+  private static final int PACKETS = 256;
+
+  /** PSNs that READs may have taken beyond the first one: more could not be told from repeats. */
+  private static final int PSN_RANGE = 1 << 23;
+
+  /** Every so many packets of a long message an acknowledgement is asked for. */
+  private static final int ACK_INTERVAL = 32;
+
+  private static final int FOR_EVER = 7;
+
+  private final RcTransport transport;
+  private final Endpoint endpoint;
+
+  /** Requests from {@code head}, the oldest, to {@code tail}; the next to send is at the cursor. */
+  private final SendRequest[] ring = new SendRequest[REQUESTS];
+
+  private int head;
+  private int cursor;
+  private int tail;
+
+  /** The packet of the request at the cursor that is sent next. */
+  private int cursorPacket;
+
+  private int unackedPsn;
+
+  /** The PSN behind the last one that was ever sent. */
+  private int unsentPsn;
+
+  private int readsUnderWay;
+  private int retriesLeft;
+  private int rnrRetriesLeft;
+
+  /** Set while the peer has told us to wait for its receive buffers. */
+  private boolean waitingForReceiver;
+
+  Requester(RcTransport transport, Endpoint endpoint) {
+    this.transport = transport;
+    this.endpoint = endpoint;
+  }
+
+  /** Forgets everything. */
+  void reset() {
+    while (head != tail) {
+      transport.recycle(ring[head++ & REQUESTS - 1]);
+    }
+    head = 0;
+    cursor = 0;
+    tail = 0;
+    cursorPacket = 0;
+    readsUnderWay = 0;
+    waitingForReceiver = false;
+  }
+
+  /**
+   * Sends what may be sent.
+   *
+   * @return how many packets went out
+   */
+  int send(ConnectionContext qp, int budget) {
+    int sent = 0;
+    while (sent < budget && !waitingForReceiver) {
+      if (cursor == tail && !take(qp)) {
+        break;
+      }
+      SendRequest request = ring[cursor & REQUESTS - 1];
+      if (request.status == WorkStatus.SUCCESS && !mayGo(qp, request)) {
+        break;
+      }
+      if (request.status == WorkStatus.SUCCESS) {
+        sendPacket(qp, request);
+      }
+      if (request.status != WorkStatus.SUCCESS) {
+        if (cursor == head) {
+          fail(qp, request.status);
+        }
+        break;
+      }
+      sent++;
+    }
+    return sent;
+  }
+
+  /** Takes the next work request of the queue; it gets its PSNs here. */
+  private boolean take(ConnectionContext qp) {
+    if (tail - head == REQUESTS) {
+      return false;
+    }
+    SendRequest request = transport.takeRequest();
+    if (!transport.queues().nextSend(qp, request)) {
+      transport.recycle(request);
+      return false;
+    }
+    if (head == tail) {
+      unackedPsn = qp.nextSendPsn;
+      unsentPsn = qp.nextSendPsn;
+      retriesLeft = qp.retryCount;
+      rnrRetriesLeft = qp.rnrRetry;
+    }
+    if (request.status == WorkStatus.SUCCESS) {
+      check(qp, request);
+    }
+    request.firstPsn = qp.nextSendPsn;
+    if (request.status == WorkStatus.SUCCESS) {
+      request.mtu = qp.mtu;
+      request.packets = (int) Math.max(1, (request.length() + qp.mtu - 1) / qp.mtu);
+      qp.nextSendPsn = Psn.add(qp.nextSendPsn, request.packets);
+      qp.setChanged(true);
+    }
+    ring[tail++ & REQUESTS - 1] = request;
+    cursorPacket = 0;
+    return true;
+  }
+
+  private void check(ConnectionContext qp, SendRequest request) {
+    if (qp.mtu == 0) {
+      request.status = WorkStatus.LOCAL_OPERATION;
+    } else if (request.length() > 1L << 31) {
+      request.status = WorkStatus.LOCAL_LENGTH;
+    } else {
+      MemoryAccess access =
+          request.operation == SendOperation.READ
+              ? MemoryAccess.LOCAL_WRITE
+              : MemoryAccess.LOCAL_READ;
+      if (request.pieces.check(transport.memory(), qp.pd, access) != MemoryStatus.OK) {
+        request.status = WorkStatus.LOCAL_PROTECTION;
+      }
+    }
+  }
+
+  private boolean mayGo(ConnectionContext qp, SendRequest request) {
+    if (request.fence && cursorPacket == 0 && readsUnderWay > 0) {
+      return false;
+    }
+    if (request.operation == SendOperation.READ) {
+      int behind = Psn.distance(unackedPsn, request.firstPsn) + request.packets;
+      return readsUnderWay == 0 || readsUnderWay < qp.maxReads && behind <= PSN_RANGE;
+    }
+    return Psn.distance(unackedPsn, Psn.add(request.firstPsn, cursorPacket)) < PACKETS;
+  }
+
+  private void sendPacket(ConnectionContext qp, SendRequest request) {
+    boolean isRead = request.operation == SendOperation.READ;
+    boolean isFirst = cursorPacket == 0;
+    boolean isLast = isRead || cursorPacket == request.packets - 1;
+    long offset = (long) cursorPacket * request.mtu;
+    Packet packet = transport.packetTo(qp);
+    packet.opcode = PacketOpcode.RC | request.operation.packetOperation(isFirst, isLast);
+    packet.psn = Psn.add(request.firstPsn, cursorPacket);
+    packet.solicited = isLast && request.solicited;
+    packet.ackRequest = isLast || cursorPacket % ACK_INTERVAL == ACK_INTERVAL - 1;
+    if (isRead) {
+      packet.remoteAddress = request.remoteAddress + offset;
+      packet.remoteKey = request.remoteKey;
+      packet.dmaLength = (int) (request.length() - offset);
+      readsUnderWay++;
+    } else {
+      packet.length = (int) Math.min(request.mtu, request.length() - offset);
+      packet.immediate = request.immediate;
+      if (isFirst && request.operation.usesRemoteMemory()) {
+        packet.remoteAddress = request.remoteAddress;
+        packet.remoteKey = request.remoteKey;
+        packet.dmaLength = (int) request.length();
+      }
+      if (!fill(qp, request, offset, packet)) {
+        request.status = WorkStatus.LOCAL_PROTECTION;
+        transport.drop(packet);
+        return;
+      }
+    }
+    int behind =
+        isRead ? Psn.add(request.firstPsn, request.packets) : Psn.add(packet.psn, 1);
+    if (unackedPsn == unsentPsn) {
+      startTimer(qp);
+    }
+    if (Psn.distance(unackedPsn, behind) > Psn.distance(unackedPsn, unsentPsn)) {
+      unsentPsn = behind;
+    }
+    if (isLast) {
+      cursor++;
+      cursorPacket = 0;
+    } else {
+      cursorPacket++;
+    }
+    transport.transmit(packet);
+  }
+
+  private boolean fill(ConnectionContext qp, SendRequest request, long offset, Packet packet) {
+    if (packet.length == 0) {
+      return true;
+    }
+    if (request.inlineLength >= 0) {
+      MemorySegment.copy(request.inline(), offset, packet.payload(), 0, packet.length);
+      return true;
+    }
+    return request.pieces.gather(
+            transport.memory(), qp.pd, offset, packet.payload(), packet.length)
+        == MemoryStatus.OK;
+  }
+
+  /** A response of the peer has arrived. */
+  void receive(ConnectionContext qp, Packet packet, int operation) {
+    boolean beforeOldest = packet.psn == Psn.add(unackedPsn, -1);
+    if (head == tail
+        || !beforeOldest
+            && Psn.distance(unackedPsn, packet.psn) >= Psn.distance(unackedPsn, unsentPsn)) {
+      return;
+    }
+    if (operation != PacketOpcode.ACKNOWLEDGE) {
+      if (!beforeOldest) {
+        receiveRead(qp, packet, operation);
+      }
+    } else if (Aeth.isAck(packet.syndrome)) {
+      if (!beforeOldest && !acknowledge(qp, packet.psn)) {
+        gap(qp);
+      }
+    } else if (!beforeOldest) {
+      receiveNak(qp, packet);
+    }
+    if (qp.state == QueuePairState.RTS) {
+      transport.schedule(endpoint);
+    }
+  }
+
+  private void receiveNak(ConnectionContext qp, Packet packet) {
+    transport.counters().naksReceived++;
+    if (packet.psn != unackedPsn && !acknowledge(qp, Psn.add(packet.psn, -1))) {
+      gap(qp);
+      return;
+    }
+    if (Aeth.isRnr(packet.syndrome)) {
+      transport.counters().rnrNaksReceived++;
+      if (rnrRetriesLeft == 0) {
+        fail(qp, WorkStatus.RECEIVER_NOT_READY);
+        return;
+      }
+      if (qp.rnrRetry != FOR_EVER) {
+        rnrRetriesLeft--;
+      }
+      rewind();
+      waitingForReceiver = true;
+      transport.wakeAfter(endpoint, RnrTimer.nanos(packet.syndrome));
+      return;
+    }
+    switch (packet.syndrome) {
+      case Aeth.NAK_SEQUENCE -> retry(qp);
+      case Aeth.NAK_REMOTE_ACCESS -> fail(qp, WorkStatus.REMOTE_ACCESS);
+      case Aeth.NAK_REMOTE_OPERATION -> fail(qp, WorkStatus.REMOTE_OPERATION);
+      default -> fail(qp, WorkStatus.REMOTE_INVALID_REQUEST);
+    }
+  }
+
+  private void receiveRead(ConnectionContext qp, Packet packet, int operation) {
+    if (packet.psn != unackedPsn && !acknowledge(qp, Psn.add(packet.psn, -1))) {
+      gap(qp);
+      return;
+    }
+    SendRequest request = ring[head & REQUESTS - 1];
+    if (request.operation != SendOperation.READ) {
+      fail(qp, WorkStatus.BAD_RESPONSE);
+      return;
+    }
+    long offset = (long) request.responses * request.mtu;
+    boolean isLast = request.responses == request.packets - 1;
+    int expected = (int) Math.min(request.mtu, request.length() - offset);
+    boolean saysLast =
+        operation == PacketOpcode.READ_RESPONSE_LAST || operation == PacketOpcode.READ_RESPONSE_ONLY;
+    if (packet.length != expected || saysLast && !isLast) {
+      fail(qp, WorkStatus.BAD_RESPONSE);
+      return;
+    }
+    if (packet.length > 0
+        && request.pieces.scatter(
+                transport.memory(), qp.pd, offset, packet.payload(), packet.length)
+            != MemoryStatus.OK) {
+      fail(qp, WorkStatus.LOCAL_PROTECTION);
+      return;
+    }
+    request.responses++;
+    acknowledge(qp, packet.psn);
+  }
+
+  /**
+   * Takes everything up to a PSN, which was sent and not yet acknowledged, for acknowledged.
+   *
+   * @return false when a READ stands in between whose responses are missing
+   */
+  private boolean acknowledge(ConnectionContext qp, int psn) {
+    boolean whole = true;
+    int target = Psn.distance(unackedPsn, psn);
+    int done = 0;
+    while (head != tail && done <= target) {
+      SendRequest request = ring[head & REQUESTS - 1];
+      int left = request.packets - Psn.distance(request.firstPsn, Psn.add(unackedPsn, done));
+      if (request.operation == SendOperation.READ) {
+        int arrived =
+            request.responses - Psn.distance(request.firstPsn, Psn.add(unackedPsn, done));
+        if (arrived < left) {
+          whole = done + arrived > target;
+          done += arrived;
+          break;
+        }
+      } else if (done + left > target + 1) {
+        done = target + 1;
+        break;
+      }
+      done += left;
+      complete(qp, request);
+    }
+    if (done > 0) {
+      unackedPsn = Psn.add(unackedPsn, done);
+      progress(qp);
+    }
+    return whole;
+  }
+
+  private void complete(ConnectionContext qp, SendRequest request) {
+    if (request.operation == SendOperation.READ && head != cursor) {
+      readsUnderWay--;
+    }
+    if (head++ == cursor) {
+      cursor = head;
+      cursorPacket = 0;
+    }
+    transport.completions().sendDone(qp, request, WorkStatus.SUCCESS);
+    transport.recycle(request);
+  }
+
+  private void progress(ConnectionContext qp) {
+    qp.oldestUnackedPsn = unackedPsn;
+    qp.setChanged(true);
+    retriesLeft = qp.retryCount;
+    rnrRetriesLeft = qp.rnrRetry;
+    if (head == cursor && head != tail) {
+      SendRequest request = ring[head & REQUESTS - 1];
+      cursorPacket = Math.max(cursorPacket, Psn.distance(request.firstPsn, unackedPsn));
+      if (cursorPacket >= request.packets) {
+        cursorPacket = 0;
+      }
+    }
+    if (waitingForReceiver) {
+      return;
+    }
+    if (unackedPsn == unsentPsn) {
+      transport.cancelTimer(endpoint);
+    } else {
+      startTimer(qp);
+    }
+  }
+
+  /** A response is missing: its request is repeated, once for each response that is missing. */
+  private void gap(ConnectionContext qp) {
+    SendRequest request = ring[head & REQUESTS - 1];
+    if (request.gapAt != request.responses) {
+      request.gapAt = request.responses;
+      retry(qp);
+    }
+  }
+
+  private void retry(ConnectionContext qp) {
+    if (retriesLeft == 0) {
+      fail(qp, WorkStatus.RETRIES_EXCEEDED);
+      return;
+    }
+    retriesLeft--;
+    rewind();
+    startTimer(qp);
+  }
+
+  private void rewind() {
+    transport.counters().retries++;
+    cursor = head;
+    cursorPacket = Psn.distance(ring[head & REQUESTS - 1].firstPsn, unackedPsn);
+    readsUnderWay = 0;
+  }
+
+  /** The time that was asked for has come. */
+  void timeout(ConnectionContext qp) {
+    if (head == tail) {
+      return;
+    }
+    if (waitingForReceiver) {
+      waitingForReceiver = false;
+      startTimer(qp);
+    } else {
+      transport.counters().timeouts++;
+      ring[head & REQUESTS - 1].gapAt = -1;
+      retry(qp);
+    }
+    if (qp.state == QueuePairState.RTS) {
+      transport.schedule(endpoint);
+    }
+  }
+
+  private void startTimer(ConnectionContext qp) {
+    if (qp.ackTimeout == 0) {
+      transport.cancelTimer(endpoint);
+    } else {
+      transport.wakeAfter(endpoint, 4096L << qp.ackTimeout);
+    }
+  }
+
+  /** Ends the oldest request with an error, and the queue pair with it. */
+  private void fail(ConnectionContext qp, WorkStatus status) {
+    SendRequest request = ring[head++ & REQUESTS - 1];
+    transport.completions().sendDone(qp, request, status);
+    transport.recycle(request);
+    transport.enterError(endpoint, qp);
+  }
+
+  /** Ends every request that is under way or was announced, in order. */
+  void flush(ConnectionContext qp) {
+    while (head != tail) {
+      SendRequest request = ring[head++ & REQUESTS - 1];
+      transport.completions().sendDone(qp, request, WorkStatus.FLUSHED);
+      transport.recycle(request);
+    }
+    reset();
+    SendRequest request = transport.takeRequest();
+    while (transport.queues().nextSend(qp, request)) {
+      transport.completions().sendDone(qp, request, WorkStatus.FLUSHED);
+      request.clear();
+    }
+    transport.recycle(request);
+  }
+}

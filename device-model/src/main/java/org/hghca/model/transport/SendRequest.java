@@ -1,0 +1,88 @@
+package org.hghca.model.transport;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** A send work request, as read from its queue, and how far its requester has got with it. */
+public final class SendRequest {
+  /** The most pieces of local memory. */
+  public static final int MAX_PIECES = 16;
+
+  /** The most bytes of inline data. */
+  public static final int MAX_INLINE = 1024;
+
+  /** SUCCESS when the request can be carried out. */
+  public WorkStatus status;
+
+  public SendOperation operation;
+
+  /** What the device's work queue calls the request; the transport only passes it on. */
+  public int position;
+
+  /** What the device's work queue calls the operation; the transport only passes it on. */
+  public int deviceOpcode;
+
+  public long remoteAddress;
+  public int remoteKey;
+  public int immediate;
+  public boolean solicited;
+
+  /** Wait until earlier READs are done. */
+  public boolean fence;
+
+  public final ScatterList pieces = new ScatterList(MAX_PIECES);
+
+  /** Length of inline data in bytes, or -1 when the data is in {@link #pieces}. */
+  public int inlineLength;
+
+  /** Bytes of one packet, fixed when the request is taken. */
+  int mtu;
+
+  /** How many PSNs the request takes, 0 for one that cannot be carried out. */
+  int packets;
+
+  int firstPsn;
+
+  /** READ: responses that have arrived. */
+  int responses;
+
+  /** READ: the number of responses at which a gap was last answered with a retry, or -1. */
+  int gapAt;
+
+  private MemorySegment inline;
+
+  /** Makes the request an empty, valid one. */
+  public void clear() {
+    status = WorkStatus.SUCCESS;
+    operation = SendOperation.SEND;
+    position = 0;
+    deviceOpcode = 0;
+    remoteAddress = 0;
+    remoteKey = 0;
+    immediate = 0;
+    solicited = false;
+    fence = false;
+    pieces.clear();
+    inlineLength = -1;
+    packets = 0;
+    responses = 0;
+    gapAt = -1;
+  }
+
+  /** Memory for inline data, {@link #MAX_INLINE} bytes. */
+  public MemorySegment inline() {
+    if (inline == null) {
+      inline = Arena.ofAuto().allocate(MAX_INLINE, 8);
+    }
+    return inline;
+  }
+
+  /** Length of the message in bytes. */
+  public long length() {
+    return inlineLength >= 0 ? inlineLength : pieces.total();
+  }
+
+  int lastPsn() {
+    return Psn.add(firstPsn, packets - 1);
+  }
+}

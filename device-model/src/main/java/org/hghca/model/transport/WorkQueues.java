@@ -1,0 +1,21 @@
+package org.hghca.model.transport;
+
+/** The work requests of the queue pairs. */
+public interface WorkQueues {
+
+  /**
+   * Takes the next send work request that was announced. One that cannot be understood is given too,
+   * with its status.
+   *
+   * @return whether there was one
+   */
+  boolean nextSend(ConnectionContext qp, SendRequest into);
+
+  /**
+   * Takes the next receive work request that is posted. One that cannot be understood is given too,
+   * with its status.
+   *
+   * @return whether there was one
+   */
+  boolean nextReceive(ConnectionContext qp, ReceiveRequest into);
+}

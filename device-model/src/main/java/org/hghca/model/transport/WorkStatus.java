@@ -1,0 +1,26 @@
+package org.hghca.model.transport;
+
+/** How a work request ended. */
+public enum WorkStatus {
+  SUCCESS,
+  /** The receive buffers are too small, or a message is longer than 2^31 bytes. */
+  LOCAL_LENGTH,
+  /** The work request cannot be understood, or the queue pair cannot do it. */
+  LOCAL_OPERATION,
+  /** A local buffer's key, domain, bounds or permission is wrong, or its memory is gone. */
+  LOCAL_PROTECTION,
+  /** The queue pair was in error before the work request was done. */
+  FLUSHED,
+  /** The responder answered with what was not asked for. */
+  BAD_RESPONSE,
+  /** The responder refuses the request. */
+  REMOTE_INVALID_REQUEST,
+  /** The responder refuses access to its memory. */
+  REMOTE_ACCESS,
+  /** The responder failed while it served the request. */
+  REMOTE_OPERATION,
+  /** Nobody answered. */
+  RETRIES_EXCEEDED,
+  /** The responder never had a receive buffer. */
+  RECEIVER_NOT_READY
+}

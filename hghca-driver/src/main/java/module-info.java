@@ -1,0 +1,15 @@
+/** The driver of the JingZhao (HanGu) HCA: a provider of RDMA verbs. */
+module org.hghca.driver {
+  requires transitive org.hghca.abi;
+  requires transitive org.hghca.icm;
+  requires transitive org.hghca.verbs;
+  requires org.hghca.mailbox;
+  requires org.hghca.uar;
+  requires org.hghca.vfio;
+  requires org.slf4j;
+
+  exports org.hghca.driver;
+
+  provides org.hghca.verbs.spi.RdmaProvider with
+      org.hghca.driver.HghcaProvider;
+}

@@ -1,0 +1,17 @@
+package org.hghca.driver;
+
+import java.util.List;
+import org.hghca.abi.DeviceLimits;
+import org.hghca.icm.IcmUsage;
+
+/**
+ * A card as its driver sees it.
+ *
+ * @param profile which reading of the card is in force: s, r1 or r2
+ * @param hcrBase offset of the command register in BAR0
+ * @param boardId as QUERY_ADAPTER gave it (table 3-2-6)
+ * @param limits as QUERY_DEV_LIM gave them (table 3-2-3)
+ * @param icm use of the interconnect context memory, table by table
+ */
+public record CardInformation(
+    String profile, long hcrBase, long boardId, DeviceLimits limits, List<IcmUsage> icm) {}

@@ -1,0 +1,217 @@
+package org.hghca.driver;
+
+import java.util.List;
+import java.util.Optional;
+import org.hghca.abi.PortInfo;
+import org.hghca.uar.UarPage;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.GidEntry;
+import org.hghca.verbs.GidType;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.PortAttributes;
+import org.hghca.verbs.PortState;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.RdmaDevice;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.ConfigurationSpace;
+
+/** One opening of a device: its own doorbell page, domains, queues and keys. */
+final class DeviceContext extends Resource implements HghcaContext {
+  private static final int DEFAULT_PKEY = 0xffff;
+  private static final long PAGE_SIZES = 4096;
+
+  private final RdmaDevice name;
+  private final HghcaDevice hghca;
+  private final Runnable onClose;
+  private final UarPage uar;
+  private final int queuePd;
+  private final List<Gid> gids;
+
+  /**
+   * Opens a context.
+   *
+   * @param onClose lets go of the device
+   */
+  DeviceContext(RdmaDevice name, HghcaDevice hghca, Runnable onClose) {
+    this.name = name;
+    this.hghca = hghca;
+    this.onClose = onClose;
+    hghca.health().check();
+    try (Undo undo = new Undo()) {
+      this.uar = hghca.uars().allocate();
+      undo.add(uar::close);
+      this.queuePd = hghca.pdNumbers().allocate();
+      undo.forget();
+    } catch (RuntimeException e) {
+      throw Failures.of("cannot open " + name.name(), e);
+    }
+    this.gids = List.of(Gid.ofMac(hghca.address().mac()), Gid.ofIpv4(hghca.address().ip()));
+  }
+
+  HghcaDevice hghca() {
+    return hghca;
+  }
+
+  UarPage uar() {
+    return uar;
+  }
+
+  /** The domain of the completion queues' memory, which applications do not see. */
+  int queuePd() {
+    return queuePd;
+  }
+
+  @Override
+  String describe() {
+    return name.name();
+  }
+
+  @Override
+  public RdmaDevice device() {
+    return name;
+  }
+
+  private void check() {
+    checkOpen();
+    hghca.health().check();
+  }
+
+  void checkPort(int port) {
+    if (port != 1) {
+      throw new VerbsException(
+          Errno.EINVAL, "%s has no port %d, only port 1".formatted(name.name(), port));
+    }
+  }
+
+  @Override
+  public DeviceAttributes queryDevice() {
+    check();
+    Limits limits = hghca.limits();
+    ConfigurationSpace configuration = hghca.function().configuration();
+    return new DeviceAttributes(
+        "",
+        name.nodeGuid(),
+        name.nodeGuid(),
+        configuration.vendorId(),
+        configuration.deviceId(),
+        configuration.revisionId(),
+        Optional.of("%016x".formatted(hghca.adapter().boardId())),
+        limits.device().ports(),
+        hghca.maxMrSize(),
+        PAGE_SIZES,
+        limits.endQp() - limits.firstQp(),
+        limits.maxQpWr(),
+        Math.min(limits.maxSge(), limits.maxReceiveSge()),
+        limits.maxSge(),
+        limits.endCq() - limits.firstCq(),
+        limits.maxCqEntries(),
+        hghca.registrar().capacity(),
+        limits.device().maxPds() - limits.device().reservedPds(),
+        limits.maxReadAtomic(),
+        limits.maxReadAtomic() * (limits.endQp() - limits.firstQp()),
+        limits.maxReadAtomic(),
+        false,
+        1,
+        limits.device().ackDelay(),
+        limits.maxInline(),
+        limits.profile().remoteBoundsGranularity(),
+        1);
+  }
+
+  @Override
+  public PortAttributes queryPort(int port) {
+    check();
+    checkPort(port);
+    Mtu mtu = Mtu.of(hghca.limits().device().maxMtu());
+    Optional<PortInfo> info = hghca.portInfo();
+    PortState state =
+        info.map(known -> PortState.values()[known.portState()]).orElse(PortState.ACTIVE);
+    return new PortAttributes(
+        state, info.isEmpty(), mtu, mtu, gids.size(), 1, 1L << 31, 0, 0, 0, hghca.address().mac());
+  }
+
+  @Override
+  public Gid queryGid(int port, int index) {
+    check();
+    checkPort(port);
+    if (index < 0 || index >= gids.size()) {
+      throw new VerbsException(
+          Errno.ENODATA,
+          "GID index %d of %s is empty: there are %d".formatted(index, name.name(), gids.size()));
+    }
+    return gids.get(index);
+  }
+
+  @Override
+  public List<GidEntry> queryGidTable() {
+    check();
+    return List.of(
+        new GidEntry(gids.get(0), 1, 0, GidType.ROCE_V1),
+        new GidEntry(gids.get(1), 1, 1, GidType.ROCE_V2));
+  }
+
+  @Override
+  public int queryPkey(int port, int index) {
+    check();
+    checkPort(port);
+    if (index != 0) {
+      throw new VerbsException(
+          Errno.EINVAL, "%s has no P_Key index %d, only 0".formatted(name.name(), index));
+    }
+    return DEFAULT_PKEY;
+  }
+
+  @Override
+  public int pkeyIndex(int port, int pkey) {
+    if (pkey != queryPkey(port, 0)) {
+      throw new VerbsException(
+          Errno.EINVAL, "%s does not hold P_Key 0x%04x".formatted(name.name(), pkey));
+    }
+    return 0;
+  }
+
+  @Override
+  public void addNeighbor(Gid gid, long mac) {
+    check();
+    hghca.neighbors().add(gid, mac);
+  }
+
+  /** The MAC of a GID, our own among them. */
+  long macOf(Gid gid) {
+    return gids.contains(gid) ? hghca.address().mac() : hghca.neighbors().resolve(gid);
+  }
+
+  @Override
+  public ProtectionDomain allocateProtectionDomain() {
+    check();
+    return new HghcaProtectionDomain(this);
+  }
+
+  @Override
+  public CompletionQueue createCompletionQueue(CompletionQueueAttributes attributes) {
+    check();
+    return new HghcaCompletionQueue(this, attributes);
+  }
+
+  @Override
+  public CardInformation card() {
+    check();
+    return new CardInformation(
+        hghca.limits().profile().name(),
+        hghca.limits().profile().hcrBase(),
+        hghca.adapter().boardId(),
+        hghca.limits().device(),
+        hghca.icm().usage());
+  }
+
+  @Override
+  void release() {
+    hghca.pdNumbers().free(queuePd);
+    uar.close();
+    onClose.run();
+  }
+}

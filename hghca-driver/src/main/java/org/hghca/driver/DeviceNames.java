@@ -1,0 +1,62 @@
+package org.hghca.driver;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.RdmaDevice;
+import org.hghca.vfio.LinkAddress;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.PciFunctions;
+
+/**
+ * The names of the devices: hghca0, hghca1 ... over the sorted locators of the system property
+ * {@code hghca.devices} (separated by commas), then over those that the platform finds.
+ */
+final class DeviceNames {
+  static final String PROPERTY = "hghca.devices";
+
+  private DeviceNames() {}
+
+  static List<RdmaDevice> list() {
+    List<Locator> locators = new ArrayList<>();
+    Arrays.stream(System.getProperty(PROPERTY, "").split(","))
+        .map(String::strip)
+        .filter(text -> !text.isEmpty())
+        .map(Locator::parse)
+        .sorted()
+        .distinct()
+        .forEach(locators::add);
+    for (Locator found : PciFunctions.enumerate()) {
+      if (!locators.contains(found)) {
+        locators.add(found);
+      }
+    }
+    List<RdmaDevice> devices = new ArrayList<>();
+    for (Locator locator : locators) {
+      devices.add(device("hghca" + devices.size(), locator));
+    }
+    return devices;
+  }
+
+  /**
+   * The device with a name, or that a locator names; empty when it is neither a known name nor a
+   * locator. A device without a name is called by its locator.
+   */
+  static Optional<RdmaDevice> find(String nameOrLocator) {
+    if (!nameOrLocator.contains(":")) {
+      return list().stream().filter(device -> device.name().equals(nameOrLocator)).findFirst();
+    }
+    Locator locator = Locator.parse(nameOrLocator);
+    return Optional.of(
+        list().stream()
+            .filter(device -> device.locator().equals(locator.toString()))
+            .findFirst()
+            .orElseGet(() -> device(locator.toString(), locator)));
+  }
+
+  private static RdmaDevice device(String name, Locator locator) {
+    return new RdmaDevice(name, locator.toString(), Gid.eui64(LinkAddress.of(locator).mac()));
+  }
+}

@@ -1,0 +1,44 @@
+package org.hghca.driver;
+
+import java.util.concurrent.atomic.AtomicReference;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Whether a device still works. The first fatal error stays the cause. Thread-safe. */
+final class Health {
+  private static final Logger LOG = LoggerFactory.getLogger(Health.class);
+
+  private final String device;
+  private final AtomicReference<String> cause = new AtomicReference<>();
+
+  Health(String device) {
+    this.device = device;
+  }
+
+  boolean isDead() {
+    return cause.getAcquire() != null;
+  }
+
+  /** Declares the device dead: only a reset, by closing it and opening it again, mends that. */
+  void fail(String why) {
+    if (cause.compareAndSet(null, why)) {
+      LOG.error("{} has failed: {}", device, why);
+    }
+  }
+
+  /**
+   * Checks.
+   *
+   * @throws VerbsException EIO with the cause when the device is dead
+   */
+  void check() {
+    String why = cause.getAcquire();
+    if (why != null) {
+      throw new VerbsException(
+          Errno.EIO,
+          "%s has failed and must be closed and opened again: %s".formatted(device, why));
+    }
+  }
+}

@@ -1,0 +1,383 @@
+package org.hghca.driver;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import org.hghca.abi.BthOpcode;
+import org.hghca.abi.CompletionQueueContext;
+import org.hghca.abi.Cqe;
+import org.hghca.abi.MptFlags;
+import org.hghca.abi.WqeOpcode;
+import org.hghca.icm.IcmRange;
+import org.hghca.icm.IcmTable;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WcOpcode;
+import org.hghca.verbs.WcStatus;
+
+/**
+ * A completion queue. The card writes completions into its ring one behind the other and knows no
+ * consumer index, so the ring has room for every request that the attached queues can have
+ * outstanding; a request counts until its completion was polled. An empty place holds a sentinel in
+ * its owner byte, which the card overwrites last, and which polling puts back.
+ */
+final class HghcaCompletionQueue extends Resource implements CompletionQueue {
+  /** In place of a queue pair number: a completion that nobody waits for any more. */
+  private static final int SKIPPED = -1;
+
+  /** Revisions that give no syndrome of their own (byte 10h is 0). */
+  private static final int NO_SYNDROME = 0;
+
+  private final DeviceContext context;
+  private final HghcaDevice device;
+  private final QpTable queuePairs;
+  private final int number;
+  private final IcmRange icm;
+  private final Registrar.Registration memory;
+  private final MemorySegment ring;
+  private final int mask;
+  private final SpinLock lock = new SpinLock();
+
+  /** Queue pairs with flushed receives that the card knows nothing of; usually none. */
+  private final ArrayDeque<HghcaQueuePair> flushing = new ArrayDeque<>();
+
+  private volatile boolean hasFlushing;
+  private int index;
+  private HghcaQueuePair lastFound;
+  private int entries;
+  private int reserved;
+
+  HghcaCompletionQueue(DeviceContext context, CompletionQueueAttributes attributes) {
+    super(context);
+    this.context = context;
+    this.device = context.hghca();
+    this.queuePairs = device.queuePairs();
+    try (Undo undo = new Undo()) {
+      undo.add(this::abandon);
+      checkEntries(attributes.entries());
+      this.entries = attributes.entries();
+      int slots = ringEntries(attributes);
+      this.mask = slots - 1;
+      this.number = device.cqNumbers().allocate();
+      undo.add(() -> device.cqNumbers().free(number));
+      this.icm = device.icm().reserve(IcmTable.CQC, number, 1);
+      undo.add(icm::close);
+      this.memory =
+          device.registerQueue((long) slots * Cqe.SIZE, context.queuePd(), MptFlags.LOCAL_WRITE);
+      undo.add(memory::close);
+      this.ring = memory.mapping().segment();
+      Cqe.fill(ring, 0, slots);
+      device.commands().sw2hwCq(number, cqc(slots));
+      undo.forget();
+    } catch (RuntimeException e) {
+      throw Failures.of("cannot create a completion queue", e);
+    }
+  }
+
+  private CompletionQueueContext cqc(int slots) {
+    return new CompletionQueueContext(
+        0,
+        0,
+        Integer.numberOfTrailingZeros(slots),
+        context.uar().index(),
+        0,
+        context.queuePd(),
+        memory.key(),
+        number);
+  }
+
+  private void checkEntries(int wanted) {
+    int most = device.limits().maxCqEntries();
+    if (wanted < 1 || wanted > most) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "a completion queue of %d entries: the device takes 1 to %d".formatted(wanted, most));
+    }
+  }
+
+  private int ringEntries(CompletionQueueAttributes attributes) {
+    int slots = attributes.ringEntries();
+    int most = device.limits().maxCqEntries();
+    if (slots == 0) {
+      return most;
+    }
+    if (Integer.bitCount(slots) != 1 || slots > most || slots < attributes.entries()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "a completion ring of %d entries: it must be a power of two from %d to %d"
+              .formatted(slots, attributes.entries(), most));
+    }
+    return slots;
+  }
+
+  int number() {
+    return number;
+  }
+
+  @Override
+  String describe() {
+    return "CQ 0x%x".formatted(number);
+  }
+
+  @Override
+  public Context context() {
+    return context;
+  }
+
+  @Override
+  public int entries() {
+    return entries;
+  }
+
+  /** Keeps room for all that a queue can have outstanding. */
+  synchronized void reserve(int requests) {
+    int left = mask + 1 - reserved;
+    if (requests > left) {
+      throw new VerbsException(
+          Errno.ENOMEM,
+          "%s has room for %d more outstanding requests, not %d: use another completion queue"
+              .formatted(describe(), left, requests));
+    }
+    reserved += requests;
+  }
+
+  synchronized void unreserve(int requests) {
+    reserved -= requests;
+  }
+
+  @Override
+  public int poll(Completions out, int max) {
+    long at = (long) (index & mask) * Cqe.SIZE;
+    if (Cqe.owner(ring, at) == Cqe.SENTINEL && !hasFlushing) {
+      checkAlive();
+      return 0;
+    }
+    lock.lock();
+    try {
+      checkAlive();
+      int count = drain(out, max);
+      if (hasFlushing && count < max) {
+        count = flush(out, count, max);
+      }
+      return count;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Two loads that the processor predicts: a poll of a closed queue or a dead device says so. */
+  private void checkAlive() {
+    checkOpen();
+    device.health().check();
+  }
+
+  private int drain(Completions out, int max) {
+    int count = 0;
+    while (count < max) {
+      long at = (long) (index & mask) * Cqe.SIZE;
+      int last = Cqe.lastDword(ring, at);
+      if (last >>> 24 == Cqe.SENTINEL) {
+        break;
+      }
+      count += take(at, last, out, count);
+    }
+    return count;
+  }
+
+  /** Takes the completion at the index; returns whether it filled one of the caller's. */
+  private int take(long at, int last, Completions out, int count) {
+    int qpn = Cqe.qpn(ring, at);
+    int sourceQp = Cqe.remoteQpn(ring, at);
+    int immediate = Cqe.immediate(ring, at);
+    int bytes = Cqe.byteCount(ring, at);
+    int wqe = Cqe.wqeOffset(ring, at);
+    // The place is empty before the request's slot is free: a request posted into that slot may
+    // complete into this very place.
+    Cqe.arm(ring, at);
+    index++;
+    HghcaQueuePair qp = lastFound;
+    if (qp == null || qp.number() != qpn) {
+      if (qpn == SKIPPED) {
+        return 0;
+      }
+      qp = queuePairs.find(qpn);
+      if (qp == null) {
+        return unknown(qpn, wqe, last);
+      }
+      lastFound = qp;
+    }
+    int opcode = last & 0xff;
+    boolean send = (last >>> 8 & 0xff) != 0;
+    if (opcode == WqeOpcode.INVALID) {
+      // In an error completion the dword of the immediate holds syndrome and vendor error.
+      return error(qp, send, wqe, immediate, out, count);
+    }
+    if (send) {
+      if (!qp.sends().isOldest(wqe)) {
+        return unknown(qpn, wqe, last);
+      }
+      return qp.sends().complete(out, count, 0, 0, bytes);
+    }
+    if (!qp.receives().isOldest(wqe)) {
+      return unknown(qpn, wqe, last);
+    }
+    qp.receives()
+        .complete(
+            out,
+            count,
+            0,
+            BthOpcode.isWriteImmediate(opcode) ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV,
+            BthOpcode.hasImmediate(opcode) ? Completions.WITH_IMM : 0,
+            0,
+            bytes,
+            immediate,
+            sourceQp);
+    return 1;
+  }
+
+  private int error(
+      HghcaQueuePair qp, boolean marked, int wqe, int cause, Completions out, int count) {
+    int syndrome = cause & 0xff;
+    int vendorError = cause >>> 8 & 0xff;
+    WcStatus status =
+        syndrome == NO_SYNDROME && qp.hasFailed()
+            ? WcStatus.WR_FLUSH_ERR
+            : CompletionStatus.of(syndrome);
+    boolean send = marked || isSendError(qp, wqe);
+    qp.failed();
+    if (send) {
+      if (!qp.sends().isOldest(wqe)) {
+        return unknown(qp.number(), wqe, WqeOpcode.INVALID);
+      }
+      return qp.sends().complete(out, count, status.code(), vendorError, 0);
+    }
+    if (!qp.receives().isOldest(wqe)) {
+      return unknown(qp.number(), wqe, WqeOpcode.INVALID);
+    }
+    qp.receives().complete(out, count, status.code(), WcOpcode.RECV, 0, vendorError, 0, 0, 0);
+    return 1;
+  }
+
+  /**
+   * The document leaves the direction out of an error completion; the software HCA marks sends.
+   * Where the mark is missing the queue decides, else the element's offset; the revisions in
+   * hardware report errors of sends only.
+   */
+  private boolean isSendError(HghcaQueuePair qp, int wqe) {
+    boolean sendsHere = qp.sendQueue() == this;
+    boolean receivesHere = qp.receiveQueue() == this;
+    if (sendsHere != receivesHere) {
+      return sendsHere;
+    }
+    return !qp.receives().isOldest(wqe);
+  }
+
+  private int unknown(int qpn, int wqe, int last) {
+    device
+        .health()
+        .fail(
+            "%s holds a completion that fits no request: QPN 0x%x, WQE 0x%x, last dword 0x%08x"
+                .formatted(describe(), qpn, wqe, last));
+    return 0;
+  }
+
+  /** Completes receives that were posted to a queue pair in error, behind all of the card's. */
+  private int flush(Completions out, int from, int max) {
+    int count = from;
+    for (int left = flushing.size(); left > 0 && count < max; left--) {
+      HghcaQueuePair qp = flushing.removeFirst();
+      count = qp.flushReceives(out, count, max);
+      if (qp.hasFlushedReceives()) {
+        flushing.addLast(qp);
+      }
+    }
+    hasFlushing = !flushing.isEmpty();
+    return count;
+  }
+
+  /** A receive was posted to a queue pair in error. */
+  void addFlushing(HghcaQueuePair qp) {
+    lock.lock();
+    try {
+      if (!flushing.contains(qp)) {
+        flushing.addLast(qp);
+      }
+      hasFlushing = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Drops what a queue pair has left here: completions that stand in the ring are marked to be
+   * skipped in place. The card must have ended with it.
+   *
+   * @param then is done under the same lock
+   */
+  void drop(HghcaQueuePair qp, Runnable then) {
+    lock.lock();
+    try {
+      for (int i = index; ; i++) {
+        long at = (long) (i & mask) * Cqe.SIZE;
+        if (i - index > mask || Cqe.owner(ring, at) == Cqe.SENTINEL) {
+          break;
+        }
+        if (Cqe.qpn(ring, at) == qp.number()) {
+          ring.set(ValueLayout.JAVA_INT, at + Cqe.QPN_OFFSET, SKIPPED);
+        }
+      }
+      flushing.remove(qp);
+      hasFlushing = !flushing.isEmpty();
+      lastFound = null;
+      then.run();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void resize(int wanted) {
+    checkEntries(wanted);
+    lock.lock();
+    try {
+      checkAlive();
+      int unpolled = 0;
+      while (unpolled <= mask
+          && Cqe.owner(ring, (long) (index + unpolled & mask) * Cqe.SIZE) != Cqe.SENTINEL) {
+        unpolled++;
+      }
+      if (wanted < unpolled) {
+        throw new VerbsException(
+            Errno.EINVAL,
+            "%s holds %d completions that were not polled, more than %d"
+                .formatted(describe(), unpolled, wanted));
+      }
+      if (wanted > mask + 1) {
+        throw new VerbsException(
+            Errno.EINVAL,
+            "%s was created with a ring of %d entries".formatted(describe(), mask + 1));
+      }
+      entries = wanted;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  void release() {
+    device
+        .retirement()
+        .retire(
+            describe(),
+            () -> device.commands().hw2swCq(number),
+            memory::close,
+            () -> {
+              icm.close();
+              device.cqNumbers().free(number);
+            });
+  }
+}

@@ -1,0 +1,10 @@
+package org.hghca.driver;
+
+import org.hghca.verbs.Context;
+
+/** A context of a JingZhao (HanGu) card, with what the verbs do not tell of it. */
+public interface HghcaContext extends Context {
+
+  /** What the card says of itself, and what the driver uses of it. */
+  CardInformation card();
+}

@@ -1,0 +1,175 @@
+package org.hghca.driver;
+
+import java.util.Optional;
+import org.hghca.abi.AdapterInfo;
+import org.hghca.abi.PortInfo;
+import org.hghca.icm.IcmManager;
+import org.hghca.icm.IcmTable;
+import org.hghca.mailbox.CommandException;
+import org.hghca.mailbox.CommandInterface;
+import org.hghca.uar.UarAllocator;
+import org.hghca.vfio.BufferPool;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.LinkAddress;
+import org.hghca.vfio.PciFunction;
+
+/**
+ * A card that this process owns and has brought up: its command interface, tables and numbers,
+ * shared by all contexts. Thread-safe.
+ */
+final class HghcaDevice {
+  private final PciFunction function;
+  private final Limits limits;
+  private final AdapterInfo adapter;
+  private final Health health;
+  private final CommandInterface commands;
+  private final IcmManager icm;
+  private final UarAllocator uars;
+  private final Retirement retirement;
+  private final Runnable takeDown;
+  private final Registrar registrar;
+  private final BufferPool buffers = new BufferPool();
+  private final Neighbors neighbors = new Neighbors();
+  private final QpTable queuePairs;
+  private final NumberAllocator pdNumbers;
+  private final NumberAllocator cqNumbers;
+  private final NumberAllocator qpNumbers;
+  private final LinkAddress address;
+
+  /**
+   * A card that was brought up.
+   *
+   * @param takeDown the reverse of the bring-up
+   */
+  HghcaDevice(
+      PciFunction function,
+      Limits limits,
+      AdapterInfo adapter,
+      Health health,
+      CommandInterface commands,
+      IcmManager icm,
+      UarAllocator uars,
+      Retirement retirement,
+      Runnable takeDown) {
+    this.function = function;
+    this.limits = limits;
+    this.adapter = adapter;
+    this.health = health;
+    this.commands = commands;
+    this.icm = icm;
+    this.uars = uars;
+    this.retirement = retirement;
+    this.takeDown = takeDown;
+    this.registrar =
+        new Registrar(
+            commands,
+            icm,
+            limits.profile(),
+            retirement,
+            limits.device().reservedLkeys(),
+            limits.device().reservedMtts());
+    this.queuePairs = new QpTable(limits.endQp());
+    this.pdNumbers =
+        new NumberAllocator(
+            "protection domains", limits.device().reservedPds(), limits.device().maxPds());
+    this.cqNumbers = new NumberAllocator("completion queues", limits.firstCq(), limits.endCq());
+    this.qpNumbers = new NumberAllocator("queue pairs", limits.firstQp(), limits.endQp());
+    this.address = LinkAddress.of(function.locator());
+  }
+
+  /** Allocates memory for a queue and registers it; the registration owns it. */
+  Registrar.Registration registerQueue(long bytes, int pd, int accessBits) {
+    DmaMapping mapping = function.allocate(bytes);
+    try (Undo undo = new Undo()) {
+      undo.add(mapping::close);
+      Registrar.Registration registration = registrar.registerQueue(mapping, pd, accessBits);
+      undo.forget();
+      return registration;
+    }
+  }
+
+  /** What the port says of itself; empty when the card has no answer that means anything. */
+  Optional<PortInfo> portInfo() {
+    try {
+      PortInfo info = commands.madIfc();
+      return info.isConstantAnswer() ? Optional.empty() : Optional.of(info);
+    } catch (CommandException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** As far as the translation table reaches. */
+  long maxMrSize() {
+    return icm.capacity(IcmTable.MTT) * DmaMapping.PAGE_SIZE;
+  }
+
+  PciFunction function() {
+    return function;
+  }
+
+  Limits limits() {
+    return limits;
+  }
+
+  AdapterInfo adapter() {
+    return adapter;
+  }
+
+  Health health() {
+    return health;
+  }
+
+  CommandInterface commands() {
+    return commands;
+  }
+
+  IcmManager icm() {
+    return icm;
+  }
+
+  UarAllocator uars() {
+    return uars;
+  }
+
+  Retirement retirement() {
+    return retirement;
+  }
+
+  Registrar registrar() {
+    return registrar;
+  }
+
+  BufferPool buffers() {
+    return buffers;
+  }
+
+  Neighbors neighbors() {
+    return neighbors;
+  }
+
+  QpTable queuePairs() {
+    return queuePairs;
+  }
+
+  NumberAllocator pdNumbers() {
+    return pdNumbers;
+  }
+
+  NumberAllocator cqNumbers() {
+    return cqNumbers;
+  }
+
+  NumberAllocator qpNumbers() {
+    return qpNumbers;
+  }
+
+  LinkAddress address() {
+    return address;
+  }
+
+  /** Takes the card down and gives it back. Nothing uses it any more. */
+  void close() {
+    takeDown.run();
+    buffers.close();
+  }
+}

@@ -1,0 +1,102 @@
+package org.hghca.driver;
+
+import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
+import java.util.Set;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.BufferPool;
+
+/** A protection domain: a number that memory, queue pairs and completion queues share. */
+final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
+  private static final Set<AccessFlag> UNSUPPORTED =
+      EnumSet.of(AccessFlag.MW_BIND, AccessFlag.ZERO_BASED, AccessFlag.ON_DEMAND);
+
+  private final DeviceContext context;
+  private final int number;
+
+  HghcaProtectionDomain(DeviceContext context) {
+    super(context);
+    this.context = context;
+    try (Undo undo = new Undo()) {
+      undo.add(this::abandon);
+      this.number = context.hghca().pdNumbers().allocate();
+      undo.forget();
+    }
+  }
+
+  int number() {
+    return number;
+  }
+
+  HghcaDevice device() {
+    return context.hghca();
+  }
+
+  DeviceContext deviceContext() {
+    return context;
+  }
+
+  @Override
+  String describe() {
+    return "PD 0x%x".formatted(number);
+  }
+
+  @Override
+  public Context context() {
+    return context;
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) {
+    check(access);
+    return new HghcaMemoryRegion(this, memory, access, () -> {});
+  }
+
+  @Override
+  public MemoryRegion allocate(long bytes, Set<AccessFlag> access) {
+    check(access);
+    try (Undo undo = new Undo()) {
+      BufferPool.Buffer buffer = device().buffers().allocate(bytes);
+      undo.add(buffer::close);
+      MemoryRegion region = new HghcaMemoryRegion(this, buffer.segment(), access, buffer::close);
+      undo.forget();
+      return region;
+    } catch (RuntimeException e) {
+      throw Failures.of("cannot allocate memory", e);
+    }
+  }
+
+  private void check(Set<AccessFlag> access) {
+    checkOpen();
+    device().health().check();
+    for (AccessFlag flag : access) {
+      if (UNSUPPORTED.contains(flag)) {
+        throw new VerbsException(
+            Errno.EOPNOTSUPP, "memory regions with %s are not supported".formatted(flag));
+      }
+      boolean writes = flag == AccessFlag.REMOTE_WRITE || flag == AccessFlag.REMOTE_ATOMIC;
+      if (writes && !access.contains(AccessFlag.LOCAL_WRITE)) {
+        throw new VerbsException(Errno.EINVAL, "%s needs LOCAL_WRITE too".formatted(flag));
+      }
+    }
+  }
+
+  @Override
+  public QueuePair createQueuePair(QueuePairAttributes attributes) {
+    checkOpen();
+    device().health().check();
+    return new HghcaQueuePair(this, attributes);
+  }
+
+  @Override
+  void release() {
+    device().pdNumbers().free(number);
+  }
+}

@@ -1,0 +1,59 @@
+package org.hghca.driver;
+
+import org.hghca.abi.DeviceLimits;
+import org.hghca.abi.HardwareProfile;
+
+/**
+ * What the device can take: what it says itself (QUERY_DEV_LIM), cut to what its profile knows to
+ * work.
+ */
+record Limits(DeviceLimits device, HardwareProfile profile) {
+  private static final int UNIT = 16;
+
+  /** What a descriptor holds besides inline data: next unit, remote address unit, header. */
+  private static final int INLINE_OVERHEAD = 2 * UNIT + 4;
+
+  /** Beyond the reserved ones. */
+  int firstQp() {
+    return device.reservedQps();
+  }
+
+  int endQp() {
+    return Math.min(device.maxQps(), profile.qpnLimit());
+  }
+
+  int firstCq() {
+    return device.reservedCqs();
+  }
+
+  int endCq() {
+    return Math.min(device.maxCqs(), profile.cqnLimit());
+  }
+
+  /** Entries of one completion queue's ring. */
+  int maxCqEntries() {
+    return device.maxCqSize();
+  }
+
+  /** One slot of a receive ring always stays empty. */
+  int maxQpWr() {
+    return device.maxQpSize() - 1;
+  }
+
+  int maxSge() {
+    return Math.min(device.maxSg(), profile.maxSendSge());
+  }
+
+  int maxReceiveSge() {
+    return Math.min(device.maxSgRq(), profile.maxReceiveSge());
+  }
+
+  int maxInline() {
+    return Math.min(device.maxDescSize(), profile.maxDescriptor()) - INLINE_OVERHEAD;
+  }
+
+  /** READs and atomics in flight: three bits of logarithm hold 128, and 16 are plenty. */
+  int maxReadAtomic() {
+    return 16;
+  }
+}

@@ -1,0 +1,25 @@
+package org.hghca.driver;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/** The queue pairs of a device by their number. Thread-safe. */
+final class QpTable {
+  private final AtomicReferenceArray<HghcaQueuePair> slots;
+
+  QpTable(int count) {
+    slots = new AtomicReferenceArray<>(count);
+  }
+
+  /** The queue pair with a number; null when there is none. */
+  HghcaQueuePair find(int number) {
+    return number >= 0 && number < slots.length() ? slots.getAcquire(number) : null;
+  }
+
+  void put(int number, HghcaQueuePair qp) {
+    slots.setRelease(number, qp);
+  }
+
+  void remove(int number) {
+    slots.setRelease(number, null);
+  }
+}

@@ -1,0 +1,82 @@
+package org.hghca.driver;
+
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.QueuePairCapabilities;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * How large the rings of a queue pair are. A slot is the power of two that holds the largest
+ * request: 64 bytes to the profile's most; a ring is at most 1 MB, since a doorbell names its place
+ * in 16 bits of 16 bytes.
+ *
+ * @param sendSlots a power of two
+ * @param receiveSlots a power of two, one more than the depth at least: the card stops at an empty
+ *     slot
+ */
+record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int receiveStrideLog) {
+  private static final int UNIT = 16;
+  private static final int MIN_STRIDE_LOG = 6;
+  private static final int REMOTE_ADDRESS = UNIT;
+  private static final int INLINE_HEADER = 4;
+
+  long sendBytes() {
+    return (long) sendSlots << sendStrideLog;
+  }
+
+  long receiveBytes() {
+    return (long) receiveSlots << receiveStrideLog;
+  }
+
+  /**
+   * The rings for what a queue pair is to hold.
+   *
+   * @throws VerbsException EINVAL naming the limit that is exceeded
+   */
+  static QueueGeometry of(Limits limits, QueuePairCapabilities c) {
+    check("sendDepth", c.sendDepth(), limits.maxQpWr());
+    check("receiveDepth", c.receiveDepth(), limits.maxQpWr());
+    check("maxSendSge", c.maxSendSge(), limits.maxSge());
+    check("maxReceiveSge", c.maxReceiveSge(), limits.maxReceiveSge());
+    check("maxInline", c.maxInline(), limits.maxInline());
+    int send =
+        UNIT + REMOTE_ADDRESS + Math.max(c.maxSendSge() * UNIT, INLINE_HEADER + c.maxInline());
+    int receive = UNIT + c.maxReceiveSge() * UNIT + UNIT;
+    int sendStrideLog = Math.max(MIN_STRIDE_LOG, log2(send));
+    int receiveStrideLog = Math.max(MIN_STRIDE_LOG, log2(receive));
+    int sendSlots = 1 << log2(Math.max(1, c.sendDepth()));
+    int fewest = limits.profile().minReceiveQueueBytes() >> receiveStrideLog;
+    int receiveSlots = 1 << log2(Math.max(fewest, c.receiveDepth() + 1));
+    QueueGeometry geometry =
+        new QueueGeometry(sendSlots, sendStrideLog, receiveSlots, receiveStrideLog);
+    checkBytes(
+        "sendDepth %d with %d elements and %d bytes inline"
+            .formatted(c.sendDepth(), c.maxSendSge(), c.maxInline()),
+        geometry.sendBytes(),
+        limits.profile().maxQueueBytes());
+    checkBytes(
+        "receiveDepth %d with %d elements".formatted(c.receiveDepth(), c.maxReceiveSge()),
+        geometry.receiveBytes(),
+        limits.profile().maxQueueBytes());
+    return geometry;
+  }
+
+  private static void check(String what, int value, int most) {
+    if (value < 0 || value > most) {
+      throw new VerbsException(
+          Errno.EINVAL, "%s %d: the device takes 0 to %d".formatted(what, value, most));
+    }
+  }
+
+  private static void checkBytes(String what, long bytes, long most) {
+    if (bytes > most) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "%s makes a queue of %d bytes: the device takes %d".formatted(what, bytes, most));
+    }
+  }
+
+  /** The logarithm of the smallest power of two that is not smaller. */
+  private static int log2(int value) {
+    return value <= 1 ? 0 : 32 - Integer.numberOfLeadingZeros(value - 1);
+  }
+}

@@ -1,0 +1,145 @@
+package org.hghca.driver;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.hghca.abi.DataUnit;
+import org.hghca.abi.NextUnit;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.WcOpcode;
+
+/**
+ * A receive queue in memory that the card reads. It has no doorbell: the card looks at the next
+ * slot when a message comes, and takes it as posted when its first unit is not all zero. So a slot
+ * is filled from behind, its first unit last; its units end with an all-zero one inside the slot;
+ * the slot behind it is zero, which costs one slot; and a slot that was consumed has its first unit
+ * zeroed before it is used again.
+ *
+ * <p>Posters write at the head under the queue pair's lock; completions free slots in order at the
+ * tail under the completion queue's lock.
+ */
+final class ReceiveRing {
+  private static final int UNIT = 16;
+  private static final VarHandle TAIL;
+
+  static {
+    try {
+      TAIL = MethodHandles.lookup().findVarHandle(ReceiveRing.class, "tail", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final MemorySegment ring;
+  private final int qpn;
+  private final int depth;
+  private final int mask;
+  private final int strideLog;
+  private final int maxSge;
+  private final long[] wrIds;
+  private int head;
+  private int tail;
+
+  /**
+   * A ring over zeroed memory.
+   *
+   * @param slots a power of two, more than depth
+   */
+  ReceiveRing(MemorySegment ring, int qpn, int depth, int slots, int strideLog, int maxSge) {
+    this.ring = ring;
+    this.qpn = qpn;
+    this.depth = depth;
+    this.mask = slots - 1;
+    this.strideLog = strideLog;
+    this.maxSge = maxSge;
+    this.wrIds = new long[slots];
+  }
+
+  /**
+   * Posts a request; false when the ring is full. Callers lock.
+   *
+   * @param index its place in the caller's list
+   */
+  boolean post(ReceiveRequest request, int index) {
+    int count = request.sgeCount();
+    if (count > maxSge) {
+      throw tooManyElements(count, index);
+    }
+    int at = head;
+    if (at - (int) TAIL.getAcquire(this) >= depth) {
+      return false;
+    }
+    int slot = at & mask;
+    long offset = (long) slot << strideLog;
+    long next = offset + UNIT;
+    for (int i = 0; i < count; i++) {
+      int length = request.sgeLength(i);
+      if (length != 0) {
+        DataUnit.write(ring, next, length, request.sgeLkey(i), request.sgeAddress(i));
+        next += UNIT;
+      }
+    }
+    DataUnit.writeTerminator(ring, next);
+    wrIds[slot] = request.wrId();
+    head = at + 1;
+    NextUnit.writeReceive(ring, offset, (int) (next + UNIT - offset) / UNIT);
+    return true;
+  }
+
+  private BadRequestException tooManyElements(int count, int index) {
+    return new BadRequestException(
+        Errno.EINVAL,
+        index,
+        "%d scatter/gather elements: QP 0x%06x takes %d".formatted(count, qpn, maxSge));
+  }
+
+  /** How many requests are outstanding. */
+  int outstanding() {
+    return head - (int) TAIL.getAcquire(this);
+  }
+
+  /** Whether the oldest outstanding request stands at an offset of the ring. */
+  boolean isOldest(int offset) {
+    return outstanding() > 0 && offset == (tail & mask) << strideLog;
+  }
+
+  /**
+   * The oldest outstanding request is complete: fills a completion and frees its slot. Called under
+   * the completion queue's lock.
+   */
+  void complete(
+      Completions out,
+      int index,
+      int status,
+      WcOpcode opcode,
+      int flags,
+      int vendorError,
+      int bytes,
+      int immediate,
+      int sourceQp) {
+    int slot = tail & mask;
+    out.set(
+        index,
+        wrIds[slot],
+        status,
+        opcode.code(),
+        flags,
+        vendorError,
+        bytes,
+        qpn,
+        immediate,
+        sourceQp);
+    NextUnit.clear(ring, (long) slot << strideLog);
+    TAIL.setRelease(this, tail + 1);
+  }
+
+  /** Forgets everything. Callers hold the queue pair's and the completion queue's lock. */
+  void reset() {
+    ring.fill((byte) 0);
+    head = 0;
+    TAIL.setRelease(this, 0);
+  }
+}

@@ -1,0 +1,9 @@
+/** Interconnect context memory: layout, mapping on demand, reclaim. */
+module org.hghca.icm {
+  requires transitive org.hghca.abi;
+  requires transitive org.hghca.vfio;
+  requires transitive org.hghca.mailbox;
+  requires org.slf4j;
+
+  exports org.hghca.icm;
+}

@@ -1,0 +1,104 @@
+package org.hghca.icm;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.IcmChunk;
+import org.hghca.abi.MapIcm;
+import org.hghca.mailbox.CommandInterface;
+import org.hghca.mailbox.DeviceFatalException;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.PciFunction;
+
+/**
+ * Allocates the memory of chunks and tells the card where it lies. A chunk is never longer than one
+ * command can map even when no two of its pages are neighbours for the card, so that it is mapped
+ * as a whole or not at all. Thread-safe.
+ */
+final class ChunkMapper implements AutoCloseable {
+  private static final int LONGEST_CHUNK_PAGES = 16;
+
+  private final PciFunction function;
+  private final CommandInterface commands;
+  private final HardwareProfile profile;
+  private final List<DmaMapping> stranded = new ArrayList<>();
+  private volatile boolean active;
+
+  ChunkMapper(PciFunction function, CommandInterface commands, HardwareProfile profile) {
+    this.function = function;
+    this.commands = commands;
+    this.profile = profile;
+  }
+
+  void activate() {
+    active = true;
+  }
+
+  int chunkPages() {
+    return Math.min(LONGEST_CHUNK_PAGES, profile.mapIcmMaxEntries());
+  }
+
+  /** Whether a chunk may be unmapped while the card runs. */
+  boolean reclaims() {
+    return profile.icmReclaim();
+  }
+
+  /** Backs one chunk with fresh memory. */
+  DmaMapping map(IcmTable table, long virtualAddress, int pages) {
+    if (!active) {
+      throw new IllegalStateException(
+          "a MAP_ICM before INIT_HCA would be lost: give the card INIT_HCA, then activate");
+    }
+    DmaMapping memory = function.allocate((long) pages * MapIcm.PAGE_SIZE);
+    try {
+      commands.mapIcm(table.opModifier(), runs(virtualAddress, memory, pages));
+      return memory;
+    } catch (DeviceFatalException e) {
+      // The card may have taken the pages before it fell silent.
+      strand(memory);
+      throw e;
+    } catch (RuntimeException e) {
+      memory.close();
+      throw e;
+    }
+  }
+
+  /** An entry for each run of pages that are neighbours for the card as well. */
+  private List<IcmChunk> runs(long virtualAddress, DmaMapping memory, int pages) {
+    List<IcmChunk> runs = new ArrayList<>();
+    int start = 0;
+    for (int page = 1; page <= pages; page++) {
+      if (page == pages
+          || page - start == profile.mapIcmMaxPagesPerEntry()
+          || iova(memory, page) != iova(memory, page - 1) + MapIcm.PAGE_SIZE) {
+        long offset = (long) start * MapIcm.PAGE_SIZE;
+        runs.add(new IcmChunk(virtualAddress + offset, iova(memory, start), page - start));
+        start = page;
+      }
+    }
+    return runs;
+  }
+
+  private static long iova(DmaMapping memory, int page) {
+    return memory.iova((long) page * MapIcm.PAGE_SIZE);
+  }
+
+  void unmap(IcmTable table, long virtualAddress, int pages) {
+    commands.unmapIcm(table.opModifier(), virtualAddress, pages);
+  }
+
+  private void strand(DmaMapping memory) {
+    synchronized (stranded) {
+      stranded.add(memory);
+    }
+  }
+
+  /** Frees what the card may have been able to reach. It must not be able to any more. */
+  @Override
+  public void close() {
+    synchronized (stranded) {
+      stranded.forEach(DmaMapping::close);
+      stranded.clear();
+    }
+  }
+}

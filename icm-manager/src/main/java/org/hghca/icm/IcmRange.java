@@ -1,0 +1,45 @@
+package org.hghca.icm;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Entries of a table whose ICM is mapped for as long as this is open. Thread-safe; closing twice
+ * does nothing.
+ */
+public final class IcmRange implements AutoCloseable {
+  private final TableMemory memory;
+  private final long firstIndex;
+  private final long count;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  IcmRange(TableMemory memory, long firstIndex, long count) {
+    this.memory = memory;
+    this.firstIndex = firstIndex;
+    this.count = count;
+  }
+
+  public IcmTable table() {
+    return memory.table();
+  }
+
+  /** Index of the first entry. */
+  public long firstIndex() {
+    return firstIndex;
+  }
+
+  /** How many entries. */
+  public long count() {
+    return count;
+  }
+
+  /**
+   * Gives the entries back; the card must not use them any more. Memory that backs no entry in use
+   * is unmapped where the card allows that.
+   */
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      memory.release(firstIndex, count);
+    }
+  }
+}

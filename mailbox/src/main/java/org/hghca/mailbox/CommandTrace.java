@@ -1,0 +1,77 @@
+package org.hghca.mailbox;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.vfio.Locator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells of each command: to the logger {@code org.hghca.mailbox.trace} at debug, and to Flight
+ * Recorder as {@code hghca.Command}. Mailboxes are decoded only for one that listens.
+ */
+final class CommandTrace {
+  private static final Logger LOG = LoggerFactory.getLogger("org.hghca.mailbox.trace");
+
+  private final String device;
+
+  CommandTrace(Locator locator) {
+    this.device = locator.toString();
+  }
+
+  /** Starts to watch one command. */
+  Watch begin() {
+    return new Watch();
+  }
+
+  /** One command under way. */
+  final class Watch {
+    private final CommandEvent event = new CommandEvent();
+    private final boolean logged = LOG.isDebugEnabled();
+    private final long start = logged ? System.nanoTime() : 0;
+
+    private Watch() {
+      event.begin();
+    }
+
+    /** Whether anybody listens, so that the end is worth describing. */
+    boolean ended() {
+      event.end();
+      return logged || event.shouldCommit();
+    }
+
+    /**
+     * Says how the command ended.
+     *
+     * @param inbox null when the command has none
+     * @param outbox null when there is none, or nothing came
+     * @param status the status, or why there is none
+     */
+    void tell(Command<?> command, MemorySegment inbox, MemorySegment outbox, String status) {
+      long nanos = logged ? System.nanoTime() - start : 0;
+      String in = inbox == null ? "" : command.inbox().describe().apply(inbox);
+      String out = outbox == null ? "" : command.outbox().describe().apply(outbox);
+      if (logged) {
+        LOG.debug(
+            "{} {} in_param 0x{} in [{}] out [{}]: {} after {} us",
+            device,
+            command,
+            Long.toHexString(command.immediate()),
+            in,
+            out,
+            status,
+            nanos / 1000);
+      }
+      if (event.shouldCommit()) {
+        event.device = device;
+        event.command = command.opcode().name();
+        event.opModifier = command.opModifier();
+        event.inModifier = command.inModifier();
+        event.immediate = command.immediate();
+        event.inbox = in;
+        event.outbox = out;
+        event.status = status;
+        event.commit();
+      }
+    }
+  }
+}

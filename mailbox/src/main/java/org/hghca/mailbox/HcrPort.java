@@ -1,0 +1,137 @@
+package org.hghca.mailbox;
+
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.hghca.abi.Hcr;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.PciFunction;
+
+/**
+ * The protocol of the HCR (interface document, tables 3-1-3 and 3-1-4): aligned 32-bit accesses
+ * only, one command at a time. The RTL ignores an 8-byte store, and is corrupted by any store while
+ * go is set. Guarded by the lock of its owner.
+ */
+final class HcrPort {
+  /** Written to the token register to see whether it keeps what it is given. */
+  private static final int[] PROBE_TOKENS = {0x5aa5, 0xa55a};
+
+  /** A command takes the card less than a microsecond: so many reads before the first pause. */
+  private static final int SPINS = 100;
+
+  private static final long FIRST_PAUSE_NANOS = 1_000;
+  private static final long LONGEST_PAUSE_NANOS = 500_000;
+
+  private final String place;
+  private final MmioRegion registers;
+  private final long base;
+  private final Duration limit;
+  private boolean interrupted;
+
+  HcrPort(PciFunction function, long base, Duration limit) {
+    this.registers = function.region(0);
+    this.base = base;
+    this.limit = limit;
+    this.place = "the HCR at BAR0 + 0x%x of %s".formatted(base, function.locator());
+    if (base + Hcr.SIZE > registers.size()) {
+      throw new DeviceFatalException(
+          "%s lies outside its region of 0x%x bytes: wrong profile, or no HCA"
+              .formatted(place, registers.size()));
+    }
+  }
+
+  /**
+   * Looks whether an HCR is there: it is free, and keeps a token.
+   *
+   * @throws DeviceFatalException saying what was seen
+   */
+  void check() {
+    int command = readCommand();
+    if (Hcr.go(command)) {
+      throw new DeviceFatalException(
+          ("%s has a command in progress that was not given here (dword 0x18 is 0x%08x): reset the"
+                  + " card")
+              .formatted(place, command));
+    }
+    for (int token : PROBE_TOKENS) {
+      int written = Hcr.tokenRegister(token);
+      registers.writeInt(base + Hcr.TOKEN, written);
+      int read = registers.readInt(base + Hcr.TOKEN);
+      if (read != written) {
+        throw new DeviceFatalException(
+            ("%s is none: its token register was given 0x%08x and reads 0x%08x (dword 0x18 is"
+                    + " 0x%08x): wrong profile, or no HCA")
+                .formatted(place, written, read, command));
+      }
+    }
+  }
+
+  /**
+   * Gives one command and waits for its end. An interrupt of the thread changes nothing; it is
+   * still pending afterwards.
+   *
+   * @param what the command in words, for messages
+   * @return the status code
+   * @throws DeviceFatalException when the card does not answer
+   */
+  int execute(String what, long inParam, int inModifier, long outParam, int command) {
+    // A pending interrupt would turn every pause into none.
+    interrupted = Thread.interrupted();
+    try {
+      awaitFree("%s was not free for %s", what);
+      registers.writeInt(base + Hcr.IN_PARAM_HIGH, (int) (inParam >>> 32));
+      registers.writeInt(base + Hcr.IN_PARAM_LOW, (int) inParam);
+      registers.writeInt(base + Hcr.IN_MODIFIER, inModifier);
+      // Every completion clears out_param, so each command writes it, needed or not.
+      registers.writeInt(base + Hcr.OUT_PARAM_HIGH, (int) (outParam >>> 32));
+      registers.writeInt(base + Hcr.OUT_PARAM_LOW, (int) outParam);
+      registers.writeInt(base + Hcr.TOKEN, Hcr.tokenRegister(Hcr.POLL_TOKEN));
+      // Go, last: the inbox and the other dwords must be visible to the card before it.
+      registers.writeInt(base + Hcr.COMMAND, command);
+      return Hcr.status(awaitFree("%s did not end %s", what));
+    } catch (DeviceFatalException e) {
+      throw e;
+    } catch (RuntimeException | InternalError e) {
+      // A mapped register that is gone faults; the JVM reports that as an InternalError.
+      throw new DeviceFatalException("%s: %s failed".formatted(place, what), e);
+    } finally {
+      if (interrupted | Thread.interrupted()) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Waits until go is clear and returns the dword that said so: the status is in the same read. */
+  private int awaitFree(String complaint, String what) {
+    long start = System.nanoTime();
+    long pause = FIRST_PAUSE_NANOS;
+    for (int reads = 0; ; reads++) {
+      // Taken before the read, so that a thread that was held up looks once more.
+      boolean last = System.nanoTime() - start >= limit.toNanos();
+      int command = readCommand();
+      if (!Hcr.go(command)) {
+        return command;
+      }
+      if (last) {
+        throw new CommandTimeoutException(
+            (complaint + " within %s (dword 0x18 is 0x%08x): the card must be reset")
+                .formatted(place, what, limit, command));
+      }
+      if (reads < SPINS) {
+        Thread.onSpinWait();
+      } else {
+        LockSupport.parkNanos(pause);
+        pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+        interrupted |= Thread.interrupted();
+      }
+    }
+  }
+
+  private int readCommand() {
+    int command = registers.readInt(base + Hcr.COMMAND);
+    if (command == -1) {
+      throw new DeviceFatalException(
+          "%s reads all ones: the card is gone, or nothing answers there".formatted(place));
+    }
+    return command;
+  }
+}

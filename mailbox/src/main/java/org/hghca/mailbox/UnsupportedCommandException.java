@@ -1,0 +1,10 @@
+package org.hghca.mailbox;
+
+/** This card must not be given the command; the card was not touched. */
+public final class UnsupportedCommandException extends UnsupportedOperationException {
+  private static final long serialVersionUID = 1L;
+
+  UnsupportedCommandException(String message) {
+    super(message);
+  }
+}

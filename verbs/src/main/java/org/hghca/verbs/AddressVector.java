@@ -1,0 +1,51 @@
+package org.hghca.verbs;
+
+import java.util.Objects;
+
+/**
+ * The way to a peer: {@code ibv_ah_attr} with its global route.
+ *
+ * @param destination the peer's GID; {@link Gid#NONE} when there is no global route
+ * @param sourceGidIndex which of the port's own GIDs to send from
+ * @param flowLabel 20 bits
+ * @param hopLimit 8 bits
+ * @param trafficClass 8 bits
+ * @param serviceLevel 4 bits
+ * @param port the local port, from 1
+ */
+public record AddressVector(
+    Gid destination,
+    int sourceGidIndex,
+    int flowLabel,
+    int hopLimit,
+    int trafficClass,
+    int serviceLevel,
+    int port) {
+
+  public AddressVector {
+    Objects.requireNonNull(destination);
+    check("flow label", flowLabel, 20);
+    check("hop limit", hopLimit, 8);
+    check("traffic class", trafficClass, 8);
+    check("service level", serviceLevel, 4);
+    check("source GID index", sourceGidIndex, 8);
+    check("port", port, 8);
+  }
+
+  private static void check(String what, int value, int bits) {
+    if (value >>> bits != 0) {
+      throw new VerbsException(
+          Errno.EINVAL, "%s %d does not fit in %d bits".formatted(what, value, bits));
+    }
+  }
+
+  /** To a GID over port 1, from its own GID of an index, with a hop limit of 64. */
+  public static AddressVector to(Gid destination, int sourceGidIndex) {
+    return new AddressVector(destination, sourceGidIndex, 0, 64, 0, 0, 1);
+  }
+
+  /** Whether the way has a global route, as every way over Ethernet must. */
+  public boolean isGlobal() {
+    return !destination.equals(Gid.NONE);
+  }
+}

@@ -1,0 +1,132 @@
+package org.hghca.verbs;
+
+import java.util.Objects;
+
+/**
+ * Room for the completions of one poll: an array of {@code ibv_wc}. Made once and filled by {@link
+ * CompletionQueue#poll} again and again, from index 0. Not thread-safe.
+ */
+public final class Completions {
+  /** Completion flag: the immediate is valid. */
+  public static final int WITH_IMM = 1 << 1;
+
+  /** Completion flag: 40 bytes of global route header precede the data. */
+  public static final int GRH = 1;
+
+  private static final int WORDS = 4;
+
+  /** Four words each: wr_id; status, opcode, flags, vendor error; length, QPN; imm, source QPN. */
+  private final long[] words;
+
+  private final int capacity;
+
+  /**
+   * Room for some completions.
+   *
+   * @param capacity at least 1
+   */
+  public Completions(int capacity) {
+    this.capacity = capacity;
+    this.words = new long[Math.multiplyExact(capacity, WORDS)];
+  }
+
+  /** How many completions one poll can give. */
+  public int capacity() {
+    return capacity;
+  }
+
+  /** The {@code wr_id} of the request. */
+  public long wrId(int index) {
+    return words[at(index)];
+  }
+
+  public WcStatus status(int index) {
+    return WcStatus.of((int) words[at(index) + 1] & 0xff);
+  }
+
+  /** Whether the status is SUCCESS. */
+  public boolean isSuccess(int index) {
+    return (words[at(index) + 1] & 0xff) == 0;
+  }
+
+  /** What kind of request it was; after an error only its direction is certain. */
+  public WcOpcode opcode(int index) {
+    return WcOpcode.of((int) words[at(index) + 1] >>> 8 & 0xff);
+  }
+
+  /** {@link #GRH} and {@link #WITH_IMM}. */
+  public int flags(int index) {
+    return (int) words[at(index) + 1] >>> 16 & 0xff;
+  }
+
+  /** What the device says of an error besides the status; 0 when nothing. */
+  public int vendorError(int index) {
+    return (int) (words[at(index) + 1] >>> 32);
+  }
+
+  /** Bytes received, read, or sent. Undefined after an error. */
+  public long byteLength(int index) {
+    return words[at(index) + 2] & 0xffff_ffffL;
+  }
+
+  /** The number of the queue pair that the request was posted to. */
+  public int qpNumber(int index) {
+    return (int) (words[at(index) + 2] >>> 32);
+  }
+
+  /** Whether {@link #immediate} is valid. */
+  public boolean hasImmediate(int index) {
+    return (flags(index) & WITH_IMM) != 0;
+  }
+
+  /** The peer's 32 bits, as the peer gave them. */
+  public int immediate(int index) {
+    return (int) words[at(index) + 3];
+  }
+
+  /** The peer's queue pair number, of a receive. */
+  public int sourceQp(int index) {
+    return (int) (words[at(index) + 3] >>> 32);
+  }
+
+  private int at(int index) {
+    return Objects.checkIndex(index, capacity) * WORDS;
+  }
+
+  /**
+   * Fills a place; called by providers.
+   *
+   * @param status the code of a {@link WcStatus}
+   * @param opcode the code of a {@link WcOpcode}
+   */
+  public void set(
+      int index,
+      long wrId,
+      int status,
+      int opcode,
+      int flags,
+      int vendorError,
+      int byteLength,
+      int qpNumber,
+      int immediate,
+      int sourceQp) {
+    int at = at(index);
+    words[at] = wrId;
+    words[at + 1] = status | opcode << 8 | flags << 16 | (long) vendorError << 32;
+    words[at + 2] = byteLength & 0xffff_ffffL | (long) qpNumber << 32;
+    words[at + 3] = immediate & 0xffff_ffffL | (long) sourceQp << 32;
+  }
+
+  /** One completion as a line of text. */
+  public String describe(int index) {
+    return "wr_id %d: %s (%d), %s, QPN 0x%06x, %d bytes%s"
+        .formatted(
+            wrId(index),
+            status(index).text(),
+            status(index).code(),
+            opcode(index),
+            qpNumber(index),
+            byteLength(index),
+            vendorError(index) == 0 ? "" : ", vendor error 0x%x".formatted(vendorError(index)));
+  }
+}

@@ -1,0 +1,78 @@
+package org.hghca.verbs;
+
+import java.util.List;
+
+/**
+ * An opened device: {@code ibv_context}. Thread-safe.
+ *
+ * <p>Closing is idempotent and fails with EBUSY, naming them, while objects made from it are open.
+ * After a fatal error of the device every verb fails with EIO and the cause.
+ */
+public interface Context extends AutoCloseable {
+
+  RdmaDevice device();
+
+  /** {@code ibv_query_device}. */
+  DeviceAttributes queryDevice();
+
+  /**
+   * {@code ibv_query_port}.
+   *
+   * @param port from 1
+   * @throws VerbsException EINVAL when there is no such port
+   */
+  PortAttributes queryPort(int port);
+
+  /**
+   * {@code ibv_query_gid}.
+   *
+   * @throws VerbsException EINVAL when there is no such port; ENODATA when the index holds no GID
+   */
+  Gid queryGid(int port, int index);
+
+  /** {@code ibv_query_gid_table}: the lines that hold a GID, of all ports. */
+  List<GidEntry> queryGidTable();
+
+  /**
+   * {@code ibv_query_pkey}.
+   *
+   * @return 16 bits
+   * @throws VerbsException EINVAL when there is no such port or index
+   */
+  int queryPkey(int port, int index);
+
+  /**
+   * {@code ibv_get_pkey_index}.
+   *
+   * @throws VerbsException EINVAL when the table does not hold the key
+   */
+  int pkeyIndex(int port, int pkey);
+
+  /**
+   * Tells which Ethernet address a peer has, for GIDs that do not contain it: the device does no
+   * address resolution.
+   *
+   * @param mac 48 bits
+   */
+  void addNeighbor(Gid gid, long mac);
+
+  /** {@code ibv_alloc_pd}. */
+  ProtectionDomain allocateProtectionDomain();
+
+  /**
+   * {@code ibv_create_cq}.
+   *
+   * @param entries how many completions it must hold, at least 1
+   * @throws VerbsException EINVAL when entries is beyond the device's limit; ENOMEM when the device
+   *     has no completion queue left
+   */
+  default CompletionQueue createCompletionQueue(int entries) {
+    return createCompletionQueue(CompletionQueueAttributes.of(entries));
+  }
+
+  /** As {@link #createCompletionQueue(int)}, with all options. */
+  CompletionQueue createCompletionQueue(CompletionQueueAttributes attributes);
+
+  @Override
+  void close();
+}

@@ -1,0 +1,78 @@
+package org.hghca.verbs;
+
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * A global identifier: 16 bytes, in the order of the wire.
+ *
+ * @param subnetPrefix the first eight bytes, the first of them in the highest bits
+ * @param interfaceId the last eight bytes
+ */
+public record Gid(long subnetPrefix, long interfaceId) {
+  private static final long LINK_LOCAL = 0xfe80_0000_0000_0000L;
+  private static final long IPV4_MAPPED = 0x0000_ffff_0000_0000L;
+
+  /** The unset GID, all zero. */
+  public static final Gid NONE = new Gid(0, 0);
+
+  /** The link-local GID of a MAC: fe80:: and the modified EUI-64. */
+  public static Gid ofMac(long mac) {
+    return new Gid(LINK_LOCAL, eui64(mac));
+  }
+
+  /** The modified EUI-64 of a MAC: ff:fe in the middle, the universal/local bit turned over. */
+  public static long eui64(long mac) {
+    long high = mac >>> 24 & 0xff_ffff;
+    long low = mac & 0xff_ffff;
+    return (high << 40 | 0xff_feL << 24 | low) ^ 0x0200_0000_0000_0000L;
+  }
+
+  /** The GID of an IPv4 address a.b.c.d = 0xaabbccdd: ::ffff:a.b.c.d. */
+  public static Gid ofIpv4(int address) {
+    return new Gid(0, IPV4_MAPPED | address & 0xffff_ffffL);
+  }
+
+  /** The MAC that a link-local GID was made from. */
+  public OptionalLong mac() {
+    if (subnetPrefix != LINK_LOCAL || (interfaceId >>> 24 & 0xffff) != 0xfffe) {
+      return OptionalLong.empty();
+    }
+    long eui = interfaceId ^ 0x0200_0000_0000_0000L;
+    return OptionalLong.of((eui >>> 40 & 0xff_ffff) << 24 | eui & 0xff_ffff);
+  }
+
+  /** The address of an IPv4-mapped GID. */
+  public Optional<Integer> ipv4() {
+    return subnetPrefix == 0 && (interfaceId & 0xffff_ffff_0000_0000L) == IPV4_MAPPED
+        ? Optional.of((int) interfaceId)
+        : Optional.empty();
+  }
+
+  /** The 32 hexadecimal digits of the sixteen bytes in order. */
+  public String hex() {
+    HexFormat format = HexFormat.of();
+    return format.toHexDigits(subnetPrefix) + format.toHexDigits(interfaceId);
+  }
+
+  /**
+   * Reads {@link #hex}.
+   *
+   * @throws IllegalArgumentException when the text is not 32 hexadecimal digits
+   */
+  public static Gid ofHex(String digits) {
+    if (digits.length() != 32) {
+      throw new IllegalArgumentException("a GID has 32 hexadecimal digits, not '" + digits + "'");
+    }
+    return new Gid(
+        HexFormat.fromHexDigitsToLong(digits, 0, 16),
+        HexFormat.fromHexDigitsToLong(digits, 16, 32));
+  }
+
+  /** Eight groups of four digits, as {@code ibv_devinfo -v} prints them. */
+  @Override
+  public String toString() {
+    return hex().replaceAll("(.{4})(?!$)", "$1:");
+  }
+}

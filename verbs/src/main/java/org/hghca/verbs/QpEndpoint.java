@@ -1,0 +1,44 @@
+package org.hghca.verbs;
+
+/**
+ * What two sides must tell each other to connect queue pairs.
+ *
+ * @param lid local identifier; 0 on Ethernet
+ * @param qpNumber 24 bits
+ * @param psn the first packet sequence number that this side sends, 24 bits
+ * @param gid the port's address
+ */
+public record QpEndpoint(int lid, int qpNumber, int psn, Gid gid) {
+  private static final int TEXT_LENGTH = 51;
+
+  /** The text that the ping-pong examples exchange: {@code lid:qpn:psn:gid} in hexadecimal. */
+  public String toText() {
+    return "%04x:%06x:%06x:%s".formatted(lid, qpNumber, psn, gid.hex());
+  }
+
+  /**
+   * Reads {@link #toText}.
+   *
+   * @throws VerbsException EINVAL when the text is malformed
+   */
+  public static QpEndpoint parse(String text) {
+    String[] parts = text.split(":", -1);
+    if (text.length() != TEXT_LENGTH || parts.length != 4) {
+      throw malformed(text, null);
+    }
+    try {
+      return new QpEndpoint(
+          Integer.parseInt(parts[0], 16),
+          Integer.parseInt(parts[1], 16),
+          Integer.parseInt(parts[2], 16),
+          Gid.ofHex(parts[3]));
+    } catch (IllegalArgumentException e) {
+      throw malformed(text, e);
+    }
+  }
+
+  private static VerbsException malformed(String text, Throwable cause) {
+    return new VerbsException(
+        Errno.EINVAL, "'%s' is no endpoint: expected lid:qpn:psn:gid".formatted(text), cause);
+  }
+}

@@ -1,0 +1,143 @@
+package org.hghca.verbs;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.UnaryOperator;
+
+/**
+ * A queue pair: {@code ibv_qp}. Thread-safe, unless it was made for a single owner. Closing is
+ * idempotent; requests that are outstanding give no completion any more.
+ *
+ * <p>A full queue is ordinary: {@code tryPost} answers it with false, {@code post} with ENOMEM.
+ * Everything else that keeps a request from being posted is an error of the program and throws
+ * {@link BadRequestException}: EINVAL in a state that does not take requests, for too many elements
+ * or too much inline data; EOPNOTSUPP for an operation that the device or the type lacks; EIO after
+ * a fatal error of the device.
+ */
+public interface QueuePair extends AutoCloseable {
+
+  ProtectionDomain protectionDomain();
+
+  /** The queue pair number, 24 bits. */
+  int number();
+
+  QpType type();
+
+  /** The state, as far as it is known without asking the device. */
+  QpState state();
+
+  QueuePairCapabilities capabilities();
+
+  CompletionQueue sendQueue();
+
+  CompletionQueue receiveQueue();
+
+  /**
+   * {@code ibv_modify_qp}. On failure the queue pair is as before.
+   *
+   * @throws VerbsException EINVAL when the transition does not exist, an attribute that it requires
+   *     is missing, or one is set that it does not allow
+   */
+  void modify(QpAttributes attributes);
+
+  /** {@code ibv_query_qp}: all attributes, as last set, and the state that the device is in. */
+  QpAttributes query();
+
+  /**
+   * Posts a send request: {@code ibv_post_send}.
+   *
+   * @return false when the send queue is full
+   */
+  boolean tryPostSend(SendRequest request);
+
+  /**
+   * Posts send requests in order with one doorbell, as far as there is room.
+   *
+   * @return how many were posted
+   */
+  int tryPostSend(SendRequest[] requests, int from, int count);
+
+  /**
+   * Posts a receive request: {@code ibv_post_recv}.
+   *
+   * @return false when the receive queue is full
+   */
+  boolean tryPostReceive(ReceiveRequest request);
+
+  /**
+   * Posts receive requests in order, as far as there is room.
+   *
+   * @return how many were posted
+   */
+  int tryPostReceive(ReceiveRequest[] requests, int from, int count);
+
+  /**
+   * Posts a send request.
+   *
+   * @throws BadRequestException ENOMEM when the send queue is full
+   */
+  default void postSend(SendRequest request) {
+    if (!tryPostSend(request)) {
+      throw full(0, "send queue", capabilities().sendDepth());
+    }
+  }
+
+  /** Posts send requests in order; one that finds no room ends the list with ENOMEM. */
+  default void postSend(SendRequest... requests) {
+    int posted = tryPostSend(requests, 0, requests.length);
+    if (posted < requests.length) {
+      throw full(posted, "send queue", capabilities().sendDepth());
+    }
+  }
+
+  /**
+   * Posts a receive request.
+   *
+   * @throws BadRequestException ENOMEM when the receive queue is full
+   */
+  default void postReceive(ReceiveRequest request) {
+    if (!tryPostReceive(request)) {
+      throw full(0, "receive queue", capabilities().receiveDepth());
+    }
+  }
+
+  /** Posts receive requests in order; one that finds no room ends the list with ENOMEM. */
+  default void postReceive(ReceiveRequest... requests) {
+    int posted = tryPostReceive(requests, 0, requests.length);
+    if (posted < requests.length) {
+      throw full(posted, "receive queue", capabilities().receiveDepth());
+    }
+  }
+
+  private BadRequestException full(int index, String queue, int depth) {
+    return new BadRequestException(
+        Errno.ENOMEM,
+        index,
+        "the %s of QP 0x%06x is full: %d requests are outstanding; poll its completion queue"
+            .formatted(queue, number(), depth));
+  }
+
+  /**
+   * Brings a fresh queue pair to RTS: tells the peer who we are, hears who the peer is, and goes
+   * through INIT, RTR and RTS with {@link ConnectionOptions#DEFAULT}.
+   *
+   * @param exchange gives our endpoint to the peer and returns the peer's
+   */
+  default void connect(UnaryOperator<QpEndpoint> exchange) {
+    connect(ConnectionOptions.DEFAULT, exchange);
+  }
+
+  /** As {@link #connect(UnaryOperator)}, with options. */
+  default void connect(ConnectionOptions options, UnaryOperator<QpEndpoint> exchange) {
+    Context context = protectionDomain().context();
+    Gid gid = context.queryGid(options.port(), options.gidIndex());
+    int psn = ThreadLocalRandom.current().nextInt() & 0xff_ffff;
+    int lid = context.queryPort(options.port()).lid();
+    QpEndpoint peer = exchange.apply(new QpEndpoint(lid, number(), psn, gid));
+    modify(options.toInit(type()));
+    modify(options.toRtr(type(), peer));
+    modify(options.toRts(type(), psn));
+  }
+
+  @Override
+  void close();
+}

@@ -1,0 +1,10 @@
+package org.hghca.verbs;
+
+/**
+ * A device that can be opened.
+ *
+ * @param name such as {@code hghca0}
+ * @param locator where it is, such as {@code pci:0000:03:00.0}
+ * @param nodeGuid its EUI-64
+ */
+public record RdmaDevice(String name, String locator, long nodeGuid) {}

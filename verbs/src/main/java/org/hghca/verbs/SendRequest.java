@@ -1,0 +1,241 @@
+package org.hghca.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/**
+ * A send work request: {@code ibv_send_wr}. Made once and used again: the call that names the
+ * operation ({@link #send}, {@link #rdmaWrite} ...) starts it afresh, without elements and flags;
+ * only the {@code wr_id} stays. Posting copies everything, so that the request is free on return.
+ * Not thread-safe.
+ */
+public final class SendRequest {
+  private static final int FENCE = 1;
+  private static final int SIGNALED = 1 << 1;
+  private static final int SOLICITED = 1 << 2;
+  private static final int INLINE = 1 << 3;
+
+  private long wrId;
+  private WrOpcode opcode = WrOpcode.SEND;
+  private int flags;
+  private long remoteAddress;
+  private int rkey;
+  private int immediate;
+  private int sges;
+  private final long[] addresses;
+  private final int[] lengths;
+  private final int[] lkeys;
+  private final MemorySegment[] sources;
+
+  /** A request with room for 16 scatter/gather elements. */
+  public SendRequest() {
+    this(16);
+  }
+
+  /** A request with room for some scatter/gather elements. */
+  public SendRequest(int maxSge) {
+    addresses = new long[maxSge];
+    lengths = new int[maxSge];
+    lkeys = new int[maxSge];
+    sources = new MemorySegment[maxSge];
+  }
+
+  /** What the completion will carry. Stays until it is set anew. */
+  public SendRequest wrId(long wrId) {
+    this.wrId = wrId;
+    return this;
+  }
+
+  private SendRequest start(WrOpcode opcode) {
+    this.opcode = opcode;
+    flags = 0;
+    sges = 0;
+    return this;
+  }
+
+  private SendRequest start(WrOpcode opcode, long remoteAddress, int rkey) {
+    this.remoteAddress = remoteAddress;
+    this.rkey = rkey;
+    return start(opcode);
+  }
+
+  /** Sends to the peer's next posted receive. */
+  public SendRequest send() {
+    return start(WrOpcode.SEND);
+  }
+
+  /** Sends, with 32 bits for the peer's completion. */
+  public SendRequest sendWithImmediate(int immediate) {
+    this.immediate = immediate;
+    return start(WrOpcode.SEND_WITH_IMM);
+  }
+
+  /** Writes into the peer's memory. */
+  public SendRequest rdmaWrite(long remoteAddress, int rkey) {
+    return start(WrOpcode.RDMA_WRITE, remoteAddress, rkey);
+  }
+
+  /** Writes into the peer's memory, with 32 bits for the completion of its next receive. */
+  public SendRequest rdmaWriteWithImmediate(long remoteAddress, int rkey, int immediate) {
+    this.immediate = immediate;
+    return start(WrOpcode.RDMA_WRITE_WITH_IMM, remoteAddress, rkey);
+  }
+
+  /** Reads the peer's memory. */
+  public SendRequest rdmaRead(long remoteAddress, int rkey) {
+    return start(WrOpcode.RDMA_READ, remoteAddress, rkey);
+  }
+
+  /** Adds all of a memory region. */
+  public SendRequest sge(MemoryRegion region) {
+    return sge(region, 0, region.length());
+  }
+
+  /**
+   * Adds a part of a memory region.
+   *
+   * @param offset in the region, in bytes
+   * @param length at most 2^31 - 1 bytes
+   * @throws IndexOutOfBoundsException when the part reaches beyond the region
+   * @throws VerbsException EINVAL when there is no room for another element
+   */
+  public SendRequest sge(MemoryRegion region, long offset, long length) {
+    Objects.checkFromIndexSize(offset, length, region.length());
+    int index = sges;
+    add(region.address() + offset, length, region.lkey());
+    sources[index] = region.segment();
+    return this;
+  }
+
+  /**
+   * Adds memory by address and key, as they are. Such an element cannot be sent inline.
+   *
+   * @param length at most 2^31 - 1 bytes
+   * @throws VerbsException EINVAL when there is no room for another element
+   */
+  public SendRequest sge(long address, long length, int lkey) {
+    int index = sges;
+    add(address, length, lkey);
+    sources[index] = null;
+    return this;
+  }
+
+  /**
+   * Takes the bytes of a segment, which need not be registered, into the request itself when it is
+   * posted. Implies {@link #inline}.
+   */
+  public SendRequest inline(MemorySegment data) {
+    int index = sges;
+    add(data.address(), data.byteSize(), 0);
+    sources[index] = data;
+    flags |= INLINE;
+    return this;
+  }
+
+  private void add(long address, long length, int lkey) {
+    if (sges == addresses.length) {
+      throw new VerbsException(
+          Errno.EINVAL, "this request has room for %d elements".formatted(addresses.length));
+    }
+    if (length < 0 || length > Integer.MAX_VALUE) {
+      throw new VerbsException(
+          Errno.EINVAL, "an element of %d bytes: at most 2^31 - 1 are possible".formatted(length));
+    }
+    addresses[sges] = address;
+    lengths[sges] = (int) length;
+    lkeys[sges] = lkey;
+    sges++;
+  }
+
+  /** Gives a completion also when it succeeds. */
+  public SendRequest signaled() {
+    flags |= SIGNALED;
+    return this;
+  }
+
+  /** Asks for a completion event at the peer. */
+  public SendRequest solicited() {
+    flags |= SOLICITED;
+    return this;
+  }
+
+  /** Starts only when all earlier READs and atomics of the queue have ended. */
+  public SendRequest fence() {
+    flags |= FENCE;
+    return this;
+  }
+
+  /** Takes the data into the request when it is posted, so that the memory is free on return. */
+  public SendRequest inline() {
+    flags |= INLINE;
+    return this;
+  }
+
+  public long wrId() {
+    return wrId;
+  }
+
+  public WrOpcode opcode() {
+    return opcode;
+  }
+
+  public long remoteAddress() {
+    return remoteAddress;
+  }
+
+  public int rkey() {
+    return rkey;
+  }
+
+  public int immediate() {
+    return immediate;
+  }
+
+  public boolean isSignaled() {
+    return (flags & SIGNALED) != 0;
+  }
+
+  public boolean isSolicited() {
+    return (flags & SOLICITED) != 0;
+  }
+
+  public boolean isFenced() {
+    return (flags & FENCE) != 0;
+  }
+
+  public boolean isInline() {
+    return (flags & INLINE) != 0;
+  }
+
+  /** How many elements there are. */
+  public int sgeCount() {
+    return sges;
+  }
+
+  public long sgeAddress(int index) {
+    return addresses[index];
+  }
+
+  public int sgeLength(int index) {
+    return lengths[index];
+  }
+
+  public int sgeLkey(int index) {
+    return lkeys[index];
+  }
+
+  /**
+   * Copies the bytes of an element.
+   *
+   * @return whether its memory is known, and was copied
+   */
+  public boolean copyData(int index, MemorySegment destination, long offset) {
+    MemorySegment source = sources[index];
+    if (source == null) {
+      return false;
+    }
+    MemorySegment.copy(
+        source, addresses[index] - source.address(), destination, offset, lengths[index]);
+    return true;
+  }
+}

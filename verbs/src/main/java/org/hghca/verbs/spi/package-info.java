@@ -1,0 +1,2 @@
+/** What a provider of RDMA devices implements. */
+package org.hghca.verbs.spi;

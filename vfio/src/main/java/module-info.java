@@ -1,0 +1,12 @@
+/**
+ * Owning a PCI function from user space: finding and opening it, its registers, DMA memory,
+ * interrupts, configuration space and reset. Knows nothing of RDMA.
+ */
+module org.hghca.vfio {
+  exports org.hghca.vfio;
+
+  uses org.hghca.vfio.PciFunctionProvider;
+
+  provides org.hghca.vfio.PciFunctionProvider with
+      org.hghca.vfio.kernel.KernelProvider;
+}

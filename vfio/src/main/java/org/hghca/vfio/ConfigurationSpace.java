@@ -1,0 +1,42 @@
+package org.hghca.vfio;
+
+/**
+ * The PCI configuration space of a function: 4096 bytes, little-endian, read and written in one
+ * access of 1, 2 or 4 naturally aligned bytes. Thread-safe.
+ */
+public interface ConfigurationSpace {
+
+  /** Offset of the command register. */
+  int COMMAND = 0x04;
+
+  /** Command register bit: the function may start DMA. */
+  int COMMAND_BUS_MASTER = 1 << 2;
+
+  /**
+   * Reads.
+   *
+   * @param width 1, 2 or 4 bytes
+   * @return the value, zero-extended
+   */
+  int read(int offset, int width);
+
+  void write(int offset, int width, int value);
+
+  default int vendorId() {
+    return read(0x00, 2);
+  }
+
+  default int deviceId() {
+    return read(0x02, 2);
+  }
+
+  default int revisionId() {
+    return read(0x08, 1);
+  }
+
+  /** Lets the function start DMA, or stops it. */
+  default void busMaster(boolean on) {
+    int command = read(COMMAND, 2);
+    write(COMMAND, 2, on ? command | COMMAND_BUS_MASTER : command & ~COMMAND_BUS_MASTER);
+  }
+}

@@ -1,0 +1,31 @@
+package org.hghca.vfio;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What a device sees of its host: memory by I/O virtual address, and interrupts. An access that the
+ * host does not allow moves nothing it should not, is recorded as a fault on the host's side, and
+ * is answered with {@code false}. Thread-safe.
+ */
+public interface DeviceBus {
+
+  /**
+   * Reads host memory. Nothing is said about the order in which its bytes are read; whatever was
+   * written to it before a write that an earlier read saw, this one sees.
+   *
+   * @param destination where to put the bytes, from {@code offset} on
+   * @return whether all bytes were read; after {@code false} the destination's content is undefined
+   */
+  boolean read(long iova, MemorySegment destination, long offset, long length);
+
+  /**
+   * Writes host memory. Whoever sees the last byte sees all the others, and all writes before.
+   *
+   * @param source where the bytes are, from {@code offset} on
+   * @return whether all bytes were written
+   */
+  boolean write(long iova, MemorySegment source, long offset, long length);
+
+  /** Raises an interrupt vector. */
+  void raise(int vector);
+}

@@ -1,0 +1,23 @@
+package org.hghca.vfio;
+
+/** What a device may do to memory that is mapped for it. */
+public enum DmaAccess {
+  READ(true, false),
+  READ_WRITE(true, true);
+
+  private final boolean readable;
+  private final boolean writable;
+
+  DmaAccess(boolean readable, boolean writable) {
+    this.readable = readable;
+    this.writable = writable;
+  }
+
+  public boolean readable() {
+    return readable;
+  }
+
+  public boolean writable() {
+    return writable;
+  }
+}

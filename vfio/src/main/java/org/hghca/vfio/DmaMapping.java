@@ -1,0 +1,33 @@
+package org.hghca.vfio;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Memory that a device can reach. Thread-safe.
+ *
+ * <p>Closing takes the memory away from the device: it returns only after every access of the
+ * device in flight to it has ended, and the I/O addresses may be given to other memory afterwards.
+ * Closing twice does nothing.
+ */
+public interface DmaMapping extends AutoCloseable {
+
+  /** The page size of the I/O address space, in bytes. */
+  int PAGE_SIZE = 4096;
+
+  /** The mapped memory, exactly as it was given or allocated. */
+  MemorySegment segment();
+
+  /**
+   * The I/O virtual address of a byte of the memory. Contiguity is certain only within a page: ask
+   * again for each page.
+   *
+   * @param offset from the start of {@link #segment()}, in bytes
+   * @throws IndexOutOfBoundsException when the offset lies outside
+   */
+  long iova(long offset);
+
+  DmaAccess access();
+
+  @Override
+  void close();
+}

@@ -1,0 +1,59 @@
+package org.hghca.vfio;
+
+/**
+ * A PCI function in software, seen from its bus: the device half of the seam whose host half is
+ * {@link PciFunction}. Its transports (a connector in this process, a server on a socket) call it
+ * from any thread; it reaches the host only through the {@link DeviceBus} it was attached to.
+ */
+public interface EmulatedFunction extends AutoCloseable {
+
+  /** Plugs the function in; called once, before every other call. */
+  void attach(DeviceBus bus);
+
+  /** The size of the region behind a base address register in bytes, 0 where there is none. */
+  long regionSize(int bar);
+
+  /**
+   * A register read of the host. Never blocks for long.
+   *
+   * @param width 1, 2, 4 or 8 bytes
+   * @return the value zero-extended; all ones where nothing answers
+   */
+  long read(int bar, long offset, int width);
+
+  /**
+   * A register write of the host. Only queues what it sets off.
+   *
+   * @param width 1, 2, 4 or 8 bytes
+   */
+  void write(int bar, long offset, int width, long value);
+
+  /**
+   * A read of configuration space.
+   *
+   * @param offset 0 to 4095
+   * @param width 1, 2 or 4 bytes, naturally aligned
+   */
+  int readConfiguration(int offset, int width);
+
+  void writeConfiguration(int offset, int width, int value);
+
+  /** How many interrupt vectors the function has. */
+  int interruptVectors();
+
+  /**
+   * Whether every DMA access happens on the thread that made the register access which caused it,
+   * so that memory confined to that thread can be reached.
+   */
+  boolean isInline();
+
+  /** Whether the function has a function-level reset. */
+  boolean canReset();
+
+  /** Function-level reset; returns after DMA in flight has ended. */
+  void reset();
+
+  /** Unplugs the function: no access to the bus happens after the return. Idempotent. */
+  @Override
+  void close();
+}

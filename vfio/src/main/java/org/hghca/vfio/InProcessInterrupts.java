@@ -1,0 +1,56 @@
+package org.hghca.vfio;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/** Interrupt vectors of a function in this process: a set of fired vectors and one waiter. */
+final class InProcessInterrupts implements Interrupts {
+  private final int vectors;
+  private final AtomicLong fired = new AtomicLong();
+  private volatile boolean woken;
+  private volatile Thread waiter;
+
+  InProcessInterrupts(int vectors) {
+    this.vectors = Math.min(64, vectors);
+  }
+
+  @Override
+  public int vectors() {
+    return vectors;
+  }
+
+  void raise(int vector) {
+    if (vector >= 0 && vector < vectors) {
+      fired.getAndUpdate(bits -> bits | 1L << vector);
+      LockSupport.unpark(waiter);
+    }
+  }
+
+  @Override
+  public long await(long timeoutNanos) {
+    long deadline = System.nanoTime() + timeoutNanos;
+    waiter = Thread.currentThread();
+    try {
+      while (true) {
+        long bits = fired.getAndSet(0);
+        if (bits != 0) {
+          return bits;
+        }
+        long left = deadline - System.nanoTime();
+        if (woken || left <= 0 || Thread.currentThread().isInterrupted()) {
+          woken = false;
+          return 0;
+        }
+        LockSupport.parkNanos(this, left);
+      }
+    } finally {
+      waiter = null;
+    }
+  }
+
+  @Override
+  public void wake() {
+    woken = true;
+    LockSupport.unpark(waiter);
+  }
+}

@@ -1,0 +1,146 @@
+package org.hghca.vfio;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The I/O page table of a function in this process: which I/O addresses lead to which memory. The
+ * device reaches memory only through the mapped segment itself, so that memory which is gone is a
+ * recorded fault and never a stray access.
+ *
+ * <p>Accesses and changes exclude each other, which is what lets an unmap return only after every
+ * access to its range has ended.
+ */
+final class Iommu {
+  private static final int FAULTS_KEPT = 64;
+  private static final int CACHE_SLOTS = 64;
+  private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
+
+  /** One mapped range: the segment's bytes stand from {@code iova} on. */
+  private record Range(long iova, MemorySegment memory, DmaAccess access) {
+    boolean holds(long address, long length) {
+      long offset = address - iova;
+      return offset >= 0 && offset <= memory.byteSize() - length;
+    }
+  }
+
+  /** Sorted by address. */
+  private Range[] ranges = new Range[0];
+
+  /** The range last found for a page, by the page number's low bits: a hint to be checked. */
+  private final Range[] cache = new Range[CACHE_SLOTS];
+
+  private final ArrayDeque<DmaFault> faults = new ArrayDeque<>();
+
+  synchronized void map(long iova, MemorySegment memory, DmaAccess access) {
+    int at = -1 - find(iova);
+    Range[] grown = new Range[ranges.length + 1];
+    System.arraycopy(ranges, 0, grown, 0, at);
+    grown[at] = new Range(iova, memory, access);
+    System.arraycopy(ranges, at, grown, at + 1, ranges.length - at);
+    ranges = grown;
+  }
+
+  synchronized void unmap(long iova) {
+    int at = find(iova);
+    Range[] shrunk = new Range[ranges.length - 1];
+    System.arraycopy(ranges, 0, shrunk, 0, at);
+    System.arraycopy(ranges, at + 1, shrunk, at, shrunk.length - at);
+    ranges = shrunk;
+    Arrays.fill(cache, null);
+  }
+
+  synchronized void clear() {
+    ranges = new Range[0];
+    Arrays.fill(cache, null);
+  }
+
+  synchronized boolean read(long iova, MemorySegment destination, long offset, long length) {
+    if (length == 0) {
+      return true;
+    }
+    Range range = lookup(iova, length);
+    if (range == null) {
+      return fault(iova, length, false, "not mapped");
+    }
+    try {
+      MemorySegment.copy(range.memory, iova - range.iova, destination, offset, length);
+      return true;
+    } catch (IllegalStateException | WrongThreadException e) {
+      return fault(iova, length, false, e.getMessage());
+    }
+  }
+
+  synchronized boolean write(long iova, MemorySegment source, long offset, long length) {
+    if (length == 0) {
+      return true;
+    }
+    Range range = lookup(iova, length);
+    if (range == null) {
+      return fault(iova, length, true, "not mapped");
+    }
+    if (!range.access.writable()) {
+      return fault(iova, length, true, "mapped read-only");
+    }
+    try {
+      long at = iova - range.iova;
+      long last = length - 1;
+      MemorySegment.copy(source, offset, range.memory, at, last);
+      // Whoever polls the last byte (an owner byte, a flag behind a payload) must find the rest.
+      BYTE.setRelease(range.memory, at + last, source.get(ValueLayout.JAVA_BYTE, offset + last));
+      return true;
+    } catch (IllegalStateException | WrongThreadException e) {
+      return fault(iova, length, true, e.getMessage());
+    }
+  }
+
+  synchronized List<DmaFault> faults() {
+    return List.copyOf(faults);
+  }
+
+  private boolean fault(long iova, long length, boolean write, String cause) {
+    if (faults.size() == FAULTS_KEPT) {
+      faults.removeFirst();
+    }
+    faults.addLast(new DmaFault(iova, length, write, cause));
+    return false;
+  }
+
+  private Range lookup(long iova, long length) {
+    int slot = (int) (iova >>> 12) & CACHE_SLOTS - 1;
+    Range range = cache[slot];
+    if (range != null && range.holds(iova, length)) {
+      return range;
+    }
+    int at = find(iova);
+    int candidate = at >= 0 ? at : -2 - at;
+    if (candidate < 0 || !ranges[candidate].holds(iova, length)) {
+      return null;
+    }
+    cache[slot] = ranges[candidate];
+    return ranges[candidate];
+  }
+
+  /** The index of the range that starts at an address, or -1 - the index where it would stand. */
+  private int find(long iova) {
+    int low = 0;
+    int high = ranges.length - 1;
+    while (low <= high) {
+      int middle = (low + high) >>> 1;
+      int order = Long.compareUnsigned(ranges[middle].iova, iova);
+      if (order == 0) {
+        return middle;
+      }
+      if (order < 0) {
+        low = middle + 1;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return -1 - low;
+  }
+}

@@ -1,0 +1,92 @@
+package org.hghca.vfio;
+
+import java.nio.charset.StandardCharsets;
+import java.util.zip.CRC32;
+
+/**
+ * The Ethernet and IPv4 address of a function's port. No command of the card supplies them, so they
+ * are parameters of the locator: {@code ?mac=02:00:00:00:00:01&ip=10.0.0.1}. Where one is missing
+ * it is made from a hash of the locator: a locally administered MAC, and an address in 10.0.0.0/8.
+ *
+ * @param mac 48 bits, the first byte of the written form in bits 47:40
+ * @param ip IPv4 address, a.b.c.d as 0xaabbccdd
+ */
+public record LinkAddress(long mac, int ip) {
+
+  /**
+   * The address that a locator names or implies.
+   *
+   * @throws VfioException {@code INVALID} when mac or ip is malformed
+   */
+  public static LinkAddress of(Locator locator) {
+    CRC32 crc = new CRC32();
+    crc.update(locator.toString().getBytes(StandardCharsets.UTF_8));
+    long hash = crc.getValue();
+    long mac = locator.parameter("mac").map(LinkAddress::parseMac).orElse(0x0200_0000_0000L | hash);
+    int ip =
+        locator
+            .parameter("ip")
+            .map(LinkAddress::parseIp)
+            .orElse(0x0a00_0000 | (int) (hash & 0xff_ffff));
+    return new LinkAddress(mac, ip);
+  }
+
+  private static long parseMac(String text) {
+    String[] parts = text.split(":", -1);
+    long mac = 0;
+    try {
+      for (String part : parts) {
+        if (part.length() != 2) {
+          throw new NumberFormatException(part);
+        }
+        mac = mac << 8 | Integer.parseInt(part, 16);
+      }
+    } catch (NumberFormatException e) {
+      throw malformed("mac", text, "aa:bb:cc:dd:ee:ff", e);
+    }
+    if (parts.length != 6 || (mac >> 40 & 1) != 0) {
+      throw malformed("mac", text, "a unicast address aa:bb:cc:dd:ee:ff", null);
+    }
+    return mac;
+  }
+
+  private static int parseIp(String text) {
+    String[] parts = text.split("\\.", -1);
+    int ip = 0;
+    try {
+      for (String part : parts) {
+        int value = Integer.parseInt(part);
+        if (value < 0 || value > 255) {
+          throw new NumberFormatException(part);
+        }
+        ip = ip << 8 | value;
+      }
+    } catch (NumberFormatException e) {
+      throw malformed("ip", text, "a.b.c.d", e);
+    }
+    if (parts.length != 4) {
+      throw malformed("ip", text, "a.b.c.d", null);
+    }
+    return ip;
+  }
+
+  private static VfioException malformed(
+      String parameter, String text, String expected, Throwable cause) {
+    return new VfioException(
+        VfioException.Reason.INVALID,
+        "locator parameter %s=%s: expected %s".formatted(parameter, text, expected),
+        cause);
+  }
+
+  /** The MAC in its written form, {@code 02:00:00:00:00:01}. */
+  public String macText() {
+    StringBuilder text = new StringBuilder(17);
+    for (int shift = 40; shift >= 0; shift -= 8) {
+      text.append("%02x".formatted(mac >> shift & 0xff));
+      if (shift > 0) {
+        text.append(':');
+      }
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,73 @@
+package org.hghca.vfio;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * The name of a PCI function: {@code scheme:name?key=value&key=value}, for example {@code
+ * pci:0000:03:00.0} or {@code model:left?cable=c0}. The scheme chooses the backend; name and
+ * parameters are the backend's own. Two locators are equal when scheme, name and parameters are;
+ * the order of the parameters does not matter.
+ */
+public record Locator(String scheme, String name, SortedMap<String, String> parameters)
+    implements Comparable<Locator> {
+
+  public Locator {
+    parameters = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(parameters));
+  }
+
+  /**
+   * Reads a locator.
+   *
+   * @throws VfioException {@code INVALID} when the text has no scheme or a malformed parameter
+   */
+  public static Locator parse(String text) {
+    int colon = text.indexOf(':');
+    if (colon <= 0) {
+      throw new VfioException(
+          VfioException.Reason.INVALID,
+          "'%s' is no locator: expected scheme:name, such as pci:0000:03:00.0 or model:"
+              .formatted(text));
+    }
+    String rest = text.substring(colon + 1);
+    int question = rest.indexOf('?');
+    TreeMap<String, String> parameters = new TreeMap<>();
+    if (question >= 0) {
+      for (String parameter : rest.substring(question + 1).split("&", -1)) {
+        int equals = parameter.indexOf('=');
+        if (equals <= 0) {
+          throw new VfioException(
+              VfioException.Reason.INVALID,
+              "locator '%s': parameter '%s' is not of the form key=value"
+                  .formatted(text, parameter));
+        }
+        parameters.put(parameter.substring(0, equals), parameter.substring(equals + 1));
+      }
+    }
+    String name = question < 0 ? rest : rest.substring(0, question);
+    return new Locator(text.substring(0, colon), name, parameters);
+  }
+
+  /** The value of a parameter, if the locator has it. */
+  public Optional<String> parameter(String key) {
+    return Optional.ofNullable(parameters.get(key));
+  }
+
+  @Override
+  public int compareTo(Locator other) {
+    return toString().compareTo(other.toString());
+  }
+
+  /** The text that {@link #parse} reads, its parameters in alphabetical order. */
+  @Override
+  public String toString() {
+    String query =
+        parameters.entrySet().stream()
+            .map((Map.Entry<String, String> e) -> e.getKey() + "=" + e.getValue())
+            .collect(Collectors.joining("&"));
+    return scheme + ":" + name + (query.isEmpty() ? "" : "?" + query);
+  }
+}

@@ -1,0 +1,19 @@
+package org.hghca.vfio;
+
+/** Receives the accesses to a register region that is not plain memory. Thread-safe. */
+public interface MmioHandler {
+
+  /**
+   * One read access.
+   *
+   * @param width 4 or 8 bytes
+   */
+  long read(long offset, int width);
+
+  /**
+   * One write access.
+   *
+   * @param width 4 or 8 bytes
+   */
+  void write(long offset, int width, long value);
+}

@@ -1,0 +1,90 @@
+package org.hghca.vfio;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/**
+ * Registers of a function: every call is exactly one naturally aligned little-endian access of its
+ * width. Stores are ordered after all earlier stores of the calling thread. Thread-safe.
+ *
+ * <p>A region is either memory that the CPU reaches directly, where a call compiles to one load or
+ * store, or a handler, for devices in software. It is one final class, so that loading the second
+ * kind does not slow the first.
+ */
+public final class MmioRegion {
+  private static final VarHandle INT =
+      ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
+  private static final VarHandle LONG =
+      ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
+
+  private final MemorySegment mapped;
+  private final MmioHandler handler;
+  private final long size;
+
+  private MmioRegion(MemorySegment mapped, MmioHandler handler, long size) {
+    this.mapped = mapped;
+    this.handler = handler;
+    this.size = size;
+  }
+
+  /** Registers that the CPU reaches through mapped memory, aligned to 8 bytes at least. */
+  public static MmioRegion mapped(MemorySegment memory) {
+    return new MmioRegion(memory, null, memory.byteSize());
+  }
+
+  /** Registers whose every access is a call. */
+  public static MmioRegion trapped(long size, MmioHandler handler) {
+    return new MmioRegion(null, handler, size);
+  }
+
+  /** Length in bytes. */
+  public long size() {
+    return size;
+  }
+
+  /** Whether the CPU reaches the registers without a call. */
+  public boolean isMapped() {
+    return mapped != null;
+  }
+
+  public int readInt(long offset) {
+    if (mapped != null) {
+      return (int) INT.getAcquire(mapped, offset);
+    }
+    return (int) handler.read(checked(offset, 4), 4);
+  }
+
+  public void writeInt(long offset, int value) {
+    if (mapped != null) {
+      INT.setRelease(mapped, offset, value);
+    } else {
+      handler.write(checked(offset, 4), 4, value & 0xffff_ffffL);
+    }
+  }
+
+  public long readLong(long offset) {
+    if (mapped != null) {
+      return (long) LONG.getAcquire(mapped, offset);
+    }
+    return handler.read(checked(offset, 8), 8);
+  }
+
+  public void writeLong(long offset, long value) {
+    if (mapped != null) {
+      LONG.setRelease(mapped, offset, value);
+    } else {
+      handler.write(checked(offset, 8), 8, value);
+    }
+  }
+
+  private long checked(long offset, int width) {
+    if (offset < 0 || offset > size - width || (offset & (width - 1)) != 0) {
+      throw new IndexOutOfBoundsException(
+          "access of %d bytes at 0x%x of a register region of 0x%x bytes"
+              .formatted(width, offset, size));
+    }
+    return offset;
+  }
+}

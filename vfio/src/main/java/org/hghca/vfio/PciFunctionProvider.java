@@ -1,0 +1,23 @@
+package org.hghca.vfio;
+
+import java.util.List;
+
+/**
+ * A backend that opens functions of one locator scheme. Providers are found with {@link
+ * java.util.ServiceLoader}, so that a backend can be added from outside. Thread-safe.
+ */
+public interface PciFunctionProvider {
+
+  /** The scheme of the locators that this backend opens, such as {@code pci}. */
+  String scheme();
+
+  /** The functions that this backend finds by itself; empty when there are none. */
+  List<Locator> enumerate();
+
+  /**
+   * Takes ownership of a function.
+   *
+   * @throws VfioException naming what is missing and the mend
+   */
+  PciFunction open(Locator locator);
+}

@@ -1,0 +1,86 @@
+package org.hghca.vfio;
+
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+
+/**
+ * Hands out ranges of numbers: multiples of a granule, lowest first, freed ranges joined and used
+ * again. Thread-safe.
+ */
+public final class RangeAllocator {
+  private final long granule;
+  private final TreeMap<Long, Long> free = new TreeMap<>();
+  private final TreeMap<Long, Long> used = new TreeMap<>();
+
+  /**
+   * An allocator over a range of numbers.
+   *
+   * @param first lowest usable number, a multiple of the granule
+   * @param end first number beyond, a multiple of the granule
+   * @param granule every range starts at a multiple of it, and is a multiple long; a power of two
+   */
+  public RangeAllocator(long first, long end, long granule) {
+    if (first < 0 || first >= end || ((first | end) & granule - 1) != 0) {
+      throw new IllegalArgumentException(
+          "no usable range in 0x%x..0x%x by 0x%x".formatted(first, end, granule));
+    }
+    this.granule = granule;
+    free.put(first, end - first);
+  }
+
+  /**
+   * Takes a range.
+   *
+   * @param length at least 1; rounded up to whole granules
+   * @return its first number; empty when no free range is long enough
+   */
+  public synchronized OptionalLong allocate(long length) {
+    long size = length + granule - 1 & -granule;
+    if (length <= 0 || size <= 0) {
+      throw new IllegalArgumentException("length " + length);
+    }
+    for (Map.Entry<Long, Long> range : free.entrySet()) {
+      if (range.getValue() >= size) {
+        long start = range.getKey();
+        long rest = range.getValue() - size;
+        free.remove(start);
+        if (rest > 0) {
+          free.put(start + size, rest);
+        }
+        used.put(start, size);
+        return OptionalLong.of(start);
+      }
+    }
+    return OptionalLong.empty();
+  }
+
+  /**
+   * Gives a range back.
+   *
+   * @param start as {@link #allocate} returned it
+   */
+  public synchronized void free(long start) {
+    Long size = used.remove(start);
+    if (size == null) {
+      throw new IllegalArgumentException("0x%x was not allocated".formatted(start));
+    }
+    long from = start;
+    long length = size;
+    Map.Entry<Long, Long> below = free.lowerEntry(start);
+    if (below != null && below.getKey() + below.getValue() == start) {
+      from = below.getKey();
+      length += below.getValue();
+    }
+    Long above = free.remove(start + size);
+    if (above != null) {
+      length += above;
+    }
+    free.put(from, length);
+  }
+
+  /** How many ranges are in use. */
+  public synchronized int inUse() {
+    return used.size();
+  }
+}

@@ -1,0 +1,41 @@
+package org.hghca.vfio;
+
+import java.util.Objects;
+
+/** A PCI function could not be opened, or refused a request; the message names the mend. */
+public final class VfioException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  /** What kind of failure it was, in the terms of the operating system's error numbers. */
+  public enum Reason {
+    /** No such function or scheme (ENODEV). */
+    NOT_FOUND,
+    /** A node or a memory area may not be accessed by this user (EACCES). */
+    NO_PERMISSION,
+    /** Somebody else owns the function (EBUSY). */
+    BUSY,
+    /** An argument is wrong (EINVAL). */
+    INVALID,
+    /** Memory, address space or a limit is exhausted (ENOMEM). */
+    NO_MEMORY,
+    /** This function, kernel or platform cannot do it (EOPNOTSUPP). */
+    UNSUPPORTED,
+    /** The function was closed, or went away (ENODEV). */
+    CLOSED
+  }
+
+  private final Reason reason;
+
+  public VfioException(Reason reason, String message) {
+    this(reason, message, null);
+  }
+
+  public VfioException(Reason reason, String message, Throwable cause) {
+    super(message, cause);
+    this.reason = Objects.requireNonNull(reason);
+  }
+
+  public Reason reason() {
+    return reason;
+  }
+}

@@ -1,0 +1,6 @@
+/**
+ * The seam between a driver and a PCI function. The host half, {@link org.hghca.vfio.PciFunction},
+ * is what a driver sees; the device half, {@link org.hghca.vfio.EmulatedFunction}, is what a device
+ * in software implements.
+ */
+package org.hghca.vfio;
