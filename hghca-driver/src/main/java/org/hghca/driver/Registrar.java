@@ -183,7 +183,7 @@ final class Registrar {
       long from = done;
       commands.writeMtt(
           firstMtt + from,
-          (int) Math.min(mttBatch, pages - from),
+          Math.toIntExact(Math.min(mttBatch, pages - from)),
           entry -> pageAddress(mapping, from + entry, inPage));
     }
   }

@@ -194,7 +194,10 @@ final class SendRing {
         offset,
         NextUnit.address(0, 0),
         NextUnit.size(0, fence),
-        NextUnit.control(opcode, size, request.isSolicited() ? NextUnit.SOLICITED : 0),
+        NextUnit.control(
+            opcode,
+            size,
+            request.isSolicited() ? NextUnit.MARKER | NextUnit.SOLICITED : NextUnit.MARKER),
         immediate);
     return size;
   }

@@ -1,0 +1,93 @@
+package org.hghca.benchmarks;
+
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * The whole way of a work request: post, completion by script (a bulk copy), poll. One operation is
+ * one request of a batch of 128.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(1)
+public class HotPath {
+  /** Whether only mapped register regions, or all kinds, have been used in this process. */
+  @Param({"mapped", "all"})
+  public String regions;
+
+  /** Whether posting locks, or the queue pair has one owner. */
+  @Param({"locked", "singleOwner"})
+  public String posting;
+
+  private Rig rig;
+
+  @Setup(Level.Trial)
+  public void open() {
+    rig = new Rig(regions.equals("all"), posting.equals("singleOwner"));
+  }
+
+  @TearDown(Level.Trial)
+  public void close() {
+    rig.close();
+  }
+
+  /** RDMA WRITE of one element, posted one by one. */
+  @Benchmark
+  @OperationsPerInvocation(Rig.BATCH)
+  public int writeOneSge() {
+    for (int i = 0; i < Rig.BATCH; i++) {
+      rig.qp.postSend(rig.send);
+    }
+    rig.completeSends();
+    return rig.pollAll(rig.sendQueue);
+  }
+
+  /** RDMA WRITE of 16 bytes inline, posted one by one. */
+  @Benchmark
+  @OperationsPerInvocation(Rig.BATCH)
+  public int writeInline() {
+    for (int i = 0; i < Rig.BATCH; i++) {
+      rig.qp.postSend(rig.inline);
+    }
+    rig.completeSends();
+    return rig.pollAll(rig.sendQueue);
+  }
+
+  /** RDMA WRITE of one element, posted in lists of 16. */
+  @Benchmark
+  @OperationsPerInvocation(Rig.BATCH)
+  public int writeList() {
+    for (int i = 0; i < Rig.BATCH; i += Rig.POLL) {
+      rig.qp.postSend(rig.sends);
+    }
+    rig.completeSends();
+    return rig.pollAll(rig.sendQueue);
+  }
+
+  /** Receives of one element, posted one by one. */
+  @Benchmark
+  @OperationsPerInvocation(Rig.BATCH)
+  public int receive() {
+    for (int i = 0; i < Rig.BATCH; i++) {
+      rig.qp.postReceive(rig.receive);
+    }
+    rig.completeReceives();
+    return rig.pollAll(rig.receiveQueue);
+  }
+}

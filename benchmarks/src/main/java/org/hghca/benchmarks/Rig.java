@@ -1,0 +1,223 @@
+package org.hghca.benchmarks;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.atomic.AtomicLong;
+import org.hghca.abi.BthOpcode;
+import org.hghca.abi.Cqe;
+import org.hghca.abi.WqeOpcode;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.hghca.vfio.MmioRegion;
+
+/**
+ * A connected queue pair on a device that does nothing, and a script that completes what was posted
+ * by copying ready completions into the ring in bulk: so that what is measured is the driver.
+ */
+final class Rig implements AutoCloseable {
+  /** Work requests in a batch, slots of a queue, places of a completion ring. */
+  static final int BATCH = 128;
+
+  static final int POLL = 16;
+
+  private final Context context;
+  private final ProtectionDomain pd;
+  final MemoryRegion memory;
+  final CompletionQueue sendQueue;
+  final CompletionQueue receiveQueue;
+  private final QueuePair peer;
+  final QueuePair qp;
+  final Completions completions = new Completions(POLL);
+  final SendRequest[] sends = new SendRequest[POLL];
+  final SendRequest send = new SendRequest();
+  final SendRequest inline = new SendRequest();
+  final ReceiveRequest receive = new ReceiveRequest();
+  private final MemorySegment sendRing;
+  private final MemorySegment receiveRing;
+  private final MemorySegment sendScript;
+  private final MemorySegment receiveScript;
+
+  /**
+   * A rig.
+   *
+   * @param allKinds whether all kinds of register regions have been used before in this process
+   * @param singleOwner whether posting takes no lock
+   */
+  Rig(boolean allKinds, boolean singleOwner) {
+    if (allKinds) {
+      useAllKinds();
+    }
+    context = RdmaDevices.open("bench:" + System.nanoTime());
+    pd = context.allocateProtectionDomain();
+    memory =
+        pd.allocate(
+            1 << 20, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+    CompletionQueueAttributes small = CompletionQueueAttributes.of(BATCH).withRingEntries(BATCH);
+    sendQueue = context.createCompletionQueue(small);
+    sendRing = BenchFunction.last().lastAllocation();
+    receiveQueue = context.createCompletionQueue(small);
+    receiveRing = BenchFunction.last().lastAllocation();
+    QueuePairAttributes attributes =
+        QueuePairAttributes.rc(sendQueue, receiveQueue)
+            .sendDepth(BATCH)
+            .receiveDepth(BATCH)
+            .maxInline(16);
+    qp = pd.createQueuePair(singleOwner ? attributes.singleOwner() : attributes);
+    CompletionQueue other = context.createCompletionQueue(BATCH);
+    peer = pd.createQueuePair(QueuePairAttributes.rc(other, other));
+    connect(qp, peer);
+
+    for (int i = 0; i < POLL; i++) {
+      sends[i] = new SendRequest().wrId(i);
+      sends[i].rdmaWrite(memory.address(), memory.rkey()).sge(memory, 0, 64).signaled();
+    }
+    send.wrId(7).rdmaWrite(memory.address(), memory.rkey()).sge(memory, 0, 64).signaled();
+    inline.rdmaWrite(memory.address(), memory.rkey()).sge(memory, 0, 16).inline().signaled();
+    receive.wrId(9).into(memory, 0, 4096);
+
+    sendScript = pd.allocate((long) BATCH * Cqe.SIZE).segment();
+    receiveScript = pd.allocate(2L * BATCH * Cqe.SIZE).segment();
+    int slot = 64;
+    for (int i = 0; i < BATCH; i++) {
+      Cqe.encodeSuccess(
+          sendScript,
+          (long) i * Cqe.SIZE,
+          qp.number(),
+          peer.number(),
+          0,
+          0,
+          64,
+          i * slot,
+          true,
+          WqeOpcode.RDMA_WRITE,
+          Cqe.OWNER_SOFTWARE);
+    }
+    // A receive ring has one slot more than its depth, rounded up: two batches go around it once.
+    for (int i = 0; i < 2 * BATCH; i++) {
+      Cqe.encodeSuccess(
+          receiveScript,
+          (long) i * Cqe.SIZE,
+          qp.number(),
+          peer.number(),
+          0,
+          0,
+          64,
+          i * slot,
+          false,
+          BthOpcode.SEND_ONLY,
+          Cqe.OWNER_SOFTWARE);
+    }
+  }
+
+  private static void connect(QueuePair a, QueuePair b) {
+    a.connect(
+        endpointOfA -> {
+          var endpointOfB = new org.hghca.verbs.QpEndpoint[1];
+          b.connect(
+              local -> {
+                endpointOfB[0] = local;
+                return endpointOfA;
+              });
+          return endpointOfB[0];
+        });
+  }
+
+  /** Sends over a software HCA with trapped doorbells, and stores through other handlers. */
+  private static void useAllKinds() {
+    AtomicLong sink = new AtomicLong();
+    MmioRegion trapped =
+        MmioRegion.trapped(
+            4096,
+            new org.hghca.vfio.MmioHandler() {
+              @Override
+              public long read(long offset, int width) {
+                return sink.get();
+              }
+
+              @Override
+              public void write(long offset, int width, long value) {
+                sink.addAndGet(value);
+              }
+            });
+    for (int i = 0; i < 50_000; i++) {
+      trapped.writeLong(0, i);
+      sink.addAndGet(trapped.readLong(8));
+    }
+    try (Context context = RdmaDevices.open("model:all-kinds?mode=inline");
+        ProtectionDomain pd = context.allocateProtectionDomain();
+        MemoryRegion memory = pd.allocate(4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+        CompletionQueue cq = context.createCompletionQueue(64);
+        QueuePair a = pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sendDepth(16));
+        QueuePair b = pd.createQueuePair(QueuePairAttributes.rc(cq, cq))) {
+      connect(a, b);
+      SendRequest write = new SendRequest();
+      Completions completions = new Completions(POLL);
+      write.rdmaWrite(memory.address(), memory.rkey()).sge(memory, 0, 8).signaled();
+      for (int i = 0; i < 50_000; i++) {
+        a.postSend(write);
+        while (cq.poll(completions) == 0) {
+          Thread.onSpinWait();
+        }
+        if (!completions.isSuccess(0)) {
+          throw new IllegalStateException(completions.describe(0));
+        }
+      }
+    }
+  }
+
+  /** Completes the batch of sends that was posted. */
+  void completeSends() {
+    complete(sendScript, 0, sendRing);
+  }
+
+  private int receiveBatch;
+
+  /** Completes the batch of receives that was posted. */
+  void completeReceives() {
+    complete(receiveScript, (long) (receiveBatch++ & 1) * BATCH * Cqe.SIZE, receiveRing);
+  }
+
+  private static void complete(MemorySegment script, long from, MemorySegment ring) {
+    MemorySegment.copy(script, from, ring, 0, (long) BATCH * Cqe.SIZE);
+  }
+
+  /** Completes the one send that was posted, when the ring stands at a place. */
+  void completeSend(int place) {
+    long at = (long) place * Cqe.SIZE;
+    MemorySegment.copy(sendScript, at, sendRing, at, Cqe.SIZE);
+  }
+
+  /** Polls until the batch is taken. */
+  int pollAll(CompletionQueue queue) {
+    int taken = 0;
+    while (taken < BATCH) {
+      int count = queue.poll(completions);
+      if (count == 0) {
+        throw new IllegalStateException("the script lost a completion after " + taken);
+      }
+      taken += count;
+    }
+    return taken;
+  }
+
+  /** What is in the first byte of the ring, to tell that a ring was found. */
+  int firstByte() {
+    return sendRing.get(ValueLayout.JAVA_BYTE, 0);
+  }
+
+  @Override
+  public void close() {
+    qp.close();
+    peer.close();
+  }
+}

@@ -1,0 +1,63 @@
+package org.hghca.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.RdmaDevice;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class DeviceNamesTest {
+
+  @AfterEach
+  void forget() {
+    System.clearProperty(DeviceNames.PROPERTY);
+  }
+
+  @Test
+  void namesAreGivenOverTheSortedLocators() {
+    System.setProperty(DeviceNames.PROPERTY, "model:b, model:a?mac=02:00:00:00:00:0a");
+    assertThat(RdmaDevices.list())
+        .extracting(RdmaDevice::name, RdmaDevice::locator)
+        .startsWith(
+            org.assertj.core.groups.Tuple.tuple("hghca0", "model:a?mac=02:00:00:00:00:0a"),
+            org.assertj.core.groups.Tuple.tuple("hghca1", "model:b"));
+  }
+
+  @Test
+  void theNodeGuidIsMadeFromTheMac() {
+    System.setProperty(DeviceNames.PROPERTY, "model:a?mac=02:00:00:00:00:0a");
+    assertThat(RdmaDevices.list().getFirst().nodeGuid()).isEqualTo(0x0000_00ff_fe00_000aL);
+  }
+
+  @Test
+  void anUnknownNameSaysWhichThereAre() {
+    System.setProperty(DeviceNames.PROPERTY, "model:a");
+    assertThatThrownBy(() -> RdmaDevices.open("hghca7"))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))
+        .hasMessageContaining("hghca7")
+        .hasMessageContaining("hghca0");
+  }
+
+  @Test
+  void anUnknownSchemeSaysWhichThereAre() {
+    assertThatThrownBy(() -> RdmaDevices.open("tape:0"))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))
+        .hasMessageContaining("tape:0")
+        .hasMessageContaining("model:, pci:");
+  }
+
+  @Test
+  void aCardThatIsNotThereIsNamed() {
+    assertThatThrownBy(() -> RdmaDevices.open("pci:ffff:ff:1f.7"))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))
+        .hasMessageContaining("ffff:ff:1f.7")
+        .hasMessageContaining("lspci");
+  }
+}

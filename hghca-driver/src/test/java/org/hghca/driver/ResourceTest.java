@@ -1,0 +1,74 @@
+package org.hghca.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+
+class ResourceTest {
+  private static final class Named extends Resource {
+    private final String name;
+    private int releases;
+
+    Named(String name, Resource... used) {
+      super(used);
+      this.name = name;
+    }
+
+    @Override
+    String describe() {
+      return name;
+    }
+
+    @Override
+    void release() {
+      releases++;
+    }
+  }
+
+  @Test
+  void closingAParentWithLiveChildrenNamesThem() {
+    Named parent = new Named("PD 0x1");
+    Named first = new Named("MR 0x10", parent);
+    Named second = new Named("QP 0x2", parent);
+    assertThatThrownBy(parent::close)
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
+        .hasMessage("PD 0x1 is in use by MR 0x10, QP 0x2: close them first: EBUSY (16)");
+    first.close();
+    second.close();
+    assertThatCode(parent::close).doesNotThrowAnyException();
+    assertThat(parent.releases).isEqualTo(1);
+  }
+
+  @Test
+  void closingTwiceReleasesOnce() {
+    Named resource = new Named("PD 0x1");
+    resource.close();
+    resource.close();
+    assertThat(resource.releases).isEqualTo(1);
+  }
+
+  @Test
+  void nothingCanBeMadeFromAClosedParent() {
+    Named open = new Named("CQ 0x1");
+    Named closed = new Named("PD 0x1");
+    closed.close();
+    assertThatThrownBy(() -> new Named("QP 0x2", open, closed))
+        .hasMessage("PD 0x1 is closed: EINVAL (22)");
+    // The parent that was open is not held by the child that never was.
+    assertThatCode(open::close).doesNotThrowAnyException();
+  }
+
+  @Test
+  void anAbandonedConstructionReleasesNothingAndHoldsNobody() {
+    Named parent = new Named("PD 0x1");
+    Named child = new Named("MR 0x10", parent);
+    child.abandon();
+    assertThatCode(parent::close).doesNotThrowAnyException();
+    assertThat(child.releases).isZero();
+  }
+}

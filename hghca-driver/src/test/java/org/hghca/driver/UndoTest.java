@@ -1,0 +1,29 @@
+package org.hghca.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class UndoTest {
+  private final List<Integer> undone = new ArrayList<>();
+
+  @Test
+  void takesStepsBackLastFirst() {
+    try (Undo undo = new Undo()) {
+      undo.add(() -> undone.add(1));
+      undo.add(() -> undone.add(2));
+    }
+    assertThat(undone).containsExactly(2, 1);
+  }
+
+  @Test
+  void takesNothingBackWhenForgotten() {
+    try (Undo undo = new Undo()) {
+      undo.add(() -> undone.add(1));
+      undo.forget();
+    }
+    assertThat(undone).isEmpty();
+  }
+}
