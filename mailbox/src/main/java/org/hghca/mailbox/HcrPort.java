@@ -74,8 +74,7 @@ final class HcrPort {
    * @throws DeviceFatalException when the card does not answer
    */
   int execute(String what, long inParam, int inModifier, long outParam, int command) {
-    // A pending interrupt would turn every pause into none.
-    interrupted = Thread.interrupted();
+    interrupted = false;
     try {
       awaitFree("%s was not free for %s", what);
       registers.writeInt(base + Hcr.IN_PARAM_HIGH, (int) (inParam >>> 32));
@@ -94,7 +93,7 @@ final class HcrPort {
       // A mapped register that is gone faults; the JVM reports that as an InternalError.
       throw new DeviceFatalException("%s: %s failed".formatted(place, what), e);
     } finally {
-      if (interrupted | Thread.interrupted()) {
+      if (interrupted) {
         Thread.currentThread().interrupt();
       }
     }
@@ -121,6 +120,7 @@ final class HcrPort {
       } else {
         LockSupport.parkNanos(pause);
         pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+        // While an interrupt is pending, no pause would last.
         interrupted |= Thread.interrupted();
       }
     }

@@ -1,0 +1,429 @@
+package org.hghca.icm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CyclicBarrier;
+import java.util.function.LongUnaryOperator;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.icm.FakeCard.Entry;
+import org.hghca.icm.FakeCard.IcmCommand;
+import org.hghca.mailbox.CommandException;
+import org.hghca.mailbox.CommandTimeoutException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class IcmManagerTest {
+  @Test
+  void contiguousChunkIsOneEntryOfSixteenPages() {
+    IcmFixture f = IcmFixture.active();
+
+    f.icm.reserve(IcmTable.QPC, 0, 1);
+
+    IcmCommand command = f.card.commands.getFirst();
+    assertThat(f.card.commands).hasSize(1);
+    assertThat(command.unmap()).isFalse();
+    assertThat(command.opModifier()).isEqualTo(1);
+    assertThat(command.entries()).hasSize(1);
+    assertThat(command.entries().getFirst().virtual()).isEqualTo(f.icm.initHca().qpcBase());
+    assertThat(command.entries().getFirst().pages()).isEqualTo(16);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 16", "2, 8", "3, 6", "5, 4", "16, 1"})
+  void pagesThatAreNotNeighboursGetEntriesOfTheirOwn(int run, int entries) {
+    // A hole in the I/O addresses after each run of pages; pages are counted from the first chunk.
+    long first = 0x10_1000;
+    IcmFixture f =
+        IcmFixture.active(
+            HardwareProfile.S,
+            page -> page < first ? page : page + (page - first) / 4096 / run * 4096);
+
+    f.icm.reserve(IcmTable.MPT, 0, 1);
+
+    IcmCommand command = f.card.commands.getFirst();
+    assertThat(f.card.commands).hasSize(1);
+    assertThat(command.opModifier()).isEqualTo(2);
+    assertThat(command.entries()).hasSize(entries);
+    assertThat(command.pages()).isEqualTo(16);
+    assertBacked(f, 2, f.icm.initHca().mptBase(), 16);
+  }
+
+  @Test
+  void scatteredPagesAreMappedInOrder() {
+    IcmFixture f = IcmFixture.active(HardwareProfile.S, page -> page * 2);
+
+    f.icm.reserve(IcmTable.MTT, 0, 1);
+
+    List<Entry> entries = f.card.commands.getFirst().entries();
+    long base = f.icm.initHca().mttBase();
+    for (int i = 0; i < 16; i++) {
+      assertThat(entries.get(i).virtual()).isEqualTo(base + i * 4096L);
+      assertThat(entries.get(i).page()).isEqualTo(entries.getFirst().page() + i * 8192L);
+      assertThat(entries.get(i).pages()).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "QPC, 255, 1, 0",
+    "QPC, 256, 1, 1",
+    "CQC, 511, 1, 0",
+    "CQC, 512, 1, 1",
+    "MPT, 1023, 1, 0",
+    "MPT, 1024, 1, 1",
+    "MTT, 8191, 1, 0",
+    "MTT, 8192, 1, 1",
+    "MTT, 16384, 8192, 2",
+  })
+  void rangeWithinAChunkMapsThatChunkAlone(IcmTable table, long first, long count, int chunk) {
+    IcmFixture f = IcmFixture.active();
+
+    f.icm.reserve(table, first, count);
+
+    assertThat(f.card.commands).hasSize(1);
+    assertThat(f.card.commands.getFirst().entries().getFirst().virtual())
+        .isEqualTo(base(f, table) + chunk * 0x1_0000L);
+  }
+
+  @Test
+  void rangeAcrossChunksMapsEachWithACommandOfItsOwn() {
+    IcmFixture f = IcmFixture.active();
+
+    f.icm.reserve(IcmTable.MTT, 8191, 8194);
+
+    long base = f.icm.initHca().mttBase();
+    assertThat(f.card.commands.stream().map(c -> c.entries().getFirst().virtual()))
+        .containsExactly(base, base + 0x1_0000, base + 0x2_0000);
+    assertBacked(f, 2, base, 48);
+  }
+
+  @Test
+  void tableShorterThanAChunkIsMappedNoFurtherThanItGoes() {
+    IcmFixture f = IcmFixture.active();
+
+    f.icm.reserve(IcmTable.EQC, 31, 1);
+
+    assertThat(f.card.commands.getFirst().pages()).isEqualTo(1);
+    assertThat(f.icmPages()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @EnumSource(IcmTable.class)
+  void lastEntryOfEveryTableCanBeReserved(IcmTable table) {
+    IcmFixture f = IcmFixture.active();
+
+    f.icm.reserve(table, f.icm.capacity(table) - 1, 1).close();
+
+    assertThatThrownBy(() -> f.icm.reserve(table, f.icm.capacity(table), 1))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> f.icm.reserve(table, -1, 1))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> f.icm.reserve(table, 0, 0))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(f.card.commands).hasSize(2);
+  }
+
+  @Test
+  void chunkIsMappedOnceAndUnmappedWithItsLastRange() {
+    IcmFixture f = IcmFixture.active();
+
+    IcmRange first = f.icm.reserve(IcmTable.QPC, 2, 1);
+    IcmRange second = f.icm.reserve(IcmTable.QPC, 3, 5);
+    first.close();
+    assertThat(f.card.commands).hasSize(1);
+    assertThat(f.icmPages()).isEqualTo(16);
+
+    second.close();
+    assertThat(f.card.commands).hasSize(2);
+    assertThat(f.card.commands.getLast())
+        .isEqualTo(new IcmCommand(true, 1, List.of(new Entry(f.icm.initHca().qpcBase(), 0, 16))));
+    assertThat(f.card.mapped.get(1)).isEmpty();
+    assertThat(f.icmPages()).isZero();
+  }
+
+  @Test
+  void closingARangeTwiceReleasesItOnce() {
+    IcmFixture f = IcmFixture.active();
+    IcmRange first = f.icm.reserve(IcmTable.CQC, 0, 1);
+    f.icm.reserve(IcmTable.CQC, 0, 1);
+
+    first.close();
+    first.close();
+
+    assertThat(f.card.commands).hasSize(1);
+    assertThat(f.icm.usage(IcmTable.CQC).ranges()).isEqualTo(1);
+  }
+
+  @Test
+  void memoryIsFreedOnlyAfterTheCardHasUnmappedIt() {
+    IcmFixture f = IcmFixture.active();
+    IcmRange range = f.icm.reserve(IcmTable.QPC, 0, 1);
+    List<Integer> pagesDuringCommand = new ArrayList<>();
+    f.card.onCommand = () -> pagesDuringCommand.add(f.icmPages());
+
+    range.close();
+
+    assertThat(pagesDuringCommand).containsExactly(16);
+    assertThat(f.icmPages()).isZero();
+  }
+
+  @Test
+  void unmappedChunkIsMappedAgainWhenNeeded() {
+    IcmFixture f = IcmFixture.active();
+    f.icm.reserve(IcmTable.MPT, 1, 1).close();
+
+    f.icm.reserve(IcmTable.MPT, 1, 1);
+
+    assertThat(f.card.commands.stream().map(IcmCommand::unmap)).containsExactly(false, true, false);
+    assertBacked(f, 2, f.icm.initHca().mptBase(), 16);
+  }
+
+  @Test
+  void rangeSaysWhatItIs() {
+    IcmRange range = IcmFixture.active().icm.reserve(IcmTable.MTT, 77, 5);
+
+    assertThat(range.table()).isEqualTo(IcmTable.MTT);
+    assertThat(range.firstIndex()).isEqualTo(77);
+    assertThat(range.count()).isEqualTo(5);
+  }
+
+  @Test
+  void usageCountsPagesBytesAndRanges() {
+    IcmFixture f = IcmFixture.active();
+    f.icm.reserve(IcmTable.MTT, 0, 8193);
+    f.icm.reserve(IcmTable.MTT, 0, 1);
+
+    assertThat(f.icm.usage(IcmTable.MTT)).isEqualTo(new IcmUsage(IcmTable.MTT, 1L << 26, 32, 2));
+    assertThat(f.icm.usage(IcmTable.MTT).bytes()).isEqualTo(0x2_0000);
+    assertThat(f.icm.usage(IcmTable.QPC)).isEqualTo(new IcmUsage(IcmTable.QPC, 16384, 0, 0));
+    assertThat(f.icm.usage())
+        .hasSize(5)
+        .extracting(IcmUsage::table)
+        .containsExactly(IcmTable.values());
+  }
+
+  @Test
+  void refusedChunkUndoesThoseBeforeIt() {
+    IcmFixture f = IcmFixture.active();
+    f.card.refuse = command -> !command.unmap() && f.card.commands.size() == 3;
+
+    assertThatThrownBy(() -> f.icm.reserve(IcmTable.MTT, 0, 8192 * 3))
+        .isInstanceOf(CommandException.class)
+        .hasMessageContaining("MAP_ICM");
+
+    assertThat(f.card.mapped.get(2)).isEmpty();
+    assertThat(f.icmPages()).isZero();
+    assertThat(f.icm.usage(IcmTable.MTT)).isEqualTo(new IcmUsage(IcmTable.MTT, 1L << 26, 0, 0));
+    f.icm.reserve(IcmTable.MTT, 0, 8192 * 3);
+    assertBacked(f, 2, f.icm.initHca().mttBase(), 48);
+  }
+
+  @Test
+  void failureLeavesTheChunksOfOthersAlone() {
+    IcmFixture f = IcmFixture.active();
+    f.icm.reserve(IcmTable.MTT, 0, 1);
+    f.card.refuse = command -> true;
+
+    assertThatThrownBy(() -> f.icm.reserve(IcmTable.MTT, 0, 8193))
+        .isInstanceOf(CommandException.class);
+
+    assertThat(f.card.commands).hasSize(2).noneMatch(IcmCommand::unmap);
+    assertBacked(f, 2, f.icm.initHca().mttBase(), 16);
+    assertThat(f.icm.usage(IcmTable.MTT).ranges()).isEqualTo(1);
+  }
+
+  @Test
+  void refusedUnmappingKeepsTheChunkForItsNextUse() {
+    IcmFixture f = IcmFixture.active();
+    IcmRange range = f.icm.reserve(IcmTable.QPC, 0, 1);
+    f.card.refuse = IcmCommand::unmap;
+
+    range.close();
+    assertThat(f.icmPages()).isEqualTo(16);
+    f.icm.reserve(IcmTable.QPC, 0, 1);
+
+    assertThat(f.card.commands.stream().map(IcmCommand::unmap)).containsExactly(false, true);
+  }
+
+  @Test
+  void memoryOfAMappingThatDidNotEndStaysUntilTheClose() {
+    IcmFixture f = IcmFixture.active();
+    f.card.hang = command -> true;
+
+    assertThatThrownBy(() -> f.icm.reserve(IcmTable.QPC, 0, 1))
+        .isInstanceOf(CommandTimeoutException.class);
+    long page = f.card.commands.getFirst().entries().getFirst().page();
+    assertThat(f.card.isMemory(page)).isTrue();
+
+    f.icm.close();
+    assertThat(f.card.isMemory(page)).isFalse();
+  }
+
+  @Test
+  void rangeOfADeadCardKeepsItsMemoryUntilTheClose() {
+    IcmFixture f = IcmFixture.active();
+    IcmRange range = f.icm.reserve(IcmTable.QPC, 0, 1);
+    f.card.hang = command -> true;
+    assertThatThrownBy(() -> f.icm.reserve(IcmTable.CQC, 0, 1))
+        .isInstanceOf(CommandTimeoutException.class);
+
+    range.close();
+    assertThat(f.icmPages()).isEqualTo(32);
+
+    f.icm.close();
+    assertThat(f.icmPages()).isZero();
+  }
+
+  @Test
+  void closeFreesEverythingWithoutACommand() {
+    IcmFixture f = IcmFixture.active();
+    IcmRange range = f.icm.reserve(IcmTable.QPC, 0, 1);
+    f.icm.reserve(IcmTable.MTT, 0, 10_000);
+    f.card.commands.clear();
+
+    f.icm.close();
+    f.icm.close();
+    range.close();
+
+    assertThat(f.icmPages()).isZero();
+    assertThat(f.card.commands).isEmpty();
+    assertThat(f.icm.usage()).allMatch(usage -> usage.pages() == 0 && usage.ranges() == 0);
+    assertThatThrownBy(() -> f.icm.reserve(IcmTable.QPC, 0, 1))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void rtlMapsOnePageWithEachCommand() {
+    for (HardwareProfile rtl : List.of(HardwareProfile.R1, HardwareProfile.R2)) {
+      IcmFixture f = IcmFixture.active(rtl, LongUnaryOperator.identity());
+
+      f.icm.reserve(IcmTable.MTT, 0, 1025);
+
+      assertThat(f.card.commands)
+          .hasSize(3)
+          .allMatch(command -> command.entries().size() == 1 && command.pages() == 1);
+      assertBacked(f, 2, f.icm.initHca().mttBase(), 3);
+    }
+  }
+
+  @Test
+  void rtlIsNeverToldToUnmap() {
+    IcmFixture f = IcmFixture.active(HardwareProfile.R1, LongUnaryOperator.identity());
+
+    f.icm.reserve(IcmTable.MTT, 0, 1).close();
+    f.icm.reserve(IcmTable.MTT, 0, 1).close();
+
+    assertThat(f.card.commands).hasSize(1);
+    assertThat(f.icmPages()).isEqualTo(1);
+    assertThat(f.icm.usage(IcmTable.MTT)).isEqualTo(new IcmUsage(IcmTable.MTT, 262144, 1, 0));
+    f.icm.close();
+    assertThat(f.icmPages()).isZero();
+  }
+
+  @Test
+  void completionContextsOfTheFirstRtlAreBackedAtBothStrides() {
+    IcmFixture f = IcmFixture.active(HardwareProfile.R1, LongUnaryOperator.identity());
+
+    // DEV_LIM says 128 bytes, the card uses 64: CQC 64 is in page 2 or in page 1.
+    f.icm.reserve(IcmTable.CQC, 64, 1);
+
+    long base = f.icm.initHca().cqcBase();
+    assertThat(f.card.mapped.get(1).keySet()).containsExactly(base + 0x1000, base + 0x2000);
+  }
+
+  @Test
+  void threadsThatNeedOneChunkMapItOnce() throws Exception {
+    int threads = 8;
+    IcmFixture f = IcmFixture.active();
+    CyclicBarrier start = new CyclicBarrier(threads);
+    ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    List<Thread> running = new ArrayList<>();
+    for (int t = 0; t < threads; t++) {
+      int index = t;
+      running.add(
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    Throwable failure =
+                        catchThrowable(
+                            () -> {
+                              start.await();
+                              f.icm.reserve(IcmTable.QPC, index, 1);
+                            });
+                    if (failure != null) {
+                      failures.add(failure);
+                    }
+                  }));
+    }
+    for (Thread thread : running) {
+      thread.join();
+    }
+
+    assertThat(failures).isEmpty();
+    assertThat(f.card.commands).hasSize(1);
+    assertThat(f.icm.usage(IcmTable.QPC)).isEqualTo(new IcmUsage(IcmTable.QPC, 16384, 16, threads));
+  }
+
+  @Test
+  void threadsThatComeAndGoLeaveNothingBehind() throws Exception {
+    IcmFixture f = IcmFixture.active();
+    ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    List<Thread> running = new ArrayList<>();
+    for (int t = 0; t < 4; t++) {
+      IcmTable table = IcmTable.values()[t];
+      running.add(
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    Throwable failure =
+                        catchThrowable(
+                            () -> {
+                              for (int i = 0; i < 300; i++) {
+                                IcmRange mine = f.icm.reserve(table, i % 32, 1);
+                                IcmRange shared = f.icm.reserve(IcmTable.MTT, i % 7 * 4096L, 8192);
+                                mine.close();
+                                shared.close();
+                              }
+                            });
+                    if (failure != null) {
+                      failures.add(failure);
+                    }
+                  }));
+    }
+    for (Thread thread : running) {
+      thread.join();
+    }
+
+    assertThat(failures).isEmpty();
+    assertThat(f.card.mapped.get(1)).isEmpty();
+    assertThat(f.card.mapped.get(2)).isEmpty();
+    assertThat(f.icmPages()).isZero();
+  }
+
+  private static long base(IcmFixture f, IcmTable table) {
+    return switch (table) {
+      case QPC -> f.icm.initHca().qpcBase();
+      case CQC -> f.icm.initHca().cqcBase();
+      case EQC -> f.icm.initHca().eqcBase();
+      case MPT -> f.icm.initHca().mptBase();
+      case MTT -> f.icm.initHca().mttBase();
+    };
+  }
+
+  /** The card's map of these tables holds just these pages, each with DMA memory of its own. */
+  private static void assertBacked(IcmFixture f, int opModifier, long base, int pages) {
+    var mapped = f.card.mapped.get(opModifier);
+    assertThat(mapped).hasSize(pages);
+    for (int i = 0; i < pages; i++) {
+      assertThat(mapped).containsKey(base + i * 4096L);
+    }
+    assertThat(mapped.values()).doesNotHaveDuplicates().allMatch(f.card::isMemory);
+  }
+}
