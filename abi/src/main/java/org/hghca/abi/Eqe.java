@@ -18,8 +18,6 @@ import java.lang.invoke.VarHandle;
  *
  * <p>Unlike a CQE the data dword is big-endian, as in the ancestor. Software writes {@link
  * #OWNER_HARDWARE} to give an entry to the card; the card writes {@link #OWNER_SOFTWARE} last.
- *
- * <p>Source of the type codes: interface document, table 3-2-25 (bit numbers of the event mask).
  */
 public final class Eqe {
   /** EXTENSION: bytes of an entry. */
@@ -43,37 +41,13 @@ public final class Eqe {
   /** EXTENSION: owner byte of an entry that the card may write. */
   public static final int OWNER_HARDWARE = 0x80;
 
-  /** EXTENSION: a CQ has a new completion; data is the CQN. */
+  /** EXTENSION: type of a completion event; data is the CQN. Other types: {@link EventType}. */
   public static final int TYPE_COMPLETION = 0x00;
 
-  /** Communication established; data is the QPN. Table 3-2-25. */
-  public static final int TYPE_COMM_EST = 0x02;
-
-  /** The send queue has drained; data is the QPN. Table 3-2-25. */
-  public static final int TYPE_SQ_DRAINED = 0x03;
-
-  /** A CQ failed, for example by overrun; data is the CQN. Table 3-2-25. */
-  public static final int TYPE_CQ_ERROR = 0x04;
-
-  /** A work queue failed; data is the QPN. Table 3-2-25. */
-  public static final int TYPE_WQ_CATAS_ERROR = 0x05;
-
-  /** The device failed. Table 3-2-25. */
-  public static final int TYPE_LOCAL_CATAS_ERROR = 0x08;
-
-  /** A port went up or down; data is the port number, subtype is one of the two below. */
-  public static final int TYPE_PORT_CHANGE = 0x09;
-
-  /** A peer's request was invalid; data is the QPN. Table 3-2-25. */
-  public static final int TYPE_WQ_INVAL_REQ_ERROR = 0x10;
-
-  /** A peer's request was not allowed; data is the QPN. Table 3-2-25. */
-  public static final int TYPE_WQ_ACCESS_ERROR = 0x11;
-
-  /** EXTENSION: subtype of {@link #TYPE_PORT_CHANGE}: the port is down. */
+  /** EXTENSION: subtype of {@link EventType#PORT_CHANGE}: the port is down. */
   public static final int SUBTYPE_PORT_DOWN = 1;
 
-  /** EXTENSION: subtype of {@link #TYPE_PORT_CHANGE}: the port is up. */
+  /** EXTENSION: subtype of {@link EventType#PORT_CHANGE}: the port is up. */
   public static final int SUBTYPE_PORT_UP = 4;
 
   private Eqe() {}
@@ -83,7 +57,7 @@ public final class Eqe {
     return LittleEndian.getByteAcquire(segment, offset + OWNER_OFFSET);
   }
 
-  /** The type, one of the TYPE constants. */
+  /** The type: {@link #TYPE_COMPLETION} or the code of an {@link EventType}. */
   public static int type(MemorySegment segment, long offset) {
     return LittleEndian.getInt(segment, offset) >>> 8 & 0xff;
   }

@@ -1,7 +1,6 @@
 package org.hghca.driver;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.CompletionQueueContext;
@@ -26,9 +25,6 @@ import org.hghca.verbs.WcStatus;
  * its owner byte, which the card overwrites last, and which polling puts back.
  */
 final class HghcaCompletionQueue extends Resource implements CompletionQueue {
-  /** In place of a queue pair number: a completion that nobody waits for any more. */
-  private static final int SKIPPED = -1;
-
   /** Revisions that give no syndrome of their own (byte 10h is 0). */
   private static final int NO_SYNDROME = 0;
 
@@ -151,7 +147,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
 
   @Override
   public int poll(Completions out, int max) {
-    long at = (long) (index & mask) * Cqe.SIZE;
+    long at = place(index);
     if (Cqe.owner(ring, at) == Cqe.SENTINEL && !hasFlushing) {
       checkAlive();
       return 0;
@@ -178,7 +174,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   private int drain(Completions out, int max) {
     int count = 0;
     while (count < max) {
-      long at = (long) (index & mask) * Cqe.SIZE;
+      long at = place(index);
       int last = Cqe.lastDword(ring, at);
       if (last >>> 24 == Cqe.SENTINEL) {
         break;
@@ -201,9 +197,6 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     index++;
     HghcaQueuePair qp = lastFound;
     if (qp == null || qp.number() != qpn) {
-      if (qpn == SKIPPED) {
-        return 0;
-      }
       qp = queuePairs.find(qpn);
       if (qp == null) {
         return unknown(qpn, wqe, last);
@@ -313,22 +306,25 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   }
 
   /**
-   * Drops what a queue pair has left here: completions that stand in the ring are marked to be
-   * skipped in place. The card must have ended with it.
+   * Drops what a queue pair has left here. Its completions are taken out of the ring and those of
+   * others close up behind, so that the places that it reserved are free at once. The card must
+   * have ended with it; it does not know where we read.
    *
    * @param then is done under the same lock
    */
   void drop(HghcaQueuePair qp, Runnable then) {
     lock.lock();
     try {
-      for (int i = index; ; i++) {
-        long at = (long) (i & mask) * Cqe.SIZE;
-        if (i - index > mask || Cqe.owner(ring, at) == Cqe.SENTINEL) {
-          break;
+      int end = index + unpolled();
+      int first = end;
+      for (int i = end - 1; i - index >= 0; i--) {
+        if (Cqe.qpn(ring, place(i)) != qp.number()) {
+          first--;
+          MemorySegment.copy(ring, place(i), ring, place(first), Cqe.SIZE);
         }
-        if (Cqe.qpn(ring, at) == qp.number()) {
-          ring.set(ValueLayout.JAVA_INT, at + Cqe.QPN_OFFSET, SKIPPED);
-        }
+      }
+      for (; index != first; index++) {
+        Cqe.arm(ring, place(index));
       }
       flushing.remove(qp);
       hasFlushing = !flushing.isEmpty();
@@ -339,17 +335,26 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     }
   }
 
+  private long place(int at) {
+    return (long) (at & mask) * Cqe.SIZE;
+  }
+
+  /** How many completions stand in the ring. */
+  private int unpolled() {
+    int count = 0;
+    while (count <= mask && Cqe.owner(ring, place(index + count)) != Cqe.SENTINEL) {
+      count++;
+    }
+    return count;
+  }
+
   @Override
   public void resize(int wanted) {
     checkEntries(wanted);
     lock.lock();
     try {
       checkAlive();
-      int unpolled = 0;
-      while (unpolled <= mask
-          && Cqe.owner(ring, (long) (index + unpolled & mask) * Cqe.SIZE) != Cqe.SENTINEL) {
-        unpolled++;
-      }
+      int unpolled = unpolled();
       if (wanted < unpolled) {
         throw new VerbsException(
             Errno.EINVAL,

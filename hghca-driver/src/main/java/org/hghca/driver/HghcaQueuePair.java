@@ -109,11 +109,12 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   }
 
   private static HghcaCompletionQueue own(HghcaProtectionDomain pd, CompletionQueue queue) {
-    if (queue instanceof HghcaCompletionQueue ours && ours.context() == pd.context()) {
+    if (queue instanceof HghcaCompletionQueue ours && ours.context().equals(pd.context())) {
       return ours;
     }
     throw new VerbsException(
-        Errno.EINVAL, "the completion queue belongs to another context than %s".formatted(pd));
+        Errno.EINVAL,
+        "the completion queue belongs to another context than %s".formatted(pd.describe()));
   }
 
   @Override
@@ -182,7 +183,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   public boolean tryPostSend(SendRequest request) {
     lock(sendLock);
     try {
-      checkTakesSends(0);
+      checkTakesSends();
       return sends.post(request);
     } finally {
       unlock(sendLock);
@@ -193,7 +194,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   public int tryPostSend(SendRequest[] requests, int from, int count) {
     lock(sendLock);
     try {
-      checkTakesSends(0);
+      checkTakesSends();
       return sends.post(requests, from, count);
     } finally {
       unlock(sendLock);
@@ -218,10 +219,10 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     lock(receiveLock);
     try {
       QpState now = state;
-      if (now == QpState.ERR && !isClosed()) {
+      if (now == QpState.ERR) {
         return postFlushedReceive(request);
       }
-      if (now == QpState.RESET || isClosed()) {
+      if (now == QpState.RESET) {
         throw wrongState("receive", index);
       }
       return receives.post(request, index);
@@ -242,10 +243,10 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     }
   }
 
-  private void checkTakesSends(int index) {
+  private void checkTakesSends() {
     QpState now = state;
-    if (now != QpState.RTS && now != QpState.ERR || isClosed()) {
-      throw wrongState("send", index);
+    if (now != QpState.RTS && now != QpState.ERR) {
+      throw wrongState("send", 0);
     }
   }
 

@@ -28,11 +28,20 @@ import org.hghca.verbs.WrOpcode;
 final class SendRing {
   private static final int UNIT = 16;
   private static final int SIGNALED = 1 << 8;
+  private static final int OPCODE = 0xff;
   private static final long MAX_MESSAGE = 1L << 31;
   private static final VarHandle TAIL;
 
-  /** The card's opcode of a verbs opcode, -1 where there is none; and how the element looks. */
-  private static final int[] WQE_OPCODE = new int[WrOpcode.values().length];
+  private static final int HAS_REMOTE_ADDRESS = 1 << 8;
+  private static final int HAS_IMMEDIATE = 1 << 9;
+  private static final int SUPPORTED = 1 << 10;
+  private static final int COMPLETION_SHIFT = 16;
+
+  /**
+   * What a verbs opcode means here: the card's opcode in the low byte, the flags above, and the
+   * opcode of the completion. 0 for what is not supported.
+   */
+  private static final int[] MEANINGS = new int[WrOpcode.values().length];
 
   static {
     try {
@@ -40,12 +49,17 @@ final class SendRing {
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
-    java.util.Arrays.fill(WQE_OPCODE, -1);
-    WQE_OPCODE[WrOpcode.SEND.ordinal()] = WqeOpcode.SEND;
-    WQE_OPCODE[WrOpcode.SEND_WITH_IMM.ordinal()] = WqeOpcode.SEND_IMM;
-    WQE_OPCODE[WrOpcode.RDMA_WRITE.ordinal()] = WqeOpcode.RDMA_WRITE;
-    WQE_OPCODE[WrOpcode.RDMA_WRITE_WITH_IMM.ordinal()] = WqeOpcode.RDMA_WRITE_IMM;
-    WQE_OPCODE[WrOpcode.RDMA_READ.ordinal()] = WqeOpcode.RDMA_READ;
+    mean(WrOpcode.SEND, WqeOpcode.SEND);
+    mean(WrOpcode.SEND_WITH_IMM, WqeOpcode.SEND_IMM | HAS_IMMEDIATE);
+    mean(WrOpcode.RDMA_WRITE, WqeOpcode.RDMA_WRITE | HAS_REMOTE_ADDRESS);
+    mean(
+        WrOpcode.RDMA_WRITE_WITH_IMM,
+        WqeOpcode.RDMA_WRITE_IMM | HAS_REMOTE_ADDRESS | HAS_IMMEDIATE);
+    mean(WrOpcode.RDMA_READ, WqeOpcode.RDMA_READ | HAS_REMOTE_ADDRESS);
+  }
+
+  private static void mean(WrOpcode verb, int meaning) {
+    MEANINGS[verb.ordinal()] = meaning | SUPPORTED | verb.completion().code() << COMPLETION_SHIFT;
   }
 
   private final MemorySegment ring;
@@ -101,17 +115,13 @@ final class SendRing {
       return false;
     }
     int slot = at & mask;
-    long offset = (long) slot << strideLog;
-    int size = write(request, 0, offset);
-    note(request, slot);
+    int meaning = MEANINGS[request.opcode().ordinal()];
+    int offset = slot << strideLog;
+    int size = write(request, meaning, 0, offset);
+    note(request, meaning, slot);
     head = at + 1;
     uar.ringSendQueue(
-        Doorbell.sendQueue(
-            qpn,
-            size,
-            (int) (offset / UNIT),
-            request.isFenced() ? 1 : 0,
-            WQE_OPCODE[request.opcode().ordinal()]));
+        Doorbell.sendQueue(qpn, size, offset / UNIT, request.isFenced() ? 1 : 0, meaning & OPCODE));
     return true;
   }
 
@@ -125,28 +135,29 @@ final class SendRing {
     int wanted = Math.min(room, count);
     int posted = 0;
     long bell = 0;
-    long previous = -1;
+    int previous = -1;
     try {
       while (posted < wanted) {
         SendRequest request = requests[from + posted];
         int slot = head & mask;
-        long offset = (long) slot << strideLog;
-        int size = write(request, posted, offset);
-        int opcode = WQE_OPCODE[request.opcode().ordinal()];
-        int units = (int) (offset / UNIT);
-        if (previous >= 0 && !request.isFenced()) {
-          NextUnit.link(ring, previous, units, opcode, size, 0);
+        int meaning = MEANINGS[request.opcode().ordinal()];
+        int offset = slot << strideLog;
+        int size = write(request, meaning, posted, offset);
+        int opcode = meaning & OPCODE;
+        boolean fenced = request.isFenced();
+        if (previous >= 0 && !fenced) {
+          NextUnit.link(ring, previous, offset / UNIT, opcode, size, 0);
         } else {
           if (previous >= 0) {
             uar.ringSendQueue(bell);
           }
-          bell = Doorbell.sendQueue(qpn, size, units, request.isFenced() ? 1 : 0, opcode);
+          bell = Doorbell.sendQueue(qpn, size, offset / UNIT, fenced ? 1 : 0, opcode);
         }
-        note(request, slot);
+        note(request, meaning, slot);
         head++;
         posted++;
         previous = offset;
-        if (request.isFenced()) {
+        if (fenced) {
           uar.ringSendQueue(bell);
           previous = -1;
         }
@@ -159,56 +170,59 @@ final class SendRing {
     return posted;
   }
 
-  private void note(SendRequest request, int slot) {
+  private void note(SendRequest request, int meaning, int slot) {
     wrIds[slot] = request.wrId();
-    notes[slot] = request.opcode().completion().code() | (request.isSignaled() ? SIGNALED : always);
+    notes[slot] = meaning >>> COMPLETION_SHIFT | (request.isSignaled() ? SIGNALED : always);
   }
 
   /** Writes an element, as the last of its chain; returns its size in units. */
-  private int write(SendRequest request, int index, long offset) {
-    WrOpcode verb = request.opcode();
-    int opcode = WQE_OPCODE[verb.ordinal()];
-    long at = offset + UNIT;
-    int immediate = 0;
-    switch (verb) {
-      case SEND -> {}
-      case SEND_WITH_IMM -> immediate = request.immediate();
-      case RDMA_WRITE, RDMA_READ -> {
-        RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
-        at += UNIT;
-      }
-      case RDMA_WRITE_WITH_IMM -> {
-        immediate = request.immediate();
-        RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
-        at += UNIT;
-      }
-      default -> throw unsupported(verb, index);
+  private int write(SendRequest request, int meaning, int index, int offset) {
+    int at = offset + UNIT;
+    if ((meaning & HAS_REMOTE_ADDRESS) != 0) {
+      RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
+      at += UNIT;
+    } else if ((meaning & SUPPORTED) == 0) {
+      throw unsupported(request.opcode(), index);
     }
-    int size =
-        request.isInline()
-            ? writeInline(request, index, offset, at)
-            : writeElements(request, index, offset, at);
-    int fence = request.isFenced() ? 1 : 0;
+    int end =
+        request.isInline() ? writeInline(request, index, at) : writeElements(request, index, at);
+    int size = (end - offset) / UNIT;
     NextUnit.write(
         ring,
         offset,
         NextUnit.address(0, 0),
-        NextUnit.size(0, fence),
+        NextUnit.size(0, request.isFenced() ? 1 : 0),
         NextUnit.control(
-            opcode,
+            meaning & OPCODE,
             size,
             request.isSolicited() ? NextUnit.MARKER | NextUnit.SOLICITED : NextUnit.MARKER),
-        immediate);
+        (meaning & HAS_IMMEDIATE) != 0 ? request.immediate() : 0);
     return size;
   }
 
-  /** Data units; those of no bytes are left out, since they stop the first revision of the card. */
-  private int writeElements(SendRequest request, int index, long offset, long at) {
+  /**
+   * Writes data units and returns where they end; those of no bytes are left out, since they stop
+   * the first revision of the card.
+   */
+  private int writeElements(SendRequest request, int index, int at) {
     int count = request.sgeCount();
+    // The usual case without a loop, whose set-up would cost as much as the element itself.
+    if (count == 1 && maxSge > 0) {
+      int length = request.sgeLength(0);
+      if (length == 0) {
+        return at;
+      }
+      DataUnit.write(ring, at, length, request.sgeLkey(0), request.sgeAddress(0));
+      return at + UNIT;
+    }
+    return writeList(request, count, index, at);
+  }
+
+  private int writeList(SendRequest request, int count, int index, int at) {
     if (count > maxSge) {
       throw tooManyElements(index, count);
     }
-    long next = at;
+    int next = at;
     long total = 0;
     for (int i = 0; i < count; i++) {
       int length = request.sgeLength(i);
@@ -221,10 +235,11 @@ final class SendRing {
     if (total > MAX_MESSAGE) {
       throw tooLong(index, total);
     }
-    return (int) (next - offset) / UNIT;
+    return next;
   }
 
-  private int writeInline(SendRequest request, int index, long offset, long at) {
+  /** An inline unit; none for no bytes. */
+  private int writeInline(SendRequest request, int index, int at) {
     if (request.opcode() == WrOpcode.RDMA_READ) {
       throw new BadRequestException(Errno.EINVAL, index, "an RDMA READ cannot be inline");
     }
@@ -240,9 +255,9 @@ final class SendRing {
           "%d bytes inline: QP 0x%06x takes %d; raise maxInline".formatted(total, qpn, maxInline));
     }
     if (total == 0) {
-      return (int) (at - offset) / UNIT;
+      return at;
     }
-    long next = at + InlineUnit.HEADER_SIZE;
+    int next = at + InlineUnit.HEADER_SIZE;
     for (int i = 0; i < count; i++) {
       if (!request.copyData(i, ring, next)) {
         throw new BadRequestException(
@@ -253,7 +268,7 @@ final class SendRing {
       next += request.sgeLength(i);
     }
     InlineUnit.writeHeader(ring, at, (int) total);
-    return (int) (at - offset) / UNIT + InlineUnit.units((int) total);
+    return at + InlineUnit.units((int) total) * UNIT;
   }
 
   private static BadRequestException unsupported(WrOpcode opcode, int index) {

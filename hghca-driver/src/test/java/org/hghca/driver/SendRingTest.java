@@ -23,7 +23,7 @@ class SendRingTest {
   private static final long REMOTE = 0x7e00_0000_0000L;
   private static final int LKEY = 0x20;
   private static final int RKEY = 0x21;
-  private static final int SLOT = 64;
+  private static final long SLOT = 64;
 
   /** Bits of a next unit that the document defines: the rest is the portable superset. */
   private static final int[] DOCUMENTED = {0xffff_ffdf, 0xffff_ffff, 0x0000_000e, 0xffff_ffff};

@@ -1,5 +1,6 @@
 package org.hghca.verbs;
 
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -32,6 +33,13 @@ public enum AccessFlag {
       bits |= flag.bit;
     }
     return bits;
+  }
+
+  /** The set of some flags, each named once or more often. */
+  static Set<AccessFlag> setOf(AccessFlag... flags) {
+    EnumSet<AccessFlag> set = EnumSet.noneOf(AccessFlag.class);
+    Collections.addAll(set, flags);
+    return set;
   }
 
   /** The set of some bits; unknown bits are left out. */

@@ -41,7 +41,12 @@ public record AddressVector(
 
   /** To a GID over port 1, from its own GID of an index, with a hop limit of 64. */
   public static AddressVector to(Gid destination, int sourceGidIndex) {
-    return new AddressVector(destination, sourceGidIndex, 0, 64, 0, 0, 1);
+    return to(destination, sourceGidIndex, 1);
+  }
+
+  /** As {@link #to(Gid, int)}, over a port. */
+  public static AddressVector to(Gid destination, int sourceGidIndex, int port) {
+    return new AddressVector(destination, sourceGidIndex, 0, 64, 0, 0, port);
   }
 
   /** Whether the way has a global route, as every way over Ethernet must. */

@@ -24,8 +24,12 @@ public final class Completions {
    * Room for some completions.
    *
    * @param capacity at least 1
+   * @throws IllegalArgumentException when it is less
    */
   public Completions(int capacity) {
+    if (capacity < 1) {
+      throw new IllegalArgumentException("room for %d completions".formatted(capacity));
+    }
     this.capacity = capacity;
     this.words = new long[Math.multiplyExact(capacity, WORDS)];
   }

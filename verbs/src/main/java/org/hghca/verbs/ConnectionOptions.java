@@ -26,7 +26,9 @@ public record ConnectionOptions(
     int retryCount,
     int rnrRetry) {
 
-  /** Port 1, GID 0, MTU 1024, all remote access, and the times and counts of the ping-pongs. */
+  /**
+   * Port 1, GID 0, MTU 1024, remote reads and writes, and the times and counts of the ping-pongs.
+   */
   public static final ConnectionOptions DEFAULT =
       new ConnectionOptions(
           1,
@@ -57,7 +59,7 @@ public record ConnectionOptions(
       return attributes;
     }
     attributes
-        .addressVector(AddressVector.to(peer.gid(), gidIndex))
+        .addressVector(AddressVector.to(peer.gid(), gidIndex, port))
         .pathMtu(pathMtu)
         .destinationQpn(peer.qpNumber())
         .receivePsn(peer.psn());

@@ -7,7 +7,7 @@ public enum PortState {
   INIT("PORT_INIT"),
   ARMED("PORT_ARMED"),
   ACTIVE("PORT_ACTIVE"),
-  ACTIVE_DEFER("PORT_ACTIVE_DEFER");
+  ACTIVE_DEFER("invalid state");
 
   private final String text;
 
@@ -20,7 +20,7 @@ public enum PortState {
     return ordinal();
   }
 
-  /** The name that {@code ibv_devinfo} prints. */
+  /** The name that {@code ibv_devinfo} prints, which knows four states. */
   public String text() {
     return text;
   }

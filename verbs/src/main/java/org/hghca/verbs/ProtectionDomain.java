@@ -13,7 +13,7 @@ public interface ProtectionDomain extends AutoCloseable {
 
   /** As {@link #register(MemorySegment, Set)}. */
   default MemoryRegion register(MemorySegment memory, AccessFlag... access) {
-    return register(memory, Set.of(access));
+    return register(memory, AccessFlag.setOf(access));
   }
 
   /**
@@ -29,7 +29,7 @@ public interface ProtectionDomain extends AutoCloseable {
 
   /** As {@link #allocate(long, Set)}. */
   default MemoryRegion allocate(long bytes, AccessFlag... access) {
-    return allocate(bytes, Set.of(access));
+    return allocate(bytes, AccessFlag.setOf(access));
   }
 
   /**

@@ -74,8 +74,8 @@ public final class QpAttributes {
 
   /** What peers may do through the queue pair. */
   public QpAttributes access(Set<AccessFlag> access) {
-    mask.add(QpAttribute.ACCESS_FLAGS);
     this.access = Set.copyOf(access);
+    mask.add(QpAttribute.ACCESS_FLAGS);
     return this;
   }
 
@@ -242,6 +242,6 @@ public final class QpAttributes {
 
   /** As {@link #access(Set)}. */
   public QpAttributes access(AccessFlag... access) {
-    return access(Set.of(access));
+    return access(AccessFlag.setOf(access));
   }
 }

@@ -1,5 +1,7 @@
 package org.hghca.verbs;
 
+import java.util.HexFormat;
+
 /**
  * What two sides must tell each other to connect queue pairs.
  *
@@ -9,8 +11,6 @@ package org.hghca.verbs;
  * @param gid the port's address
  */
 public record QpEndpoint(int lid, int qpNumber, int psn, Gid gid) {
-  private static final int TEXT_LENGTH = 51;
-
   /** The text that the ping-pong examples exchange: {@code lid:qpn:psn:gid} in hexadecimal. */
   public String toText() {
     return "%04x:%06x:%06x:%s".formatted(lid, qpNumber, psn, gid.hex());
@@ -23,18 +23,22 @@ public record QpEndpoint(int lid, int qpNumber, int psn, Gid gid) {
    */
   public static QpEndpoint parse(String text) {
     String[] parts = text.split(":", -1);
-    if (text.length() != TEXT_LENGTH || parts.length != 4) {
+    if (parts.length != 4) {
       throw malformed(text, null);
     }
     try {
       return new QpEndpoint(
-          Integer.parseInt(parts[0], 16),
-          Integer.parseInt(parts[1], 16),
-          Integer.parseInt(parts[2], 16),
-          Gid.ofHex(parts[3]));
+          digits(parts[0], 4), digits(parts[1], 6), digits(parts[2], 6), Gid.ofHex(parts[3]));
     } catch (IllegalArgumentException e) {
       throw malformed(text, e);
     }
+  }
+
+  private static int digits(String text, int count) {
+    if (text.length() != count) {
+      throw new IllegalArgumentException("'%s' has not %d digits".formatted(text, count));
+    }
+    return HexFormat.fromHexDigits(text);
   }
 
   private static VerbsException malformed(String text, Throwable cause) {

@@ -177,7 +177,6 @@ public final class QpTransitions {
     EnumSet<QpAttribute> forbidden = EnumSet.noneOf(QpAttribute.class);
     forbidden.addAll(mask);
     forbidden.remove(STATE);
-    forbidden.remove(CUR_STATE);
     forbidden.removeAll(rule.required());
     forbidden.removeAll(rule.optional());
     if (!forbidden.isEmpty()) {

@@ -117,10 +117,11 @@ public interface QueuePair extends AutoCloseable {
   }
 
   /**
-   * Brings a fresh queue pair to RTS: tells the peer who we are, hears who the peer is, and goes
-   * through INIT, RTR and RTS with {@link ConnectionOptions#DEFAULT}.
+   * Brings a fresh queue pair to RTS with {@link ConnectionOptions#DEFAULT}: goes to INIT, tells
+   * the peer who we are, hears who the peer is, and goes on to RTR and RTS.
    *
-   * @param exchange gives our endpoint to the peer and returns the peer's
+   * @param exchange gives our endpoint to the peer and returns the peer's; it may post receives
+   *     before it tells the peer, so that the peer's first message finds one
    */
   default void connect(UnaryOperator<QpEndpoint> exchange) {
     connect(ConnectionOptions.DEFAULT, exchange);
@@ -132,8 +133,8 @@ public interface QueuePair extends AutoCloseable {
     Gid gid = context.queryGid(options.port(), options.gidIndex());
     int psn = ThreadLocalRandom.current().nextInt() & 0xff_ffff;
     int lid = context.queryPort(options.port()).lid();
-    QpEndpoint peer = exchange.apply(new QpEndpoint(lid, number(), psn, gid));
     modify(options.toInit(type()));
+    QpEndpoint peer = exchange.apply(new QpEndpoint(lid, number(), psn, gid));
     modify(options.toRtr(type(), peer));
     modify(options.toRts(type(), psn));
   }

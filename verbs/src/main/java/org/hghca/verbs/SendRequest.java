@@ -46,44 +46,39 @@ public final class SendRequest {
     return this;
   }
 
-  private SendRequest start(WrOpcode opcode) {
+  private SendRequest start(WrOpcode opcode, long remoteAddress, int rkey, int immediate) {
     this.opcode = opcode;
+    this.remoteAddress = remoteAddress;
+    this.rkey = rkey;
+    this.immediate = immediate;
     flags = 0;
     sges = 0;
     return this;
   }
 
-  private SendRequest start(WrOpcode opcode, long remoteAddress, int rkey) {
-    this.remoteAddress = remoteAddress;
-    this.rkey = rkey;
-    return start(opcode);
-  }
-
   /** Sends to the peer's next posted receive. */
   public SendRequest send() {
-    return start(WrOpcode.SEND);
+    return start(WrOpcode.SEND, 0, 0, 0);
   }
 
   /** Sends, with 32 bits for the peer's completion. */
   public SendRequest sendWithImmediate(int immediate) {
-    this.immediate = immediate;
-    return start(WrOpcode.SEND_WITH_IMM);
+    return start(WrOpcode.SEND_WITH_IMM, 0, 0, immediate);
   }
 
   /** Writes into the peer's memory. */
   public SendRequest rdmaWrite(long remoteAddress, int rkey) {
-    return start(WrOpcode.RDMA_WRITE, remoteAddress, rkey);
+    return start(WrOpcode.RDMA_WRITE, remoteAddress, rkey, 0);
   }
 
   /** Writes into the peer's memory, with 32 bits for the completion of its next receive. */
   public SendRequest rdmaWriteWithImmediate(long remoteAddress, int rkey, int immediate) {
-    this.immediate = immediate;
-    return start(WrOpcode.RDMA_WRITE_WITH_IMM, remoteAddress, rkey);
+    return start(WrOpcode.RDMA_WRITE_WITH_IMM, remoteAddress, rkey, immediate);
   }
 
   /** Reads the peer's memory. */
   public SendRequest rdmaRead(long remoteAddress, int rkey) {
-    return start(WrOpcode.RDMA_READ, remoteAddress, rkey);
+    return start(WrOpcode.RDMA_READ, remoteAddress, rkey, 0);
   }
 
   /** Adds all of a memory region. */

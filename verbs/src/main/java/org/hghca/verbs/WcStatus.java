@@ -43,8 +43,15 @@ public enum WcStatus {
     return text;
   }
 
-  /** The status with a number of libibverbs. */
+  /**
+   * The status with a number of libibverbs.
+   *
+   * @throws IllegalArgumentException when there is none
+   */
   public static WcStatus of(int code) {
+    if (code < 0 || code >= VALUES.length) {
+      throw new IllegalArgumentException("no completion status " + code);
+    }
     return VALUES[code];
   }
 }

@@ -12,10 +12,19 @@ import java.util.Map;
  * memory itself is kept and used again. Thread-safe.
  */
 public final class BufferPool implements AutoCloseable {
-  private final Arena arena = Arena.ofShared();
+  private final Arena arena;
   private final Map<Long, ArrayDeque<MemorySegment>> free = new HashMap<>();
   private int lent;
   private boolean closed;
+
+  public BufferPool() {
+    this(Arena.ofShared());
+  }
+
+  /** A pool of an arena that the pool closes. */
+  BufferPool(Arena arena) {
+    this.arena = arena;
+  }
 
   /** A piece of zeroed memory; closing ends its life. Closing twice does nothing. */
   public static final class Buffer implements AutoCloseable {
@@ -23,7 +32,6 @@ public final class BufferPool implements AutoCloseable {
     private final MemorySegment slab;
     private final Arena life = Arena.ofShared();
     private final MemorySegment segment;
-    private boolean closed;
 
     @SuppressWarnings("restricted")
     private Buffer(BufferPool pool, MemorySegment slab, long bytes) {
@@ -37,10 +45,14 @@ public final class BufferPool implements AutoCloseable {
       return segment;
     }
 
+    /**
+     * Ends the buffer's life.
+     *
+     * @throws IllegalStateException while native code is using the memory; the buffer lives on
+     */
     @Override
     public synchronized void close() {
-      if (!closed) {
-        closed = true;
+      if (life.scope().isAlive()) {
         life.close();
         pool.giveBack(slab);
       }
@@ -51,33 +63,25 @@ public final class BufferPool implements AutoCloseable {
    * Lends memory.
    *
    * @param bytes at least 1
-   * @throws VfioException {@code NO_MEMORY} when there is none
+   * @throws VfioException {@code INVALID} when bytes is not positive; {@code NO_MEMORY} when there
+   *     is none; {@code CLOSED} after the pool's end
    */
   public synchronized Buffer allocate(long bytes) {
     if (closed) {
       throw new VfioException(VfioException.Reason.CLOSED, "the buffer pool is closed");
     }
-    long size = (bytes + DmaMapping.PAGE_SIZE - 1) & -DmaMapping.PAGE_SIZE;
-    if (bytes <= 0 || size <= 0) {
+    if (bytes <= 0) {
       throw new VfioException(
           VfioException.Reason.INVALID, "cannot allocate %d bytes".formatted(bytes));
     }
+    long size = PagePool.wholePages(bytes);
     ArrayDeque<MemorySegment> left = free.get(size);
     MemorySegment slab =
-        left != null && !left.isEmpty() ? left.removeLast().fill((byte) 0) : fresh(size);
+        left != null && !left.isEmpty()
+            ? left.removeLast().fill((byte) 0)
+            : PagePool.fresh(arena, bytes, size);
     lent++;
     return new Buffer(this, slab, bytes);
-  }
-
-  private MemorySegment fresh(long size) {
-    try {
-      return arena.allocate(size, DmaMapping.PAGE_SIZE);
-    } catch (OutOfMemoryError e) {
-      throw new VfioException(
-          VfioException.Reason.NO_MEMORY,
-          "no native memory for a buffer of %d bytes: free some, or ask for less".formatted(size),
-          e);
-    }
   }
 
   private synchronized void giveBack(MemorySegment slab) {

@@ -7,7 +7,10 @@ package org.hghca.vfio;
  */
 public interface EmulatedFunction extends AutoCloseable {
 
-  /** Plugs the function in; called once, before every other call. */
+  /**
+   * Plugs the function in; called once, before any access. Only {@link #interruptVectors} may be
+   * asked earlier.
+   */
   void attach(DeviceBus bus);
 
   /** The size of the region behind a base address register in bytes, 0 where there is none. */

@@ -46,6 +46,7 @@ public final class InProcessFunction implements PciFunction {
 
   @Override
   public ConfigurationSpace configuration() {
+    checkOpen();
     return new ConfigurationSpace() {
       @Override
       public int read(int offset, int width) {
@@ -61,7 +62,8 @@ public final class InProcessFunction implements PciFunction {
     };
   }
 
-  private static void checkConfiguration(int offset, int width) {
+  private void checkConfiguration(int offset, int width) {
+    checkOpen();
     if (width != 1 && width != 2 && width != 4
         || (offset & (width - 1)) != 0
         || Objects.checkIndex(offset, 4096) > 4096 - width) {
@@ -72,6 +74,7 @@ public final class InProcessFunction implements PciFunction {
 
   @Override
   public MmioRegion region(int bar) {
+    checkOpen();
     long size = bar >= 0 && bar < 6 ? device.regionSize(bar) : 0;
     if (size == 0) {
       throw new VfioException(Reason.INVALID, "%s has no BAR%d".formatted(locator, bar));
@@ -96,12 +99,13 @@ public final class InProcessFunction implements PciFunction {
     if (bytes <= 0) {
       throw new VfioException(Reason.INVALID, "cannot allocate %d bytes".formatted(bytes));
     }
-    MemorySegment memory;
+    MemorySegment slab;
     synchronized (this) {
       checkOpen();
-      memory = pages.take(bytes);
+      slab = pages.take(bytes);
     }
-    return insert(memory, DmaAccess.READ_WRITE, () -> pages.giveBack(memory));
+    MemorySegment memory = slab.asSlice(0, PagePool.wholePages(bytes));
+    return insert(memory, DmaAccess.READ_WRITE, () -> pages.giveBack(slab));
   }
 
   @Override
@@ -161,6 +165,7 @@ public final class InProcessFunction implements PciFunction {
 
   @Override
   public Interrupts interrupts() {
+    checkOpen();
     return interrupts;
   }
 
@@ -176,9 +181,7 @@ public final class InProcessFunction implements PciFunction {
 
   @Override
   public void reset() {
-    synchronized (this) {
-      checkOpen();
-    }
+    checkOpen();
     if (!device.canReset()) {
       throw new VfioException(Reason.UNSUPPORTED, "%s has no reset".formatted(locator));
     }
@@ -199,12 +202,14 @@ public final class InProcessFunction implements PciFunction {
       closed = true;
     }
     device.close();
-    iommu.clear();
-    mappings.clear();
+    synchronized (this) {
+      iommu.clear();
+      mappings.clear();
+    }
     arena.close();
   }
 
-  private void checkOpen() {
+  private synchronized void checkOpen() {
     if (closed) {
       throw closedException();
     }

@@ -29,6 +29,7 @@ public final class IovaAllocator {
    * @param bytes at least 1; rounded up to whole pages
    * @return its first address
    * @throws VfioException {@code NO_MEMORY} when no free range is large enough
+   * @throws IllegalArgumentException when bytes is not positive
    */
   public long allocate(long bytes) {
     return ranges

@@ -1,6 +1,7 @@
 package org.hghca.vfio;
 
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.zip.CRC32;
 
 /**
@@ -39,7 +40,7 @@ public record LinkAddress(long mac, int ip) {
         if (part.length() != 2) {
           throw new NumberFormatException(part);
         }
-        mac = mac << 8 | Integer.parseInt(part, 16);
+        mac = mac << 8 | HexFormat.fromHexDigits(part);
       }
     } catch (NumberFormatException e) {
       throw malformed("mac", text, "aa:bb:cc:dd:ee:ff", e);
@@ -56,7 +57,7 @@ public record LinkAddress(long mac, int ip) {
     try {
       for (String part : parts) {
         int value = Integer.parseInt(part);
-        if (value < 0 || value > 255) {
+        if (!part.chars().allMatch(c -> c >= '0' && c <= '9') || value > 255) {
           throw new NumberFormatException(part);
         }
         ip = ip << 8 | value;

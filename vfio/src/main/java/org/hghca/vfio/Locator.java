@@ -1,5 +1,6 @@
 package org.hghca.vfio;
 
+import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -16,13 +17,14 @@ public record Locator(String scheme, String name, SortedMap<String, String> para
     implements Comparable<Locator> {
 
   public Locator {
-    parameters = java.util.Collections.unmodifiableSortedMap(new TreeMap<>(parameters));
+    parameters = Collections.unmodifiableSortedMap(new TreeMap<>(parameters));
   }
 
   /**
    * Reads a locator.
    *
-   * @throws VfioException {@code INVALID} when the text has no scheme or a malformed parameter
+   * @throws VfioException {@code INVALID} when the text has no scheme, a malformed parameter, or
+   *     one parameter twice
    */
   public static Locator parse(String text) {
     int colon = text.indexOf(':');
@@ -44,7 +46,12 @@ public record Locator(String scheme, String name, SortedMap<String, String> para
               "locator '%s': parameter '%s' is not of the form key=value"
                   .formatted(text, parameter));
         }
-        parameters.put(parameter.substring(0, equals), parameter.substring(equals + 1));
+        String key = parameter.substring(0, equals);
+        if (parameters.put(key, parameter.substring(equals + 1)) != null) {
+          throw new VfioException(
+              VfioException.Reason.INVALID,
+              "locator '%s': parameter '%s' is given twice".formatted(text, key));
+        }
       }
     }
     String name = question < 0 ? rest : rest.substring(0, question);

@@ -9,6 +9,9 @@ import java.nio.ByteOrder;
  * Registers of a function: every call is exactly one naturally aligned little-endian access of its
  * width. Stores are ordered after all earlier stores of the calling thread. Thread-safe.
  *
+ * <p>An access outside the region throws {@link IndexOutOfBoundsException}, a misaligned one {@link
+ * IllegalArgumentException}; neither reaches the device.
+ *
  * <p>A region is either memory that the CPU reaches directly, where a call compiles to one load or
  * store, or a handler, for devices in software. It is one final class, so that loading the second
  * kind does not slow the first.
@@ -80,11 +83,17 @@ public final class MmioRegion {
   }
 
   private long checked(long offset, int width) {
-    if (offset < 0 || offset > size - width || (offset & (width - 1)) != 0) {
-      throw new IndexOutOfBoundsException(
-          "access of %d bytes at 0x%x of a register region of 0x%x bytes"
-              .formatted(width, offset, size));
+    if (offset < 0 || offset > size - width) {
+      throw new IndexOutOfBoundsException(describe(offset, width));
+    }
+    if ((offset & (width - 1)) != 0) {
+      throw new IllegalArgumentException("misaligned " + describe(offset, width));
     }
     return offset;
+  }
+
+  private String describe(long offset, int width) {
+    return "access of %d bytes at 0x%x of a register region of 0x%x bytes"
+        .formatted(width, offset, size);
   }
 }

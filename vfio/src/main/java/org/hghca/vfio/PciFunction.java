@@ -7,7 +7,8 @@ import java.util.List;
  * A PCI function that this process owns: what a driver sees of its device. Thread-safe.
  *
  * <p>Closing stops the function's DMA, takes back every mapping that is left and gives the function
- * back; it is idempotent. Every other call on a closed function throws {@code CLOSED}.
+ * back; it is idempotent. Afterwards {@link #locator}, {@link #canReset} and {@link #dmaFaults}
+ * still answer, and every other call throws {@code CLOSED}.
  */
 public interface PciFunction extends AutoCloseable {
 

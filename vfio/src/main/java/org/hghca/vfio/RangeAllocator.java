@@ -34,11 +34,15 @@ public final class RangeAllocator {
    *
    * @param length at least 1; rounded up to whole granules
    * @return its first number; empty when no free range is long enough
+   * @throws IllegalArgumentException when the length is not positive
    */
   public synchronized OptionalLong allocate(long length) {
-    long size = length + granule - 1 & -granule;
-    if (length <= 0 || size <= 0) {
+    if (length <= 0) {
       throw new IllegalArgumentException("length " + length);
+    }
+    long size = length + granule - 1 & -granule;
+    if (size < 0) {
+      return OptionalLong.empty(); // Rounded up it is longer than all numbers.
     }
     for (Map.Entry<Long, Long> range : free.entrySet()) {
       if (range.getValue() >= size) {

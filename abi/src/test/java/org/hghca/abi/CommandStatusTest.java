@@ -1,0 +1,43 @@
+package org.hghca.abi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class CommandStatusTest {
+  @Test
+  void codesOfTheDocument() {
+    assertThat(CommandStatus.of(0x00)).contains(CommandStatus.OK);
+    assertThat(CommandStatus.of(0x02)).contains(CommandStatus.BAD_OP);
+    assertThat(CommandStatus.of(0x03)).contains(CommandStatus.BAD_PARAM);
+    assertThat(CommandStatus.of(0x04)).contains(CommandStatus.BAD_SYS_STATE);
+    assertThat(CommandStatus.of(0x05)).contains(CommandStatus.BAD_NVMEM);
+    assertThat(CommandStatus.of(0x0B)).contains(CommandStatus.RTL_BAD_NVMEM);
+    assertThat(CommandStatus.of(0x01)).isEmpty();
+  }
+
+  @Test
+  void describeNamesSymbolAndCode() {
+    assertThat(CommandStatus.describe(0x03))
+        .isEqualTo("HGHCA_CMD_STAT_BAD_PARAM (0x03: wrong parameter)");
+  }
+
+  @Test
+  void describeGivesBothMeaningsOfFive() {
+    assertThat(CommandStatus.describe(0x05)).contains("BAD_NVMEM", "BAD_RESOURCE", "0x05");
+    assertThat(CommandStatus.describe(0x0B)).contains("BAD_NVMEM", "RTL", "0x0b");
+  }
+
+  @Test
+  void describeTakesOredCodesApart() {
+    assertThat(CommandStatus.describe(0x06))
+        .isEqualTo("0x06, several codes ORed: HGHCA_CMD_STAT_BAD_OP|HGHCA_CMD_STAT_BAD_SYS_STATE");
+    assertThat(CommandStatus.describe(0x07))
+        .contains("HGHCA_CMD_STAT_BAD_PARAM|HGHCA_CMD_STAT_BAD_SYS_STATE", " or ");
+  }
+
+  @Test
+  void describeSaysUnknown() {
+    assertThat(CommandStatus.describe(0xE0)).isEqualTo("unknown status 0xe0");
+  }
+}

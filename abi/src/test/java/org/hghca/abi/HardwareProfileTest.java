@@ -1,0 +1,127 @@
+package org.hghca.abi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HardwareProfileTest {
+  @Test
+  void profilesAreFoundByName() {
+    assertThat(HardwareProfile.byName("s")).isSameAs(HardwareProfile.S).hasToString("s");
+    assertThat(HardwareProfile.byName("r1")).isSameAs(HardwareProfile.R1).hasToString("r1");
+    assertThat(HardwareProfile.byName("r2")).isSameAs(HardwareProfile.R2).hasToString("r2");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "S", "r3", "rtl"})
+  void unknownNameIsAnsweredWithTheKnownOnes(String name) {
+    assertThatThrownBy(() -> HardwareProfile.byName(name))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("unknown hardware profile \"" + name + "\"; known are s, r1 and r2");
+  }
+
+  @Test
+  void registersStandWhereTable312AndTheRtlPutThem() {
+    expect(HardwareProfile::hcrBase, 0x80000, 0x0, 0x0);
+    expect(HardwareProfile::resetOffset, 0xf0010, 0xf10, 0xf10);
+    expect(HardwareProfile::resetConnected, true, false, false);
+  }
+
+  @Test
+  void commandsThatWedgeTheRtlAreNotForIt() {
+    expect(HardwareProfile::nopStatus, 0x00, 0x02, 0x02);
+    expect(HardwareProfile::resizeCq, true, false, false);
+    expect(HardwareProfile::modifyQpWithoutInbox, true, false, false);
+    expect(HardwareProfile::queryQpReliable, true, false, false);
+    expect(HardwareProfile::sqdSqeStates, true, false, false);
+    expect(HardwareProfile::eventQueues, true, false, false);
+  }
+
+  @Test
+  void icmHasTheStridesAndCapacitiesOfEachReading() {
+    expect(HardwareProfile::qpcEntrySize, 256, 256, 256);
+    expect(HardwareProfile::cqcEntrySize, 128, 64, 128);
+    expect(HardwareProfile::eqcEntrySize, 64, 64, 128);
+    expect(HardwareProfile::mptEntrySize, 64, 64, 64);
+    expect(HardwareProfile::mttEntrySize, 8, 8, 8);
+    expect(HardwareProfile::mttMaxPerWrite, 255, 255, 255);
+    expect(HardwareProfile::mapIcmMaxEntries, 16, 1, 1);
+    expect(HardwareProfile::mapIcmMaxPagesPerEntry, 4095, 1024, 1);
+    int unbounded = Integer.MAX_VALUE;
+    expect(HardwareProfile::qpcCapacityPages, unbounded, 1024, 16);
+    expect(HardwareProfile::cqcCapacityPages, unbounded, 256, 8);
+    expect(HardwareProfile::eqcCapacityPages, unbounded, 1, 1);
+    expect(HardwareProfile::mptCapacityPages, unbounded, 512, 8192);
+    expect(HardwareProfile::mttCapacityPages, unbounded, 512, 8192);
+    expect(HardwareProfile::icmReclaim, true, false, false);
+  }
+
+  @Test
+  void numbersHaveTheLimitsOfTheTables() {
+    expect(HardwareProfile::qpnLimit, 0x1000000, 1024, 256);
+    expect(HardwareProfile::cqnLimit, 0x1000000, 8192, 256);
+    expect(HardwareProfile::positionsSurviveDestroy, false, true, true);
+  }
+
+  @Test
+  void workQueuesHaveTheirGeometry() {
+    expect(HardwareProfile::minStride, 64, 64, 64);
+    expect(HardwareProfile::maxSendStride, 512, 512, 512);
+    expect(HardwareProfile::maxReceiveStride, 512, 256, 512);
+    expect(HardwareProfile::maxQueueBytes, 1048576, 1048576, 1048576);
+    expect(HardwareProfile::minReceiveQueueBytes, 512, 512, 1024);
+    expect(HardwareProfile::maxDescriptor, 512, 512, 512);
+    expect(HardwareProfile::maxSendSge, 16, 16, 16);
+    expect(HardwareProfile::maxReceiveSge, 16, 14, 16);
+    expect(HardwareProfile::doorbellsInFlight, Integer.MAX_VALUE, 63, 63);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"64, 2", "128, 6", "256, 14", "512, 16"})
+  void receiveSlotHoldsNextUnitDataUnitsAndTerminator(int stride, int most) {
+    expect(profile -> profile.maxReceiveSge(stride), most, most, most);
+  }
+
+  @Test
+  void transfersHaveTheirLimits() {
+    expect(HardwareProfile::zeroLength, true, false, false);
+    expect(HardwareProfile::atomics, true, false, false);
+    expect(HardwareProfile::inlineOnUd, true, true, false);
+    expect(HardwareProfile::immediateDelivered, true, false, false);
+    expect(HardwareProfile::remoteBoundsGranularity, 1, 4096, 4096);
+    expect(HardwareProfile::destinationAlignment, 1, 32, 32);
+    expect(HardwareProfile::rnrAndTimeoutInHardware, true, false, false);
+  }
+
+  @Test
+  void completionsAreWhatEachReadingWrites() {
+    expect(HardwareProfile::cqeOwner, 0x00, 0x00, 0x80);
+    expect(HardwareProfile::errorCqes, true, true, false);
+    expect(HardwareProfile::errorCqeHasSyndrome, true, false, false);
+    expect(HardwareProfile::flushesInHardware, true, false, false);
+  }
+
+  @Test
+  void barsHaveTheSizesOfTable311() {
+    assertThat(Bar.BAR0).isZero();
+    assertThat(Bar.BAR2).isEqualTo(2);
+    assertThat(Bar.BAR0_SIZE).isEqualTo(0x100000);
+    assertThat(Bar.BAR2_SIZE).isEqualTo(0x800000);
+    assertThat(Bar.UAR_PAGE_SIZE).isEqualTo(4096);
+    assertThat(Bar.UAR_PAGES).isEqualTo(2048);
+    assertThat(Bar.uarPageOffset(0x7ff)).isEqualTo(0x7ff000L);
+    assertThat(Bar.FORBIDDEN_RTL_FIRST).isEqualTo(0x10000);
+    assertThat(Bar.FORBIDDEN_RTL_LAST).isEqualTo(0x9ffff);
+  }
+
+  private static <T> void expect(Function<HardwareProfile, T> value, T s, T r1, T r2) {
+    assertThat(value.apply(HardwareProfile.S)).as("s").isEqualTo(s);
+    assertThat(value.apply(HardwareProfile.R1)).as("r1").isEqualTo(r1);
+    assertThat(value.apply(HardwareProfile.R2)).as("r2").isEqualTo(r2);
+  }
+}

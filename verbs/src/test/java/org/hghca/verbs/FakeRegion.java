@@ -1,0 +1,37 @@
+package org.hghca.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+
+/** A memory region that nobody registered, for tests. */
+record FakeRegion(MemorySegment segment, long address, long length, int lkey)
+    implements MemoryRegion {
+
+  /** Over memory that is there. */
+  FakeRegion(MemorySegment segment, int lkey) {
+    this(segment, segment.address(), segment.byteSize(), lkey);
+  }
+
+  /** Over memory that is not. */
+  FakeRegion(long address, long length, int lkey) {
+    this(MemorySegment.NULL, address, length, lkey);
+  }
+
+  @Override
+  public ProtectionDomain protectionDomain() {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public int rkey() {
+    return ~lkey;
+  }
+
+  @Override
+  public Set<AccessFlag> access() {
+    return Set.of();
+  }
+
+  @Override
+  public void close() {}
+}

@@ -1,0 +1,252 @@
+package org.hghca.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What queue pairs of all providers do alike: connecting, and what a full queue throws. */
+class QueuePairTest {
+  private static final Gid OWN = Gid.ofMac(0x0200_0000_0001L);
+  private static final QpEndpoint PEER =
+      new QpEndpoint(0, 0x1234, 0xabcdef, Gid.ofMac(0x0200_0000_0002L));
+
+  private final List<String> events = new ArrayList<>();
+  private final List<QpAttributes> modified = new ArrayList<>();
+  private final List<QpEndpoint> told = new ArrayList<>();
+  private int room;
+
+  private QueuePair queuePair(QpType type) {
+    Context context =
+        Fakes.of(
+            Context.class,
+            Map.of(
+                "queryGid",
+                arguments -> {
+                  events.add("gid %s of port %s".formatted(arguments[1], arguments[0]));
+                  return OWN;
+                },
+                "queryPort",
+                arguments ->
+                    new PortAttributes(
+                        PortState.ACTIVE,
+                        false,
+                        Mtu.MTU_4096,
+                        Mtu.MTU_4096,
+                        2,
+                        1,
+                        1L << 31,
+                        0x17,
+                        2,
+                        32,
+                        1)));
+    ProtectionDomain domain = Fakes.of(ProtectionDomain.class, Map.of("context", a -> context));
+    Map<String, Function<Object[], Object>> answers = new HashMap<>();
+    answers.put("protectionDomain", a -> domain);
+    answers.put("number", a -> 0x000041);
+    answers.put("type", a -> type);
+    answers.put("capabilities", a -> new QueuePairCapabilities(8, 16, 1, 1, 0));
+    answers.put(
+        "modify",
+        arguments -> {
+          QpAttributes attributes = (QpAttributes) arguments[0];
+          events.add(attributes.state().name());
+          modified.add(attributes);
+          return null;
+        });
+    Function<Object[], Object> post =
+        arguments ->
+            arguments.length == 1 ? (Object) (room-- > 0) : Math.min(room, count(arguments));
+    answers.put("tryPostSend", post);
+    answers.put("tryPostReceive", post);
+    return Fakes.of(QueuePair.class, answers);
+  }
+
+  private static int count(Object[] arguments) {
+    assertThat(arguments[1]).isEqualTo(0);
+    return (int) arguments[2];
+  }
+
+  private QpEndpoint exchange(QpEndpoint local) {
+    events.add("exchange");
+    told.add(local);
+    return PEER;
+  }
+
+  @Test
+  void connectingTellsThePeerWhoWeAre() {
+    queuePair(QpType.RC).connect(this::exchange);
+
+    assertThat(events).contains("gid 0 of port 1").containsSubsequence("exchange", "RTR", "RTS");
+    assertThat(told).hasSize(1);
+    QpEndpoint local = told.getFirst();
+    assertThat(local.qpNumber()).isEqualTo(0x41);
+    assertThat(local.gid()).isEqualTo(OWN);
+    assertThat(local.lid()).isEqualTo(0x17);
+    assertThat(local.psn()).isBetween(0, 0xff_ffff);
+    assertThat(local.toText()).hasSize(51);
+  }
+
+  @Test
+  void reliableConnectionTakesTheAttributesOfThePingPongs() {
+    queuePair(QpType.RC).connect(this::exchange);
+
+    assertThat(modified)
+        .extracting(QpAttributes::state)
+        .containsExactly(QpState.INIT, QpState.RTR, QpState.RTS);
+    QpAttributes init = modified.get(0);
+    assertThat(init.mask())
+        .containsExactlyInAnyOrder(
+            QpAttribute.STATE, QpAttribute.PKEY_INDEX, QpAttribute.PORT, QpAttribute.ACCESS_FLAGS);
+    assertThat(init.pkeyIndex()).isZero();
+    assertThat(init.port()).isOne();
+    assertThat(init.access())
+        .containsExactlyInAnyOrder(
+            AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
+
+    QpAttributes rtr = modified.get(1);
+    assertThat(rtr.mask())
+        .containsExactlyInAnyOrder(
+            QpAttribute.STATE,
+            QpAttribute.AV,
+            QpAttribute.PATH_MTU,
+            QpAttribute.DEST_QPN,
+            QpAttribute.RQ_PSN,
+            QpAttribute.MAX_DEST_RD_ATOMIC,
+            QpAttribute.MIN_RNR_TIMER);
+    assertThat(rtr.pathMtu()).isEqualTo(Mtu.MTU_1024);
+    assertThat(rtr.destinationQpn()).isEqualTo(0x1234);
+    assertThat(rtr.receivePsn()).isEqualTo(0xabcdef);
+    assertThat(rtr.maxDestinationReadAtomic()).isOne();
+    assertThat(rtr.minRnrTimer()).isEqualTo(12);
+    assertThat(rtr.addressVector().destination()).isEqualTo(PEER.gid());
+    assertThat(rtr.addressVector().sourceGidIndex()).isZero();
+    assertThat(rtr.addressVector().port()).isOne();
+
+    QpAttributes rts = modified.get(2);
+    assertThat(rts.mask())
+        .containsExactlyInAnyOrder(
+            QpAttribute.STATE,
+            QpAttribute.TIMEOUT,
+            QpAttribute.RETRY_CNT,
+            QpAttribute.RNR_RETRY,
+            QpAttribute.SQ_PSN,
+            QpAttribute.MAX_QP_RD_ATOMIC);
+    assertThat(rts.timeout()).isEqualTo(14);
+    assertThat(rts.retryCount()).isEqualTo(7);
+    assertThat(rts.rnrRetry()).isEqualTo(7);
+    assertThat(rts.maxReadAtomic()).isOne();
+    assertThat(rts.sendPsn()).isEqualTo(told.getFirst().psn());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void everyTypeGetsWhatItsTransitionsTake(QpType type) {
+    queuePair(type).connect(this::exchange);
+
+    QpState state = QpState.RESET;
+    for (QpAttributes attributes : modified) {
+      state = QpTransitions.check(type, state, attributes);
+    }
+    assertThat(state).isEqualTo(QpState.RTS);
+  }
+
+  @Test
+  void datagramsTakeTheQkeyOfThePingPongs() {
+    queuePair(QpType.UD).connect(this::exchange);
+
+    assertThat(modified.getFirst().qkey()).isEqualTo(0x1111_1111);
+  }
+
+  @Test
+  void optionsReachEveryAttribute() {
+    ConnectionOptions options =
+        new ConnectionOptions(2, 3, Mtu.MTU_256, Set.of(AccessFlag.REMOTE_READ), 4, 5, 6, 1, 2);
+
+    queuePair(QpType.RC).connect(options.withPathMtu(Mtu.MTU_2048), this::exchange);
+
+    assertThat(events).contains("gid 3 of port 2");
+    assertThat(modified.get(0).port()).isEqualTo(2);
+    assertThat(modified.get(0).access()).containsExactly(AccessFlag.REMOTE_READ);
+    QpAttributes rtr = modified.get(1);
+    assertThat(rtr.addressVector().port()).isEqualTo(2);
+    assertThat(rtr.addressVector().sourceGidIndex()).isEqualTo(3);
+    assertThat(rtr.pathMtu()).isEqualTo(Mtu.MTU_2048);
+    assertThat(rtr.maxDestinationReadAtomic()).isEqualTo(4);
+    assertThat(rtr.minRnrTimer()).isEqualTo(5);
+    QpAttributes rts = modified.get(2);
+    assertThat(rts.maxReadAtomic()).isEqualTo(4);
+    assertThat(rts.timeout()).isEqualTo(6);
+    assertThat(rts.retryCount()).isEqualTo(1);
+    assertThat(rts.rnrRetry()).isEqualTo(2);
+  }
+
+  @Test
+  void exchangeThatFailsIsPassedOn() {
+    IllegalStateException failure = new IllegalStateException("peer is gone");
+
+    assertThatThrownBy(
+            () ->
+                queuePair(QpType.RC)
+                    .connect(
+                        local -> {
+                          throw failure;
+                        }))
+        .isSameAs(failure);
+    assertThat(events).doesNotContain("RTR", "RTS");
+  }
+
+  @Test
+  void fullSendQueueThrowsWithQueueNumberAndDepth() {
+    QueuePair queuePair = queuePair(QpType.RC);
+    room = 1;
+    queuePair.postSend(new SendRequest());
+
+    assertThatThrownBy(() -> queuePair.postSend(new SendRequest()))
+        .isInstanceOfSatisfying(
+            BadRequestException.class,
+            e -> {
+              assertThat(e.errno()).isEqualTo(Errno.ENOMEM);
+              assertThat(e.index()).isZero();
+            })
+        .hasMessage(
+            "the send queue of QP 0x000041 is full: 8 requests are outstanding; poll its completion"
+                + " queue: ENOMEM (12)");
+  }
+
+  @Test
+  void fullReceiveQueueThrowsWithQueueNumberAndDepth() {
+    QueuePair queuePair = queuePair(QpType.RC);
+    room = 1;
+    queuePair.postReceive(new ReceiveRequest());
+
+    assertThatThrownBy(() -> queuePair.postReceive(new ReceiveRequest()))
+        .isInstanceOfSatisfying(
+            BadRequestException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM))
+        .hasMessageContainingAll("receive queue of QP 0x000041", "16 requests");
+  }
+
+  @Test
+  void listSaysWhichRequestFoundNoRoom() {
+    QueuePair queuePair = queuePair(QpType.RC);
+    room = 2;
+    SendRequest send = new SendRequest();
+    ReceiveRequest receive = new ReceiveRequest();
+    queuePair.postSend(send, send);
+    queuePair.postReceive(receive, receive);
+
+    assertThatThrownBy(() -> queuePair.postSend(send, send, send))
+        .isInstanceOfSatisfying(BadRequestException.class, e -> assertThat(e.index()).isEqualTo(2))
+        .hasMessageContaining("request 2 of the list");
+    assertThatThrownBy(() -> queuePair.postReceive(receive, receive, receive))
+        .isInstanceOfSatisfying(BadRequestException.class, e -> assertThat(e.index()).isEqualTo(2));
+  }
+}

@@ -1,0 +1,203 @@
+package org.hghca.vfio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import org.hghca.vfio.BufferPool.Buffer;
+import org.hghca.vfio.VfioException.Reason;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class BufferPoolTest {
+  private final BufferPool pool = new BufferPool();
+
+  @AfterEach
+  void close() {
+    pool.close();
+  }
+
+  @Test
+  void bufferIsZeroedPageAlignedExactAndForAnyThread() {
+    try (Buffer buffer = pool.allocate(5000)) {
+      MemorySegment segment = buffer.segment();
+
+      assertThat(segment.byteSize()).isEqualTo(5000);
+      assertThat(segment.address() % 4096).isZero();
+      assertThat(segment.toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+      assertThat(segment.isAccessibleBy(Thread.ofPlatform().unstarted(() -> {}))).isTrue();
+      assertThat(segment.isReadOnly()).isFalse();
+    }
+  }
+
+  @Test
+  void touchingABufferAfterItsEndThrows() {
+    Buffer buffer = pool.allocate(64);
+    MemorySegment segment = buffer.segment();
+    buffer.close();
+
+    assertThatThrownBy(() -> segment.set(ValueLayout.JAVA_BYTE, 0, (byte) 1))
+        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> segment.asSlice(8).get(ValueLayout.JAVA_BYTE, 0))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void memoryIsUsedAgainZeroedAndOutOfReachOfItsFirstUser() {
+    Buffer first = pool.allocate(8000);
+    MemorySegment old = first.segment();
+    old.fill((byte) 0xff);
+    first.close();
+
+    try (Buffer second = pool.allocate(8192)) {
+      assertThat(second.segment().address()).isEqualTo(old.address());
+      assertThat(second.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+      first.close();
+      assertThat(second.segment().scope().isAlive()).isTrue();
+      assertThatThrownBy(() -> old.get(ValueLayout.JAVA_BYTE, 0))
+          .isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  @Test
+  void closingABufferTwiceDoesNotLendItTwice() {
+    Buffer first = pool.allocate(64);
+    first.close();
+    first.close();
+
+    try (Buffer a = pool.allocate(64);
+        Buffer b = pool.allocate(64)) {
+      assertThat(a.segment().address()).isNotEqualTo(b.segment().address());
+    }
+  }
+
+  @Test
+  void buffersLentOutliveTheClosedPool() {
+    Buffer first = pool.allocate(64);
+    Buffer second = pool.allocate(64);
+    pool.close();
+    pool.close();
+
+    first.close();
+    second.segment().set(ValueLayout.JAVA_LONG, 0, 7);
+    assertThat(second.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(7);
+    assertThatCode(second::close).doesNotThrowAnyException();
+    assertThat(second.segment().scope().isAlive()).isFalse();
+  }
+
+  @Test
+  void memoryOfAClosedPoolGoesBackWithTheLastBuffer() {
+    Arena arena = Arena.ofShared();
+    BufferPool other = new BufferPool(arena);
+    Buffer first = other.allocate(64);
+    Buffer last = other.allocate(64);
+
+    other.close();
+    first.close();
+    assertThat(arena.scope().isAlive()).isTrue();
+    last.close();
+
+    assertThat(arena.scope().isAlive()).isFalse();
+  }
+
+  @Test
+  void memoryOfAClosedPoolWithoutBuffersGoesBackAtOnce() {
+    Arena arena = Arena.ofShared();
+    BufferPool other = new BufferPool(arena);
+    other.allocate(64).close();
+
+    other.close();
+
+    assertThat(arena.scope().isAlive()).isFalse();
+  }
+
+  @Test
+  void closedPoolLendsNothing() {
+    pool.close();
+
+    assertThatThrownBy(() -> pool.allocate(64))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.CLOSED))
+        .hasMessageContaining("closed");
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, -1, Long.MIN_VALUE})
+  void bufferOfNoBytesIsRefused(long bytes) {
+    assertThatThrownBy(() -> pool.allocate(bytes))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+        .hasMessageContaining(bytes + " bytes");
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1L << 46, Long.MAX_VALUE})
+  void bufferThatNoMachineCanHoldNamesTheLimit(long bytes) {
+    assertThatThrownBy(() -> pool.allocate(bytes))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
+        .hasMessageContainingAll(bytes + " bytes", "ulimit -v");
+  }
+
+  private Buffer underNativeCall;
+  private Throwable refusal;
+
+  @SuppressWarnings("unused") // Called by qsort.
+  private int compare(MemorySegment a, MemorySegment b) {
+    try {
+      underNativeCall.close();
+    } catch (IllegalStateException e) {
+      refusal = e;
+    }
+    return 0;
+  }
+
+  @Test
+  @SuppressWarnings("restricted")
+  void bufferThatNativeCodeHoldsCannotBeClosedBeforeItIsLetGo() throws Throwable {
+    underNativeCall = pool.allocate(2);
+    Linker linker = Linker.nativeLinker();
+    MethodHandle qsort =
+        linker.downcallHandle(
+            linker.defaultLookup().find("qsort").orElseThrow(),
+            FunctionDescriptor.ofVoid(
+                ValueLayout.ADDRESS,
+                ValueLayout.JAVA_LONG,
+                ValueLayout.JAVA_LONG,
+                ValueLayout.ADDRESS));
+    MethodHandle compare =
+        MethodHandles.lookup()
+            .findVirtual(
+                BufferPoolTest.class,
+                "compare",
+                MethodType.methodType(int.class, MemorySegment.class, MemorySegment.class))
+            .bindTo(this);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment callback =
+          linker.upcallStub(
+              compare,
+              FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS),
+              arena);
+      qsort.invokeExact(underNativeCall.segment(), 2L, 1L, callback);
+    }
+    assertThat(refusal).isInstanceOf(IllegalStateException.class);
+    long address = underNativeCall.segment().address();
+
+    underNativeCall.close();
+
+    assertThat(underNativeCall.segment().scope().isAlive()).isFalse();
+    try (Buffer next = pool.allocate(2)) {
+      assertThat(next.segment().address()).isEqualTo(address);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package org.hghca.vfio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Map;
+import java.util.TreeMap;
+import org.hghca.vfio.VfioException.Reason;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class LocatorTest {
+
+  @Test
+  void nameOfAPciAddressKeepsItsColons() {
+    Locator locator = Locator.parse("pci:0000:03:00.0");
+
+    assertThat(locator.scheme()).isEqualTo("pci");
+    assertThat(locator.name()).isEqualTo("0000:03:00.0");
+    assertThat(locator.parameters()).isEmpty();
+  }
+
+  @Test
+  void parametersAreReadByName() {
+    Locator locator = Locator.parse("model:left?cable=c0&mac=02:00:00:00:00:01");
+
+    assertThat(locator.name()).isEqualTo("left");
+    assertThat(locator.parameters()).isEqualTo(Map.of("cable", "c0", "mac", "02:00:00:00:00:01"));
+    assertThat(locator.parameter("cable")).contains("c0");
+    assertThat(locator.parameter("ip")).isEmpty();
+  }
+
+  @Test
+  void nameMayBeEmpty() {
+    assertThat(Locator.parse("model:").name()).isEmpty();
+    assertThat(Locator.parse("model:?reset=none").parameter("reset")).contains("none");
+  }
+
+  @Test
+  void valueMayBeEmptyAndMayHoldMarks() {
+    assertThat(Locator.parse("model:a?x=").parameter("x")).contains("");
+    assertThat(Locator.parse("model:a?x=b=c?d").parameter("x")).contains("b=c?d");
+  }
+
+  @Test
+  void orderOfParametersDoesNotMatter() {
+    Locator one = Locator.parse("model:a?x=1&y=2");
+    Locator other = Locator.parse("model:a?y=2&x=1");
+
+    assertThat(one).isEqualTo(other).hasSameHashCodeAs(other);
+    assertThat(one.compareTo(other)).isZero();
+    assertThat(other).hasToString("model:a?x=1&y=2");
+  }
+
+  @Test
+  void locatorsDifferInSchemeNameAndParameters() {
+    Locator locator = Locator.parse("model:a?x=1");
+
+    assertThat(locator)
+        .isNotEqualTo(Locator.parse("other:a?x=1"))
+        .isNotEqualTo(Locator.parse("model:b?x=1"))
+        .isNotEqualTo(Locator.parse("model:a?x=2"))
+        .isNotEqualTo(Locator.parse("model:a"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"pci:0000:03:00.0", "model:", "model:a?cable=c0&mac=02:00:00:00:00:01"})
+  void textIsReadBack(String text) {
+    assertThat(Locator.parse(text)).hasToString(text);
+    assertThat(Locator.parse(Locator.parse(text).toString())).isEqualTo(Locator.parse(text));
+  }
+
+  @Test
+  void parametersAreACopyAndCannotBeChanged() {
+    TreeMap<String, String> given = new TreeMap<>(Map.of("x", "1"));
+    Locator locator = new Locator("model", "a", given);
+    given.put("x", "2");
+
+    assertThat(locator.parameter("x")).contains("1");
+    assertThatThrownBy(() -> locator.parameters().put("y", "1"))
+        .isInstanceOf(UnsupportedOperationException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "hghca0", ":name", "0000"})
+  void textWithoutASchemeIsRefused(String text) {
+    assertThatThrownBy(() -> Locator.parse(text))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+        .hasMessageContainingAll("'" + text + "' is no locator", "scheme:name", "pci:0000:03:00.0");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "model:a?, ''",
+    "model:a?x, x",
+    "model:a?=1, =1",
+    "model:a?x=1&, ''",
+    "model:a?x=1&&y=2, ''"
+  })
+  void malformedParameterIsNamed(String text, String parameter) {
+    assertThatThrownBy(() -> Locator.parse(text))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+        .hasMessageContainingAll(text, "'" + parameter + "'", "key=value");
+  }
+
+  @Test
+  void parameterGivenTwiceIsRefused() {
+    assertThatThrownBy(() -> Locator.parse("model:a?mac=02:00:00:00:00:01&mac=02:00:00:00:00:02"))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+        .hasMessageContaining("'mac'");
+  }
+}

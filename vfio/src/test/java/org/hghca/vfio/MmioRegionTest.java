@@ -1,0 +1,155 @@
+package org.hghca.vfio;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MmioRegionTest {
+
+  /** Notes every access, and answers reads with all ones. */
+  private static final class Recorder implements MmioHandler {
+    final List<String> accesses = new ArrayList<>();
+
+    @Override
+    public long read(long offset, int width) {
+      accesses.add("read %d at 0x%x".formatted(width, offset));
+      return -1;
+    }
+
+    @Override
+    public void write(long offset, int width, long value) {
+      accesses.add("write %d at 0x%x: 0x%x".formatted(width, offset, value));
+    }
+  }
+
+  @Nested
+  class Mapped {
+    private final MemorySegment memory = Arena.ofAuto().allocate(64, 8);
+    private final MmioRegion region = MmioRegion.mapped(memory);
+
+    @Test
+    void sizeIsTheMemorys() {
+      assertThat(region.size()).isEqualTo(64);
+      assertThat(region.isMapped()).isTrue();
+    }
+
+    @Test
+    void intsAreLittleEndianAndTouchNothingElse() {
+      memory.fill((byte) 0xee);
+
+      region.writeInt(8, 0x0102_0304);
+
+      assertThat(memory.asSlice(4, 12).toArray(ValueLayout.JAVA_BYTE))
+          .containsExactly(0xee, 0xee, 0xee, 0xee, 4, 3, 2, 1, 0xee, 0xee, 0xee, 0xee);
+      assertThat(region.readInt(8)).isEqualTo(0x0102_0304);
+    }
+
+    @Test
+    void longsAreLittleEndianAndTouchNothingElse() {
+      memory.fill((byte) 0xee);
+
+      region.writeLong(8, 0x0102_0304_0506_0708L);
+
+      assertThat(memory.asSlice(7, 10).toArray(ValueLayout.JAVA_BYTE))
+          .containsExactly(0xee, 8, 7, 6, 5, 4, 3, 2, 1, 0xee);
+      assertThat(region.readLong(8)).isEqualTo(0x0102_0304_0506_0708L);
+    }
+
+    @Test
+    void lastRegisterCanBeReached() {
+      region.writeInt(60, 7);
+      region.writeLong(56, -1);
+
+      assertThat(region.readInt(60)).isEqualTo(-1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-8, 64, 0x1_0000_0000L})
+    void beyondTheEndIsRefused(long offset) {
+      assertRefused(region, offset, IndexOutOfBoundsException.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 5})
+    void misalignedIsRefused(long offset) {
+      assertRefused(region, offset, IllegalArgumentException.class);
+    }
+  }
+
+  @Nested
+  class Trapped {
+    private final Recorder handler = new Recorder();
+    private final MmioRegion region = MmioRegion.trapped(0x1_0000_0010L, handler);
+
+    @Test
+    void sizeIsAsGiven() {
+      assertThat(region.size()).isEqualTo(0x1_0000_0010L);
+      assertThat(region.isMapped()).isFalse();
+    }
+
+    @Test
+    void everyCallIsOneAccessOfItsWidth() {
+      region.writeInt(0x18, 0x8000_0001);
+      region.writeLong(0x10, 0x8000_0000_0000_0001L);
+      assertThat(region.readInt(4)).isEqualTo(-1);
+      assertThat(region.readLong(0x1_0000_0008L)).isEqualTo(-1);
+
+      assertThat(handler.accesses)
+          .containsExactly(
+              "write 4 at 0x18: 0x80000001",
+              "write 8 at 0x10: 0x8000000000000001",
+              "read 4 at 0x4",
+              "read 8 at 0x100000008");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-8, 0x1_0000_0010L, 0x2_0000_0000L})
+    void beyondTheEndIsRefusedAndReachesNobody(long offset) {
+      assertRefused(region, offset, IndexOutOfBoundsException.class);
+      assertThat(handler.accesses).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 5})
+    void misalignedIsRefusedAndReachesNobody(long offset) {
+      assertRefused(region, offset, IllegalArgumentException.class);
+      assertThat(handler.accesses).isEmpty();
+    }
+
+    @Test
+    void fourBytesAreEnoughForAnIntOnly() {
+      MmioRegion small = MmioRegion.trapped(4, handler);
+
+      small.readInt(0);
+
+      assertThatThrownBy(() -> small.readLong(0)).isInstanceOf(IndexOutOfBoundsException.class);
+      assertThat(handler.accesses).containsExactly("read 4 at 0x0");
+    }
+
+    @Test
+    void longOnAnIntBoundaryIsMisaligned() {
+      assertThatThrownBy(() -> region.writeLong(4, 0))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContainingAll("8 bytes", "0x4");
+      assertThat(handler.accesses).isEmpty();
+    }
+  }
+
+  /** Both kinds of region refuse alike, for every access. */
+  private static void assertRefused(
+      MmioRegion region, long offset, Class<? extends RuntimeException> how) {
+    assertThatThrownBy(() -> region.readInt(offset)).isInstanceOf(how);
+    assertThatThrownBy(() -> region.readLong(offset)).isInstanceOf(how);
+    assertThatThrownBy(() -> region.writeInt(offset, 1)).isInstanceOf(how);
+    assertThatThrownBy(() -> region.writeLong(offset, 1)).isInstanceOf(how);
+  }
+}
