@@ -1,0 +1,186 @@
+package org.hghca.tools;
+
+import com.fasterxml.jackson.jr.ob.JSON;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.RdmaDevice;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * {@code hghca info}: the options, output and exit codes of {@code ibv_devinfo}, then what the card
+ * says of itself.
+ */
+@Command(
+    name = "info",
+    description = "Print the attributes of devices, as ibv_devinfo does, and what the card says.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    exitCodeOnInvalidInput = InfoCommand.NOT_FOUND)
+final class InfoCommand implements Callable<Integer> {
+  static final int CANNOT_OPEN = 1;
+  static final int CANNOT_QUERY = 2;
+  static final int CANNOT_CLOSE = 3;
+  static final int NO_SUCH_PORT = 4;
+  static final int NOT_FOUND = 255;
+
+  @Spec private CommandSpec spec;
+  @ParentCommand private Main main;
+
+  @Option(
+      names = {"-d", "--ib-dev"},
+      paramLabel = "<dev>",
+      description = "Name or locator of a device (default: all devices).")
+  private String device;
+
+  @Option(
+      names = {"-i", "--ib-port"},
+      paramLabel = "<port>",
+      converter = PortNumber.class,
+      description = "Port of the device (default: all ports).")
+  private int port;
+
+  @Option(
+      names = {"-l", "--list"},
+      description = "Print only the names of the devices.")
+  private boolean list;
+
+  @Option(
+      names = {"-v", "--verbose"},
+      description = "Print all attributes.")
+  private boolean verbose;
+
+  @Option(names = "--json", description = "Print all attributes as JSON.")
+  private boolean json;
+
+  /** A port number from 1, decimal, or hexadecimal after 0x. */
+  static final class PortNumber implements ITypeConverter<Integer> {
+    @Override
+    public Integer convert(String text) {
+      try {
+        int number = Integer.decode(text);
+        if (number > 0) {
+          return number;
+        }
+      } catch (NumberFormatException e) {
+        // Told below.
+      }
+      throw new TypeConversionException("'" + text + "' is no port: ports are numbered from 1");
+    }
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    List<String> names = new ArrayList<>();
+    try {
+      if (device != null && !list) {
+        names.add(device);
+      } else {
+        RdmaDevices.list().stream().map(RdmaDevice::name).forEach(names::add);
+      }
+    } catch (VerbsException e) {
+      main.complain(e);
+      return NOT_FOUND;
+    }
+    if (names.isEmpty()) {
+      names.add(SoftwareHca.insteadOfCard(spec.commandLine().getErr()));
+    }
+    if (list) {
+      list(names);
+      return 0;
+    }
+    List<DeviceReport> reports = new ArrayList<>();
+    int exitCode = 0;
+    for (String name : names) {
+      exitCode |= report(name, reports);
+    }
+    print(reports);
+    return exitCode;
+  }
+
+  private void list(List<String> names) throws IOException {
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      printJson(names.stream().map(name -> Map.of("hca_id", name)).toList());
+      return;
+    }
+    out.print("%d HCA%s found:\n".formatted(names.size(), names.size() == 1 ? "" : "s"));
+    names.forEach(name -> out.print("\t" + name + "\n"));
+    out.print("\n");
+  }
+
+  /**
+   * Asks a device, and says on stderr what failed.
+   *
+   * @return its share of the exit code
+   */
+  private int report(String name, List<DeviceReport> reports) {
+    Context context;
+    try {
+      context = RdmaDevices.open(name);
+    } catch (VerbsException e) {
+      main.complain(e);
+      return e.errno() == Errno.ENODEV ? NOT_FOUND : CANNOT_OPEN;
+    }
+    int exitCode = query(context, reports);
+    try {
+      context.close();
+    } catch (VerbsException e) {
+      main.complain(e);
+      return CANNOT_CLOSE;
+    }
+    return exitCode;
+  }
+
+  private int query(Context context, List<DeviceReport> reports) {
+    try {
+      DeviceAttributes attributes = context.queryDevice();
+      if (port > attributes.physicalPorts()) {
+        spec.commandLine()
+            .getErr()
+            .println(
+                "hghca: %s has no port %d: it has %d"
+                    .formatted(context.device().name(), port, attributes.physicalPorts()));
+        return NO_SUCH_PORT;
+      }
+      reports.add(DeviceReport.of(context, attributes, port));
+      return 0;
+    } catch (VerbsException e) {
+      main.complain(e);
+      return CANNOT_QUERY;
+    }
+  }
+
+  private void print(List<DeviceReport> reports) throws IOException {
+    if (json) {
+      printJson(reports.stream().map(InfoJson::of).toList());
+      return;
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    for (DeviceReport report : reports) {
+      new DevinfoPrinter(out, verbose).print(report);
+      report.card().ifPresent(card -> CardPrinter.print(out, report.device().locator(), card));
+    }
+  }
+
+  private void printJson(List<?> devices) throws IOException {
+    spec.commandLine()
+        .getOut()
+        .println(
+            JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(Map.of("devices", devices)));
+  }
+}

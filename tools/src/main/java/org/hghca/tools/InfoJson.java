@@ -1,0 +1,140 @@
+package org.hghca.tools;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.hghca.abi.DeviceLimits;
+import org.hghca.driver.CardInformation;
+import org.hghca.icm.IcmUsage;
+import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.PortAttributes;
+
+/** A device as JSON: the keys of {@code ibv_devinfo}, plain numbers, only what the device has. */
+final class InfoJson {
+
+  private InfoJson() {}
+
+  static Map<String, Object> of(DeviceReport report) {
+    DeviceAttributes device = report.attributes();
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("hca_id", report.device().name());
+    json.put("locator", report.device().locator());
+    json.put("transport", "InfiniBand");
+    json.put("fw_ver", device.firmwareVersion());
+    json.put("node_guid", DevinfoPrinter.guid(device.nodeGuid()));
+    json.put("sys_image_guid", DevinfoPrinter.guid(device.systemImageGuid()));
+    json.put("vendor_id", device.vendorId());
+    json.put("vendor_part_id", device.vendorPartId());
+    json.put("hw_ver", device.hardwareVersion());
+    device.boardId().ifPresent(board -> json.put("board_id", board));
+    json.put("phys_port_cnt", device.physicalPorts());
+    json.put("max_mr_size", device.maxMrSize());
+    json.put("page_size_cap", device.pageSizes());
+    json.put("max_qp", device.maxQp());
+    json.put("max_qp_wr", device.maxQpWr());
+    json.put("max_sge", device.maxSge());
+    json.put("max_sge_rd", device.maxSgeRead());
+    json.put("max_cq", device.maxCq());
+    json.put("max_cqe", device.maxCqe());
+    json.put("max_mr", device.maxMr());
+    json.put("max_pd", device.maxPd());
+    json.put("max_qp_rd_atom", device.maxQpReadAtomic());
+    json.put("max_res_rd_atom", device.maxReadAtomic());
+    json.put("max_qp_init_rd_atom", device.maxQpInitiatorReadAtomic());
+    json.put("atomic_cap", device.atomics() ? "ATOMIC_HCA" : "ATOMIC_NONE");
+    json.put("max_pkeys", device.maxPkeys());
+    json.put("local_ca_ack_delay", device.localAckDelay());
+    json.put("max_inline", device.maxInline());
+    json.put("remote_bounds_granularity", device.remoteBoundsGranularity());
+    json.put("num_comp_vectors", device.completionVectors());
+    json.put("ports", report.ports().stream().map(port -> port(report, port)).toList());
+    report.card().ifPresent(card -> json.put("card", card(card)));
+    return json;
+  }
+
+  private static Map<String, Object> port(DeviceReport report, DeviceReport.Port port) {
+    PortAttributes attributes = port.attributes();
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("port", port.number());
+    json.put("state", attributes.state().text());
+    json.put("state_assumed", attributes.stateAssumed());
+    json.put("max_mtu", attributes.maxMtu().bytes());
+    json.put("active_mtu", attributes.activeMtu().bytes());
+    json.put("port_lid", attributes.lid());
+    json.put("link_layer", "Ethernet");
+    json.put("max_msg_sz", attributes.maxMessageSize());
+    json.put("pkey_tbl_len", attributes.pkeyTableLength());
+    json.put("gid_tbl_len", attributes.gidTableLength());
+    json.put("active_width", attributes.activeWidth());
+    json.put("active_speed", attributes.activeSpeed());
+    json.put("mac", "%012x".formatted(attributes.mac()));
+    json.put(
+        "gids",
+        report.gidsOf(port).stream()
+            .map(
+                entry -> {
+                  Map<String, Object> gid = new LinkedHashMap<>();
+                  gid.put("index", entry.index());
+                  gid.put("gid", DevinfoPrinter.gid(entry));
+                  gid.put("type", entry.type().text());
+                  return gid;
+                })
+            .toList());
+    return json;
+  }
+
+  private static Map<String, Object> card(CardInformation card) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("board_id", "%016x".formatted(card.boardId()));
+    json.put("profile", card.profile());
+    json.put("hcr_base", card.hcrBase());
+    json.put("dev_lim", limits(card.limits()));
+    json.put("icm", card.icm().stream().map(InfoJson::icm).toList());
+    return json;
+  }
+
+  private static Map<String, Object> icm(IcmUsage table) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("table", table.table().toString());
+    json.put("entries", table.entries());
+    json.put("mapped_bytes", table.bytes());
+    json.put("ranges", table.ranges());
+    return json;
+  }
+
+  /** The fields of tables 3-2-3 and 3-2-4 under their names there, logarithms resolved. */
+  private static Map<String, Object> limits(DeviceLimits limits) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("reserved_qp", limits.reservedQps());
+    json.put("reserved_cq", limits.reservedCqs());
+    json.put("reserved_eq", limits.reservedEqs());
+    json.put("reserved_mtt", limits.reservedMtts());
+    json.put("reserved_pd", limits.reservedPds());
+    json.put("reserved_lkey", limits.reservedLkeys());
+    json.put("max_qp_sz", limits.maxQpSize());
+    json.put("max_cq_sz", limits.maxCqSize());
+    json.put("max_qps", limits.maxQps());
+    json.put("max_cqs", limits.maxCqs());
+    json.put("max_eqs", limits.maxEqs());
+    json.put("max_mpts", limits.maxMpts());
+    json.put("max_pds", limits.maxPds());
+    json.put("max_gids", limits.maxGids());
+    json.put("max_pkeys", limits.maxPkeys());
+    json.put("max_mtt_seg", limits.mttEntrySize());
+    json.put("qpc_entry_sz", limits.qpcEntrySize());
+    json.put("cqc_entry_sz", limits.cqcEntrySize());
+    json.put("eqc_entry_sz", limits.eqcEntrySize());
+    json.put("mpt_entry_sz", limits.mptEntrySize());
+    json.put("ack_delay", limits.ackDelay());
+    json.put("max_mtu", limits.maxMtu());
+    json.put("max_port_width", limits.maxPortWidth());
+    json.put("max_vl", limits.maxVl());
+    json.put("num_ports", limits.ports());
+    json.put("min_page_sz", limits.minPageSize());
+    json.put("max_sg", limits.maxSg());
+    json.put("max_desc_sz", limits.maxDescSize());
+    json.put("max_sg_rq", limits.maxSgRq());
+    json.put("max_desc_sz_rq", limits.maxDescSizeRq());
+    json.put("max_icm_sz", limits.maxIcmSize());
+    return json;
+  }
+}

@@ -1,0 +1,37 @@
+package org.hghca.tools;
+
+import java.io.PrintWriter;
+import java.util.List;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.RdmaDevice;
+import org.hghca.verbs.RdmaDevices;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code hghca list}: the devices, in the format of {@code ibv_devices}. */
+@Command(
+    name = "list",
+    description = "List the devices, as ibv_devices does.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class)
+final class ListCommand implements Runnable {
+  @Spec private CommandSpec spec;
+
+  @Override
+  public void run() {
+    List<RdmaDevice> devices = RdmaDevices.list();
+    if (devices.isEmpty()) {
+      String locator = SoftwareHca.insteadOfCard(spec.commandLine().getErr());
+      try (Context context = RdmaDevices.open(locator)) {
+        devices = List.of(context.device());
+      }
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    out.print("    %-16s\t   node GUID\n".formatted("device"));
+    out.print("    %-16s\t----------------\n".formatted("------"));
+    for (RdmaDevice device : devices) {
+      out.print("    %-16s\t%016x\n".formatted(device.name(), device.nodeGuid()));
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package org.hghca.tools;
+
+import java.io.PrintWriter;
+
+/** The software HCA, which the command line uses where there is no card; the library never does. */
+final class SoftwareHca {
+  private static final String LOCATOR = "model:";
+
+  private SoftwareHca() {}
+
+  /**
+   * Says that the software HCA is used for want of a card.
+   *
+   * @return its locator
+   */
+  static String insteadOfCard(PrintWriter err) {
+    err.println("hghca: no card found, using the embedded software HCA (" + LOCATOR + ")");
+    return LOCATOR;
+  }
+}

@@ -1,0 +1,10 @@
+package org.hghca.tools.demo;
+
+/** What was to be shown did not hold; the message names the check. */
+public final class CheckFailedException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  CheckFailedException(String check, String what) {
+    super("check '" + check + "' failed: " + what);
+  }
+}

@@ -1,0 +1,102 @@
+package org.hghca.tools.demo;
+
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+
+/**
+ * Two connected queue pairs, and memory of the same size on both sides. One thread plays both
+ * sides, so that the second core is free for the software HCAs.
+ */
+final class Connection implements AutoCloseable {
+  /** Outstanding requests of each queue. */
+  static final int DEPTH = 128;
+
+  private static final int INLINE_BYTES = 8;
+  private static final int PSN = 0;
+
+  private final Side server;
+  private final Side client;
+  private final MemoryRegion serverMemory;
+  private final MemoryRegion clientMemory;
+  private final QueuePair serverQp;
+  private final QueuePair clientQp;
+
+  /**
+   * Connects.
+   *
+   * @param bytes of memory on either side
+   */
+  Connection(Side server, Side client, long bytes) {
+    this.server = server;
+    this.client = client;
+    serverMemory = server.pd().allocate(bytes, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    clientMemory = client.pd().allocate(bytes, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    serverQp = createQueuePair(server);
+    clientQp = createQueuePair(client);
+    connect(server, serverQp, client, clientQp);
+    connect(client, clientQp, server, serverQp);
+  }
+
+  private static QueuePair createQueuePair(Side side) {
+    return side.pd()
+        .createQueuePair(
+            QueuePairAttributes.rc(side.cq(), side.cq())
+                .sendDepth(DEPTH)
+                .receiveDepth(DEPTH)
+                .maxInline(canInline(side) ? INLINE_BYTES : 0));
+  }
+
+  private static boolean canInline(Side side) {
+    return side.context().queryDevice().maxInline() >= INLINE_BYTES;
+  }
+
+  private static void connect(Side side, QueuePair qp, Side peer, QueuePair peerQp) {
+    ConnectionOptions options =
+        ConnectionOptions.DEFAULT.withPathMtu(side.context().queryPort(Side.PORT).activeMtu());
+    qp.modify(options.toInit(QpType.RC));
+    qp.modify(options.toRtr(QpType.RC, peer.endpoint(peerQp, PSN)));
+    qp.modify(options.toRts(QpType.RC, PSN));
+  }
+
+  Side server() {
+    return server;
+  }
+
+  Side client() {
+    return client;
+  }
+
+  MemoryRegion serverMemory() {
+    return serverMemory;
+  }
+
+  MemoryRegion clientMemory() {
+    return clientMemory;
+  }
+
+  QueuePair serverQp() {
+    return serverQp;
+  }
+
+  QueuePair clientQp() {
+    return clientQp;
+  }
+
+  /** Whether a request of either side can carry some bytes in itself. */
+  boolean canInline(int bytes) {
+    return bytes <= clientQp.capabilities().maxInline()
+        && bytes <= serverQp.capabilities().maxInline();
+  }
+
+  @Override
+  public void close() {
+    clientQp.close();
+    serverQp.close();
+    clientMemory.close();
+    serverMemory.close();
+  }
+}

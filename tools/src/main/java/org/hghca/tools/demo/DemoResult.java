@@ -1,0 +1,39 @@
+package org.hghca.tools.demo;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a demo showed.
+ *
+ * @param server the server's device
+ * @param client the client's device
+ * @param checks those that held, which is all there are
+ * @param messagesPerSecond RDMA WRITEs of 8 bytes
+ * @param messageBytes the size of the messages behind {@code megabytesPerSecond}
+ * @param megabytesPerSecond by RDMA WRITEs, in 10^6 bytes
+ * @param roundTrips of a SEND of 8 bytes each way
+ */
+public record DemoResult(
+    String server,
+    String client,
+    List<String> checks,
+    double messagesPerSecond,
+    int messageBytes,
+    double megabytesPerSecond,
+    RoundTrips roundTrips) {
+
+  /** As a value to be written as JSON. */
+  public Map<String, Object> toJson() {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("server", server);
+    json.put("client", client);
+    json.put("checks", checks);
+    json.put("messages_per_second", Math.round(messagesPerSecond));
+    json.put("message_bytes", messageBytes);
+    json.put("megabytes_per_second", Math.round(megabytesPerSecond * 10) / 10.0);
+    json.put("round_trips", roundTrips.toJson());
+    return json;
+  }
+}

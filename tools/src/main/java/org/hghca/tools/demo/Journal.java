@@ -1,0 +1,35 @@
+package org.hghca.tools.demo;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Prints what happens, step by step, and keeps the checks that held. */
+final class Journal {
+  private final PrintWriter out;
+  private final List<String> checks = new ArrayList<>();
+
+  Journal(PrintWriter out) {
+    this.out = out;
+  }
+
+  /** A step of one side. */
+  void step(Side side, String what) {
+    out.println("%-7s %s".formatted(side.role(), what));
+  }
+
+  /** A line of its own. */
+  void line(String text) {
+    out.println(text);
+  }
+
+  /** A check that held. */
+  void held(String check) {
+    checks.add(check);
+  }
+
+  /** The checks that held, in order. */
+  List<String> checks() {
+    return List.copyOf(checks);
+  }
+}

@@ -1,0 +1,41 @@
+package org.hghca.tools.demo;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+
+/**
+ * How long round trips took, in microseconds.
+ *
+ * @param count how many there were
+ * @param p50 half of them took no longer
+ * @param p90 90 % took no longer
+ * @param p99 99 % took no longer
+ * @param p999 99.9 % took no longer
+ * @param max the longest
+ */
+public record RoundTrips(long count, double p50, double p90, double p99, double p999, double max) {
+  private static final double NANOS = 1000;
+
+  /** Of a histogram of nanoseconds. */
+  static RoundTrips of(Histogram histogram) {
+    return new RoundTrips(
+        histogram.getTotalCount(),
+        histogram.getValueAtPercentile(50) / NANOS,
+        histogram.getValueAtPercentile(90) / NANOS,
+        histogram.getValueAtPercentile(99) / NANOS,
+        histogram.getValueAtPercentile(99.9) / NANOS,
+        histogram.getMaxValue() / NANOS);
+  }
+
+  Map<String, Object> toJson() {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("count", count);
+    json.put("p50_us", p50);
+    json.put("p90_us", p90);
+    json.put("p99_us", p99);
+    json.put("p99.9_us", p999);
+    json.put("max_us", max);
+    return json;
+  }
+}

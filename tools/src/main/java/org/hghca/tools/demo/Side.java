@@ -1,0 +1,127 @@
+package org.hghca.tools.demo;
+
+import java.util.concurrent.TimeUnit;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.RdmaDevices;
+
+/** Server or client: a device with a protection domain and a completion queue. */
+final class Side implements AutoCloseable {
+  static final int PORT = 1;
+  static final int GID_INDEX = 0;
+
+  /** For three connections, each with all that its two queues can hold. */
+  private static final int COMPLETIONS = 3 * 2 * Connection.DEPTH;
+
+  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final int POLLS_BETWEEN_YIELDS = 200;
+
+  private final String role;
+  private final Context context;
+  private final ProtectionDomain pd;
+  private final CompletionQueue cq;
+  private final Completions completions = new Completions(16);
+
+  private Side(String role, Context context, ProtectionDomain pd, CompletionQueue cq) {
+    this.role = role;
+    this.context = context;
+    this.pd = pd;
+    this.cq = cq;
+  }
+
+  static Side open(String role, String device) {
+    Context context = RdmaDevices.open(device);
+    try {
+      ProtectionDomain pd = context.allocateProtectionDomain();
+      try {
+        return new Side(role, context, pd, context.createCompletionQueue(COMPLETIONS));
+      } catch (RuntimeException e) {
+        pd.close();
+        throw e;
+      }
+    } catch (RuntimeException e) {
+      context.close();
+      throw e;
+    }
+  }
+
+  /** Server or client. */
+  String role() {
+    return role;
+  }
+
+  Context context() {
+    return context;
+  }
+
+  ProtectionDomain pd() {
+    return pd;
+  }
+
+  CompletionQueue cq() {
+    return cq;
+  }
+
+  Gid gid() {
+    return context.queryGid(PORT, GID_INDEX);
+  }
+
+  /** What the peer must know of a queue pair of ours. */
+  QpEndpoint endpoint(QueuePair qp, int psn) {
+    return new QpEndpoint(context.queryPort(PORT).lid(), qp.number(), psn, gid());
+  }
+
+  /** What {@link #await} found. */
+  Completions completions() {
+    return completions;
+  }
+
+  /**
+   * Polls until there is a completion.
+   *
+   * @return how many there are in {@link #completions}, all of them successful
+   * @throws CheckFailedException when there is none for 2 seconds, or one tells of an error
+   */
+  int await(String check) {
+    int count = cq.poll(completions);
+    if (count == 0) {
+      count = awaitFirst(check);
+    }
+    for (int i = 0; i < count; i++) {
+      if (!completions.isSuccess(i)) {
+        throw new CheckFailedException(
+            check, "the %s's completion %s".formatted(role, completions.describe(i)));
+      }
+    }
+    return count;
+  }
+
+  private int awaitFirst(String check) {
+    long start = System.nanoTime();
+    do {
+      for (int i = 0; i < POLLS_BETWEEN_YIELDS; i++) {
+        int count = cq.poll(completions);
+        if (count != 0) {
+          return count;
+        }
+        Thread.onSpinWait();
+      }
+      // Where cores are scarce the software HCAs may need this one.
+      Thread.yield();
+    } while (System.nanoTime() - start < TIMEOUT_NANOS);
+    throw new CheckFailedException(
+        check, "the %s had no completion within 2 seconds".formatted(role));
+  }
+
+  @Override
+  public void close() {
+    cq.close();
+    pd.close();
+    context.close();
+  }
+}

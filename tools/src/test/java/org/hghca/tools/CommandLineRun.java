@@ -1,0 +1,21 @@
+package org.hghca.tools;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+
+/**
+ * What a command line did.
+ *
+ * @param exitCode what the process would have ended with
+ * @param out its standard output
+ * @param err its standard error
+ */
+record CommandLineRun(int exitCode, String out, String err) {
+
+  static CommandLineRun of(String... args) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int exitCode = Main.run(new PrintWriter(out), new PrintWriter(err), args);
+    return new CommandLineRun(exitCode, out.toString(), err.toString());
+  }
+}

@@ -1,0 +1,24 @@
+package org.hghca.tools;
+
+import java.util.function.Supplier;
+
+/** Runs something while {@code -Dhghca.devices} names devices. */
+final class ConfiguredDevices {
+  private static final String PROPERTY = "hghca.devices";
+
+  private ConfiguredDevices() {}
+
+  static <T> T call(String locators, Supplier<T> action) {
+    String before = System.getProperty(PROPERTY);
+    System.setProperty(PROPERTY, locators);
+    try {
+      return action.get();
+    } finally {
+      if (before == null) {
+        System.clearProperty(PROPERTY);
+      } else {
+        System.setProperty(PROPERTY, before);
+      }
+    }
+  }
+}

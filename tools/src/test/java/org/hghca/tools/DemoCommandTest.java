@@ -1,0 +1,158 @@
+package org.hghca.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.jr.ob.JSON;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DemoCommandTest {
+
+  @Test
+  void showsTheClassicExampleStepByStep() {
+    CommandLineRun run = CommandLineRun.of("demo", "--seconds", "0.1");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.err())
+        .isEqualTo("hghca: using two embedded software HCAs; name others with --ib-dev\n");
+    assertThat(run.out())
+        .containsSubsequence(
+            "server  device model:left?cable=demo: port 1 PORT_ACTIVE",
+            "client  device model:right?cable=demo: port 1 PORT_ACTIVE",
+            "server  MR registered",
+            "client  QP created",
+            "INIT -> RTR -> RTS",
+            "INIT -> RTR -> RTS",
+            "server  buffer loaded with 'SEND operation'",
+            "server  completion: wr_id 1: success (0), SEND",
+            "client  completion: wr_id 2: success (0), RECV",
+            "client  buffer verified, 64 bytes: 'SEND operation'",
+            "server  buffer loaded with 'RDMA read operation'",
+            "client  completion: wr_id 1: success (0), RDMA_READ",
+            "client  buffer verified, 64 bytes: 'RDMA read operation'",
+            "client  buffer loaded with 'RDMA write operation'",
+            "client  completion: wr_id 1: success (0), RDMA_WRITE",
+            "server  buffer verified, 64 bytes: 'RDMA write operation'",
+            "RDMA WRITE, 8 bytes",
+            "RDMA WRITE, 64 KiB",
+            "SEND ping-pong, 8 bytes",
+            "All 7 checks held: connect, send, rdma read, rdma write, write rate, write throughput,"
+                + " ping-pong");
+  }
+
+  @Test
+  void jsonHoldsTheMeasuresAndNothingElse() throws IOException {
+    CommandLineRun run = CommandLineRun.of("demo", "--seconds", "0.1", "-s", "4096", "--json");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    Map<String, Object> result = JSON.std.mapFrom(run.out());
+    assertThat(result)
+        .containsEntry("server", "model:left?cable=demo")
+        .containsEntry("client", "model:right?cable=demo")
+        .containsEntry("message_bytes", 4096)
+        .containsEntry(
+            "checks",
+            List.of(
+                "connect",
+                "send",
+                "rdma read",
+                "rdma write",
+                "write rate",
+                "write throughput",
+                "ping-pong"));
+    assertThat(((Number) result.get("messages_per_second")).doubleValue()).isPositive();
+    assertThat(((Number) result.get("megabytes_per_second")).doubleValue()).isPositive();
+    assertThat(result.get("round_trips"))
+        .asInstanceOf(InstanceOfAssertFactories.MAP)
+        .containsOnlyKeys("count", "p50_us", "p90_us", "p99_us", "p99.9_us", "max_us");
+  }
+
+  @Test
+  void oneDeviceCanPlayBothSides() {
+    CommandLineRun run = CommandLineRun.of("demo", "--seconds", "0.1", "-d", "model:both");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.err()).isEmpty();
+    assertThat(run.out())
+        .contains("server  device model:both")
+        .contains("client  device model:both");
+  }
+
+  @Test
+  void cableThatIsMissingFailsTheCheckThatNeedsIt() {
+    CommandLineRun run =
+        CommandLineRun.of("demo", "-d", "model:left?cable=a", "-d", "model:right?cable=b");
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err())
+        .isEqualTo("hghca: check 'send' failed: the server had no completion within 2 seconds\n");
+    assertThat(run.out()).contains("Send Request was posted").doesNotContain("checks held");
+  }
+
+  @Test
+  void dataThatDidNotArriveFailsTheCheck() {
+    CommandLineRun run =
+        CommandLineRun.of("demo", "-d", LyingProvider.SENDER, "-d", LyingProvider.RECEIVER);
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err())
+        .isEqualTo(
+            "hghca: check 'send' failed: the client's buffer is not 'SEND operation':"
+                + " byte 0 differs\n");
+    assertThat(run.out()).doesNotContain("checks held");
+  }
+
+  @Test
+  void completionWithErrorFailsTheCheckAndIsShown() {
+    CommandLineRun run =
+        CommandLineRun.of("demo", "-d", LyingProvider.FAILING_SENDER, "-d", LyingProvider.RECEIVER);
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err())
+        .startsWith("hghca: check 'send' failed: the server's completion wr_id 1: ")
+        .contains("RNR retry counter exceeded (13)");
+  }
+
+  @Test
+  void deviceThatIsNotThereIsOneLine() {
+    CommandLineRun run = CommandLineRun.of("demo", "-d", "mlx4_0");
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.out()).isEmpty();
+    assertThat(run.err())
+        .startsWith("hghca: no RDMA device 'mlx4_0'")
+        .endsWith("ENODEV (19)\n")
+        .hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--size, 7",
+    "--size, 1048577",
+    "--seconds, -1",
+    "--seconds, 3601",
+    "--seconds, NaN",
+    "--size, many",
+    "--nosuch, 1"
+  })
+  void wrongUsageIsExitCode2(String option, String value) {
+    CommandLineRun run = CommandLineRun.of("demo", option, value);
+
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).contains(option).contains("Usage: hghca demo");
+  }
+
+  @Test
+  void threeDevicesAreTooMany() {
+    CommandLineRun run =
+        CommandLineRun.of("demo", "-d", "model:a", "-d", "model:b", "-d", "model:c");
+
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).contains("at most two devices");
+  }
+}
