@@ -1,6 +1,8 @@
 package org.hghca.model;
 
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,8 +20,8 @@ import org.hghca.vfio.VfioException.Reason;
  *
  * <ul>
  *   <li>{@code profile=s}: which reading of the card; s is the one there is.
- *   <li>{@code cable=NAME}: the cable its port is plugged into. Two HCAs of one simulation that name
- *       the same cable are joined. Without one only its own queue pairs reach each other.
+ *   <li>{@code cable=NAME}: the cable its port is plugged into. Two HCAs of one simulation that
+ *       name the same cable are joined. Without one only its own queue pairs reach each other.
  *   <li>{@code mac=, ip=}: its addresses, see {@link LinkAddress}.
  *   <li>{@code mode=threaded}, the default: it joins the simulation of this process, which follows
  *       the system's clock. {@code mode=inline}: a simulation of its own, which does everything on
@@ -33,7 +35,9 @@ public final class ModelProvider implements PciFunctionProvider {
       new TreeSet<>(List.of("profile", "cable", "mac", "ip", "mode", "sim", "reset"));
   private static final String INLINE = "inline";
   private static final String THREADED = "threaded";
-  private static final Set<Locator> OPEN = ConcurrentHashMap.newKeySet();
+
+  /** What is open; an HCA that is about to be made holds its place with an empty value. */
+  private static final Map<Locator, Optional<SoftwareHca>> OPEN = new ConcurrentHashMap<>();
 
   /** Used by the service loader. */
   public ModelProvider() {}
@@ -63,7 +67,7 @@ public final class ModelProvider implements PciFunctionProvider {
     boolean canReset = value(locator, "reset", "function", "function", "none").equals("function");
     LinkAddress address = LinkAddress.of(locator);
     Simulation simulation = simulation(locator);
-    if (!OPEN.add(locator)) {
+    if (OPEN.putIfAbsent(locator, Optional.empty()) != null) {
       throw new VfioException(
           Reason.BUSY,
           "'%s' is open: close it first, or give the other one a name of its own"
@@ -79,11 +83,17 @@ public final class ModelProvider implements PciFunctionProvider {
               locator.parameter("cable"),
               canReset,
               () -> OPEN.remove(locator));
+      OPEN.put(locator, Optional.of(hca));
       return InProcessFunction.connect(locator, hca);
     } catch (RuntimeException | Error e) {
       OPEN.remove(locator);
       throw e;
     }
+  }
+
+  /** The open HCA of a locator, for those who want to see it from inside. */
+  public static Optional<SoftwareHca> hca(Locator locator) {
+    return OPEN.getOrDefault(locator, Optional.empty());
   }
 
   private static HardwareProfile profile(Locator locator) {
@@ -98,7 +108,8 @@ public final class ModelProvider implements PciFunctionProvider {
   }
 
   private static Simulation simulation(Locator locator) {
-    String mode = locator.parameter("mode").isPresent() ? value(locator, "mode", "", THREADED, INLINE) : null;
+    String mode =
+        locator.parameter("mode").isPresent() ? value(locator, "mode", "", THREADED, INLINE) : null;
     if (locator.parameter("sim").isPresent()) {
       Simulation simulation = Simulation.named(locator.parameter("sim").get());
       if (mode != null && simulation.isInline() != mode.equals(INLINE)) {

@@ -147,7 +147,10 @@ public final class SoftwareHca implements EmulatedFunction {
 
   @Override
   public void write(int bar, long offset, int width, long value) {
-    if (hca.write(bar, offset, width, value)) {
+    if (hca.isReset(bar, offset, width, value)) {
+      // Not queued: whatever is written behind it must find the card reset.
+      simulation.exclusively(hca::reset);
+    } else if (hca.write(bar, offset, width, value)) {
       simulation.kick();
     }
   }

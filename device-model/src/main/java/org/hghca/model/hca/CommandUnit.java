@@ -4,7 +4,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.AdapterInfo;
 import org.hghca.abi.CommandStatus;
-import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
@@ -20,9 +19,10 @@ import org.hghca.model.transport.RcTransport;
 
 /**
  * The command unit: carries out what the HCR holds. All checks of parameters are in this class and
- * in the tables that it hands entries to; where the interface document names no status for a refusal
- * it is BAD_PARAM, and so it is for a command that needs INIT_HCA and comes before it, for a second
- * INIT_HCA, for an entry that is the wrong side's, and for a mailbox that cannot be reached.
+ * in the tables that it hands entries to; where the interface document names no status for a
+ * refusal it is BAD_PARAM, and so it is for a command that needs INIT_HCA and comes before it, for
+ * a second INIT_HCA, for an entry that is the wrong side's, and for a mailbox that cannot be
+ * reached.
  */
 final class CommandUnit {
   private static final int MAILBOX_SIZE = 4096;
@@ -43,8 +43,37 @@ final class CommandUnit {
   /** What the RTL answers to QUERY_DEV_LIM; the document names no values. */
   static final DeviceLimits LIMITS =
       new DeviceLimits(
-          1, 0, 0, 0, 0, 0, 13, 13, 14, 13, 5, 14, 12, 0, 1, 8, 256, 128, 64, 64, 0, 5, 0, 15, 1,
-          12, 16, 512, 16, 512, 0x1234_5678_8765_0000L);
+          1,
+          0,
+          0,
+          0,
+          0,
+          0,
+          13,
+          13,
+          14,
+          13,
+          5,
+          14,
+          12,
+          0,
+          1,
+          8,
+          256,
+          128,
+          64,
+          64,
+          0,
+          5,
+          0,
+          15,
+          1,
+          12,
+          16,
+          512,
+          16,
+          512,
+          0x1234_5678_8765_0000L);
 
   private final HardwareProfile profile;
   private final HostMemory host;

@@ -63,8 +63,8 @@ final class CompletionQueues implements CompletionSink {
   /**
    * SW2HW_CQ: takes a queue over from software.
    *
-   * @return false when number or size is wrong, it is the card's already, or its place in ICM cannot
-   *     be reached
+   * @return false when number or size is wrong, it is the card's already, or its place in ICM
+   *     cannot be reached
    */
   boolean take(int cqn, MemorySegment mailbox) {
     long at = icm.completionQueue(cqn);

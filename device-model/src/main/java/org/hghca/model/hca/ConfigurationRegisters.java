@@ -5,8 +5,8 @@ package org.hghca.model.hca;
  * registers and a PCI Express capability. Thread-safe.
  *
  * <p>The ids of the real card stand inside a vendor's IP block and are in no document. These are
- * placeholders: vendor 1234h, which is assigned to nobody and is what emulators use, and a device id
- * that means nothing.
+ * placeholders: vendor 1234h, which is assigned to nobody and is what emulators use, and a device
+ * id that means nothing.
  */
 public final class ConfigurationRegisters {
   static final int VENDOR_ID = 0x1234;

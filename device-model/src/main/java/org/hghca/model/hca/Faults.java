@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import java.util.List;
 
 /**
- * What went wrong in one HCA, or should not have been done to it: all faults are counted, the newest
- * 64 are kept. Thread-safe.
+ * What went wrong in one HCA, or should not have been done to it: all faults are counted, the
+ * newest 64 are kept. Thread-safe.
  */
 public final class Faults {
   private static final int KEPT = 64;

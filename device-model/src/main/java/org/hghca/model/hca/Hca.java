@@ -26,10 +26,8 @@ public final class Hca {
 
   private static final int BYTES_PER_DWORD = 4;
 
-  /** What entries of the register queue that are no UAR offset stand for. */
+  /** The entry of the register queue that is no UAR offset: go was set. */
   private static final int COMMAND = -1;
-
-  private static final int RESET = -2;
 
   private final HardwareProfile profile;
   private final Faults faults;
@@ -54,8 +52,7 @@ public final class Hca {
     TranslationTables memory = new TranslationTables(host, icm);
     QueuePairTable queuePairs = new QueuePairTable(host, icm);
     this.completionQueues =
-        new CompletionQueues(
-            host, icm, memory, faults, profile, CommandUnit.LIMITS.maxCqSizeLog());
+        new CompletionQueues(host, icm, memory, faults, profile, CommandUnit.LIMITS.maxCqSizeLog());
     this.transport =
         new RcTransport(
             port, queuePairs, new WorkQueueReader(memory, positions), memory, completionQueues);
@@ -99,8 +96,16 @@ public final class Hca {
     return at >= 0 && at < Hcr.SIZE && at % BYTES_PER_DWORD == 0 ? (int) at / BYTES_PER_DWORD : -1;
   }
 
+  /** Whether a register write is one that resets the card; it goes to {@link #reset}. */
+  public boolean isReset(int bar, long offset, int width, long value) {
+    return bar == Bar.BAR0
+        && offset == profile.resetOffset()
+        && width == BYTES_PER_DWORD
+        && (value & 1) != 0;
+  }
+
   /**
-   * A register write.
+   * A register write that is no reset.
    *
    * @return whether something was queued for {@link #step}
    */
@@ -110,9 +115,6 @@ public final class Hca {
     }
     if (width != BYTES_PER_DWORD) {
       return false; // the card ignores every other width
-    }
-    if (offset == profile.resetOffset()) {
-      return (value & 1) != 0 && enqueue(RESET, 0);
     }
     int at = hcrIndex(offset);
     return at >= 0 && writeHcr(at, (int) value);
@@ -188,7 +190,6 @@ public final class Hca {
   private void written(int register, long value) {
     switch (register) {
       case COMMAND -> execute();
-      case RESET -> reset();
       case Doorbell.SEND_QUEUE -> ring(value);
       default -> {
         // Arming: nothing is reported yet, so there is nothing to arm.
@@ -229,10 +230,11 @@ public final class Hca {
   }
 
   private long parameter(int offset) {
-    return (long) register(offset) << 32 | Integer.toUnsignedLong(register(offset + BYTES_PER_DWORD));
+    return (long) register(offset) << 32
+        | Integer.toUnsignedLong(register(offset + BYTES_PER_DWORD));
   }
 
-  /** Puts everything back to how it was after power-on. Between steps only, or out of one. */
+  /** Puts everything back to how it was after power-on. Between steps only. */
   public void reset() {
     while (writes.hasEntry()) {
       writes.remove();

@@ -14,7 +14,8 @@ import org.hghca.model.transport.QueuePairState;
 /**
  * The contexts of the queue pairs, which stand in interconnect context memory as MODIFY_QP brought
  * them: 192 bytes, big-endian, at the start of a slot of 256. The card keeps beside them only which
- * ones were ever set; the others are in RESET, whatever the memory holds.
+ * ones were ever set; the others are in RESET, whatever the memory holds. Of the services only the
+ * reliable connection is played: a context of another one is refused.
  */
 final class QueuePairTable implements ContextStore {
   private static final int SIZE = QueuePairContext.LAYOUT.size();
@@ -47,8 +48,8 @@ final class QueuePairTable implements ContextStore {
   }
 
   /**
-   * MODIFY_QP with a context: it replaces the one that is there, but for packet sequence numbers that
-   * the queue pair counts by itself in the state that it is in.
+   * MODIFY_QP with a context: it replaces the one that is there, but for packet sequence numbers
+   * that the queue pair counts by itself in the state that it is in.
    *
    * @return whether the transition is one that the command stands for and the context can be stored
    */
@@ -131,14 +132,12 @@ final class QueuePairTable implements ContextStore {
     };
   }
 
-  /** Whether a context that is to send or receive says what it needs to. */
+  /** Whether a context is one of a service that is played, and names an MTU where it is needed. */
   private static boolean isComplete(int to, MemorySegment mailbox) {
-    if (to != QpcState.RTR && to != QpcState.RTS) {
-      return true;
-    }
     int mtu = QueuePairContext.MTU.get(mailbox);
-    int service = QueuePairContext.SERVICE_TYPE.get(mailbox);
-    return mtu >= MTU_256 && mtu <= MTU_4096 && service <= QpcServiceType.UD;
+    return to == QpcState.RST
+        || QueuePairContext.SERVICE_TYPE.get(mailbox) == QpcServiceType.RC
+            && (to == QpcState.INIT || to == QpcState.ERR || mtu >= MTU_256 && mtu <= MTU_4096);
   }
 
   private boolean read(int qpn) {
@@ -158,8 +157,10 @@ final class QueuePairTable implements ContextStore {
     context.mtu = mtu >= MTU_256 && mtu <= MTU_4096 ? 128 << mtu : 0;
     context.remoteQpn = QueuePairContext.REMOTE_QPN.get(image);
     context.pd = QueuePairContext.PD.get(image);
-    context.sourceMac = mac(QueuePairContext.SMAC_HIGH.get(image), QueuePairContext.SMAC_LOW.get(image));
-    context.destinationMac = mac(QueuePairContext.DMAC_HIGH.get(image), QueuePairContext.DMAC_LOW.get(image));
+    context.sourceMac =
+        mac(QueuePairContext.SMAC_HIGH.get(image), QueuePairContext.SMAC_LOW.get(image));
+    context.destinationMac =
+        mac(QueuePairContext.DMAC_HIGH.get(image), QueuePairContext.DMAC_LOW.get(image));
     context.sourceIp = QueuePairContext.SOURCE_IP.get(image);
     context.destinationIp = QueuePairContext.DESTINATION_IP.get(image);
     context.nextSendPsn = QueuePairContext.NEXT_SEND_PSN.get(image) & PSN_MASK;

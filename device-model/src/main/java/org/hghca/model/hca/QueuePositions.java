@@ -7,7 +7,9 @@ import java.util.Arrays;
  * where the receive queue is read next. Used by one thread.
  */
 final class QueuePositions {
-  /** The most doorbells of a queue pair that wait; the queue's entries are not smaller than that. */
+  /**
+   * The most doorbells of a queue pair that wait; the queue's entries are not smaller than that.
+   */
   private static final int MAX_DOORBELLS = 1 << 16;
 
   private long[] doorbells = new long[16];

@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Register writes on their way from the host's threads to the HCA: a bounded queue of many producers
- * and one consumer that allocates nothing. An entry is a number that says what was written and the
- * value.
+ * Register writes on their way from the host's threads to the HCA: a bounded queue of many
+ * producers and one consumer that allocates nothing. An entry is a number that says what was
+ * written and the value.
  */
 final class RegisterQueue {
   private static final int CAPACITY = 4096;

@@ -14,8 +14,9 @@ import org.hghca.model.transport.MemoryStatus;
 
 /**
  * Memory protection and translation: finds the MPT entry of a key, checks protection domain, bounds
- * and permission, and moves bytes between packets and the pages that the MTT names. Entries are read
- * from interconnect context memory at each access; the card itself keeps only which ones are its.
+ * and permission, and moves bytes between packets and the pages that the MTT names. Entries are
+ * read from interconnect context memory at each access; the card itself keeps only which ones are
+ * its.
  */
 final class TranslationTables implements KeyedMemory {
   static final int MTT_ENTRY = 8;

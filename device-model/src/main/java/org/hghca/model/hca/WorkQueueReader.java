@@ -17,8 +17,8 @@ import org.hghca.model.transport.WorkQueues;
 import org.hghca.model.transport.WorkStatus;
 
 /**
- * Reads work queue entries out of the queues' memory: sends where doorbells and chains say, receives
- * slot by slot. Whatever stands there, the answer is a request or a request with an error.
+ * Reads work queue entries out of the queues' memory: sends where doorbells and chains say,
+ * receives slot by slot. Whatever stands there, the answer is a request or a request with an error.
  */
 final class WorkQueueReader implements WorkQueues {
   private static final int UNIT = 16;

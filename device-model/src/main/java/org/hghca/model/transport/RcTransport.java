@@ -2,8 +2,8 @@ package org.hghca.model.transport;
 
 import java.util.ArrayDeque;
 import java.util.Arrays;
-import org.hghca.model.link.PacketOpcode;
 import org.hghca.model.link.Packet;
+import org.hghca.model.link.PacketOpcode;
 import org.hghca.model.link.Port;
 
 /**
@@ -14,6 +14,12 @@ import org.hghca.model.link.Port;
 public final class RcTransport {
   /** Packets of one queue pair in a row, before the next one gets its turn. */
   private static final int BURST = 32;
+
+  /**
+   * How often a queue pair in error is looked at for receives that were posted since, in
+   * nanoseconds: they are announced by nothing.
+   */
+  private static final long FLUSH_INTERVAL = 1_000_000;
 
   private static final SendRequest[] NO_REQUESTS = new SendRequest[0];
 
@@ -153,7 +159,9 @@ public final class RcTransport {
     for (Endpoint due = timers.takeDue(now); due != null; due = timers.takeDue(now)) {
       worked = true;
       ConnectionContext qp = load(due);
-      if (qp != null) {
+      if (qp != null && qp.state == QueuePairState.ERR) {
+        flush(due, qp);
+      } else if (qp != null) {
         due.requester.timeout(qp);
       }
     }
@@ -224,19 +232,29 @@ public final class RcTransport {
 
   private void flush(Endpoint endpoint, ConnectionContext qp) {
     endpoint.requester.flush(qp);
-    endpoint.responder.flush(qp);
+    if (endpoint.responder.flush(qp)) {
+      wakeAfter(endpoint, FLUSH_INTERVAL);
+    }
   }
 
-  /** Completes the posted receives with an error, at most as many as the queue has slots. */
-  void flushReceives(ConnectionContext qp, ReceiveRequest scratch) {
+  /**
+   * Completes the posted receives with an error, at most as many as the queue has slots.
+   *
+   * @return whether there is a queue in which more may be posted
+   */
+  boolean flushReceives(ConnectionContext qp, ReceiveRequest scratch) {
     int slots = qp.receiveQueueLength >>> qp.receiveSlotLog;
     for (int i = 0; i < slots; i++) {
       scratch.clear();
-      if (!queues.nextReceive(qp, scratch) || scratch.status == WorkStatus.LOCAL_OPERATION) {
-        return;
+      if (!queues.nextReceive(qp, scratch)) {
+        return true;
+      }
+      if (scratch.status == WorkStatus.LOCAL_OPERATION) {
+        return false;
       }
       completions.receiveFailed(qp, scratch, WorkStatus.FLUSHED);
     }
+    return slots > 0;
   }
 
   void schedule(Endpoint endpoint) {

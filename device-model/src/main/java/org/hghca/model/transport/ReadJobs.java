@@ -1,7 +1,7 @@
 package org.hghca.model.transport;
 
-import org.hghca.model.link.PacketOpcode;
 import org.hghca.model.link.Packet;
+import org.hghca.model.link.PacketOpcode;
 
 /** The READs that a responder has accepted and not yet answered in full, oldest first. */
 final class ReadJobs {

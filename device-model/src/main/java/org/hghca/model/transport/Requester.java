@@ -1,8 +1,8 @@
 package org.hghca.model.transport;
 
 import java.lang.foreign.MemorySegment;
-import org.hghca.model.link.PacketOpcode;
 import org.hghca.model.link.Packet;
+import org.hghca.model.link.PacketOpcode;
 
 /**
  * The sending half of a reliable connection: takes work requests, cuts them into packets, keeps
@@ -183,8 +183,7 @@ final class Requester {
         return;
       }
     }
-    int behind =
-        isRead ? Psn.add(request.firstPsn, request.packets) : Psn.add(packet.psn, 1);
+    int behind = isRead ? Psn.add(request.firstPsn, request.packets) : Psn.add(packet.psn, 1);
     if (unackedPsn == unsentPsn) {
       startTimer(qp);
     }
@@ -208,8 +207,7 @@ final class Requester {
       MemorySegment.copy(request.inline(), offset, packet.payload(), 0, packet.length);
       return true;
     }
-    return request.pieces.gather(
-            transport.memory(), qp.pd, offset, packet.payload(), packet.length)
+    return request.pieces.gather(transport.memory(), qp.pd, offset, packet.payload(), packet.length)
         == MemoryStatus.OK;
   }
 
@@ -279,7 +277,8 @@ final class Requester {
     boolean isLast = request.responses == request.packets - 1;
     int expected = (int) Math.min(request.mtu, request.length() - offset);
     boolean saysLast =
-        operation == PacketOpcode.READ_RESPONSE_LAST || operation == PacketOpcode.READ_RESPONSE_ONLY;
+        operation == PacketOpcode.READ_RESPONSE_LAST
+            || operation == PacketOpcode.READ_RESPONSE_ONLY;
     if (packet.length != expected || saysLast && !isLast) {
       fail(qp, WorkStatus.BAD_RESPONSE);
       return;
@@ -308,8 +307,7 @@ final class Requester {
       SendRequest request = ring[head & REQUESTS - 1];
       int left = request.packets - Psn.distance(request.firstPsn, Psn.add(unackedPsn, done));
       if (request.operation == SendOperation.READ) {
-        int arrived =
-            request.responses - Psn.distance(request.firstPsn, Psn.add(unackedPsn, done));
+        int arrived = request.responses - Psn.distance(request.firstPsn, Psn.add(unackedPsn, done));
         if (arrived < left) {
           whole = done + arrived > target;
           done += arrived;

@@ -1,7 +1,7 @@
 package org.hghca.model.transport;
 
-import org.hghca.model.link.PacketOpcode;
 import org.hghca.model.link.Packet;
+import org.hghca.model.link.PacketOpcode;
 
 /**
  * The receiving half of a reliable connection: carries out requests in the order of their PSNs and
@@ -280,8 +280,7 @@ final class Responder {
   private boolean allowed(ConnectionContext qp, MemoryStatus status) {
     if (status != MemoryStatus.OK) {
       refuse(
-          qp,
-          status == MemoryStatus.DENIED ? Aeth.NAK_REMOTE_ACCESS : Aeth.NAK_REMOTE_OPERATION);
+          qp, status == MemoryStatus.DENIED ? Aeth.NAK_REMOTE_ACCESS : Aeth.NAK_REMOTE_OPERATION);
     }
     return status == MemoryStatus.OK;
   }
@@ -349,14 +348,18 @@ final class Responder {
     transport.enterError(endpoint, qp);
   }
 
-  /** Ends every receive that is posted, in order; answers that are due are still given. */
-  void flush(ConnectionContext qp) {
+  /**
+   * Ends every receive that is posted, in order; answers that are due are still given.
+   *
+   * @return whether more may be posted
+   */
+  boolean flush(ConnectionContext qp) {
     message = Message.NONE;
     if (holdsReceive) {
       holdsReceive = false;
       transport.completions().receiveFailed(qp, receive, WorkStatus.FLUSHED);
     }
-    transport.flushReceives(qp, receive);
+    return transport.flushReceives(qp, receive);
   }
 
   /** Drops the answers that are due. */

@@ -5,7 +5,11 @@ import org.hghca.model.link.PacketOpcode;
 /** What a send work request asks for. */
 public enum SendOperation {
   SEND(
-      PacketOpcode.SEND_FIRST, PacketOpcode.SEND_MIDDLE, PacketOpcode.SEND_LAST, PacketOpcode.SEND_ONLY, false),
+      PacketOpcode.SEND_FIRST,
+      PacketOpcode.SEND_MIDDLE,
+      PacketOpcode.SEND_LAST,
+      PacketOpcode.SEND_ONLY,
+      false),
   SEND_IMM(
       PacketOpcode.SEND_FIRST,
       PacketOpcode.SEND_MIDDLE,

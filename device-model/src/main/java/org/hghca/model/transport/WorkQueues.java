@@ -4,8 +4,8 @@ package org.hghca.model.transport;
 public interface WorkQueues {
 
   /**
-   * Takes the next send work request that was announced. One that cannot be understood is given too,
-   * with its status.
+   * Takes the next send work request that was announced. One that cannot be understood is given
+   * too, with its status.
    *
    * @return whether there was one
    */

@@ -1,0 +1,108 @@
+package org.hghca.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.PciFunctions;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class LocatorTest {
+  private final ModelProvider provider = new ModelProvider();
+
+  private PciFunction open(String locator) {
+    return provider.open(Locator.parse(locator));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "model:x?colour=red | unknown parameter 'colour'; known are cable, ip, mac, mode",
+        "model:x?mode=fast | mode=fast is unknown; known are threaded, inline",
+        "model:x?profile=t | profile=t is unknown; known are s, r1, r2",
+        "model:x?reset=soft | reset=soft is unknown; known are function, none",
+        "model:x?mac=zz | mac",
+        "model:x?ip=1.2.3 | ip"
+      })
+  void aWrongParameterIsNamedWithTheKnownOnes(String locator, String message) {
+    assertThatThrownBy(() -> open(locator))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+        .hasMessageContaining(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"r1", "r2"})
+  void profilesThatItDoesNotPlayAreUnsupported(String profile) {
+    assertThatThrownBy(() -> open("model:x?profile=" + profile))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.UNSUPPORTED));
+  }
+
+  @Test
+  void aLocatorIsOpenOnceAtATime() {
+    for (String locator : new String[] {"model:twice", "model:twice?mode=inline"}) {
+      try (PciFunction first = open(locator)) {
+        assertThat(first.locator()).isEqualTo(Locator.parse(locator));
+        assertBusy(() -> open(locator));
+      }
+      open(locator).close();
+    }
+  }
+
+  @Test
+  void aNameIsTakenOncePerSimulation() {
+    try (PciFunction first = open("model:name")) {
+      assertBusy(() -> open("model:name?ip=10.0.0.9"));
+      assertThat(first.locator().name()).isEqualTo("name");
+    }
+  }
+
+  @Test
+  void aCableHasTwoEnds() {
+    try (Simulation simulation = Simulation.inline("ends");
+        PciFunction a = open("model:a?sim=ends&cable=k");
+        PciFunction b = open("model:b?sim=ends&cable=k")) {
+      assertThat(ModelProvider.hca(a.locator()).orElseThrow().cable().orElseThrow().isUp())
+          .isTrue();
+      assertBusy(() -> open("model:c?sim=ends&cable=k"));
+      assertThat(simulation.isInline()).isTrue();
+      assertThat(b.locator().name()).isEqualTo("b");
+    }
+  }
+
+  private static void assertBusy(org.assertj.core.api.ThrowableAssert.ThrowingCallable open) {
+    assertThatThrownBy(open)
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.BUSY));
+  }
+
+  @Test
+  void aSimulationMustExistAndBeOfTheModeThatIsAskedFor() {
+    assertThatThrownBy(() -> open("model:x?sim=nowhere"))
+        .hasMessageContaining("Simulation.inline(\"nowhere\")");
+    try (Simulation simulation = Simulation.inline("modes")) {
+      assertThatThrownBy(() -> open("model:x?sim=modes&mode=threaded"))
+          .hasMessageContaining("is not threaded");
+      open("model:x?sim=modes&mode=inline").close();
+      assertBusy(() -> Simulation.inline("modes"));
+      assertThat(simulation.now()).isZero();
+    }
+    Simulation.inline("modes").close();
+  }
+
+  @Test
+  void itIsFoundByItsSchemeAndListsNothing() {
+    try (PciFunction function = PciFunctions.open(Locator.parse("model:found"))) {
+      assertThat(ModelProvider.hca(function.locator())).isPresent();
+    }
+    assertThat(provider.scheme()).isEqualTo("model");
+    assertThat(provider.enumerate()).isEmpty();
+  }
+}

@@ -1,0 +1,102 @@
+package org.hghca.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.VfioException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The mode in which a thread does the work. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ThreadedTest {
+
+  @Test
+  void messagesArriveAndTheThreadEndsWithTheLastHca() throws InterruptedException {
+    Thread loop;
+    try (Host left = Host.open("model:tl?cable=t").bringUp();
+        Host right = Host.open("model:tr?cable=t").bringUp()) {
+      Host.Qp a = left.qp();
+      Host.Qp b = right.qp();
+      Host.connect(left, a, right, b);
+      Host.Buffer source = left.buffer(65536, Host.LOCAL);
+      Host.Buffer target = right.buffer(65536, Host.ALL);
+      int outstanding = 0;
+      int rung = 0;
+      for (int done = 0; done < 20_000; ) {
+        while (rung < 20_000 && outstanding < 8) {
+          source.memory().set(ValueLayout.JAVA_INT, 4L * (rung & 7), rung);
+          int at = 4 * (rung & 7);
+          a.write(target, at, new Host.Piece(source, at, 4));
+          rung++;
+          outstanding++;
+        }
+        if (a.cq.hasNext()) {
+          assertThat(a.cq.take().failed()).isFalse();
+          done++;
+          outstanding--;
+        } else {
+          Thread.onSpinWait();
+        }
+      }
+      for (int i = 0; i < 8; i++) {
+        assertThat(target.memory().get(ValueLayout.JAVA_INT, 4L * i)).isEqualTo(19_992 + i);
+      }
+      assertThat(left.hca().faults()).isEmpty();
+      loop =
+          Thread.getAllStackTraces().keySet().stream()
+              .filter(thread -> thread.getName().equals("hghca-model"))
+              .findFirst()
+              .orElseThrow();
+      assertThat(loop.isDaemon()).isTrue();
+    }
+    loop.join(TimeUnit.SECONDS.toMillis(30));
+    assertThat(loop.isAlive()).isFalse();
+  }
+
+  @Test
+  void timersRunByTheSystemsClock() {
+    try (Host left = Host.open("model:timer?cable=alone").bringUp()) {
+      Host.Qp a = left.qp();
+      a.context
+          .set(org.hghca.abi.QueuePairContext.ACK_TIMEOUT, 1)
+          .set(org.hghca.abi.QueuePairContext.RETRY_COUNT, 1);
+      a.peer(left, a);
+      a.context.destinationMac(0x0200_dead_beefL);
+      a.toRts();
+      Host.Buffer buffer = left.buffer(4096, Host.ALL);
+      a.write(buffer, 0, new Host.Piece(buffer, 0, 8));
+      while (!a.cq.hasNext()) {
+        Thread.onSpinWait();
+      }
+      assertThat(a.cq.take().word()).isEqualTo(0x15);
+    }
+  }
+
+  @Test
+  void itsTimeIsNotForTestsToMove() {
+    try (Host host = Host.open("model:clock")) {
+      Simulation simulation = host.hca().simulation();
+      assertThat(simulation.isInline()).isFalse();
+      assertThatThrownBy(() -> simulation.advance(Duration.ofSeconds(1)))
+          .isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  @Test
+  void confinedMemoryIsForInlineHcasOnly() {
+    try (Arena arena = Arena.ofConfined();
+        Host threaded = Host.open("model:confined");
+        Host inline = Host.open("model:confined?mode=inline")) {
+      var memory = arena.allocate(4096, 4096);
+      assertThatThrownBy(() -> threaded.function.map(memory, DmaAccess.READ_WRITE))
+          .isInstanceOf(VfioException.class);
+      inline.function.map(memory, DmaAccess.READ_WRITE).close();
+    }
+  }
+}

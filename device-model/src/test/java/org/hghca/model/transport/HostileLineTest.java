@@ -1,0 +1,115 @@
+package org.hghca.model.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Random traffic over a line that loses, doubles and disorders packets: all arrives once, in order.
+ */
+class HostileLineTest {
+  private static final int MESSAGES = 1500;
+  private static final int SLOT = 4096;
+  private static final int SLOTS = 64;
+
+  @ParameterizedTest(name = "seed {0}")
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+  void everyMessageArrivesOnceAndInOrder(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    Line line = new Line().hostile(random.split(), 0.03, 0.02, 0.05);
+    line.a.mtu = line.b.mtu = 256 << random.nextInt(3);
+    // The numbers wrap around in every run.
+    line.a.nextSendPsn = line.b.expectedPsn = 0xff_ffff - random.nextInt(500);
+    line.a.retryCount = 7;
+    int posted = 0;
+    int finished = 0;
+    int[] lengths = new int[MESSAGES];
+    int[] kinds = new int[MESSAGES];
+    int received = 0;
+    while (finished < MESSAGES) {
+      while (posted < MESSAGES && posted - finished < SLOTS) {
+        int i = posted++;
+        int slot = i % SLOTS;
+        int length = random.nextInt(4) == 0 ? random.nextInt(8) : random.nextInt(SLOT + 1);
+        int kind = random.nextInt(4);
+        lengths[i] = length;
+        kinds[i] = kind;
+        fill(kind == 3 ? line.b.memory : line.a.memory, slot, length, i);
+        fill(kind == 3 ? line.a.memory : line.b.memory, slot, SLOT, -1);
+        if (kind < 2) {
+          line.b.receives.add(
+              r -> {
+                r.position = i;
+                r.pieces.add((long) slot * SLOT, Station.KEY, SLOT);
+              });
+        }
+        line.a.post(
+            s -> {
+              s.position = i;
+              s.operation =
+                  List.of(
+                          SendOperation.SEND,
+                          SendOperation.SEND_IMM,
+                          SendOperation.WRITE,
+                          SendOperation.READ)
+                      .get(kind);
+              s.immediate = i;
+              s.remoteAddress = (long) slot * SLOT;
+              s.remoteKey = Station.KEY;
+              int cut = length / 3;
+              s.pieces.add((long) slot * SLOT, Station.KEY, cut);
+              s.pieces.add((long) slot * SLOT + cut, Station.KEY, length - cut);
+            });
+      }
+      assertThat(line.pass() || line.a.done.size() > 0).as("it goes on").isTrue();
+      for (Station.Done done : line.a.done) {
+        assertThat(done.status()).isEqualTo(WorkStatus.SUCCESS);
+        assertThat(done.position()).isEqualTo(finished);
+        int slot = finished % SLOTS;
+        verify(
+            kinds[finished] == 3 ? line.a.memory : line.b.memory,
+            slot,
+            lengths[finished],
+            finished);
+        finished++;
+      }
+      line.a.done.clear();
+      for (Station.Done done : line.b.done) {
+        while (kinds[received] > 1) {
+          received++;
+        }
+        assertThat(done.status()).isEqualTo(WorkStatus.SUCCESS);
+        assertThat(done.position()).isEqualTo(received);
+        assertThat(done.length()).isEqualTo(lengths[received]);
+        assertThat(done.imm()).isEqualTo(kinds[received] == 1 ? received : 0);
+        received++;
+      }
+      line.b.done.clear();
+    }
+    assertThat(line.a.transport.counters().retries).isPositive();
+    assertThat(line.b.transport.counters().duplicates).isPositive();
+    assertThat(line.a.nextSendPsn).isEqualTo(line.b.expectedPsn);
+  }
+
+  private static void fill(MemorySegment memory, int slot, int length, int value) {
+    for (int i = 0; i < length; i++) {
+      memory.set(ValueLayout.JAVA_BYTE, (long) slot * SLOT + i, (byte) (value * 31 + i));
+    }
+  }
+
+  private static void verify(MemorySegment memory, int slot, int length, int value) {
+    for (int i = 0; i < length; i++) {
+      byte expected = (byte) (value * 31 + i);
+      if (memory.get(ValueLayout.JAVA_BYTE, (long) slot * SLOT + i) != expected) {
+        assertThat(memory.get(ValueLayout.JAVA_BYTE, (long) slot * SLOT + i))
+            .as("byte %d of message %d of %d bytes", i, value, length)
+            .isEqualTo(expected);
+      }
+    }
+  }
+}

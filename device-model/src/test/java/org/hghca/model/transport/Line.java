@@ -1,0 +1,148 @@
+package org.hghca.model.transport;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntPredicate;
+import java.util.random.RandomGenerator;
+import org.hghca.model.link.Medium;
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.PacketPool;
+import org.hghca.model.link.Port;
+
+/** Two stations and a line between them that can lose, double and disorder packets. */
+final class Line implements Medium {
+  static final long A = 0x0200_0000_0001L;
+  static final long B = 0x0200_0000_0002L;
+
+  /** A packet as it was seen on the line. */
+  record Seen(long to, int opcode, int psn, int syndrome, int length, boolean ackRequest) {}
+
+  final PacketPool pool = new PacketPool();
+  final Station a = new Station(A, B, pool);
+  final Station b = new Station(B, A, pool);
+  final List<Seen> seen = new ArrayList<>();
+  long now;
+
+  /** Asked with the number of each packet, from 0 on, whether it is lost. */
+  IntPredicate loses = number -> false;
+
+  RandomGenerator random;
+  double lossRate;
+  double doubleRate;
+  double disorderRate;
+  private Packet held;
+  private Port heldFor;
+  private int count;
+  private boolean keepsLog = true;
+
+  Line() {
+    a.port.plug(this);
+    b.port.plug(this);
+  }
+
+  /** Makes the line a bad one. */
+  Line hostile(RandomGenerator source, double loss, double doubles, double disorder) {
+    random = source;
+    lossRate = loss;
+    doubleRate = doubles;
+    disorderRate = disorder;
+    keepsLog = false;
+    return this;
+  }
+
+  @Override
+  public boolean isUp() {
+    return true;
+  }
+
+  @Override
+  public void carry(Port from, Packet packet) {
+    Port to = from == a.port ? b.port : a.port;
+    if (keepsLog) {
+      seen.add(
+          new Seen(
+              packet.destinationMac,
+              packet.opcode,
+              packet.psn,
+              packet.syndrome,
+              packet.length,
+              packet.ackRequest));
+    }
+    if (loses.test(count++) || random != null && random.nextDouble() < lossRate) {
+      pool.giveBack(packet);
+      return;
+    }
+    if (random != null && random.nextDouble() < doubleRate) {
+      to.deliver(copy(packet));
+    }
+    if (random != null && held == null && random.nextDouble() < disorderRate) {
+      held = packet;
+      heldFor = to;
+      return;
+    }
+    to.deliver(packet);
+    release();
+  }
+
+  private void release() {
+    if (held != null) {
+      Packet late = held;
+      held = null;
+      heldFor.deliver(late);
+    }
+  }
+
+  Packet copy(Packet packet) {
+    Packet copy = pool.take();
+    copy.destinationMac = packet.destinationMac;
+    copy.destinationQpn = packet.destinationQpn;
+    copy.opcode = packet.opcode;
+    copy.psn = packet.psn;
+    copy.ackRequest = packet.ackRequest;
+    copy.remoteAddress = packet.remoteAddress;
+    copy.remoteKey = packet.remoteKey;
+    copy.dmaLength = packet.dmaLength;
+    copy.syndrome = packet.syndrome;
+    copy.msn = packet.msn;
+    copy.immediate = packet.immediate;
+    copy.length = packet.length;
+    copy.payload().copyFrom(packet.payload());
+    return copy;
+  }
+
+  /** Runs until nothing happens without time passing. */
+  void run() {
+    boolean worked = true;
+    while (worked) {
+      worked = a.step(now);
+      worked |= b.step(now);
+      if (!worked && held != null) {
+        release();
+        worked = true;
+      }
+    }
+  }
+
+  /** Lets time pass up to the next timer; returns whether there was one. */
+  boolean pass() {
+    run();
+    long next = Math.min(a.transport.nextDeadline(), b.transport.nextDeadline());
+    if (next == Long.MAX_VALUE) {
+      return false;
+    }
+    now = Math.max(now, next);
+    run();
+    return true;
+  }
+
+  List<Integer> psnsTo(long mac) {
+    return seen.stream().filter(p -> p.to() == mac).map(Seen::psn).toList();
+  }
+
+  List<Integer> syndromesTo(long mac) {
+    return seen.stream()
+        .filter(p -> p.to() == mac && p.opcode() == 0x11)
+        .map(Seen::syndrome)
+        .toList();
+  }
+}

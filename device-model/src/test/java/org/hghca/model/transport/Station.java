@@ -1,0 +1,167 @@
+package org.hghca.model.transport;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.hghca.model.link.PacketPool;
+import org.hghca.model.link.Port;
+
+/**
+ * A device of the simplest kind around a transport: one queue pair, contexts and work queues in
+ * Java objects, memory of one key. It shows that the transport needs no card.
+ */
+final class Station implements ContextStore, WorkQueues, KeyedMemory, CompletionSink {
+  static final int QPN = 1;
+  static final int KEY = 7;
+
+  /** One end of a work request. */
+  record Done(boolean send, int position, WorkStatus status, int operation, int imm, long length) {}
+
+  final MemorySegment memory = Arena.ofAuto().allocate(1 << 20);
+  final ArrayDeque<Consumer<SendRequest>> sends = new ArrayDeque<>();
+  final ArrayDeque<Consumer<ReceiveRequest>> receives = new ArrayDeque<>();
+  final List<Done> done = new ArrayList<>();
+  final Port port;
+  final RcTransport transport;
+
+  QueuePairState state = QueuePairState.RTS;
+  int nextSendPsn;
+  int oldestUnackedPsn;
+  int expectedPsn;
+  int mtu = 256;
+  int ackTimeout = 14;
+  int retryCount = 7;
+  int rnrRetry = 7;
+  int minRnrTimer = 1;
+  int maxReads = 4;
+  int receiveQueueLength = 64 * 64;
+  boolean memoryGone;
+  boolean memoryDenied;
+  private final long peerMac;
+
+  Station(long mac, long peerMac, PacketPool pool) {
+    this.peerMac = peerMac;
+    port = new Port(mac, pool);
+    transport = new RcTransport(port, this, this, this, this);
+    transport.modified(QPN, QueuePairState.RTS);
+  }
+
+  void post(Consumer<SendRequest> request) {
+    sends.add(request);
+    transport.announced(QPN);
+  }
+
+  boolean step(long now) {
+    transport.time(now);
+    boolean worked = false;
+    while (port.hasArrived()) {
+      transport.receive(port.fetch());
+      worked = true;
+    }
+    worked |= transport.run(64);
+    transport.settle();
+    return worked;
+  }
+
+  @Override
+  public boolean load(int qpn, ConnectionContext qp) {
+    qp.qpn = qpn;
+    qp.state = state;
+    qp.remoteQpn = QPN;
+    qp.destinationMac = peerMac;
+    qp.mtu = mtu;
+    qp.nextSendPsn = nextSendPsn;
+    qp.oldestUnackedPsn = oldestUnackedPsn;
+    qp.expectedPsn = expectedPsn;
+    qp.ackTimeout = ackTimeout;
+    qp.retryCount = retryCount;
+    qp.rnrRetry = rnrRetry;
+    qp.minRnrTimer = minRnrTimer;
+    qp.maxReads = maxReads;
+    qp.maxReadsServed = 4;
+    qp.remoteRead = true;
+    qp.remoteWrite = true;
+    qp.receiveQueueLength = receiveQueueLength;
+    qp.receiveSlotLog = 6;
+    return true;
+  }
+
+  @Override
+  public void store(ConnectionContext qp) {
+    state = qp.state;
+    nextSendPsn = qp.nextSendPsn;
+    oldestUnackedPsn = qp.oldestUnackedPsn;
+    expectedPsn = qp.expectedPsn;
+  }
+
+  @Override
+  public boolean nextSend(ConnectionContext qp, SendRequest into) {
+    if (sends.isEmpty()) {
+      return false;
+    }
+    into.clear();
+    sends.remove().accept(into);
+    return true;
+  }
+
+  @Override
+  public boolean nextReceive(ConnectionContext qp, ReceiveRequest into) {
+    if (receives.isEmpty()) {
+      return false;
+    }
+    into.clear();
+    receives.remove().accept(into);
+    return true;
+  }
+
+  @Override
+  public MemoryStatus check(int key, int pd, long address, long length, MemoryAccess access) {
+    boolean inside = address >= 0 && length <= memory.byteSize() - address;
+    return key == KEY && inside && !memoryDenied ? MemoryStatus.OK : MemoryStatus.DENIED;
+  }
+
+  @Override
+  public MemoryStatus read(
+      int key, int pd, long address, MemoryAccess access, MemorySegment to, long at, int length) {
+    MemoryStatus status = check(key, pd, address, length, access);
+    if (status == MemoryStatus.OK && memoryGone) {
+      return MemoryStatus.FAULT;
+    }
+    if (status == MemoryStatus.OK) {
+      MemorySegment.copy(memory, address, to, at, length);
+    }
+    return status;
+  }
+
+  @Override
+  public MemoryStatus write(
+      int key, int pd, long address, MemoryAccess access, MemorySegment from, long at, int length) {
+    MemoryStatus status = check(key, pd, address, length, access);
+    if (status == MemoryStatus.OK && memoryGone) {
+      return MemoryStatus.FAULT;
+    }
+    if (status == MemoryStatus.OK) {
+      MemorySegment.copy(from, at, memory, address, length);
+    }
+    return status;
+  }
+
+  @Override
+  public void sendDone(ConnectionContext qp, SendRequest request, WorkStatus status) {
+    done.add(new Done(true, request.position, status, 0, 0, request.length()));
+  }
+
+  @Override
+  public void receiveDone(
+      ConnectionContext qp, ReceiveRequest request, int operation, int immediate, long length) {
+    done.add(new Done(false, request.position, WorkStatus.SUCCESS, operation, immediate, length));
+  }
+
+  @Override
+  public void receiveFailed(ConnectionContext qp, ReceiveRequest request, WorkStatus status) {
+    done.add(new Done(false, request.position, status, 0, 0, 0));
+  }
+}
