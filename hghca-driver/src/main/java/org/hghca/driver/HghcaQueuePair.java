@@ -42,8 +42,6 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   private final ReceiveRing receives;
 
   /** Null for a queue pair that one thread owns. */
-  private final SpinLock sendLock;
-
   private final SpinLock receiveLock;
 
   /** The wr_ids of receives posted in state ERR, which the card has not seen. */
@@ -60,7 +58,6 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     this.sendQueue = own(pd, attributes.sendQueue());
     this.receiveQueue = own(pd, attributes.receiveQueue());
     this.capabilities = attributes.capabilities();
-    this.sendLock = attributes.isSingleOwner() ? null : new SpinLock();
     this.receiveLock = attributes.isSingleOwner() ? null : new SpinLock();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
@@ -91,7 +88,9 @@ final class HghcaQueuePair extends Resource implements QueuePair {
               geometry.sendStrideLog(),
               capabilities.maxSendSge(),
               capabilities.maxInline(),
-              attributes.isSignalAll());
+              attributes.isSignalAll(),
+              attributes.isSingleOwner() ? null : new SpinLock(),
+              () -> wrongState("send", 0));
       this.receives =
           new ReceiveRing(
               receiveMemory.mapping().segment(),
@@ -181,24 +180,12 @@ final class HghcaQueuePair extends Resource implements QueuePair {
 
   @Override
   public boolean tryPostSend(SendRequest request) {
-    lock(sendLock);
-    try {
-      checkTakesSends();
-      return sends.post(request);
-    } finally {
-      unlock(sendLock);
-    }
+    return sends.post(request);
   }
 
   @Override
   public int tryPostSend(SendRequest[] requests, int from, int count) {
-    lock(sendLock);
-    try {
-      checkTakesSends();
-      return sends.post(requests, from, count);
-    } finally {
-      unlock(sendLock);
-    }
+    return sends.post(requests, from, count);
   }
 
   @Override
@@ -216,7 +203,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   }
 
   private boolean tryPostReceive(ReceiveRequest request, int index) {
-    lock(receiveLock);
+    lockReceives();
     try {
       QpState now = state;
       if (now == QpState.ERR) {
@@ -227,26 +214,19 @@ final class HghcaQueuePair extends Resource implements QueuePair {
       }
       return receives.post(request, index);
     } finally {
-      unlock(receiveLock);
+      unlockReceives();
     }
   }
 
-  private static void lock(SpinLock lock) {
-    if (lock != null) {
-      lock.lock();
+  private void lockReceives() {
+    if (receiveLock != null) {
+      receiveLock.lock();
     }
   }
 
-  private static void unlock(SpinLock lock) {
-    if (lock != null) {
-      lock.unlock();
-    }
-  }
-
-  private void checkTakesSends() {
-    QpState now = state;
-    if (now != QpState.RTS && now != QpState.ERR) {
-      throw wrongState("send", 0);
+  private void unlockReceives() {
+    if (receiveLock != null) {
+      receiveLock.unlock();
     }
   }
 
@@ -264,7 +244,9 @@ final class HghcaQueuePair extends Resource implements QueuePair {
 
   /** The card reported an error: the queue pair is in ERR, and so is what follows. */
   void failed() {
-    state = QpState.ERR;
+    if (state != QpState.ERR) {
+      enter(QpState.ERR);
+    }
   }
 
   boolean hasFailed() {
@@ -336,24 +318,23 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     try {
       device.commands().modifyQp(command(from, to), number, next);
     } catch (RuntimeException e) {
-      state = from;
+      enter(from);
       throw Failures.of("cannot modify " + describe(), e);
     }
     context = next;
     if (to == QpState.RESET) {
       forget();
     } else if (!stops) {
-      state = to;
+      enter(to);
     }
   }
 
   /** Changes the state between two requests, not within one. */
   private void enter(QpState to) {
-    lock(sendLock);
-    lock(receiveLock);
+    lockReceives();
     state = to;
-    unlock(receiveLock);
-    unlock(sendLock);
+    unlockReceives();
+    sends.setOpen(to == QpState.RTS || to == QpState.ERR);
   }
 
   private void forget() {

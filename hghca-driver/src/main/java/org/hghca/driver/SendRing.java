@@ -3,6 +3,7 @@ package org.hghca.driver;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.Supplier;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.InlineUnit;
@@ -27,21 +28,25 @@ import org.hghca.verbs.WrOpcode;
  */
 final class SendRing {
   private static final int UNIT = 16;
-  private static final int SIGNALED = 1 << 8;
+  private static final int UNIT_SHIFT = 4;
   private static final int OPCODE = 0xff;
+
+  /** First dword of a next unit that has no successor. */
+  private static final int LAST = NextUnit.address(0, 0);
+
   private static final long MAX_MESSAGE = 1L << 31;
   private static final VarHandle TAIL;
 
   private static final int HAS_REMOTE_ADDRESS = 1 << 8;
-  private static final int HAS_IMMEDIATE = 1 << 9;
-  private static final int SUPPORTED = 1 << 10;
-  private static final int COMPLETION_SHIFT = 16;
 
   /**
-   * What a verbs opcode means here: the card's opcode in the low byte, the flags above, and the
-   * opcode of the completion. 0 for what is not supported.
+   * What a verbs opcode means here: the card's opcode in the low byte, the flag above. 0 for what
+   * is not supported.
    */
-  private static final int[] MEANINGS = new int[WrOpcode.values().length];
+  private static final int[] MEANINGS = new int[8];
+
+  /** The opcode of the completion for an opcode of the card. */
+  private static final int[] COMPLETIONS = new int[32];
 
   static {
     try {
@@ -49,32 +54,34 @@ final class SendRing {
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
-    mean(WrOpcode.SEND, WqeOpcode.SEND);
-    mean(WrOpcode.SEND_WITH_IMM, WqeOpcode.SEND_IMM | HAS_IMMEDIATE);
-    mean(WrOpcode.RDMA_WRITE, WqeOpcode.RDMA_WRITE | HAS_REMOTE_ADDRESS);
-    mean(
-        WrOpcode.RDMA_WRITE_WITH_IMM,
-        WqeOpcode.RDMA_WRITE_IMM | HAS_REMOTE_ADDRESS | HAS_IMMEDIATE);
-    mean(WrOpcode.RDMA_READ, WqeOpcode.RDMA_READ | HAS_REMOTE_ADDRESS);
+    mean(WrOpcode.SEND, WqeOpcode.SEND, 0);
+    mean(WrOpcode.SEND_WITH_IMM, WqeOpcode.SEND_IMM, 0);
+    mean(WrOpcode.RDMA_WRITE, WqeOpcode.RDMA_WRITE, HAS_REMOTE_ADDRESS);
+    mean(WrOpcode.RDMA_WRITE_WITH_IMM, WqeOpcode.RDMA_WRITE_IMM, HAS_REMOTE_ADDRESS);
+    mean(WrOpcode.RDMA_READ, WqeOpcode.RDMA_READ, HAS_REMOTE_ADDRESS);
   }
 
-  private static void mean(WrOpcode verb, int meaning) {
-    MEANINGS[verb.ordinal()] = meaning | SUPPORTED | verb.completion().code() << COMPLETION_SHIFT;
+  private static void mean(WrOpcode verb, int opcode, int flags) {
+    MEANINGS[verb.code()] = opcode | flags;
+    COMPLETIONS[opcode] = verb.completion().code();
   }
 
+  private final SpinLock lock;
+  private final Supplier<BadRequestException> refusal;
   private final MemorySegment ring;
   private final UarPage uar;
   private final int qpn;
   private final int depth;
-  private final int mask;
   private final int strideLog;
   private final int maxSge;
   private final int maxInline;
   private final int always;
+
+  /** As long as the ring: an index cut to its length needs no check. */
   private final long[] wrIds;
 
-  /** Completion opcode, and SIGNALED. */
-  private final int[] notes;
+  /** How many requests may be outstanding: the depth, or 0 while the ring is closed. */
+  private int limit;
 
   private int head;
   private int tail;
@@ -84,6 +91,8 @@ final class SendRing {
    *
    * @param slots a power of two, at least depth
    * @param signalAll whether every request gives a completion
+   * @param lock null when one thread does all posting
+   * @param refusal what posting to a ring that is not open throws
    */
   SendRing(
       MemorySegment ring,
@@ -94,66 +103,72 @@ final class SendRing {
       int strideLog,
       int maxSge,
       int maxInline,
-      boolean signalAll) {
+      boolean signalAll,
+      SpinLock lock,
+      Supplier<BadRequestException> refusal) {
+    this.lock = lock;
+    this.refusal = refusal;
     this.ring = ring;
     this.uar = uar;
     this.qpn = qpn;
     this.depth = depth;
-    this.mask = slots - 1;
     this.strideLog = strideLog;
-    this.maxSge = maxSge;
+    this.maxSge = Math.max(1, maxSge); // a slot always has room for one
     this.maxInline = maxInline;
-    this.always = signalAll ? SIGNALED : 0;
+    this.always = signalAll ? NextUnit.COMPLETION : 0;
     this.wrIds = new long[slots];
-    this.notes = new int[slots];
   }
 
-  /** Posts one request and rings the doorbell; false when the ring is full. Callers lock. */
+  /** Posts one request and rings the doorbell; false when the ring is full. */
   boolean post(SendRequest request) {
-    int at = head;
-    if (at - (int) TAIL.getAcquire(this) >= depth) {
-      return false;
+    lock();
+    try {
+      int at = head;
+      if (room(at) <= 0) {
+        return false;
+      }
+      int meaning = MEANINGS[request.opcodeNumber() & MEANINGS.length - 1];
+      int slot = at & wrIds.length - 1;
+      long offset = (long) slot << strideLog;
+      int size = write(request, meaning, 0, offset);
+      wrIds[slot] = request.wrId();
+      head = at + 1;
+      uar.ringSendQueue(bell(request, meaning, size, offset));
+      return true;
+    } finally {
+      unlock();
     }
-    int slot = at & mask;
-    int meaning = MEANINGS[request.opcode().ordinal()];
-    int offset = slot << strideLog;
-    int size = write(request, meaning, 0, offset);
-    note(request, meaning, slot);
-    head = at + 1;
-    uar.ringSendQueue(
-        Doorbell.sendQueue(qpn, size, offset / UNIT, request.isFenced() ? 1 : 0, meaning & OPCODE));
-    return true;
   }
 
   /**
    * Posts requests in order, chained, as far as there is room; returns how many. A fenced request
    * has a doorbell of its own: the second revision of the card takes the fence bit of a next unit
-   * for the element's own, the others for its successor's. Callers lock.
+   * for the element's own, the others for its successor's.
    */
   int post(SendRequest[] requests, int from, int count) {
-    int room = depth - (head - (int) TAIL.getAcquire(this));
-    int wanted = Math.min(room, count);
+    lock();
     int posted = 0;
     long bell = 0;
-    int previous = -1;
+    long previous = -1;
     try {
+      int wanted = Math.min(room(head), count);
       while (posted < wanted) {
         SendRequest request = requests[from + posted];
-        int slot = head & mask;
-        int meaning = MEANINGS[request.opcode().ordinal()];
-        int offset = slot << strideLog;
+        int slot = head & wrIds.length - 1;
+        int meaning = MEANINGS[request.opcodeNumber() & MEANINGS.length - 1];
+        long offset = (long) slot << strideLog;
         int size = write(request, meaning, posted, offset);
         int opcode = meaning & OPCODE;
         boolean fenced = request.isFenced();
         if (previous >= 0 && !fenced) {
-          NextUnit.link(ring, previous, offset / UNIT, opcode, size, 0);
+          NextUnit.link(ring, previous, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
         } else {
           if (previous >= 0) {
             uar.ringSendQueue(bell);
           }
-          bell = Doorbell.sendQueue(qpn, size, offset / UNIT, fenced ? 1 : 0, opcode);
+          bell = bell(request, meaning, size, offset);
         }
-        note(request, meaning, slot);
+        wrIds[slot] = request.wrId();
         head++;
         posted++;
         previous = offset;
@@ -162,41 +177,80 @@ final class SendRing {
           previous = -1;
         }
       }
+      return posted;
     } finally {
       if (previous >= 0) {
         uar.ringSendQueue(bell);
       }
+      unlock();
     }
-    return posted;
   }
 
-  private void note(SendRequest request, int meaning, int slot) {
-    wrIds[slot] = request.wrId();
-    notes[slot] = meaning >>> COMPLETION_SHIFT | (request.isSignaled() ? SIGNALED : always);
+  /** Opens the ring for requests, or closes it, between two of them. */
+  void setOpen(boolean open) {
+    lock();
+    limit = open ? depth : 0;
+    unlock();
+  }
+
+  private void lock() {
+    if (lock != null) {
+      lock.lock();
+    }
+  }
+
+  private void unlock() {
+    if (lock != null) {
+      lock.unlock();
+    }
+  }
+
+  /** How many more requests fit with the head where it is; at most 0 when the ring is full. */
+  private int room(int at) {
+    int room = limit - (at - (int) TAIL.getAcquire(this));
+    if (room <= 0 && limit == 0) {
+      throw refusal.get();
+    }
+    return room;
+  }
+
+  private long bell(SendRequest request, int meaning, int size, long offset) {
+    return Doorbell.sendQueue(
+        qpn, size, (int) (offset >>> UNIT_SHIFT), request.isFenced() ? 1 : 0, meaning & OPCODE);
+  }
+
+  /**
+   * The third dword of a next unit. The card does not look at the completion bit (it completes
+   * every element); it is there for us, when the completion comes.
+   */
+  private int control(SendRequest request, int meaning, int size) {
+    return NextUnit.control(
+        meaning & OPCODE,
+        size,
+        NextUnit.MARKER
+            | (request.isSolicited() ? NextUnit.SOLICITED : 0)
+            | (request.isSignaled() ? NextUnit.COMPLETION : always));
   }
 
   /** Writes an element, as the last of its chain; returns its size in units. */
-  private int write(SendRequest request, int meaning, int index, int offset) {
-    int at = offset + UNIT;
+  private int write(SendRequest request, int meaning, int index, long offset) {
+    long at = offset + UNIT;
     if ((meaning & HAS_REMOTE_ADDRESS) != 0) {
       RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
       at += UNIT;
-    } else if ((meaning & SUPPORTED) == 0) {
+    } else if (meaning == 0) {
       throw unsupported(request.opcode(), index);
     }
-    int end =
+    long end =
         request.isInline() ? writeInline(request, index, at) : writeElements(request, index, at);
-    int size = (end - offset) / UNIT;
+    int size = (int) (end - offset >>> UNIT_SHIFT);
     NextUnit.write(
         ring,
         offset,
-        NextUnit.address(0, 0),
+        LAST,
         NextUnit.size(0, request.isFenced() ? 1 : 0),
-        NextUnit.control(
-            meaning & OPCODE,
-            size,
-            request.isSolicited() ? NextUnit.MARKER | NextUnit.SOLICITED : NextUnit.MARKER),
-        (meaning & HAS_IMMEDIATE) != 0 ? request.immediate() : 0);
+        control(request, meaning, size),
+        request.immediate());
     return size;
   }
 
@@ -204,10 +258,10 @@ final class SendRing {
    * Writes data units and returns where they end; those of no bytes are left out, since they stop
    * the first revision of the card.
    */
-  private int writeElements(SendRequest request, int index, int at) {
+  private long writeElements(SendRequest request, int index, long at) {
     int count = request.sgeCount();
     // The usual case without a loop, whose set-up would cost as much as the element itself.
-    if (count == 1 && maxSge > 0) {
+    if (count == 1) {
       int length = request.sgeLength(0);
       if (length == 0) {
         return at;
@@ -218,11 +272,11 @@ final class SendRing {
     return writeList(request, count, index, at);
   }
 
-  private int writeList(SendRequest request, int count, int index, int at) {
+  private long writeList(SendRequest request, int count, int index, long at) {
     if (count > maxSge) {
       throw tooManyElements(index, count);
     }
-    int next = at;
+    long next = at;
     long total = 0;
     for (int i = 0; i < count; i++) {
       int length = request.sgeLength(i);
@@ -239,7 +293,7 @@ final class SendRing {
   }
 
   /** An inline unit; none for no bytes. */
-  private int writeInline(SendRequest request, int index, int at) {
+  private long writeInline(SendRequest request, int index, long at) {
     if (request.opcode() == WrOpcode.RDMA_READ) {
       throw new BadRequestException(Errno.EINVAL, index, "an RDMA READ cannot be inline");
     }
@@ -257,7 +311,7 @@ final class SendRing {
     if (total == 0) {
       return at;
     }
-    int next = at + InlineUnit.HEADER_SIZE;
+    long next = at + InlineUnit.HEADER_SIZE;
     for (int i = 0; i < count; i++) {
       if (!request.copyData(i, ring, next)) {
         throw new BadRequestException(
@@ -268,7 +322,7 @@ final class SendRing {
       next += request.sgeLength(i);
     }
     InlineUnit.writeHeader(ring, at, (int) total);
-    return at + InlineUnit.units((int) total) * UNIT;
+    return at + (long) InlineUnit.units((int) total) * UNIT;
   }
 
   private static BadRequestException unsupported(WrOpcode opcode, int index) {
@@ -295,7 +349,7 @@ final class SendRing {
 
   /** Whether the oldest outstanding request stands at an offset of the ring. */
   boolean isOldest(int offset) {
-    return outstanding() > 0 && offset == (tail & mask) << strideLog;
+    return outstanding() > 0 && offset == (tail & wrIds.length - 1) << strideLog;
   }
 
   /**
@@ -305,18 +359,30 @@ final class SendRing {
    * @return 1 when a completion was filled, else 0
    */
   int complete(Completions out, int index, int status, int vendorError, int bytes) {
-    int slot = tail & mask;
+    int slot = tail & wrIds.length - 1;
     long wrId = wrIds[slot];
-    int note = notes[slot];
+    long offset = (long) slot << strideLog;
+    int flags = NextUnit.flags(ring, offset);
+    int opcode = NextUnit.opcode(ring, offset);
     TAIL.setRelease(this, tail + 1);
-    if (status == 0 && (note & SIGNALED) == 0) {
+    if (status == 0 && (flags & NextUnit.COMPLETION) == 0) {
       return 0;
     }
-    out.set(index, wrId, status, note & 0xff, 0, vendorError, bytes, qpn, 0, 0);
+    out.set(
+        index,
+        wrId,
+        status,
+        COMPLETIONS[opcode & COMPLETIONS.length - 1],
+        0,
+        vendorError,
+        bytes,
+        qpn,
+        0,
+        0);
     return 1;
   }
 
-  /** Forgets everything. Callers hold the queue pair's and the completion queue's lock. */
+  /** Forgets everything. The ring is not open; callers hold the completion queue's lock. */
   void reset() {
     head = 0;
     TAIL.setRelease(this, 0);

@@ -9,28 +9,30 @@ import java.lang.invoke.VarHandle;
  */
 final class SpinLock {
   private static final int SPINS = 200;
+  private static final int FREE = 0;
+  private static final int TAKEN = 1;
   private static final VarHandle HELD;
 
   static {
     try {
-      HELD = MethodHandles.lookup().findVarHandle(SpinLock.class, "held", boolean.class);
+      HELD = MethodHandles.lookup().findVarHandle(SpinLock.class, "held", int.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
   }
 
   @SuppressWarnings("unused") // through HELD
-  private boolean held;
+  private int held;
 
   void lock() {
-    if (!HELD.compareAndSet(this, false, true)) {
+    if (!HELD.compareAndSet(this, FREE, TAKEN)) {
       await();
     }
   }
 
   private void await() {
     int spins = 0;
-    while ((boolean) HELD.getAcquire(this) || !HELD.compareAndSet(this, false, true)) {
+    while ((int) HELD.getAcquire(this) == TAKEN || !HELD.compareAndSet(this, FREE, TAKEN)) {
       if (++spins < SPINS) {
         Thread.onSpinWait();
       } else {
@@ -40,6 +42,6 @@ final class SpinLock {
   }
 
   void unlock() {
-    HELD.setRelease(this, false);
+    HELD.setRelease(this, FREE);
   }
 }

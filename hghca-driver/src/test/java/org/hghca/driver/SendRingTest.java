@@ -1,6 +1,7 @@
 package org.hghca.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -10,7 +11,10 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import org.hghca.uar.UarAllocator;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Errno;
 import org.hghca.verbs.SendRequest;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -40,7 +44,14 @@ class SendRingTest {
           6,
           2,
           28,
-          false);
+          false,
+          new SpinLock(),
+          () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
+
+  @BeforeEach
+  void open() {
+    ring.setOpen(true);
+  }
 
   private int dword(int slot, int index) {
     return memory.get(
@@ -58,6 +69,14 @@ class SendRingTest {
 
   private static SendRequest request() {
     return new SendRequest();
+  }
+
+  @Test
+  void aRingThatIsNotOpenTakesNothing() {
+    ring.setOpen(false);
+    assertThatThrownBy(() -> ring.post(request().send().sge(LOCAL, 64, LKEY)))
+        .hasMessageContaining("not open");
+    assertThat(doorbells).isEmpty();
   }
 
   @Test

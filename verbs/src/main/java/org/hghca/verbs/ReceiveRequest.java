@@ -6,13 +6,7 @@ import java.util.Objects;
  * A receive work request: {@code ibv_recv_wr}. Made once and used again: {@link #into} starts it
  * afresh. Posting copies everything, so that the request is free on return. Not thread-safe.
  */
-public final class ReceiveRequest {
-  private long wrId;
-  private int sges;
-  private final long[] addresses;
-  private final int[] lengths;
-  private final int[] lkeys;
-
+public final class ReceiveRequest extends WorkRequest {
   /** A request with room for 16 scatter/gather elements. */
   public ReceiveRequest() {
     this(16);
@@ -20,20 +14,18 @@ public final class ReceiveRequest {
 
   /** A request with room for some scatter/gather elements. */
   public ReceiveRequest(int maxSge) {
-    addresses = new long[maxSge];
-    lengths = new int[maxSge];
-    lkeys = new int[maxSge];
+    super(maxSge);
   }
 
   /** What the completion will carry. Stays until it is set anew. */
   public ReceiveRequest wrId(long wrId) {
-    this.wrId = wrId;
+    setWrId(wrId);
     return this;
   }
 
   /** Forgets the elements: the request takes messages without data only. */
   public ReceiveRequest empty() {
-    sges = 0;
+    forgetElements();
     return this;
   }
 
@@ -67,39 +59,7 @@ public final class ReceiveRequest {
    * @throws VerbsException EINVAL when there is no room for another element
    */
   public ReceiveRequest sge(long address, long length, int lkey) {
-    if (sges == addresses.length) {
-      throw new VerbsException(
-          Errno.EINVAL, "this request has room for %d elements".formatted(addresses.length));
-    }
-    if (length < 0 || length > Integer.MAX_VALUE) {
-      throw new VerbsException(
-          Errno.EINVAL, "an element of %d bytes: at most 2^31 - 1 are possible".formatted(length));
-    }
-    addresses[sges] = address;
-    lengths[sges] = (int) length;
-    lkeys[sges] = lkey;
-    sges++;
+    add(address, length, lkey);
     return this;
-  }
-
-  public long wrId() {
-    return wrId;
-  }
-
-  /** How many elements there are. */
-  public int sgeCount() {
-    return sges;
-  }
-
-  public long sgeAddress(int index) {
-    return addresses[index];
-  }
-
-  public int sgeLength(int index) {
-    return lengths[index];
-  }
-
-  public int sgeLkey(int index) {
-    return lkeys[index];
   }
 }

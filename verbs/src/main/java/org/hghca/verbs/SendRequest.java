@@ -9,22 +9,19 @@ import java.util.Objects;
  * only the {@code wr_id} stays. Posting copies everything, so that the request is free on return.
  * Not thread-safe.
  */
-public final class SendRequest {
+public final class SendRequest extends WorkRequest {
   private static final int FENCE = 1;
   private static final int SIGNALED = 1 << 1;
   private static final int SOLICITED = 1 << 2;
   private static final int INLINE = 1 << 3;
 
-  private long wrId;
-  private WrOpcode opcode = WrOpcode.SEND;
+  private static final WrOpcode[] OPCODES = WrOpcode.values();
+
+  private int opcode = WrOpcode.SEND.code();
   private int flags;
   private long remoteAddress;
   private int rkey;
   private int immediate;
-  private int sges;
-  private final long[] addresses;
-  private final int[] lengths;
-  private final int[] lkeys;
   private final MemorySegment[] sources;
 
   /** A request with room for 16 scatter/gather elements. */
@@ -34,25 +31,23 @@ public final class SendRequest {
 
   /** A request with room for some scatter/gather elements. */
   public SendRequest(int maxSge) {
-    addresses = new long[maxSge];
-    lengths = new int[maxSge];
-    lkeys = new int[maxSge];
+    super(maxSge);
     sources = new MemorySegment[maxSge];
   }
 
   /** What the completion will carry. Stays until it is set anew. */
   public SendRequest wrId(long wrId) {
-    this.wrId = wrId;
+    setWrId(wrId);
     return this;
   }
 
   private SendRequest start(WrOpcode opcode, long remoteAddress, int rkey, int immediate) {
-    this.opcode = opcode;
+    this.opcode = opcode.code();
     this.remoteAddress = remoteAddress;
     this.rkey = rkey;
     this.immediate = immediate;
     flags = 0;
-    sges = 0;
+    forgetElements();
     return this;
   }
 
@@ -96,7 +91,7 @@ public final class SendRequest {
    */
   public SendRequest sge(MemoryRegion region, long offset, long length) {
     Objects.checkFromIndexSize(offset, length, region.length());
-    int index = sges;
+    int index = sgeCount();
     add(region.address() + offset, length, region.lkey());
     sources[index] = region.segment();
     return this;
@@ -109,7 +104,7 @@ public final class SendRequest {
    * @throws VerbsException EINVAL when there is no room for another element
    */
   public SendRequest sge(long address, long length, int lkey) {
-    int index = sges;
+    int index = sgeCount();
     add(address, length, lkey);
     sources[index] = null;
     return this;
@@ -120,26 +115,11 @@ public final class SendRequest {
    * posted. Implies {@link #inline}.
    */
   public SendRequest inline(MemorySegment data) {
-    int index = sges;
+    int index = sgeCount();
     add(data.address(), data.byteSize(), 0);
     sources[index] = data;
     flags |= INLINE;
     return this;
-  }
-
-  private void add(long address, long length, int lkey) {
-    if (sges == addresses.length) {
-      throw new VerbsException(
-          Errno.EINVAL, "this request has room for %d elements".formatted(addresses.length));
-    }
-    if (length < 0 || length > Integer.MAX_VALUE) {
-      throw new VerbsException(
-          Errno.EINVAL, "an element of %d bytes: at most 2^31 - 1 are possible".formatted(length));
-    }
-    addresses[sges] = address;
-    lengths[sges] = (int) length;
-    lkeys[sges] = lkey;
-    sges++;
   }
 
   /** Gives a completion also when it succeeds. */
@@ -166,11 +146,12 @@ public final class SendRequest {
     return this;
   }
 
-  public long wrId() {
-    return wrId;
+  public WrOpcode opcode() {
+    return OPCODES[opcode];
   }
 
-  public WrOpcode opcode() {
+  /** The number of {@link #opcode} in libibverbs. */
+  public int opcodeNumber() {
     return opcode;
   }
 
@@ -202,23 +183,6 @@ public final class SendRequest {
     return (flags & INLINE) != 0;
   }
 
-  /** How many elements there are. */
-  public int sgeCount() {
-    return sges;
-  }
-
-  public long sgeAddress(int index) {
-    return addresses[index];
-  }
-
-  public int sgeLength(int index) {
-    return lengths[index];
-  }
-
-  public int sgeLkey(int index) {
-    return lkeys[index];
-  }
-
   /**
    * Copies the bytes of an element.
    *
@@ -230,7 +194,7 @@ public final class SendRequest {
       return false;
     }
     MemorySegment.copy(
-        source, addresses[index] - source.address(), destination, offset, lengths[index]);
+        source, sgeAddress(index) - source.address(), destination, offset, sgeLength(index));
     return true;
   }
 }

@@ -1,0 +1,67 @@
+package org.hghca.verbs;
+
+/**
+ * What send and receive requests have in common: a {@code wr_id} and scatter/gather elements. Not
+ * thread-safe.
+ */
+public abstract sealed class WorkRequest permits SendRequest, ReceiveRequest {
+  private static final int WORDS = 2;
+
+  private long wrId;
+  private int sges;
+
+  /** Two words an element: address; length in the low and key in the high half. */
+  private final long[] elements;
+
+  WorkRequest(int maxSge) {
+    elements = new long[Math.multiplyExact(maxSge, WORDS)];
+  }
+
+  final void setWrId(long wrId) {
+    this.wrId = wrId;
+  }
+
+  final void forgetElements() {
+    sges = 0;
+  }
+
+  final void add(long address, long length, int lkey) {
+    int at = sges * WORDS;
+    if (at == elements.length) {
+      throw new VerbsException(
+          Errno.EINVAL, "this request has room for %d elements".formatted(sges));
+    }
+    if (length < 0 || length > Integer.MAX_VALUE) {
+      throw new VerbsException(
+          Errno.EINVAL, "an element of %d bytes: at most 2^31 - 1 are possible".formatted(length));
+    }
+    elements[at] = address;
+    elements[at + 1] = (long) lkey << 32 | length;
+    sges++;
+  }
+
+  /** What the completion will carry. */
+  public final long wrId() {
+    return wrId;
+  }
+
+  /** How many elements there are. */
+  public final int sgeCount() {
+    return sges;
+  }
+
+  /** The address of an element's first byte. */
+  public final long sgeAddress(int index) {
+    return elements[index * WORDS];
+  }
+
+  /** The length of an element in bytes, 31 bits. */
+  public final int sgeLength(int index) {
+    return (int) elements[index * WORDS + 1];
+  }
+
+  /** The local key of an element. */
+  public final int sgeLkey(int index) {
+    return (int) (elements[index * WORDS + 1] >>> 32);
+  }
+}
