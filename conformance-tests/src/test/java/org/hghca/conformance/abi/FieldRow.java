@@ -1,0 +1,89 @@
+package org.hghca.conformance.abi;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.util.HexFormat;
+import java.util.List;
+import org.hghca.abi.MailboxField;
+import org.hghca.abi.MailboxLayout;
+
+/**
+ * One row of a table of the interface document: a field, where its bits lie, and one value with the
+ * bytes that it makes there.
+ *
+ * @param name as the document has it
+ * @param field what abi offers for it
+ * @param offset byte offset, as the document numbers the dwords
+ * @param mask bytes at the offset with all bits of the field set: 8 digits, or 16 for two dwords
+ * @param bytes bytes at the offset with {@code value} in the field
+ * @param value the value
+ */
+record FieldRow(
+    String name, MailboxField field, int offset, String mask, String bytes, long value) {
+  static FieldRow row(
+      String name, MailboxField field, int offset, String mask, String bytes, long value) {
+    return new FieldRow(name, field, offset, mask, bytes, value);
+  }
+
+  /** Writes and reads the field alone, among zeros and among ones. */
+  void check(int size) {
+    int length = mask.length() / 2;
+
+    MemorySegment zeros = Bytes.zeros(size);
+    field.setLong(zeros, value);
+    assertThat(Bytes.hex(zeros)).as("value among zeros").isEqualTo(body("00", size, bytes));
+    assertThat(field.getLong(zeros)).isEqualTo(value);
+
+    MemorySegment ones = Bytes.filled(size, 0xff);
+    field.setLong(ones, 0);
+    assertThat(Bytes.hex(ones)).as("zero among ones").isEqualTo(body("ff", size, inverse(mask)));
+    assertThat(field.getLong(ones)).isZero();
+
+    field.setLong(ones, value);
+    MemorySegment around = ones.asSlice(offset, length);
+    assertThat(number(Bytes.hex(around)) & number(mask)).isEqualTo(number(bytes));
+    assertThat(field.getLong(ones)).as("value among ones").isEqualTo(value);
+
+    checkLimit(size);
+  }
+
+  private void checkLimit(int size) {
+    long bits = number(mask);
+    long tooLarge = mask.length() == 16 ? ~bits : 1L << Long.bitCount(bits);
+    if (tooLarge != 0) {
+      MemorySegment untouched = Bytes.zeros(size);
+      assertThatThrownBy(() -> field.setLong(untouched, tooLarge))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining(field.name());
+      assertThat(Bytes.hex(untouched)).isEqualTo("00".repeat(size));
+    }
+  }
+
+  /** The rows cover the layout: each of its fields has one, and it has the size. */
+  static void checkComplete(MailboxLayout layout, int size, List<FieldRow> rows) {
+    assertThat(layout.size()).isEqualTo(size);
+    assertThat(layout.fields())
+        .containsExactlyInAnyOrderElementsOf(rows.stream().map(FieldRow::field).toList());
+  }
+
+  private String body(String background, int size, String literal) {
+    return background.repeat(offset)
+        + literal
+        + background.repeat(size - offset - literal.length() / 2);
+  }
+
+  private static String inverse(String digits) {
+    return HexFormat.of().toHexDigits(~number(digits), digits.length());
+  }
+
+  private static long number(String digits) {
+    return Long.parseUnsignedLong(digits, 16);
+  }
+
+  @Override
+  public String toString() {
+    return "%02Xh %s".formatted(offset, name);
+  }
+}
