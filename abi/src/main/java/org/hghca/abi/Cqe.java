@@ -38,11 +38,26 @@ public final class Cqe {
   /** Byte offset of my_qpn, 32 bits. Table 3-3-2. */
   public static final int QPN_OFFSET = 0x00;
 
+  /** Byte offset of my_ee, 32 bits: EE context, not in use. Table 3-3-2. */
+  public static final int EE_OFFSET = 0x04;
+
   /** Byte offset of rqpn, 32 bits. On RC sends the first RTL writes the CQ's lkey. Table 3-3-2. */
   public static final int REMOTE_QPN_OFFSET = 0x08;
 
-  /** Byte offset of the dword with rlid in [31:16]. Table 3-3-2. */
+  /** Byte offset of the dword with rlid, g_mlpath and sl_ipok. Table 3-3-2. */
   public static final int REMOTE_LID_OFFSET = 0x0c;
+
+  /** sl_ipok, [7:0] of dword 0Ch: service level and IP checksum, not in use. Table 3-3-2. */
+  public static final int SL_IPOK_MASK = 0xff;
+
+  /** g_mlpath, [15:8] of dword 0Ch: lowest bit. Not in use. Table 3-3-2. */
+  public static final int PATH_SHIFT = 8;
+
+  /** g_mlpath, bit 7: a global route header was used. Table 3-3-2. */
+  public static final int PATH_GRH = 1 << 7;
+
+  /** g_mlpath, [6:0]: local mask control. Table 3-3-2. */
+  public static final int PATH_LMC_MASK = 0x7f;
 
   /** rlid, [31:16] of dword 0Ch: lowest bit. Table 3-3-2. */
   public static final int REMOTE_LID_SHIFT = 16;
@@ -55,6 +70,9 @@ public final class Cqe {
 
   /** Byte offset of vendor_err, 10h[15:8], in an error; "not in use". Table 3-3-4. */
   public static final int VENDOR_ERROR_OFFSET = 0x11;
+
+  /** db_cnt, [31:16] of dword 10h in an error: lowest bit. Not in use. Table 3-3-4. */
+  public static final int DOORBELL_COUNT_SHIFT = 16;
 
   /** Byte offset where the first RTL puts the syndrome of a UC or UD error: 10h[31:24]. */
   public static final int TOP_SYNDROME_OFFSET = 0x13;
@@ -130,6 +148,11 @@ public final class Cqe {
     return LittleEndian.getInt(segment, offset + QPN_OFFSET);
   }
 
+  /** my_ee, not in use. */
+  public static int ee(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + EE_OFFSET);
+  }
+
   /** rqpn. */
   public static int remoteQpn(MemorySegment segment, long offset) {
     return LittleEndian.getInt(segment, offset + REMOTE_QPN_OFFSET);
@@ -138,6 +161,16 @@ public final class Cqe {
   /** rlid, 16 bits. */
   public static int remoteLid(MemorySegment segment, long offset) {
     return LittleEndian.getInt(segment, offset + REMOTE_LID_OFFSET) >>> REMOTE_LID_SHIFT;
+  }
+
+  /** g_mlpath, 8 bits, not in use: {@link #PATH_GRH} and {@link #PATH_LMC_MASK}. */
+  public static int path(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + REMOTE_LID_OFFSET) >>> PATH_SHIFT & 0xff;
+  }
+
+  /** sl_ipok, 8 bits, not in use. */
+  public static int slIpok(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + REMOTE_LID_OFFSET) & SL_IPOK_MASK;
   }
 
   /** imm of a success, the little-endian dword of the sender's WQE. */
@@ -165,6 +198,11 @@ public final class Cqe {
     return LittleEndian.getInt(segment, offset + IMMEDIATE_OFFSET) >>> 8 & 0xff;
   }
 
+  /** db_cnt of an error, 16 bits, not in use. */
+  public static int doorbellCount(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + IMMEDIATE_OFFSET) >>> DOORBELL_COUNT_SHIFT;
+  }
+
   /** 10h[31:24], where the first RTL puts the syndrome of a UC or UD error. */
   public static int topSyndrome(MemorySegment segment, long offset) {
     return LittleEndian.getInt(segment, offset + IMMEDIATE_OFFSET) >>> 24;
@@ -181,7 +219,7 @@ public final class Cqe {
   }
 
   /**
-   * A device writes a success: all 32 bytes, the last dword last.
+   * A device writes a success: all 32 bytes, the last dword last; fields not in use are 0.
    *
    * @param remoteLid rlid, 16 bits
    * @param immediate imm, 0 when the message has none
@@ -211,7 +249,8 @@ public final class Cqe {
   }
 
   /**
-   * A device writes an error: all 32 bytes, the last dword last, opcode FFh.
+   * A device writes an error: all 32 bytes, the last dword last, opcode FFh; fields not in use are
+   * 0.
    *
    * @param wqeOffset byte offset of the failed WQE in its queue
    * @param syndrome code of a {@link Syndrome}, 8 bits

@@ -242,10 +242,14 @@ final class HghcaQueuePair extends Resource implements QueuePair {
 
   // ---- what completions tell
 
-  /** The card reported an error: the queue pair is in ERR, and so is what follows. */
+  /**
+   * The card reported an error: the queue pair is in ERR, and so is what follows. Called under a
+   * completion queue's lock, so it must not take the receive lock, whose holders take that one.
+   */
   void failed() {
     if (state != QpState.ERR) {
-      enter(QpState.ERR);
+      state = QpState.ERR;
+      sends.setOpen(true);
     }
   }
 

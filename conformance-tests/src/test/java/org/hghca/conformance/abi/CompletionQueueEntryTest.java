@@ -33,8 +33,11 @@ class CompletionQueueEntryTest {
 
     assertThat(Cqe.SIZE).isEqualTo(32);
     assertThat(Cqe.qpn(cqe, AT)).isEqualTo(0x01020304);
+    assertThat(Cqe.ee(cqe, AT)).isEqualTo(0x11121314);
     assertThat(Cqe.remoteQpn(cqe, AT)).isEqualTo(0x21222324);
     assertThat(Cqe.remoteLid(cqe, AT)).isEqualTo(0x3132);
+    assertThat(Cqe.path(cqe, AT)).isEqualTo(0x33);
+    assertThat(Cqe.slIpok(cqe, AT)).isEqualTo(0x34);
     assertThat(Cqe.immediate(cqe, AT)).isEqualTo(0x41424344);
     assertThat(Cqe.byteCount(cqe, AT)).isEqualTo(0x51525354);
     assertThat(Cqe.wqeOffset(cqe, AT)).isEqualTo(0x61626364);
@@ -62,6 +65,9 @@ class CompletionQueueEntryTest {
     assertThat(Cqe.owner(ones, AT)).isEqualTo(0xff);
     assertThat(Cqe.syndrome(ones, AT)).isEqualTo(0xff);
     assertThat(Cqe.vendorError(ones, AT)).isEqualTo(0xff);
+    assertThat(Cqe.path(ones, AT)).isEqualTo(0xff);
+    assertThat(Cqe.slIpok(ones, AT)).isEqualTo(0xff);
+    assertThat(Cqe.doorbellCount(ones, AT)).isEqualTo(0xffff);
     assertThat(Cqe.topSyndrome(ones, AT)).isEqualTo(0xff);
   }
 
@@ -100,6 +106,7 @@ class CompletionQueueEntryTest {
     assertThat(Cqe.qpn(cqe, AT)).isEqualTo(0x01020304);
     assertThat(Cqe.syndrome(cqe, AT)).isEqualTo(0x15);
     assertThat(Cqe.vendorError(cqe, AT)).isEqualTo(0xb2);
+    assertThat(Cqe.doorbellCount(cqe, AT)).isEqualTo(0xfedc);
     assertThat(Cqe.topSyndrome(cqe, AT)).isEqualTo(0xfe);
     assertThat(Cqe.wqeOffset(cqe, AT)).isEqualTo(0x61626364);
     assertThat(Cqe.opcode(Cqe.lastDword(cqe, AT))).isEqualTo(0xff);
@@ -204,12 +211,18 @@ class CompletionQueueEntryTest {
   @Test
   void offsetsAndBitsAreThoseOfTheTables() {
     assertThat(Cqe.QPN_OFFSET).isEqualTo(0x00);
+    assertThat(Cqe.EE_OFFSET).isEqualTo(0x04);
     assertThat(Cqe.REMOTE_QPN_OFFSET).isEqualTo(0x08);
     assertThat(Cqe.REMOTE_LID_OFFSET).isEqualTo(0x0c);
     assertThat(Cqe.REMOTE_LID_SHIFT).isEqualTo(16);
+    assertThat(Cqe.PATH_SHIFT).isEqualTo(8);
+    assertThat(Cqe.PATH_GRH).isEqualTo(0x80);
+    assertThat(Cqe.PATH_LMC_MASK).isEqualTo(0x7f);
+    assertThat(Cqe.SL_IPOK_MASK).isEqualTo(0xff);
     assertThat(Cqe.IMMEDIATE_OFFSET).isEqualTo(0x10);
     assertThat(Cqe.SYNDROME_OFFSET).isEqualTo(0x10);
     assertThat(Cqe.VENDOR_ERROR_OFFSET).isEqualTo(0x11);
+    assertThat(Cqe.DOORBELL_COUNT_SHIFT).isEqualTo(16);
     assertThat(Cqe.TOP_SYNDROME_OFFSET).isEqualTo(0x13);
     assertThat(Cqe.BYTE_COUNT_OFFSET).isEqualTo(0x14);
     assertThat(Cqe.WQE_OFFSET_OFFSET).isEqualTo(0x18);

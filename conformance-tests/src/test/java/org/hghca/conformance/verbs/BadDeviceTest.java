@@ -1,0 +1,72 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Names and locators of devices that cannot be opened. */
+class BadDeviceTest {
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          hghca99                                    | ENODEV     | hghca99
+          nonsense                                   | ENODEV     | nonsense
+          ''                                         | ENODEV     | no RDMA device
+          pci:0000:ff:1f.7                           | ENODEV     | 0000:ff:1f.7
+          martian:x                                  |            | martian
+          model:x?colour=red                         | EINVAL     | colour
+          model:x?mode=warp                          | EINVAL     | mode=warp
+          model:x?reset=never                        | EINVAL     | reset=never
+          model:x?profile=r9                         | EINVAL     | r9
+          model:x?mac=zz                             | EINVAL     | mac
+          model:x?ip=1.2.3                           | EINVAL     | ip
+          model:x?sim=nobody                         | ENODEV     | nobody
+          """)
+  void eachIsAClearErrorThatNamesTheThing(String name, Errno errno, String word) {
+    assertThatThrownBy(() -> RdmaDevices.open(name))
+        .isInstanceOfSatisfying(
+            VerbsException.class,
+            e -> {
+              if (errno != null) {
+                assertThat(e.errno()).isEqualTo(errno);
+              }
+            })
+        .hasMessageContaining(word);
+  }
+
+  @Test
+  void aThirdPlugDoesNotFitIntoACable() {
+    try (Fabric fabric = Fabric.inline()) {
+      String left = fabric.left().device().locator();
+      assertThatThrownBy(() -> RdmaDevices.open(left.replace("-left", "-third")))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("cable")
+          .extracting("errno")
+          .isEqualTo(Errno.EBUSY);
+    }
+  }
+
+  @Test
+  void aDeviceThatFailedToOpenCanBeOpenedAfterwards() {
+    try (Fabric fabric = Fabric.inline()) {
+      String third = fabric.left().device().locator().replace("-left", "-third");
+      for (int i = 0; i < 3; i++) {
+        assertThatThrownBy(() -> RdmaDevices.open(third)).isInstanceOf(VerbsException.class);
+      }
+      String elsewhere = third.replaceFirst("cable=", "cable=other-");
+      try (Context context = RdmaDevices.open(elsewhere)) {
+        context.queryDevice();
+      }
+    }
+  }
+}

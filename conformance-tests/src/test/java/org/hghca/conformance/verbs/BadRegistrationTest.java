@@ -1,0 +1,203 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.Set;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Memory that cannot be registered: a clear error, and nothing left behind. */
+class BadRegistrationTest {
+
+  private static void assertRefused(
+      ProtectionDomain pd, MemorySegment memory, Set<AccessFlag> access, String... words) {
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(() -> pd.register(memory, access))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContainingAll(words)
+          .hasMessageContaining("EINVAL (22)")
+          .extracting("errno")
+          .isEqualTo(Errno.EINVAL);
+    }
+  }
+
+  @Test
+  void heapMemory() {
+    try (RcPair pair = RcPair.open()) {
+      assertRefused(pair.left.pd, MemorySegment.ofArray(new byte[64]), Side.ALL, "heap");
+      MemorySegment buffer = MemorySegment.ofBuffer(ByteBuffer.allocate(64));
+      assertRefused(pair.left.pd, buffer, Side.ALL, "heap");
+    }
+  }
+
+  @Test
+  void memoryOfNoBytes() {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared()) {
+      assertRefused(pair.left.pd, arena.allocate(0), Side.ALL, "0 bytes");
+      assertRefused(pair.left.pd, MemorySegment.ofAddress(4096), Side.ALL, "0 bytes");
+      assertRefused(pair.left.pd, arena.allocate(8).asSlice(8, 0), Side.ALL, "0 bytes");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, -1, Long.MIN_VALUE, Long.MAX_VALUE})
+  void allocationsOfImpossibleLengths(long bytes) {
+    try (RcPair pair = RcPair.open()) {
+      assertThatThrownBy(() -> pair.left.pd.allocate(bytes, Side.ALL))
+          .isInstanceOf(VerbsException.class)
+          .extracting("errno")
+          .isIn(Errno.EINVAL, bytes > 0 ? Errno.ENOMEM : Errno.EINVAL);
+    }
+  }
+
+  @Test
+  void moreMemoryThanTheTranslationTableHolds() {
+    try (RcPair pair = RcPair.open()) {
+      long most = pair.left.context.queryDevice().maxMrSize();
+      // Reserved address space: no page of it is ever touched.
+      @SuppressWarnings("restricted")
+      MemorySegment huge = MemorySegment.ofAddress(1L << 40).reinterpret(most + 4096);
+      assertThatThrownBy(() -> pair.left.pd.register(huge, AccessFlag.REMOTE_READ))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("translation table")
+          .extracting("errno")
+          .isEqualTo(Errno.ENOMEM);
+    }
+  }
+
+  @Test
+  void memoryOfAClosedArena() {
+    try (RcPair pair = RcPair.open()) {
+      for (Arena arena : new Arena[] {Arena.ofShared(), Arena.ofConfined()}) {
+        MemorySegment memory = arena.allocate(64);
+        arena.close();
+        assertRefused(pair.left.pd, memory, Side.ALL, "closed arena");
+      }
+    }
+  }
+
+  @Test
+  void memoryConfinedToAThreadThatTheDeviceIsNot() throws InterruptedException {
+    try (RcPair pair = new RcSetup().on(Fabric.threaded());
+        Arena arena = Arena.ofConfined()) {
+      String me = Thread.currentThread().getName();
+      assertRefused(pair.left.pd, arena.allocate(64), Side.ALL, "confined", me, "ofShared");
+    }
+    try (RcPair pair = new RcSetup().on(Fabric.inline());
+        Arena arena = Arena.ofConfined()) {
+      MemorySegment memory = arena.allocate(64);
+      Throwable[] found = new Throwable[1];
+      Thread stranger =
+          new Thread(
+              () -> found[0] = catchThrowable(() -> pair.left.pd.register(memory, Side.ALL)));
+      stranger.start();
+      stranger.join();
+      assertThat(found[0])
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("confined")
+          .extracting("errno")
+          .isEqualTo(Errno.EINVAL);
+    }
+  }
+
+  @Test
+  void localWriteOnAReadOnlySegment() {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared()) {
+      MemorySegment memory = arena.allocate(64).asReadOnly();
+      assertRefused(pair.left.pd, memory, Set.of(AccessFlag.LOCAL_WRITE), "read-only");
+      assertRefused(pair.left.pd, memory, Side.ALL, "read-only");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = AccessFlag.class,
+      names = {"REMOTE_WRITE", "REMOTE_ATOMIC"})
+  void remoteWritingWithoutLocalWrite(AccessFlag flag) {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared()) {
+      MemorySegment memory = arena.allocate(64);
+      assertRefused(pair.left.pd, memory, Set.of(flag), flag.name(), "LOCAL_WRITE");
+      Set<AccessFlag> both = Set.of(flag, AccessFlag.REMOTE_READ);
+      assertRefused(pair.left.pd, memory, both, flag.name(), "LOCAL_WRITE");
+      assertThatThrownBy(() -> pair.left.pd.allocate(64, flag))
+          .isInstanceOf(VerbsException.class)
+          .extracting("errno")
+          .isEqualTo(Errno.EINVAL);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = AccessFlag.class,
+      names = {"MW_BIND", "ZERO_BASED", "ON_DEMAND"})
+  void flagsThatTheDeviceLacks(AccessFlag flag) {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared()) {
+      assertThatThrownBy(
+              () -> pair.left.pd.register(arena.allocate(64), AccessFlag.LOCAL_WRITE, flag))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining(flag.name())
+          .extracting("errno")
+          .isEqualTo(Errno.EOPNOTSUPP);
+    }
+  }
+
+  @Test
+  void relaxedOrderingIsAHintThatEveryDeviceTakes() {
+    try (RcPair pair = RcPair.open();
+        MemoryRegion region =
+            pair.left.pd.allocate(64, AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING)) {
+      assertThat(region.access()).contains(AccessFlag.RELAXED_ORDERING);
+    }
+  }
+
+  @Test
+  void elementsOutsideTheRegionAreRefusedBeforeTheyArePosted() {
+    try (RcPair pair = RcPair.open()) {
+      long length = pair.left.buffer.length();
+      for (long[] part : new long[][] {{-1, 1}, {0, length + 1}, {length, 1}, {0, -1}}) {
+        assertThatThrownBy(() -> pair.left.send.send().sge(pair.left.buffer, part[0], part[1]))
+            .isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> pair.left.receive.into(pair.left.buffer, part[0], part[1]))
+            .isInstanceOf(IndexOutOfBoundsException.class);
+      }
+    }
+  }
+
+  @Test
+  void memoryOfAnArenaThatWasClosedUnderItsRegionIsAFaultOfTheDeviceAndNoCrash() {
+    for (boolean threaded : new boolean[] {false, true}) {
+      try (RcPair pair = new RcSetup().on(threaded ? Fabric.threaded() : Fabric.inline())) {
+        pair.fabric.expectFaults();
+        Arena arena = Arena.ofShared();
+        MemorySegment memory = arena.allocate(4096);
+        try (MemoryRegion region = pair.right.pd.register(memory, Side.ALL)) {
+          arena.close();
+          pair.left.qp.postSend(
+              pair.left
+                  .send
+                  .rdmaWrite(region.address(), region.rkey())
+                  .sge(pair.left.buffer, 0, 8)
+                  .signaled());
+          Wc completion = pair.left.sent();
+          assertThat(completion.status().code()).as("%s", completion).isNotZero();
+        }
+      }
+    }
+  }
+}

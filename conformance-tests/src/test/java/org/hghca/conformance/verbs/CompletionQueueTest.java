@@ -1,0 +1,249 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Sizes of completion queues, what they have room for, and who shares them. */
+class CompletionQueueTest {
+
+  private static SendRequest write(Side from, Side to, long wrId) {
+    return from.send
+        .wrId(wrId)
+        .rdmaWrite(to.address(0), to.buffer.rkey())
+        .sge(from.buffer, 0, 8)
+        .signaled();
+  }
+
+  @Test
+  void everySizeUpToTheDevicesMost() {
+    try (Fabric fabric = Fabric.open()) {
+      int most = fabric.left().queryDevice().maxCqe();
+      for (int entries : new int[] {1, 2, 3, most / 2, most - 1, most}) {
+        try (CompletionQueue queue = fabric.left().createCompletionQueue(entries)) {
+          assertThat(queue.entries()).isGreaterThanOrEqualTo(entries);
+          assertThat(queue.poll(new Completions(4))).isZero();
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, -1, Integer.MIN_VALUE, Integer.MAX_VALUE})
+  void sizesThatTheDeviceDoesNotHave(int entries) {
+    try (Fabric fabric = Fabric.open()) {
+      int most = fabric.left().queryDevice().maxCqe();
+      for (int wrong : new int[] {entries, most + 1}) {
+        assertThatThrownBy(() -> fabric.left().createCompletionQueue(wrong))
+            .isInstanceOf(VerbsException.class)
+            .hasMessageContainingAll("1 to " + most, "EINVAL (22)")
+            .extracting("errno")
+            .isEqualTo(Errno.EINVAL);
+      }
+    }
+  }
+
+  @Test
+  void ringSizesThatAreNoPowerOfTwoAreRefused() {
+    try (Fabric fabric = Fabric.open()) {
+      for (int ring : new int[] {3, 100, 8, 1 << 30}) {
+        assertThatThrownBy(
+                () -> fabric.left().createCompletionQueue(new CompletionQueueAttributes(10, ring)))
+            .isInstanceOf(VerbsException.class)
+            .extracting("errno")
+            .isEqualTo(Errno.EINVAL);
+      }
+    }
+  }
+
+  @Test
+  void aQueueOfOneEntryHoldsTheCompletionsOfAHundred() {
+    try (RcPair pair = new RcSetup().open();
+        CompletionQueue one = pair.left.context.createCompletionQueue(1);
+        QueuePair left =
+            pair.left.pd.createQueuePair(
+                QueuePairAttributes.rc(one, one).sendDepth(128).receiveDepth(128));
+        QueuePair right =
+            pair.right.pd.createQueuePair(
+                QueuePairAttributes.rc(pair.right.sendQueue, pair.right.receiveQueue)
+                    .sendDepth(128)
+                    .receiveDepth(128))) {
+      RcPair.connect(pair.setup(), left, right);
+      for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 128; i++) {
+          left.postReceive(pair.left.receive.wrId(1000 + i).into(pair.left.buffer, 0, 8));
+        }
+        for (int i = 0; i < 128; i++) {
+          left.postSend(write(pair.left, pair.right, i));
+          right.postSend(pair.right.send.send().sge(pair.right.buffer, 0, 8).signaled());
+        }
+        pair.fabric.settle();
+        List<Wc> found = Wc.await(pair.fabric, one, 256);
+        assertThat(found).allSatisfy(Side::assertSuccess);
+        assertThat(found.stream().map(Wc::wrId).filter(id -> id < 1000))
+            .containsExactlyElementsOf(LongStream.range(0, 128).boxed().toList());
+        assertThat(found.stream().map(Wc::wrId).filter(id -> id >= 1000))
+            .containsExactlyElementsOf(LongStream.range(1000, 1128).boxed().toList());
+        assertThat(pair.right.sent(128)).allSatisfy(Side::assertSuccess);
+      }
+    }
+  }
+
+  @Test
+  void creatingAQueuePairReservesItsDepthsAndSaysWhatIsLeft() {
+    try (Fabric fabric = Fabric.open();
+        ProtectionDomain pd = fabric.left().allocateProtectionDomain();
+        CompletionQueue queue =
+            fabric
+                .left()
+                .createCompletionQueue(CompletionQueueAttributes.of(1).withRingEntries(256))) {
+      QueuePairAttributes attributes = QueuePairAttributes.rc(queue, queue);
+      QueuePair first = pd.createQueuePair(attributes.sendDepth(100).receiveDepth(100));
+      assertNoRoom(pd, attributes.sendDepth(57).receiveDepth(0), "56 more", "not 57");
+      // The room for the sends, which was found, is given back when there is none for receives.
+      assertNoRoom(pd, attributes.sendDepth(50).receiveDepth(7), "6 more", "not 7");
+      assertNoRoom(pd, attributes.sendDepth(50).receiveDepth(7), "6 more", "not 7");
+      QueuePair second = pd.createQueuePair(attributes.sendDepth(50).receiveDepth(6));
+      assertNoRoom(pd, attributes.sendDepth(1).receiveDepth(0), "0 more");
+      first.close();
+      QueuePair third = pd.createQueuePair(attributes.sendDepth(100).receiveDepth(100));
+      second.close();
+      third.close();
+    }
+  }
+
+  private static void assertNoRoom(
+      ProtectionDomain pd, QueuePairAttributes attributes, String... words) {
+    assertThatThrownBy(() -> pd.createQueuePair(attributes))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContainingAll(words)
+        .hasMessageContaining("ENOMEM (12)")
+        .extracting("errno")
+        .isEqualTo(Errno.ENOMEM);
+  }
+
+  @Test
+  void manyQueuePairsShareAQueueAndEachKeepsItsOrder() {
+    int pairs = 16;
+    int messages = 20;
+    try (Fabric fabric = Fabric.open();
+        ProtectionDomain leftPd = fabric.left().allocateProtectionDomain();
+        ProtectionDomain rightPd = fabric.right().allocateProtectionDomain();
+        MemoryRegion leftBuffer = leftPd.allocate(4096, Side.ALL);
+        MemoryRegion rightBuffer = rightPd.allocate(4096, Side.ALL);
+        CompletionQueue leftQueue = fabric.left().createCompletionQueue(1);
+        CompletionQueue rightQueue = fabric.right().createCompletionQueue(1)) {
+      List<QueuePair> left = new ArrayList<>();
+      List<QueuePair> right = new ArrayList<>();
+      for (int i = 0; i < pairs; i++) {
+        left.add(create(leftPd, leftQueue));
+        right.add(create(rightPd, rightQueue));
+        RcPair.connect(new RcSetup(), left.get(i), right.get(i));
+      }
+      SendRequest request = new SendRequest();
+      for (int m = 0; m < messages; m++) {
+        for (int i = 0; i < pairs; i++) {
+          left.get(i)
+              .postSend(
+                  request
+                      .wrId(1000L * left.get(i).number() + m)
+                      .rdmaWrite(rightBuffer.address() + i, rightBuffer.rkey())
+                      .sge(leftBuffer, i, 1)
+                      .signaled());
+        }
+      }
+      List<Wc> found = Wc.await(fabric, leftQueue, pairs * messages);
+      for (QueuePair qp : left) {
+        assertThat(found.stream().filter(wc -> wc.qpNumber() == qp.number()))
+            .allSatisfy(Side::assertSuccess)
+            .extracting(Wc::wrId)
+            .containsExactlyElementsOf(
+                LongStream.range(0, messages).mapToObj(m -> 1000L * qp.number() + m).toList());
+      }
+      left.forEach(QueuePair::close);
+      right.forEach(QueuePair::close);
+    }
+  }
+
+  private static QueuePair create(ProtectionDomain pd, CompletionQueue queue) {
+    return pd.createQueuePair(QueuePairAttributes.rc(queue, queue).sendDepth(32).receiveDepth(1));
+  }
+
+  @Test
+  void aPollTakesNoMoreThanItWasAskedFor() {
+    try (RcPair pair = new RcSetup().depth(16).open()) {
+      for (int i = 0; i < 10; i++) {
+        pair.left.qp.postSend(write(pair.left, pair.right, i));
+      }
+      pair.fabric.settle();
+      Completions completions = new Completions(8);
+      assertThat(pair.left.sendQueue.poll(completions, 3)).isEqualTo(3);
+      assertThat(completions.wrId(2)).isEqualTo(2);
+      assertThat(pair.left.sendQueue.poll(completions, 0)).isZero();
+      assertThat(pair.left.sent(7).getFirst().wrId()).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void resizeKeepsWhatIsThereAndRefusesLessThanThat() {
+    try (RcPair pair = new RcSetup().depth(8).open()) {
+      CompletionQueue queue = pair.left.sendQueue;
+      queue.resize(1);
+      assertThat(queue.entries()).isGreaterThanOrEqualTo(1);
+      queue.resize(7);
+      assertThat(queue.entries()).isGreaterThanOrEqualTo(7);
+      for (int i = 0; i < 6; i++) {
+        pair.left.qp.postSend(write(pair.left, pair.right, i));
+      }
+      pair.fabric.settle();
+      assertThatThrownBy(() -> queue.resize(1))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("6 completions")
+          .extracting("errno")
+          .isEqualTo(Errno.EINVAL);
+      assertThat(pair.left.sent(6)).extracting(Wc::wrId).containsExactly(0L, 1L, 2L, 3L, 4L, 5L);
+      queue.resize(1);
+      int most = pair.left.context.queryDevice().maxCqe();
+      for (int wrong : new int[] {0, -1, most + 1}) {
+        assertThatThrownBy(() -> queue.resize(wrong))
+            .isInstanceOf(VerbsException.class)
+            .extracting("errno")
+            .isEqualTo(Errno.EINVAL);
+      }
+      pair.left.qp.postSend(write(pair.left, pair.right, 99));
+      assertThat(pair.left.sent().wrId()).isEqualTo(99);
+    }
+  }
+
+  @Test
+  void aQueueOfAnotherContextIsRefused() {
+    try (Fabric fabric = Fabric.oneDevice();
+        Context other = RdmaDevices.open(fabric.left().device().locator());
+        ProtectionDomain pd = fabric.left().allocateProtectionDomain();
+        CompletionQueue foreign = other.createCompletionQueue(1)) {
+      assertThatThrownBy(() -> pd.createQueuePair(QueuePairAttributes.rc(foreign, foreign)))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("another context")
+          .extracting("errno")
+          .isEqualTo(Errno.EINVAL);
+    }
+  }
+}

@@ -1,0 +1,195 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.junit.jupiter.api.Test;
+
+/** Several threads on the same objects, which are thread-safe. */
+class ConcurrencyTest {
+  private static final int LIMIT_SECONDS = 30;
+
+  private static void together(List<Callable<Void>> tasks) throws Exception {
+    // Never waited for without a limit: a thread that hangs is what these tests look for.
+    ExecutorService threads =
+        Executors.newFixedThreadPool(
+            tasks.size(), task -> Thread.ofPlatform().daemon().unstarted(task));
+    try {
+      List<Future<Void>> futures = tasks.stream().map(threads::submit).toList();
+      for (Future<Void> future : futures) {
+        future.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  @Test
+  void threeThreadsPostToOneQueuePairAndTwoPollIt() throws Exception {
+    int posters = 3;
+    int each = 4000;
+    boolean[] seen = new boolean[posters * each];
+    AtomicBoolean twice = new AtomicBoolean();
+    int[] polled = new int[2];
+    try (RcPair pair = new RcSetup().depth(64).inline(8).on(Fabric.threaded())) {
+      List<Callable<Void>> tasks = new ArrayList<>();
+      for (int p = 0; p < posters; p++) {
+        int first = p * each;
+        tasks.add(
+            () -> {
+              SendRequest request = new SendRequest();
+              for (int i = first; i < first + each; i++) {
+                request
+                    .wrId(i)
+                    .rdmaWrite(pair.right.address(4L * i), pair.right.buffer.rkey())
+                    .sge(pair.left.buffer, 4L * i, 4)
+                    .signaled();
+                while (!pair.left.qp.tryPostSend(request)) {
+                  Thread.yield();
+                }
+              }
+              return null;
+            });
+      }
+      for (int p = 0; p < polled.length; p++) {
+        int poller = p;
+        tasks.add(
+            () -> {
+              Completions completions = new Completions(8);
+              while (true) {
+                synchronized (seen) {
+                  if (polled[0] + polled[1] == seen.length || Thread.interrupted()) {
+                    return null;
+                  }
+                }
+                int n = pair.left.sendQueue.poll(completions);
+                synchronized (seen) {
+                  for (int i = 0; i < n; i++) {
+                    int wrId = (int) completions.wrId(i);
+                    twice.compareAndSet(false, seen[wrId] || !completions.isSuccess(i));
+                    seen[wrId] = true;
+                  }
+                  polled[poller] += n;
+                }
+                if (n == 0) {
+                  Thread.yield();
+                }
+              }
+            });
+      }
+      for (int i = 0; i < seen.length; i++) {
+        pair.left.memory().set(ValueLayout.JAVA_INT, 4L * i, i * 31 + 7);
+      }
+      together(tasks);
+      assertThat(twice).isFalse();
+      assertThat(seen).doesNotContain(false);
+      for (int i = 0; i < seen.length; i++) {
+        assertThat(pair.right.memory().get(ValueLayout.JAVA_INT, 4L * i) == i * 31 + 7).isTrue();
+      }
+      pair.left.expectAnything(0, pair.left.buffer.length());
+    }
+  }
+
+  @Test
+  void aQueuePairGoesToErrorWhileOthersPostAndPoll() throws Exception {
+    for (int round = 0; round < 40; round++) {
+      try (RcPair pair = new RcSetup().depth(16).on(Fabric.threaded())) {
+        AtomicBoolean over = new AtomicBoolean();
+        List<Wc> found = new ArrayList<>();
+        long[] posted = new long[2];
+        together(
+            List.of(
+                () -> {
+                  ReceiveRequest request = new ReceiveRequest().into(pair.left.buffer, 0, 8);
+                  while (!over.get()) {
+                    posted[0] += pair.left.qp.tryPostReceive(request) ? 1 : 0;
+                  }
+                  return null;
+                },
+                () -> {
+                  SendRequest request = new SendRequest();
+                  request
+                      .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
+                      .sge(pair.left.buffer, 0, 8)
+                      .signaled();
+                  while (!over.get()) {
+                    posted[1] += pair.left.qp.tryPostSend(request) ? 1 : 0;
+                  }
+                  return null;
+                },
+                () -> {
+                  for (int i = 0; i < 3; i++) {
+                    Thread.yield();
+                    found.addAll(Wc.drain(pair.left.sendQueue));
+                  }
+                  pair.left.qp.modify(QpAttributes.to(QpState.ERR));
+                  for (int i = 0; i < 20; i++) {
+                    found.addAll(Wc.drain(pair.left.receiveQueue));
+                    found.addAll(Wc.drain(pair.left.sendQueue));
+                  }
+                  over.set(true);
+                  return null;
+                }));
+        // Each request that was taken ends with a completion, whichever state it met.
+        pair.fabric.await(
+            () -> {
+              found.addAll(Wc.drain(pair.left.receiveQueue));
+              found.addAll(Wc.drain(pair.left.sendQueue));
+              return found.size() >= posted[0] + posted[1];
+            },
+            () -> "%d of %d completions".formatted(found.size(), posted[0] + posted[1]));
+        assertThat(found.stream().filter(wc -> wc.opcode().isReceive())).hasSize((int) posted[0]);
+        assertThat(found).hasSize((int) (posted[0] + posted[1]));
+      }
+    }
+  }
+
+  @Test
+  void regionsAreMadeAndEndedWhileDataFlows() throws Exception {
+    try (RcPair pair = new RcSetup().on(Fabric.threaded())) {
+      AtomicBoolean over = new AtomicBoolean();
+      Callable<Void> register =
+          () -> {
+            for (int i = 0; i < 300 && !over.get(); i++) {
+              pair.right.pd.allocate(1 + 5000L * (i % 7), AccessFlag.LOCAL_WRITE).close();
+            }
+            return null;
+          };
+      together(
+          List.of(
+              register,
+              register,
+              () -> {
+                try (MemoryRegion region = pair.right.pd.allocate(64, Side.ALL)) {
+                  for (int i = 0; i < 500; i++) {
+                    pair.left.qp.postSend(
+                        pair.left
+                            .send
+                            .rdmaWrite(region.address(), region.rkey())
+                            .sge(pair.left.buffer, 0, 64)
+                            .signaled());
+                    Side.assertSuccess(pair.left.sent());
+                  }
+                } finally {
+                  over.set(true);
+                }
+                return null;
+              }));
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.GidEntry;
+import org.hghca.verbs.GidType;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.PortAttributes;
+import org.hghca.verbs.PortState;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a device says of itself, its port and its tables. */
+class DeviceAttributesTest {
+
+  private static void assertFails(Errno errno, ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("%s (%d)", errno.name(), errno.number())
+        .extracting("errno")
+        .isEqualTo(errno);
+  }
+
+  @Test
+  void everyAttributeOfTheDeviceMakesSense() {
+    try (Fabric fabric = Fabric.open()) {
+      DeviceAttributes device = fabric.left().queryDevice();
+      assertThat(device.nodeGuid()).isNotZero();
+      assertThat(device.systemImageGuid()).isNotZero();
+      assertThat(device.vendorId()).isNotZero();
+      assertThat(device.physicalPorts()).isEqualTo(1);
+      assertThat(device.maxMrSize()).isGreaterThan(4096);
+      assertThat(device.pageSizes() & 4096).isEqualTo(4096);
+      assertThat(device.maxQp()).isPositive();
+      assertThat(device.maxQpWr()).isPositive();
+      assertThat(device.maxSge()).isPositive();
+      assertThat(device.maxSgeRead()).isPositive();
+      assertThat(device.maxCq()).isPositive();
+      assertThat(device.maxCqe()).isPositive();
+      assertThat(device.maxMr()).isPositive();
+      assertThat(device.maxPd()).isPositive();
+      assertThat(device.maxQpReadAtomic()).isPositive();
+      assertThat(device.maxQpInitiatorReadAtomic()).isPositive();
+      assertThat(device.maxReadAtomic()).isGreaterThanOrEqualTo(device.maxQpReadAtomic());
+      assertThat(device.maxPkeys()).isEqualTo(1);
+      assertThat(device.maxInline()).isNotNegative();
+      assertThat(device.remoteBoundsGranularity()).isPositive();
+      assertThat(device.completionVectors()).isPositive();
+      assertThat(device.nodeGuid()).isEqualTo(fabric.left().device().nodeGuid());
+    }
+  }
+
+  @Test
+  void thePortIsActiveWhenTheCableIsPluggedInAtBothEnds() {
+    try (Fabric fabric = Fabric.inline()) {
+      PortAttributes port = fabric.left().queryPort(1);
+      assertThat(port.state()).isEqualTo(PortState.ACTIVE);
+      assertThat(port.maxMtu()).isEqualTo(Mtu.MTU_4096);
+      assertThat(port.activeMtu()).isLessThanOrEqualTo(port.maxMtu());
+      assertThat(port.gidTableLength()).isEqualTo(2);
+      assertThat(port.pkeyTableLength()).isEqualTo(1);
+      assertThat(port.maxMessageSize()).isEqualTo(1L << 31);
+      assertThat(port.lid()).isZero();
+      assertThat(port.mac()).isPositive();
+    }
+  }
+
+  @Test
+  void thePortIsDownWithoutAPeerAtTheOtherEnd() {
+    try (Context alone = RdmaDevices.open("model:alone?mode=inline&cable=nobody")) {
+      assertThat(alone.queryPort(1).state()).isEqualTo(PortState.DOWN);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 2, 3, 11, -1, 256, Integer.MAX_VALUE})
+  void portsThatDoNotExist(int port) {
+    try (Fabric fabric = Fabric.open()) {
+      Context context = fabric.left();
+      assertFails(Errno.EINVAL, () -> context.queryPort(port));
+      assertFails(Errno.EINVAL, () -> context.queryGid(port, 0));
+      assertFails(Errno.EINVAL, () -> context.queryPkey(port, 0));
+      assertFails(Errno.EINVAL, () -> context.pkeyIndex(port, 0xffff));
+    }
+  }
+
+  @Test
+  void theGidTableHoldsTheLinkLocalAndTheIpv4Gid() {
+    try (Context context =
+        RdmaDevices.open("model:gids?mode=inline&mac=02:12:34:56:78:9a&ip=192.168.3.4")) {
+      Gid linkLocal = new Gid(0xfe80_0000_0000_0000L, 0x0012_34ff_fe56_789aL);
+      Gid ipv4 = new Gid(0, 0x0000_ffff_c0a8_0304L);
+      assertThat(context.queryGid(1, 0)).isEqualTo(linkLocal);
+      assertThat(context.queryGid(1, 1)).isEqualTo(ipv4);
+      assertThat(context.queryGidTable())
+          .containsExactly(
+              new GidEntry(linkLocal, 1, 0, GidType.ROCE_V1),
+              new GidEntry(ipv4, 1, 1, GidType.ROCE_V2));
+      assertThat(context.queryDevice().nodeGuid()).isEqualTo(0x0012_34ff_fe56_789aL);
+      assertThat(context.queryPort(1).mac()).isEqualTo(0x0212_3456_789aL);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 127, -1, Integer.MAX_VALUE})
+  void gidIndexesThatHoldNothing(int index) {
+    try (Fabric fabric = Fabric.open()) {
+      assertFails(Errno.ENODATA, () -> fabric.left().queryGid(1, index));
+    }
+  }
+
+  @Test
+  void twoDevicesHaveDifferentAddresses() {
+    try (Fabric fabric = Fabric.inline()) {
+      assertThat(fabric.left().queryGid(1, 0)).isNotEqualTo(fabric.right().queryGid(1, 0));
+      assertThat(fabric.left().queryGid(1, 1)).isNotEqualTo(fabric.right().queryGid(1, 1));
+    }
+  }
+
+  @Test
+  void thePkeyTableHoldsTheDefaultKey() {
+    try (Fabric fabric = Fabric.open()) {
+      Context context = fabric.left();
+      assertThat(context.queryPkey(1, 0)).isEqualTo(0xffff);
+      assertThat(context.pkeyIndex(1, 0xffff)).isZero();
+      assertFails(Errno.EINVAL, () -> context.queryPkey(1, 1));
+      assertFails(Errno.EINVAL, () -> context.queryPkey(1, -1));
+      assertFails(Errno.EINVAL, () -> context.pkeyIndex(1, 0x7fff));
+    }
+  }
+
+  @Test
+  void aPeerWithoutLinkLocalGidIsReachedWhenItsMacWasTold() {
+    try (RcPair pair = new RcSetup().unconnected().on(Fabric.inline())) {
+      Gid ofLeft = pair.left.context.queryGid(1, 1);
+      Gid ofRight = pair.right.context.queryGid(1, 1);
+      pair.left.context.addNeighbor(ofRight, pair.right.context.queryPort(1).mac());
+      pair.right.context.addNeighbor(ofLeft, pair.left.context.queryPort(1).mac());
+      var setup = pair.setup().connection();
+      for (Side side : new Side[] {pair.left, pair.right}) {
+        Side peer = side == pair.left ? pair.right : pair.left;
+        side.qp.modify(setup.toInit(side.qp.type()));
+        var rtr = setup.toRtr(side.qp.type(), RcPair.endpoint(peer.qp, 0));
+        Gid destination = peer.context.queryGid(1, 1);
+        side.qp.modify(rtr.addressVector(AddressVector.to(destination, 1)));
+      }
+      pair.left.qp.modify(setup.toRts(pair.left.qp.type(), 0));
+      pair.right.qp.modify(setup.toRts(pair.right.qp.type(), 0));
+      new Transfer(pair.left, pair.right, 1)
+          .run(WrOpcode.SEND, Pieces.one(0, 3000), Pieces.one(1, 3000));
+    }
+  }
+}

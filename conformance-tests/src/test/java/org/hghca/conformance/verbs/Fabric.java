@@ -1,0 +1,180 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.hghca.driver.HghcaContext;
+import org.hghca.icm.IcmUsage;
+import org.hghca.model.Simulation;
+import org.hghca.model.SoftwareHca;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.RdmaDevices;
+
+/**
+ * Two contexts whose queue pairs reach each other, on what the system property {@code hghca.device}
+ * names: one locator, which both contexts open, or two, separated by a comma. By default they are
+ * two software HCAs of one inline simulation, joined by a cable.
+ *
+ * <p>Closing it checks that nothing was left behind.
+ */
+final class Fabric implements AutoCloseable {
+  /** How long anything may take, in real time. */
+  private static final Duration LIMIT = Duration.ofSeconds(20);
+
+  /** How much virtual time passes when nothing has come. */
+  private static final Duration STEP = Duration.ofMillis(1);
+
+  /** How often; nothing takes longer than some seconds of virtual time. */
+  private static final int STEPS = 10_000;
+
+  private static final Duration QUIET = Duration.ofSeconds(1);
+  private static final long QUIET_NANOS = 5_000_000;
+  private static final String DEVICE = System.getProperty("hghca.device", "");
+  private static final AtomicInteger NAMES = new AtomicInteger();
+
+  /** Null where time is the system's. */
+  private final Simulation simulation;
+
+  private final Context left;
+  private final Context right;
+  private final List<IcmUsage> leftTables;
+  private final List<IcmUsage> rightTables;
+  private boolean faultsExpected;
+
+  private Fabric(Simulation simulation, String leftLocator, String rightLocator) {
+    this.simulation = simulation;
+    this.left = RdmaDevices.open(leftLocator);
+    this.right = RdmaDevices.open(rightLocator);
+    this.leftTables = tables(left);
+    this.rightTables = tables(right);
+  }
+
+  /** On the devices that the tests were told to use. */
+  static Fabric open() {
+    if (DEVICE.isEmpty()) {
+      return inline();
+    }
+    String[] locators = DEVICE.split(",");
+    return new Fabric(null, locators[0], locators[locators.length - 1]);
+  }
+
+  /** On two software HCAs with virtual time, whatever the tests were told to use. */
+  static Fabric inline() {
+    String name = "conformance" + NAMES.incrementAndGet();
+    return new Fabric(
+        Simulation.inline(name), locator(name, "left", true), locator(name, "right", true));
+  }
+
+  /** On two software HCAs that the simulation's own thread runs. */
+  static Fabric threaded() {
+    String name = "conformance" + NAMES.incrementAndGet();
+    return new Fabric(null, locator(name, "left", false), locator(name, "right", false));
+  }
+
+  /** Both contexts on one device: the first one, or a software HCA with virtual time. */
+  static Fabric oneDevice() {
+    if (!DEVICE.isEmpty()) {
+      String locator = DEVICE.split(",")[0];
+      return new Fabric(null, locator, locator);
+    }
+    String name = "conformance" + NAMES.incrementAndGet();
+    String locator = "model:%s-alone?mode=inline&sim=%s".formatted(name, name);
+    return new Fabric(Simulation.inline(name), locator, locator);
+  }
+
+  private static String locator(String name, String side, boolean inline) {
+    return "model:%s-%s?cable=%s%s"
+        .formatted(name, side, name, inline ? "&mode=inline&sim=" + name : "");
+  }
+
+  Context left() {
+    return left;
+  }
+
+  Context right() {
+    return right;
+  }
+
+  boolean hasVirtualTime() {
+    return simulation != null;
+  }
+
+  /** The virtual time. */
+  Duration now() {
+    return simulation.now();
+  }
+
+  /** Lets virtual time pass. */
+  void advance(Duration time) {
+    simulation.advance(time);
+  }
+
+  /** Waits until something holds; virtual time passes meanwhile. */
+  void await(BooleanSupplier done, Supplier<String> otherwise) {
+    long start = System.nanoTime();
+    int steps = 0;
+    while (!done.getAsBoolean()) {
+      if (System.nanoTime() - start > LIMIT.toNanos() || simulation != null && ++steps > STEPS) {
+        throw new AssertionError(
+            "after %d ms: %s".formatted((System.nanoTime() - start) / 1_000_000, otherwise.get()));
+      }
+      if (simulation != null) {
+        simulation.advance(STEP);
+      } else {
+        Thread.yield();
+      }
+    }
+  }
+
+  /** Lets pass a time in which all that can happen does happen. */
+  void settle() {
+    if (simulation != null) {
+      simulation.advance(QUIET);
+      return;
+    }
+    for (long start = System.nanoTime(); System.nanoTime() - start < QUIET_NANOS; ) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** The device is to be given something that it must record as a fault. */
+  void expectFaults() {
+    faultsExpected = true;
+  }
+
+  private static List<IcmUsage> tables(Context context) {
+    return ((HghcaContext) context).card().icm();
+  }
+
+  @Override
+  public void close() {
+    assertThat(tables(left)).as("what the card's tables hold").isEqualTo(leftTables);
+    assertThat(tables(right)).as("what the card's tables hold").isEqualTo(rightTables);
+    List<SoftwareHca> hcas = simulation == null ? List.of() : present();
+    left.close();
+    right.close();
+    if (simulation != null) {
+      assertThat(present()).as("software HCAs that are still there").isEmpty();
+      simulation.close();
+    }
+    List<String> faults = hcas.stream().flatMap(hca -> hca.faults().stream()).toList();
+    if (faultsExpected && !hcas.isEmpty()) {
+      assertThat(faults).as("what the software HCAs had to object to").isNotEmpty();
+    } else {
+      assertThat(faults).as("what the software HCAs had to object to").isEmpty();
+    }
+  }
+
+  private List<SoftwareHca> present() {
+    return List.of(left, right).stream()
+        .map(context -> context.device().locator())
+        .map(locator -> locator.substring("model:".length(), locator.indexOf('?')))
+        .distinct()
+        .flatMap(name -> simulation.hca(name).stream())
+        .toList();
+  }
+}

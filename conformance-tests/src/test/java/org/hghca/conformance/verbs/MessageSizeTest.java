@@ -1,0 +1,68 @@
+package org.hghca.conformance.verbs;
+
+import java.util.Arrays;
+import java.util.stream.Stream;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every operation, at sizes around every power of two that matters, at every path MTU. */
+class MessageSizeTest {
+  static final WrOpcode[] OPCODES = {
+    WrOpcode.SEND,
+    WrOpcode.SEND_WITH_IMM,
+    WrOpcode.RDMA_WRITE,
+    WrOpcode.RDMA_WRITE_WITH_IMM,
+    WrOpcode.RDMA_READ
+  };
+
+  private static final int MIB = 1 << 20;
+  private static final int[] SIZES = {
+    0, 1, 2, 3, 15, 16, 17, 255, 256, 257, 1023, 1024, 1025, 4095, 4096, 4097, 8191, 8192, 8193,
+    65536, MIB - 1, MIB, MIB + 1
+  };
+
+  private static final long BUFFER = MIB + 8192;
+
+  static Stream<Arguments> everyOperationAtEveryMtu() {
+    return Arrays.stream(OPCODES)
+        .flatMap(opcode -> Arrays.stream(Mtu.values()).map(mtu -> Arguments.of(opcode, mtu)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyOperationAtEveryMtu")
+  void everySizeArrivesWholeAndNothingElseChanges(WrOpcode opcode, Mtu mtu) {
+    try (RcPair pair = new RcSetup().mtu(mtu).bufferSize(BUFFER).open()) {
+      sizesBothWays(pair, opcode, SIZES);
+    }
+  }
+
+  @ParameterizedTest
+  @FieldSource("OPCODES")
+  void everySizeArrivesInTheThreadedSimulation(WrOpcode opcode) {
+    try (RcPair pair = new RcSetup().bufferSize(BUFFER).on(Fabric.threaded())) {
+      sizesBothWays(pair, opcode, SIZES);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyOperationAtEveryMtu")
+  void sequenceNumbersWrapInTheMiddleOfMessages(WrOpcode opcode, Mtu mtu) {
+    try (RcPair pair = new RcSetup().mtu(mtu).psns(0xfffffe, 0xfffffd).open()) {
+      sizesBothWays(pair, opcode, 0, 4 * mtu.bytes(), 4 * mtu.bytes() + 1, 1);
+    }
+  }
+
+  /** Each size from an odd place to another. */
+  private static void sizesBothWays(RcPair pair, WrOpcode opcode, int... sizes) {
+    Transfer toRight = new Transfer(pair.left, pair.right, 1);
+    Transfer toLeft = new Transfer(pair.right, pair.left, 2);
+    for (int size : sizes) {
+      toRight.run(opcode, Pieces.one(64 + size % 61, size), Pieces.one(128 + size % 59, size));
+      toLeft.run(opcode, Pieces.one(4096 + size % 13, size), Pieces.one(4095 - size % 7, size));
+    }
+  }
+}

@@ -1,0 +1,233 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.LongStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What becomes of requests in each state (table A1-1), and of a queue pair that is used again. */
+class PostingStateTest {
+
+  private static SendRequest anySend(RcPair pair) {
+    return pair.left.send.send().sge(pair.left.buffer, 0, 8).signaled();
+  }
+
+  private static void assertRefused(ThrowingCallable post, String... words) {
+    assertThatThrownBy(post)
+        .isInstanceOf(BadRequestException.class)
+        .hasMessageContainingAll(words)
+        .extracting("errno", "index")
+        .containsExactly(Errno.EINVAL, 0);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = QpState.class,
+      names = {"RESET", "INIT", "RTR"})
+  void sendsAreRefusedBeforeReadyToSend(QpState state) {
+    try (RcPair pair = new RcSetup().unconnected().open()) {
+      QpFixtures.bring(pair.left.qp, pair.right.qp, state);
+      SendRequest send = anySend(pair);
+      assertRefused(() -> pair.left.qp.postSend(send), state.name(), "send");
+      assertRefused(() -> pair.left.qp.tryPostSend(send), state.name());
+      assertRefused(() -> pair.left.qp.postSend(send, send), state.name());
+      pair.left.assertQuiet();
+    }
+  }
+
+  @Test
+  void receivesAreRefusedInReset() {
+    try (RcPair pair = new RcSetup().unconnected().open()) {
+      assertRefused(() -> pair.left.postReceive(1, 0, 8), "RESET", "receive");
+      pair.left.receive.into(pair.left.buffer, 0, 8);
+      assertRefused(() -> pair.left.qp.tryPostReceive(pair.left.receive), "RESET");
+      assertRefused(() -> pair.left.qp.postReceive(pair.left.receive, pair.left.receive), "RESET");
+    }
+  }
+
+  @Test
+  void receivesPostedInEachStateFromInitOnAreUsedInOrder() {
+    SplittableRandom random = new SplittableRandom(31);
+    try (RcPair pair = new RcSetup().unconnected().open()) {
+      Side left = pair.left;
+      Side right = pair.right;
+      QpFixtures.bring(left.qp, right.qp, QpState.RTS);
+      right.qp.modify(pair.setup().connection().toInit(right.qp.type()));
+      right.postReceive(1, 0, 8);
+      right.qp.modify(
+          pair.setup().connection().toRtr(right.qp.type(), RcPair.endpoint(left.qp, 0)));
+      right.postReceive(2, 8, 8);
+      // In RTR the peer's messages are taken already.
+      left.randomize(0, 8, random);
+      left.qp.postSend(anySend(pair));
+      Side.assertSuccess(left.sent());
+      assertThat(right.received().wrId()).isEqualTo(1);
+      right.expect(0, left, 0, 8);
+      right.qp.modify(pair.setup().connection().toRts(right.qp.type(), 0));
+      left.randomize(0, 8, random);
+      left.qp.postSend(anySend(pair));
+      Side.assertSuccess(left.sent());
+      assertThat(right.received().wrId()).isEqualTo(2);
+      right.expect(8, left, 0, 8);
+      right.verify("receives posted in INIT and RTR");
+    }
+  }
+
+  @Test
+  void messagesToAQueuePairInResetOrInitAreDroppedSilently() {
+    try (RcPair pair = new RcSetup().unconnected().retries(12, 7, 8, 7).open()) {
+      RcSetup setup = pair.setup();
+      RcPair.connectReceiver(setup, pair.left.qp, pair.right.qp, 0);
+      pair.left.qp.modify(setup.connection().toRts(pair.left.qp.type(), 0));
+      pair.right.qp.modify(setup.connection().toInit(pair.right.qp.type()));
+      pair.right.postReceive(1, 0, 8);
+      pair.left.qp.postSend(anySend(pair));
+      assertThat(pair.left.sent().status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
+      pair.right.assertQuiet();
+      pair.right.verify("nothing");
+    }
+  }
+
+  @Test
+  void goingToErrorFlushesBothQueuesInOrder() {
+    // The peer posts no receive, so that the sends stay outstanding.
+    try (RcPair pair = new RcSetup().retries(12, 7, 14, 7).open()) {
+      for (int i = 0; i < 5; i++) {
+        SendRequest send = pair.left.send.wrId(i).send().sge(pair.left.buffer, 0, 8);
+        pair.left.qp.postSend(i % 2 == 0 ? send : send.signaled());
+        pair.left.postReceive(100 + i, 0, 8);
+      }
+      pair.left.qp.modify(QpAttributes.to(QpState.ERR));
+      assertFlushed(pair.left.sent(5), 0, 5, pair.left.qp.number());
+      assertFlushed(pair.left.received(5), 100, 5, pair.left.qp.number());
+      pair.left.assertQuiet();
+      assertThat(pair.left.qp.query().state()).isEqualTo(QpState.ERR);
+    }
+  }
+
+  @Test
+  void requestsPostedInErrorAreFlushed() {
+    try (RcPair pair = RcPair.open()) {
+      pair.left.postReceive(1, 0, 8);
+      pair.left.qp.modify(QpAttributes.to(QpState.ERR));
+      pair.left.postReceive(2, 0, 8);
+      pair.left.postReceive(3, 0, 8);
+      pair.left.qp.postSend(anySend(pair).wrId(10));
+      SendRequest another = new SendRequest().wrId(11).send().sge(pair.left.buffer, 0, 8);
+      SendRequest third = new SendRequest().wrId(12).send().sge(pair.left.buffer, 0, 8);
+      pair.left.qp.postSend(another, third);
+      assertFlushed(pair.left.sent(3), 10, 3, pair.left.qp.number());
+      assertFlushed(pair.left.received(3), 1, 3, pair.left.qp.number());
+      pair.left.assertQuiet();
+    }
+  }
+
+  @Test
+  void receivesPostedBeforeTheErrorWasPolledAreFlushedToo() {
+    try (RcPair pair = RcPair.open()) {
+      pair.right.postReceive(1, 0, 4);
+      pair.right.postReceive(2, 0, 8);
+      pair.left.qp.postSend(anySend(pair));
+      pair.fabric.settle();
+      // The first is too small: the queue pair is in error, which nobody has noticed yet.
+      pair.right.postReceive(3, 0, 8);
+      pair.right.postReceive(4, 0, 8);
+      List<Wc> found = pair.right.received(4);
+      assertThat(found).extracting(Wc::wrId).containsExactly(1L, 2L, 3L, 4L);
+      assertThat(found.getFirst().status()).isEqualTo(WcStatus.LOC_LEN_ERR);
+      assertFlushed(found.subList(1, 4), 2, 3, pair.right.qp.number());
+      pair.right.assertQuiet();
+    }
+  }
+
+  @Test
+  void receivesPostedWhenTheErrorLeftNoCompletionAreFlushedAfterAQuery() {
+    try (RcPair pair = RcPair.open()) {
+      pair.left.qp.postSend(
+          pair.left.send.rdmaWrite(pair.right.address(0), 0x7fff_fff0).sge(pair.left.buffer, 0, 8));
+      assertThat(pair.left.sent().status()).isEqualTo(WcStatus.REM_ACCESS_ERR);
+      pair.right.postReceive(3, 0, 8);
+      assertThat(pair.right.qp.query().state()).isEqualTo(QpState.ERR);
+      pair.right.postReceive(4, 0, 8);
+      assertFlushed(pair.right.received(2), 3, 2, pair.right.qp.number());
+    }
+  }
+
+  @Test
+  void aQueueInErrorIsFullAtItsDepthToo() {
+    try (RcPair pair = new RcSetup().depth(3).open()) {
+      pair.left.qp.modify(QpAttributes.to(QpState.ERR));
+      pair.left.receive.wrId(5).into(pair.left.buffer, 0, 8);
+      for (int i = 0; i < 3; i++) {
+        assertThat(pair.left.qp.tryPostReceive(pair.left.receive)).isTrue();
+      }
+      assertThat(pair.left.qp.tryPostReceive(pair.left.receive)).isFalse();
+      pair.left.received(3);
+      assertThat(pair.left.qp.tryPostReceive(pair.left.receive)).isTrue();
+      pair.left.received(1);
+    }
+  }
+
+  private static void assertFlushed(List<Wc> found, long firstWrId, int count, int qpn) {
+    assertThat(found)
+        .allSatisfy(
+            completion -> {
+              assertThat(completion.status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
+              assertThat(completion.qpNumber()).isEqualTo(qpn);
+            })
+        .extracting(Wc::wrId)
+        .containsExactlyElementsOf(LongStream.range(firstWrId, firstWrId + count).boxed().toList());
+  }
+
+  @Test
+  void resetForgetsWhatWasOutstandingAndTheQueuePairServesAgain() {
+    try (RcPair pair = new RcSetup().depth(8).retries(12, 7, 14, 7).open()) {
+      for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < round % 8; i++) {
+          pair.left.qp.postSend(anySend(pair).wrId(1000 + i));
+          pair.left.postReceive(2000 + i, 0, 8);
+        }
+        if (round % 3 == 0) {
+          pair.left.qp.modify(QpAttributes.to(QpState.ERR));
+        }
+        pair.left.qp.modify(QpAttributes.to(QpState.RESET));
+        pair.right.qp.modify(QpAttributes.to(QpState.RESET));
+        pair.left.assertQuiet();
+        pair.right.assertQuiet();
+        pair.connect(round * 77_777 & 0xffffff, 0xffffff - round);
+        Transfer transfer = new Transfer(pair.left, pair.right, round);
+        for (WrOpcode opcode : MessageSizeTest.OPCODES) {
+          transfer.run(opcode, Pieces.one(16, 3000), Pieces.one(17, 3000));
+        }
+      }
+    }
+  }
+
+  @Test
+  void completionsFromBeforeAResetAreGone() {
+    try (RcPair pair = new RcSetup().depth(8).open()) {
+      for (int i = 0; i < 4; i++) {
+        pair.right.postReceive(i, 0, 8);
+        pair.left.qp.postSend(anySend(pair).wrId(i));
+      }
+      pair.fabric.settle();
+      pair.left.qp.modify(QpAttributes.to(QpState.RESET));
+      pair.right.qp.modify(QpAttributes.to(QpState.RESET));
+      pair.left.assertQuiet();
+      pair.right.assertQuiet();
+    }
+  }
+}

@@ -1,0 +1,134 @@
+package org.hghca.conformance.verbs;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.hghca.conformance.verbs.Pieces.Piece;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+
+/**
+ * Memory of a random program: what it ought to hold, and which parts of it requests are using. No
+ * two requests that are under way use the same part, so that what it holds in the end does not
+ * depend on which of them comes first.
+ */
+final class ProgramRegion {
+  private static final int TRIES = 4;
+
+  private final Arena arena = Arena.ofShared();
+  private final MemoryRegion region;
+  private final MemorySegment expected;
+  private final List<Pieces> busy = new ArrayList<>();
+
+  ProgramRegion(ProtectionDomain pd, SplittableRandom random) {
+    long size = random.nextLong(1, 1 << random.nextInt(8, 17));
+    MemorySegment memory = arena.allocate(size + 4096, 4096).asSlice(random.nextInt(4096), size);
+    this.expected = arena.allocate(size);
+    this.region = pd.register(memory, Side.ALL);
+  }
+
+  MemoryRegion region() {
+    return region;
+  }
+
+  private MemorySegment memory() {
+    return region.segment();
+  }
+
+  /** Some parts that nobody uses, of at most so many bytes; from now on they are in use. */
+  Optional<Pieces> take(long most, int count, SplittableRandom random) {
+    long total = random.nextLong(Math.min(most, region.length()) + 1);
+    return takeExactly(total, count, random);
+  }
+
+  /** Some parts that nobody uses, of so many bytes together; from now on they are in use. */
+  Optional<Pieces> takeExactly(long total, int count, SplittableRandom random) {
+    for (int i = 0; i < TRIES; i++) {
+      long offset = random.nextLong(region.length());
+      Pieces pieces = Pieces.random(offset, total, count, random);
+      if (end(pieces) <= region.length() && busy.stream().noneMatch(b -> overlap(b, pieces))) {
+        busy.add(pieces);
+        return Optional.of(pieces);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static long start(Pieces pieces) {
+    return pieces.parts().getFirst().offset();
+  }
+
+  private static long end(Pieces pieces) {
+    Piece last = pieces.parts().getLast();
+    return last.offset() + last.length();
+  }
+
+  private static boolean overlap(Pieces one, Pieces other) {
+    return start(one) <= end(other) && start(other) <= end(one);
+  }
+
+  void release(Pieces pieces) {
+    busy.remove(pieces);
+  }
+
+  boolean isBusy() {
+    return !busy.isEmpty();
+  }
+
+  /** The program writes new data. */
+  void randomize(Pieces pieces, SplittableRandom random) {
+    for (Piece piece : pieces.parts()) {
+      for (long at = piece.offset(); at < piece.offset() + piece.length(); at++) {
+        memory().set(ValueLayout.JAVA_BYTE, at, (byte) random.nextInt());
+      }
+    }
+    expectAnything(pieces);
+  }
+
+  /** Nobody can say what is there: it is taken as it is. */
+  void expectAnything(Pieces pieces) {
+    for (Piece piece : pieces.parts()) {
+      MemorySegment.copy(memory(), piece.offset(), expected, piece.offset(), piece.length());
+    }
+  }
+
+  /** The device is to move data in here. */
+  void expect(Pieces pieces, ProgramRegion source, Pieces from) {
+    byte[] data = new byte[(int) from.total()];
+    int at = 0;
+    for (Piece piece : from.parts()) {
+      int length = (int) piece.length();
+      MemorySegment.copy(source.expected, ValueLayout.JAVA_BYTE, piece.offset(), data, at, length);
+      at += length;
+    }
+    at = 0;
+    for (Piece piece : pieces.parts()) {
+      int length = (int) Math.min(piece.length(), data.length - at);
+      MemorySegment.copy(data, at, expected, ValueLayout.JAVA_BYTE, piece.offset(), length);
+      at += length;
+    }
+  }
+
+  /** The first byte that is not what it ought to be. */
+  Optional<String> difference() {
+    long at = memory().mismatch(expected);
+    return at < 0
+        ? Optional.empty()
+        : Optional.of(
+            "byte %d of the region with key 0x%x is 0x%02x instead of 0x%02x"
+                .formatted(
+                    at,
+                    region.rkey(),
+                    memory().get(ValueLayout.JAVA_BYTE, at),
+                    expected.get(ValueLayout.JAVA_BYTE, at)));
+  }
+
+  void close() {
+    region.close();
+    arena.close();
+  }
+}

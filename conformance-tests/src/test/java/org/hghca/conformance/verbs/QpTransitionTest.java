@@ -1,0 +1,254 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.QpAttribute;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The states of an RC queue pair on the device: tables A1-1 and A1-2. */
+class QpTransitionTest {
+  /** The states that a program can bring a queue pair to. */
+  private static final Set<QpState> REACHABLE =
+      EnumSet.of(QpState.RESET, QpState.INIT, QpState.RTR, QpState.RTS, QpState.ERR);
+
+  /** Table A1-2, column Transform, less what needs the state SQD. */
+  private static final Map<QpState, Set<QpState>> LEGAL =
+      Map.of(
+          QpState.RESET, EnumSet.of(QpState.RESET, QpState.INIT),
+          QpState.INIT, EnumSet.of(QpState.RESET, QpState.ERR, QpState.INIT, QpState.RTR),
+          QpState.RTR, EnumSet.of(QpState.RESET, QpState.ERR, QpState.RTS),
+          QpState.RTS, EnumSet.of(QpState.RESET, QpState.ERR, QpState.RTS),
+          QpState.ERR, EnumSet.of(QpState.RESET, QpState.ERR));
+
+  static Stream<Arguments> everyPairOfStates() {
+    return REACHABLE.stream()
+        .flatMap(
+            from ->
+                Arrays.stream(QpState.values())
+                    .filter(to -> !(from == QpState.RTS && to == QpState.SQD))
+                    .map(to -> Arguments.of(from, to)));
+  }
+
+  private static RcPair unconnected() {
+    return new RcSetup().unconnected().open();
+  }
+
+  private static void assertState(RcPair pair, QpState state) {
+    assertThat(pair.left.qp.state()).isEqualTo(state);
+    assertThat(pair.left.qp.query().state()).isEqualTo(state);
+  }
+
+  private static void assertRefused(RcPair pair, QpAttributes attributes, String... words) {
+    assertThatThrownBy(() -> pair.left.qp.modify(attributes))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContainingAll(words)
+        .extracting("errno")
+        .isEqualTo(Errno.EINVAL);
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyPairOfStates")
+  void theTransitionsOfTheTableExistAndNoOthers(QpState from, QpState to) {
+    try (RcPair pair = unconnected()) {
+      QpFixtures.bring(pair.left.qp, pair.right.qp, from);
+      assertState(pair, from);
+      boolean stays = from == to && from != QpState.INIT;
+      QpAttributes attributes =
+          QpFixtures.attributes(to, stays ? Set.of() : QpFixtures.required(to), pair.right.qp);
+      if (LEGAL.get(from).contains(to)) {
+        pair.left.qp.modify(attributes);
+        assertState(pair, to);
+      } else {
+        assertRefused(pair, attributes, from.name(), to.name());
+        assertState(pair, from);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = QpState.class,
+      names = {"INIT", "RTR", "RTS"})
+  void eachRequiredAttributeIsMissed(QpState to) {
+    QpState from = QpState.values()[to.ordinal() - 1];
+    for (QpAttribute left : QpFixtures.required(to)) {
+      try (RcPair pair = unconnected()) {
+        QpFixtures.bring(pair.left.qp, pair.right.qp, from);
+        Set<QpAttribute> some = EnumSet.copyOf(QpFixtures.required(to));
+        some.remove(left);
+        assertRefused(
+            pair, QpFixtures.attributes(to, some, pair.right.qp), left.name(), from.name());
+        assertState(pair, from);
+        pair.left.qp.modify(QpFixtures.attributes(to, QpFixtures.required(to), pair.right.qp));
+        assertState(pair, to);
+      }
+    }
+  }
+
+  static Stream<Arguments> optionalAttributes() {
+    // Table A1-2, column op_param, and what libibverbs takes besides.
+    return Stream.of(
+        Arguments.of(QpState.RESET, QpState.INIT, Set.of()),
+        Arguments.of(QpState.INIT, QpState.INIT, Set.of()),
+        Arguments.of(
+            QpState.INIT,
+            QpState.RTR,
+            Set.of(
+                QpAttribute.ACCESS_FLAGS, QpAttribute.PKEY_INDEX, QpAttribute.MAX_DEST_RD_ATOMIC)),
+        Arguments.of(
+            QpState.RTR,
+            QpState.RTS,
+            Set.of(
+                QpAttribute.ACCESS_FLAGS, QpAttribute.MIN_RNR_TIMER, QpAttribute.MAX_QP_RD_ATOMIC)),
+        Arguments.of(
+            QpState.RTS, QpState.RTS, Set.of(QpAttribute.ACCESS_FLAGS, QpAttribute.MIN_RNR_TIMER)),
+        Arguments.of(QpState.RTS, QpState.ERR, Set.of()),
+        Arguments.of(QpState.RTS, QpState.RESET, Set.of()),
+        Arguments.of(QpState.ERR, QpState.RESET, Set.of()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("optionalAttributes")
+  void eachFurtherAttributeIsTakenOrRefusedAsTheTableSays(
+      QpState from, QpState to, Set<QpAttribute> optional) {
+    Set<QpAttribute> required =
+        from == to && to == QpState.RTS ? Set.of() : QpFixtures.required(to);
+    for (QpAttribute extra : QpFixtures.SETTABLE) {
+      if (required.contains(extra)) {
+        continue;
+      }
+      try (RcPair pair = unconnected()) {
+        QpFixtures.bring(pair.left.qp, pair.right.qp, from);
+        QpAttributes attributes = QpFixtures.attributes(to, required, pair.right.qp);
+        QpFixtures.set(attributes, extra, pair.right.qp);
+        if (optional.contains(extra)) {
+          pair.left.qp.modify(attributes);
+          assertState(pair, to);
+        } else {
+          assertRefused(pair, attributes, extra.name());
+          assertState(pair, from);
+        }
+      }
+    }
+  }
+
+  @Test
+  void theCurrentStateIsCheckedWhereItIsGiven() {
+    try (RcPair pair = unconnected()) {
+      QpFixtures.bring(pair.left.qp, pair.right.qp, QpState.RTR);
+      QpAttributes attributes =
+          QpFixtures.attributes(QpState.RTS, QpFixtures.TO_RTS, pair.right.qp);
+      assertRefused(pair, attributes.currentState(QpState.INIT), "RTR", "INIT");
+      assertState(pair, QpState.RTR);
+      pair.left.qp.modify(attributes.currentState(QpState.RTR));
+      assertState(pair, QpState.RTS);
+    }
+  }
+
+  @Test
+  void drainingTheSendQueueIsRefusedAtOnce() {
+    try (RcPair pair = RcPair.open()) {
+      assertThatThrownBy(() -> pair.left.qp.modify(QpAttributes.to(QpState.SQD)))
+          .isInstanceOf(VerbsException.class)
+          .extracting("errno")
+          .isEqualTo(Errno.EOPNOTSUPP);
+      assertState(pair, QpState.RTS);
+    }
+  }
+
+  @Test
+  void valuesThatTheDeviceDoesNotHaveAreRefusedAndChangeNothing() {
+    try (RcPair pair = unconnected()) {
+      QpAttributes init = ConnectionOptions.DEFAULT.toInit(QpType.RC);
+      assertRefused(pair, init.port(2), "port 2");
+      assertRefused(pair, ConnectionOptions.DEFAULT.toInit(QpType.RC).pkeyIndex(1), "P_Key");
+      assertState(pair, QpState.RESET);
+      QpFixtures.bring(pair.left.qp, pair.right.qp, QpState.INIT);
+      AddressVector nowhere = AddressVector.to(Gid.NONE, 0);
+      QpAttributes rtr = QpFixtures.attributes(QpState.RTR, QpFixtures.TO_RTR, pair.right.qp);
+      assertRefused(pair, rtr.addressVector(nowhere), "global route");
+      Gid stranger = Gid.ofIpv4(0x0b0c0d0e);
+      assertRefused(pair, rtr.addressVector(AddressVector.to(stranger, 1)), "addNeighbor");
+      assertState(pair, QpState.INIT);
+    }
+  }
+
+  @Test
+  void queryTellsWhatWasSetLast() {
+    try (RcPair pair = unconnected()) {
+      QpFixtures.bring(pair.left.qp, pair.right.qp, QpState.INIT);
+      pair.left.qp.modify(
+          QpFixtures.attributes(QpState.RTR, QpFixtures.TO_RTR, pair.right.qp)
+              .maxDestinationReadAtomic(12));
+      pair.left.qp.modify(
+          QpFixtures.attributes(QpState.RTS, QpFixtures.TO_RTS, pair.right.qp)
+              .maxReadAtomic(12)
+              .access(AccessFlag.REMOTE_READ));
+      QpAttributes now = pair.left.qp.query();
+      Gid peer = pair.right.context.queryGid(1, 0);
+      assertThat(now.addressVector().destination()).isEqualTo(peer);
+      assertThat(now.addressVector().hopLimit()).isEqualTo(64);
+      assertThat(now.pathMtu().bytes()).isEqualTo(512);
+      assertThat(now.destinationQpn()).isEqualTo(pair.right.qp.number());
+      assertThat(now.receivePsn()).isEqualTo(0xabcdef);
+      assertThat(now.sendPsn()).isEqualTo(0x123456);
+      assertThat(now.minRnrTimer()).isEqualTo(5);
+      assertThat(now.timeout()).isEqualTo(12);
+      assertThat(now.retryCount()).isEqualTo(3);
+      assertThat(now.rnrRetry()).isEqualTo(2);
+      assertThat(now.pkeyIndex()).isZero();
+      assertThat(now.port()).isEqualTo(1);
+      assertThat(now.access()).isEqualTo(Set.of(AccessFlag.REMOTE_READ));
+      assertThat(now.maxReadAtomic()).isGreaterThanOrEqualTo(12);
+      assertThat(now.maxDestinationReadAtomic()).isGreaterThanOrEqualTo(12);
+    }
+  }
+
+  @Test
+  void noMoreReadsOutstandingThanTheDeviceHas() {
+    try (RcPair pair = unconnected()) {
+      QpFixtures.bring(pair.left.qp, pair.right.qp, QpState.RTR);
+      int most = pair.left.context.queryDevice().maxQpInitiatorReadAtomic();
+      QpAttributes rts = QpFixtures.attributes(QpState.RTS, QpFixtures.TO_RTS, pair.right.qp);
+      assertRefused(pair, rts.maxReadAtomic(most + 1), "the device takes " + most);
+      assertThatCode(() -> pair.left.qp.modify(rts.maxReadAtomic(most))).doesNotThrowAnyException();
+    }
+  }
+
+  @Test
+  void typesThatTheDeviceDoesNotHaveYetAreUnsupported() {
+    try (RcPair pair = unconnected()) {
+      for (QpType type : List.of(QpType.UC, QpType.UD)) {
+        assertThatThrownBy(
+                () ->
+                    pair.left.pd.createQueuePair(
+                        QueuePairAttributes.of(type, pair.left.sendQueue, pair.left.receiveQueue)))
+            .isInstanceOf(VerbsException.class)
+            .extracting("errno")
+            .isEqualTo(Errno.EOPNOTSUPP);
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package org.hghca.conformance.verbs;
+
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QueuePair;
+
+/** Two connected queue pairs and everything that they need. Closing checks that nothing is left. */
+final class RcPair implements AutoCloseable {
+  final Fabric fabric;
+  final Side left;
+  final Side right;
+  private final RcSetup setup;
+
+  RcPair(Fabric fabric, RcSetup setup) {
+    this.fabric = fabric;
+    this.setup = setup;
+    this.left = new Side(fabric, fabric.left(), setup);
+    this.right = new Side(fabric, fabric.right(), setup);
+    if (setup.connected()) {
+      connect(setup.leftPsn(), setup.rightPsn());
+    }
+  }
+
+  /** A pair with everything as it usually is. */
+  static RcPair open() {
+    return new RcSetup().open();
+  }
+
+  RcSetup setup() {
+    return setup;
+  }
+
+  /** Takes both queue pairs from RESET to RTS. */
+  void connect(int leftPsn, int rightPsn) {
+    toRtr(left.qp, right.qp, rightPsn);
+    toRtr(right.qp, left.qp, leftPsn);
+    toRts(left.qp, leftPsn);
+    toRts(right.qp, rightPsn);
+  }
+
+  private void toRtr(QueuePair qp, QueuePair peer, int psn) {
+    connectReceiver(setup, qp, peer, psn);
+  }
+
+  private void toRts(QueuePair qp, int psn) {
+    qp.modify(setup.connection().toRts(qp.type(), psn));
+  }
+
+  static void connectReceiver(RcSetup setup, QueuePair qp, QueuePair peer, int psn) {
+    qp.modify(setup.connection().toInit(qp.type()));
+    qp.modify(setup.connection().toRtr(qp.type(), endpoint(peer, psn)));
+  }
+
+  /** Connects two queue pairs that were made apart. */
+  static void connect(RcSetup setup, QueuePair one, QueuePair other) {
+    connectReceiver(setup, one, other, setup.rightPsn());
+    connectReceiver(setup, other, one, setup.leftPsn());
+    one.modify(setup.connection().toRts(one.type(), setup.leftPsn()));
+    other.modify(setup.connection().toRts(other.type(), setup.rightPsn()));
+  }
+
+  static QpEndpoint endpoint(QueuePair qp, int psn) {
+    Gid gid = qp.protectionDomain().context().queryGid(1, 0);
+    return new QpEndpoint(0, qp.number(), psn, gid);
+  }
+
+  @Override
+  public void close() {
+    left.close();
+    right.close();
+    fabric.close();
+  }
+}

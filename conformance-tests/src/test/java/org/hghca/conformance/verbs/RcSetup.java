@@ -1,0 +1,176 @@
+package org.hghca.conformance.verbs;
+
+import java.util.Set;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.QueuePairAttributes;
+
+/** What an {@link RcPair} is like. */
+final class RcSetup {
+  private int depth = 16;
+  private int sges = 1;
+  private int inline;
+  private boolean signalAll;
+  private boolean singleOwner;
+  private boolean connected = true;
+  private long bufferSize = 1 << 16;
+  private Set<AccessFlag> bufferAccess = Side.ALL;
+  private ConnectionOptions connection = ConnectionOptions.DEFAULT;
+  private int leftPsn = 0x123456;
+  private int rightPsn = 0xabcdef;
+
+  /** Of both queues of both queue pairs. */
+  RcSetup depth(int value) {
+    depth = value;
+    return this;
+  }
+
+  int depth() {
+    return depth;
+  }
+
+  RcSetup sges(int value) {
+    sges = value;
+    return this;
+  }
+
+  RcSetup inline(int value) {
+    inline = value;
+    return this;
+  }
+
+  RcSetup signalAll() {
+    signalAll = true;
+    return this;
+  }
+
+  RcSetup singleOwner() {
+    singleOwner = true;
+    return this;
+  }
+
+  /** Leaves the queue pairs in RESET. */
+  RcSetup unconnected() {
+    connected = false;
+    return this;
+  }
+
+  RcSetup bufferSize(long value) {
+    bufferSize = value;
+    return this;
+  }
+
+  long bufferSize() {
+    return bufferSize;
+  }
+
+  RcSetup bufferAccess(AccessFlag... value) {
+    bufferAccess = Set.of(value);
+    return this;
+  }
+
+  Set<AccessFlag> bufferAccess() {
+    return bufferAccess;
+  }
+
+  RcSetup mtu(Mtu value) {
+    connection = connection.withPathMtu(value);
+    return this;
+  }
+
+  /** What peers may do through the queue pairs. */
+  RcSetup qpAccess(AccessFlag... value) {
+    ConnectionOptions c = connection;
+    connection =
+        new ConnectionOptions(
+            c.port(),
+            c.gidIndex(),
+            c.pathMtu(),
+            Set.of(value),
+            c.readAtomic(),
+            c.minRnrTimer(),
+            c.timeout(),
+            c.retryCount(),
+            c.rnrRetry());
+    return this;
+  }
+
+  RcSetup readAtomic(int value) {
+    ConnectionOptions c = connection;
+    connection =
+        new ConnectionOptions(
+            c.port(),
+            c.gidIndex(),
+            c.pathMtu(),
+            c.access(),
+            value,
+            c.minRnrTimer(),
+            c.timeout(),
+            c.retryCount(),
+            c.rnrRetry());
+    return this;
+  }
+
+  /** Codes and counts as in libibverbs. */
+  RcSetup retries(int minRnrTimer, int rnrRetry, int timeout, int retryCount) {
+    ConnectionOptions c = connection;
+    connection =
+        new ConnectionOptions(
+            c.port(),
+            c.gidIndex(),
+            c.pathMtu(),
+            c.access(),
+            c.readAtomic(),
+            minRnrTimer,
+            timeout,
+            retryCount,
+            rnrRetry);
+    return this;
+  }
+
+  ConnectionOptions connection() {
+    return connection;
+  }
+
+  /** The first packet sequence numbers that each side sends. */
+  RcSetup psns(int left, int right) {
+    leftPsn = left;
+    rightPsn = right;
+    return this;
+  }
+
+  int leftPsn() {
+    return leftPsn;
+  }
+
+  int rightPsn() {
+    return rightPsn;
+  }
+
+  boolean connected() {
+    return connected;
+  }
+
+  QueuePairAttributes apply(QueuePairAttributes attributes) {
+    QueuePairAttributes a =
+        attributes
+            .sendDepth(depth)
+            .receiveDepth(depth)
+            .maxSendSge(sges)
+            .maxReceiveSge(sges)
+            .maxInline(inline);
+    a = signalAll ? a.signalAll() : a;
+    return singleOwner ? a.singleOwner() : a;
+  }
+
+  /** Makes the pair on the devices that the tests were told to use; closing it closes them. */
+  RcPair open() {
+    return new RcPair(Fabric.open(), this);
+  }
+
+  /** Makes the pair on a fabric, which belongs to the pair. */
+  RcPair on(Fabric fabric) {
+    return new RcPair(fabric, this);
+  }
+}

@@ -1,0 +1,200 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.LongStream;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Lists of requests, and queues that are full. */
+class RequestListTest {
+  private static final int DEPTH = 16;
+  private final SplittableRandom random = new SplittableRandom(21);
+
+  private static SendRequest write(RcPair pair, int slot) {
+    return new SendRequest()
+        .wrId(slot)
+        .rdmaWrite(pair.right.address(16L * slot), pair.right.buffer.rkey())
+        .sge(pair.left.buffer, 16L * slot, 16)
+        .signaled();
+  }
+
+  private static SendRequest[] writes(RcPair pair, int count) {
+    SendRequest[] requests = new SendRequest[count];
+    for (int i = 0; i < count; i++) {
+      requests[i] = write(pair, i);
+    }
+    return requests;
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 15, 16})
+  void aListOfSendsIsCarriedOutInOrder(int length) {
+    try (RcPair pair = new RcSetup().depth(DEPTH).open()) {
+      for (int round = 0; round < 5; round++) {
+        pair.left.randomize(0, 16L * length, random);
+        pair.right.expect(0, pair.left, 0, 16L * length);
+        pair.left.qp.postSend(writes(pair, length));
+        assertThat(pair.left.sent(length))
+            .allSatisfy(Side::assertSuccess)
+            .extracting(Wc::wrId)
+            .containsExactlyElementsOf(LongStream.range(0, length).boxed().toList());
+        pair.right.verify("a list of " + length);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 15, 16})
+  void aListOfReceivesIsUsedInOrder(int length) {
+    try (RcPair pair = new RcSetup().depth(DEPTH).open()) {
+      for (int round = 0; round < 5; round++) {
+        ReceiveRequest[] receives = new ReceiveRequest[length];
+        for (int i = 0; i < length; i++) {
+          receives[i] = new ReceiveRequest().wrId(100 + i).into(pair.right.buffer, 32L * i, 32);
+        }
+        pair.right.qp.postReceive(receives);
+        for (int i = 0; i < length; i++) {
+          pair.left.randomize(0, 32, random);
+          pair.right.expect(32L * i, pair.left, 0, 32);
+          pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 32).signaled());
+          Side.assertSuccess(pair.left.sent());
+        }
+        assertThat(pair.right.received(length))
+            .allSatisfy(Side::assertSuccess)
+            .extracting(Wc::wrId)
+            .containsExactlyElementsOf(LongStream.range(100, 100 + length).boxed().toList());
+        pair.right.verify("receives in a list of " + length);
+      }
+    }
+  }
+
+  @Test
+  void aListOfDifferentOperationsWithFencesBetween() {
+    try (RcPair pair = new RcSetup().depth(DEPTH).readAtomic(2).open()) {
+      Side left = pair.left;
+      Side right = pair.right;
+      left.randomize(0, 256, random);
+      right.randomize(1024, 256, random);
+      right.postReceive(1, 4096, 64);
+      right.postReceive(2, 8192, 64);
+      int rkey = right.buffer.rkey();
+      left.qp.postSend(
+          new SendRequest().rdmaWrite(right.address(0), rkey).sge(left.buffer, 0, 100),
+          new SendRequest().rdmaRead(right.address(1024), rkey).sge(left.buffer, 2048, 256),
+          new SendRequest().send().sge(left.buffer, 100, 64).fence(),
+          new SendRequest().rdmaRead(right.address(0), rkey).sge(left.buffer, 3000, 100),
+          new SendRequest()
+              .rdmaWriteWithImmediate(right.address(512), rkey, 0x01020304)
+              .sge(left.buffer, 3000, 100)
+              .fence()
+              .signaled());
+      Side.assertSuccess(left.sent());
+      List<Wc> received = right.received(2);
+      assertThat(received).allSatisfy(Side::assertSuccess);
+      assertThat(received).extracting(Wc::wrId).containsExactly(1L, 2L);
+      assertThat(received.get(1).immediate()).isEqualTo(0x01020304);
+      right.expect(0, left, 0, 100);
+      left.expect(2048, right, 1024, 256);
+      right.expect(4096, left, 100, 64);
+      left.expect(3000, left, 0, 100);
+      right.expect(512, left, 0, 100);
+      left.verify("left");
+      right.verify("right");
+    }
+  }
+
+  @Test
+  void aFullSendQueueAnswersFalseAndSaysHowMuchOfAListItTook() {
+    // Nobody takes the SENDs, so that they stay outstanding.
+    try (RcPair pair = new RcSetup().depth(4).retries(12, 7, 14, 7).open()) {
+      SendRequest send = pair.left.send.send().sge(pair.left.buffer, 0, 8).signaled();
+      SendRequest[] six = {send, send, send, send, send, send};
+      assertThat(pair.left.qp.tryPostSend(six, 0, 3)).isEqualTo(3);
+      assertThat(pair.left.qp.tryPostSend(six, 3, 3)).isEqualTo(1);
+      assertThat(pair.left.qp.tryPostSend(send)).isFalse();
+      assertThat(pair.left.qp.tryPostSend(six, 0, 6)).isZero();
+      assertThatThrownBy(() -> pair.left.qp.postSend(send))
+          .isInstanceOf(BadRequestException.class)
+          .hasMessageContainingAll("send queue", "4 requests", "ENOMEM (12)")
+          .extracting("errno", "index")
+          .containsExactly(Errno.ENOMEM, 0);
+      for (int i = 0; i < 4; i++) {
+        pair.right.postReceive(i, 0, 8);
+      }
+      pair.left.sent(4);
+      pair.right.received(4);
+      assertThat(pair.left.qp.tryPostSend(send)).isTrue();
+      pair.right.postReceive(4, 0, 8);
+      Side.assertSuccess(pair.left.sent());
+      Side.assertSuccess(pair.right.received());
+    }
+  }
+
+  @Test
+  void aListBeyondTheRoomEndsWithTheIndexOfTheFirstThatWasNotPosted() {
+    try (RcPair pair = new RcSetup().depth(4).retries(12, 7, 14, 7).open()) {
+      SendRequest send = pair.left.send.send().sge(pair.left.buffer, 0, 8).signaled();
+      BadRequestException sends =
+          catchThrowableOfType(
+              BadRequestException.class,
+              () -> pair.left.qp.postSend(send, send, send, send, send, send));
+      assertThat(sends.errno()).isEqualTo(Errno.ENOMEM);
+      assertThat(sends.index()).isEqualTo(4);
+      ReceiveRequest receive = new ReceiveRequest().into(pair.right.buffer, 0, 8);
+      BadRequestException receives =
+          catchThrowableOfType(
+              BadRequestException.class,
+              () -> pair.right.qp.postReceive(receive, receive, receive, receive, receive));
+      assertThat(receives.errno()).isEqualTo(Errno.ENOMEM);
+      assertThat(receives.index()).isEqualTo(4);
+      assertThat(receives).hasMessageContainingAll("receive queue", "4 requests");
+      assertThat(pair.left.sent(4)).allSatisfy(Side::assertSuccess);
+      assertThat(pair.right.received(4)).allSatisfy(Side::assertSuccess);
+    }
+  }
+
+  @Test
+  void aFullReceiveQueueAnswersFalse() {
+    try (RcPair pair = new RcSetup().depth(3).open()) {
+      ReceiveRequest receive = new ReceiveRequest().into(pair.right.buffer, 0, 8);
+      ReceiveRequest[] five = {receive, receive, receive, receive, receive};
+      assertThat(pair.right.qp.tryPostReceive(five, 0, 5)).isEqualTo(3);
+      assertThat(pair.right.qp.tryPostReceive(receive)).isFalse();
+      assertThatThrownBy(() -> pair.right.qp.postReceive(receive))
+          .isInstanceOf(BadRequestException.class)
+          .extracting("errno", "index")
+          .containsExactly(Errno.ENOMEM, 0);
+    }
+  }
+
+  @Test
+  void whatStandsBeforeABadRequestOfAListIsPosted() {
+    try (RcPair pair = new RcSetup().depth(DEPTH).open()) {
+      List<SendRequest> list = new ArrayList<>(List.of(writes(pair, 5)));
+      pair.left.randomize(0, 80, random);
+      pair.right.expect(0, pair.left, 0, 48);
+      list.get(3).sge(pair.left.buffer, 0, 1); // one element too many
+      BadRequestException refused =
+          catchThrowableOfType(
+              BadRequestException.class,
+              () -> pair.left.qp.postSend(list.toArray(SendRequest[]::new)));
+      assertThat(refused.errno()).isEqualTo(Errno.EINVAL);
+      assertThat(refused.index()).isEqualTo(3);
+      assertThat(refused).hasMessageContaining("request 3 of the list");
+      assertThat(pair.left.sent(3)).allSatisfy(Side::assertSuccess);
+      pair.left.assertQuiet();
+      pair.right.verify("the first three of five");
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.SplittableRandom;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WcStatus;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Peers that are not ready, and peers that are gone, in virtual time. */
+class RetryTest {
+  /** 12 stands for 0.64 ms. */
+  private static final int RNR_TIMER = 12;
+
+  private static final Duration RNR_WAIT = Duration.ofNanos(640_000);
+  private static final Duration STEP = Duration.ofNanos(100_000);
+
+  private static SendRequest send(RcPair pair, long wrId) {
+    return pair.left.send.wrId(wrId).send().sge(pair.left.buffer, 0, 8).signaled();
+  }
+
+  private static RcPair pair(int rnrRetry, int timeout, int retryCount) {
+    return new RcSetup().retries(RNR_TIMER, rnrRetry, timeout, retryCount).on(Fabric.inline());
+  }
+
+  /** Steps until a completion is there; returns it and how long it took. */
+  private record Timed(Wc completion, Duration time) {
+    static Timed await(RcPair pair, Duration step) {
+      Duration start = pair.fabric.now();
+      for (int i = 0; i < 100_000; i++) {
+        var found = Wc.drain(pair.left.sendQueue);
+        if (!found.isEmpty()) {
+          return new Timed(found.getFirst(), pair.fabric.now().minus(start));
+        }
+        pair.fabric.advance(step);
+      }
+      throw new AssertionError("no completion after " + pair.fabric.now().minus(start));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 3, 6})
+  void aReceiverThatIsNeverReadyEndsTheRetries(int rnrRetry) {
+    try (RcPair pair = pair(rnrRetry, 14, 7)) {
+      pair.left.qp.postSend(send(pair, 3));
+      Timed timed = Timed.await(pair, STEP);
+      assertThat(timed.completion().status()).isEqualTo(WcStatus.RNR_RETRY_EXC_ERR);
+      assertThat(timed.completion().wrId()).isEqualTo(3);
+      assertThat(timed.time())
+          .isBetween(
+              RNR_WAIT.multipliedBy(rnrRetry), RNR_WAIT.multipliedBy(rnrRetry).plus(RNR_WAIT));
+      assertThat(pair.left.qp.query().state()).isEqualTo(QpState.ERR);
+      // The peer has done nothing wrong.
+      assertThat(pair.right.qp.query().state()).isEqualTo(QpState.RTS);
+    }
+  }
+
+  @Test
+  void sevenRetriesAreForEver() {
+    try (RcPair pair = pair(7, 14, 7)) {
+      pair.left.randomize(0, 8, new SplittableRandom(1));
+      pair.left.qp.postSend(send(pair, 3));
+      pair.fabric.advance(Duration.ofSeconds(10));
+      assertThat(Wc.drain(pair.left.sendQueue)).isEmpty();
+      pair.right.postReceive(4, 16, 8);
+      Side.assertSuccess(pair.left.sent());
+      assertThat(pair.right.received().wrId()).isEqualTo(4);
+      pair.right.expect(16, pair.left, 0, 8);
+      pair.right.verify("a message that waited");
+    }
+  }
+
+  @Test
+  void aReceiverThatBecomesReadyInTimeGetsEverythingInOrder() {
+    SplittableRandom random = new SplittableRandom(2);
+    try (RcPair pair = pair(3, 14, 7)) {
+      for (int i = 0; i < 10; i++) {
+        pair.left.randomize(8L * i, 8, random);
+        pair.left.qp.postSend(
+            new SendRequest().wrId(i).send().sge(pair.left.buffer, 8L * i, 8).signaled());
+      }
+      for (int i = 0; i < 10; i++) {
+        // Late each time, and more often than there are retries: a success gives all retries back.
+        pair.fabric.advance(RNR_WAIT);
+        pair.right.postReceive(100 + i, 1024 + 8 * i, 8);
+        pair.right.expect(1024 + 8L * i, pair.left, 8L * i, 8);
+        Wc sent = pair.left.sent();
+        Side.assertSuccess(sent);
+        assertThat(sent.wrId()).isEqualTo(i);
+        assertThat(pair.right.received().wrId()).isEqualTo(100 + i);
+      }
+      pair.right.verify("ten messages that waited");
+    }
+  }
+
+  @Test
+  void aWriteWithImmediateWaitsForAReceiveToo() {
+    try (RcPair pair = pair(7, 14, 7)) {
+      pair.left.randomize(0, 3000, new SplittableRandom(3));
+      pair.left.qp.postSend(
+          pair.left
+              .send
+              .rdmaWriteWithImmediate(pair.right.address(7), pair.right.buffer.rkey(), 42)
+              .sge(pair.left.buffer, 0, 3000)
+              .signaled());
+      pair.fabric.advance(Duration.ofMillis(50));
+      assertThat(Wc.drain(pair.left.sendQueue)).isEmpty();
+      pair.right.qp.postReceive(pair.right.receive.wrId(1).empty());
+      Side.assertSuccess(pair.left.sent());
+      assertThat(pair.right.received().immediate()).isEqualTo(42);
+      pair.right.expect(7, pair.left, 0, 3000);
+      pair.right.verify("RDMA WRITE with immediate that waited");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"8, 0", "8, 1", "8, 7", "10, 3", "14, 7"})
+  void aPeerThatIsGoneEndsTheRetries(int timeout, int retryCount) {
+    Duration wait = Duration.ofNanos(4096L << timeout);
+    try (RcPair pair = pair(7, timeout, retryCount)) {
+      pair.right.qp.close();
+      pair.left.qp.postSend(send(pair, 3));
+      Timed timed = Timed.await(pair, wait.dividedBy(8));
+      assertThat(timed.completion().status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
+      // At least 4.096 us * 2^timeout each time, and at most four times that.
+      assertThat(timed.time())
+          .isBetween(wait.multipliedBy(retryCount), wait.multipliedBy(4L * (retryCount + 1)));
+      assertThat(pair.left.qp.query().state()).isEqualTo(QpState.ERR);
+    }
+  }
+
+  @Test
+  void aPeerInErrorIsAsGoodAsGone() {
+    try (RcPair pair = pair(7, 8, 2)) {
+      pair.right.qp.modify(QpAttributes.to(QpState.ERR));
+      pair.left.qp.postSend(send(pair, 1));
+      pair.left.qp.postSend(send(pair, 2));
+      var completions = pair.left.sent(2);
+      assertThat(completions)
+          .extracting(Wc::status)
+          .containsExactly(WcStatus.RETRY_EXC_ERR, WcStatus.WR_FLUSH_ERR);
+    }
+  }
+
+  @Test
+  void aTimeoutOfZeroWaitsForEver() {
+    try (RcPair pair = pair(7, 0, 7)) {
+      pair.right.qp.modify(QpAttributes.to(QpState.ERR));
+      pair.left.qp.postSend(send(pair, 1));
+      pair.fabric.advance(Duration.ofHours(1));
+      assertThat(Wc.drain(pair.left.sendQueue)).isEmpty();
+      pair.left.qp.modify(QpAttributes.to(QpState.ERR));
+      assertThat(pair.left.sent().status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
+    }
+  }
+
+  @Test
+  void aReadOfAPeerThatIsGoneFailsAsWell() {
+    try (RcPair pair = pair(7, 8, 2)) {
+      pair.right.qp.modify(QpAttributes.to(QpState.ERR));
+      pair.left.qp.postSend(
+          pair.left
+              .send
+              .rdmaRead(pair.right.address(0), pair.right.buffer.rkey())
+              .sge(pair.left.buffer, 0, 8));
+      assertThat(pair.left.sent().status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
+      pair.left.verify("nothing read");
+    }
+  }
+}

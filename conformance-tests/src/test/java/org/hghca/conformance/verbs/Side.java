@@ -1,0 +1,144 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WcStatus;
+
+/** One player of a connection: its objects, and what its buffer ought to hold. */
+final class Side implements AutoCloseable {
+  static final Set<AccessFlag> ALL =
+      Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
+
+  final Fabric fabric;
+  final Context context;
+  final ProtectionDomain pd;
+  final CompletionQueue sendQueue;
+  final CompletionQueue receiveQueue;
+  final QueuePair qp;
+  final MemoryRegion buffer;
+
+  /** Requests for use by one statement at a time. */
+  final SendRequest send = new SendRequest();
+
+  final ReceiveRequest receive = new ReceiveRequest();
+
+  private final Arena arena = Arena.ofShared();
+  private final MemorySegment expected;
+
+  Side(Fabric fabric, Context context, RcSetup setup) {
+    this.fabric = fabric;
+    this.context = context;
+    this.pd = context.allocateProtectionDomain();
+    this.sendQueue = context.createCompletionQueue(setup.depth());
+    this.receiveQueue = context.createCompletionQueue(setup.depth());
+    this.qp = pd.createQueuePair(setup.apply(QueuePairAttributes.rc(sendQueue, receiveQueue)));
+    this.buffer = pd.allocate(setup.bufferSize(), setup.bufferAccess());
+    this.expected = arena.allocate(setup.bufferSize());
+  }
+
+  MemorySegment memory() {
+    return buffer.segment();
+  }
+
+  /** The address of a byte of the buffer, for peers. */
+  long address(long offset) {
+    return buffer.address() + offset;
+  }
+
+  /** Waits for the completion of a send request. */
+  Wc sent() {
+    return Wc.awaitOne(fabric, sendQueue);
+  }
+
+  List<Wc> sent(int count) {
+    return Wc.await(fabric, sendQueue, count);
+  }
+
+  /** Waits for the completion of a receive request. */
+  Wc received() {
+    return Wc.awaitOne(fabric, receiveQueue);
+  }
+
+  List<Wc> received(int count) {
+    return Wc.await(fabric, receiveQueue, count);
+  }
+
+  /** Posts a receive into a part of the buffer. */
+  void postReceive(long wrId, long offset, long length) {
+    qp.postReceive(receive.wrId(wrId).into(buffer, offset, length));
+  }
+
+  /** Checks that no completion is there and none comes. */
+  void assertQuiet() {
+    fabric.settle();
+    assertThat(Wc.drain(sendQueue)).isEmpty();
+    assertThat(Wc.drain(receiveQueue)).isEmpty();
+  }
+
+  /** Puts new data into a part of the buffer, as the program does. */
+  void randomize(long offset, long length, SplittableRandom random) {
+    long end = offset + length;
+    long at = offset;
+    for (; at + 8 <= end; at += 8) {
+      memory().set(ValueLayout.JAVA_LONG_UNALIGNED, at, random.nextLong());
+    }
+    for (; at < end; at++) {
+      memory().set(ValueLayout.JAVA_BYTE, at, (byte) random.nextInt());
+    }
+    MemorySegment.copy(memory(), offset, expected, offset, length);
+  }
+
+  /** The device is to put into our buffer what a part of a peer's buffer ought to hold. */
+  void expect(long offset, Side peer, long peerOffset, long length) {
+    MemorySegment.copy(peer.expected, peerOffset, expected, offset, length);
+  }
+
+  /** Nobody can say what this part of the buffer holds: it is taken as it is. */
+  void expectAnything(long offset, long length) {
+    MemorySegment.copy(memory(), offset, expected, offset, length);
+  }
+
+  /** Checks every byte of the buffer. */
+  void verify(String what) {
+    long at = memory().mismatch(expected);
+    if (at >= 0) {
+      throw new AssertionError(
+          "%s: byte %d of %d is 0x%02x instead of 0x%02x"
+              .formatted(
+                  what,
+                  at,
+                  memory().byteSize(),
+                  memory().get(ValueLayout.JAVA_BYTE, at),
+                  expected.get(ValueLayout.JAVA_BYTE, at)));
+    }
+  }
+
+  static void assertSuccess(Wc completion) {
+    assertThat(completion.status()).as("%s", completion).isEqualTo(WcStatus.SUCCESS);
+  }
+
+  @Override
+  public void close() {
+    buffer.close();
+    qp.close();
+    sendQueue.close();
+    receiveQueue.close();
+    pd.close();
+    arena.close();
+  }
+}
