@@ -53,13 +53,14 @@ final class BringUp {
 
       // INIT_HCA comes before MAP_ICM: the card tells the tables apart by their bases.
       IcmManager icm = IcmManager.create(function, commands, profile, limits);
-      undo.add(icm::close);
       commands.initHca(icm.initHca());
       undo.add(
           () -> {
             closeHca(commands, function);
             stop(function);
+            // Not reached when the reset failed: what the card may reach then stays.
             retirement.afterReset();
+            icm.close();
           });
       icm.activate();
 
@@ -76,9 +77,20 @@ final class BringUp {
           retirement,
           undo::close);
     } catch (RuntimeException e) {
-      undo.close();
-      throw Failures.of("cannot bring up " + function.locator(), e);
+      throw takenBack(undo, Failures.of("cannot bring up " + function.locator(), e));
+    } catch (Error e) {
+      throw takenBack(undo, e); // a fault of mapped registers, among others
     }
+  }
+
+  /** The failure, after all that was done is taken back. */
+  private static <T extends Throwable> T takenBack(Undo undo, T failure) {
+    try {
+      undo.close();
+    } catch (RuntimeException another) {
+      failure.addSuppressed(another);
+    }
+    return failure;
   }
 
   private static void checkPlatform() {

@@ -127,11 +127,24 @@ final class DeviceContext extends Resource implements HghcaContext {
     check();
     checkPort(port);
     Mtu mtu = Mtu.of(hghca.limits().device().maxMtu());
-    Optional<PortInfo> info = hghca.portInfo();
-    PortState state =
-        info.map(known -> PortState.values()[known.portState()]).orElse(PortState.ACTIVE);
+    Optional<PortInfo> info = portInfo();
+    PortState state = info.map(DeviceContext::state).orElse(PortState.ACTIVE);
     return new PortAttributes(
         state, info.isEmpty(), mtu, mtu, gids.size(), 1, 1L << 31, 0, 0, 0, hghca.address().mac());
+  }
+
+  private Optional<PortInfo> portInfo() {
+    try {
+      return hghca.portInfo();
+    } catch (RuntimeException e) {
+      throw Failures.of("cannot query the port of " + name.name(), e);
+    }
+  }
+
+  /** A state that does not exist is libibverbs' "invalid state". */
+  private static PortState state(PortInfo info) {
+    PortState[] known = PortState.values();
+    return info.portState() < known.length ? known[info.portState()] : PortState.NOP;
   }
 
   @Override

@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
@@ -12,9 +13,18 @@ final class Health {
 
   private final String device;
   private final AtomicReference<String> cause = new AtomicReference<>();
+  private volatile Runnable onFailure = () -> {};
 
   Health(String device) {
     this.device = device;
+  }
+
+  /**
+   * Has something done when the device fails: once, by whoever finds it out and under whatever
+   * locks that one holds.
+   */
+  void onFailure(Runnable action) {
+    onFailure = action;
   }
 
   boolean isDead() {
@@ -25,6 +35,7 @@ final class Health {
   void fail(String why) {
     if (cause.compareAndSet(null, why)) {
       LOG.error("{} has failed: {}", device, why);
+      onFailure.run();
     }
   }
 
@@ -36,9 +47,16 @@ final class Health {
   void check() {
     String why = cause.getAcquire();
     if (why != null) {
-      throw new VerbsException(
-          Errno.EIO,
-          "%s has failed and must be closed and opened again: %s".formatted(device, why));
+      throw new VerbsException(Errno.EIO, complaint(why));
     }
+  }
+
+  /** What to tell of a dead device; empty while it works. */
+  Optional<String> complaint() {
+    return Optional.ofNullable(cause.getAcquire()).map(this::complaint);
+  }
+
+  private String complaint(String why) {
+    return "%s has failed and must be closed and opened again: %s".formatted(device, why);
   }
 }

@@ -155,9 +155,10 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     lock.lock();
     try {
       checkAlive();
-      int count = drain(out, max);
-      if (hasFlushing && count < max) {
-        count = flush(out, count, max);
+      int most = Math.min(max, out.capacity());
+      int count = drain(out, most);
+      if (hasFlushing && count < most) {
+        count = flush(out, count, most);
       }
       return count;
     } finally {
@@ -283,8 +284,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     int count = from;
     for (int left = flushing.size(); left > 0 && count < max; left--) {
       HghcaQueuePair qp = flushing.removeFirst();
-      count = qp.flushReceives(out, count, max);
-      if (qp.hasFlushedReceives()) {
+      count = qp.flushedReceives().complete(out, count, max);
+      if (!qp.flushedReceives().isEmpty()) {
         flushing.addLast(qp);
       }
     }
@@ -374,6 +375,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
 
   @Override
   void release() {
+    // Who polls now ends first; who polls later finds the queue closed.
+    lock.lock();
+    lock.unlock();
     device
         .retirement()
         .retire(

@@ -75,6 +75,7 @@ final class HghcaDevice {
     this.cqNumbers = new NumberAllocator("completion queues", limits.firstCq(), limits.endCq());
     this.qpNumbers = new NumberAllocator("queue pairs", limits.firstQp(), limits.endQp());
     this.address = LinkAddress.of(function.locator());
+    health.onFailure(() -> queuePairs.forEach(HghcaQueuePair::deviceFailed));
   }
 
   /** Allocates memory for a queue and registers it; the registration owns it. */
@@ -169,7 +170,10 @@ final class HghcaDevice {
 
   /** Takes the card down and gives it back. Nothing uses it any more. */
   void close() {
-    takeDown.run();
-    buffers.close();
+    try {
+      takeDown.run();
+    } finally {
+      buffers.close();
+    }
   }
 }

@@ -51,7 +51,8 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
 
   @Override
   String describe() {
-    return "MR 0x%08x".formatted(registration.key());
+    // Its domain tells of it also while it is being made.
+    return registration == null ? "a new MR" : "MR 0x%08x".formatted(registration.key());
   }
 
   @Override

@@ -1,13 +1,13 @@
 package org.hghca.driver;
 
-import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttributes;
@@ -20,14 +20,15 @@ import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
-import org.hghca.verbs.WcOpcode;
-import org.hghca.verbs.WcStatus;
 
 /**
  * A queue pair. MODIFY_QP replaces the whole context in the card, so the driver keeps all of it and
  * sends all of it each time.
  */
 final class HghcaQueuePair extends Resource implements QueuePair {
+  private static final AtomicReferenceFieldUpdater<HghcaQueuePair, QpState> STATE =
+      AtomicReferenceFieldUpdater.newUpdater(HghcaQueuePair.class, QpState.class, "state");
+
   private final HghcaProtectionDomain pd;
   private final HghcaDevice device;
   private final QpType type;
@@ -44,10 +45,11 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   /** Null for a queue pair that one thread owns. */
   private final SpinLock receiveLock;
 
-  /** The wr_ids of receives posted in state ERR, which the card has not seen. */
-  private final ArrayDeque<Long> flushed = new ArrayDeque<>();
+  private final FlushedReceives flushed;
 
   private QueuePairContext context;
+
+  /** Changed by modifying, and by whoever learns of an error, through STATE. */
   private volatile QpState state = QpState.RESET;
 
   HghcaQueuePair(HghcaProtectionDomain pd, QueuePairAttributes attributes) {
@@ -99,6 +101,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
               geometry.receiveSlots(),
               geometry.receiveStrideLog(),
               capabilities.maxReceiveSge());
+      this.flushed = new FlushedReceives(number, capabilities.receiveDepth(), receives);
       this.context = QpContexts.fresh(this, geometry);
       device.queuePairs().put(number, this);
       undo.forget();
@@ -207,7 +210,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     try {
       QpState now = state;
       if (now == QpState.ERR) {
-        return postFlushedReceive(request);
+        return postFlushedReceive(request, index);
       }
       if (now == QpState.RESET) {
         throw wrongState("receive", index);
@@ -231,7 +234,10 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   }
 
   private BadRequestException wrongState(String what, int index) {
-    device.health().check();
+    Optional<String> death = device.health().complaint();
+    if (death.isPresent()) {
+      return new BadRequestException(Errno.EIO, index, death.get());
+    }
     return new BadRequestException(
         Errno.EINVAL,
         index,
@@ -247,52 +253,42 @@ final class HghcaQueuePair extends Resource implements QueuePair {
    * completion queue's lock, so it must not take the receive lock, whose holders take that one.
    */
   void failed() {
-    if (state != QpState.ERR) {
-      state = QpState.ERR;
-      sends.setOpen(true);
+    for (QpState now = state; now != QpState.ERR && now != QpState.RESET; now = state) {
+      // Whoever takes it to RESET at this moment wins: what is closed must not open again.
+      if (STATE.compareAndSet(this, now, QpState.ERR)) {
+        sends.setOpen(this::takesSends);
+      }
     }
+  }
+
+  /** The device is dead: nothing is posted any more. Called as {@link #failed} is. */
+  void deviceFailed() {
+    failed();
+    sends.setOpen(this::takesSends);
+  }
+
+  private boolean takesSends() {
+    QpState now = state;
+    return (now == QpState.RTS || now == QpState.ERR) && !device.health().isDead();
   }
 
   boolean hasFailed() {
     return state == QpState.ERR;
   }
 
-  private boolean postFlushedReceive(ReceiveRequest request) {
-    synchronized (flushed) {
-      if (receives.outstanding() + flushed.size() >= capabilities.receiveDepth()) {
-        return false;
-      }
-      flushed.addLast(request.wrId());
+  private boolean postFlushedReceive(ReceiveRequest request, int index) {
+    if (device.health().isDead()) {
+      throw wrongState("receive", index);
+    }
+    if (!flushed.post(request)) {
+      return false;
     }
     receiveQueue.addFlushing(this);
     return true;
   }
 
-  /** Completes receives posted in ERR, when the card has completed those before them. */
-  int flushReceives(Completions out, int from, int max) {
-    int count = from;
-    synchronized (flushed) {
-      while (count < max && !flushed.isEmpty() && receives.outstanding() == 0) {
-        out.set(
-            count++,
-            flushed.removeFirst(),
-            WcStatus.WR_FLUSH_ERR.code(),
-            WcOpcode.RECV.code(),
-            0,
-            0,
-            0,
-            number,
-            0,
-            0);
-      }
-    }
-    return count;
-  }
-
-  boolean hasFlushedReceives() {
-    synchronized (flushed) {
-      return !flushed.isEmpty();
-    }
+  FlushedReceives flushedReceives() {
+    return flushed;
   }
 
   // ---- states
@@ -309,11 +305,8 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     if (from == QpState.RESET && to == QpState.RESET) {
       return;
     }
-    QueuePairContext next = context.copy();
+    QueuePairContext next = to == QpState.RESET ? QpContexts.reset(context) : live(from);
     QpContexts.apply(attributes, to, next, pd.deviceContext());
-    if (to == QpState.RESET) {
-      next = QpContexts.reset(next);
-    }
     // Before the card changes its mind the queues stop taking what it would not see any more.
     boolean stops = to == QpState.RESET || to == QpState.ERR;
     if (stops) {
@@ -322,15 +315,39 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     try {
       device.commands().modifyQp(command(from, to), number, next);
     } catch (RuntimeException e) {
-      enter(from);
+      change(to, from);
       throw Failures.of("cannot modify " + describe(), e);
     }
     context = next;
     if (to == QpState.RESET) {
       forget();
     } else if (!stops) {
-      enter(to);
+      change(from, to);
     }
+  }
+
+  /** Changes the state, unless an error has changed it meanwhile. */
+  private void change(QpState from, QpState to) {
+    if (STATE.compareAndSet(this, from, to)) {
+      sends.setOpen(this::takesSends);
+    }
+  }
+
+  /**
+   * The context with the sequence numbers that the card has come to by now. A card that replaces
+   * the whole context would otherwise go back to those that traffic began with.
+   */
+  private QueuePairContext live(QpState from) {
+    QueuePairContext c = context.copy();
+    boolean counts = from == QpState.RTR || from == QpState.RTS || from == QpState.SQE;
+    if (counts && device.limits().profile().queryQpReliable()) {
+      try {
+        QpContexts.copySequenceNumbers(device.commands().queryQp(number), c);
+      } catch (RuntimeException e) {
+        throw Failures.of("cannot query " + describe(), e);
+      }
+    }
+    return c;
   }
 
   /** Changes the state between two requests, not within one. */
@@ -338,15 +355,13 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     lockReceives();
     state = to;
     unlockReceives();
-    sends.setOpen(to == QpState.RTS || to == QpState.ERR);
+    sends.setOpen(this::takesSends);
   }
 
   private void forget() {
     sendQueue.drop(this, sends::reset);
     receiveQueue.drop(this, receives::reset);
-    synchronized (flushed) {
-      flushed.clear();
-    }
+    flushed.clear();
   }
 
   private static HcrCommand command(QpState from, QpState to) {

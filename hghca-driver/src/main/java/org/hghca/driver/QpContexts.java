@@ -224,6 +224,13 @@ final class QpContexts {
     c.set(DESTINATION_IP, av.destination().ipv4().orElse(0));
   }
 
+  /** Takes over what the card counts while messages flow. */
+  static void copySequenceNumbers(QueuePairContext from, QueuePairContext to) {
+    to.set(NEXT_SEND_PSN, from.get(NEXT_SEND_PSN));
+    to.set(LAST_ACKED_PSN, from.get(LAST_ACKED_PSN));
+    to.set(NEXT_RECEIVE_PSN, from.get(NEXT_RECEIVE_PSN));
+  }
+
   /** The state that a context is in. */
   static QpState state(QueuePairContext c) {
     int code = c.get(STATE);

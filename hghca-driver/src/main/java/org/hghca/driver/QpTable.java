@@ -1,6 +1,7 @@
 package org.hghca.driver;
 
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 
 /** The queue pairs of a device by their number. Thread-safe. */
 final class QpTable {
@@ -13,6 +14,16 @@ final class QpTable {
   /** The queue pair with a number; null when there is none. */
   HghcaQueuePair find(int number) {
     return number >= 0 && number < slots.length() ? slots.getAcquire(number) : null;
+  }
+
+  /** Does something with each queue pair that is there. */
+  void forEach(Consumer<HghcaQueuePair> action) {
+    for (int number = 0; number < slots.length(); number++) {
+      HghcaQueuePair qp = find(number);
+      if (qp != null) {
+        action.accept(qp);
+      }
+    }
   }
 
   void put(int number, HghcaQueuePair qp) {

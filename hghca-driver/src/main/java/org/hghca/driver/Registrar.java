@@ -26,7 +26,7 @@ final class Registrar {
   private final IcmManager icm;
   private final Retirement retirement;
   private final int mttBatch;
-  private final int mptCount;
+  private final int capacity;
   private final NumberAllocator mptIndexes;
   private final RangeAllocator mttEntries;
   private int variant;
@@ -42,9 +42,11 @@ final class Registrar {
     this.icm = icm;
     this.retirement = retirement;
     this.mttBatch = profile.mttMaxPerWrite();
-    this.mptCount = (int) Math.min(icm.capacity(IcmTable.MPT), 1 << VARIANT_SHIFT);
+    int keys = (int) Math.min(icm.capacity(IcmTable.MPT), 1L << VARIANT_SHIFT);
     // Key 0 is never given out: a forgotten key would name somebody's memory.
-    this.mptIndexes = new NumberAllocator("memory keys", Math.max(1, reservedKeys), mptCount);
+    int firstKey = Math.max(1, reservedKeys);
+    this.mptIndexes = new NumberAllocator("memory keys", firstKey, keys);
+    this.capacity = keys - firstKey;
     long firstMtt = reservedMtts + MTT_LINE - 1 & -MTT_LINE;
     this.mttEntries = new RangeAllocator(firstMtt, icm.capacity(IcmTable.MTT), MTT_LINE);
   }
@@ -195,6 +197,6 @@ final class Registrar {
 
   /** How many registrations there can be. */
   int capacity() {
-    return mptCount;
+    return capacity;
   }
 }

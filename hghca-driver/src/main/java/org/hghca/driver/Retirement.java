@@ -13,17 +13,23 @@ final class Retirement {
   private static final Logger LOG = LoggerFactory.getLogger(Retirement.class);
 
   private final List<Runnable> untilReset = new ArrayList<>();
+  private boolean reset;
 
   /**
    * Makes the card forget something, then frees what belonged to it. Where the card does not obey,
-   * its numbers and table entries stay taken for good, and its memory until the reset.
+   * its numbers and table entries stay taken for good, and its memory until the reset. After that
+   * there is nothing left that could forget: only the memory is freed.
    *
    * @param what for the log
    * @param command makes the card forget; may throw
-   * @param freeMemory must not throw
+   * @param freeMemory may throw when the process itself still holds the memory
    * @param freeNumbers gives back numbers and table entries; must not throw
    */
   void retire(String what, Runnable command, Runnable freeMemory, Runnable freeNumbers) {
+    if (isReset()) {
+      freeMemory.run();
+      return;
+    }
     try {
       command.run();
     } catch (RuntimeException e) {
@@ -33,17 +39,33 @@ final class Retirement {
       }
       return;
     }
-    freeMemory.run();
-    freeNumbers.run();
+    try {
+      freeMemory.run();
+    } finally {
+      freeNumbers.run();
+    }
+  }
+
+  private boolean isReset() {
+    synchronized (untilReset) {
+      return reset;
+    }
   }
 
   /** The device was reset: nothing is reachable any more. */
   void afterReset() {
     List<Runnable> left;
     synchronized (untilReset) {
+      reset = true;
       left = List.copyOf(untilReset);
       untilReset.clear();
     }
-    left.forEach(Runnable::run);
+    for (Runnable freeMemory : left) {
+      try {
+        freeMemory.run();
+      } catch (RuntimeException e) {
+        LOG.warn("memory stays allocated: {}", e.getMessage());
+      }
+    }
   }
 }

@@ -3,6 +3,7 @@ package org.hghca.driver;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.Doorbell;
@@ -186,10 +187,15 @@ final class SendRing {
     }
   }
 
-  /** Opens the ring for requests, or closes it, between two of them. */
-  void setOpen(boolean open) {
+  /**
+   * Opens the ring for requests, or closes it, between two of them.
+   *
+   * @param open asked under the ring's lock, so that of several callers the last one's answer is
+   *     also the newest
+   */
+  synchronized void setOpen(BooleanSupplier open) {
     lock();
-    limit = open ? depth : 0;
+    limit = open.getAsBoolean() ? depth : 0;
     unlock();
   }
 

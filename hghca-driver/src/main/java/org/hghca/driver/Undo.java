@@ -18,10 +18,23 @@ final class Undo implements AutoCloseable {
     steps.clear();
   }
 
+  /** Takes back; a step that fails keeps none of the others from being taken back. */
   @Override
   public void close() {
+    RuntimeException failure = null;
     while (!steps.isEmpty()) {
-      steps.pop().run();
+      try {
+        steps.pop().run();
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 }

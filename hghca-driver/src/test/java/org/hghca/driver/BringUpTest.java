@@ -63,10 +63,37 @@ class BringUpTest {
     assertThat(failed).isPositive();
   }
 
+  @Test
+  void anErrorOfThePlatformGivesTheCardBack() {
+    FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
+    function.onCommand(
+        () -> {
+          throw new StackOverflowError("stands for any error of the platform");
+        });
+    assertThatThrownBy(() -> bringUp(function)).isInstanceOf(StackOverflowError.class);
+    assertThat(function.isClosed()).isTrue();
+    assertThat(function.busMasterAtClose()).isFalse();
+    // The mailbox of the command that never ended stays mapped until the function is closed.
+    assertThat(function.mappingsAtClose()).isLessThanOrEqualTo(1);
+  }
+
   private static void assertGivenBack(FailingFunction function) {
     assertThat(function.isClosed()).isTrue();
     assertThat(function.mappingsAtClose()).isZero();
     assertThat(function.busMasterAtClose()).isFalse();
+  }
+
+  @Test
+  void aCardThatCannotBeResetIsGivenBackWithItsMemoryStillMapped() {
+    FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
+    HghcaDevice device = bringUp(function);
+    device.registerQueue(4096, 1, 0);
+    function.failReset();
+    assertThatThrownBy(device::close).hasMessageContaining("the reset failed");
+    assertThat(function.isClosed()).isTrue();
+    assertThat(function.busMasterAtClose()).isFalse();
+    // Its queue, and the tables that tell the card where the queue is.
+    assertThat(function.mappingsAtClose()).isGreaterThan(1);
   }
 
   @Test

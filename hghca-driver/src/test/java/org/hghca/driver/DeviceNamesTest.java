@@ -2,6 +2,7 @@ package org.hghca.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevice;
@@ -22,9 +23,7 @@ class DeviceNamesTest {
     System.setProperty(DeviceNames.PROPERTY, "model:b, model:a?mac=02:00:00:00:00:0a");
     assertThat(RdmaDevices.list())
         .extracting(RdmaDevice::name, RdmaDevice::locator)
-        .startsWith(
-            org.assertj.core.groups.Tuple.tuple("hghca0", "model:a?mac=02:00:00:00:00:0a"),
-            org.assertj.core.groups.Tuple.tuple("hghca1", "model:b"));
+        .startsWith(tuple("hghca0", "model:a?mac=02:00:00:00:00:0a"), tuple("hghca1", "model:b"));
   }
 
   @Test

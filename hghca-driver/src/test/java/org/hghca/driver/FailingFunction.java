@@ -28,6 +28,9 @@ final class FailingFunction implements PciFunction {
   private int commandsUntilFailure = Integer.MAX_VALUE;
   private int allocationsUntilFailure = Integer.MAX_VALUE;
   private boolean answerFailure;
+  private boolean resetFails;
+  private boolean vanished;
+  private Runnable onCommand = () -> {};
   private boolean closed;
   private int mappingsAtClose;
   private boolean busMasterAtClose;
@@ -49,6 +52,33 @@ final class FailingFunction implements PciFunction {
   /** Makes an allocation fail, after some that do not. */
   void failAllocation(int after) {
     allocationsUntilFailure = after;
+  }
+
+  /** Makes every reset from now on fail. */
+  void failReset() {
+    resetFails = true;
+  }
+
+  /** Takes the card out of its slot: its registers read all ones. */
+  void vanish() {
+    vanished = true;
+  }
+
+  /** Does something while the card works at each command. */
+  void onCommand(Runnable action) {
+    onCommand = action;
+  }
+
+  /** The inbox of the command that is being given. */
+  MemorySegment inbox() {
+    MmioRegion registers = function.region(0);
+    int hcr = HardwareProfile.S.hcrBase();
+    long address = (long) registers.readInt(hcr) << 32 | registers.readInt(hcr + 4) & 0xffff_ffffL;
+    return mappings.stream()
+        .filter(mapping -> mapping.iova(0) == address)
+        .map(DmaMapping::segment)
+        .findFirst()
+        .orElse(MemorySegment.NULL);
   }
 
   boolean isClosed() {
@@ -83,7 +113,7 @@ final class FailingFunction implements PciFunction {
             new MmioHandler() {
               @Override
               public long read(long offset, int width) {
-                int value = region.readInt(offset);
+                int value = vanished ? -1 : region.readInt(offset);
                 return offset == DWORD_6 && answerFailure
                     ? value & 0xff_ffff | STATUS_BAD_PARAM << 24
                     : value;
@@ -92,6 +122,7 @@ final class FailingFunction implements PciFunction {
               @Override
               public void write(long offset, int width, long value) {
                 if (offset == DWORD_6 && (value & GO) != 0) {
+                  onCommand.run();
                   answerFailure = commandsUntilFailure-- == 0;
                   if (answerFailure) {
                     return;
@@ -158,6 +189,9 @@ final class FailingFunction implements PciFunction {
 
   @Override
   public void reset() {
+    if (resetFails) {
+      throw new VfioException(VfioException.Reason.UNSUPPORTED, "the reset failed");
+    }
     function.reset();
   }
 

@@ -32,4 +32,44 @@ class RetirementTest {
     retirement.afterReset();
     assertThat(events).containsExactly("memory");
   }
+
+  @Test
+  void afterTheResetNothingIsCommandedAnyMore() {
+    retirement.afterReset();
+    retire(() -> events.add("command"));
+    assertThat(events).containsExactly("memory");
+  }
+
+  @Test
+  void memoryWhoseKeyWaitedForTheResetIsFreedWithIt() {
+    Runnable refused =
+        () -> {
+          throw new IllegalStateException("the card does not answer");
+        };
+    retirement.retire(
+        "QP 0x2",
+        refused,
+        () -> retirement.retire("key 0x20", refused, () -> events.add("ring"), () -> {}),
+        () -> {});
+    retirement.afterReset();
+    assertThat(events).containsExactly("ring");
+  }
+
+  @Test
+  void memoryInUseElsewhereKeepsNoOtherFromBeingFreed() {
+    Runnable refused =
+        () -> {
+          throw new IllegalStateException("the card does not answer");
+        };
+    retirement.retire(
+        "MR 0x20",
+        refused,
+        () -> {
+          throw new IllegalStateException("native code uses it");
+        },
+        () -> {});
+    retire(refused);
+    retirement.afterReset();
+    assertThat(events).containsExactly("memory");
+  }
 }

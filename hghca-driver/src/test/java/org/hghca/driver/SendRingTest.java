@@ -50,7 +50,7 @@ class SendRingTest {
 
   @BeforeEach
   void open() {
-    ring.setOpen(true);
+    ring.setOpen(() -> true);
   }
 
   private int dword(int slot, int index) {
@@ -73,7 +73,7 @@ class SendRingTest {
 
   @Test
   void aRingThatIsNotOpenTakesNothing() {
-    ring.setOpen(false);
+    ring.setOpen(() -> false);
     assertThatThrownBy(() -> ring.post(request().send().sge(LOCAL, 64, LKEY)))
         .hasMessageContaining("not open");
     assertThat(doorbells).isEmpty();

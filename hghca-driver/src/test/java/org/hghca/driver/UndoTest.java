@@ -1,6 +1,7 @@
 package org.hghca.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,19 @@ class UndoTest {
       undo.add(() -> undone.add(2));
     }
     assertThat(undone).containsExactly(2, 1);
+  }
+
+  @Test
+  void aStepThatFailsKeepsNoOtherFromBeingTakenBack() {
+    Undo undo = new Undo();
+    undo.add(() -> undone.add(1));
+    undo.add(
+        () -> {
+          throw new IllegalStateException("the reset failed");
+        });
+    undo.add(() -> undone.add(3));
+    assertThatThrownBy(undo::close).hasMessage("the reset failed");
+    assertThat(undone).containsExactly(3, 1);
   }
 
   @Test

@@ -1,0 +1,44 @@
+package org.hghca.driver;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.RdmaDevice;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.PciFunctions;
+
+/** A software HCA whose failures can be had to order, with one queue pair that is its own peer. */
+final class DriverFixture implements AutoCloseable {
+  private static final AtomicInteger COUNT = new AtomicInteger();
+
+  /** A name of its own, so that a test that fails takes no other along. */
+  private final Locator locator =
+      Locator.parse("model:fixture-%d?mode=inline".formatted(COUNT.incrementAndGet()));
+
+  final FailingFunction function = new FailingFunction(PciFunctions.open(locator));
+  final HghcaDevice device = BringUp.of(function);
+  final DeviceContext context =
+      new DeviceContext(new RdmaDevice("hca", locator.toString(), 1), device, device::close);
+  final HghcaProtectionDomain pd = (HghcaProtectionDomain) context.allocateProtectionDomain();
+  final HghcaCompletionQueue cq = (HghcaCompletionQueue) context.createCompletionQueue(16);
+  final HghcaQueuePair qp =
+      (HghcaQueuePair)
+          pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sendDepth(4).receiveDepth(4));
+
+  void connect() {
+    ConnectionOptions options = ConnectionOptions.DEFAULT;
+    qp.modify(options.toInit(QpType.RC));
+    qp.modify(options.toRtr(QpType.RC, new QpEndpoint(0, qp.number(), 7, context.queryGid(1, 0))));
+    qp.modify(options.toRts(QpType.RC, 7));
+  }
+
+  @Override
+  public void close() {
+    qp.close();
+    cq.close();
+    pd.close();
+    context.close();
+  }
+}

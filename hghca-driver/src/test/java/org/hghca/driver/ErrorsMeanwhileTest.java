@@ -1,0 +1,139 @@
+package org.hghca.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+
+/** What happens when errors, resets and closes meet in the middle of each other. */
+class ErrorsMeanwhileTest {
+
+  @Test
+  void anErrorPolledDuringAResetDoesNotUndoIt() {
+    try (DriverFixture it = new DriverFixture()) {
+      it.connect();
+      it.function.onCommand(it.qp::failed);
+      it.qp.modify(QpAttributes.to(QpState.RESET));
+      assertThat(it.qp.state()).isEqualTo(QpState.RESET);
+      assertThatThrownBy(() -> it.qp.tryPostSend(new SendRequest().send()))
+          .hasMessageContaining("is in RESET and takes no send requests");
+      it.function.onCommand(() -> {});
+      it.connect();
+    }
+  }
+
+  @Test
+  void anErrorPolledDuringACloseDoesNotOpenTheQueuesAgain() {
+    try (DriverFixture it = new DriverFixture()) {
+      it.connect();
+      it.function.onCommand(it.qp::failed);
+      it.qp.close();
+      assertThatThrownBy(() -> it.qp.tryPostSend(new SendRequest().send()))
+          .hasMessageContaining("is closed");
+      assertThatThrownBy(() -> it.qp.tryPostReceive(new ReceiveRequest()))
+          .hasMessageContaining("is closed");
+    }
+  }
+
+  @Test
+  void anErrorPolledDuringAChangeOfAttributesStays() {
+    try (DriverFixture it = new DriverFixture()) {
+      it.connect();
+      it.function.onCommand(it.qp::failed);
+      it.qp.modify(QpAttributes.to(QpState.RTS).minRnrTimer(3));
+      assertThat(it.qp.state()).isEqualTo(QpState.ERR);
+    }
+  }
+
+  @Test
+  void nothingIsPostedToADeadDevice() {
+    try (DriverFixture it = new DriverFixture()) {
+      it.connect();
+      it.device.health().fail("it burns");
+      assertEio(() -> it.qp.tryPostSend(new SendRequest().send()));
+      assertEio(() -> it.qp.tryPostSend(new SendRequest[] {new SendRequest().send()}, 0, 1));
+      assertEio(() -> it.qp.tryPostReceive(new ReceiveRequest()));
+    }
+  }
+
+  private static void assertEio(Runnable verb) {
+    assertThatThrownBy(verb::run)
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
+  }
+
+  @Test
+  void everyVerbOfACardThatIsGoneFailsWithEioAndEverythingCloses() {
+    DriverFixture it = new DriverFixture();
+    it.connect();
+    MemoryRegion region = it.pd.allocate(8192, AccessFlag.LOCAL_WRITE);
+    it.function.vanish();
+    assertEio(() -> it.context.queryPort(1));
+    assertEio(() -> it.context.queryPort(1));
+    assertEio(() -> it.qp.query());
+    assertEio(() -> it.qp.modify(QpAttributes.to(QpState.ERR)));
+    assertEio(() -> it.pd.allocate(4096, AccessFlag.LOCAL_WRITE));
+    assertEio(() -> it.qp.tryPostSend(new SendRequest().send()));
+    assertThatThrownBy(it.pd::close).hasMessageContaining("EBUSY");
+    region.close();
+    it.close();
+    assertThat(it.function.isClosed()).isTrue();
+    // All that waited for the reset was freed by it, but a mailbox of the command that never ended.
+    assertThat(it.function.mappingsAtClose()).isLessThanOrEqualTo(2);
+  }
+
+  @Test
+  void aDomainNamesARegionThatIsBeingMade() {
+    try (DriverFixture it = new DriverFixture()) {
+      List<Throwable> refusals = new CopyOnWriteArrayList<>();
+      it.function.onCommand(
+          () -> {
+            try {
+              it.pd.close();
+            } catch (RuntimeException e) {
+              refusals.add(e);
+            }
+          });
+      it.pd.allocate(4096, AccessFlag.LOCAL_WRITE).close();
+      assertThat(refusals.getFirst())
+          .hasMessageContaining("PD")
+          .hasMessageContaining("a new MR")
+          .hasMessageContaining("EBUSY");
+    }
+  }
+
+  @Test
+  void aCompletionQueueIsClosedBehindWhoPollsIt() throws InterruptedException {
+    try (DriverFixture it = new DriverFixture()) {
+      HghcaCompletionQueue cq = (HghcaCompletionQueue) it.context.createCompletionQueue(16);
+      List<String> events = new CopyOnWriteArrayList<>();
+      it.function.onCommand(() -> events.add("command"));
+      Thread closing = Thread.ofPlatform().unstarted(cq::close);
+      // Whatever is done under the queue's lock stands for a poll.
+      cq.drop(
+          it.qp,
+          () -> {
+            closing.start();
+            while (!cq.isClosed()) {
+              Thread.onSpinWait();
+            }
+            for (int i = 0; i < 1000; i++) {
+              Thread.yield();
+            }
+            events.add("polled");
+          });
+      closing.join();
+      assertThat(events).startsWith("polled", "command");
+    }
+  }
+}

@@ -1,0 +1,138 @@
+package org.hghca.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HexFormat;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.WcOpcode;
+import org.hghca.verbs.WcStatus;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The receive elements that the makers' RTL was given in its simulation (remote key 21h at
+ * 7e0000000000h). It was told by dw0 = 1 that a slot is posted; the driver tells it by bits that
+ * the document leaves blank.
+ */
+class ReceiveRingTest {
+  private static final long DATA = 0x7e00_0000_0000L;
+  private static final int KEY = 0x21;
+  private static final int SLOT = 64;
+  private static final String EMPTY_UNIT = "00".repeat(16);
+
+  private final MemorySegment memory = Arena.ofAuto().allocate(4 * SLOT, 4096);
+  private final ReceiveRing ring = new ReceiveRing(memory, 3, 3, 4, 6, 2);
+
+  private String bytes(int from, int count) {
+    return HexFormat.of().formatHex(memory.asSlice(from, count).toArray(ValueLayout.JAVA_BYTE));
+  }
+
+  private boolean post(ReceiveRequest request) {
+    return ring.post(request, 0);
+  }
+
+  private static ReceiveRequest request() {
+    return new ReceiveRequest();
+  }
+
+  private void complete(Completions completions) {
+    ring.complete(completions, 0, WcStatus.SUCCESS.code(), WcOpcode.RECV, 0, 0, 64, 0x11223344, 2);
+  }
+
+  @Test
+  void oneElementAndTheUnitThatEndsTheList() {
+    post(request().sge(DATA, 4096, KEY));
+    assertThat(bytes(16, 32)).isEqualTo("001000002100000000000000007e0000" + EMPTY_UNIT);
+  }
+
+  @Test
+  void twoElementsAndTheUnitThatEndsTheList() {
+    post(request().sge(DATA, 50, KEY).sge(DATA + 0x1000, 300, KEY));
+    assertThat(bytes(16, 48))
+        .isEqualTo(
+            "320000002100000000000000007e0000" + "2c0100002100000000100000007e0000" + EMPTY_UNIT);
+  }
+
+  @Test
+  void theFirstUnitHasOnlyBitsThatTheDocumentLeavesBlank() {
+    post(request().sge(DATA, 4096, KEY));
+    post(request().sge(DATA, 50, KEY).sge(DATA + 0x1000, 300, KEY));
+    // dw0[5] and dw2[0] mark the slot; dw2[13:6] is its size of 3 and of 4 units.
+    assertThat(bytes(0, 16)).isEqualTo("2000000000000000c100000000000000");
+    assertThat(bytes(SLOT, 16)).isEqualTo("20000000000000000101000000000000");
+  }
+
+  @Test
+  void anElementOfNoBytesIsLeftOut() {
+    post(request().sge(DATA, 0, KEY).sge(DATA, 4096, KEY));
+    assertThat(bytes(16, 32)).isEqualTo("001000002100000000000000007e0000" + EMPTY_UNIT);
+  }
+
+  @Test
+  void aRequestWithoutElementsIsPostedAllTheSame() {
+    post(request());
+    assertThat(bytes(0, 16)).isEqualTo("20000000000000008100000000000000");
+    assertThat(bytes(16, 16)).isEqualTo(EMPTY_UNIT);
+  }
+
+  @Test
+  void whatAnEarlierRequestLeftBehindIsNotReadAgain() {
+    Completions completions = new Completions(1);
+    for (int i = 0; i < 4; i++) {
+      post(request().sge(DATA, 50, KEY).sge(DATA + 0x1000, 300, KEY));
+      complete(completions);
+    }
+    post(request().sge(DATA, 4096, KEY));
+    assertThat(bytes(16, 32)).isEqualTo("001000002100000000000000007e0000" + EMPTY_UNIT);
+  }
+
+  @Test
+  void aFullRingTakesNothingAndKeepsTheSlotBehindItEmpty() {
+    for (int i = 0; i < 3; i++) {
+      assertThat(post(request().sge(DATA, 4096, KEY))).isTrue();
+    }
+    assertThat(post(request().sge(DATA, 4096, KEY))).isFalse();
+    assertThat(ring.outstanding()).isEqualTo(3);
+    assertThat(bytes(3 * SLOT, SLOT)).isEqualTo("00".repeat(SLOT));
+  }
+
+  @Test
+  void aCompletedSlotIsEmptyAgainAndTheNextIsTheOldest() {
+    Completions completions = new Completions(1);
+    post(request().wrId(70).sge(DATA, 4096, KEY));
+    post(request().wrId(71).sge(DATA, 4096, KEY));
+    assertThat(ring.isOldest(0)).isTrue();
+    assertThat(ring.isOldest(SLOT)).isFalse();
+
+    complete(completions);
+
+    assertThat(bytes(0, 16)).isEqualTo(EMPTY_UNIT);
+    assertThat(completions.wrId(0)).isEqualTo(70);
+    assertThat(completions.qpNumber(0)).isEqualTo(3);
+    assertThat(completions.immediate(0)).isEqualTo(0x11223344);
+    assertThat(completions.sourceQp(0)).isEqualTo(2);
+    assertThat(ring.isOldest(SLOT)).isTrue();
+    assertThat(ring.outstanding()).isEqualTo(1);
+  }
+
+  @Test
+  void moreElementsThanTheQueuePairTakesAreRefusedAndNothingIsWritten() {
+    assertThatThrownBy(
+            () -> ring.post(request().sge(DATA, 1, KEY).sge(DATA, 1, KEY).sge(DATA, 1, KEY), 5))
+        .isInstanceOfSatisfying(
+            BadRequestException.class,
+            e -> {
+              assertThat(e.errno()).isEqualTo(Errno.EINVAL);
+              assertThat(e.index()).isEqualTo(5);
+            })
+        .hasMessageContaining("3 scatter/gather elements: QP 0x000003 takes 2");
+    assertThat(bytes(0, SLOT)).isEqualTo("00".repeat(SLOT));
+    assertThat(ring.outstanding()).isZero();
+  }
+}
