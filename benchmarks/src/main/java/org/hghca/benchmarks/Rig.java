@@ -1,7 +1,6 @@
 package org.hghca.benchmarks;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
@@ -13,11 +12,13 @@ import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
+import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 
 /**
@@ -122,7 +123,7 @@ final class Rig implements AutoCloseable {
   private static void connect(QueuePair a, QueuePair b) {
     a.connect(
         endpointOfA -> {
-          var endpointOfB = new org.hghca.verbs.QpEndpoint[1];
+          var endpointOfB = new QpEndpoint[1];
           b.connect(
               local -> {
                 endpointOfB[0] = local;
@@ -138,7 +139,7 @@ final class Rig implements AutoCloseable {
     MmioRegion trapped =
         MmioRegion.trapped(
             4096,
-            new org.hghca.vfio.MmioHandler() {
+            new MmioHandler() {
               @Override
               public long read(long offset, int width) {
                 return sink.get();
@@ -191,12 +192,6 @@ final class Rig implements AutoCloseable {
     MemorySegment.copy(script, from, ring, 0, (long) BATCH * Cqe.SIZE);
   }
 
-  /** Completes the one send that was posted, when the ring stands at a place. */
-  void completeSend(int place) {
-    long at = (long) place * Cqe.SIZE;
-    MemorySegment.copy(sendScript, at, sendRing, at, Cqe.SIZE);
-  }
-
   /** Polls until the batch is taken. */
   int pollAll(CompletionQueue queue) {
     int taken = 0;
@@ -208,11 +203,6 @@ final class Rig implements AutoCloseable {
       taken += count;
     }
     return taken;
-  }
-
-  /** What is in the first byte of the ring, to tell that a ring was found. */
-  int firstByte() {
-    return sendRing.get(ValueLayout.JAVA_BYTE, 0);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package org.hghca.model;
 
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -32,7 +33,7 @@ final class Loop implements Runnable {
   /** Something was queued before this call: it will be seen. */
   void wake() {
     // Pairs with the write of asleep before the last look: one of the two sees the other's store.
-    java.lang.invoke.VarHandle.fullFence();
+    VarHandle.fullFence();
     if (asleep) {
       LockSupport.unpark(thread);
     }

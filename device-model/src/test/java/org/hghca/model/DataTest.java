@@ -2,6 +2,7 @@ package org.hghca.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.abi.InlineUnit;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.QueuePairContext;
+import org.hghca.abi.ResizeCq;
 import org.hghca.model.Host.Completion;
 import org.hghca.model.Host.Piece;
 import org.junit.jupiter.api.AfterEach;
@@ -143,7 +145,7 @@ class DataTest {
   }
 
   private static byte[] bytes(MemorySegment memory, Piece[] pieces) {
-    var all = new java.io.ByteArrayOutputStream();
+    var all = new ByteArrayOutputStream();
     for (Piece piece : pieces) {
       all.writeBytes(memory.asSlice(piece.offset(), piece.length()).toArray(ValueLayout.JAVA_BYTE));
     }
@@ -257,7 +259,7 @@ class DataTest {
     int key = pair.left.register(ring, 0, Host.LOCAL);
     pair.a.write(target, 0, new Piece(source, 0, 8));
     pair.a.cq.take();
-    new org.hghca.abi.ResizeCq(2, key).encode(pair.left.in());
+    new ResizeCq(2, key).encode(pair.left.in());
     pair.left.must(HcrCommand.RESIZE_CQ, 0, pair.a.cq.number);
     for (int i = 0; i < 6; i++) {
       pair.a.write(target, 0, new Piece(source, 0, i + 1));

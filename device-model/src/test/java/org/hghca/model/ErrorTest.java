@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.Arrays;
 import org.hghca.abi.Bar;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.InlineUnit;
@@ -375,7 +376,7 @@ class ErrorTest {
   void seventeenPiecesAreTooMany() {
     pair.connect();
     Piece[] pieces = new Piece[17];
-    java.util.Arrays.fill(pieces, new Piece(source, 0, 8));
+    Arrays.fill(pieces, new Piece(source, 0, 8));
     int wqe = pair.a.send(pieces);
     sendFails(wqe, LOCAL_QP_OPERATION);
   }

@@ -3,6 +3,7 @@ package org.hghca.model;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
@@ -77,7 +78,7 @@ class LocatorTest {
     }
   }
 
-  private static void assertBusy(org.assertj.core.api.ThrowableAssert.ThrowingCallable open) {
+  private static void assertBusy(ThrowingCallable open) {
     assertThatThrownBy(open)
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.BUSY));

@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.hghca.abi.QueuePairContext;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.VfioException;
 import org.junit.jupiter.api.Test;
@@ -63,9 +64,7 @@ class ThreadedTest {
   void timersRunByTheSystemsClock() {
     try (Host left = Host.open("model:timer?cable=alone").bringUp()) {
       Host.Qp a = left.qp();
-      a.context
-          .set(org.hghca.abi.QueuePairContext.ACK_TIMEOUT, 1)
-          .set(org.hghca.abi.QueuePairContext.RETRY_COUNT, 1);
+      a.context.set(QueuePairContext.ACK_TIMEOUT, 1).set(QueuePairContext.RETRY_COUNT, 1);
       a.peer(left, a);
       a.context.destinationMac(0x0200_dead_beefL);
       a.toRts();

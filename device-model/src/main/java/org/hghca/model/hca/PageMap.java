@@ -1,5 +1,7 @@
 package org.hghca.model.hca;
 
+import java.util.Arrays;
+
 /**
  * A map from page numbers to I/O addresses of pages: open addressing with linear probing, so that a
  * look-up allocates nothing. Used by one thread.
@@ -14,7 +16,7 @@ final class PageMap {
 
   private static long[] filled(int length) {
     long[] values = new long[length];
-    java.util.Arrays.fill(values, NONE);
+    Arrays.fill(values, NONE);
     return values;
   }
 
