@@ -1,5 +1,6 @@
 package org.hghca.benchmarks;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.abi.BthOpcode;
@@ -36,6 +37,7 @@ final class Rig implements AutoCloseable {
   final MemoryRegion memory;
   final CompletionQueue sendQueue;
   final CompletionQueue receiveQueue;
+  private final CompletionQueue peerQueue;
   private final QueuePair peer;
   final QueuePair qp;
   final Completions completions = new Completions(POLL);
@@ -74,8 +76,8 @@ final class Rig implements AutoCloseable {
             .receiveDepth(BATCH)
             .maxInline(16);
     qp = pd.createQueuePair(singleOwner ? attributes.singleOwner() : attributes);
-    CompletionQueue other = context.createCompletionQueue(BATCH);
-    peer = pd.createQueuePair(QueuePairAttributes.rc(other, other));
+    peerQueue = context.createCompletionQueue(BATCH);
+    peer = pd.createQueuePair(QueuePairAttributes.rc(peerQueue, peerQueue));
     connect(qp, peer);
 
     for (int i = 0; i < POLL; i++) {
@@ -86,8 +88,8 @@ final class Rig implements AutoCloseable {
     inline.rdmaWrite(memory.address(), memory.rkey()).sge(memory, 0, 16).inline().signaled();
     receive.wrId(9).into(memory, 0, 4096);
 
-    sendScript = pd.allocate((long) BATCH * Cqe.SIZE).segment();
-    receiveScript = pd.allocate(2L * BATCH * Cqe.SIZE).segment();
+    sendScript = Arena.ofAuto().allocate((long) BATCH * Cqe.SIZE, Cqe.SIZE);
+    receiveScript = Arena.ofAuto().allocate(2L * BATCH * Cqe.SIZE, Cqe.SIZE);
     int slot = 64;
     for (int i = 0; i < BATCH; i++) {
       Cqe.encodeSuccess(
@@ -209,5 +211,11 @@ final class Rig implements AutoCloseable {
   public void close() {
     qp.close();
     peer.close();
+    peerQueue.close();
+    receiveQueue.close();
+    sendQueue.close();
+    memory.close();
+    pd.close();
+    context.close();
   }
 }
