@@ -269,7 +269,8 @@ final class HghcaQueuePair extends Resource implements QueuePair {
 
   private boolean takesSends() {
     QpState now = state;
-    return (now == QpState.RTS || now == QpState.ERR) && !device.health().isDead();
+    boolean takes = now == QpState.RTS || now == QpState.SQD || now == QpState.ERR;
+    return takes && !device.health().isDead();
   }
 
   boolean hasFailed() {
@@ -299,9 +300,6 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     device.health().check();
     QpState from = state;
     QpState to = QpTransitions.check(type, from, attributes);
-    if (to == QpState.SQD || from == QpState.SQD) {
-      throw new VerbsException(Errno.EOPNOTSUPP, "draining the send queue is not supported");
-    }
     if (from == QpState.RESET && to == QpState.RESET) {
       return;
     }
@@ -339,7 +337,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
    */
   private QueuePairContext live(QpState from) {
     QueuePairContext c = context.copy();
-    boolean counts = from == QpState.RTR || from == QpState.RTS || from == QpState.SQE;
+    boolean counts = from != QpState.RESET && from != QpState.INIT;
     if (counts && device.limits().profile().queryQpReliable()) {
       try {
         QpContexts.copySequenceNumbers(device.commands().queryQp(number), c);
@@ -373,10 +371,12 @@ final class HghcaQueuePair extends Resource implements QueuePair {
           switch (from) {
             case RTR -> HcrCommand.RTR2RTS;
             case SQE -> HcrCommand.SQERR2RTS;
+            case SQD -> HcrCommand.SQD2RTS;
             default -> HcrCommand.RTS2RTS;
           };
       case ERR -> HcrCommand.ANY2ERR;
-      case SQD, SQE -> throw new IllegalArgumentException(to.toString());
+      case SQD -> from == QpState.SQD ? HcrCommand.SQD2SQD : HcrCommand.RTS2SQD;
+      case SQE -> throw new IllegalArgumentException(to.toString());
     };
   }
 

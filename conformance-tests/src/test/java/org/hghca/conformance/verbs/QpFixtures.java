@@ -101,8 +101,12 @@ final class QpFixtures {
       return;
     }
     qp.modify(options.toRtr(qp.type(), RcPair.endpoint(peer, 0)));
-    if (state == QpState.RTS) {
-      qp.modify(options.toRts(qp.type(), 0));
+    if (state == QpState.RTR) {
+      return;
+    }
+    qp.modify(options.toRts(qp.type(), 0));
+    if (state == QpState.SQD) {
+      qp.modify(QpAttributes.to(QpState.SQD));
     }
   }
 }

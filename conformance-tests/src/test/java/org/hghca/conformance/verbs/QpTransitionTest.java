@@ -9,6 +9,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressVector;
@@ -30,25 +31,21 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The states of an RC queue pair on the device: tables A1-1 and A1-2. */
 class QpTransitionTest {
   /** The states that a program can bring a queue pair to. */
-  private static final Set<QpState> REACHABLE =
-      EnumSet.of(QpState.RESET, QpState.INIT, QpState.RTR, QpState.RTS, QpState.ERR);
+  private static final Set<QpState> REACHABLE = EnumSet.complementOf(EnumSet.of(QpState.SQE));
 
-  /** Table A1-2, column Transform, less what needs the state SQD. */
+  /** Table A1-2, column Transform. */
   private static final Map<QpState, Set<QpState>> LEGAL =
       Map.of(
           QpState.RESET, EnumSet.of(QpState.RESET, QpState.INIT),
           QpState.INIT, EnumSet.of(QpState.RESET, QpState.ERR, QpState.INIT, QpState.RTR),
           QpState.RTR, EnumSet.of(QpState.RESET, QpState.ERR, QpState.RTS),
-          QpState.RTS, EnumSet.of(QpState.RESET, QpState.ERR, QpState.RTS),
+          QpState.RTS, EnumSet.of(QpState.RESET, QpState.ERR, QpState.RTS, QpState.SQD),
+          QpState.SQD, EnumSet.of(QpState.RESET, QpState.ERR, QpState.RTS, QpState.SQD),
           QpState.ERR, EnumSet.of(QpState.RESET, QpState.ERR));
 
   static Stream<Arguments> everyPairOfStates() {
     return REACHABLE.stream()
-        .flatMap(
-            from ->
-                Arrays.stream(QpState.values())
-                    .filter(to -> !(from == QpState.RTS && to == QpState.SQD))
-                    .map(to -> Arguments.of(from, to)));
+        .flatMap(from -> Arrays.stream(QpState.values()).map(to -> Arguments.of(from, to)));
   }
 
   private static RcPair unconnected() {
@@ -74,9 +71,9 @@ class QpTransitionTest {
     try (RcPair pair = unconnected()) {
       QpFixtures.bring(pair.left.qp, pair.right.qp, from);
       assertState(pair, from);
-      boolean stays = from == to && from != QpState.INIT;
+      boolean goesOn = from == QpState.SQD || from == to && from != QpState.INIT;
       QpAttributes attributes =
-          QpFixtures.attributes(to, stays ? Set.of() : QpFixtures.required(to), pair.right.qp);
+          QpFixtures.attributes(to, goesOn ? Set.of() : QpFixtures.required(to), pair.right.qp);
       if (LEGAL.get(from).contains(to)) {
         pair.left.qp.modify(attributes);
         assertState(pair, to);
@@ -168,14 +165,68 @@ class QpTransitionTest {
   }
 
   @Test
-  void drainingTheSendQueueIsRefusedAtOnce() {
+  void inSqdRequestsArePostedAndWaitForRts() {
     try (RcPair pair = RcPair.open()) {
-      assertThatThrownBy(() -> pair.left.qp.modify(QpAttributes.to(QpState.SQD)))
-          .isInstanceOf(VerbsException.class)
-          .extracting("errno")
-          .isEqualTo(Errno.EOPNOTSUPP);
-      assertState(pair, QpState.RTS);
+      pair.left.qp.modify(QpAttributes.to(QpState.SQD));
+      for (int i = 0; i < 3; i++) {
+        post(pair, i, 16L * i);
+      }
+      pair.left.assertQuiet();
+      pair.right.assertQuiet();
+      pair.left.qp.modify(QpAttributes.to(QpState.RTS));
+      List<Wc> completions = pair.left.sent(3);
+      assertThat(completions).extracting(Wc::wrId).containsExactly(0L, 1L, 2L);
+      completions.forEach(Side::assertSuccess);
+      for (int i = 0; i < 3; i++) {
+        pair.right.expect(16L * i, pair.left, 16L * i, 16);
+      }
+      pair.right.verify("RDMA WRITEs posted in SQD");
     }
+  }
+
+  @Test
+  void inSqdAMessageThatWasBegunIsFinished() {
+    try (RcPair pair = RcPair.open()) {
+      // Begun, and told to come again: no receive is posted.
+      pair.left.randomize(0, 64, new SplittableRandom(1));
+      pair.left.qp.postSend(pair.left.send.wrId(1).send().sge(pair.left.buffer, 0, 64).signaled());
+      pair.left.assertQuiet();
+      pair.left.qp.modify(QpAttributes.to(QpState.SQD));
+      post(pair, 2, 128);
+      pair.right.postReceive(3, 256, 64);
+      Wc first = pair.left.sent();
+      Side.assertSuccess(first);
+      assertThat(first.wrId()).isEqualTo(1);
+      Side.assertSuccess(pair.right.received());
+      pair.right.expect(256, pair.left, 0, 64);
+      pair.left.assertQuiet();
+      pair.left.qp.modify(QpAttributes.to(QpState.RTS));
+      assertThat(pair.left.sent().wrId()).isEqualTo(2);
+      pair.right.expect(128, pair.left, 128, 16);
+      pair.right.verify("a SEND begun before SQD, an RDMA WRITE after it");
+    }
+  }
+
+  @Test
+  void inSqdMessagesAreStillReceived() {
+    try (RcPair pair = RcPair.open()) {
+      pair.right.qp.modify(QpAttributes.to(QpState.SQD));
+      post(pair, 1, 0);
+      Side.assertSuccess(pair.left.sent());
+      pair.right.expect(0, pair.left, 0, 16);
+      pair.right.verify("RDMA WRITE to a queue pair in SQD");
+    }
+  }
+
+  private static void post(RcPair pair, long wrId, long at) {
+    pair.left.randomize(at, 16, new SplittableRandom(wrId));
+    pair.left.qp.postSend(
+        pair.left
+            .send
+            .wrId(wrId)
+            .rdmaWrite(pair.right.address(at), pair.right.buffer.rkey())
+            .sge(pair.left.buffer, at, 16)
+            .signaled());
   }
 
   @Test

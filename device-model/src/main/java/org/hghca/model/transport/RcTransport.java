@@ -180,7 +180,7 @@ public final class RcTransport {
 
   private int turn(Endpoint endpoint, ConnectionContext qp, int burst) {
     int sent = endpoint.responder.respond(qp, burst);
-    if (qp.state == QueuePairState.RTS) {
+    if (qp.state.sends()) {
       sent += endpoint.requester.send(qp, burst - sent);
     }
     if (sent >= burst) {

@@ -68,17 +68,21 @@ final class Requester {
   }
 
   /**
-   * Sends what may be sent.
+   * Sends what may be sent: in SQD what was begun, in RTS all.
    *
    * @return how many packets went out
    */
   int send(ConnectionContext qp, int budget) {
     int sent = 0;
     while (sent < budget && !waitingForReceiver) {
-      if (cursor == tail && !take(qp)) {
+      boolean draining = qp.state == QueuePairState.SQD;
+      if (cursor == tail && (draining || !take(qp))) {
         break;
       }
       SendRequest request = ring[cursor & REQUESTS - 1];
+      if (draining && !isBegun(request)) {
+        break;
+      }
       if (request.status == WorkStatus.SUCCESS && !mayGo(qp, request)) {
         break;
       }
@@ -141,6 +145,12 @@ final class Requester {
         request.status = WorkStatus.LOCAL_PROTECTION;
       }
     }
+  }
+
+  /** Whether a packet of the request at the cursor has ever been sent. */
+  private boolean isBegun(SendRequest request) {
+    return cursorPacket > 0
+        || Psn.distance(unackedPsn, request.firstPsn) < Psn.distance(unackedPsn, unsentPsn);
   }
 
   private boolean mayGo(ConnectionContext qp, SendRequest request) {
@@ -230,7 +240,7 @@ final class Requester {
     } else if (!beforeOldest) {
       receiveNak(qp, packet);
     }
-    if (qp.state == QueuePairState.RTS) {
+    if (qp.state.sends()) {
       transport.schedule(endpoint);
     }
   }
@@ -400,7 +410,7 @@ final class Requester {
       ring[head & REQUESTS - 1].gapAt = -1;
       retry(qp);
     }
-    if (qp.state == QueuePairState.RTS) {
+    if (qp.state.sends()) {
       transport.schedule(endpoint);
     }
   }
