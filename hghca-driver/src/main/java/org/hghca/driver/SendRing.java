@@ -20,8 +20,8 @@ import org.hghca.verbs.WrOpcode;
 
 /**
  * A send queue in memory that the card reads: slots of one stride, each a work queue element of
- * units of 16 bytes (section 3.4). Posters write at the head under the queue pair's lock;
- * completions free slots in order at the tail under the completion queue's lock.
+ * units of 16 bytes (section 3.4). Posters write at the head under the ring's lock; completions
+ * free slots in order at the tail under the completion queue's lock.
  *
  * <p>A list is chained before its one doorbell: each element's next unit tells address, size and
  * opcode of its successor. An element that a doorbell has covered is never touched again before its
@@ -195,8 +195,11 @@ final class SendRing {
    */
   synchronized void setOpen(BooleanSupplier open) {
     lock();
-    limit = open.getAsBoolean() ? depth : 0;
-    unlock();
+    try {
+      limit = open.getAsBoolean() ? depth : 0;
+    } finally {
+      unlock();
+    }
   }
 
   private void lock() {
