@@ -4,8 +4,11 @@ import java.util.List;
 import java.util.Optional;
 import org.hghca.abi.PortInfo;
 import org.hghca.uar.UarPage;
+import org.hghca.verbs.AsyncEvents;
+import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.Counters;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
@@ -196,6 +199,25 @@ final class DeviceContext extends Resource implements HghcaContext {
   /** The MAC of a GID, our own among them. */
   long macOf(Gid gid) {
     return gids.contains(gid) ? hghca.address().mac() : hghca.neighbors().resolve(gid);
+  }
+
+  @Override
+  public CompletionChannel createCompletionChannel() {
+    throw unsupported("completion channels");
+  }
+
+  @Override
+  public AsyncEvents asyncEvents() {
+    throw unsupported("asynchronous events");
+  }
+
+  @Override
+  public Counters counters() {
+    throw unsupported("counters");
+  }
+
+  private static VerbsException unsupported(String what) {
+    return new VerbsException(Errno.EOPNOTSUPP, what + " are not supported");
   }
 
   @Override

@@ -2,6 +2,7 @@ package org.hghca.driver;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.Optional;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
@@ -9,6 +10,7 @@ import org.hghca.abi.MptFlags;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
+import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Completions;
@@ -347,6 +349,16 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
       count++;
     }
     return count;
+  }
+
+  @Override
+  public Optional<CompletionChannel> channel() {
+    return Optional.empty();
+  }
+
+  @Override
+  public void requestNotify(boolean solicitedOnly) {
+    throw new VerbsException(Errno.EINVAL, "%s has no completion channel".formatted(describe()));
   }
 
   @Override

@@ -3,8 +3,11 @@ package org.hghca.driver;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.Reregistration;
+import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 
@@ -88,6 +91,11 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   @Override
   public Set<AccessFlag> access() {
     return access;
+  }
+
+  @Override
+  public void reregister(Reregistration changes) {
+    throw new VerbsException(Errno.EOPNOTSUPP, "re-registration is not supported");
   }
 
   @Override

@@ -4,12 +4,19 @@ import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Set;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.MemoryWindow;
+import org.hghca.verbs.MemoryWindowType;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.SharedReceiveQueue;
+import org.hghca.verbs.SharedReceiveQueueAttributes;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.BufferPool;
 
@@ -86,6 +93,31 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
         throw new VerbsException(Errno.EINVAL, "%s needs LOCAL_WRITE too".formatted(flag));
       }
     }
+  }
+
+  @Override
+  public AddressHandle createAddressHandle(AddressVector vector) {
+    throw unsupported("address handles");
+  }
+
+  @Override
+  public AddressHandle createAddressHandle(
+      Completions completions, int index, MemorySegment grh, int port) {
+    throw unsupported("address handles");
+  }
+
+  @Override
+  public MemoryWindow allocateMemoryWindow(MemoryWindowType type) {
+    throw unsupported("memory windows");
+  }
+
+  @Override
+  public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes) {
+    throw unsupported("shared receive queues");
+  }
+
+  private static VerbsException unsupported(String what) {
+    return new VerbsException(Errno.EOPNOTSUPP, what + " are not supported");
   }
 
   @Override

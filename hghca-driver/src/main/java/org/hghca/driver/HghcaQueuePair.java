@@ -19,6 +19,7 @@ import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.VerbsException;
 
 /**
@@ -177,6 +178,11 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   @Override
   public HghcaCompletionQueue receiveQueue() {
     return receiveQueue;
+  }
+
+  @Override
+  public Optional<SharedReceiveQueue> sharedReceiveQueue() {
+    return Optional.empty();
   }
 
   // ---- posting

@@ -1,5 +1,7 @@
 package org.hghca.verbs;
 
+import java.util.Optional;
+
 /**
  * A completion queue: {@code ibv_cq}. Thread-safe. It cannot be overrun: a queue pair is created
  * only when there is room for all that its queues can have outstanding. Closing is idempotent and
@@ -28,6 +30,20 @@ public interface CompletionQueue extends AutoCloseable {
    * @param max at most {@link Completions#capacity}
    */
   int poll(Completions completions, int max);
+
+  /** The channel that it was made with. */
+  Optional<CompletionChannel> channel();
+
+  /**
+   * Asks for an event at the next completion: {@code ibv_req_notify_cq}. Completions that are in
+   * the queue already give none, so poll after this and before waiting. Asking again before the
+   * event asks for one event; asking for all completions outweighs asking for solicited ones.
+   *
+   * @param solicitedOnly only a solicited receive or an error gives the event
+   * @throws VerbsException EINVAL when the queue has no channel; EOPNOTSUPP for {@code
+   *     solicitedOnly} on a device that tells nobody which receives were solicited
+   */
+  void requestNotify(boolean solicitedOnly);
 
   /**
    * Changes how many completions it must hold: {@code ibv_resize_cq}.

@@ -1,5 +1,8 @@
 package org.hghca.verbs;
 
+import java.util.Objects;
+import java.util.Optional;
+
 /**
  * How to make a completion queue.
  *
@@ -7,14 +10,29 @@ package org.hghca.verbs;
  * @param ringEntries the most that its memory may hold for all attached queues together, a power of
  *     two; 0 takes the device's largest. Less saves memory (32 bytes an entry) and admits fewer
  *     queue pairs
+ * @param channel where it tells of completions; empty for a queue that is only polled
+ * @param vector which of the device's completion vectors serves it, from 0
  */
-public record CompletionQueueAttributes(int entries, int ringEntries) {
+public record CompletionQueueAttributes(
+    int entries, int ringEntries, Optional<CompletionChannel> channel, int vector) {
+
+  public CompletionQueueAttributes {
+    Objects.requireNonNull(channel);
+  }
 
   public static CompletionQueueAttributes of(int entries) {
-    return new CompletionQueueAttributes(entries, 0);
+    return new CompletionQueueAttributes(entries, 0, Optional.empty(), 0);
   }
 
   public CompletionQueueAttributes withRingEntries(int ringEntries) {
-    return new CompletionQueueAttributes(entries, ringEntries);
+    return new CompletionQueueAttributes(entries, ringEntries, channel, vector);
+  }
+
+  public CompletionQueueAttributes withChannel(CompletionChannel channel) {
+    return new CompletionQueueAttributes(entries, ringEntries, Optional.of(channel), vector);
+  }
+
+  public CompletionQueueAttributes withVector(int vector) {
+    return new CompletionQueueAttributes(entries, ringEntries, channel, vector);
   }
 }

@@ -56,6 +56,15 @@ public interface Context extends AutoCloseable {
    */
   void addNeighbor(Gid gid, long mac);
 
+  /** {@code ibv_create_comp_channel}. */
+  CompletionChannel createCompletionChannel();
+
+  /** The asynchronous events of this context. */
+  AsyncEvents asyncEvents();
+
+  /** What this context has done. */
+  Counters counters();
+
   /** {@code ibv_alloc_pd}. */
   ProtectionDomain allocateProtectionDomain();
 
@@ -63,8 +72,8 @@ public interface Context extends AutoCloseable {
    * {@code ibv_create_cq}.
    *
    * @param entries how many completions it must hold, at least 1
-   * @throws VerbsException EINVAL when entries is beyond the device's limit; ENOMEM when the device
-   *     has no completion queue left
+   * @throws VerbsException EINVAL when entries or vector is beyond the device's limit; ENOMEM when
+   *     the device has no completion queue left
    */
   default CompletionQueue createCompletionQueue(int entries) {
     return createCompletionQueue(CompletionQueueAttributes.of(entries));

@@ -42,6 +42,42 @@ public interface ProtectionDomain extends AutoCloseable {
   MemoryRegion allocate(long bytes, Set<AccessFlag> access);
 
   /**
+   * {@code ibv_create_ah}.
+   *
+   * @throws VerbsException EINVAL when the vector has no global route, which Ethernet needs, names
+   *     no port or source GID of the device, or leads to a GID whose MAC is not known
+   */
+  AddressHandle createAddressHandle(AddressVector vector);
+
+  /**
+   * The way back to the sender of a datagram: {@code ibv_create_ah_from_wc}.
+   *
+   * @param completions where its completion is
+   * @param index which one it is
+   * @param grh the first 40 bytes of the receive's memory
+   * @param port the port that it came through
+   * @throws VerbsException EINVAL when the completion carries no global route header, or the MAC of
+   *     the sender is not known
+   */
+  AddressHandle createAddressHandle(
+      Completions completions, int index, MemorySegment grh, int port);
+
+  /**
+   * {@code ibv_alloc_mw}.
+   *
+   * @throws VerbsException EOPNOTSUPP when the device has no memory windows of that type
+   */
+  MemoryWindow allocateMemoryWindow(MemoryWindowType type);
+
+  /**
+   * {@code ibv_create_srq}.
+   *
+   * @throws VerbsException EINVAL when a limit of the device is exceeded, naming it; EOPNOTSUPP
+   *     when the device cannot have any
+   */
+  SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes);
+
+  /**
    * {@code ibv_create_qp}. The queue pair is in state RESET.
    *
    * @throws VerbsException EINVAL when a limit of the device is exceeded, naming it; ENOMEM when a

@@ -12,6 +12,7 @@ public final class QpAttributes {
   private final EnumSet<QpAttribute> mask = EnumSet.noneOf(QpAttribute.class);
   private QpState state = QpState.RESET;
   private QpState currentState = QpState.RESET;
+  private boolean sqdNotify;
   private Set<AccessFlag> access = Set.of();
   private int pkeyIndex;
   private int port;
@@ -70,6 +71,20 @@ public final class QpAttributes {
 
   public QpState currentState() {
     return currentState;
+  }
+
+  /**
+   * Whether {@link AsyncEventType#SQ_DRAINED} is to be raised when the send queue, on its way to
+   * SQD, has ended all that was begun.
+   */
+  public QpAttributes sqdNotify(boolean sqdNotify) {
+    this.sqdNotify = sqdNotify;
+    mask.add(QpAttribute.EN_SQD_ASYNC_NOTIFY);
+    return this;
+  }
+
+  public boolean sqdNotify() {
+    return sqdNotify;
   }
 
   /** What peers may do through the queue pair. */

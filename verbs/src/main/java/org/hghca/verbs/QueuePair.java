@@ -1,5 +1,6 @@
 package org.hghca.verbs;
 
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
 
@@ -30,6 +31,9 @@ public interface QueuePair extends AutoCloseable {
   CompletionQueue sendQueue();
 
   CompletionQueue receiveQueue();
+
+  /** Where its receive requests come from, when they are not its own. */
+  Optional<SharedReceiveQueue> sharedReceiveQueue();
 
   /**
    * {@code ibv_modify_qp}. On failure the queue pair is as before.

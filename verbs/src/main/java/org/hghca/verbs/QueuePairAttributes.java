@@ -1,6 +1,7 @@
 package org.hghca.verbs;
 
 import java.util.Objects;
+import java.util.Optional;
 
 /** How to make a queue pair: {@code ibv_qp_init_attr}. Immutable. */
 public final class QueuePairAttributes {
@@ -10,6 +11,7 @@ public final class QueuePairAttributes {
   private final QueuePairCapabilities capabilities;
   private final boolean signalAll;
   private final boolean singleOwner;
+  private final SharedReceiveQueue shared;
 
   private QueuePairAttributes(
       QpType type,
@@ -17,13 +19,15 @@ public final class QueuePairAttributes {
       CompletionQueue receiveQueue,
       QueuePairCapabilities capabilities,
       boolean signalAll,
-      boolean singleOwner) {
+      boolean singleOwner,
+      SharedReceiveQueue shared) {
     this.type = type;
     this.sendQueue = sendQueue;
     this.receiveQueue = receiveQueue;
     this.capabilities = capabilities;
     this.signalAll = signalAll;
     this.singleOwner = singleOwner;
+    this.shared = shared;
   }
 
   /**
@@ -38,7 +42,18 @@ public final class QueuePairAttributes {
         Objects.requireNonNull(receiveQueue),
         new QueuePairCapabilities(1, 1, 1, 1, 0),
         false,
-        false);
+        false,
+        null);
+  }
+
+  /** An unreliable connected queue pair. */
+  public static QueuePairAttributes uc(CompletionQueue sendQueue, CompletionQueue receiveQueue) {
+    return of(QpType.UC, sendQueue, receiveQueue);
+  }
+
+  /** A datagram queue pair. */
+  public static QueuePairAttributes ud(CompletionQueue sendQueue, CompletionQueue receiveQueue) {
+    return of(QpType.UD, sendQueue, receiveQueue);
   }
 
   /** A reliable connected queue pair. */
@@ -47,7 +62,8 @@ public final class QueuePairAttributes {
   }
 
   private QueuePairAttributes with(QueuePairCapabilities changed) {
-    return new QueuePairAttributes(type, sendQueue, receiveQueue, changed, signalAll, singleOwner);
+    return new QueuePairAttributes(
+        type, sendQueue, receiveQueue, changed, signalAll, singleOwner, shared);
   }
 
   /** Outstanding send requests. */
@@ -92,7 +108,8 @@ public final class QueuePairAttributes {
 
   /** Every send request gives a completion, signalled or not: {@code sq_sig_all}. */
   public QueuePairAttributes signalAll() {
-    return new QueuePairAttributes(type, sendQueue, receiveQueue, capabilities, true, singleOwner);
+    return new QueuePairAttributes(
+        type, sendQueue, receiveQueue, capabilities, true, singleOwner, shared);
   }
 
   /**
@@ -100,7 +117,23 @@ public final class QueuePairAttributes {
    * Posting from two threads at once then corrupts the queue.
    */
   public QueuePairAttributes singleOwner() {
-    return new QueuePairAttributes(type, sendQueue, receiveQueue, capabilities, signalAll, true);
+    return new QueuePairAttributes(
+        type, sendQueue, receiveQueue, capabilities, signalAll, true, shared);
+  }
+
+  /**
+   * Takes receive requests from a shared queue of the same protection domain: none can be posted to
+   * the queue pair itself, and receiveDepth and maxReceiveSge are ignored.
+   */
+  public QueuePairAttributes sharedReceiveQueue(SharedReceiveQueue queue) {
+    return new QueuePairAttributes(
+        type,
+        sendQueue,
+        receiveQueue,
+        capabilities,
+        signalAll,
+        singleOwner,
+        Objects.requireNonNull(queue));
   }
 
   public QpType type() {
@@ -117,6 +150,11 @@ public final class QueuePairAttributes {
 
   public QueuePairCapabilities capabilities() {
     return capabilities;
+  }
+
+  /** The shared receive queue, if one is used. */
+  public Optional<SharedReceiveQueue> sharedReceiveQueue() {
+    return Optional.ofNullable(shared);
   }
 
   public boolean isSignalAll() {

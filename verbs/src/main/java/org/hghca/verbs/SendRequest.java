@@ -22,7 +22,15 @@ public final class SendRequest extends WorkRequest {
   private long remoteAddress;
   private int rkey;
   private int immediate;
+  private long compare;
+  private long swapOrAdd;
+  private AddressHandle addressHandle;
+  private int remoteQpn;
+  private int remoteQkey;
   private final MemorySegment[] sources;
+
+  /** What an element's address is at the first byte of its source. */
+  private final long[] bases;
 
   /** A request with room for 16 scatter/gather elements. */
   public SendRequest() {
@@ -33,6 +41,7 @@ public final class SendRequest extends WorkRequest {
   public SendRequest(int maxSge) {
     super(maxSge);
     sources = new MemorySegment[maxSge];
+    bases = new long[maxSge];
   }
 
   /** What the completion will carry. Stays until it is set anew. */
@@ -47,6 +56,7 @@ public final class SendRequest extends WorkRequest {
     this.rkey = rkey;
     this.immediate = immediate;
     flags = 0;
+    addressHandle = null;
     forgetElements();
     return this;
   }
@@ -76,6 +86,44 @@ public final class SendRequest extends WorkRequest {
     return start(WrOpcode.RDMA_READ, remoteAddress, rkey, 0);
   }
 
+  /**
+   * Compares 8 bytes of the peer's memory with a value and, where they are equal, replaces them by
+   * another. What they were before goes into the request's one element, of 8 bytes.
+   *
+   * @param remoteAddress a multiple of 8
+   */
+  public SendRequest compareAndSwap(long remoteAddress, int rkey, long compare, long swap) {
+    this.compare = compare;
+    this.swapOrAdd = swap;
+    return start(WrOpcode.ATOMIC_CMP_AND_SWP, remoteAddress, rkey, 0);
+  }
+
+  /**
+   * Adds to 8 bytes of the peer's memory, modulo 2^64. What they were before goes into the
+   * request's one element, of 8 bytes.
+   *
+   * @param remoteAddress a multiple of 8
+   */
+  public SendRequest fetchAndAdd(long remoteAddress, int rkey, long add) {
+    this.compare = 0;
+    this.swapOrAdd = add;
+    return start(WrOpcode.ATOMIC_FETCH_AND_ADD, remoteAddress, rkey, 0);
+  }
+
+  /**
+   * Where a datagram goes: required for queue pairs of type UD, and without meaning for others.
+   *
+   * @param remoteQpn 24 bits
+   * @param remoteQkey what the peer's Q_Key must be; with its highest bit set, the sending queue
+   *     pair's own Q_Key is sent instead
+   */
+  public SendRequest to(AddressHandle handle, int remoteQpn, int remoteQkey) {
+    this.addressHandle = Objects.requireNonNull(handle);
+    this.remoteQpn = remoteQpn;
+    this.remoteQkey = remoteQkey;
+    return this;
+  }
+
   /** Adds all of a memory region. */
   public SendRequest sge(MemoryRegion region) {
     return sge(region, 0, region.length());
@@ -94,6 +142,7 @@ public final class SendRequest extends WorkRequest {
     int index = sgeCount();
     add(region.address() + offset, length, region.lkey());
     sources[index] = region.segment();
+    bases[index] = region.address();
     return this;
   }
 
@@ -118,6 +167,7 @@ public final class SendRequest extends WorkRequest {
     int index = sgeCount();
     add(data.address(), data.byteSize(), 0);
     sources[index] = data;
+    bases[index] = data.address();
     flags |= INLINE;
     return this;
   }
@@ -167,6 +217,29 @@ public final class SendRequest extends WorkRequest {
     return immediate;
   }
 
+  /** What {@link #compareAndSwap} compares with. */
+  public long compare() {
+    return compare;
+  }
+
+  /** What {@link #compareAndSwap} swaps in, or {@link #fetchAndAdd} adds. */
+  public long swapOrAdd() {
+    return swapOrAdd;
+  }
+
+  /** Where a datagram goes; null when that was not said. */
+  public AddressHandle addressHandle() {
+    return addressHandle;
+  }
+
+  public int remoteQpn() {
+    return remoteQpn;
+  }
+
+  public int remoteQkey() {
+    return remoteQkey;
+  }
+
   public boolean isSignaled() {
     return (flags & SIGNALED) != 0;
   }
@@ -194,7 +267,7 @@ public final class SendRequest extends WorkRequest {
       return false;
     }
     MemorySegment.copy(
-        source, sgeAddress(index) - source.address(), destination, offset, sgeLength(index));
+        source, sgeAddress(index) - bases[index], destination, offset, sgeLength(index));
     return true;
   }
 }

@@ -43,9 +43,9 @@ class DefaultMethodsTest {
                 }));
 
     assertThat(context.createCompletionQueue(256)).isSameAs(queue);
-    assertThat(calls).containsExactly(new CompletionQueueAttributes(256, 0));
+    assertThat(calls).containsExactly(CompletionQueueAttributes.of(256));
     assertThat(CompletionQueueAttributes.of(8).withRingEntries(64))
-        .isEqualTo(new CompletionQueueAttributes(8, 64));
+        .isEqualTo(CompletionQueueAttributes.of(8).withRingEntries(64));
   }
 
   @Test

@@ -33,5 +33,10 @@ record FakeRegion(MemorySegment segment, long address, long length, int lkey)
   }
 
   @Override
+  public void reregister(Reregistration changes) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
   public void close() {}
 }

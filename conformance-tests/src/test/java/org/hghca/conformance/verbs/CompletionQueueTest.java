@@ -66,7 +66,11 @@ class CompletionQueueTest {
     try (Fabric fabric = Fabric.open()) {
       for (int ring : new int[] {3, 100, 8, 1 << 30}) {
         assertThatThrownBy(
-                () -> fabric.left().createCompletionQueue(new CompletionQueueAttributes(10, ring)))
+                () ->
+                    fabric
+                        .left()
+                        .createCompletionQueue(
+                            CompletionQueueAttributes.of(10).withRingEntries(ring)))
             .isInstanceOf(VerbsException.class)
             .extracting("errno")
             .isEqualTo(Errno.EINVAL);

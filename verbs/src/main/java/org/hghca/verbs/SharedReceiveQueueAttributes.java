@@ -1,0 +1,19 @@
+package org.hghca.verbs;
+
+/**
+ * How to make a shared receive queue: {@code ibv_srq_init_attr}.
+ *
+ * @param capacity outstanding requests
+ * @param maxSge scatter/gather elements of a request
+ * @param limit see {@link SharedReceiveQueue#limit(int)}
+ */
+public record SharedReceiveQueueAttributes(int capacity, int maxSge, int limit) {
+
+  public static SharedReceiveQueueAttributes of(int capacity, int maxSge) {
+    return new SharedReceiveQueueAttributes(capacity, maxSge, 0);
+  }
+
+  public SharedReceiveQueueAttributes withLimit(int limit) {
+    return new SharedReceiveQueueAttributes(capacity, maxSge, limit);
+  }
+}
