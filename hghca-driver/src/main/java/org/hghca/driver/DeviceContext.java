@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import org.hghca.abi.PortInfo;
 import org.hghca.uar.UarPage;
+import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.AsyncEvents;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
@@ -33,6 +34,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   private final UarPage uar;
   private final int queuePd;
   private final List<Gid> gids;
+  private final HghcaAsyncEvents asyncEvents;
 
   /**
    * Opens a context.
@@ -43,6 +45,7 @@ final class DeviceContext extends Resource implements HghcaContext {
     this.name = name;
     this.hghca = hghca;
     this.onClose = onClose;
+    this.asyncEvents = new HghcaAsyncEvents(name.name());
     hghca.health().check();
     try (Undo undo = new Undo()) {
       this.uar = hghca.uars().allocate();
@@ -208,7 +211,22 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   @Override
   public AsyncEvents asyncEvents() {
-    throw unsupported("asynchronous events");
+    checkOpen();
+    return asyncEvents;
+  }
+
+  /**
+   * Raises an asynchronous event. Callers may hold the lock of a ring.
+   *
+   * @param object the queue that it happened to
+   */
+  void raise(AsyncEventType type, Resource object) {
+    asyncEvents.give(new HghcaAsyncEvent(type, object, 0));
+  }
+
+  /** An object is closed: what nobody has taken of its events is forgotten. */
+  void forgetEvents(Resource object) {
+    asyncEvents.removeOf(object);
   }
 
   @Override
@@ -245,6 +263,7 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   @Override
   void release() {
+    asyncEvents.end(() -> new VerbsException(Errno.EINVAL, "%s is closed".formatted(name.name())));
     hghca.pdNumbers().free(queuePd);
     uar.close();
     onClose.run();

@@ -390,6 +390,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     // Who polls now ends first; who polls later finds the queue closed.
     lock.lock();
     lock.unlock();
+    context.forgetEvents(this);
     device
         .retirement()
         .retire(

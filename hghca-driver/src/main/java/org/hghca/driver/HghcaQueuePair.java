@@ -409,6 +409,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   synchronized void release() {
     QpState last = state;
     enter(QpState.RESET);
+    pd.deviceContext().forgetEvents(this);
     device
         .retirement()
         .retire(

@@ -8,12 +8,13 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Something that is made, used by others and closed: idempotently, and not while it is used. What
- * uses it is known by name.
+ * Something that is made, used by others and closed: idempotently, and not while it is used or an
+ * event of it was taken and not acknowledged. What uses it is known by name.
  */
 abstract class Resource implements AutoCloseable {
   private final List<Resource> used;
   private final Set<Resource> users = new LinkedHashSet<>();
+  private final Set<HghcaAsyncEvent> unacknowledged = new LinkedHashSet<>();
   private volatile boolean closed;
 
   /**
@@ -53,6 +54,15 @@ abstract class Resource implements AutoCloseable {
     users.remove(user);
   }
 
+  /** An event was taken: until it is let go this cannot be closed; false when it is closed. */
+  final synchronized boolean hold(HghcaAsyncEvent event) {
+    return !closed && unacknowledged.add(event);
+  }
+
+  final synchronized void letGo(HghcaAsyncEvent event) {
+    unacknowledged.remove(event);
+  }
+
   final boolean isClosed() {
     return closed;
   }
@@ -82,6 +92,16 @@ abstract class Resource implements AutoCloseable {
                 .formatted(
                     describe(),
                     users.stream().map(Resource::describe).collect(Collectors.joining(", "))));
+      }
+      if (!unacknowledged.isEmpty()) {
+        throw new VerbsException(
+            Errno.EBUSY,
+            "%s has events that were not acknowledged: %s: acknowledge them first"
+                .formatted(
+                    describe(),
+                    unacknowledged.stream()
+                        .map(event -> event.type().symbol())
+                        .collect(Collectors.joining(", "))));
       }
       closed = true;
     }

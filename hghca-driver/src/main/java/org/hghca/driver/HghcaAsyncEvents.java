@@ -1,0 +1,54 @@
+package org.hghca.driver;
+
+import org.hghca.verbs.AsyncEvent;
+import org.hghca.verbs.AsyncEvents;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The asynchronous events of a context. */
+final class HghcaAsyncEvents extends EventFifo<AsyncEvent> implements AsyncEvents {
+  private static final Logger LOG = LoggerFactory.getLogger(HghcaAsyncEvents.class);
+  private static final int KEPT = 4096;
+
+  private final String device;
+  private long lost;
+
+  HghcaAsyncEvents(String device) {
+    super(KEPT);
+    this.device = device;
+  }
+
+  private static HghcaAsyncEvent own(AsyncEvent event) {
+    return (HghcaAsyncEvent) event;
+  }
+
+  @Override
+  boolean isLive(AsyncEvent event) {
+    return own(event).isLive();
+  }
+
+  @Override
+  boolean take(AsyncEvent event) {
+    return own(event).take();
+  }
+
+  @Override
+  void putBack(AsyncEvent event) {
+    own(event).putBack();
+  }
+
+  @Override
+  void dropped(AsyncEvent event) {
+    if (lost++ == 0) {
+      LOG.warn(
+          "{}: nobody takes the asynchronous events; {} is forgotten, and so will others be",
+          device,
+          event);
+    }
+  }
+
+  /** Forgets what nobody has taken of an object's events. */
+  void removeOf(Resource object) {
+    removeIf(event -> own(event).isOf(object));
+  }
+}
