@@ -28,11 +28,12 @@ import org.hghca.vfio.VfioException.Reason;
  *       the calling thread and whose time stands still.
  *   <li>{@code sim=NAME}: it joins the {@link Simulation} of that name.
  *   <li>{@code reset=none}: it has no function-level reset.
+ *   <li>{@code events=}: not ours but the driver's, which says how it learns of events.
  * </ul>
  */
 public final class ModelProvider implements PciFunctionProvider {
   private static final Set<String> PARAMETERS =
-      new TreeSet<>(List.of("profile", "cable", "mac", "ip", "mode", "sim", "reset"));
+      new TreeSet<>(List.of("profile", "cable", "mac", "ip", "mode", "sim", "reset", "events"));
   private static final String INLINE = "inline";
   private static final String THREADED = "threaded";
 

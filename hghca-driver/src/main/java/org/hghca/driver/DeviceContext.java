@@ -2,6 +2,8 @@ package org.hghca.driver;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.abi.PortInfo;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.AsyncEventType;
@@ -35,6 +37,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   private final int queuePd;
   private final List<Gid> gids;
   private final HghcaAsyncEvents asyncEvents;
+  private final Set<HghcaCompletionChannel> channels = ConcurrentHashMap.newKeySet();
 
   /**
    * Opens a context.
@@ -55,6 +58,7 @@ final class DeviceContext extends Resource implements HghcaContext {
     } catch (RuntimeException e) {
       throw Failures.of("cannot open " + name.name(), e);
     }
+    hghca.contexts().add(this);
     this.gids = List.of(Gid.ofMac(hghca.address().mac()), Gid.ofIpv4(hghca.address().ip()));
   }
 
@@ -125,7 +129,7 @@ final class DeviceContext extends Resource implements HghcaContext {
         limits.device().ackDelay(),
         limits.maxInline(),
         limits.profile().remoteBoundsGranularity(),
-        1);
+        hghca.events().completionVectors());
   }
 
   @Override
@@ -206,7 +210,27 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   @Override
   public CompletionChannel createCompletionChannel() {
-    throw unsupported("completion channels");
+    check();
+    HghcaCompletionChannel channel = new HghcaCompletionChannel(this);
+    channels.add(channel);
+    if (hghca.health().isDead()) {
+      channel.deviceFailed(); // whoever found out may have missed it
+    }
+    return channel;
+  }
+
+  void channelClosed(HghcaCompletionChannel channel) {
+    channels.remove(channel);
+  }
+
+  /** Tells all who wait that the device is dead. Callers may hold the lock of a ring. */
+  void deviceFailed() {
+    asyncEvents.give(new HghcaAsyncEvent(AsyncEventType.DEVICE_FATAL, null, 0));
+    channels.forEach(HghcaCompletionChannel::deviceFailed);
+  }
+
+  void raisePort(AsyncEventType type, int port) {
+    asyncEvents.give(new HghcaAsyncEvent(type, null, port));
   }
 
   @Override
@@ -263,6 +287,7 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   @Override
   void release() {
+    hghca.contexts().remove(this);
     asyncEvents.end(() -> new VerbsException(Errno.EINVAL, "%s is closed".formatted(name.name())));
     hghca.pdNumbers().free(queuePd);
     uar.close();

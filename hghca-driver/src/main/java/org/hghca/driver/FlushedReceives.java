@@ -56,6 +56,11 @@ final class FlushedReceives {
     return count;
   }
 
+  /** Whether one can be completed: the card has completed all that it has seen. */
+  synchronized boolean isReady() {
+    return !wrIds.isEmpty() && ring.outstanding() == 0;
+  }
+
   synchronized boolean isEmpty() {
     return wrIds.isEmpty();
   }

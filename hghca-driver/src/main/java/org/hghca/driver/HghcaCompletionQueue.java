@@ -6,6 +6,7 @@ import java.util.Optional;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
+import org.hghca.abi.Doorbell;
 import org.hghca.abi.MptFlags;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.icm.IcmRange;
@@ -14,7 +15,6 @@ import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Completions;
-import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcOpcode;
@@ -29,6 +29,19 @@ import org.hghca.verbs.WcStatus;
 final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   /** Revisions that give no syndrome of their own (byte 10h is 0). */
   private static final int NO_SYNDROME = 0;
+
+  private static final int SOLICITED = 1;
+  private static final int ALL = 2;
+
+  /** What a look at a queue that may have something to tell has found. */
+  enum Look {
+    /** It has told, or was not asked. */
+    DONE,
+    /** Nothing has come since it was asked. */
+    NOTHING,
+    /** Only completions that nobody is given have come; it is to be looked at again. */
+    SILENT
+  }
 
   private final DeviceContext context;
   private final HghcaDevice device;
@@ -49,14 +62,28 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   private int entries;
   private int reserved;
 
+  /** Null for a queue that is only polled. */
+  private final HghcaCompletionChannel channel;
+
+  /** What it was asked to tell and has not told yet: a sum of {@link #SOLICITED} and others. */
+  private int asked;
+
+  /** Where the completions begin that it was asked to tell of. */
+  private int askedFrom;
+
+  /** Behind what was polled last, silent completions not counted. */
+  private int polledTo;
+
   HghcaCompletionQueue(DeviceContext context, CompletionQueueAttributes attributes) {
-    super(context);
+    super(used(context, attributes));
     this.context = context;
+    this.channel = attributes.channel().map(HghcaCompletionChannel.class::cast).orElse(null);
     this.device = context.hghca();
     this.queuePairs = device.queuePairs();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       checkEntries(attributes.entries());
+      int eqn = device.events().completionEqn(attributes.vector());
       this.entries = attributes.entries();
       int slots = ringEntries(attributes);
       this.mask = slots - 1;
@@ -69,20 +96,34 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
       undo.add(memory::close);
       this.ring = memory.mapping().segment();
       Cqe.fill(ring, 0, slots);
-      device.commands().sw2hwCq(number, cqc(slots));
+      device.commands().sw2hwCq(number, cqc(slots, eqn));
+      device.add(this);
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a completion queue", e);
     }
   }
 
-  private CompletionQueueContext cqc(int slots) {
+  private static Resource[] used(DeviceContext context, CompletionQueueAttributes attributes) {
+    if (attributes.channel().isEmpty()) {
+      return new Resource[] {context};
+    }
+    if (attributes.channel().get() instanceof HghcaCompletionChannel channel
+        && channel.context() == context) {
+      return new Resource[] {context, channel};
+    }
+    throw new VerbsException(
+        Errno.EINVAL,
+        "the completion channel belongs to another context than %s".formatted(context.describe()));
+  }
+
+  private CompletionQueueContext cqc(int slots, int eqn) {
     return new CompletionQueueContext(
         0,
         0,
         Integer.numberOfTrailingZeros(slots),
         context.uar().index(),
-        0,
+        eqn,
         context.queuePd(),
         memory.key(),
         number);
@@ -122,7 +163,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   }
 
   @Override
-  public Context context() {
+  public DeviceContext context() {
     return context;
   }
 
@@ -159,6 +200,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
       checkAlive();
       int most = Math.min(max, out.capacity());
       int count = drain(out, most);
+      if (count != 0) {
+        polledTo = index;
+      }
       if (hasFlushing && count < most) {
         count = flush(out, count, most);
       }
@@ -297,14 +341,22 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
 
   /** A receive was posted to a queue pair in error. */
   void addFlushing(HghcaQueuePair qp) {
+    boolean tells;
     lock.lock();
     try {
       if (!flushing.contains(qp)) {
         flushing.addLast(qp);
       }
       hasFlushing = true;
+      tells = asked != 0 && hasPollable();
+      if (tells) {
+        asked = 0;
+      }
     } finally {
       lock.unlock();
+    }
+    if (tells) {
+      channel.give(this);
     }
   }
 
@@ -342,23 +394,130 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     return (long) (at & mask) * Cqe.SIZE;
   }
 
-  /** How many completions stand in the ring. */
+  /** How many completions stand in the ring: behind the first empty place there are none. */
   private int unpolled() {
     int count = 0;
-    while (count <= mask && Cqe.owner(ring, place(index + count)) != Cqe.SENTINEL) {
-      count++;
+    int end = mask + 1;
+    while (count < end) {
+      int middle = count + end >>> 1;
+      if (Cqe.owner(ring, place(index + middle)) == Cqe.SENTINEL) {
+        end = middle;
+      } else {
+        count = middle + 1;
+      }
     }
     return count;
   }
 
+  // ---- telling of completions
+
   @Override
   public Optional<CompletionChannel> channel() {
-    return Optional.empty();
+    return Optional.ofNullable(channel);
   }
 
   @Override
   public void requestNotify(boolean solicitedOnly) {
-    throw new VerbsException(Errno.EINVAL, "%s has no completion channel".formatted(describe()));
+    if (channel == null) {
+      throw new VerbsException(Errno.EINVAL, "%s has no completion channel".formatted(describe()));
+    }
+    if (solicitedOnly && !device.events().hasEventQueues()) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "%s has no event queues: nobody tells which receives were solicited"
+              .formatted(context.describe()));
+    }
+    lock.lock();
+    try {
+      checkAlive();
+      if (asked == 0) {
+        askedFrom = index + unpolled();
+        polledTo = index;
+      }
+      asked |= solicitedOnly ? SOLICITED : ALL;
+      askCard();
+    } finally {
+      lock.unlock();
+    }
+    device.events().requested(this);
+  }
+
+  /** Under the lock, so that a queue that is closed is not asked. */
+  private void askCard() {
+    if (device.events().hasEventQueues()) {
+      context.uar().armCompletionQueue(Doorbell.armCompletionQueue(number, asked == SOLICITED));
+    }
+  }
+
+  /** Whether it is to tell of completions that need not be solicited; a glance without the lock. */
+  boolean isAskedForAll() {
+    return (asked & ALL) != 0;
+  }
+
+  /**
+   * Tells of completions if it was asked to and there are any. Silent ones, of unsignalled sends
+   * that succeeded, are taken out, and the card is asked again when there was nothing else.
+   */
+  Look look() {
+    lock.lock();
+    try {
+      if (asked == 0 || isClosed()) {
+        return Look.DONE;
+      }
+      if (!hasCome()) {
+        return Look.NOTHING;
+      }
+      skipSilent();
+      if (!hasPollable() && polledTo - askedFrom <= 0) {
+        askedFrom = index;
+        askCard();
+        return Look.SILENT;
+      }
+      asked = 0;
+    } finally {
+      lock.unlock();
+    }
+    channel.give(this);
+    return Look.DONE;
+  }
+
+  /** Whether the card has written a completion since it was asked, polled or not. */
+  private boolean hasCome() {
+    int ahead = askedFrom - index;
+    return ahead < 0 || ahead <= mask && Cqe.owner(ring, place(askedFrom)) != Cqe.SENTINEL;
+  }
+
+  private void skipSilent() {
+    while (isSilent(place(index))) {
+      take(place(index), Cqe.lastDword(ring, place(index)), null, 0);
+    }
+  }
+
+  /** Whether a place holds the completion of an unsignalled send that succeeded. */
+  private boolean isSilent(long at) {
+    int last = Cqe.lastDword(ring, at);
+    if (last >>> 24 == Cqe.SENTINEL
+        || (last & 0xff) == WqeOpcode.INVALID
+        || (last >>> 8 & 0xff) == 0) {
+      return false;
+    }
+    HghcaQueuePair qp = queuePairs.find(Cqe.qpn(ring, at));
+    return qp != null
+        && qp.sends().isOldest(Cqe.wqeOffset(ring, at))
+        && !qp.sends().isOldestSignaled();
+  }
+
+  /** Whether a poll would return something, silent completions at the head not looked through. */
+  private boolean hasPollable() {
+    if (Cqe.owner(ring, place(index)) != Cqe.SENTINEL) {
+      return true;
+    }
+    for (HghcaQueuePair qp : flushing) {
+      if (qp.flushedReceives().isReady()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   @Override
@@ -390,7 +549,11 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     // Who polls now ends first; who polls later finds the queue closed.
     lock.lock();
     lock.unlock();
+    device.remove(this);
     context.forgetEvents(this);
+    if (channel != null) {
+      channel.forget(this);
+    }
     device
         .retirement()
         .retire(

@@ -361,6 +361,12 @@ final class SendRing {
     return outstanding() > 0 && offset == (tail & wrIds.length - 1) << strideLog;
   }
 
+  /** Whether the oldest outstanding request gives a completion when it succeeds. */
+  boolean isOldestSignaled() {
+    long offset = (long) (tail & wrIds.length - 1) << strideLog;
+    return (NextUnit.flags(ring, offset) & NextUnit.COMPLETION) != 0;
+  }
+
   /**
    * The oldest outstanding request is complete: frees its slot and fills a completion unless it
    * succeeded unsignalled. Called under the completion queue's lock.
