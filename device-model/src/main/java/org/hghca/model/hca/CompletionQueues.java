@@ -2,9 +2,12 @@ package org.hghca.model.hca;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.BitSet;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
+import org.hghca.abi.Doorbell;
+import org.hghca.abi.Eqe;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.ResizeCq;
 import org.hghca.abi.Syndrome;
@@ -17,20 +20,28 @@ import org.hghca.model.transport.WorkStatus;
 
 /**
  * Writes completion queue entries. The contexts stand in interconnect context memory; on the chip
- * are only the positions where the next entries go, which begin at 0 when a queue is handed over.
- * The card never looks at an entry's owner: a queue that is too small is overwritten.
+ * are only the positions where the next entries go, which begin at 0 when a queue is handed over,
+ * and what the queue is armed for.
  */
 final class CompletionQueues implements CompletionSink {
   private static final int CONTEXT_SIZE = CompletionQueueContext.LAYOUT.size();
+
+  /** What a queue may be armed for; the greater outweighs the lesser. */
+  private static final byte NOT_ARMED = 0;
+
+  private static final byte SOLICITED = 1;
+  private static final byte NEXT = 2;
 
   private final HostMemory host;
   private final Icm icm;
   private final TranslationTables memory;
   private final Faults faults;
+  private final EventQueues eventQueues;
   private final int owner;
   private final int maxLogSize;
   private final BitSet owned = new BitSet();
   private int[] positions = new int[64];
+  private byte[] arms = new byte[64];
   private final MemorySegment context = Arena.ofAuto().allocate(CONTEXT_SIZE, 64);
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, 64);
   private long written;
@@ -40,12 +51,14 @@ final class CompletionQueues implements CompletionSink {
       Icm icm,
       TranslationTables memory,
       Faults faults,
+      EventQueues eventQueues,
       HardwareProfile profile,
       int maxLogSize) {
     this.host = host;
     this.icm = icm;
     this.memory = memory;
     this.faults = faults;
+    this.eventQueues = eventQueues;
     this.owner = profile.cqeOwner();
     this.maxLogSize = maxLogSize;
   }
@@ -71,14 +84,17 @@ final class CompletionQueues implements CompletionSink {
     if (at == Icm.NONE
         || owned.get(cqn)
         || CompletionQueueContext.LOG_SIZE.get(mailbox) > maxLogSize
-        || !host.write(at, mailbox, 0, CONTEXT_SIZE)) {
+        || !host.writeTable(at, mailbox, CONTEXT_SIZE)) {
       return false;
     }
     owned.set(cqn);
     if (cqn >= positions.length) {
-      positions = java.util.Arrays.copyOf(positions, Math.max(cqn + 1, 2 * positions.length));
+      positions = Arrays.copyOf(positions, Math.max(cqn + 1, 2 * positions.length));
+      arms = Arrays.copyOf(arms, positions.length);
     }
     positions[cqn] = 0;
+    boolean armed = (CompletionQueueContext.FLAGS.get(mailbox) & CompletionQueueContext.ARMED) != 0;
+    arms[cqn] = armed ? NEXT : NOT_ARMED;
     return true;
   }
 
@@ -108,7 +124,19 @@ final class CompletionQueues implements CompletionSink {
     CompletionQueueContext.LOG_SIZE.set(context, logSize);
     CompletionQueueContext.LKEY.set(context, ResizeCq.LKEY.get(mailbox));
     positions[cqn] = 0;
-    return host.write(icm.completionQueue(cqn), context, 0, CONTEXT_SIZE);
+    return host.writeTable(icm.completionQueue(cqn), context, CONTEXT_SIZE);
+  }
+
+  /** A store to the CQ arm register: an event is due at the next completion of a kind. */
+  void arm(int value) {
+    int cqn = Doorbell.armedCqn(value);
+    if (!owned.get(cqn)) {
+      faults.record("CQ %d is armed, but there is no such CQ".formatted(cqn));
+    } else if (Doorbell.armsNext(value)) {
+      arms[cqn] = NEXT;
+    } else if (Doorbell.armsSolicited(value) && arms[cqn] == NOT_ARMED) {
+      arms[cqn] = SOLICITED;
+    }
   }
 
   @Override
@@ -129,12 +157,17 @@ final class CompletionQueues implements CompletionSink {
     } else {
       Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, true, owner);
     }
-    write(qp.sendCqn);
+    write(qp.sendCqn, status != WorkStatus.SUCCESS);
   }
 
   @Override
   public void receiveDone(
-      ConnectionContext qp, ReceiveRequest request, int operation, int immediate, long length) {
+      ConnectionContext qp,
+      ReceiveRequest request,
+      int operation,
+      int immediate,
+      long length,
+      boolean solicited) {
     Cqe.encodeSuccess(
         entry,
         0,
@@ -147,16 +180,21 @@ final class CompletionQueues implements CompletionSink {
         false,
         operation,
         owner);
-    write(qp.receiveCqn);
+    write(qp.receiveCqn, solicited);
   }
 
   @Override
   public void receiveFailed(ConnectionContext qp, ReceiveRequest request, WorkStatus status) {
     Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, false, owner);
-    write(qp.receiveCqn);
+    write(qp.receiveCqn, true);
   }
 
-  private void write(int cqn) {
+  /**
+   * Writes the entry.
+   *
+   * @param solicited whether it gives the event that a queue is armed for with solicited only
+   */
+  private void write(int cqn, boolean solicited) {
     if (!load(cqn)) {
       faults.record("a completion for CQ %d is lost: there is no such CQ".formatted(cqn));
       return;
@@ -172,6 +210,9 @@ final class CompletionQueues implements CompletionSink {
             Cqe.SIZE);
     if (status == MemoryStatus.OK) {
       written++;
+      if (arms[cqn] == NEXT || arms[cqn] == SOLICITED && solicited) {
+        notifyOf(cqn);
+      }
     } else {
       faults.record(
           "a completion for CQ %d is lost: entry %d of its memory cannot be written (%s)"
@@ -180,10 +221,20 @@ final class CompletionQueues implements CompletionSink {
     positions[cqn] = at + 1 & last;
   }
 
+  private void notifyOf(int cqn) {
+    arms[cqn] = NOT_ARMED;
+    int eqn = CompletionQueueContext.COMP_EQN.get(context);
+    if (!eventQueues.owns(eqn)) {
+      faults.record("a completion event of CQ %d is lost: there is no EQ %d".formatted(cqn, eqn));
+    } else {
+      eventQueues.report(eqn, Eqe.TYPE_COMPLETION, 0, cqn);
+    }
+  }
+
   /** Loads the context of a queue; returns whether the queue is the card's. */
   private boolean load(int cqn) {
     long at = cqn >= 0 && owned.get(cqn) ? icm.completionQueue(cqn) : Icm.NONE;
-    return at != Icm.NONE && host.read(at, context, 0, CONTEXT_SIZE);
+    return at != Icm.NONE && host.readTable(at, context, CONTEXT_SIZE);
   }
 
   private static int syndrome(WorkStatus status) {

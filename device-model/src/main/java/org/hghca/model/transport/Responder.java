@@ -207,7 +207,9 @@ final class Responder {
       if (holdsReceive) {
         holdsReceive = false;
         int immediate = PacketOpcode.hasImmediate(operation) ? packet.immediate : 0;
-        transport.completions().receiveDone(qp, receive, operation, immediate, arrived);
+        transport
+            .completions()
+            .receiveDone(qp, receive, operation, immediate, arrived, packet.solicited);
       }
     }
     if (packet.ackRequest) {

@@ -156,7 +156,12 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
 
   @Override
   public void receiveDone(
-      ConnectionContext qp, ReceiveRequest request, int operation, int immediate, long length) {
+      ConnectionContext qp,
+      ReceiveRequest request,
+      int operation,
+      int immediate,
+      long length,
+      boolean solicited) {
     done.add(new Done(false, request.position, WorkStatus.SUCCESS, operation, immediate, length));
   }
 
