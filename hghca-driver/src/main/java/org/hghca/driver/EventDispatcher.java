@@ -27,7 +27,7 @@ final class EventDispatcher implements EventQueue.Reader {
       if (queue == null) {
         ignore(type, subtype, data);
       } else {
-        thread.look(queue);
+        thread.look(queue, true);
       }
       return;
     }

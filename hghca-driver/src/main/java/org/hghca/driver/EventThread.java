@@ -32,7 +32,10 @@ final class EventThread {
   private final Set<HghcaCompletionQueue> watched = ConcurrentHashMap.newKeySet();
 
   private volatile boolean stopping;
-  private volatile int vain;
+  private volatile boolean wanted;
+
+  /** How often in a row it has found nothing. */
+  private int vain;
 
   /**
    * Starts a thread.
@@ -91,17 +94,21 @@ final class EventThread {
     if (queues.isEmpty()) {
       watched.add(queue);
     }
-    vain = 0;
+    wanted = true;
     LockSupport.unpark(thread);
   }
 
-  /** A completion queue may have something to tell. */
-  void look(HghcaCompletionQueue queue) {
+  /**
+   * A completion queue may have something to tell.
+   *
+   * @param event whether the card has said so
+   */
+  void look(HghcaCompletionQueue queue, boolean event) {
     boolean again =
-        switch (queue.look()) {
+        switch (queue.look(event)) {
           case DONE -> false;
           case NOTHING -> queues.isEmpty();
-          case SILENT -> true;
+          case ASKED_AGAIN -> true;
         };
     if (again) {
       watched.add(queue);
@@ -134,7 +141,7 @@ final class EventThread {
     for (HghcaCompletionQueue queue : watched) {
       // Removed first: whoever asks while we look adds it again.
       watched.remove(queue);
-      look(queue);
+      look(queue, false);
       found |= !queues.isEmpty();
     }
     return found;
@@ -148,7 +155,8 @@ final class EventThread {
     } else if (queues.isEmpty() && watched.isEmpty()) {
       LockSupport.park(this);
     } else {
-      vain++;
+      vain = wanted ? 0 : vain + 1;
+      wanted = false;
       LockSupport.parkNanos(this, vain < PATIENCE ? STEP_NANOS : IDLE_STEP_NANOS);
     }
   }
@@ -157,7 +165,7 @@ final class EventThread {
   private void sweep() {
     for (HghcaCompletionQueue queue : device.completionQueues()) {
       if (queue.isAskedForAll()) {
-        look(queue);
+        look(queue, false);
       }
     }
   }

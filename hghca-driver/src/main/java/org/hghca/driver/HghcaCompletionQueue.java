@@ -39,8 +39,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     DONE,
     /** Nothing has come since it was asked. */
     NOTHING,
-    /** Only completions that nobody is given have come; it is to be looked at again. */
-    SILENT
+    /** Nothing to tell has come, and the card was asked again: it is to be looked at again. */
+    ASKED_AGAIN
   }
 
   private final DeviceContext context;
@@ -457,21 +457,28 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   /**
    * Tells of completions if it was asked to and there are any. Silent ones, of unsignalled sends
    * that succeeded, are taken out, and the card is asked again when there was nothing else.
+   *
+   * @param event whether the card has given an event, so that it has to be asked again in any case
    */
-  Look look() {
+  Look look(boolean event) {
     lock.lock();
     try {
       if (asked == 0 || isClosed()) {
         return Look.DONE;
       }
-      if (!hasCome()) {
+      boolean come = hasCome();
+      if (come) {
+        skipSilent();
+        come = hasPollable() || polledTo - askedFrom > 0;
+        if (!come) {
+          askedFrom = index;
+        }
+      } else if (!event) {
         return Look.NOTHING;
       }
-      skipSilent();
-      if (!hasPollable() && polledTo - askedFrom <= 0) {
-        askedFrom = index;
+      if (!come) {
         askCard();
-        return Look.SILENT;
+        return Look.ASKED_AGAIN;
       }
       asked = 0;
     } finally {

@@ -2,8 +2,10 @@ package org.hghca.model.hca;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.Doorbell;
@@ -27,10 +29,13 @@ final class CompletionQueues implements CompletionSink {
   private static final int CONTEXT_SIZE = CompletionQueueContext.LAYOUT.size();
 
   /** What a queue may be armed for; the greater outweighs the lesser. */
-  private static final byte NOT_ARMED = 0;
+  private static final int NOT_ARMED = 0;
 
-  private static final byte SOLICITED = 1;
-  private static final byte NEXT = 2;
+  private static final int SOLICITED = 1;
+  private static final int NEXT = 2;
+
+  /** Not the card's: it cannot be armed. */
+  private static final int NO_QUEUE = 3;
 
   private final HostMemory host;
   private final Icm icm;
@@ -41,7 +46,14 @@ final class CompletionQueues implements CompletionSink {
   private final int maxLogSize;
   private final BitSet owned = new BitSet();
   private int[] positions = new int[64];
-  private byte[] arms = new byte[64];
+
+  /**
+   * What the queues are armed for. A store to the arm register acts here at once, on the thread
+   * that makes it, and an entry is written before this is looked at: so who arms a queue and then
+   * finds it empty is told of every entry that comes.
+   */
+  private final AtomicIntegerArray arms;
+
   private final MemorySegment context = Arena.ofAuto().allocate(CONTEXT_SIZE, 64);
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, 64);
   private long written;
@@ -61,11 +73,20 @@ final class CompletionQueues implements CompletionSink {
     this.eventQueues = eventQueues;
     this.owner = profile.cqeOwner();
     this.maxLogSize = maxLogSize;
+    this.arms = new AtomicIntegerArray(CommandUnit.LIMITS.maxCqs());
+    disownAll();
   }
 
   /** Forgets which queues are the card's. */
   void reset() {
     owned.clear();
+    disownAll();
+  }
+
+  private void disownAll() {
+    for (int cqn = 0; cqn < arms.length(); cqn++) {
+      arms.set(cqn, NO_QUEUE);
+    }
   }
 
   /** How many entries were written. */
@@ -90,11 +111,10 @@ final class CompletionQueues implements CompletionSink {
     owned.set(cqn);
     if (cqn >= positions.length) {
       positions = Arrays.copyOf(positions, Math.max(cqn + 1, 2 * positions.length));
-      arms = Arrays.copyOf(arms, positions.length);
     }
     positions[cqn] = 0;
     boolean armed = (CompletionQueueContext.FLAGS.get(mailbox) & CompletionQueueContext.ARMED) != 0;
-    arms[cqn] = armed ? NEXT : NOT_ARMED;
+    arms.set(cqn, armed ? NEXT : NOT_ARMED);
     return true;
   }
 
@@ -107,6 +127,7 @@ final class CompletionQueues implements CompletionSink {
     boolean held = cqn >= 0 && owned.get(cqn);
     if (held) {
       owned.clear(cqn);
+      arms.set(cqn, NO_QUEUE);
     }
     return held;
   }
@@ -130,12 +151,11 @@ final class CompletionQueues implements CompletionSink {
   /** A store to the CQ arm register: an event is due at the next completion of a kind. */
   void arm(int value) {
     int cqn = Doorbell.armedCqn(value);
-    if (!owned.get(cqn)) {
+    int wanted =
+        Doorbell.armsNext(value) ? NEXT : Doorbell.armsSolicited(value) ? SOLICITED : NOT_ARMED;
+    int before = cqn < arms.length() ? arms.getAndAccumulate(cqn, wanted, Math::max) : NO_QUEUE;
+    if (before == NO_QUEUE) {
       faults.record("CQ %d is armed, but there is no such CQ".formatted(cqn));
-    } else if (Doorbell.armsNext(value)) {
-      arms[cqn] = NEXT;
-    } else if (Doorbell.armsSolicited(value) && arms[cqn] == NOT_ARMED) {
-      arms[cqn] = SOLICITED;
     }
   }
 
@@ -210,7 +230,8 @@ final class CompletionQueues implements CompletionSink {
             Cqe.SIZE);
     if (status == MemoryStatus.OK) {
       written++;
-      if (arms[cqn] == NEXT || arms[cqn] == SOLICITED && solicited) {
+      VarHandle.fullFence();
+      if (disarm(cqn, solicited)) {
         notifyOf(cqn);
       }
     } else {
@@ -221,8 +242,19 @@ final class CompletionQueues implements CompletionSink {
     positions[cqn] = at + 1 & last;
   }
 
+  /** Whether the queue was armed for such an entry; it is armed no longer then. */
+  private boolean disarm(int cqn, boolean solicited) {
+    int armed = arms.get(cqn);
+    while (armed == NEXT || armed == SOLICITED && solicited) {
+      if (arms.compareAndSet(cqn, armed, NOT_ARMED)) {
+        return true;
+      }
+      armed = arms.get(cqn);
+    }
+    return false;
+  }
+
   private void notifyOf(int cqn) {
-    arms[cqn] = NOT_ARMED;
     int eqn = CompletionQueueContext.COMP_EQN.get(context);
     if (!eventQueues.owns(eqn)) {
       faults.record("a completion event of CQ %d is lost: there is no EQ %d".formatted(cqn, eqn));

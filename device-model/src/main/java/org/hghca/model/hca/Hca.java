@@ -152,9 +152,12 @@ public final class Hca {
 
   private boolean writeUar(int offset, int width, long value) {
     if (offset == Doorbell.SEND_QUEUE && width == Long.BYTES
-        || offset == Doorbell.CQ_ARM && width == Integer.BYTES
         || offset == Doorbell.EQ_ARM && width == Integer.BYTES) {
       return enqueue(offset, value);
+    }
+    if (offset == Doorbell.CQ_ARM && width == Integer.BYTES) {
+      completionQueues.arm((int) value);
+      return false;
     }
     faults.record(
         "a store of %d bytes to offset 0x%x of a UAR page is dropped".formatted(width, offset));
@@ -223,7 +226,6 @@ public final class Hca {
     switch (register) {
       case COMMAND -> execute();
       case Doorbell.SEND_QUEUE -> ring(value);
-      case Doorbell.CQ_ARM -> completionQueues.arm((int) value);
       default -> eventQueues.arm((int) value);
     }
   }
