@@ -37,6 +37,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   private final int queuePd;
   private final List<Gid> gids;
   private final HghcaAsyncEvents asyncEvents;
+  private final Tally tally = new Tally();
   private final Set<HghcaCompletionChannel> channels = ConcurrentHashMap.newKeySet();
 
   /**
@@ -255,11 +256,19 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   @Override
   public Counters counters() {
-    throw unsupported("counters");
+    checkOpen();
+    return tally.counters(
+        asyncEvents.given(), hghca.commands().commandsGiven(), hghca.function().dmaFaultCount());
   }
 
-  private static VerbsException unsupported(String what) {
-    return new VerbsException(Errno.EOPNOTSUPP, what + " are not supported");
+  /** Something that counts was made. */
+  void count(Tally.Counted object) {
+    tally.add(object);
+  }
+
+  /** Something that counts is closed; what it has counted stays. */
+  void countNoMore(Tally.Counted object) {
+    tally.remove(object);
   }
 
   @Override

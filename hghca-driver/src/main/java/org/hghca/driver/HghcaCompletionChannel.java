@@ -9,7 +9,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /** Where completion queues of a context tell that there is something to poll. */
-final class HghcaCompletionChannel extends Resource implements CompletionChannel {
+final class HghcaCompletionChannel extends Resource implements CompletionChannel, Tally.Counted {
   private final DeviceContext context;
 
   private final EventFifo<CompletionQueue> events =
@@ -34,6 +34,7 @@ final class HghcaCompletionChannel extends Resource implements CompletionChannel
   HghcaCompletionChannel(DeviceContext context) {
     super(context);
     this.context = context;
+    context.count(this);
   }
 
   @Override
@@ -64,9 +65,9 @@ final class HghcaCompletionChannel extends Resource implements CompletionChannel
                 Errno.EIO, context.hghca().health().complaint().orElse("the device has failed")));
   }
 
-  /** How many events were given so far. */
-  long given() {
-    return events.given();
+  @Override
+  public void addTo(Tally tally) {
+    tally.addEvents(events.given());
   }
 
   @Override
@@ -96,6 +97,7 @@ final class HghcaCompletionChannel extends Resource implements CompletionChannel
   @Override
   void release() {
     context.channelClosed(this);
+    context.countNoMore(this);
     events.end(() -> new VerbsException(Errno.EINVAL, describe() + " is closed"));
   }
 }

@@ -26,7 +26,7 @@ import org.hghca.verbs.WcStatus;
  * outstanding; a request counts until its completion was polled. An empty place holds a sentinel in
  * its owner byte, which the card overwrites last, and which polling puts back.
  */
-final class HghcaCompletionQueue extends Resource implements CompletionQueue {
+final class HghcaCompletionQueue extends Resource implements CompletionQueue, Tally.Counted {
   /** Revisions that give no syndrome of their own (byte 10h is 0). */
   private static final int NO_SYNDROME = 0;
 
@@ -74,6 +74,12 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   /** Behind what was polled last, silent completions not counted. */
   private int polledTo;
 
+  /** How many completions were taken from the ring, silent ones included. */
+  private long taken;
+
+  /** By status, from the ring or not: those that were not successful. */
+  private final long[] failures = new long[WcStatus.values().length];
+
   HghcaCompletionQueue(DeviceContext context, CompletionQueueAttributes attributes) {
     super(used(context, attributes));
     this.context = context;
@@ -98,6 +104,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
       Cqe.fill(ring, 0, slots);
       device.commands().sw2hwCq(number, cqc(slots, eqn));
       device.add(this);
+      context.count(this);
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a completion queue", e);
@@ -199,7 +206,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     try {
       checkAlive();
       int most = Math.min(max, out.capacity());
+      int from = index;
       int count = drain(out, most);
+      taken += index - from;
       if (count != 0) {
         polledTo = index;
       }
@@ -289,6 +298,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
             : CompletionStatus.of(syndrome);
     boolean send = marked || isSendError(qp, wqe);
     qp.failed();
+    failures[status.code()]++;
     if (send) {
       if (!qp.sends().isOldest(wqe)) {
         return unknown(qp.number(), wqe, WqeOpcode.INVALID);
@@ -336,6 +346,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
       }
     }
     hasFlushing = !flushing.isEmpty();
+    taken += count - from;
+    failures[WcStatus.WR_FLUSH_ERR.code()] += count - from;
     return count;
   }
 
@@ -497,6 +509,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   private void skipSilent() {
     while (isSilent(place(index))) {
       take(place(index), Cqe.lastDword(ring, place(index)), null, 0);
+      taken++;
     }
   }
 
@@ -552,11 +565,17 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   }
 
   @Override
+  public void addTo(Tally tally) {
+    tally.add(taken, failures);
+  }
+
+  @Override
   void release() {
     // Who polls now ends first; who polls later finds the queue closed.
     lock.lock();
     lock.unlock();
     device.remove(this);
+    context.countNoMore(this);
     context.forgetEvents(this);
     if (channel != null) {
       channel.forget(this);

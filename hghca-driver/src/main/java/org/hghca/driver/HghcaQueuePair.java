@@ -26,7 +26,7 @@ import org.hghca.verbs.VerbsException;
  * A queue pair. MODIFY_QP replaces the whole context in the card, so the driver keeps all of it and
  * sends all of it each time.
  */
-final class HghcaQueuePair extends Resource implements QueuePair {
+final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted {
   private static final AtomicReferenceFieldUpdater<HghcaQueuePair, QpState> STATE =
       AtomicReferenceFieldUpdater.newUpdater(HghcaQueuePair.class, QpState.class, "state");
 
@@ -105,6 +105,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
       this.flushed = new FlushedReceives(number, capabilities.receiveDepth(), receives);
       this.context = QpContexts.fresh(this, geometry);
       device.queuePairs().put(number, this);
+      pd.deviceContext().count(this);
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a queue pair", e);
@@ -406,9 +407,15 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   }
 
   @Override
+  public void addTo(Tally tally) {
+    tally.add(sends.posted(), receives.posted() + flushed.posted(), sends.doorbells());
+  }
+
+  @Override
   synchronized void release() {
     QpState last = state;
     enter(QpState.RESET);
+    pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);
     device
         .retirement()
