@@ -318,7 +318,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       enter(to);
     }
     try {
-      device.commands().modifyQp(command(from, to), number, next);
+      give(from, to, next);
     } catch (RuntimeException e) {
       change(to, from);
       throw Failures.of("cannot modify " + describe(), e);
@@ -328,6 +328,22 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       forget();
     } else if (!stops) {
       change(from, to);
+    }
+  }
+
+  private void give(QpState from, QpState to, QueuePairContext next) {
+    HcrCommand command = command(from, to);
+    QueuePairTransitionEvent event = new QueuePairTransitionEvent();
+    event.begin();
+    device.commands().modifyQp(command, number, next);
+    event.end();
+    if (event.shouldCommit()) {
+      event.qpn = number;
+      event.type = type.name();
+      event.from = from.name();
+      event.to = to.name();
+      event.command = command.name();
+      event.commit();
     }
   }
 
