@@ -2,12 +2,13 @@ package org.hghca.model.hca;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.function.IntConsumer;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.Doorbell;
-import org.hghca.abi.Eqe;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.ResizeCq;
 import org.hghca.abi.Syndrome;
@@ -21,7 +22,10 @@ import org.hghca.model.transport.WorkStatus;
 /**
  * Writes completion queue entries. The contexts stand in interconnect context memory; on the chip
  * are only the positions where the next entries go, which begin at 0 when a queue is handed over,
- * and what the queue is armed for.
+ * and what the queue is armed for. Before the card writes an entry it looks at its owner byte: bit
+ * 7 clear means that software has not consumed what stands there. A queue that is overrun, or whose
+ * memory cannot be reached, is in error until it is given back; completions for it are lost, and
+ * their queue pairs fail.
  */
 final class CompletionQueues implements CompletionSink {
   private static final int CONTEXT_SIZE = CompletionQueueContext.LAYOUT.size();
@@ -36,36 +40,48 @@ final class CompletionQueues implements CompletionSink {
   private final Icm icm;
   private final TranslationTables memory;
   private final Faults faults;
-  private final EventQueues eventQueues;
-  private final int owner;
+  private final EventRouting events;
+  private final IntConsumer workQueueFailed;
+  private final int ownerByte;
   private final int maxLogSize;
   private final BitSet owned = new BitSet();
+
+  /** Of those owned, the ones in error. */
+  private final BitSet failed = new BitSet();
+
   private int[] positions = new int[64];
   private byte[] arms = new byte[64];
   private final MemorySegment context = Arena.ofAuto().allocate(CONTEXT_SIZE, 64);
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, 64);
+  private final MemorySegment owner = Arena.ofAuto().allocate(1);
   private long written;
 
+  /**
+   * @param workQueueFailed takes the number of a queue pair that no completion can tell of
+   */
   CompletionQueues(
       HostMemory host,
       Icm icm,
       TranslationTables memory,
       Faults faults,
-      EventQueues eventQueues,
+      EventRouting events,
+      IntConsumer workQueueFailed,
       HardwareProfile profile,
       int maxLogSize) {
     this.host = host;
     this.icm = icm;
     this.memory = memory;
     this.faults = faults;
-    this.eventQueues = eventQueues;
-    this.owner = profile.cqeOwner();
+    this.events = events;
+    this.workQueueFailed = workQueueFailed;
+    this.ownerByte = profile.cqeOwner();
     this.maxLogSize = maxLogSize;
   }
 
   /** Forgets which queues are the card's. */
   void reset() {
     owned.clear();
+    failed.clear();
   }
 
   /** How many entries were written. */
@@ -107,6 +123,7 @@ final class CompletionQueues implements CompletionSink {
     boolean held = cqn >= 0 && owned.get(cqn);
     if (held) {
       owned.clear(cqn);
+      failed.clear(cqn);
     }
     return held;
   }
@@ -153,11 +170,14 @@ final class CompletionQueues implements CompletionSink {
           request.position,
           true,
           request.deviceOpcode,
-          owner);
+          ownerByte);
     } else {
-      Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, true, owner);
+      Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, true, ownerByte);
     }
-    write(qp.sendCqn, status != WorkStatus.SUCCESS);
+    write(qp, qp.sendCqn, status != WorkStatus.SUCCESS);
+    if (status == WorkStatus.QUEUE_UNREADABLE) {
+      workQueueFailed.accept(qp.qpn);
+    }
   }
 
   @Override
@@ -179,14 +199,19 @@ final class CompletionQueues implements CompletionSink {
         request.position,
         false,
         operation,
-        owner);
-    write(qp.receiveCqn, solicited);
+        ownerByte);
+    write(qp, qp.receiveCqn, solicited);
   }
 
   @Override
   public void receiveFailed(ConnectionContext qp, ReceiveRequest request, WorkStatus status) {
-    Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, false, owner);
-    write(qp.receiveCqn, true);
+    if (status == WorkStatus.QUEUE_UNREADABLE) {
+      // Nobody knows whether a receive was posted there: there is nothing to complete.
+      workQueueFailed.accept(qp.qpn);
+      return;
+    }
+    Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, false, ownerByte);
+    write(qp, qp.receiveCqn, true);
   }
 
   /**
@@ -194,41 +219,50 @@ final class CompletionQueues implements CompletionSink {
    *
    * @param solicited whether it gives the event that a queue is armed for with solicited only
    */
-  private void write(int cqn, boolean solicited) {
-    if (!load(cqn)) {
-      faults.record("a completion for CQ %d is lost: there is no such CQ".formatted(cqn));
-      return;
-    }
-    int at = positions[cqn];
-    int last = (1 << CompletionQueueContext.LOG_SIZE.get(context)) - 1;
-    MemoryStatus status =
-        memory.writeQueue(
-            CompletionQueueContext.LKEY.get(context),
-            CompletionQueueContext.PD.get(context),
-            (long) at * Cqe.SIZE,
-            entry,
-            Cqe.SIZE);
-    if (status == MemoryStatus.OK) {
-      written++;
-      if (arms[cqn] == NEXT || arms[cqn] == SOLICITED && solicited) {
-        notifyOf(cqn);
+  private void write(ConnectionContext qp, int cqn, boolean solicited) {
+    if (!put(cqn)) {
+      workQueueFailed.accept(qp.qpn);
+    } else if (arms[cqn] == NEXT || arms[cqn] == SOLICITED && solicited) {
+      arms[cqn] = NOT_ARMED;
+      int eqn = CompletionQueueContext.COMP_EQN.get(context);
+      if (!events.completion(cqn, eqn)) {
+        faults.record("a completion event of CQ %d is lost: there is no EQ %d".formatted(cqn, eqn));
       }
-    } else {
-      faults.record(
-          "a completion for CQ %d is lost: entry %d of its memory cannot be written (%s)"
-              .formatted(cqn, at, status));
     }
-    positions[cqn] = at + 1 & last;
   }
 
-  private void notifyOf(int cqn) {
-    arms[cqn] = NOT_ARMED;
-    int eqn = CompletionQueueContext.COMP_EQN.get(context);
-    if (!eventQueues.owns(eqn)) {
-      faults.record("a completion event of CQ %d is lost: there is no EQ %d".formatted(cqn, eqn));
-    } else {
-      eventQueues.report(eqn, Eqe.TYPE_COMPLETION, 0, cqn);
+  /** Writes the entry where the queue's next one goes; returns false when it is lost. */
+  private boolean put(int cqn) {
+    if (!load(cqn)) {
+      faults.record("a completion for CQ %d is lost: there is no such CQ".formatted(cqn));
+      return false;
     }
+    if (failed.get(cqn)) {
+      return false;
+    }
+    int key = CompletionQueueContext.LKEY.get(context);
+    int pd = CompletionQueueContext.PD.get(context);
+    int at = positions[cqn];
+    long offset = (long) at * Cqe.SIZE;
+    MemoryStatus status = memory.readQueue(key, pd, offset + Cqe.OWNER_OFFSET, owner, 0, 1);
+    boolean isFree = (owner.get(ValueLayout.JAVA_BYTE, 0) & Cqe.OWNER_HARDWARE) != 0;
+    if (status == MemoryStatus.OK && isFree) {
+      status = memory.writeQueue(key, pd, offset, entry, Cqe.SIZE);
+    }
+    if (status != MemoryStatus.OK || !isFree) {
+      String why =
+          status == MemoryStatus.OK
+              ? "has not been consumed"
+              : "cannot be written (%s)".formatted(status);
+      faults.record(
+          "a completion for CQ %d is lost: entry %d of its memory %s".formatted(cqn, at, why));
+      failed.set(cqn);
+      events.completionQueueFailed(cqn);
+      return false;
+    }
+    written++;
+    positions[cqn] = at + 1 & (1 << CompletionQueueContext.LOG_SIZE.get(context)) - 1;
+    return true;
   }
 
   /** Loads the context of a queue; returns whether the queue is the card's. */
@@ -242,7 +276,7 @@ final class CompletionQueues implements CompletionSink {
         switch (status) {
           case SUCCESS -> Syndrome.UNKNOWN;
           case LOCAL_LENGTH -> Syndrome.LOCAL_LENGTH_ERR;
-          case LOCAL_OPERATION -> Syndrome.LOCAL_QP_OP_ERR;
+          case LOCAL_OPERATION, QUEUE_UNREADABLE -> Syndrome.LOCAL_QP_OP_ERR;
           case LOCAL_PROTECTION -> Syndrome.LOCAL_PROT_ERR;
           case FLUSHED -> Syndrome.WR_FLUSH_ERR;
           case BAD_RESPONSE -> Syndrome.BAD_RESP_ERR;
