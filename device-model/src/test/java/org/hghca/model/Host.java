@@ -155,6 +155,11 @@ final class Host implements AutoCloseable {
     return key;
   }
 
+  /** The key of the latest region. */
+  int lastKey() {
+    return nextKey - 1;
+  }
+
   /** Registers a mapping as a whole, page by page. */
   int register(DmaMapping memory, long start, int access) {
     long bytes = memory.segment().byteSize();

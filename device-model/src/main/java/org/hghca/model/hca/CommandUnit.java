@@ -10,6 +10,7 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.abi.InitHca;
 import org.hghca.abi.MapEq;
 import org.hghca.abi.MapIcm;
+import org.hghca.abi.OptParamMask;
 import org.hghca.abi.PortInfo;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.WriteMtt;
@@ -266,6 +267,10 @@ final class CommandUnit {
     } else if (done) {
       int state = QueuePairContext.STATE.get(mailbox);
       transport.modified(qpn, QueuePairState.values()[state]);
+      int mask = QueuePairContext.OPT_PARAM_MASK.get(mailbox);
+      if (command == HcrCommand.RTS2SQD && (mask & OptParamMask.EN_SQD_ASYNC_NOTIFY) != 0) {
+        transport.notifyDrained(qpn);
+      }
       transport.settle();
     }
     return done;

@@ -2,14 +2,15 @@ package org.hghca.model.hca;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.IntConsumer;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.Doorbell;
-import org.hghca.abi.Eqe;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.ResizeCq;
 import org.hghca.abi.Syndrome;
@@ -23,7 +24,10 @@ import org.hghca.model.transport.WorkStatus;
 /**
  * Writes completion queue entries. The contexts stand in interconnect context memory; on the chip
  * are only the positions where the next entries go, which begin at 0 when a queue is handed over,
- * and what the queue is armed for.
+ * and what the queue is armed for. Before the card writes an entry it looks at its owner byte: bit
+ * 7 clear means that software has not consumed what stands there. A queue that is overrun, or whose
+ * memory cannot be reached, is in error until it is given back; completions for it are lost, and
+ * their queue pairs fail.
  */
 final class CompletionQueues implements CompletionSink {
   private static final int CONTEXT_SIZE = CompletionQueueContext.LAYOUT.size();
@@ -41,10 +45,15 @@ final class CompletionQueues implements CompletionSink {
   private final Icm icm;
   private final TranslationTables memory;
   private final Faults faults;
-  private final EventQueues eventQueues;
-  private final int owner;
+  private final EventRouting events;
+  private final IntConsumer workQueueFailed;
+  private final int ownerByte;
   private final int maxLogSize;
   private final BitSet owned = new BitSet();
+
+  /** Of those owned, the ones in error. */
+  private final BitSet failed = new BitSet();
+
   private int[] positions = new int[64];
 
   /**
@@ -52,34 +61,40 @@ final class CompletionQueues implements CompletionSink {
    * that makes it, and an entry is written before this is looked at: so who arms a queue and then
    * finds it empty is told of every entry that comes.
    */
-  private final AtomicIntegerArray arms;
+  private final AtomicIntegerArray arms = new AtomicIntegerArray(CommandUnit.LIMITS.maxCqs());
 
   private final MemorySegment context = Arena.ofAuto().allocate(CONTEXT_SIZE, 64);
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, 64);
+  private final MemorySegment owner = Arena.ofAuto().allocate(1);
   private long written;
 
+  /**
+   * @param workQueueFailed takes the number of a queue pair that no completion can tell of
+   */
   CompletionQueues(
       HostMemory host,
       Icm icm,
       TranslationTables memory,
       Faults faults,
-      EventQueues eventQueues,
+      EventRouting events,
+      IntConsumer workQueueFailed,
       HardwareProfile profile,
       int maxLogSize) {
     this.host = host;
     this.icm = icm;
     this.memory = memory;
     this.faults = faults;
-    this.eventQueues = eventQueues;
-    this.owner = profile.cqeOwner();
+    this.events = events;
+    this.workQueueFailed = workQueueFailed;
+    this.ownerByte = profile.cqeOwner();
     this.maxLogSize = maxLogSize;
-    this.arms = new AtomicIntegerArray(CommandUnit.LIMITS.maxCqs());
     disownAll();
   }
 
   /** Forgets which queues are the card's. */
   void reset() {
     owned.clear();
+    failed.clear();
     disownAll();
   }
 
@@ -127,6 +142,7 @@ final class CompletionQueues implements CompletionSink {
     boolean held = cqn >= 0 && owned.get(cqn);
     if (held) {
       owned.clear(cqn);
+      failed.clear(cqn);
       arms.set(cqn, NO_QUEUE);
     }
     return held;
@@ -173,11 +189,14 @@ final class CompletionQueues implements CompletionSink {
           request.position,
           true,
           request.deviceOpcode,
-          owner);
+          ownerByte);
     } else {
-      Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, true, owner);
+      Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, true, ownerByte);
     }
-    write(qp.sendCqn, status != WorkStatus.SUCCESS);
+    write(qp, qp.sendCqn, status != WorkStatus.SUCCESS);
+    if (status == WorkStatus.QUEUE_UNREADABLE) {
+      workQueueFailed.accept(qp.qpn);
+    }
   }
 
   @Override
@@ -199,14 +218,19 @@ final class CompletionQueues implements CompletionSink {
         request.position,
         false,
         operation,
-        owner);
-    write(qp.receiveCqn, solicited);
+        ownerByte);
+    write(qp, qp.receiveCqn, solicited);
   }
 
   @Override
   public void receiveFailed(ConnectionContext qp, ReceiveRequest request, WorkStatus status) {
-    Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, false, owner);
-    write(qp.receiveCqn, true);
+    if (status == WorkStatus.QUEUE_UNREADABLE) {
+      // Nobody knows whether a receive was posted there: there is nothing to complete.
+      workQueueFailed.accept(qp.qpn);
+      return;
+    }
+    Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, false, ownerByte);
+    write(qp, qp.receiveCqn, true);
   }
 
   /**
@@ -214,36 +238,20 @@ final class CompletionQueues implements CompletionSink {
    *
    * @param solicited whether it gives the event that a queue is armed for with solicited only
    */
-  private void write(int cqn, boolean solicited) {
-    if (!load(cqn)) {
-      faults.record("a completion for CQ %d is lost: there is no such CQ".formatted(cqn));
-      return;
-    }
-    int at = positions[cqn];
-    int last = (1 << CompletionQueueContext.LOG_SIZE.get(context)) - 1;
-    MemoryStatus status =
-        memory.writeQueue(
-            CompletionQueueContext.LKEY.get(context),
-            CompletionQueueContext.PD.get(context),
-            (long) at * Cqe.SIZE,
-            entry,
-            Cqe.SIZE);
-    if (status == MemoryStatus.OK) {
-      written++;
-      VarHandle.fullFence();
-      if (disarm(cqn, solicited)) {
-        notifyOf(cqn);
+  private void write(ConnectionContext qp, int cqn, boolean solicited) {
+    if (!put(cqn)) {
+      workQueueFailed.accept(qp.qpn);
+    } else if (disarm(cqn, solicited)) {
+      int eqn = CompletionQueueContext.COMP_EQN.get(context);
+      if (!events.completion(cqn, eqn)) {
+        faults.record("a completion event of CQ %d is lost: there is no EQ %d".formatted(cqn, eqn));
       }
-    } else {
-      faults.record(
-          "a completion for CQ %d is lost: entry %d of its memory cannot be written (%s)"
-              .formatted(cqn, at, status));
     }
-    positions[cqn] = at + 1 & last;
   }
 
   /** Whether the queue was armed for such an entry; it is armed no longer then. */
   private boolean disarm(int cqn, boolean solicited) {
+    VarHandle.fullFence(); // between the entry and the look at what the queue is armed for
     int armed = arms.get(cqn);
     while (armed == NEXT || armed == SOLICITED && solicited) {
       if (arms.compareAndSet(cqn, armed, NOT_ARMED)) {
@@ -254,13 +262,38 @@ final class CompletionQueues implements CompletionSink {
     return false;
   }
 
-  private void notifyOf(int cqn) {
-    int eqn = CompletionQueueContext.COMP_EQN.get(context);
-    if (!eventQueues.owns(eqn)) {
-      faults.record("a completion event of CQ %d is lost: there is no EQ %d".formatted(cqn, eqn));
-    } else {
-      eventQueues.report(eqn, Eqe.TYPE_COMPLETION, 0, cqn);
+  /** Writes the entry where the queue's next one goes; returns false when it is lost. */
+  private boolean put(int cqn) {
+    if (!load(cqn)) {
+      faults.record("a completion for CQ %d is lost: there is no such CQ".formatted(cqn));
+      return false;
     }
+    if (failed.get(cqn)) {
+      return false;
+    }
+    int key = CompletionQueueContext.LKEY.get(context);
+    int pd = CompletionQueueContext.PD.get(context);
+    int at = positions[cqn];
+    long offset = (long) at * Cqe.SIZE;
+    MemoryStatus status = memory.readQueue(key, pd, offset + Cqe.OWNER_OFFSET, owner, 0, 1);
+    boolean isFree = (owner.get(ValueLayout.JAVA_BYTE, 0) & Cqe.OWNER_HARDWARE) != 0;
+    if (status == MemoryStatus.OK && isFree) {
+      status = memory.writeQueue(key, pd, offset, entry, Cqe.SIZE);
+    }
+    if (status != MemoryStatus.OK || !isFree) {
+      String why =
+          status == MemoryStatus.OK
+              ? "has not been consumed"
+              : "cannot be written (%s)".formatted(status);
+      faults.record(
+          "a completion for CQ %d is lost: entry %d of its memory %s".formatted(cqn, at, why));
+      failed.set(cqn);
+      events.completionQueueFailed(cqn);
+      return false;
+    }
+    written++;
+    positions[cqn] = at + 1 & (1 << CompletionQueueContext.LOG_SIZE.get(context)) - 1;
+    return true;
   }
 
   /** Loads the context of a queue; returns whether the queue is the card's. */
@@ -274,7 +307,7 @@ final class CompletionQueues implements CompletionSink {
         switch (status) {
           case SUCCESS -> Syndrome.UNKNOWN;
           case LOCAL_LENGTH -> Syndrome.LOCAL_LENGTH_ERR;
-          case LOCAL_OPERATION -> Syndrome.LOCAL_QP_OP_ERR;
+          case LOCAL_OPERATION, QUEUE_UNREADABLE -> Syndrome.LOCAL_QP_OP_ERR;
           case LOCAL_PROTECTION -> Syndrome.LOCAL_PROT_ERR;
           case FLUSHED -> Syndrome.WR_FLUSH_ERR;
           case BAD_RESPONSE -> Syndrome.BAD_RESP_ERR;

@@ -6,8 +6,8 @@ import org.hghca.abi.EventType;
 import org.hghca.model.transport.EventSink;
 
 /**
- * Reports asynchronous events to the event queues that MAP_EQ has named for them. An event of a
- * type that no queue takes vanishes.
+ * Reports events: completions to the event queues that completion queues name, asynchronous ones to
+ * those that MAP_EQ has named for them. An event of a type that no queue takes vanishes.
  */
 final class EventRouting implements EventSink {
   private static final int NOWHERE = -1;
@@ -91,6 +91,19 @@ final class EventRouting implements EventSink {
   @Override
   public void workQueueFailed(int qpn) {
     report(EventType.WQ_CATAS_ERROR, 0, qpn);
+  }
+
+  /**
+   * A completion queue has an event for its own event queue.
+   *
+   * @return false when that is not the card's
+   */
+  boolean completion(int cqn, int eqn) {
+    boolean there = queues.owns(eqn);
+    if (there) {
+      queues.report(eqn, Eqe.TYPE_COMPLETION, 0, cqn);
+    }
+    return there;
   }
 
   /** A completion queue has failed. */

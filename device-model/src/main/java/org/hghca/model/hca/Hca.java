@@ -70,10 +70,22 @@ public final class Hca {
     this.events = new EventRouting(eventQueues);
     this.completionQueues =
         new CompletionQueues(
-            host, icm, memory, faults, eventQueues, profile, CommandUnit.LIMITS.maxCqSizeLog());
+            host,
+            icm,
+            memory,
+            faults,
+            events,
+            this::workQueueFailed,
+            profile,
+            CommandUnit.LIMITS.maxCqSizeLog());
     this.transport =
         new RcTransport(
-            port, queuePairs, new WorkQueueReader(memory, positions), memory, completionQueues);
+            port,
+            queuePairs,
+            new WorkQueueReader(memory, positions),
+            memory,
+            completionQueues,
+            events);
     this.commands =
         new CommandUnit(
             profile,
@@ -87,6 +99,10 @@ public final class Hca {
             positions,
             transport,
             port);
+  }
+
+  private void workQueueFailed(int qpn) {
+    transport.workQueueFailed(qpn);
   }
 
   public void attach(DeviceBus bus) {

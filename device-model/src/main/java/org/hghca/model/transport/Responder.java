@@ -277,6 +277,7 @@ final class Responder {
   private void refuse(ConnectionContext qp, int syndrome) {
     nak(qp, syndrome);
     transport.enterError(endpoint, qp);
+    transport.refused(endpoint, syndrome);
   }
 
   private boolean allowed(ConnectionContext qp, MemoryStatus status) {
@@ -348,6 +349,7 @@ final class Responder {
     reads.clear();
     transport.counters().naksSent++;
     transport.enterError(endpoint, qp);
+    transport.refused(endpoint, answer);
   }
 
   /**
