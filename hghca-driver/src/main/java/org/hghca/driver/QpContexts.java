@@ -133,7 +133,8 @@ final class QpContexts {
   }
 
   /**
-   * Puts attributes into a context.
+   * Puts attributes into a context. That the end of draining is to be told is a bit of the mask and
+   * nothing else: it is left out where it is not to be told.
    *
    * @throws VerbsException EINVAL when a value is not possible on this device
    */
@@ -141,7 +142,9 @@ final class QpContexts {
     c.set(STATE, code(to));
     int mask = 0;
     for (QpAttribute attribute : a.mask()) {
-      mask |= attribute.bit();
+      if (attribute != QpAttribute.EN_SQD_ASYNC_NOTIFY || a.sqdNotify()) {
+        mask |= attribute.bit();
+      }
       apply(attribute, a, c, device);
     }
     c.set(OPT_PARAM_MASK, mask);
@@ -187,8 +190,8 @@ final class QpContexts {
       case MAX_QP_RD_ATOMIC -> c.set(MAX_RD_ATOMIC, readAtomicLog(a.maxReadAtomic(), device));
       case MAX_DEST_RD_ATOMIC ->
           c.set(MAX_DEST_RD_ATOMIC, readAtomicLog(a.maxDestinationReadAtomic(), device));
-      case STATE, CUR_STATE -> {}
-      case EN_SQD_ASYNC_NOTIFY, ALT_PATH, PATH_MIG_STATE, CAP ->
+      case STATE, CUR_STATE, EN_SQD_ASYNC_NOTIFY -> {}
+      case ALT_PATH, PATH_MIG_STATE, CAP ->
           throw new VerbsException(Errno.EOPNOTSUPP, attribute + " is not supported");
     }
   }
