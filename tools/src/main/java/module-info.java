@@ -6,6 +6,7 @@ module org.hghca.tools {
   requires org.hghca.abi;
   requires org.hghca.driver;
   requires org.hghca.icm;
+  requires org.hghca.model;
   requires org.hghca.verbs;
 
   opens org.hghca.tools to

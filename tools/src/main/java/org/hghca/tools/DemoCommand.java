@@ -4,7 +4,9 @@ import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.hghca.tools.demo.Demo;
@@ -56,6 +58,9 @@ final class DemoCommand implements Callable<Integer> {
               + " ${DEFAULT-VALUE}).")
   private int size = 64 * 1024;
 
+  @Option(names = "--counters", description = "Print what each side counted.")
+  private boolean counters;
+
   @Option(names = "--json", description = "Print the result as JSON, and nothing else.")
   private boolean json;
 
@@ -76,8 +81,18 @@ final class DemoCommand implements Callable<Integer> {
     DemoResult result =
         new Demo(sides.getFirst(), sides.getLast(), steps)
             .run((long) (seconds * TimeUnit.SECONDS.toNanos(1)), size);
+    Map<String, Map<String, Long>> counted = new LinkedHashMap<>();
+    if (counters) {
+      result.counters().forEach((role, values) -> counted.put(role, CounterReport.values(values)));
+    }
     if (json) {
-      out.println(JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(result.toJson()));
+      Map<String, Object> object = result.toJson();
+      if (counters) {
+        object.put("counters", counted);
+      }
+      out.println(JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(object));
+    } else {
+      CounterReport.print(out, "", counted);
     }
     return 0;
   }

@@ -2,6 +2,7 @@ package org.hghca.tools;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.hghca.driver.CardInformation;
 import org.hghca.driver.HghcaContext;
@@ -17,13 +18,15 @@ import org.hghca.verbs.RdmaDevice;
  * @param ports those asked for
  * @param gids of all ports
  * @param card what its driver tells beyond the verbs; empty when that is another driver
+ * @param counters by group and name; empty when they are not wanted
  */
 record DeviceReport(
     RdmaDevice device,
     DeviceAttributes attributes,
     List<Port> ports,
     List<GidEntry> gids,
-    Optional<CardInformation> card) {
+    Optional<CardInformation> card,
+    Map<String, Map<String, Long>> counters) {
 
   /**
    * A port.
@@ -37,8 +40,9 @@ record DeviceReport(
    *
    * @param attributes as the device gave them before
    * @param port from 1; 0 is all
+   * @param counters whether they are wanted
    */
-  static DeviceReport of(Context context, DeviceAttributes attributes, int port) {
+  static DeviceReport of(Context context, DeviceAttributes attributes, int port, boolean counters) {
     List<Port> ports = new ArrayList<>();
     for (int number = 1; number <= attributes.physicalPorts(); number++) {
       if (port == 0 || port == number) {
@@ -47,7 +51,13 @@ record DeviceReport(
     }
     Optional<CardInformation> card =
         context instanceof HghcaContext hghca ? Optional.of(hghca.card()) : Optional.empty();
-    return new DeviceReport(context.device(), attributes, ports, context.queryGidTable(), card);
+    return new DeviceReport(
+        context.device(),
+        attributes,
+        ports,
+        context.queryGidTable(),
+        card,
+        counters ? CounterReport.of(context) : Map.of());
   }
 
   /** The GIDs of a port, without those that are null: whose last eight bytes are zero. */

@@ -64,6 +64,12 @@ final class InfoCommand implements Callable<Integer> {
       description = "Print all attributes.")
   private boolean verbose;
 
+  @Option(
+      names = "--counters",
+      description =
+          "Print what the device was made to do for this, and the software HCA's counters.")
+  private boolean counters;
+
   @Option(names = "--json", description = "Print all attributes as JSON.")
   private boolean json;
 
@@ -157,7 +163,7 @@ final class InfoCommand implements Callable<Integer> {
                     .formatted(context.device().name(), port, attributes.physicalPorts()));
         return NO_SUCH_PORT;
       }
-      reports.add(DeviceReport.of(context, attributes, port));
+      reports.add(DeviceReport.of(context, attributes, port, counters));
       return 0;
     } catch (VerbsException e) {
       main.complain(e);
@@ -174,6 +180,7 @@ final class InfoCommand implements Callable<Integer> {
     for (DeviceReport report : reports) {
       new DevinfoPrinter(out, verbose).print(report);
       report.card().ifPresent(card -> CardPrinter.print(out, report.device().locator(), card));
+      CounterReport.print(out, "\t", report.counters());
     }
   }
 

@@ -48,6 +48,9 @@ final class InfoJson {
     json.put("num_comp_vectors", device.completionVectors());
     json.put("ports", report.ports().stream().map(port -> port(report, port)).toList());
     report.card().ifPresent(card -> json.put("card", card(card)));
+    if (!report.counters().isEmpty()) {
+      json.put("counters", report.counters());
+    }
     return json;
   }
 

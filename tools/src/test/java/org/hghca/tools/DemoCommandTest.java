@@ -46,6 +46,16 @@ class DemoCommandTest {
   }
 
   @Test
+  void countersOfBothSidesAreToldWhenTheyAreAskedFor() {
+    CommandLineRun run = CommandLineRun.of("demo", "--seconds", "0", "--counters");
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out())
+        .containsPattern("counters of the server:\n\tsends_posted +[1-9]")
+        .containsPattern("counters of the client:\n\tsends_posted +[1-9]");
+  }
+
+  @Test
   void jsonHoldsTheMeasuresAndNothingElse() throws IOException {
     CommandLineRun run = CommandLineRun.of("demo", "--seconds", "0.1", "-s", "4096", "--json");
 

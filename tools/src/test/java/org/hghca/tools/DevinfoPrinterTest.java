@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Gid;
@@ -196,6 +197,7 @@ class DevinfoPrinterTest {
             new GidEntry(Gid.ofMac(0x0200_0000_0001L), 1, 0, GidType.ROCE_V1),
             new GidEntry(Gid.NONE, 1, 1, GidType.ROCE_V2),
             new GidEntry(Gid.ofIpv4(0x0a00_0001), 1, 2, GidType.ROCE_V2)),
-        Optional.empty());
+        Optional.empty(),
+        Map.of());
   }
 }

@@ -93,6 +93,19 @@ class InfoCommandTest {
   }
 
   @Test
+  void countersArePrintedWhenTheyAreAskedFor() throws IOException {
+    String out = CommandLineRun.of("info", "--counters", "-d", HCA).out();
+    assertThat(out)
+        .containsPattern("\tcounters of the context:\n\t\tsends_posted +0\n")
+        .containsPattern("\t\tcommands +[1-9]")
+        .containsPattern("\tcounters of the software hca:\n\t\tcommands +[1-9]");
+    assertThat(CommandLineRun.of("info", "-d", HCA).out()).doesNotContain("counters");
+
+    String json = CommandLineRun.of("info", "--counters", "--json", "-d", HCA).out();
+    assertThat(JSON.std.mapFrom(json).toString()).contains("counters={context={sends_posted=0");
+  }
+
+  @Test
   void listPrintsNamesOnly() {
     assumeTrue(RdmaDevices.list().isEmpty(), "there is a card in this machine");
 

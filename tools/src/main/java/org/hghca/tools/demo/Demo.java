@@ -1,7 +1,10 @@
 package org.hghca.tools.demo;
 
 import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.hghca.verbs.Counters;
 
 /** The whole demo: two sides, the classic example, three measurements. */
 public final class Demo {
@@ -74,8 +77,17 @@ public final class Demo {
           messagesPerSecond,
           messageBytes,
           largePerSecond * messageBytes / 1e6,
-          roundTrips);
+          roundTrips,
+          counters(server, client));
     }
+  }
+
+  private static Map<String, Counters> counters(Side... sides) {
+    Map<String, Counters> counters = new LinkedHashMap<>();
+    for (Side side : sides) {
+      counters.put(side.role(), side.context().counters());
+    }
+    return counters;
   }
 
   private void summarise(DemoResult result) {

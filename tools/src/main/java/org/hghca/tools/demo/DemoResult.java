@@ -3,6 +3,7 @@ package org.hghca.tools.demo;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.hghca.verbs.Counters;
 
 /**
  * What a demo showed.
@@ -14,6 +15,7 @@ import java.util.Map;
  * @param messageBytes the size of the messages behind {@code megabytesPerSecond}
  * @param megabytesPerSecond by RDMA WRITEs, in 10^6 bytes
  * @param roundTrips of a SEND of 8 bytes each way
+ * @param counters of server and client
  */
 public record DemoResult(
     String server,
@@ -22,7 +24,8 @@ public record DemoResult(
     double messagesPerSecond,
     int messageBytes,
     double megabytesPerSecond,
-    RoundTrips roundTrips) {
+    RoundTrips roundTrips,
+    Map<String, Counters> counters) {
 
   /** As a value to be written as JSON. */
   public Map<String, Object> toJson() {

@@ -1,0 +1,48 @@
+package org.hghca.tools;
+
+import java.io.PrintWriter;
+import java.lang.reflect.RecordComponent;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.hghca.model.ModelProvider;
+import org.hghca.verbs.Context;
+import org.hghca.vfio.Locator;
+
+/** Counters by group and name: those of a context, and of the software HCA behind it. */
+final class CounterReport {
+
+  private CounterReport() {}
+
+  /** The counters of an open context. */
+  static Map<String, Map<String, Long>> of(Context context) {
+    Map<String, Map<String, Long>> groups = new LinkedHashMap<>();
+    groups.put("context", values(context.counters()));
+    ModelProvider.hca(Locator.parse(context.device().locator()))
+        .ifPresent(hca -> groups.put("software_hca", values(hca.counters())));
+    return groups;
+  }
+
+  /** The components of a record of numbers, in its order, under names like those of C. */
+  static Map<String, Long> values(Record record) {
+    Map<String, Long> values = new LinkedHashMap<>();
+    for (RecordComponent component : record.getClass().getRecordComponents()) {
+      try {
+        Number value = (Number) component.getAccessor().invoke(record);
+        String name = component.getName().replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
+        values.put(name, value.longValue());
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException(e); // counters are public
+      }
+    }
+    return values;
+  }
+
+  static void print(PrintWriter out, String indent, Map<String, Map<String, Long>> groups) {
+    groups.forEach(
+        (group, values) -> {
+          out.printf("%scounters of the %s:\n", indent, group.replace('_', ' '));
+          values.forEach((name, value) -> out.printf("%s\t%-24s%16d\n", indent, name, value));
+        });
+  }
+}
