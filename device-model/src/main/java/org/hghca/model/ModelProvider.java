@@ -28,11 +28,12 @@ import org.hghca.vfio.VfioException.Reason;
  *       the calling thread and whose time stands still.
  *   <li>{@code sim=NAME}: it joins the {@link Simulation} of that name.
  *   <li>{@code reset=none}: it has no function-level reset.
+ *   <li>{@code limit=}: the driver's, which the HCA does not look at.
  * </ul>
  */
 public final class ModelProvider implements PciFunctionProvider {
   private static final Set<String> PARAMETERS =
-      new TreeSet<>(List.of("profile", "cable", "mac", "ip", "mode", "sim", "reset"));
+      new TreeSet<>(List.of("profile", "cable", "mac", "ip", "mode", "sim", "reset", "limit"));
   private static final String INLINE = "inline";
   private static final String THREADED = "threaded";
 
@@ -55,6 +56,23 @@ public final class ModelProvider implements PciFunctionProvider {
 
   @Override
   public PciFunction open(Locator locator) {
+    SoftwareHca hca = plugIn(locator);
+    try {
+      return InProcessFunction.connect(locator, hca);
+    } catch (RuntimeException | Error e) {
+      hca.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Makes the HCA of a locator and puts it into its simulation, for those who connect it to a host
+   * themselves. Closing it gives the locator free.
+   *
+   * @throws VfioException {@code INVALID} for a parameter that is unknown or malformed; {@code
+   *     BUSY} when the HCA is open already
+   */
+  public static SoftwareHca plugIn(Locator locator) {
     for (String parameter : locator.parameters().keySet()) {
       if (!PARAMETERS.contains(parameter)) {
         throw new VfioException(
@@ -84,7 +102,7 @@ public final class ModelProvider implements PciFunctionProvider {
               canReset,
               () -> OPEN.remove(locator));
       OPEN.put(locator, Optional.of(hca));
-      return InProcessFunction.connect(locator, hca);
+      return hca;
     } catch (RuntimeException | Error e) {
       OPEN.remove(locator);
       throw e;
