@@ -134,13 +134,18 @@ final class CompletionQueues implements CompletionSink {
 
   @Override
   public void receiveDone(
-      ConnectionContext qp, ReceiveRequest request, int operation, int immediate, long length) {
+      ConnectionContext qp,
+      ReceiveRequest request,
+      int operation,
+      int immediate,
+      long length,
+      boolean solicited) {
     Cqe.encodeSuccess(
         entry,
         0,
         qp.qpn,
-        qp.remoteQpn,
-        (int) qp.destinationMac & 0xffff,
+        request.remoteQpn,
+        (int) request.remoteMac & 0xffff,
         immediate,
         (int) length,
         request.position,

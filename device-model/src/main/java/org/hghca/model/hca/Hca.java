@@ -9,7 +9,7 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.model.link.Port;
 import org.hghca.model.transport.QueuePairState;
-import org.hghca.model.transport.RcTransport;
+import org.hghca.model.transport.Transport;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
 
@@ -38,7 +38,7 @@ public final class Hca {
   private final Icm icm = new Icm();
   private final QueuePositions.Table positions = new QueuePositions.Table();
   private final CompletionQueues completionQueues;
-  private final RcTransport transport;
+  private final Transport transport;
   private final CommandUnit commands;
   private volatile boolean unplugged;
   private long doorbellCount;
@@ -54,7 +54,7 @@ public final class Hca {
     this.completionQueues =
         new CompletionQueues(host, icm, memory, faults, profile, CommandUnit.LIMITS.maxCqSizeLog());
     this.transport =
-        new RcTransport(
+        new Transport(
             port, queuePairs, new WorkQueueReader(memory, positions), memory, completionQueues);
     this.commands =
         new CommandUnit(
@@ -201,7 +201,7 @@ public final class Hca {
     doorbellCount++;
     int qpn = Doorbell.qpn(doorbell);
     QueuePairState state = transport.state(qpn);
-    if (state != QueuePairState.RTS && state != QueuePairState.SQD && state != QueuePairState.ERR) {
+    if (!state.takesSends()) {
       faults.record("doorbell for QP 0x%x in state %s is dropped".formatted(qpn, state));
     } else if (!positions.of(qpn).announce(doorbell)) {
       faults.record("doorbell for QP 0x%x is lost: too many are waiting".formatted(qpn));

@@ -11,10 +11,16 @@ public interface CompletionSink {
    *
    * @param operation the BTH operation of the message's last packet
    * @param immediate the immediate, 0 when the message has none
-   * @param length of the message in bytes
+   * @param length of the message in bytes; of a datagram with its global route header
+   * @param solicited whether the sender wants an event for it
    */
   void receiveDone(
-      ConnectionContext qp, ReceiveRequest request, int operation, int immediate, long length);
+      ConnectionContext qp,
+      ReceiveRequest request,
+      int operation,
+      int immediate,
+      long length,
+      boolean solicited);
 
   /** A receive work request has failed. */
   void receiveFailed(ConnectionContext qp, ReceiveRequest request, WorkStatus status);
