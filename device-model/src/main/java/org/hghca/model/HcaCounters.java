@@ -12,7 +12,9 @@ package org.hghca.model;
  * @param eventOverruns events that found their event queue full and had to wait
  * @param packetsSent packets given to the port
  * @param packetsReceived packets taken from the port
- * @param packetsDropped packets for nobody, or for a queue pair that does not receive
+ * @param packetsDropped packets dropped without a word: for nobody, for a queue pair that does not
+ *     receive, or not wanted by an unreliable service
+ * @param queueKeyViolations datagrams dropped for their Q_Key
  * @param retries times that a requester began to repeat packets
  * @param timeouts times that an acknowledgement did not come in time
  * @param naksSent NAKs as responder, without those for want of a receive buffer
@@ -32,6 +34,7 @@ public record HcaCounters(
     long packetsSent,
     long packetsReceived,
     long packetsDropped,
+    long queueKeyViolations,
     long retries,
     long timeouts,
     long naksSent,

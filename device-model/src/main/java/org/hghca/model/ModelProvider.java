@@ -32,12 +32,23 @@ import org.hghca.vfio.VfioException.Reason;
  *       interrupts=none}: event queues, but no interrupts.
  *   <li>{@code events=eq}, the default, or {@code events=poll}: how the driver is to learn of
  *       completions; nothing to the software HCA.
+ *   <li>{@code limit=}: the driver's, which the HCA does not look at.
  * </ul>
  */
 public final class ModelProvider implements PciFunctionProvider {
   private static final Set<String> PARAMETERS =
       new TreeSet<>(
-          List.of("profile", "cable", "mac", "ip", "mode", "sim", "reset", "interrupts", "events"));
+          List.of(
+              "profile",
+              "cable",
+              "mac",
+              "ip",
+              "mode",
+              "sim",
+              "reset",
+              "interrupts",
+              "events",
+              "limit"));
   private static final String INLINE = "inline";
   private static final String THREADED = "threaded";
   private static final String MSIX = "msix";
@@ -61,6 +72,23 @@ public final class ModelProvider implements PciFunctionProvider {
 
   @Override
   public PciFunction open(Locator locator) {
+    SoftwareHca hca = plugIn(locator);
+    try {
+      return InProcessFunction.connect(locator, hca);
+    } catch (RuntimeException | Error e) {
+      hca.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Makes the HCA of a locator and puts it into its simulation, for those who connect it to a host
+   * themselves. Closing it gives the locator free.
+   *
+   * @throws VfioException {@code INVALID} for a parameter that is unknown or malformed; {@code
+   *     BUSY} when the HCA is open already
+   */
+  public static SoftwareHca plugIn(Locator locator) {
     for (String parameter : locator.parameters().keySet()) {
       if (!PARAMETERS.contains(parameter)) {
         throw new VfioException(
@@ -93,7 +121,7 @@ public final class ModelProvider implements PciFunctionProvider {
               interrupts,
               () -> OPEN.remove(locator));
       OPEN.put(locator, Optional.of(hca));
-      return InProcessFunction.connect(locator, hca);
+      return hca;
     } catch (RuntimeException | Error e) {
       OPEN.remove(locator);
       throw e;

@@ -121,6 +121,7 @@ public final class SoftwareHca implements EmulatedFunction {
         transport.packetsSent,
         transport.packetsReceived,
         transport.packetsDropped,
+        transport.queueKeyViolations,
         transport.retries,
         transport.timeouts,
         transport.naksSent,

@@ -401,12 +401,28 @@ class CommandTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 3})
+  @ValueSource(ints = {2, 4, 255})
   void servicesThatAreNotPlayedAreRefused(int service) {
     host.bringUp();
     Host.Qp qp = host.qp();
     qp.context.set(QueuePairContext.SERVICE_TYPE, service);
     assertThat(qp.modify(HcrCommand.RST2INIT, 1)).isEqualTo(BAD_PARAM);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 3})
+  void aQueuePairKeepsItsServiceUntilReset(int service) {
+    host.bringUp();
+    Host.Qp qp = host.qp();
+    qp.context.set(QueuePairContext.SERVICE_TYPE, service);
+    assertThat(qp.modify(HcrCommand.RST2INIT, 1)).isZero();
+    for (int other : new int[] {0, 1, 3}) {
+      qp.context.set(QueuePairContext.SERVICE_TYPE, other);
+      assertThat(qp.modify(HcrCommand.INIT2INIT, 1)).isEqualTo(other == service ? 0 : BAD_PARAM);
+    }
+    assertThat(qp.modify(HcrCommand.ERR2RST, 0)).isZero();
+    qp.context.set(QueuePairContext.SERVICE_TYPE, (service + 1) % 2);
+    assertThat(qp.modify(HcrCommand.RST2INIT, 1)).isZero();
   }
 
   @Test

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every operation of a reliable connection through registers, rings and memory. */
+/** SENDs, WRITEs and READs of a reliable connection through registers, rings and memory. */
 class DataTest {
   private static final int SIZE = 64 * 1024;
 

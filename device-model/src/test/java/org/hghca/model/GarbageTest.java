@@ -8,19 +8,24 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.HcrCommand;
+import org.hghca.abi.QueuePairContext;
 import org.hghca.model.Host.Piece;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A driver that writes nonsense: no exception, no endless work, and a reset mends it. */
 class GarbageTest {
   private static final int ROUNDS = 3000;
+  private static final int UD = 3;
 
-  @ParameterizedTest(name = "seed {0}")
-  @ValueSource(longs = {11, 12, 13, 14, 15, 16})
-  void anHcaSurvivesADriverThatWritesNonsense(long seed) {
+  @ParameterizedTest(name = "seed {0}, service {1}")
+  @CsvSource({"11, 0", "12, 0", "13, 0", "14, 1", "15, 1", "16, 1", "17, 3", "18, 3", "19, 3"})
+  void anHcaSurvivesADriverThatWritesNonsense(long seed, int service) {
     SplittableRandom random = new SplittableRandom(seed);
-    try (Pair pair = new Pair().connect()) {
+    try (Pair pair = new Pair()) {
+      pair.a.context.set(QueuePairContext.SERVICE_TYPE, service);
+      pair.b.context.set(QueuePairContext.SERVICE_TYPE, service);
+      pair.connect();
       Host.Buffer source = pair.left.buffer(8192, Host.ALL);
       Host.Buffer target = pair.right.buffer(8192, Host.ALL);
       for (int i = 0; i < ROUNDS; i++) {
@@ -36,7 +41,13 @@ class GarbageTest {
           case 5 -> command(random, pair.right);
           case 6 -> pair.left.bar0.writeInt(4L * random.nextInt(1 << 18), 0);
           default -> {
-            pair.a.write(target, random.nextInt(8192), new Piece(source, 0, random.nextInt(5000)));
+            int at = random.nextInt(8192);
+            Piece data = new Piece(source, 0, random.nextInt(5000));
+            if (service == UD) {
+              pair.a.datagram(pair.right, pair.b, 0x0a, 0, data);
+            } else {
+              pair.a.write(target, at, data);
+            }
             pair.simulation.advance(Duration.ofMillis(random.nextInt(200)));
           }
         }

@@ -9,6 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.hghca.abi.AtomicUnit;
 import org.hghca.abi.Bar;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
@@ -28,6 +29,7 @@ import org.hghca.abi.NextUnit;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.RemoteAddressUnit;
+import org.hghca.abi.UdUnit;
 import org.hghca.abi.WriteMtt;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
@@ -431,6 +433,62 @@ final class Host implements AutoCloseable {
         at += 16;
       }
       return offset;
+    }
+
+    /**
+     * Writes a work request of a next unit and whatever units are written behind it, and rings;
+     * returns its byte offset.
+     */
+    int post(int opcode, int immediate, int size, Consumer<MemorySegment> units) {
+      int offset = sendSlot;
+      sendSlot = (sendSlot + STRIDE) % QUEUE_BYTES;
+      MemorySegment slot = sendRing.segment().asSlice(offset, STRIDE);
+      NextUnit.write(slot, 0, 0, 0, NextUnit.control(opcode, size, NextUnit.MARKER), immediate);
+      units.accept(slot.asSlice(NextUnit.SIZE));
+      ring(offset, opcode, size, 0);
+      return offset;
+    }
+
+    /** Compare-and-swap or fetch-and-add. */
+    int atomic(int opcode, long remote, int rkey, long swapAdd, long compare, Piece result) {
+      return post(
+          opcode,
+          0,
+          4,
+          units -> {
+            RemoteAddressUnit.write(units, 0, remote, rkey);
+            AtomicUnit.write(units, 16, swapAdd, compare);
+            DataUnit.write(units, 32, result.length(), result.buffer().key(), result.address());
+          });
+    }
+
+    /** A datagram to another queue pair, with the Q_Key of that one's context. */
+    int datagram(Host host, Qp to, int opcode, int immediate, Piece... pieces) {
+      return post(
+          opcode,
+          immediate,
+          4 + pieces.length,
+          units -> {
+            address(units, host, to, to.context.get(QKEY));
+            for (int i = 0; i < pieces.length; i++) {
+              Piece piece = pieces[i];
+              DataUnit.write(
+                  units, 48 + 16L * i, piece.length(), piece.buffer().key(), piece.address());
+            }
+          });
+    }
+
+    void address(MemorySegment unit, Host host, Qp to, int queueKey) {
+      UdUnit.write(
+          unit,
+          0,
+          1,
+          address.mac(),
+          host.address.mac(),
+          address.ip(),
+          host.address.ip(),
+          to.number,
+          queueKey);
     }
 
     void ring(int offset, int opcode, int size, int fence) {

@@ -1,5 +1,7 @@
 package org.hghca.driver;
 
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
 import org.hghca.abi.AdapterInfo;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
@@ -8,6 +10,7 @@ import org.hghca.mailbox.CommandInterface;
 import org.hghca.uar.UarAllocator;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,8 +47,14 @@ final class BringUp {
       function.configuration().busMaster(true);
       undo.add(() -> stop(function));
 
-      CommandInterface commands = CommandInterface.open(function, profile);
-      undo.add(commands::close);
+      CommandInterface commands = CommandInterface.open(function, profile, commandLimit(function));
+      undo.add(
+          () -> {
+            // A command that never ended may reach its mailboxes as long as the card runs.
+            stop(function);
+            commands.deviceWasReset();
+            commands.close();
+          });
       commands.onFatal(cause -> health.fail(cause.getMessage()));
 
       DeviceLimits limits = commands.queryDeviceLimits();
@@ -121,6 +130,35 @@ final class BringUp {
       throw new VerbsException(
           Errno.EINVAL, "%s: %s".formatted(function.locator(), e.getMessage()), e);
     }
+  }
+
+  /**
+   * How long the card may take for a command: {@code limit} of the locator, an ISO 8601 duration. A
+   * card in a logic simulator needs minutes.
+   */
+  private static Duration commandLimit(PciFunction function) {
+    Locator locator = function.locator();
+    String text = locator.parameter("limit").orElse(null);
+    if (text == null) {
+      return CommandInterface.DEFAULT_LIMIT;
+    }
+    try {
+      Duration limit = Duration.parse(text);
+      if (limit.isPositive()) {
+        return limit;
+      }
+    } catch (DateTimeParseException e) {
+      throw badLimit(locator, text, e);
+    }
+    throw badLimit(locator, text, null);
+  }
+
+  private static VerbsException badLimit(Locator locator, String text, Throwable cause) {
+    return new VerbsException(
+        Errno.EINVAL,
+        "%s: limit=%s is no duration of more than nothing, such as PT10S or PT5M"
+            .formatted(locator, text),
+        cause);
   }
 
   /** Ends the HCA; a card that does not answer any more is ended by what follows. */

@@ -71,7 +71,8 @@ final class HcrPort {
    *
    * @param what the command in words, for messages
    * @return the status code
-   * @throws DeviceFatalException when the card does not answer
+   * @throws DeviceFatalException when the card does not answer, or was reset meanwhile: a command
+   *     that has ended leaves its opcode behind
    */
   int execute(String what, long inParam, int inModifier, long outParam, int command) {
     interrupted = false;
@@ -86,7 +87,12 @@ final class HcrPort {
       registers.writeInt(base + Hcr.TOKEN, Hcr.tokenRegister(Hcr.POLL_TOKEN));
       // Go, last: the inbox and the other dwords must be visible to the card before it.
       registers.writeInt(base + Hcr.COMMAND, command);
-      return Hcr.status(awaitFree("%s did not end %s", what));
+      int ended = awaitFree("%s did not end %s", what);
+      if (ended == 0) {
+        throw new DeviceFatalException(
+            "%s was reset while it was given %s: it has forgotten everything".formatted(place, what));
+      }
+      return Hcr.status(ended);
     } catch (DeviceFatalException e) {
       throw e;
     } catch (RuntimeException | InternalError e) {

@@ -16,7 +16,7 @@ import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.WriteMtt;
 import org.hghca.model.link.Port;
 import org.hghca.model.transport.QueuePairState;
-import org.hghca.model.transport.RcTransport;
+import org.hghca.model.transport.Transport;
 
 /**
  * The command unit: carries out what the HCR holds. All checks of parameters are in this class and
@@ -85,7 +85,7 @@ final class CommandUnit {
   private final EventRouting events;
   private final QueuePairTable queuePairs;
   private final QueuePositions.Table positions;
-  private final RcTransport transport;
+  private final Transport transport;
   private final Port port;
   private final MemorySegment mailbox = Arena.ofAuto().allocate(MAILBOX_SIZE, 64);
 
@@ -99,7 +99,7 @@ final class CommandUnit {
       EventRouting events,
       QueuePairTable queuePairs,
       QueuePositions.Table positions,
-      RcTransport transport,
+      Transport transport,
       Port port) {
     this.profile = profile;
     this.host = host;

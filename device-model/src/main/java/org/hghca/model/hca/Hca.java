@@ -9,7 +9,7 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.model.link.Port;
 import org.hghca.model.transport.QueuePairState;
-import org.hghca.model.transport.RcTransport;
+import org.hghca.model.transport.Transport;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
 
@@ -43,7 +43,7 @@ public final class Hca {
   private final EventQueues eventQueues;
   private final EventRouting events;
   private final CompletionQueues completionQueues;
-  private final RcTransport transport;
+  private final Transport transport;
   private final CommandUnit commands;
   private volatile boolean unplugged;
 
@@ -79,7 +79,7 @@ public final class Hca {
             profile,
             CommandUnit.LIMITS.maxCqSizeLog());
     this.transport =
-        new RcTransport(
+        new Transport(
             port,
             queuePairs,
             new WorkQueueReader(memory, positions),
@@ -250,7 +250,7 @@ public final class Hca {
     doorbellCount++;
     int qpn = Doorbell.qpn(doorbell);
     QueuePairState state = transport.state(qpn);
-    if (state != QueuePairState.RTS && state != QueuePairState.SQD && state != QueuePairState.ERR) {
+    if (!state.takesSends()) {
       faults.record("doorbell for QP 0x%x in state %s is dropped".formatted(qpn, state));
     } else if (!positions.of(qpn).announce(doorbell)) {
       faults.record("doorbell for QP 0x%x is lost: too many are waiting".formatted(qpn));

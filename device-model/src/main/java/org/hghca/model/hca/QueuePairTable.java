@@ -10,12 +10,13 @@ import org.hghca.abi.QueuePairContext;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.ContextStore;
 import org.hghca.model.transport.QueuePairState;
+import org.hghca.model.transport.Service;
 
 /**
  * The contexts of the queue pairs, which stand in interconnect context memory as MODIFY_QP brought
  * them: 192 bytes, big-endian, at the start of a slot of 256. The card keeps beside them only which
- * ones were ever set; the others are in RESET, whatever the memory holds. Of the services only the
- * reliable connection is played: a context of another one is refused.
+ * ones were ever set; the others are in RESET, whatever the memory holds. A context names one of
+ * the services RC, UC and UD, and keeps to it until RESET.
  */
 final class QueuePairTable implements ContextStore {
   private static final int SIZE = QueuePairContext.LAYOUT.size();
@@ -57,7 +58,10 @@ final class QueuePairTable implements ContextStore {
     long at = icm.queuePair(qpn);
     int from = at == Icm.NONE ? -1 : state(qpn);
     int to = QueuePairContext.STATE.get(mailbox);
-    if (from < 0 || !isTransition(command, from, to) || !isComplete(to, mailbox)) {
+    if (from < 0
+        || !isTransition(command, from, to)
+        || !isComplete(to, mailbox)
+        || from != QpcState.RST && to != QpcState.RST && !isOfOneService(mailbox)) {
       return false;
     }
     if (to == QpcState.RST) {
@@ -136,8 +140,23 @@ final class QueuePairTable implements ContextStore {
   private static boolean isComplete(int to, MemorySegment mailbox) {
     int mtu = QueuePairContext.MTU.get(mailbox);
     return to == QpcState.RST
-        || QueuePairContext.SERVICE_TYPE.get(mailbox) == QpcServiceType.RC
+        || service(mailbox) != null
             && (to == QpcState.INIT || to == QpcState.ERR || mtu >= MTU_256 && mtu <= MTU_4096);
+  }
+
+  /** Whether a context is of the service of the one that was read last. */
+  private boolean isOfOneService(MemorySegment mailbox) {
+    return service(mailbox) == service(image);
+  }
+
+  /** The service of a context, null for one that is not played. */
+  private static Service service(MemorySegment context) {
+    return switch (QueuePairContext.SERVICE_TYPE.get(context)) {
+      case QpcServiceType.RC -> Service.RC;
+      case QpcServiceType.UC -> Service.UC;
+      case QpcServiceType.UD -> Service.UD;
+      default -> null;
+    };
   }
 
   private boolean read(int qpn) {
@@ -147,12 +166,14 @@ final class QueuePairTable implements ContextStore {
 
   @Override
   public boolean load(int qpn, ConnectionContext context) {
-    if (!set.get(qpn) || !read(qpn)) {
+    Service service = set.get(qpn) && read(qpn) ? service(image) : null;
+    if (service == null) {
       return false;
     }
     int state = QueuePairContext.STATE.get(image);
     int mtu = QueuePairContext.MTU.get(image);
     context.qpn = qpn;
+    context.service = service;
     context.state = state < STATES.length ? STATES[state] : QueuePairState.ERR;
     context.mtu = mtu >= MTU_256 && mtu <= MTU_4096 ? 128 << mtu : 0;
     context.remoteQpn = QueuePairContext.REMOTE_QPN.get(image);
@@ -174,6 +195,8 @@ final class QueuePairTable implements ContextStore {
     context.maxReadsServed = 1 << QueuePairContext.MAX_DEST_RD_ATOMIC.get(image);
     context.remoteWrite = QueuePairContext.REMOTE_WRITE_ENABLE.get(image) != 0;
     context.remoteRead = QueuePairContext.REMOTE_READ_ENABLE.get(image) != 0;
+    context.remoteAtomic = QueuePairContext.REMOTE_ATOMIC_ENABLE.get(image) != 0;
+    context.queueKey = QueuePairContext.QKEY.get(image);
     context.sendCqn = QueuePairContext.SEND_CQN.get(image);
     context.receiveCqn = QueuePairContext.RECEIVE_CQN.get(image);
     context.sendQueueKey = QueuePairContext.SEND_WQE_LKEY.get(image);

@@ -180,6 +180,7 @@ final class TranslationTables implements KeyedMemory {
       case LOCAL_WRITE -> (flags & MptFlags.LOCAL_WRITE) != 0;
       case REMOTE_WRITE -> (flags & MptFlags.REMOTE_WRITE) != 0;
       case REMOTE_READ -> (flags & MptFlags.REMOTE_READ) != 0;
+      case REMOTE_ATOMIC -> (flags & MptFlags.REMOTE_ATOMIC) != 0;
     };
   }
 

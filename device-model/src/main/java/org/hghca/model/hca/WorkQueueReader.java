@@ -2,17 +2,20 @@ package org.hghca.model.hca;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.hghca.abi.AtomicUnit;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.InlineUnit;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.RemoteAddressUnit;
+import org.hghca.abi.UdUnit;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.MemoryStatus;
 import org.hghca.model.transport.ReceiveRequest;
 import org.hghca.model.transport.SendOperation;
 import org.hghca.model.transport.SendRequest;
+import org.hghca.model.transport.Service;
 import org.hghca.model.transport.WorkQueues;
 import org.hghca.model.transport.WorkStatus;
 
@@ -23,6 +26,7 @@ import org.hghca.model.transport.WorkStatus;
 final class WorkQueueReader implements WorkQueues {
   private static final int UNIT = 16;
   private static final int MAX_SEND = 255 * UNIT;
+  private static final int QPN_MASK = 0xff_ffff;
   private static final int MIN_SLOT_LOG = 5;
   private static final int MAX_SLOT_LOG = 12;
 
@@ -82,7 +86,7 @@ final class WorkQueueReader implements WorkQueues {
     WorkStatus status =
         ownOpcode != 0 && ownOpcode != queue.sendOpcode
             ? WorkStatus.LOCAL_OPERATION
-            : parse(queue.sendOpcode, size, into);
+            : parse(qp.service, queue.sendOpcode, size, into);
     queue.sendUnits = NextUnit.nextSize16(send, 0);
     queue.sendOffset = NextUnit.nextHeadUnits16(send, 0) * UNIT;
     queue.sendOpcode = NextUnit.nextOpcode(send, 0);
@@ -90,20 +94,20 @@ final class WorkQueueReader implements WorkQueues {
     return status;
   }
 
-  private WorkStatus parse(int opcode, int size, SendRequest into) {
+  private WorkStatus parse(Service service, int opcode, int size, SendRequest into) {
     SendOperation operation = operation(opcode);
     if (operation == null) {
       return WorkStatus.LOCAL_OPERATION;
     }
     into.operation = operation;
-    int at = NextUnit.SIZE;
+    int at = NextUnit.SIZE + addressSize(service, operation);
+    if (at > size) {
+      return WorkStatus.LOCAL_OPERATION;
+    }
     if (operation.usesRemoteMemory()) {
-      if (size < at + RemoteAddressUnit.SIZE) {
-        return WorkStatus.LOCAL_OPERATION;
-      }
-      into.remoteAddress = RemoteAddressUnit.address(send, at);
-      into.remoteKey = RemoteAddressUnit.rkey(send, at);
-      at += RemoteAddressUnit.SIZE;
+      parseRemoteMemory(operation, into);
+    } else if (service == Service.UD) {
+      parseDestination(into);
     }
     if (at < size && DataUnit.isInline(DataUnit.firstDword(send, at))) {
       return parseInline(operation, at, size, into);
@@ -118,9 +122,38 @@ final class WorkQueueReader implements WorkQueues {
     return WorkStatus.SUCCESS;
   }
 
+  /** Bytes of the units that stand between the next unit and the data. */
+  private static int addressSize(Service service, SendOperation operation) {
+    if (!operation.usesRemoteMemory()) {
+      return service == Service.UD ? UdUnit.SIZE : 0;
+    }
+    return RemoteAddressUnit.SIZE + (operation.isAtomic() ? AtomicUnit.SIZE : 0);
+  }
+
+  private void parseRemoteMemory(SendOperation operation, SendRequest into) {
+    int at = NextUnit.SIZE;
+    into.remoteAddress = RemoteAddressUnit.address(send, at);
+    into.remoteKey = RemoteAddressUnit.rkey(send, at);
+    if (operation.isAtomic()) {
+      at += RemoteAddressUnit.SIZE;
+      into.swapAdd = AtomicUnit.swapAdd(send, at);
+      into.compare = AtomicUnit.compare(send, at);
+    }
+  }
+
+  private void parseDestination(SendRequest into) {
+    int at = NextUnit.SIZE;
+    into.destinationMac = UdUnit.destinationMac(send, at);
+    into.sourceMac = UdUnit.sourceMac(send, at);
+    into.destinationIp = UdUnit.destinationIp(send, at);
+    into.sourceIp = UdUnit.sourceIp(send, at);
+    into.destinationQpn = UdUnit.destinationQpn(send, at) & QPN_MASK;
+    into.queueKey = UdUnit.qkey(send, at);
+  }
+
   private WorkStatus parseInline(SendOperation operation, int at, int size, SendRequest into) {
     int length = InlineUnit.length(send, at);
-    if (operation == SendOperation.READ
+    if (operation.isAnsweredWithData()
         || length > size - at - InlineUnit.HEADER_SIZE
         || length > SendRequest.MAX_INLINE) {
       return WorkStatus.LOCAL_OPERATION;
@@ -137,6 +170,8 @@ final class WorkQueueReader implements WorkQueues {
       case WqeOpcode.RDMA_WRITE -> SendOperation.WRITE;
       case WqeOpcode.RDMA_WRITE_IMM -> SendOperation.WRITE_IMM;
       case WqeOpcode.RDMA_READ -> SendOperation.READ;
+      case WqeOpcode.ATOMIC_CS -> SendOperation.COMPARE_SWAP;
+      case WqeOpcode.ATOMIC_FA -> SendOperation.FETCH_ADD;
       default -> null;
     };
   }

@@ -44,6 +44,19 @@ public final class Packet {
   /** RETH: length in bytes, an unsigned number of 32 bits. */
   public int dmaLength;
 
+  /** AtomicETH: value to swap in or to add, and value to compare with. */
+  public long swapAdd;
+
+  public long compare;
+
+  /** AtomicAckETH: what stood in memory before. */
+  public long original;
+
+  /** DETH: Q_Key, and queue pair at the sender, 24 bits. */
+  public int queueKey;
+
+  public int sourceQpn;
+
   /** AETH: acknowledgement, 8 bits. */
   public int syndrome;
 

@@ -2,12 +2,19 @@ package org.hghca.model.link;
 
 /**
  * The operation codes of the base transport header (InfiniBand specification, volume 1, 9.2.1):
- * bits 7:5 are the service, bits 4:0 the operation. The operations here are those of all services;
- * added to the code of the reliable connection, which is 0, they are its opcodes.
+ * bits 7:5 are the service, bits 4:0 the operation. An opcode is the bits of a service and an
+ * operation together; the reliable connection has all operations, the unreliable one SENDs and RDMA
+ * WRITEs, datagrams have SENDs of one packet.
  */
 public final class PacketOpcode {
   /** Service bits of the reliable connection. */
   public static final int RC = 0x00;
+
+  /** Service bits of the unreliable connection. */
+  public static final int UC = 0x20;
+
+  /** Service bits of the unreliable datagram. */
+  public static final int UD = 0x60;
 
   /** The bits that name the service. */
   public static final int SERVICE_MASK = 0xe0;
@@ -71,6 +78,11 @@ public final class PacketOpcode {
   /** Whether a packet belongs to a SEND, with immediate or without. */
   public static boolean isSend(int operation) {
     return operation <= SEND_ONLY_IMM;
+  }
+
+  /** Whether a packet is the request of a compare-and-swap or fetch-and-add. */
+  public static boolean isAtomic(int operation) {
+    return operation == COMPARE_SWAP || operation == FETCH_ADD;
   }
 
   /** Whether a packet belongs to an RDMA WRITE, with immediate or without. */

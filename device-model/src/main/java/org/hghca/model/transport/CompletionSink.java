@@ -11,8 +11,8 @@ public interface CompletionSink {
    *
    * @param operation the BTH operation of the message's last packet
    * @param immediate the immediate, 0 when the message has none
-   * @param length of the message in bytes
-   * @param solicited whether the sender asked for an event
+   * @param length of the message in bytes; of a datagram with its global route header
+   * @param solicited whether the sender wants an event for it
    */
   void receiveDone(
       ConnectionContext qp,

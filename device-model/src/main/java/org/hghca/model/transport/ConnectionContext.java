@@ -6,6 +6,7 @@ package org.hghca.model.transport;
  */
 public final class ConnectionContext {
   public int qpn;
+  public Service service = Service.RC;
   public QueuePairState state = QueuePairState.RESET;
   public int remoteQpn;
   public int pd;
@@ -39,13 +40,17 @@ public final class ConnectionContext {
   /** Code of the least time that a peer is told to wait for a receive buffer. */
   public int minRnrTimer;
 
-  /** READs that may be under way as requester and as responder, at least 1. */
+  /** READs and atomics that may be under way as requester and as responder, at least 1. */
   public int maxReads;
 
   public int maxReadsServed;
 
   public boolean remoteWrite;
   public boolean remoteRead;
+  public boolean remoteAtomic;
+
+  /** Q_Key of datagrams. */
+  public int queueKey;
 
   /** What the device keeps beside: completion queues and work queues. */
   public int sendCqn;

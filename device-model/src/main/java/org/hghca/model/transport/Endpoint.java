@@ -1,12 +1,13 @@
 package org.hghca.model.transport;
 
-/** One queue pair's half of a connection: what the transport keeps for it between two events. */
+/** A queue pair: what the transport keeps for it between two events. */
 final class Endpoint {
   final int qpn;
-  final Requester requester;
-  final Responder responder;
+  final Service service;
+  final SendSide sender;
+  final ReceiveSide receiver;
 
-  /** When the requester wants to be woken, {@link Timers#NEVER} for not at all. */
+  /** When the sender wants to be woken, {@link Timers#NEVER} for not at all. */
   long deadline = Timers.NEVER;
 
   /** Where {@link Timers} keeps the endpoint, -1 when it does not. */
@@ -24,9 +25,18 @@ final class Endpoint {
   /** Whether the queue pair has failed in a way that no completion tells. */
   boolean failed;
 
-  Endpoint(int qpn, RcTransport transport) {
+  Endpoint(int qpn, Service service, Transport transport) {
     this.qpn = qpn;
-    this.requester = new Requester(transport, this);
-    this.responder = new Responder(transport, this);
+    this.service = service;
+    this.sender =
+        service == Service.RC
+            ? new Requester(transport, this)
+            : new UnreliableSender(transport, this);
+    this.receiver =
+        switch (service) {
+          case RC -> new Responder(transport, this);
+          case UC -> new UnreliableReceiver(transport, this);
+          case UD -> new DatagramReceiver(transport, this);
+        };
   }
 }

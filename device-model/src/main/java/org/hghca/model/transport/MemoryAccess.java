@@ -5,5 +5,6 @@ public enum MemoryAccess {
   LOCAL_READ,
   LOCAL_WRITE,
   REMOTE_WRITE,
-  REMOTE_READ
+  REMOTE_READ,
+  REMOTE_ATOMIC
 }

@@ -15,6 +15,11 @@ public enum QueuePairState {
     return this == RTS || this == SQD;
   }
 
+  /** Whether send work requests are taken: to be sent, to wait or to be flushed. */
+  public boolean takesSends() {
+    return this == RTS || this == SQD || this == SQE || this == ERR;
+  }
+
   /** Whether requests of the peer are served. */
   public boolean receives() {
     return this == RTR || this == RTS || this == SQE || this == SQD;

@@ -11,6 +11,11 @@ public final class ReceiveRequest {
   /** What the device's work queue calls the request; the transport only passes it on. */
   public int position;
 
+  /** Queue pair and Ethernet address of the sender, when the request is done. */
+  public int remoteQpn;
+
+  public long remoteMac;
+
   public final ScatterList pieces = new ScatterList(MAX_PIECES);
 
   /** Makes the request an empty, valid one. */

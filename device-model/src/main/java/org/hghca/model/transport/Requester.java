@@ -1,6 +1,5 @@
 package org.hghca.model.transport;
 
-import java.lang.foreign.MemorySegment;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketOpcode;
 
@@ -9,14 +8,17 @@ import org.hghca.model.link.PacketOpcode;
  * them until they are acknowledged and repeats what got lost, from the oldest unacknowledged packet
  * on.
  */
-final class Requester {
+final class Requester implements SendSide {
   /** Work requests that may be under way. */
   private static final int REQUESTS = 128;
 
   /** Packets that may be under way. */
   private static final int PACKETS = 256;
 
-  /** PSNs that READs may have taken beyond the first one: more could not be told from repeats. */
+  /**
+   * PSNs that READs and atomics may have taken beyond the first one: more could not be told from
+   * repeats.
+   */
   private static final int PSN_RANGE = 1 << 23;
 
   /** Every so many packets of a long message an acknowledgement is asked for. */
@@ -24,7 +26,7 @@ final class Requester {
 
   private static final int FOR_EVER = 7;
 
-  private final RcTransport transport;
+  private final Transport transport;
   private final Endpoint endpoint;
 
   /** Requests from {@code head}, the oldest, to {@code tail}; the next to send is at the cursor. */
@@ -49,13 +51,13 @@ final class Requester {
   /** Set while the peer has told us to wait for its receive buffers. */
   private boolean waitingForReceiver;
 
-  Requester(RcTransport transport, Endpoint endpoint) {
+  Requester(Transport transport, Endpoint endpoint) {
     this.transport = transport;
     this.endpoint = endpoint;
   }
 
-  /** Forgets everything. */
-  void reset() {
+  @Override
+  public void reset() {
     while (head != tail) {
       transport.recycle(ring[head++ & REQUESTS - 1]);
     }
@@ -67,12 +69,8 @@ final class Requester {
     waitingForReceiver = false;
   }
 
-  /**
-   * Sends what may be sent: in SQD what was begun, in RTS all.
-   *
-   * @return how many packets went out
-   */
-  int send(ConnectionContext qp, int budget) {
+  @Override
+  public int send(ConnectionContext qp, int budget) {
     int sent = 0;
     while (sent < budget && !waitingForReceiver) {
       boolean draining = qp.state == QueuePairState.SQD;
@@ -134,11 +132,12 @@ final class Requester {
   private void check(ConnectionContext qp, SendRequest request) {
     if (qp.mtu == 0) {
       request.status = WorkStatus.LOCAL_OPERATION;
-    } else if (request.length() > 1L << 31) {
+    } else if (request.length() > SendRequest.MAX_LENGTH
+        || request.operation.isAtomic() && request.length() != Atomics.SIZE) {
       request.status = WorkStatus.LOCAL_LENGTH;
     } else {
       MemoryAccess access =
-          request.operation == SendOperation.READ
+          request.operation.isAnsweredWithData()
               ? MemoryAccess.LOCAL_WRITE
               : MemoryAccess.LOCAL_READ;
       if (request.pieces.check(transport.memory(), qp.pd, access) != MemoryStatus.OK) {
@@ -153,8 +152,8 @@ final class Requester {
         || Psn.distance(unackedPsn, request.firstPsn) < Psn.distance(unackedPsn, unsentPsn);
   }
 
-  /** Whether all that was begun has ended. */
-  boolean isDrained() {
+  @Override
+  public boolean isDrained() {
     return head == cursor && (cursor == tail || !isBegun(ring[cursor & REQUESTS - 1]));
   }
 
@@ -162,7 +161,7 @@ final class Requester {
     if (request.fence && cursorPacket == 0 && readsUnderWay > 0) {
       return false;
     }
-    if (request.operation == SendOperation.READ) {
+    if (request.operation.isAnsweredWithData()) {
       int behind = Psn.distance(unackedPsn, request.firstPsn) + request.packets;
       return readsUnderWay == 0 || readsUnderWay < qp.maxReads && behind <= PSN_RANGE;
     }
@@ -170,7 +169,7 @@ final class Requester {
   }
 
   private void sendPacket(ConnectionContext qp, SendRequest request) {
-    boolean isRead = request.operation == SendOperation.READ;
+    boolean isRead = request.operation.isAnsweredWithData();
     boolean isFirst = cursorPacket == 0;
     boolean isLast = isRead || cursorPacket == request.packets - 1;
     long offset = (long) cursorPacket * request.mtu;
@@ -183,6 +182,8 @@ final class Requester {
       packet.remoteAddress = request.remoteAddress + offset;
       packet.remoteKey = request.remoteKey;
       packet.dmaLength = (int) (request.length() - offset);
+      packet.swapAdd = request.swapAdd;
+      packet.compare = request.compare;
       readsUnderWay++;
     } else {
       packet.length = (int) Math.min(request.mtu, request.length() - offset);
@@ -192,7 +193,7 @@ final class Requester {
         packet.remoteKey = request.remoteKey;
         packet.dmaLength = (int) request.length();
       }
-      if (!fill(qp, request, offset, packet)) {
+      if (request.fill(transport.memory(), qp.pd, offset, packet) != MemoryStatus.OK) {
         request.status = WorkStatus.LOCAL_PROTECTION;
         transport.drop(packet);
         return;
@@ -214,20 +215,8 @@ final class Requester {
     transport.transmit(packet);
   }
 
-  private boolean fill(ConnectionContext qp, SendRequest request, long offset, Packet packet) {
-    if (packet.length == 0) {
-      return true;
-    }
-    if (request.inlineLength >= 0) {
-      MemorySegment.copy(request.inline(), offset, packet.payload(), 0, packet.length);
-      return true;
-    }
-    return request.pieces.gather(transport.memory(), qp.pd, offset, packet.payload(), packet.length)
-        == MemoryStatus.OK;
-  }
-
-  /** A response of the peer has arrived. */
-  void receive(ConnectionContext qp, Packet packet, int operation) {
+  @Override
+  public void receive(ConnectionContext qp, Packet packet, int operation) {
     boolean beforeOldest = packet.psn == Psn.add(unackedPsn, -1);
     if (head == tail
         || !beforeOldest
@@ -236,7 +225,7 @@ final class Requester {
     }
     if (operation != PacketOpcode.ACKNOWLEDGE) {
       if (!beforeOldest) {
-        receiveRead(qp, packet, operation);
+        receiveData(qp, packet, operation);
       }
     } else if (Aeth.isAck(packet.syndrome)) {
       if (!beforeOldest && !acknowledge(qp, packet.psn)) {
@@ -278,15 +267,20 @@ final class Requester {
     }
   }
 
-  private void receiveRead(ConnectionContext qp, Packet packet, int operation) {
+  /** A response to a READ or an atomic. */
+  private void receiveData(ConnectionContext qp, Packet packet, int operation) {
     if (packet.psn != unackedPsn && !acknowledge(qp, Psn.add(packet.psn, -1))) {
       gap(qp);
       return;
     }
     SendRequest request = ring[head & REQUESTS - 1];
-    if (request.operation != SendOperation.READ) {
+    if (!request.operation.isAnsweredWithData()
+        || request.operation.isAtomic() != (operation == PacketOpcode.ATOMIC_ACKNOWLEDGE)) {
       fail(qp, WorkStatus.BAD_RESPONSE);
       return;
+    }
+    if (request.operation.isAtomic()) {
+      Atomics.takeOriginal(packet);
     }
     long offset = (long) request.responses * request.mtu;
     boolean isLast = request.responses == request.packets - 1;
@@ -312,7 +306,7 @@ final class Requester {
   /**
    * Takes everything up to a PSN, which was sent and not yet acknowledged, for acknowledged.
    *
-   * @return false when a READ stands in between whose responses are missing
+   * @return false when a READ or an atomic stands in between whose responses are missing
    */
   private boolean acknowledge(ConnectionContext qp, int psn) {
     boolean whole = true;
@@ -321,7 +315,7 @@ final class Requester {
     while (head != tail && done <= target) {
       SendRequest request = ring[head & REQUESTS - 1];
       int left = request.packets - Psn.distance(request.firstPsn, Psn.add(unackedPsn, done));
-      if (request.operation == SendOperation.READ) {
+      if (request.operation.isAnsweredWithData()) {
         int arrived = request.responses - Psn.distance(request.firstPsn, Psn.add(unackedPsn, done));
         if (arrived < left) {
           whole = done + arrived > target;
@@ -343,7 +337,7 @@ final class Requester {
   }
 
   private void complete(ConnectionContext qp, SendRequest request) {
-    if (request.operation == SendOperation.READ && head != cursor) {
+    if (request.operation.isAnsweredWithData() && head != cursor) {
       readsUnderWay--;
     }
     if (head++ == cursor) {
@@ -402,8 +396,8 @@ final class Requester {
     readsUnderWay = 0;
   }
 
-  /** The time that was asked for has come. */
-  void timeout(ConnectionContext qp) {
+  @Override
+  public void timeout(ConnectionContext qp) {
     if (head == tail) {
       return;
     }
@@ -436,19 +430,14 @@ final class Requester {
     transport.enterError(endpoint, qp);
   }
 
-  /** Ends every request that is under way or was announced, in order. */
-  void flush(ConnectionContext qp) {
+  @Override
+  public void flush(ConnectionContext qp) {
     while (head != tail) {
       SendRequest request = ring[head++ & REQUESTS - 1];
       transport.completions().sendDone(qp, request, WorkStatus.FLUSHED);
       transport.recycle(request);
     }
     reset();
-    SendRequest request = transport.takeRequest();
-    while (transport.queues().nextSend(qp, request)) {
-      transport.completions().sendDone(qp, request, WorkStatus.FLUSHED);
-      request.clear();
-    }
-    transport.recycle(request);
+    transport.flushSends(qp);
   }
 }

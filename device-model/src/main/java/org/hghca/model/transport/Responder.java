@@ -6,14 +6,16 @@ import org.hghca.model.link.PacketOpcode;
 /**
  * The receiving half of a reliable connection: carries out requests in the order of their PSNs and
  * answers them. Acknowledgements are held back until all packets at hand have been looked at, and
- * until the READs before them are answered, so that one stands for many.
+ * until the READs and atomics before them are answered, so that one stands for many. An atomic is
+ * carried out when it arrives: a READ that came before it without a fence may see its result.
  */
-final class Responder {
+final class Responder implements ReceiveSide {
   private static final int NOTHING = -1;
 
-  private final RcTransport transport;
+  private final Transport transport;
   private final Endpoint endpoint;
-  private final ReadJobs reads = new ReadJobs();
+  private final OwedResponses owed = new OwedResponses();
+  private final Atomics atomics = new Atomics();
   private final ReceiveRequest receive = new ReceiveRequest();
 
   private enum Message {
@@ -40,19 +42,20 @@ final class Responder {
   /** Set after a NAK until the packet comes that it asks for. */
   private boolean awaitsRepeat;
 
-  /** Syndrome of the answer that is due after the READs, or NOTHING. */
+  /** Syndrome of the answer that is due after the READs and atomics, or NOTHING. */
   private int answer = NOTHING;
 
   private int answerPsn;
 
-  Responder(RcTransport transport, Endpoint endpoint) {
+  Responder(Transport transport, Endpoint endpoint) {
     this.transport = transport;
     this.endpoint = endpoint;
   }
 
-  /** Forgets everything. */
-  void reset() {
-    reads.clear();
+  @Override
+  public void reset() {
+    owed.clear();
+    atomics.clear();
     message = Message.NONE;
     holdsReceive = false;
     messages = 0;
@@ -60,8 +63,8 @@ final class Responder {
     answer = NOTHING;
   }
 
-  /** A request of the peer has arrived. */
-  void receive(ConnectionContext qp, Packet packet, int operation) {
+  @Override
+  public void receive(ConnectionContext qp, Packet packet, int operation) {
     int ahead = Psn.compare(packet.psn, qp.expectedPsn);
     if (ahead == 0) {
       awaitsRepeat = false;
@@ -75,6 +78,8 @@ final class Responder {
       transport.counters().duplicates++;
       if (operation == PacketOpcode.READ_REQUEST) {
         repeatRead(qp, packet);
+      } else if (PacketOpcode.isAtomic(operation)) {
+        repeatAtomic(qp, packet);
       } else {
         acknowledge();
       }
@@ -86,6 +91,8 @@ final class Responder {
       refuse(qp, Aeth.NAK_INVALID_REQUEST);
     } else if (operation == PacketOpcode.READ_REQUEST) {
       startRead(qp, packet);
+    } else if (PacketOpcode.isAtomic(operation)) {
+      executeAtomic(qp, packet);
     } else if (PacketOpcode.isSend(operation)) {
       executeSend(qp, packet, operation);
     } else {
@@ -97,6 +104,9 @@ final class Responder {
   private boolean isInSequence(ConnectionContext qp, Packet packet, int operation) {
     if (operation == PacketOpcode.READ_REQUEST) {
       return message == Message.NONE;
+    }
+    if (PacketOpcode.isAtomic(operation)) {
+      return message == Message.NONE && packet.length == 0;
     }
     if (!PacketOpcode.isSend(operation) && !PacketOpcode.isWrite(operation)) {
       return false;
@@ -206,6 +216,8 @@ final class Responder {
       messages++;
       if (holdsReceive) {
         holdsReceive = false;
+        receive.remoteQpn = qp.remoteQpn;
+        receive.remoteMac = qp.destinationMac;
         int immediate = PacketOpcode.hasImmediate(operation) ? packet.immediate : 0;
         transport
             .completions()
@@ -218,7 +230,7 @@ final class Responder {
   }
 
   private void startRead(ConnectionContext qp, Packet packet) {
-    if (!qp.remoteRead || qp.mtu == 0 || reads.count() >= qp.maxReadsServed) {
+    if (!qp.remoteRead || qp.mtu == 0 || owed.count() >= qp.maxReadsServed) {
       refuse(qp, Aeth.NAK_INVALID_REQUEST);
       return;
     }
@@ -227,7 +239,7 @@ final class Responder {
       return;
     }
     int packets = (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu);
-    reads.add(packet, length, packets);
+    owed.addRead(packet, length, packets);
     advance(qp, packets);
     messages++;
     transport.schedule(endpoint);
@@ -238,9 +250,36 @@ final class Responder {
     long length = Integer.toUnsignedLong(packet.dmaLength);
     boolean allowed = length == 0 || checkRead(qp, packet, length) == MemoryStatus.OK;
     if (allowed && qp.remoteRead && qp.mtu != 0) {
-      reads.dropFrom(packet.psn, qp.expectedPsn);
-      if (reads.count() < ReadJobs.CAPACITY) {
-        reads.add(packet, length, (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu));
+      owed.dropFrom(packet.psn, qp.expectedPsn);
+      if (owed.count() < OwedResponses.CAPACITY) {
+        owed.addRead(packet, length, (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu));
+        transport.schedule(endpoint);
+      }
+    }
+  }
+
+  private void executeAtomic(ConnectionContext qp, Packet packet) {
+    if (!qp.remoteAtomic
+        || packet.remoteAddress % Atomics.SIZE != 0
+        || owed.count() >= qp.maxReadsServed) {
+      refuse(qp, Aeth.NAK_INVALID_REQUEST);
+      return;
+    }
+    if (!allowed(qp, atomics.execute(transport.memory(), qp.pd, packet))) {
+      return;
+    }
+    owed.addAtomic(packet);
+    advance(qp, 1);
+    messages++;
+    transport.schedule(endpoint);
+  }
+
+  /** Answers an atomic once more, unless it is so old that nobody can wait for it. */
+  private void repeatAtomic(ConnectionContext qp, Packet packet) {
+    if (atomics.recall(packet, qp.maxReadsServed)) {
+      owed.dropFrom(packet.psn, qp.expectedPsn);
+      if (owed.count() < OwedResponses.CAPACITY) {
+        owed.addAtomic(packet);
         transport.schedule(endpoint);
       }
     }
@@ -294,18 +333,14 @@ final class Responder {
     refuse(qp, syndrome);
   }
 
-  /**
-   * Sends the answers that are due.
-   *
-   * @return how many packets went out
-   */
-  int respond(ConnectionContext qp, int budget) {
+  @Override
+  public int respond(ConnectionContext qp, int budget) {
     int sent = 0;
-    while (sent < budget && reads.count() > 0) {
-      sendReadResponse(qp);
+    while (sent < budget && owed.count() > 0) {
+      sendData(qp);
       sent++;
     }
-    if (answer != NOTHING && reads.count() == 0 && sent < budget) {
+    if (answer != NOTHING && owed.count() == 0 && sent < budget) {
       Packet packet = transport.packetTo(qp);
       packet.opcode = PacketOpcode.RC | PacketOpcode.ACKNOWLEDGE;
       packet.syndrome = answer;
@@ -318,46 +353,44 @@ final class Responder {
     return sent;
   }
 
-  private void sendReadResponse(ConnectionContext qp) {
+  /** The next response to a READ or an atomic. */
+  private void sendData(ConnectionContext qp) {
     Packet packet = transport.packetTo(qp);
-    packet.opcode = PacketOpcode.RC | reads.operation();
-    packet.psn = reads.psn();
+    packet.opcode = PacketOpcode.RC | owed.operation();
+    packet.psn = owed.psn();
     packet.syndrome = Aeth.ACK;
     packet.msn = messages & 0xff_ffff;
-    packet.length = reads.length(qp.mtu);
+    packet.length = owed.length(qp.mtu);
+    packet.original = owed.isAtomic() ? owed.original() : 0;
     MemoryStatus status =
         packet.length == 0
             ? MemoryStatus.OK
             : transport
                 .memory()
                 .read(
-                    reads.key(),
+                    owed.key(),
                     qp.pd,
-                    reads.address(),
+                    owed.address(),
                     MemoryAccess.REMOTE_READ,
                     packet.payload(),
                     0,
                     packet.length);
     if (status == MemoryStatus.OK) {
-      reads.advance(packet.length);
+      owed.advance(packet.length);
       transport.transmit(packet);
       return;
     }
     transport.drop(packet);
-    answerPsn = reads.psn();
+    answerPsn = owed.psn();
     answer = status == MemoryStatus.DENIED ? Aeth.NAK_REMOTE_ACCESS : Aeth.NAK_REMOTE_OPERATION;
-    reads.clear();
+    owed.clear();
     transport.counters().naksSent++;
     transport.enterError(endpoint, qp);
     transport.refused(endpoint, answer);
   }
 
-  /**
-   * Ends every receive that is posted, in order; answers that are due are still given.
-   *
-   * @return whether more may be posted
-   */
-  boolean flush(ConnectionContext qp) {
+  @Override
+  public boolean flush(ConnectionContext qp) {
     message = Message.NONE;
     if (holdsReceive) {
       holdsReceive = false;
@@ -366,9 +399,9 @@ final class Responder {
     return transport.flushReceives(qp, receive);
   }
 
-  /** Drops the answers that are due. */
-  void silence() {
-    reads.clear();
+  @Override
+  public void silence() {
+    owed.clear();
     answer = NOTHING;
   }
 }

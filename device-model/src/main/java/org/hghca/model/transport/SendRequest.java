@@ -2,11 +2,15 @@ package org.hghca.model.transport;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.hghca.model.link.Packet;
 
 /** A send work request, as read from its queue, and how far its requester has got with it. */
 public final class SendRequest {
   /** The most pieces of local memory. */
   public static final int MAX_PIECES = 16;
+
+  /** The most bytes of a message. */
+  static final long MAX_LENGTH = 1L << 31;
 
   /** The most bytes of inline data. */
   public static final int MAX_INLINE = 1024;
@@ -24,10 +28,25 @@ public final class SendRequest {
 
   public long remoteAddress;
   public int remoteKey;
+
+  /** Atomics: value to swap in or to add, and value to compare with. */
+  public long swapAdd;
+
+  public long compare;
+
+  /** Datagrams: where they go, from where, and the Q_Key, whose top bit asks for the own one. */
+  public long destinationMac;
+
+  public long sourceMac;
+  public int destinationIp;
+  public int sourceIp;
+  public int destinationQpn;
+  public int queueKey;
+
   public int immediate;
   public boolean solicited;
 
-  /** Wait until earlier READs are done. */
+  /** Wait until earlier READs and atomics are done. */
   public boolean fence;
 
   public final ScatterList pieces = new ScatterList(MAX_PIECES);
@@ -43,10 +62,12 @@ public final class SendRequest {
 
   int firstPsn;
 
-  /** READ: responses that have arrived. */
+  /** READ or atomic: responses that have arrived. */
   int responses;
 
-  /** READ: the number of responses at which a gap was last answered with a retry, or -1. */
+  /**
+   * READ or atomic: the number of responses at which a gap was last answered with a retry, or -1.
+   */
   int gapAt;
 
   private MemorySegment inline;
@@ -59,6 +80,14 @@ public final class SendRequest {
     deviceOpcode = 0;
     remoteAddress = 0;
     remoteKey = 0;
+    swapAdd = 0;
+    compare = 0;
+    destinationMac = 0;
+    sourceMac = 0;
+    destinationIp = 0;
+    sourceIp = 0;
+    destinationQpn = 0;
+    queueKey = 0;
     immediate = 0;
     solicited = false;
     fence = false;
@@ -80,6 +109,18 @@ public final class SendRequest {
   /** Length of the message in bytes. */
   public long length() {
     return inlineLength >= 0 ? inlineLength : pieces.total();
+  }
+
+  /** Puts as many bytes into a packet as it says it has, from an offset of the message on. */
+  MemoryStatus fill(KeyedMemory memory, int pd, long offset, Packet packet) {
+    if (packet.length == 0) {
+      return MemoryStatus.OK;
+    }
+    if (inlineLength >= 0) {
+      MemorySegment.copy(inline(), offset, packet.payload(), 0, packet.length);
+      return MemoryStatus.OK;
+    }
+    return pieces.gather(memory, pd, offset, packet.payload(), packet.length);
   }
 
   int lastPsn() {

@@ -5,8 +5,14 @@ public final class TransportCounters {
   public long packetsSent;
   public long packetsReceived;
 
-  /** Packets for nobody, or in a state that does not receive. */
+  /**
+   * Packets that were dropped without a word: for nobody, of another service, in a state that does
+   * not receive, or not wanted by an unreliable service.
+   */
   public long packetsDropped;
+
+  /** Datagrams that were dropped for their Q_Key. */
+  public long queueKeyViolations;
 
   /** Times a requester began to repeat packets, for whatever reason. */
   public long retries;

@@ -4,18 +4,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random traffic over a line that loses, doubles and disorders packets: all arrives once, in order.
+ * Random traffic over a line that loses, doubles and disorders packets: over a reliable connection
+ * all arrives once and in order, over an unreliable one what arrives is whole.
  */
 class HostileLineTest {
   private static final int MESSAGES = 1500;
   private static final int SLOT = 4096;
   private static final int SLOTS = 64;
+  private static final int ATOMIC = 4;
+
+  /** Where all atomics go, behind the slots. */
+  private static final long COUNTER = (long) SLOTS * SLOT;
+
+  private static final ValueLayout.OfLong VALUE =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
@@ -31,12 +40,17 @@ class HostileLineTest {
     int[] lengths = new int[MESSAGES];
     int[] kinds = new int[MESSAGES];
     int received = 0;
+    long atomics = 0;
     while (finished < MESSAGES) {
       while (posted < MESSAGES && posted - finished < SLOTS) {
         int i = posted++;
         int slot = i % SLOTS;
+        int kind = random.nextInt(5);
         int length = random.nextInt(4) == 0 ? random.nextInt(8) : random.nextInt(SLOT + 1);
-        int kind = random.nextInt(4);
+        if (kind == ATOMIC) {
+          length = Long.BYTES;
+        }
+        int bytes = length;
         lengths[i] = length;
         kinds[i] = kind;
         fill(kind == 3 ? line.b.memory : line.a.memory, slot, length, i);
@@ -56,14 +70,16 @@ class HostileLineTest {
                           SendOperation.SEND,
                           SendOperation.SEND_IMM,
                           SendOperation.WRITE,
-                          SendOperation.READ)
+                          SendOperation.READ,
+                          SendOperation.FETCH_ADD)
                       .get(kind);
               s.immediate = i;
-              s.remoteAddress = (long) slot * SLOT;
+              s.remoteAddress = kind == ATOMIC ? COUNTER : (long) slot * SLOT;
+              s.swapAdd = 1;
               s.remoteKey = Station.KEY;
-              int cut = length / 3;
+              int cut = bytes / 3;
               s.pieces.add((long) slot * SLOT, Station.KEY, cut);
-              s.pieces.add((long) slot * SLOT + cut, Station.KEY, length - cut);
+              s.pieces.add((long) slot * SLOT + cut, Station.KEY, bytes - cut);
             });
       }
       assertThat(line.pass() || line.a.done.size() > 0).as("it goes on").isTrue();
@@ -71,11 +87,15 @@ class HostileLineTest {
         assertThat(done.status()).isEqualTo(WorkStatus.SUCCESS);
         assertThat(done.position()).isEqualTo(finished);
         int slot = finished % SLOTS;
-        verify(
-            kinds[finished] == 3 ? line.a.memory : line.b.memory,
-            slot,
-            lengths[finished],
-            finished);
+        if (kinds[finished] == ATOMIC) {
+          assertThat(line.a.memory.get(VALUE, (long) slot * SLOT)).isEqualTo(atomics++);
+        } else {
+          verify(
+              kinds[finished] == 3 ? line.a.memory : line.b.memory,
+              slot,
+              lengths[finished],
+              finished);
+        }
         finished++;
       }
       line.a.done.clear();
@@ -94,6 +114,53 @@ class HostileLineTest {
     assertThat(line.a.transport.counters().retries).isPositive();
     assertThat(line.b.transport.counters().duplicates).isPositive();
     assertThat(line.a.nextSendPsn).isEqualTo(line.b.expectedPsn);
+    assertThat(line.b.memory.get(VALUE, COUNTER)).isEqualTo(atomics).isPositive();
+  }
+
+  @ParameterizedTest(name = "seed {0}")
+  @ValueSource(longs = {1, 2, 3, 4})
+  void whatAnUnreliableConnectionDeliversIsWhole(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    Line line = new Line(Service.UC).hostile(random.split(), 0.03, 0.02, 0.05);
+    line.a.nextSendPsn = line.b.expectedPsn = 0xff_ffff - random.nextInt(500);
+    int[] lengths = new int[MESSAGES];
+    int receives = 0;
+    int delivered = 0;
+    for (int i = 0; i < MESSAGES; i++) {
+      while (line.b.receives.size() < SLOTS / 4) {
+        int position = receives++ % SLOTS;
+        line.b.receives.add(
+            r -> {
+              r.position = position;
+              r.pieces.add((long) position * SLOT, Station.KEY, SLOT);
+            });
+      }
+      int slot = i % SLOTS;
+      int id = i;
+      lengths[i] = random.nextInt(4) == 0 ? random.nextInt(8) : random.nextInt(SLOT + 1);
+      fill(line.a.memory, slot, lengths[i], i);
+      line.a.post(
+          s -> {
+            s.position = id;
+            s.operation = SendOperation.SEND_IMM;
+            s.immediate = id;
+            s.pieces.add((long) slot * SLOT, Station.KEY, lengths[id]);
+          });
+      if (random.nextInt(8) == 0 || i == MESSAGES - 1) {
+        line.run();
+        for (Station.Done done : line.b.done) {
+          assertThat(done.status()).isEqualTo(WorkStatus.SUCCESS);
+          assertThat(done.length()).isEqualTo(lengths[done.imm()]);
+          verify(line.b.memory, done.position(), lengths[done.imm()], done.imm());
+        }
+        delivered += line.b.done.size();
+        line.b.done.clear();
+      }
+    }
+    assertThat(line.a.done).hasSize(MESSAGES).allMatch(d -> d.status() == WorkStatus.SUCCESS);
+    assertThat(delivered).isBetween(MESSAGES / 4, MESSAGES - 1);
+    assertThat(line.b.transport.counters().packetsDropped).isPositive();
+    assertThat(line.b.state).isEqualTo(QueuePairState.RTS);
   }
 
   private static void fill(MemorySegment memory, int slot, int length, int value) {

@@ -18,8 +18,8 @@ final class Line implements Medium {
   record Seen(long to, int opcode, int psn, int syndrome, int length, boolean ackRequest) {}
 
   final PacketPool pool = new PacketPool();
-  final Station a = new Station(A, B, pool);
-  final Station b = new Station(B, A, pool);
+  final Station a;
+  final Station b;
   final List<Seen> seen = new ArrayList<>();
   long now;
 
@@ -36,6 +36,12 @@ final class Line implements Medium {
   private boolean keepsLog = true;
 
   Line() {
+    this(Service.RC);
+  }
+
+  Line(Service service) {
+    a = new Station(service, A, B, pool);
+    b = new Station(service, B, A, pool);
     a.port.plug(this);
     b.port.plug(this);
   }
@@ -105,6 +111,10 @@ final class Line implements Medium {
     copy.syndrome = packet.syndrome;
     copy.msn = packet.msn;
     copy.immediate = packet.immediate;
+    copy.solicited = packet.solicited;
+    copy.swapAdd = packet.swapAdd;
+    copy.compare = packet.compare;
+    copy.original = packet.original;
     copy.length = packet.length;
     copy.payload().copyFrom(packet.payload());
     return copy;

@@ -18,7 +18,14 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   static final int KEY = 7;
 
   /** One end of a work request. */
-  record Done(boolean send, int position, WorkStatus status, int operation, int imm, long length) {}
+  record Done(
+      boolean send,
+      int position,
+      WorkStatus status,
+      int operation,
+      int imm,
+      long length,
+      boolean solicited) {}
 
   final MemorySegment memory = Arena.ofAuto().allocate(1 << 20);
   final ArrayDeque<Consumer<SendRequest>> sends = new ArrayDeque<>();
@@ -29,9 +36,11 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   final List<String> events = new ArrayList<>();
 
   final Port port;
-  final RcTransport transport;
+  final Transport transport;
 
   QueuePairState state = QueuePairState.RTS;
+  boolean remoteAtomic = true;
+  int maxReadsServed = 4;
   int nextSendPsn;
   int oldestUnackedPsn;
   int expectedPsn;
@@ -42,14 +51,18 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   int minRnrTimer = 1;
   int maxReads = 4;
   int receiveQueueLength = 64 * 64;
+  boolean remoteWrite = true;
+  int queueKey = 0x1234;
   boolean memoryGone;
   boolean memoryDenied;
+  private final Service service;
   private final long peerMac;
 
-  Station(long mac, long peerMac, PacketPool pool) {
+  Station(Service service, long mac, long peerMac, PacketPool pool) {
+    this.service = service;
     this.peerMac = peerMac;
     port = new Port(mac, pool);
-    transport = new RcTransport(port, this, this, this, this, this);
+    transport = new Transport(port, this, this, this, this, this);
     transport.modified(QPN, QueuePairState.RTS);
   }
 
@@ -73,6 +86,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   @Override
   public boolean load(int qpn, ConnectionContext qp) {
     qp.qpn = qpn;
+    qp.service = service;
     qp.state = state;
     qp.remoteQpn = QPN;
     qp.destinationMac = peerMac;
@@ -85,9 +99,11 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
     qp.rnrRetry = rnrRetry;
     qp.minRnrTimer = minRnrTimer;
     qp.maxReads = maxReads;
-    qp.maxReadsServed = 4;
+    qp.maxReadsServed = maxReadsServed;
     qp.remoteRead = true;
-    qp.remoteWrite = true;
+    qp.remoteWrite = remoteWrite;
+    qp.remoteAtomic = remoteAtomic;
+    qp.queueKey = queueKey;
     qp.receiveQueueLength = receiveQueueLength;
     qp.receiveSlotLog = 6;
     return true;
@@ -155,7 +171,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
 
   @Override
   public void sendDone(ConnectionContext qp, SendRequest request, WorkStatus status) {
-    done.add(new Done(true, request.position, status, 0, 0, request.length()));
+    done.add(new Done(true, request.position, status, 0, 0, request.length(), false));
   }
 
   @Override
@@ -166,12 +182,14 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
       int immediate,
       long length,
       boolean solicited) {
-    done.add(new Done(false, request.position, WorkStatus.SUCCESS, operation, immediate, length));
+    done.add(
+        new Done(
+            false, request.position, WorkStatus.SUCCESS, operation, immediate, length, solicited));
   }
 
   @Override
   public void receiveFailed(ConnectionContext qp, ReceiveRequest request, WorkStatus status) {
-    done.add(new Done(false, request.position, status, 0, 0, 0));
+    done.add(new Done(false, request.position, status, 0, 0, 0, false));
   }
 
   @Override

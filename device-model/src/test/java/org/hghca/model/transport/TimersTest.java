@@ -15,7 +15,7 @@ class TimersTest {
     SplittableRandom random = new SplittableRandom(seed);
     Timers timers = new Timers();
     Endpoint[] endpoints = new Endpoint[50];
-    Arrays.setAll(endpoints, qpn -> new Endpoint(qpn, null));
+    Arrays.setAll(endpoints, qpn -> new Endpoint(qpn, Service.RC, null));
     for (int i = 0; i < 20_000; i++) {
       Endpoint endpoint = endpoints[random.nextInt(endpoints.length)];
       if (random.nextInt(3) > 0) {

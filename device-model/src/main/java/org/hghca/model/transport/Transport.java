@@ -7,11 +7,12 @@ import org.hghca.model.link.PacketOpcode;
 import org.hghca.model.link.Port;
 
 /**
- * The reliable connections of one device. Used by one thread; time is what {@link #time} was last
- * told. Contexts are loaded for a run of events of one queue pair and stored back after it; {@link
- * #settle} makes sure that they are stored.
+ * The queue pairs of one device, of every service: gives packets, work requests and time to the
+ * halves of the queue pair that they are for. Used by one thread; time is what {@link #time} was
+ * last told. Contexts are loaded for a run of events of one queue pair and stored back after it;
+ * {@link #settle} makes sure that they are stored.
  */
-public final class RcTransport {
+public final class Transport {
   /** Packets of one queue pair in a row, before the next one gets its turn. */
   private static final int BURST = 32;
 
@@ -49,7 +50,7 @@ public final class RcTransport {
 
   private long now;
 
-  public RcTransport(
+  public Transport(
       Port port,
       ContextStore contexts,
       WorkQueues queues,
@@ -77,14 +78,14 @@ public final class RcTransport {
     if (qpn >= endpoints.length) {
       endpoints = Arrays.copyOf(endpoints, Math.max(qpn + 1, 2 * endpoints.length));
     }
-    if (endpoints[qpn] == null) {
-      endpoints[qpn] = new Endpoint(qpn, this);
+    if (endpoints[qpn] == null && !open(qpn)) {
+      return;
     }
     Endpoint endpoint = endpoints[qpn];
     endpoint.established &= state != QueuePairState.RTR;
     endpoint.notifiesDrained &= state == QueuePairState.SQD;
     if (state == QueuePairState.ERR) {
-      endpoint.responder.silence();
+      endpoint.receiver.silence();
       timers.clear(endpoint);
       ConnectionContext qp = load(endpoint);
       if (qp != null) {
@@ -106,9 +107,7 @@ public final class RcTransport {
   }
 
   private void tellDrained(Endpoint endpoint, ConnectionContext qp) {
-    if (endpoint.notifiesDrained
-        && qp.state == QueuePairState.SQD
-        && endpoint.requester.isDrained()) {
+    if (endpoint.notifiesDrained && qp.state == QueuePairState.SQD && endpoint.sender.isDrained()) {
       endpoint.notifiesDrained = false;
       events.sendQueueDrained(endpoint.qpn);
     }
@@ -148,14 +147,25 @@ public final class RcTransport {
     }
   }
 
+  /** Makes an endpoint of the service that the context names; returns whether it can be read. */
+  private boolean open(int qpn) {
+    settle();
+    context.setChanged(false);
+    boolean readable = contexts.load(qpn, context);
+    if (readable) {
+      endpoints[qpn] = new Endpoint(qpn, context.service, this);
+    }
+    return readable;
+  }
+
   /** A queue pair has gone to RESET: nothing of it is remembered. */
   public void reset(int qpn) {
     Endpoint endpoint = find(qpn);
     if (endpoint != null) {
       settle();
       timers.clear(endpoint);
-      endpoint.requester.reset();
-      endpoint.responder.reset();
+      endpoint.sender.reset();
+      endpoint.receiver.reset();
       endpoints[qpn] = null;
     }
   }
@@ -178,12 +188,14 @@ public final class RcTransport {
     return qp == null ? QueuePairState.RESET : qp.state;
   }
 
-  /** Send work requests were announced for a queue pair that sends, or is in error. */
+  /** Send work requests were announced for a queue pair that sends, or is in ERR or SQE. */
   public void announced(int qpn) {
     Endpoint endpoint = find(qpn);
     ConnectionContext qp = endpoint == null ? null : load(endpoint);
     if (qp != null && qp.state == QueuePairState.ERR) {
       flush(endpoint, qp);
+    } else if (qp != null && qp.state == QueuePairState.SQE) {
+      endpoint.sender.flush(qp);
     } else if (qp != null) {
       schedule(endpoint);
     }
@@ -196,17 +208,21 @@ public final class RcTransport {
     ConnectionContext qp = endpoint == null ? null : load(endpoint);
     int operation = packet.opcode & PacketOpcode.OPERATION_MASK;
     boolean isResponse = PacketOpcode.isResponse(operation);
-    if (qp == null || !(isResponse ? qp.state.sends() : qp.state.receives())) {
+    if (qp == null
+        || (packet.opcode & PacketOpcode.SERVICE_MASK) != endpoint.service.opcodeBits()
+        || !(isResponse ? qp.state.sends() : qp.state.receives())) {
       counters.packetsDropped++;
     } else if (isResponse) {
-      endpoint.requester.receive(qp, packet, operation);
+      endpoint.sender.receive(qp, packet, operation);
       tellDrained(endpoint, qp);
     } else {
-      if (qp.state == QueuePairState.RTR && !endpoint.established) {
+      if (qp.state == QueuePairState.RTR
+          && !endpoint.established
+          && endpoint.service != Service.UD) {
         endpoint.established = true;
         events.communicationEstablished(endpoint.qpn);
       }
-      endpoint.responder.receive(qp, packet, operation);
+      endpoint.receiver.receive(qp, packet, operation);
     }
     port.pool().giveBack(packet);
   }
@@ -230,7 +246,7 @@ public final class RcTransport {
       if (qp != null && qp.state == QueuePairState.ERR) {
         flush(due, qp);
       } else if (qp != null) {
-        due.requester.timeout(qp);
+        due.sender.timeout(qp);
       }
     }
     worked |= endFailed();
@@ -248,9 +264,10 @@ public final class RcTransport {
   }
 
   private int turn(Endpoint endpoint, ConnectionContext qp, int burst) {
-    int sent = endpoint.responder.respond(qp, burst);
+    int sent = endpoint.receiver.respond(qp, burst);
     if (qp.state.sends()) {
-      sent += endpoint.requester.send(qp, burst - sent);
+      sent += endpoint.sender.send(qp, burst - sent);
+      tellDrained(endpoint, qp);
     }
     if (sent >= burst) {
       schedule(endpoint);
@@ -299,11 +316,28 @@ public final class RcTransport {
     }
   }
 
+  /** Ends all send work requests of a queue pair because one of them failed; receives go on. */
+  void enterSendError(Endpoint endpoint, ConnectionContext qp) {
+    qp.state = QueuePairState.SQE;
+    qp.setChanged(true);
+    endpoint.sender.flush(qp);
+  }
+
   private void flush(Endpoint endpoint, ConnectionContext qp) {
-    endpoint.requester.flush(qp);
-    if (endpoint.responder.flush(qp)) {
+    endpoint.sender.flush(qp);
+    if (endpoint.receiver.flush(qp)) {
       wakeAfter(endpoint, FLUSH_INTERVAL);
     }
+  }
+
+  /** Completes the send work requests that were announced and not begun with an error. */
+  void flushSends(ConnectionContext qp) {
+    SendRequest request = takeRequest();
+    while (queues.nextSend(qp, request)) {
+      completions.sendDone(qp, request, WorkStatus.FLUSHED);
+      request.clear();
+    }
+    recycle(request);
   }
 
   /**
@@ -341,9 +375,14 @@ public final class RcTransport {
     timers.clear(endpoint);
   }
 
+  /** A packet without addresses. */
+  Packet packet() {
+    return port.pool().take();
+  }
+
   /** A packet with the addresses of the connection. */
   Packet packetTo(ConnectionContext qp) {
-    Packet packet = port.pool().take();
+    Packet packet = packet();
     packet.destinationMac = qp.destinationMac;
     packet.sourceMac = qp.sourceMac;
     packet.destinationIp = qp.destinationIp;

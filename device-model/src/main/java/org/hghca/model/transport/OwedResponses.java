@@ -3,9 +3,9 @@ package org.hghca.model.transport;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketOpcode;
 
-/** The READs that a responder has accepted and not yet answered in full, oldest first. */
-final class ReadJobs {
-  /** The most READs a responder serves at a time. */
+/** The READs and atomics that a responder has not yet answered in full, oldest first. */
+final class OwedResponses {
+  /** The most READs and atomics a responder serves at a time. */
   static final int CAPACITY = 128;
 
   private final long[] addresses = new long[CAPACITY];
@@ -13,6 +13,8 @@ final class ReadJobs {
   private final long[] left = new long[CAPACITY];
   private final int[] psns = new int[CAPACITY];
   private final int[] packetsLeft = new int[CAPACITY];
+  private final boolean[] atomics = new boolean[CAPACITY];
+  private final long[] originals = new long[CAPACITY];
   private int head;
   private int tail;
 
@@ -29,13 +31,24 @@ final class ReadJobs {
     return tail - head;
   }
 
-  void add(Packet request, long length, int packets) {
+  void addRead(Packet request, long length, int packets) {
     int at = tail++ & CAPACITY - 1;
+    atomics[at] = false;
     addresses[at] = request.remoteAddress;
     keys[at] = request.remoteKey;
     left[at] = length;
     psns[at] = request.psn;
     packetsLeft[at] = packets;
+  }
+
+  /** Adds an atomic that was carried out, with its result in the request. */
+  void addAtomic(Packet request) {
+    int at = tail++ & CAPACITY - 1;
+    atomics[at] = true;
+    originals[at] = request.original;
+    left[at] = 0;
+    psns[at] = request.psn;
+    packetsLeft[at] = 1;
   }
 
   /** Drops every answer from a PSN on, where {@code expected} is the PSN behind the newest. */
@@ -52,6 +65,15 @@ final class ReadJobs {
         begun = false;
       }
     }
+  }
+
+  boolean isAtomic() {
+    return atomics[at()];
+  }
+
+  /** The result of an atomic. */
+  long original() {
+    return originals[at()];
   }
 
   int key() {
@@ -73,6 +95,9 @@ final class ReadJobs {
 
   /** The BTH operation of the next response. */
   int operation() {
+    if (isAtomic()) {
+      return PacketOpcode.ATOMIC_ACKNOWLEDGE;
+    }
     boolean isLast = packetsLeft[at()] == 1;
     if (begun) {
       return isLast ? PacketOpcode.READ_RESPONSE_LAST : PacketOpcode.READ_RESPONSE_MIDDLE;

@@ -1,0 +1,164 @@
+package org.hghca.conformance.hostile;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.SplittableRandom;
+import org.hghca.model.SoftwareHca;
+import org.hghca.vfio.DeviceBus;
+import org.hghca.vfio.EmulatedFunction;
+import org.hghca.vfio.InProcessFunction;
+
+/** Stands between a software HCA and its host, and makes it as bad a device as it is told to. */
+final class Saboteur implements EmulatedFunction {
+  private final SoftwareHca hca;
+  private volatile Sabotage sabotage;
+  private volatile DeviceBus host;
+  private volatile InProcessFunction function;
+  private volatile int mappingsAtClose = -1;
+
+  /** Addresses of host memory that the device has touched; the oldest are overwritten. */
+  private final long[] touched = new long[1024];
+
+  private int touches;
+
+  Saboteur(SoftwareHca hca, Sabotage sabotage) {
+    this.hca = hca;
+    this.sabotage = sabotage;
+  }
+
+  /** Does wrong from here on; {@link Sabotage#NONE} makes it good again. */
+  void turn(Sabotage how) {
+    sabotage = how;
+  }
+
+  /** The good device inside. */
+  SoftwareHca hca() {
+    return hca;
+  }
+
+  void connected(InProcessFunction to) {
+    function = to;
+  }
+
+  /** DMA mappings that the host holds now. */
+  int mappings() {
+    return function.mappings();
+  }
+
+  /** DMA mappings that the host had left when it closed the function; -1 while it is open. */
+  int mappingsAtClose() {
+    return mappingsAtClose;
+  }
+
+  /** Raises a vector that the device did not raise. */
+  void raise(int vector) {
+    host.raise(vector);
+  }
+
+  private synchronized void touch(long iova) {
+    touched[touches++ & touched.length - 1] = iova;
+  }
+
+  /** An address of host memory that the device has touched; 0 when it touched none. */
+  synchronized long touched(SplittableRandom random) {
+    return touches == 0 ? 0 : touched[random.nextInt(Math.min(touches, touched.length))];
+  }
+
+  /** Writes host memory on its own account. */
+  boolean write(long iova, byte[] bytes) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment source = arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes);
+      return host.write(iova, source, 0, bytes.length);
+    }
+  }
+
+  @Override
+  public void attach(DeviceBus bus) {
+    host = bus;
+    hca.attach(
+        new DeviceBus() {
+          @Override
+          public boolean read(long iova, MemorySegment destination, long offset, long length) {
+            touch(iova);
+            return bus.read(iova, destination, offset, length)
+                && sabotage.dmaRead(destination.asSlice(offset, length));
+          }
+
+          @Override
+          public boolean write(long iova, MemorySegment source, long offset, long length) {
+            touch(iova);
+            Sabotage how = sabotage;
+            if (how == Sabotage.NONE) {
+              return bus.write(iova, source, offset, length);
+            }
+            try (Arena arena = Arena.ofConfined()) {
+              MemorySegment copy = arena.allocate(length).copyFrom(source.asSlice(offset, length));
+              return !how.dmaWrite(copy) || bus.write(iova, copy, 0, length);
+            }
+          }
+
+          @Override
+          public void raise(int vector) {
+            for (int times = sabotage.raise(vector); times > 0; times--) {
+              bus.raise(vector);
+            }
+          }
+        });
+  }
+
+  @Override
+  public long regionSize(int bar) {
+    return hca.regionSize(bar);
+  }
+
+  @Override
+  public long read(int bar, long offset, int width) {
+    return sabotage.read(bar, offset, width, hca.read(bar, offset, width));
+  }
+
+  @Override
+  public void write(int bar, long offset, int width, long value) {
+    if (sabotage.write(bar, offset, width, value)) {
+      hca.write(bar, offset, width, value);
+    }
+  }
+
+  @Override
+  public int readConfiguration(int offset, int width) {
+    return hca.readConfiguration(offset, width);
+  }
+
+  @Override
+  public void writeConfiguration(int offset, int width, int value) {
+    hca.writeConfiguration(offset, width, value);
+  }
+
+  @Override
+  public int interruptVectors() {
+    return hca.interruptVectors();
+  }
+
+  @Override
+  public boolean isInline() {
+    return hca.isInline();
+  }
+
+  @Override
+  public boolean canReset() {
+    return hca.canReset();
+  }
+
+  @Override
+  public void reset() {
+    hca.reset();
+  }
+
+  @Override
+  public void close() {
+    if (mappingsAtClose < 0) {
+      mappingsAtClose = function == null ? 0 : function.mappings();
+    }
+    hca.close();
+  }
+}

@@ -1,0 +1,60 @@
+package org.hghca.model.transport;
+
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.PacketOpcode;
+
+/**
+ * The receiving half of datagrams: takes messages of one packet from whoever knows the Q_Key. The
+ * receive buffers get a global route header in front of the data.
+ */
+final class DatagramReceiver implements ReceiveSide {
+  private final Transport transport;
+  private final TakenReceive taken;
+  private final GlobalRouteHeader header = new GlobalRouteHeader();
+
+  DatagramReceiver(Transport transport, Endpoint endpoint) {
+    this.transport = transport;
+    this.taken = new TakenReceive(transport, endpoint);
+  }
+
+  @Override
+  public void reset() {
+    taken.reset();
+  }
+
+  @Override
+  public void receive(ConnectionContext qp, Packet packet, int operation) {
+    boolean isKeyRight = packet.queueKey == qp.queueKey;
+    if (!isKeyRight) {
+      transport.counters().queueKeyViolations++;
+    }
+    boolean isMessage =
+        (operation == PacketOpcode.SEND_ONLY || operation == PacketOpcode.SEND_ONLY_IMM)
+            && packet.length <= qp.mtu;
+    int length = GlobalRouteHeader.SIZE + packet.length;
+    if (isKeyRight
+        && isMessage
+        && taken.take(qp)
+        && taken.holds(qp, length)
+        && taken.scatter(qp, 0, header.of(packet), GlobalRouteHeader.SIZE)
+        && taken.scatter(qp, GlobalRouteHeader.SIZE, packet.payload(), packet.length)) {
+      taken.finish(qp, packet, operation, packet.sourceQpn, packet.sourceMac, length);
+    } else {
+      transport.counters().packetsDropped++;
+    }
+  }
+
+  /** There are no answers. */
+  @Override
+  public int respond(ConnectionContext qp, int budget) {
+    return 0;
+  }
+
+  @Override
+  public void silence() {}
+
+  @Override
+  public boolean flush(ConnectionContext qp) {
+    return taken.flush(qp);
+  }
+}

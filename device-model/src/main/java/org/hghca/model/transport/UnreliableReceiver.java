@@ -1,0 +1,171 @@
+package org.hghca.model.transport;
+
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.PacketOpcode;
+
+/**
+ * The receiving half of an unreliable connection. A message that has a gap, breaks off or is not
+ * allowed is dropped without a word, up to the first packet of the next one; a receive that it had
+ * taken serves the next message. What is wrong with the receive itself takes the queue pair to ERR.
+ */
+final class UnreliableReceiver implements ReceiveSide {
+  private final Transport transport;
+  private final Endpoint endpoint;
+  private final TakenReceive taken;
+
+  private enum Message {
+    NONE,
+    SEND,
+    WRITE
+  }
+
+  /** The message whose first packets have arrived and whose last one has not. */
+  private Message message = Message.NONE;
+
+  /** Bytes of the message that have arrived, and how many an RDMA WRITE has announced. */
+  private long arrived;
+
+  private long announced;
+  private long writeAddress;
+  private int writeKey;
+
+  UnreliableReceiver(Transport transport, Endpoint endpoint) {
+    this.transport = transport;
+    this.endpoint = endpoint;
+    this.taken = new TakenReceive(transport, endpoint);
+  }
+
+  @Override
+  public void reset() {
+    message = Message.NONE;
+    taken.reset();
+  }
+
+  @Override
+  public void receive(ConnectionContext qp, Packet packet, int operation) {
+    boolean accepted = follows(qp, packet, operation);
+    if (accepted) {
+      qp.expectedPsn = Psn.add(packet.psn, 1);
+      qp.setChanged(true);
+      accepted =
+          packet.length <= qp.mtu
+              && (PacketOpcode.isSend(operation)
+                  ? executeSend(qp, packet, operation)
+                  : executeWrite(qp, packet, operation));
+    }
+    if (!accepted) {
+      transport.counters().packetsDropped++;
+    }
+    if (!accepted || PacketOpcode.ends(operation)) {
+      message = Message.NONE;
+    }
+  }
+
+  /** Whether a packet begins a message or is the next one of the message under way. */
+  private boolean follows(ConnectionContext qp, Packet packet, int operation) {
+    boolean isSend = PacketOpcode.isSend(operation);
+    if (!isSend && !PacketOpcode.isWrite(operation)) {
+      return false;
+    }
+    boolean starts = PacketOpcode.starts(operation);
+    if (!starts && packet.psn != qp.expectedPsn) {
+      return false;
+    }
+    boolean inPlace = starts || message == (isSend ? Message.SEND : Message.WRITE);
+    return inPlace
+        && (PacketOpcode.ends(operation) ? starts || packet.length > 0 : packet.length == qp.mtu);
+  }
+
+  private boolean executeSend(ConnectionContext qp, Packet packet, int operation) {
+    if (PacketOpcode.starts(operation)) {
+      if (!taken.take(qp)) {
+        return false;
+      }
+      message = Message.SEND;
+      arrived = 0;
+    }
+    if (!taken.holds(qp, arrived + packet.length)
+        || !taken.scatter(qp, arrived, packet.payload(), packet.length)) {
+      return false;
+    }
+    arrived += packet.length;
+    if (PacketOpcode.ends(operation)) {
+      finish(qp, packet, operation);
+    }
+    return true;
+  }
+
+  private boolean executeWrite(ConnectionContext qp, Packet packet, int operation) {
+    if (PacketOpcode.starts(operation)) {
+      if (!qp.remoteWrite || !isAllowed(qp, packet)) {
+        return false;
+      }
+      writeAddress = packet.remoteAddress;
+      writeKey = packet.remoteKey;
+      announced = Integer.toUnsignedLong(packet.dmaLength);
+      arrived = 0;
+      message = Message.WRITE;
+    }
+    long total = arrived + packet.length;
+    if (PacketOpcode.ends(operation) ? total != announced : total >= announced) {
+      return false;
+    }
+    boolean completes = PacketOpcode.hasImmediate(operation);
+    if (completes && !taken.take(qp) || !write(qp, packet)) {
+      return false;
+    }
+    arrived = total;
+    if (completes) {
+      finish(qp, packet, operation);
+    }
+    return true;
+  }
+
+  private boolean isAllowed(ConnectionContext qp, Packet packet) {
+    long length = Integer.toUnsignedLong(packet.dmaLength);
+    return length == 0
+        || transport
+                .memory()
+                .check(
+                    packet.remoteKey,
+                    qp.pd,
+                    packet.remoteAddress,
+                    length,
+                    MemoryAccess.REMOTE_WRITE)
+            == MemoryStatus.OK;
+  }
+
+  private boolean write(ConnectionContext qp, Packet packet) {
+    return packet.length == 0
+        || transport
+                .memory()
+                .write(
+                    writeKey,
+                    qp.pd,
+                    writeAddress + arrived,
+                    MemoryAccess.REMOTE_WRITE,
+                    packet.payload(),
+                    0,
+                    packet.length)
+            == MemoryStatus.OK;
+  }
+
+  private void finish(ConnectionContext qp, Packet packet, int operation) {
+    taken.finish(qp, packet, operation, qp.remoteQpn, qp.destinationMac, arrived);
+  }
+
+  /** There are no answers. */
+  @Override
+  public int respond(ConnectionContext qp, int budget) {
+    return 0;
+  }
+
+  @Override
+  public void silence() {}
+
+  @Override
+  public boolean flush(ConnectionContext qp) {
+    message = Message.NONE;
+    return taken.flush(qp);
+  }
+}

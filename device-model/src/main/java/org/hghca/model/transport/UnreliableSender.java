@@ -1,0 +1,164 @@
+package org.hghca.model.transport;
+
+import org.hghca.model.link.Packet;
+
+/**
+ * The sending half of an unreliable connection or of datagrams: cuts work requests into packets and
+ * ends them with their last packet. One that cannot be carried out ends with an error and takes the
+ * send queue to SQE.
+ */
+final class UnreliableSender implements SendSide {
+  /** The bit of a work request's Q_Key that asks for the queue pair's own instead. */
+  private static final int OWN_QUEUE_KEY = 0x8000_0000;
+
+  private final Transport transport;
+  private final Endpoint endpoint;
+  private final boolean datagrams;
+
+  /** The request whose packets are being sent, or null. */
+  private SendRequest current;
+
+  /** How many of its packets have been sent. */
+  private int packetsSent;
+
+  UnreliableSender(Transport transport, Endpoint endpoint) {
+    this.transport = transport;
+    this.endpoint = endpoint;
+    this.datagrams = endpoint.service == Service.UD;
+  }
+
+  @Override
+  public void reset() {
+    if (current != null) {
+      transport.recycle(current);
+      current = null;
+    }
+  }
+
+  @Override
+  public int send(ConnectionContext qp, int budget) {
+    int sent = 0;
+    while (sent < budget) {
+      if (current == null && (qp.state == QueuePairState.SQD || !take(qp))) {
+        break;
+      }
+      if (current.status == WorkStatus.SUCCESS) {
+        sendPacket(qp);
+      }
+      if (current.status != WorkStatus.SUCCESS) {
+        end(qp, current.status);
+        transport.enterSendError(endpoint, qp);
+        break;
+      }
+      sent++;
+      if (packetsSent == current.packets) {
+        end(qp, WorkStatus.SUCCESS);
+      }
+    }
+    return sent;
+  }
+
+  @Override
+  public boolean isDrained() {
+    return current == null;
+  }
+
+  private boolean take(ConnectionContext qp) {
+    SendRequest request = transport.takeRequest();
+    if (!transport.queues().nextSend(qp, request)) {
+      transport.recycle(request);
+      return false;
+    }
+    if (request.status == WorkStatus.SUCCESS) {
+      request.status = check(qp, request);
+    }
+    if (request.status == WorkStatus.SUCCESS) {
+      request.mtu = qp.mtu;
+      request.packets = (int) Math.max(1, (request.length() + qp.mtu - 1) / qp.mtu);
+    }
+    current = request;
+    packetsSent = 0;
+    return true;
+  }
+
+  private WorkStatus check(ConnectionContext qp, SendRequest request) {
+    boolean can =
+        datagrams ? !request.operation.usesRemoteMemory() : !request.operation.isAnsweredWithData();
+    if (!can || qp.mtu == 0) {
+      return WorkStatus.LOCAL_OPERATION;
+    }
+    if (request.length() > (datagrams ? qp.mtu : SendRequest.MAX_LENGTH)) {
+      return WorkStatus.LOCAL_LENGTH;
+    }
+    return request.pieces.check(transport.memory(), qp.pd, MemoryAccess.LOCAL_READ)
+            == MemoryStatus.OK
+        ? WorkStatus.SUCCESS
+        : WorkStatus.LOCAL_PROTECTION;
+  }
+
+  private void sendPacket(ConnectionContext qp) {
+    SendRequest request = current;
+    boolean isFirst = packetsSent == 0;
+    boolean isLast = packetsSent == request.packets - 1;
+    long offset = (long) packetsSent * request.mtu;
+    Packet packet = datagrams ? datagram(qp, request) : transport.packetTo(qp);
+    packet.opcode =
+        endpoint.service.opcodeBits() | request.operation.packetOperation(isFirst, isLast);
+    packet.psn = qp.nextSendPsn;
+    packet.solicited = isLast && request.solicited;
+    packet.immediate = request.immediate;
+    packet.length = (int) Math.min(request.mtu, request.length() - offset);
+    if (isFirst && request.operation.usesRemoteMemory()) {
+      packet.remoteAddress = request.remoteAddress;
+      packet.remoteKey = request.remoteKey;
+      packet.dmaLength = (int) request.length();
+    }
+    if (request.fill(transport.memory(), qp.pd, offset, packet) != MemoryStatus.OK) {
+      request.status = WorkStatus.LOCAL_PROTECTION;
+      transport.drop(packet);
+      return;
+    }
+    packetsSent++;
+    qp.nextSendPsn = Psn.add(qp.nextSendPsn, 1);
+    qp.setChanged(true);
+    transport.transmit(packet);
+  }
+
+  /** A packet to where a work request says. */
+  private Packet datagram(ConnectionContext qp, SendRequest request) {
+    Packet packet = transport.packet();
+    packet.destinationMac = request.destinationMac;
+    packet.sourceMac = request.sourceMac;
+    packet.destinationIp = request.destinationIp;
+    packet.sourceIp = request.sourceIp;
+    packet.destinationQpn = request.destinationQpn;
+    packet.sourceQpn = qp.qpn;
+    packet.queueKey = (request.queueKey & OWN_QUEUE_KEY) != 0 ? qp.queueKey : request.queueKey;
+    return packet;
+  }
+
+  private void end(ConnectionContext qp, WorkStatus status) {
+    SendRequest request = current;
+    current = null;
+    transport.completions().sendDone(qp, request, status);
+    transport.recycle(request);
+  }
+
+  @Override
+  public void flush(ConnectionContext qp) {
+    if (current != null) {
+      end(qp, WorkStatus.FLUSHED);
+    }
+    transport.flushSends(qp);
+  }
+
+  /** Nobody answers. */
+  @Override
+  public void receive(ConnectionContext qp, Packet packet, int operation) {
+    transport.counters().packetsDropped++;
+  }
+
+  /** Nothing is waited for. */
+  @Override
+  public void timeout(ConnectionContext qp) {}
+}

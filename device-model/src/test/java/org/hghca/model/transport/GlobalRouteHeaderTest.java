@@ -1,0 +1,96 @@
+package org.hghca.model.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.ValueLayout;
+import java.util.HexFormat;
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.PacketPool;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class GlobalRouteHeaderTest {
+  private static final int SEND_ONLY = 0x64;
+  private static final int SEND_ONLY_IMM = 0x65;
+
+  private final Packet packet = new PacketPool().take();
+
+  private String header() {
+    return HexFormat.of()
+        .formatHex(new GlobalRouteHeader().of(packet).toArray(ValueLayout.JAVA_BYTE));
+  }
+
+  @Test
+  void ofAPacketWithIpv4AddressesItIsTheIpv4HeaderBehindTwentyZeroBytes() {
+    packet.opcode = SEND_ONLY;
+    packet.length = 100;
+    packet.sourceIp = 0x0a00_0001;
+    packet.destinationIp = 0x0a00_0002;
+    assertThat(header())
+        .isEqualTo(
+            "00".repeat(20)
+                + "45000098" // 20 + 8 UDP + 12 BTH + 8 DETH + 100 + 4 CRC
+                + "00004000"
+                + "40112653"
+                + "0a000001"
+                + "0a000002");
+  }
+
+  @Test
+  void immediateAndPaddingCountAsLength() {
+    packet.opcode = SEND_ONLY_IMM;
+    packet.length = 5;
+    packet.sourceIp = 0x0a00_0001;
+    packet.destinationIp = 0x0a00_0002;
+    assertThat(header().substring(40)).isEqualTo("4500004000004000401126ab0a0000010a000002");
+    packet.destinationIp = 0;
+    assertThat(header()).startsWith("60000000" + "00241b40");
+  }
+
+  @Test
+  void ofAPacketWithoutItIsARouteBetweenLinkLocalAddresses() {
+    packet.opcode = SEND_ONLY;
+    packet.length = 0;
+    packet.sourceMac = 0x1234_5678_9abcL;
+    packet.destinationMac = 0x0200_0000_00ffL;
+    packet.sourceIp = 0x0a00_0001;
+    packet.destinationIp = 0;
+    assertThat(header())
+        .isEqualTo(
+            "60000000"
+                + "00181b40" // 12 BTH + 8 DETH + 4 CRC
+                + "fe80000000000000"
+                + "103456fffe789abc"
+                + "fe80000000000000"
+                + "000000fffe0000ff");
+  }
+
+  @Test
+  void aHeaderLeavesNothingOfTheOneBefore() {
+    var header = new GlobalRouteHeader();
+    packet.opcode = SEND_ONLY;
+    packet.sourceMac = -1L >>> 16;
+    packet.destinationMac = -1L >>> 16;
+    packet.destinationIp = 0;
+    header.of(packet);
+    packet.destinationIp = 1;
+    assertThat(header.of(packet).asSlice(0, 20).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+  }
+
+  /** The ones' complement sum of a header with a right checksum is all ones. */
+  @ParameterizedTest
+  @CsvSource({"-1, -1, 4096", "0, 1, 0", "0xffff0000, 0x0000ffff, 1", "0x7f000001, 0xe0000001, 3"})
+  void theChecksumHolds(String source, String destination, int length) {
+    packet.opcode = SEND_ONLY;
+    packet.length = length;
+    packet.sourceIp = Long.decode(source).intValue();
+    packet.destinationIp = Long.decode(destination).intValue();
+    byte[] bytes = HexFormat.of().parseHex(header());
+    int sum = 0;
+    for (int i = 20; i < 40; i += 2) {
+      sum += (bytes[i] & 0xff) << 8 | bytes[i + 1] & 0xff;
+    }
+    assertThat((sum & 0xffff) + (sum >>> 16)).isEqualTo(0xffff);
+  }
+}
