@@ -115,6 +115,14 @@ final class DeviceEvents implements AutoCloseable {
     thread.requested(queue);
   }
 
+  /**
+   * Tells of all that the card has reported so far. After a command that changes an object, nothing
+   * of what is told later is older than the change.
+   */
+  void settle() {
+    thread.read();
+  }
+
   /** Ends the thread, then takes the queues back from the card. */
   @Override
   public void close() {

@@ -7,7 +7,7 @@ import org.hghca.verbs.AsyncEventType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the entries of event queues mean. Used by the event thread. */
+/** What the entries of event queues mean. Used by whoever reads them. */
 final class EventDispatcher implements EventQueue.Reader {
   private static final Logger LOG = LoggerFactory.getLogger(EventDispatcher.class);
 

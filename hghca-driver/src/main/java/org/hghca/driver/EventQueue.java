@@ -11,7 +11,7 @@ import org.hghca.uar.UarPage;
 
 /**
  * An event queue: a ring of entries that the card fills and software gives back, each by its owner
- * byte. Read by one thread.
+ * byte. Read by one thread at a time.
  */
 final class EventQueue implements AutoCloseable {
   private final HghcaDevice device;

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import org.hghca.uar.UarPage;
 
 /**
@@ -30,6 +31,9 @@ final class EventThread {
 
   /** Completion queues to look at. */
   private final Set<HghcaCompletionQueue> watched = ConcurrentHashMap.newKeySet();
+
+  /** Held while event queues are read. */
+  private final ReentrantLock reading = new ReentrantLock();
 
   private volatile boolean stopping;
   private volatile boolean wanted;
@@ -129,15 +133,26 @@ final class EventThread {
     }
   }
 
+  /** Reads the event queues here and now: what the card has written before is told on return. */
+  boolean read() {
+    boolean found = false;
+    reading.lock();
+    try {
+      for (EventQueue queue : queues) {
+        if (queue.drain(dispatcher) > 0) {
+          queue.arm(uar);
+          found = true;
+        }
+      }
+    } finally {
+      reading.unlock();
+    }
+    return found;
+  }
+
   /** Reads all there is; returns whether there was anything, so that there may be more. */
   private boolean round() {
-    boolean found = false;
-    for (EventQueue queue : queues) {
-      if (queue.drain(dispatcher) > 0) {
-        queue.arm(uar);
-        found = true;
-      }
-    }
+    boolean found = read();
     for (HghcaCompletionQueue queue : watched) {
       // Removed first: whoever asks while we look adds it again.
       watched.remove(queue);

@@ -325,6 +325,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     }
     context = next;
     if (to == QpState.RESET) {
+      // An error of the time before must not be taken for one of the time to come.
+      device.events().settle();
       forget();
     } else if (!stops) {
       change(from, to);
@@ -440,6 +442,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
             () -> {
               if (last != QpState.RESET) {
                 device.commands().modifyQp(HcrCommand.ERR2RST, number, QpContexts.reset(context));
+                device.events().settle();
               }
               forget();
             },

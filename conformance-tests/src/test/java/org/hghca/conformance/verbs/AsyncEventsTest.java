@@ -161,6 +161,29 @@ class AsyncEventsTest {
     assertThat(context.queryPort(1).state()).isEqualTo(state);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
+  void anErrorOfAConnectionIsNotTakenForOneOfTheNext(String parameters) throws Exception {
+    try (RcPair pair = new RcSetup().on(Fabric.inline(parameters))) {
+      for (int i = 0; i < 30; i++) {
+        pair.left.qp.postSend(
+            pair.left
+                .send
+                .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey() + 1)
+                .sge(pair.left.buffer, 0, 8)
+                .signaled());
+        assertThat(pair.left.sent().status()).isEqualTo(WcStatus.REM_ACCESS_ERR);
+        pair.left.qp.modify(QpAttributes.to(QpState.RESET));
+        pair.right.qp.modify(QpAttributes.to(QpState.RESET));
+        pair.connect(1000 + i, 2000 + i);
+        AsyncEvent event = next(pair.right.context);
+        assertEvent(event, AsyncEventType.QP_ACCESS_ERR, pair.right.qp);
+        event.acknowledge();
+        assertThat(pair.right.qp.state()).isEqualTo(QpState.RTS);
+      }
+    }
+  }
+
   @Test
   void anObjectIsNotClosedBeforeItsEventIsAcknowledged() throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
