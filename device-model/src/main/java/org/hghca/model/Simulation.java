@@ -237,12 +237,6 @@ public final class Simulation implements AutoCloseable {
     }
   }
 
-  /** Something but a register write has changed what an HCA has to do. */
-  private void kick() {
-    beginWrite();
-    endWrite(true);
-  }
-
   /** Runs while no step is under way. */
   void exclusively(Runnable action) {
     if (inline) {
@@ -283,11 +277,11 @@ public final class Simulation implements AutoCloseable {
           List<SoftwareHca> more = new ArrayList<>(hcas);
           more.add(hca);
           hcas = List.copyOf(more);
+          hcas.forEach(SoftwareHca::watchPort);
           if (!inline) {
             loop.start();
           }
         });
-    kick(); // the other end of the cable has come up
   }
 
   void leave(SoftwareHca hca) {
@@ -302,8 +296,11 @@ public final class Simulation implements AutoCloseable {
                     }
                   });
           hcas = hcas.stream().filter(other -> other != hca).toList();
+          hcas.forEach(SoftwareHca::watchPort);
         });
-    kick(); // the other end of the cable has gone down
+    if (!inline) {
+      loop.wake();
+    }
   }
 
   /** Gives the name free. HCAs that are in the simulation stay in it until they are closed. */

@@ -217,6 +217,10 @@ public final class SoftwareHca implements EmulatedFunction {
     return hca.step(now);
   }
 
+  void watchPort() {
+    hca.watchPort();
+  }
+
   long nextDeadline() {
     return hca.nextDeadline();
   }

@@ -14,6 +14,7 @@ import static org.hghca.abi.QueuePairContext.OPT_PARAM_MASK;
 import static org.hghca.abi.QueuePairContext.RECEIVE_WQE_LKEY;
 import static org.hghca.abi.QueuePairContext.REMOTE_WRITE_ENABLE;
 import static org.hghca.abi.QueuePairContext.SEND_WQE_LKEY;
+import static org.hghca.abi.QueuePairContext.SERVICE_TYPE;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +26,7 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.abi.IcmChunk;
 import org.hghca.abi.MapIcm;
 import org.hghca.abi.OptParamMask;
+import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.model.Host.Event;
 import org.hghca.model.Host.Piece;
@@ -154,6 +156,17 @@ class AsynchronousEventTest {
     assertThat(pair.a.cq.take().failed()).isFalse();
     stop(false);
     assertThat(left.take()).isEmpty();
+  }
+
+  @Test
+  void anUnreliableConnectionIsEstablishedAndDrainedToo() {
+    pair.a.context.set(SERVICE_TYPE, QpcServiceType.UC);
+    pair.b.context.set(SERVICE_TYPE, QpcServiceType.UC);
+    connectHalf();
+    write();
+    assertThat(right.take()).containsExactly(event(COMM_EST, pair.b.number));
+    stop(true);
+    assertThat(left.take()).containsExactly(event(SQ_DRAINED, pair.a.number));
   }
 
   @Test
@@ -291,6 +304,23 @@ class AsynchronousEventTest {
     host.must(HcrCommand.MAP_ICM, MapIcm.CONTEXTS, 1);
     assertThat(qp.state()).isEqualTo(QpcState.RTS);
     return page;
+  }
+
+  @Test
+  void anInternalFailureIsACatastropheOnceUntilAReset() {
+    pair.leftHca().failed(new IllegalStateException("made up"));
+    pair.simulation.run();
+    pair.leftHca().failed(new IllegalStateException("made up"));
+    pair.simulation.run();
+    assertThat(left.take()).containsExactly(event(LOCAL_CATAS_ERROR, 0));
+    pair.left.must(HcrCommand.CLOSE_HCA, 0, 0);
+    pair.left.renew();
+    left = pair.left.eq(EQN, 4, ARMED);
+    pair.left.mapEvents(EQN, false, LOCAL_CATAS_ERROR);
+    assertThat(left.take()).isEmpty();
+    pair.leftHca().failed(new IllegalStateException("made up"));
+    pair.simulation.run();
+    assertThat(left.take()).containsExactly(event(LOCAL_CATAS_ERROR, 0));
   }
 
   @Test

@@ -208,7 +208,7 @@ public final class Hca {
    */
   public boolean step(long now) {
     transport.time(now);
-    boolean worked = watchPort();
+    boolean worked = false;
     while (writes.hasEntry()) {
       int register = writes.register();
       long value = writes.value();
@@ -229,13 +229,12 @@ public final class Hca {
     return worked;
   }
 
-  private boolean watchPort() {
-    boolean changed = port.isUp() != portUp;
-    if (changed) {
+  /** Tells of the port when it has come up or gone down since the last call. Between steps only. */
+  public void watchPort() {
+    if (port.isUp() != portUp) {
       portUp = !portUp;
       events.portChanged(portUp);
     }
-    return changed;
   }
 
   private void written(int register, long value) {
