@@ -36,7 +36,7 @@ public final class SoftwareHca implements EmulatedFunction {
   /**
    * Puts an HCA into a simulation.
    *
-   * @param cable the name of the cable that its port is plugged into
+   * @param plug where its port is plugged in
    * @param onClose called once when the HCA is closed
    */
   SoftwareHca(
@@ -44,7 +44,7 @@ public final class SoftwareHca implements EmulatedFunction {
       HardwareProfile profile,
       LinkAddress address,
       Simulation simulation,
-      Optional<String> cable,
+      Optional<Plug> plug,
       boolean canReset,
       Runnable onClose) {
     this.name = name;
@@ -69,7 +69,7 @@ public final class SoftwareHca implements EmulatedFunction {
                 reset();
               }
             });
-    simulation.join(this, cable);
+    simulation.join(this, plug);
   }
 
   /** The name in its locator. */
@@ -116,6 +116,7 @@ public final class SoftwareHca implements EmulatedFunction {
         transport.packetsReceived,
         transport.packetsDropped,
         transport.queueKeyViolations,
+        port.damaged(),
         transport.retries,
         transport.timeouts,
         transport.naksSent,
@@ -221,6 +222,10 @@ public final class SoftwareHca implements EmulatedFunction {
   void plug(Cable into) {
     into.plug(port);
     cable = into;
+  }
+
+  boolean isAt(Port end) {
+    return port == end;
   }
 
   void unplug() {
