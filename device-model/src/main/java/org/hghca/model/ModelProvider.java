@@ -83,7 +83,9 @@ public final class ModelProvider implements PciFunctionProvider {
   public PciFunction open(Locator locator) {
     SoftwareHca hca = plugIn(locator);
     try {
-      return InProcessFunction.connect(locator, hca);
+      InProcessFunction function = InProcessFunction.connect(locator, hca);
+      hca.connectedTo(function);
+      return function;
     } catch (RuntimeException | Error e) {
       hca.close();
       throw e;
@@ -178,7 +180,8 @@ public final class ModelProvider implements PciFunctionProvider {
     } catch (IllegalArgumentException | DateTimeParseException e) {
       throw new VfioException(
           Reason.INVALID,
-          "locator '%s': %s; drop, duplicate, reorder, corrupt and delay are rates of 0 to 1, maxdelay is a duration such as PT0.0001S, seed a whole number"
+          ("locator '%s': %s; drop, duplicate, reorder, corrupt and delay are rates of 0 to 1,"
+                  + " maxdelay is a duration such as PT0.0001S, seed a whole number")
               .formatted(locator, e.getMessage()));
     }
   }

@@ -11,6 +11,7 @@ import org.hghca.model.link.Port;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
+import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.LinkAddress;
 
 /**
@@ -32,6 +33,9 @@ public final class SoftwareHca implements EmulatedFunction {
   private final ConfigurationRegisters configuration;
   private Cable cable;
   private boolean closed;
+
+  /** The host's side, where it is in this process. */
+  private volatile InProcessFunction function;
 
   /**
    * Puts an HCA into a simulation.
@@ -125,6 +129,16 @@ public final class SoftwareHca implements EmulatedFunction {
         transport.rnrNaksReceived,
         transport.duplicates,
         faults.count());
+  }
+
+  /** How many DMA mappings its host has; 0 when that is not in this process. */
+  public int dmaMappings() {
+    InProcessFunction host = function;
+    return host == null ? 0 : host.mappings();
+  }
+
+  void connectedTo(InProcessFunction host) {
+    function = host;
   }
 
   /** Pages of host memory that MAP_ICM has given it. */

@@ -14,20 +14,26 @@ final class HostileTraffic {
   /** How much virtual time may pass in which nothing moves: more than all retries take. */
   private static final int MOST_STEPS = 1_000_000;
 
-  private final RcPair pair;
+  private final Fabric fabric;
+  private final Side left;
+  private final Side right;
   private final Flow rightward;
   private final Flow leftward;
 
-  HostileTraffic(RcPair pair, Flow.Plan plan, long seed) {
+  HostileTraffic(Fabric fabric, Side left, Side right, Flow.Plan plan, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     MemorySegment bytes = Flow.randomBytes(seed, plan.largestSize());
-    this.pair = pair;
+    this.fabric = fabric;
+    this.left = left;
+    this.right = right;
     this.rightward =
-        new Flow(
-            plan, pair.left, pair.right, random.split(), bytes, "seed %d, right".formatted(seed));
+        new Flow(plan, left, right, random.split(), bytes, "seed %d, right".formatted(seed));
     this.leftward =
-        new Flow(
-            plan, pair.right, pair.left, random.split(), bytes, "seed %d, left".formatted(seed));
+        new Flow(plan, right, left, random.split(), bytes, "seed %d, left".formatted(seed));
+  }
+
+  HostileTraffic(RcPair pair, Flow.Plan plan, long seed) {
+    this(pair.fabric, pair.left, pair.right, plan, seed);
   }
 
   void run() {
@@ -38,11 +44,11 @@ final class HostileTraffic {
       } else if (idle++ == MOST_STEPS) {
         throw new AssertionError("nothing moves: " + rightward + "; " + leftward);
       } else {
-        pair.fabric.advance(STEP);
+        fabric.advance(STEP);
       }
     }
-    pair.left.assertQuiet();
-    pair.right.assertQuiet();
+    left.assertQuiet();
+    right.assertQuiet();
     assertThat(rightward.completed() + leftward.completed()).isPositive();
   }
 }
