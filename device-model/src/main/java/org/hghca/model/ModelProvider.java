@@ -35,6 +35,10 @@ import org.hghca.vfio.VfioException.Reason;
  *       the calling thread and whose time stands still.
  *   <li>{@code sim=NAME}: it joins the {@link Simulation} of that name.
  *   <li>{@code reset=none}: it has no function-level reset.
+ *   <li>{@code interrupts=msix}, the default: one interrupt vector for each event queue. {@code
+ *       interrupts=none}: event queues, but no interrupts.
+ *   <li>{@code events=eq}, the default, or {@code events=poll}: how the driver is to learn of
+ *       completions; nothing to the software HCA.
  *   <li>{@code limit=}: the driver's, which the HCA does not look at.
  * </ul>
  */
@@ -50,6 +54,8 @@ public final class ModelProvider implements PciFunctionProvider {
               "sim",
               "reset",
               "limit",
+              "interrupts",
+              "events",
               "drop",
               "duplicate",
               "reorder",
@@ -61,6 +67,7 @@ public final class ModelProvider implements PciFunctionProvider {
       List.of("drop", "duplicate", "reorder", "corrupt", "delay", "maxdelay", "seed");
   private static final String INLINE = "inline";
   private static final String THREADED = "threaded";
+  private static final String MSIX = "msix";
 
   /** What is open; an HCA that is about to be made holds its place with an empty value. */
   private static final Map<Locator, Optional<SoftwareHca>> OPEN = new ConcurrentHashMap<>();
@@ -110,6 +117,8 @@ public final class ModelProvider implements PciFunctionProvider {
     }
     HardwareProfile profile = profile(locator);
     boolean canReset = value(locator, "reset", "function", "function", "none").equals("function");
+    boolean interrupts = value(locator, "interrupts", MSIX, MSIX, "none").equals(MSIX);
+    value(locator, "events", "eq", "eq", "poll");
     LinkAddress address = LinkAddress.of(locator);
     Optional<Plug> plug = plug(locator);
     Simulation simulation = simulation(locator);
@@ -128,6 +137,7 @@ public final class ModelProvider implements PciFunctionProvider {
               simulation,
               plug,
               canReset,
+              interrupts,
               () -> OPEN.remove(locator));
       OPEN.put(locator, Optional.of(hca));
       return hca;

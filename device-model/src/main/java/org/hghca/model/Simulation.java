@@ -212,18 +212,42 @@ public final class Simulation implements AutoCloseable {
     return hcas.isEmpty();
   }
 
-  /** Something was queued for an HCA. */
-  void kick() {
+  /**
+   * Begins a register write, which {@link #endWrite} ends on the same thread. In an inline
+   * simulation no other thread comes between the queueing of a write and the work that follows from
+   * it: that work may touch memory that only the writing thread can reach.
+   */
+  void beginWrite() {
+    if (inline) {
+      lock.lock();
+    }
+  }
+
+  /**
+   * Ends a register write.
+   *
+   * @param queued whether something was queued for an HCA
+   */
+  void endWrite(boolean queued) {
     if (!inline) {
-      loop.wake();
+      if (queued) {
+        loop.wake();
+      }
       return;
     }
-    lock.lock();
     try {
-      runHere();
+      if (queued) {
+        runHere();
+      }
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Has what was changed between two steps seen to. */
+  void kick() {
+    beginWrite();
+    endWrite(true);
   }
 
   /** Runs while no step is under way. */
@@ -266,6 +290,7 @@ public final class Simulation implements AutoCloseable {
           List<SoftwareHca> more = new ArrayList<>(hcas);
           more.add(hca);
           hcas = List.copyOf(more);
+          hcas.forEach(SoftwareHca::watchPort);
           if (!inline) {
             loop.start();
           }
@@ -298,6 +323,7 @@ public final class Simulation implements AutoCloseable {
                     }
                   });
           hcas = hcas.stream().filter(other -> other != hca).toList();
+          hcas.forEach(SoftwareHca::watchPort);
         });
     if (!inline) {
       loop.wake();

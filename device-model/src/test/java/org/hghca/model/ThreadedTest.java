@@ -7,6 +7,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.hghca.abi.EventQueueContext;
+import org.hghca.abi.EventType;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.VfioException;
@@ -74,6 +76,36 @@ class ThreadedTest {
         Thread.onSpinWait();
       }
       assertThat(a.cq.take().word()).isEqualTo(0x15);
+    }
+  }
+
+  @Test
+  void aWaitForAnInterruptEndsWithTheCompletion() {
+    try (Host host = Host.open("model:interrupts").bringUp()) {
+      Host.Eq eq = host.eq(4, 3, EventQueueContext.ARMED);
+      Host.Qp qp = host.qp(host.cq(6, 0, 4));
+      qp.peer(host, qp);
+      qp.toRts();
+      Host.Buffer buffer = host.buffer(4096, Host.ALL);
+      for (int i = 0; i < 100; i++) {
+        host.arm(qp.cq, false);
+        qp.write(buffer, 0, new Host.Piece(buffer, 8, 8));
+        assertThat(host.function.interrupts().await(TimeUnit.SECONDS.toNanos(30)))
+            .isEqualTo(1L << 4);
+        assertThat(eq.take()).containsExactly(new Host.Event(0, 0, qp.cq.number));
+        eq.arm();
+        assertThat(qp.cq.take().failed()).isFalse();
+      }
+    }
+  }
+
+  @Test
+  void aPortThatGoesDownIsToldWithoutARegisterWrite() {
+    try (Host left = Host.open("model:pl?cable=p").bringUp()) {
+      left.eq(4, 3, EventQueueContext.ARMED);
+      left.mapEvents(4, false, EventType.PORT_CHANGE);
+      Host.open("model:pr?cable=p").close();
+      assertThat(left.function.interrupts().await(TimeUnit.SECONDS.toNanos(30))).isEqualTo(1L << 4);
     }
   }
 

@@ -156,6 +156,11 @@ final class Requester implements SendSide {
         || Psn.distance(unackedPsn, request.firstPsn) < Psn.distance(unackedPsn, unsentPsn);
   }
 
+  @Override
+  public boolean isDrained() {
+    return head == cursor && (cursor == tail || !isBegun(ring[cursor & REQUESTS - 1]));
+  }
+
   private boolean mayGo(ConnectionContext qp, SendRequest request) {
     if (request.fence && cursorPacket == 0 && readsUnderWay > 0) {
       return false;

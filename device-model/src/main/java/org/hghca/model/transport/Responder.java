@@ -317,6 +317,7 @@ final class Responder implements ReceiveSide {
   private void refuse(ConnectionContext qp, int syndrome) {
     nak(qp, syndrome);
     transport.enterError(endpoint, qp);
+    transport.refused(endpoint, syndrome);
   }
 
   private boolean allowed(ConnectionContext qp, MemoryStatus status) {
@@ -390,6 +391,7 @@ final class Responder implements ReceiveSide {
     owed.clear();
     transport.counters().naksSent++;
     transport.enterError(endpoint, qp);
+    transport.refused(endpoint, answer);
   }
 
   @Override

@@ -15,6 +15,9 @@ interface SendSide {
    */
   int send(ConnectionContext qp, int budget);
 
+  /** Whether all that was begun has ended. */
+  boolean isDrained();
+
   /** Ends every request that is under way or was announced, in order. */
   void flush(ConnectionContext qp);
 

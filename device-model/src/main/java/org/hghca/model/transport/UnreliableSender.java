@@ -58,6 +58,11 @@ final class UnreliableSender implements SendSide {
     return sent;
   }
 
+  @Override
+  public boolean isDrained() {
+    return current == null;
+  }
+
   private boolean take(ConnectionContext qp) {
     SendRequest request = transport.takeRequest();
     if (!transport.queues().nextSend(qp, request)) {

@@ -13,7 +13,7 @@ import org.hghca.model.link.Port;
  * A device of the simplest kind around a transport: one queue pair, contexts and work queues in
  * Java objects, memory of one key. It shows that the transport needs no card.
  */
-final class Station implements ContextStore, WorkQueues, KeyedMemory, CompletionSink {
+final class Station implements ContextStore, WorkQueues, KeyedMemory, CompletionSink, EventSink {
   static final int QPN = 1;
   static final int KEY = 7;
 
@@ -31,6 +31,10 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   final ArrayDeque<Consumer<SendRequest>> sends = new ArrayDeque<>();
   final ArrayDeque<Consumer<ReceiveRequest>> receives = new ArrayDeque<>();
   final List<Done> done = new ArrayList<>();
+
+  /** Names of events. */
+  final List<String> events = new ArrayList<>();
+
   final Port port;
   final Transport transport;
 
@@ -58,7 +62,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
     this.service = service;
     this.peerMac = peerMac;
     port = new Port(mac, pool);
-    transport = new Transport(port, this, this, this, this);
+    transport = new Transport(port, this, this, this, this, this);
     transport.modified(QPN, QueuePairState.RTS);
   }
 
@@ -186,5 +190,30 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   @Override
   public void receiveFailed(ConnectionContext qp, ReceiveRequest request, WorkStatus status) {
     done.add(new Done(false, request.position, status, 0, 0, 0, false));
+  }
+
+  @Override
+  public void communicationEstablished(int qpn) {
+    events.add("established");
+  }
+
+  @Override
+  public void sendQueueDrained(int qpn) {
+    events.add("drained");
+  }
+
+  @Override
+  public void invalidRequest(int qpn) {
+    events.add("invalid request");
+  }
+
+  @Override
+  public void accessViolation(int qpn) {
+    events.add("access violation");
+  }
+
+  @Override
+  public void workQueueFailed(int qpn) {
+    events.add("work queue failed");
   }
 }
