@@ -8,6 +8,7 @@ import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttributes;
@@ -21,6 +22,7 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WcStatus;
 
 /**
  * A queue pair. MODIFY_QP replaces the whole context in the card, so the driver keeps all of it and
@@ -64,11 +66,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     this.receiveLock = attributes.isSingleOwner() ? null : new SpinLock();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
-      if (type != QpType.RC) {
-        throw new VerbsException(
-            Errno.EOPNOTSUPP, "queue pairs of type %s are not supported".formatted(type));
-      }
-      QueueGeometry geometry = QueueGeometry.of(device.limits(), capabilities);
+      QueueGeometry geometry = QueueGeometry.of(device.limits(), type, capabilities);
       sendQueue.reserve(capabilities.sendDepth());
       undo.add(() -> sendQueue.unreserve(capabilities.sendDepth()));
       receiveQueue.reserve(capabilities.receiveDepth());
@@ -83,6 +81,9 @@ final class HghcaQueuePair extends Resource implements QueuePair {
       undo.add(receiveMemory::close);
       this.sends =
           new SendRing(
+              type,
+              device.limits().profile(),
+              pd,
               sendMemory.mapping().segment(),
               pd.deviceContext().uar(),
               number,
@@ -254,10 +255,29 @@ final class HghcaQueuePair extends Resource implements QueuePair {
 
   // ---- what completions tell
 
+  /** Flags of every receive that succeeds. */
+  int receiveFlags() {
+    return type == QpType.UD ? Completions.GRH : 0;
+  }
+
   /**
-   * The card reported an error: the queue pair is in ERR, and so is what follows. Called under a
-   * completion queue's lock, so it must not take the receive lock, whose holders take that one.
+   * The card reported an error. It puts a reliable queue pair in ERR, and so any receive; a send of
+   * another type stops only the send queue. A flushed send tells nothing of those types: the error
+   * that caused it came before, and the queue pair may have been mended since.
+   *
+   * <p>Called under a completion queue's lock, so it must not take the receive lock, whose holders
+   * take that one.
    */
+  void failed(boolean send, WcStatus status) {
+    if (type == QpType.RC || !send) {
+      failed();
+    } else if (status != WcStatus.WR_FLUSH_ERR) {
+      change(QpState.RTS, QpState.SQE);
+      change(QpState.SQD, QpState.SQE);
+    }
+  }
+
+  /** The queue pair is in ERR, and so is what follows. */
   void failed() {
     for (QpState now = state; now != QpState.ERR && now != QpState.RESET; now = state) {
       // Whoever takes it to RESET at this moment wins: what is closed must not open again.
@@ -274,13 +294,18 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   }
 
   private boolean takesSends() {
-    QpState now = state;
-    boolean takes = now == QpState.RTS || now == QpState.SQD || now == QpState.ERR;
+    boolean takes =
+        switch (state) {
+          case RTS, SQD, SQE, ERR -> true;
+          case RESET, INIT, RTR -> false;
+        };
     return takes && !device.health().isDead();
   }
 
-  boolean hasFailed() {
-    return state == QpState.ERR;
+  /** Whether an error has been seen that flushes what follows in that direction. */
+  boolean hasFailed(boolean send) {
+    QpState now = state;
+    return now == QpState.ERR || send && now == QpState.SQE;
   }
 
   private boolean postFlushedReceive(ReceiveRequest request, int index) {
@@ -394,10 +419,13 @@ final class HghcaQueuePair extends Resource implements QueuePair {
       return QpContexts.attributes(context, QpState.RESET);
     }
     try {
+      QpState before = state;
       QueuePairContext live = device.commands().queryQp(number);
       QpState now = QpContexts.state(live);
       if (now == QpState.ERR) {
         failed();
+      } else if (now == QpState.SQE || before == QpState.SQE) {
+        change(before, now); // from it: an old error was polled after the mending
       }
       return QpContexts.attributes(live, now);
     } catch (RuntimeException e) {

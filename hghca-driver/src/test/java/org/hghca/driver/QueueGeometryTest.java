@@ -8,6 +8,7 @@ import java.util.HexFormat;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
@@ -29,7 +30,7 @@ class QueueGeometryTest {
 
   private QueueGeometry of(int send, int receive, int sendSge, int receiveSge, int inline) {
     return QueueGeometry.of(
-        limits, new QueuePairCapabilities(send, receive, sendSge, receiveSge, inline));
+        limits, QpType.RC, new QueuePairCapabilities(send, receive, sendSge, receiveSge, inline));
   }
 
   @ParameterizedTest
