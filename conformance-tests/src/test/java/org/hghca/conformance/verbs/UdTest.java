@@ -218,8 +218,8 @@ class UdTest {
             .receive
             .wrId(2)
             .into(right.buffer, RECEIVE, first)
-            .into(right.buffer, RECEIVE + 1000, 5)
-            .into(right.buffer, RECEIVE + 2000, 100));
+            .sge(right.buffer, RECEIVE + 1000, 5)
+            .sge(right.buffer, RECEIVE + 2000, 100));
     left.qp.postSend(send().sge(left.buffer, 0, 60));
     assertReceived(received(right), right, 60, left.qp);
     byte[] all = new byte[HEADER + 60];
