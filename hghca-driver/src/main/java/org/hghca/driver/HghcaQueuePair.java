@@ -11,6 +11,7 @@ import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpTransitions;
@@ -35,6 +36,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   private final HghcaProtectionDomain pd;
   private final HghcaDevice device;
   private final QpType type;
+  private final int receiveFlags;
   private final HghcaCompletionQueue sendQueue;
   private final HghcaCompletionQueue receiveQueue;
   private final QueuePairCapabilities capabilities;
@@ -60,6 +62,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     this.pd = pd;
     this.device = pd.device();
     this.type = attributes.type();
+    this.receiveFlags = type == QpType.UD ? Completions.GRH : 0;
     this.sendQueue = own(pd, attributes.sendQueue());
     this.receiveQueue = own(pd, attributes.receiveQueue());
     this.capabilities = attributes.capabilities();
@@ -257,7 +260,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
 
   /** Flags of every receive that succeeds. */
   int receiveFlags() {
-    return type == QpType.UD ? Completions.GRH : 0;
+    return receiveFlags;
   }
 
   /**
@@ -329,6 +332,9 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   public synchronized void modify(QpAttributes attributes) {
     checkOpen();
     device.health().check();
+    if (attributes.has(QpAttribute.CUR_STATE) && attributes.currentState() != state) {
+      query(); // of an error that was not polled the caller may know more than we do
+    }
     QpState from = state;
     QpState to = QpTransitions.check(type, from, attributes);
     if (from == QpState.RESET && to == QpState.RESET) {

@@ -2,6 +2,7 @@ package org.hghca.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.OptParamMask;
@@ -189,6 +190,47 @@ class QueuePairStatesTest {
   @Test
   void theDeviceSaysThatItHasAtomics() {
     assertThat(it.context.queryDevice().atomics()).isTrue();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void everyTransitionHasACommandOfItsOwn(QpType type) {
+    ConnectionOptions options = ConnectionOptions.DEFAULT;
+    try (HghcaQueuePair qp = create(type)) {
+      QpEndpoint peer = new QpEndpoint(0, qp.number(), 7, it.context.queryGid(1, 0));
+      assertThat(opcode(qp, options.toInit(type))).isEqualTo(0x19);
+      assertThat(opcode(qp, options.toInit(type))).isEqualTo(0x2d);
+      assertThat(opcode(qp, options.toRtr(type, peer))).isEqualTo(0x1a);
+      assertThat(opcode(qp, options.toRts(type, 7))).isEqualTo(0x1b);
+      assertThat(opcode(qp, QpAttributes.to(QpState.RTS))).isEqualTo(0x1c);
+      assertThat(opcode(qp, QpAttributes.to(QpState.SQD))).isEqualTo(0x1f);
+      assertThat(opcode(qp, QpAttributes.to(QpState.SQD).pkeyIndex(0))).isEqualTo(0x38);
+      assertThat(opcode(qp, QpAttributes.to(QpState.RTS))).isEqualTo(0x20);
+      assertThat(opcode(qp, QpAttributes.to(QpState.ERR))).isEqualTo(0x1e);
+      assertThat(opcode(qp, QpAttributes.to(QpState.ERR))).isEqualTo(0x1e);
+      assertThat(opcode(qp, QpAttributes.to(QpState.RESET))).isEqualTo(0x21);
+    }
+  }
+
+  /** The opcode of the last command that modifying gives. */
+  private int opcode(HghcaQueuePair qp, QpAttributes attributes) {
+    qp.modify(attributes);
+    return it.function.opcode();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = QpType.class,
+      names = {"UC", "UD"})
+  void theMendingOfASendQueueHasACommandOfItsOwn(QpType type) {
+    try (HghcaQueuePair qp = ready(type)) {
+      qp.failed(true, WcStatus.LOC_PROT_ERR);
+      // The card has seen no error and refuses.
+      assertThatThrownBy(() -> qp.modify(QpAttributes.to(QpState.RTS)))
+          .hasMessageContaining("SQERR2RTS");
+      assertThat(it.function.opcode()).isEqualTo(0x1d);
+      assertThat(qp.state()).isEqualTo(QpState.SQE);
+    }
   }
 
   @Test

@@ -160,6 +160,22 @@ class SendQueueErrorTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
+  void whoKnowsOfTheErrorMendsItBeforeItIsPolled(QpType type) {
+    try (Failing it = new Failing(type)) {
+      Side left = it.pair.left;
+      left.qp.postSend(it.fromLeft(1).sge(left.address(0), 8, left.buffer.lkey() ^ 1 << 24));
+      it.pair.fabric.settle();
+      left.qp.modify(QpAttributes.to(QpState.RTS).currentState(QpState.SQE));
+      assertThat(left.sent().status()).isEqualTo(WcStatus.LOC_PROT_ERR);
+      assertThat(left.qp.query().state()).isEqualTo(QpState.RTS);
+      it.assertSends(2);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = QpType.class,
+      names = {"UC", "UD"})
   void aReceiveThatFailsMakesItWorse(QpType type) {
     try (Failing it = new Failing(type)) {
       it.pair.left.postReceive(10, 0, 1);
