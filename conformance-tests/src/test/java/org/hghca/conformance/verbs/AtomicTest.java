@@ -6,8 +6,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.QpState;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
@@ -187,6 +190,37 @@ class AtomicTest {
             .fetchAndAdd(to.address(THERE), to.buffer.rkey(), add)
             .sge(from.buffer, HERE, 8)
             .signaled());
+  }
+
+  @Test
+  void severalQueuePairsAddToOneValue() {
+    RcSetup setup = setup();
+    try (RcPair pair = setup.open();
+        QueuePair from = second(setup, pair.left);
+        QueuePair to = second(setup, pair.right)) {
+      RcPair.connect(setup, from, to);
+      put(pair, 0);
+      long[] seen = new long[64];
+      for (int i = 0; i < seen.length; i += 16) {
+        for (int j = i; j < i + 16; j++) {
+          SendRequest request = atomic(pair, WrOpcode.ATOMIC_FETCH_AND_ADD);
+          request.sge(pair.left.buffer, 8L * j, 8).signaled();
+          ((j & 1) == 0 ? from : pair.left.qp).postSend(request);
+        }
+        assertThat(pair.left.sent(16)).allMatch(wc -> wc.status() == WcStatus.SUCCESS);
+      }
+      for (int i = 0; i < seen.length; i++) {
+        seen[i] = value(pair.left, 8L * i);
+      }
+      // Each found another number: none was added to twice.
+      assertThat(seen).containsExactlyInAnyOrder(LongStream.range(0, seen.length).toArray());
+      assertThat(value(pair.right, THERE)).isEqualTo(seen.length);
+    }
+  }
+
+  private static QueuePair second(RcSetup setup, Side side) {
+    return side.pd.createQueuePair(
+        setup.apply(QueuePairAttributes.rc(side.sendQueue, side.receiveQueue)));
   }
 
   @Test
