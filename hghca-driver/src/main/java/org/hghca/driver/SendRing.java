@@ -3,7 +3,6 @@ package org.hghca.driver;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.hghca.abi.AtomicUnit;
@@ -56,6 +55,12 @@ final class SendRing {
   /** A power of two that holds all verbs opcodes. */
   private static final int VERBS = 8;
 
+  /**
+   * What a verbs opcode means, by {@link #variant} and opcode: the card's opcode in the low byte,
+   * flags above. One table of a constant size for all rings, so that posting checks no index.
+   */
+  private static final int[] MEANINGS = new int[8 * VERBS];
+
   /** The opcode of the completion for an opcode of the card. */
   private static final int[] COMPLETIONS = new int[32];
 
@@ -67,6 +72,11 @@ final class SendRing {
     }
     for (WrOpcode verb : WrOpcode.values()) {
       COMPLETIONS[opcode(verb)] = verb.completion().code();
+    }
+    for (QpType type : QpType.values()) {
+      for (boolean has : new boolean[] {false, true}) {
+        mean(type, has, has);
+      }
     }
   }
 
@@ -82,28 +92,35 @@ final class SendRing {
     };
   }
 
-  /** What the verbs opcodes mean on queue pairs of a type: the card's opcode, and flags above. */
-  private static int[] meanings(QpType type, HardwareProfile profile) {
-    int[] meanings = new int[VERBS];
-    Arrays.fill(meanings, SPECIAL);
+  /** Sets what the verbs opcodes mean on queue pairs of a type. */
+  private static void mean(QpType type, boolean atomics, boolean inlineOnUd) {
     for (WrOpcode verb : WrOpcode.values()) {
-      meanings[verb.code()] = meaning(verb, type, profile);
+      MEANINGS[variant(type, atomics, inlineOnUd) | verb.code()] =
+          meaning(verb, type, atomics, inlineOnUd);
     }
-    return meanings;
   }
 
-  /** What a verbs opcode means; SPECIAL and nothing else when the type or the card lacks it. */
-  private static int meaning(WrOpcode verb, QpType type, HardwareProfile profile) {
+  /** Which part of the table is that of a type, on a card that has atomics and inline datagrams. */
+  private static int variant(QpType type, boolean atomics, boolean inlineOnUd) {
+    return switch (type) {
+      case RC -> atomics ? 0 : VERBS;
+      case UC -> 2 * VERBS;
+      case UD -> inlineOnUd ? 3 * VERBS : 4 * VERBS;
+    };
+  }
+
+  /** SPECIAL and nothing else for what the type or the card lacks. */
+  private static int meaning(WrOpcode verb, QpType type, boolean atomics, boolean inlineOnUd) {
     return switch (verb) {
       case SEND, SEND_WITH_IMM ->
           type != QpType.UD
               ? opcode(verb)
-              : opcode(verb) | DATAGRAM | (profile.inlineOnUd() ? 0 : NEVER_INLINE);
+              : opcode(verb) | DATAGRAM | (inlineOnUd ? 0 : NEVER_INLINE);
       case RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
           type == QpType.UD ? SPECIAL : opcode(verb) | HAS_REMOTE_ADDRESS;
       case RDMA_READ -> type == QpType.RC ? opcode(verb) | HAS_REMOTE_ADDRESS : SPECIAL;
       case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
-          type == QpType.RC && profile.atomics() ? opcode(verb) | ATOMIC : SPECIAL;
+          type == QpType.RC && atomics ? opcode(verb) | ATOMIC : SPECIAL;
     };
   }
 
@@ -118,9 +135,7 @@ final class SendRing {
   private final int maxInline;
   private final int always;
   private final HghcaProtectionDomain pd;
-
-  /** One for each verbs opcode. */
-  private final int[] meanings;
+  private final int variant;
 
   /** As long as the ring: an index cut to its length needs no check. */
   private final long[] wrIds;
@@ -155,7 +170,7 @@ final class SendRing {
       boolean signalAll,
       SpinLock lock,
       Supplier<BadRequestException> refusal) {
-    this.meanings = meanings(type, profile);
+    this.variant = variant(type, profile.atomics(), profile.inlineOnUd());
     this.pd = pd;
     this.lock = lock;
     this.refusal = refusal;
@@ -178,7 +193,7 @@ final class SendRing {
       if (room(at) <= 0) {
         return false;
       }
-      int meaning = meanings[request.opcodeNumber() & VERBS - 1];
+      int meaning = MEANINGS[(request.opcodeNumber() | variant) & MEANINGS.length - 1];
       int slot = at & wrIds.length - 1;
       long offset = (long) slot << strideLog;
       int size = write(request, meaning, 0, offset);
@@ -206,7 +221,7 @@ final class SendRing {
       while (posted < wanted) {
         SendRequest request = requests[from + posted];
         int slot = head & wrIds.length - 1;
-        int meaning = meanings[request.opcodeNumber() & VERBS - 1];
+        int meaning = MEANINGS[(request.opcodeNumber() | variant) & MEANINGS.length - 1];
         long offset = (long) slot << strideLog;
         int size = write(request, meaning, posted, offset);
         int opcode = meaning & OPCODE;
