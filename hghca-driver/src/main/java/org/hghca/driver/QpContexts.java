@@ -100,7 +100,10 @@ final class QpContexts {
     c.set(STATE, QpcState.RST);
     c.set(SERVICE_TYPE, serviceType(qp.type()));
     c.set(MSG_MAX, MAX_MESSAGE_LOG);
-    c.set(MTU, Mtu.MTU_256.code());
+    // A datagram is one packet, and there is no path whose MTU could be set.
+    Mtu mtu =
+        qp.type() == QpType.UD ? qp.domain().deviceContext().queryPort(1).activeMtu() : Mtu.MTU_256;
+    c.set(MTU, mtu.code());
     c.set(SQ_ENTRY_SIZE, geometry.sendStrideLog());
     c.set(RQ_ENTRY_SIZE, geometry.receiveStrideLog());
     c.set(USR_PAGE, qp.domain().deviceContext().uar().index());
@@ -133,7 +136,8 @@ final class QpContexts {
   }
 
   /**
-   * Puts attributes into a context.
+   * Puts attributes into a context. That the end of draining is to be told is a bit of the mask and
+   * nothing else: it is left out where it is not to be told.
    *
    * @throws VerbsException EINVAL when a value is not possible on this device
    */
@@ -141,7 +145,9 @@ final class QpContexts {
     c.set(STATE, code(to));
     int mask = 0;
     for (QpAttribute attribute : a.mask()) {
-      mask |= attribute.bit();
+      if (attribute != QpAttribute.EN_SQD_ASYNC_NOTIFY || a.sqdNotify()) {
+        mask |= attribute.bit();
+      }
       apply(attribute, a, c, device);
     }
     c.set(OPT_PARAM_MASK, mask);
@@ -187,8 +193,8 @@ final class QpContexts {
       case MAX_QP_RD_ATOMIC -> c.set(MAX_RD_ATOMIC, readAtomicLog(a.maxReadAtomic(), device));
       case MAX_DEST_RD_ATOMIC ->
           c.set(MAX_DEST_RD_ATOMIC, readAtomicLog(a.maxDestinationReadAtomic(), device));
-      case STATE, CUR_STATE -> {}
-      case EN_SQD_ASYNC_NOTIFY, ALT_PATH, PATH_MIG_STATE, CAP ->
+      case STATE, CUR_STATE, EN_SQD_ASYNC_NOTIFY -> {}
+      case ALT_PATH, PATH_MIG_STATE, CAP ->
           throw new VerbsException(Errno.EOPNOTSUPP, attribute + " is not supported");
     }
   }
@@ -204,11 +210,7 @@ final class QpContexts {
 
   private static void addressVector(AddressVector av, QueuePairContext c, DeviceContext device) {
     device.checkPort(av.port());
-    if (!av.isGlobal()) {
-      throw new VerbsException(
-          Errno.EINVAL,
-          "an address vector over Ethernet needs a global route: set the destination's GID");
-    }
+    device.checkGlobal(av);
     Gid own = device.queryGid(av.port(), av.sourceGidIndex());
     c.set(HAS_GRH, 1);
     c.set(MGID_INDEX, av.sourceGidIndex());

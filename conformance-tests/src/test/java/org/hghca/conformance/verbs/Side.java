@@ -46,7 +46,9 @@ final class Side implements AutoCloseable {
     this.pd = context.allocateProtectionDomain();
     this.sendQueue = context.createCompletionQueue(setup.depth());
     this.receiveQueue = context.createCompletionQueue(setup.depth());
-    this.qp = pd.createQueuePair(setup.apply(QueuePairAttributes.rc(sendQueue, receiveQueue)));
+    this.qp =
+        pd.createQueuePair(
+            setup.apply(QueuePairAttributes.of(setup.type(), sendQueue, receiveQueue)));
     this.buffer = pd.allocate(setup.bufferSize(), setup.bufferAccess());
     this.expected = arena.allocate(setup.bufferSize());
   }
