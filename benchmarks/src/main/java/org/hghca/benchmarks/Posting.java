@@ -71,6 +71,15 @@ public class Posting {
     }
   }
 
+  /** Fetch-and-add, posted one by one. */
+  @Benchmark
+  @OperationsPerInvocation(Rig.BATCH)
+  public void fetchAndAdd() {
+    for (int i = 0; i < Rig.BATCH; i++) {
+      rig.qp.postSend(rig.atomic);
+    }
+  }
+
   /** RDMA WRITE of one element, posted in lists of 16. */
   @Benchmark
   @OperationsPerInvocation(Rig.BATCH)

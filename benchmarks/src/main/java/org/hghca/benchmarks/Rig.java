@@ -44,6 +44,7 @@ final class Rig implements AutoCloseable {
   final SendRequest[] sends = new SendRequest[POLL];
   final SendRequest send = new SendRequest();
   final SendRequest inline = new SendRequest();
+  final SendRequest atomic = new SendRequest();
   final ReceiveRequest receive = new ReceiveRequest();
   private final MemorySegment sendRing;
   private final MemorySegment receiveRing;
@@ -86,6 +87,7 @@ final class Rig implements AutoCloseable {
     }
     send.wrId(7).rdmaWrite(memory.address(), memory.rkey()).sge(memory, 0, 64).signaled();
     inline.rdmaWrite(memory.address(), memory.rkey()).sge(memory, 0, 16).inline().signaled();
+    atomic.fetchAndAdd(memory.address(), memory.rkey(), 1).sge(memory, 64, 8).signaled();
     receive.wrId(9).into(memory, 0, 4096);
 
     sendScript = Arena.ofAuto().allocate((long) BATCH * Cqe.SIZE, Cqe.SIZE);

@@ -6,11 +6,18 @@ import org.hghca.model.link.Port;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
-/** A cable with two plugs, made by naming it in the locators of two HCAs of one simulation. */
+/**
+ * A cable with two plugs, made by naming it in the locators of two HCAs of one simulation. It is
+ * perfect until it is told to disturb. What is public is thread-safe.
+ */
 public final class Cable {
   private final String name;
-  private Port left;
-  private Port right;
+  private final Simulation simulation;
+
+  /** The directions; each ends at the port that the other one begins at. */
+  private final Lane leftward;
+
+  private final Lane rightward;
 
   private final Medium inside =
       new Medium() {
@@ -21,12 +28,16 @@ public final class Cable {
 
         @Override
         public void carry(Port from, Packet packet) {
-          Cable.this.carry(from, packet);
+          (from == leftward.end() ? rightward : leftward).carry(packet);
         }
       };
 
-  Cable(String name) {
+  Cable(String name, Disturbance disturbance, Simulation simulation) {
     this.name = name;
+    this.simulation = simulation;
+    this.leftward = new Lane(simulation);
+    this.rightward = new Lane(simulation);
+    disturbBoth(disturbance);
   }
 
   public String name() {
@@ -35,17 +46,56 @@ public final class Cable {
 
   /** Whether both plugs are in. */
   public boolean isUp() {
-    return left != null && right != null;
+    return leftward.end() != null && rightward.end() != null;
   }
 
-  /** Every packet on the cable goes through here. */
-  private void carry(Port from, Packet packet) {
-    Port to = from == left ? right : left;
-    if (to == null) {
-      from.pool().giveBack(packet);
-    } else {
-      to.deliver(packet);
-    }
+  /**
+   * Disturbs both directions from now on, each with random numbers of its own; what is on its way
+   * arrives before. {@link Disturbance#NONE} makes the cable perfect again.
+   */
+  public void disturb(Disturbance disturbance) {
+    simulation.exclusively(() -> disturbBoth(disturbance));
+    simulation.kick();
+  }
+
+  private void disturbBoth(Disturbance disturbance) {
+    leftward.disturb(disturbance, disturbance.seed());
+    rightward.disturb(disturbance, ~disturbance.seed());
+  }
+
+  /**
+   * Disturbs the packets that an HCA sends; see {@link #disturb}.
+   *
+   * @throws IllegalArgumentException if the HCA is not plugged into this cable
+   */
+  public void disturbFrom(SoftwareHca sender, Disturbance disturbance) {
+    simulation.exclusively(
+        () -> {
+          if (!sender.cable().filter(cable -> cable == this).isPresent()) {
+            throw new IllegalArgumentException(
+                "software HCA '%s' is not plugged into cable '%s'".formatted(sender.name(), name));
+          }
+          Lane lane = sender.isAt(leftward.end()) ? rightward : leftward;
+          lane.disturb(disturbance, disturbance.seed());
+        });
+    simulation.kick();
+  }
+
+  /** What it has done to packets, at one moment between two steps of the simulation. */
+  public CableCounters counters() {
+    CableCounters[] result = new CableCounters[1];
+    simulation.exclusively(() -> result[0] = leftward.counters().plus(rightward.counters()));
+    return result[0];
+  }
+
+  /** Delivers what has fallen due; returns whether there was anything. */
+  boolean step(long now) {
+    return leftward.step(now) | rightward.step(now);
+  }
+
+  /** When the next {@link #step} is due, {@code Long.MAX_VALUE}: never. */
+  long nextDeadline() {
+    return Math.min(leftward.nextDeadline(), rightward.nextDeadline());
   }
 
   /**
@@ -54,10 +104,10 @@ public final class Cable {
    * @throws VfioException {@code BUSY} when both plugs are in use
    */
   void plug(Port port) {
-    if (left == null) {
-      left = port;
-    } else if (right == null) {
-      right = port;
+    if (leftward.end() == null) {
+      leftward.end(port);
+    } else if (rightward.end() == null) {
+      rightward.end(port);
     } else {
       throw new VfioException(
           Reason.BUSY,
@@ -68,15 +118,15 @@ public final class Cable {
   }
 
   void unplug(Port port) {
-    if (left == port) {
-      left = null;
-    } else if (right == port) {
-      right = null;
+    if (leftward.end() == port) {
+      leftward.end(null);
+    } else if (rightward.end() == port) {
+      rightward.end(null);
     }
     port.plug(null);
   }
 
   boolean isLoose() {
-    return left == null && right == null;
+    return leftward.end() == null && rightward.end() == null;
   }
 }

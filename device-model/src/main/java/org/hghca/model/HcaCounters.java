@@ -15,6 +15,7 @@ package org.hghca.model;
  * @param packetsDropped packets dropped without a word: for nobody, for a queue pair that does not
  *     receive, or not wanted by an unreliable service
  * @param queueKeyViolations datagrams dropped for their Q_Key
+ * @param packetsDamaged packets that the port dropped because a bit was flipped on the way
  * @param retries times that a requester began to repeat packets
  * @param timeouts times that an acknowledgement did not come in time
  * @param naksSent NAKs as responder, without those for want of a receive buffer
@@ -35,6 +36,7 @@ public record HcaCounters(
     long packetsReceived,
     long packetsDropped,
     long queueKeyViolations,
+    long packetsDamaged,
     long retries,
     long timeouts,
     long naksSent,

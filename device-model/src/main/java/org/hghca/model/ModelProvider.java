@@ -1,5 +1,7 @@
 package org.hghca.model;
 
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,6 +24,11 @@ import org.hghca.vfio.VfioException.Reason;
  *   <li>{@code profile=s}: which reading of the card; s is the one there is.
  *   <li>{@code cable=NAME}: the cable its port is plugged into. Two HCAs of one simulation that
  *       name the same cable are joined. Without one only its own queue pairs reach each other.
+ *   <li>{@code drop=, duplicate=, reorder=, corrupt=, delay=}: what the cable does to packets, as
+ *       rates of 0 to 1; {@code maxdelay=} the longest delay in the form of {@link Duration#parse},
+ *       such as {@code PT0.0001S}, and {@code seed=} a number: the parts of a {@link Disturbance},
+ *       those of {@link Disturbance#NONE} where they are not given. They count in the locator of
+ *       the HCA that is plugged into the cable first.
  *   <li>{@code mac=, ip=}: its addresses, see {@link LinkAddress}.
  *   <li>{@code mode=threaded}, the default: it joins the simulation of this process, which follows
  *       the system's clock. {@code mode=inline}: a simulation of its own, which does everything on
@@ -46,9 +53,18 @@ public final class ModelProvider implements PciFunctionProvider {
               "mode",
               "sim",
               "reset",
+              "limit",
               "interrupts",
               "events",
-              "limit"));
+              "drop",
+              "duplicate",
+              "reorder",
+              "corrupt",
+              "delay",
+              "maxdelay",
+              "seed"));
+  private static final List<String> DISTURBANCE =
+      List.of("drop", "duplicate", "reorder", "corrupt", "delay", "maxdelay", "seed");
   private static final String INLINE = "inline";
   private static final String THREADED = "threaded";
   private static final String MSIX = "msix";
@@ -74,7 +90,9 @@ public final class ModelProvider implements PciFunctionProvider {
   public PciFunction open(Locator locator) {
     SoftwareHca hca = plugIn(locator);
     try {
-      return InProcessFunction.connect(locator, hca);
+      InProcessFunction function = InProcessFunction.connect(locator, hca);
+      hca.connectedTo(function);
+      return function;
     } catch (RuntimeException | Error e) {
       hca.close();
       throw e;
@@ -102,6 +120,7 @@ public final class ModelProvider implements PciFunctionProvider {
     boolean interrupts = value(locator, "interrupts", MSIX, MSIX, "none").equals(MSIX);
     value(locator, "events", "eq", "eq", "poll");
     LinkAddress address = LinkAddress.of(locator);
+    Optional<Plug> plug = plug(locator);
     Simulation simulation = simulation(locator);
     if (OPEN.putIfAbsent(locator, Optional.empty()) != null) {
       throw new VfioException(
@@ -116,7 +135,7 @@ public final class ModelProvider implements PciFunctionProvider {
               profile,
               address,
               simulation,
-              locator.parameter("cable"),
+              plug,
               canReset,
               interrupts,
               () -> OPEN.remove(locator));
@@ -142,6 +161,43 @@ public final class ModelProvider implements PciFunctionProvider {
               .formatted(locator, name));
     }
     return HardwareProfile.S;
+  }
+
+  private static Optional<Plug> plug(Locator locator) {
+    Disturbance disturbance = disturbance(locator);
+    Optional<String> cable = locator.parameter("cable");
+    for (String parameter : DISTURBANCE) {
+      if (cable.isEmpty() && locator.parameter(parameter).isPresent()) {
+        throw new VfioException(
+            Reason.INVALID,
+            "locator '%s': %s= is of a cable: name one with cable=".formatted(locator, parameter));
+      }
+    }
+    return cable.map(name -> new Plug(name, disturbance));
+  }
+
+  private static Disturbance disturbance(Locator locator) {
+    Disturbance none = Disturbance.NONE;
+    try {
+      return new Disturbance(
+          rate(locator, "drop"),
+          rate(locator, "duplicate"),
+          rate(locator, "reorder"),
+          rate(locator, "corrupt"),
+          rate(locator, "delay"),
+          locator.parameter("maxdelay").map(Duration::parse).orElse(none.maxDelay()),
+          locator.parameter("seed").map(Long::parseLong).orElse(none.seed()));
+    } catch (IllegalArgumentException | DateTimeParseException e) {
+      throw new VfioException(
+          Reason.INVALID,
+          ("locator '%s': %s; drop, duplicate, reorder, corrupt and delay are rates of 0 to 1,"
+                  + " maxdelay is a duration such as PT0.0001S, seed a whole number")
+              .formatted(locator, e.getMessage()));
+    }
+  }
+
+  private static double rate(Locator locator, String key) {
+    return locator.parameter(key).map(Double::parseDouble).orElse(0.0);
   }
 
   private static Simulation simulation(Locator locator) {

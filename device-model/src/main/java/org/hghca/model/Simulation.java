@@ -2,7 +2,6 @@ package org.hghca.model;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,11 +30,13 @@ public final class Simulation implements AutoCloseable {
   private final boolean inline;
   private final ReentrantLock lock = new ReentrantLock();
   private final PacketPool packets = new PacketPool();
-  private final Map<String, Cable> cables = new HashMap<>();
   private final Loop loop;
 
   /** Replaced, never changed, so that a step may go through it while an HCA joins or leaves. */
   private volatile List<SoftwareHca> hcas = List.of();
+
+  /** Those with a plug in; replaced, never changed. */
+  private List<Cable> cables = List.of();
 
   /** Nanoseconds of an inline simulation's clock. */
   private long virtualNow;
@@ -163,10 +164,13 @@ public final class Simulation implements AutoCloseable {
     }
   }
 
-  /** Does a step of each HCA; returns whether one of them had something to do. Under the lock. */
+  /** Does a step of each cable and HCA; returns whether one had something to do. Under the lock. */
   boolean step() {
     long now = nanos();
     boolean worked = false;
+    for (int i = 0; i < cables.size(); i++) {
+      worked |= cables.get(i).step(now);
+    }
     List<SoftwareHca> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       SoftwareHca hca = present.get(i);
@@ -187,6 +191,9 @@ public final class Simulation implements AutoCloseable {
     List<SoftwareHca> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       next = Math.min(next, present.get(i).nextDeadline());
+    }
+    for (int i = 0; i < cables.size(); i++) {
+      next = Math.min(next, cables.get(i).nextDeadline());
     }
     return next;
   }
@@ -237,6 +244,12 @@ public final class Simulation implements AutoCloseable {
     }
   }
 
+  /** Has what was changed between two steps seen to. */
+  void kick() {
+    beginWrite();
+    endWrite(true);
+  }
+
   /** Runs while no step is under way. */
   void exclusively(Runnable action) {
     if (inline) {
@@ -264,7 +277,7 @@ public final class Simulation implements AutoCloseable {
     return hcas.stream().filter(hca -> hca.name().equals(name)).findFirst();
   }
 
-  void join(SoftwareHca hca, Optional<String> cable) {
+  void join(SoftwareHca hca, Optional<Plug> plug) {
     exclusively(
         () -> {
           if (hca(hca.name()).isPresent()) {
@@ -273,7 +286,7 @@ public final class Simulation implements AutoCloseable {
                 "software HCA '%s' is in use: close it first, or use another name"
                     .formatted(hca.name()));
           }
-          cable.ifPresent(plug -> hca.plug(cables.computeIfAbsent(plug, Cable::new)));
+          plug.map(this::cable).ifPresent(hca::plug);
           List<SoftwareHca> more = new ArrayList<>(hcas);
           more.add(hca);
           hcas = List.copyOf(more);
@@ -284,6 +297,20 @@ public final class Simulation implements AutoCloseable {
         });
   }
 
+  /** The cable of a name; whoever names it first says what it does to packets. */
+  private Cable cable(Plug plug) {
+    for (Cable cable : cables) {
+      if (cable.name().equals(plug.cable())) {
+        return cable;
+      }
+    }
+    Cable cable = new Cable(plug.cable(), plug.disturbance(), this);
+    List<Cable> more = new ArrayList<>(cables);
+    more.add(cable);
+    cables = List.copyOf(more);
+    return cable;
+  }
+
   void leave(SoftwareHca hca) {
     exclusively(
         () -> {
@@ -292,7 +319,7 @@ public final class Simulation implements AutoCloseable {
                   cable -> {
                     hca.unplug();
                     if (cable.isLoose()) {
-                      cables.remove(cable.name());
+                      cables = cables.stream().filter(other -> other != cable).toList();
                     }
                   });
           hcas = hcas.stream().filter(other -> other != hca).toList();

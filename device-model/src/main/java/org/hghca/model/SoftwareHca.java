@@ -11,6 +11,7 @@ import org.hghca.model.link.Port;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
+import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.LinkAddress;
 
 /**
@@ -34,10 +35,13 @@ public final class SoftwareHca implements EmulatedFunction {
   private Cable cable;
   private boolean closed;
 
+  /** The host's side, where it is in this process. */
+  private volatile InProcessFunction function;
+
   /**
    * Puts an HCA into a simulation.
    *
-   * @param cable the name of the cable that its port is plugged into
+   * @param plug where its port is plugged in
    * @param onClose called once when the HCA is closed
    */
   SoftwareHca(
@@ -45,7 +49,7 @@ public final class SoftwareHca implements EmulatedFunction {
       HardwareProfile profile,
       LinkAddress address,
       Simulation simulation,
-      Optional<String> cable,
+      Optional<Plug> plug,
       boolean canReset,
       boolean interrupts,
       Runnable onClose) {
@@ -72,7 +76,7 @@ public final class SoftwareHca implements EmulatedFunction {
                 reset();
               }
             });
-    simulation.join(this, cable);
+    simulation.join(this, plug);
   }
 
   /** The name in its locator. */
@@ -122,6 +126,7 @@ public final class SoftwareHca implements EmulatedFunction {
         transport.packetsReceived,
         transport.packetsDropped,
         transport.queueKeyViolations,
+        port.damaged(),
         transport.retries,
         transport.timeouts,
         transport.naksSent,
@@ -130,6 +135,16 @@ public final class SoftwareHca implements EmulatedFunction {
         transport.rnrNaksReceived,
         transport.duplicates,
         faults.count());
+  }
+
+  /** How many DMA mappings its host has; 0 when that is not in this process. */
+  public int dmaMappings() {
+    InProcessFunction host = function;
+    return host == null ? 0 : host.mappings();
+  }
+
+  void connectedTo(InProcessFunction host) {
+    function = host;
   }
 
   /** Pages of host memory that MAP_ICM has given it. */
@@ -237,6 +252,10 @@ public final class SoftwareHca implements EmulatedFunction {
   void plug(Cable into) {
     into.plug(port);
     cable = into;
+  }
+
+  boolean isAt(Port end) {
+    return port == end;
   }
 
   void unplug() {

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.abi.PortInfo;
 import org.hghca.uar.UarPage;
+import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.AsyncEvents;
 import org.hghca.verbs.CompletionChannel;
@@ -98,6 +99,14 @@ final class DeviceContext extends Resource implements HghcaContext {
     }
   }
 
+  void checkGlobal(AddressVector vector) {
+    if (!vector.isGlobal()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "an address vector over Ethernet needs a global route: set the destination's GID");
+    }
+  }
+
   @Override
   public DeviceAttributes queryDevice() {
     check();
@@ -125,7 +134,7 @@ final class DeviceContext extends Resource implements HghcaContext {
         limits.maxReadAtomic(),
         limits.maxReadAtomic() * (limits.endQp() - limits.firstQp()),
         limits.maxReadAtomic(),
-        false,
+        limits.profile().atomics(),
         1,
         limits.device().ackDelay(),
         limits.maxInline(),
@@ -168,6 +177,15 @@ final class DeviceContext extends Resource implements HghcaContext {
           "GID index %d of %s is empty: there are %d".formatted(index, name.name(), gids.size()));
     }
     return gids.get(index);
+  }
+
+  /** The index of one of our own GIDs. */
+  int gidIndex(Gid gid) {
+    int index = gids.indexOf(gid);
+    if (index < 0) {
+      throw new VerbsException(Errno.EINVAL, "GID %s is not one of %s".formatted(gid, name.name()));
+    }
+    return index;
   }
 
   @Override

@@ -280,7 +280,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
             count,
             0,
             BthOpcode.isWriteImmediate(opcode) ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV,
-            BthOpcode.hasImmediate(opcode) ? Completions.WITH_IMM : 0,
+            qp.receiveFlags() | (BthOpcode.hasImmediate(opcode) ? Completions.WITH_IMM : 0),
             0,
             bytes,
             immediate,
@@ -292,12 +292,12 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       HghcaQueuePair qp, boolean marked, int wqe, int cause, Completions out, int count) {
     int syndrome = cause & 0xff;
     int vendorError = cause >>> 8 & 0xff;
+    boolean send = marked || isSendError(qp, wqe);
     WcStatus status =
-        syndrome == NO_SYNDROME && qp.hasFailed()
+        syndrome == NO_SYNDROME && qp.hasFailed(send)
             ? WcStatus.WR_FLUSH_ERR
             : CompletionStatus.of(syndrome);
-    boolean send = marked || isSendError(qp, wqe);
-    qp.failed();
+    qp.failed(send, status);
     failures[status.code()]++;
     if (send) {
       if (!qp.sends().isOldest(wqe)) {

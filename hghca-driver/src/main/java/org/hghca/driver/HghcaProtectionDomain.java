@@ -97,13 +97,16 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
 
   @Override
   public AddressHandle createAddressHandle(AddressVector vector) {
-    throw unsupported("address handles");
+    checkOpen();
+    device().health().check();
+    return new HghcaAddressHandle(this, vector);
   }
 
   @Override
   public AddressHandle createAddressHandle(
       Completions completions, int index, MemorySegment grh, int port) {
-    throw unsupported("address handles");
+    checkOpen();
+    return createAddressHandle(HghcaAddressHandle.wayBack(context, completions, index, grh, port));
   }
 
   @Override

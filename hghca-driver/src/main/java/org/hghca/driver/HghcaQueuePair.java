@@ -8,8 +8,10 @@ import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpTransitions;
@@ -21,6 +23,7 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WcStatus;
 
 /**
  * A queue pair. MODIFY_QP replaces the whole context in the card, so the driver keeps all of it and
@@ -33,6 +36,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private final HghcaProtectionDomain pd;
   private final HghcaDevice device;
   private final QpType type;
+  private final int receiveFlags;
   private final HghcaCompletionQueue sendQueue;
   private final HghcaCompletionQueue receiveQueue;
   private final QueuePairCapabilities capabilities;
@@ -58,17 +62,14 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     this.pd = pd;
     this.device = pd.device();
     this.type = attributes.type();
+    this.receiveFlags = type == QpType.UD ? Completions.GRH : 0;
     this.sendQueue = own(pd, attributes.sendQueue());
     this.receiveQueue = own(pd, attributes.receiveQueue());
     this.capabilities = attributes.capabilities();
     this.receiveLock = attributes.isSingleOwner() ? null : new SpinLock();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
-      if (type != QpType.RC) {
-        throw new VerbsException(
-            Errno.EOPNOTSUPP, "queue pairs of type %s are not supported".formatted(type));
-      }
-      QueueGeometry geometry = QueueGeometry.of(device.limits(), capabilities);
+      QueueGeometry geometry = QueueGeometry.of(device.limits(), type, capabilities);
       sendQueue.reserve(capabilities.sendDepth());
       undo.add(() -> sendQueue.unreserve(capabilities.sendDepth()));
       receiveQueue.reserve(capabilities.receiveDepth());
@@ -83,6 +84,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       undo.add(receiveMemory::close);
       this.sends =
           new SendRing(
+              type,
+              device.limits().profile(),
+              pd,
               sendMemory.mapping().segment(),
               pd.deviceContext().uar(),
               number,
@@ -255,10 +259,29 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
 
   // ---- what completions tell
 
+  /** Flags of every receive that succeeds. */
+  int receiveFlags() {
+    return receiveFlags;
+  }
+
   /**
-   * The card reported an error: the queue pair is in ERR, and so is what follows. Called under a
-   * completion queue's lock, so it must not take the receive lock, whose holders take that one.
+   * The card reported an error. It puts a reliable queue pair in ERR, and so any receive; a send of
+   * another type stops only the send queue. A flushed send tells nothing of those types: the error
+   * that caused it came before, and the queue pair may have been mended since.
+   *
+   * <p>Called under a completion queue's lock, so it must not take the receive lock, whose holders
+   * take that one.
    */
+  void failed(boolean send, WcStatus status) {
+    if (type == QpType.RC || !send) {
+      failed();
+    } else if (status != WcStatus.WR_FLUSH_ERR) {
+      change(QpState.RTS, QpState.SQE);
+      change(QpState.SQD, QpState.SQE);
+    }
+  }
+
+  /** The queue pair is in ERR, and so is what follows. */
   void failed() {
     for (QpState now = state; now != QpState.ERR && now != QpState.RESET; now = state) {
       // Whoever takes it to RESET at this moment wins: what is closed must not open again.
@@ -275,13 +298,18 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   }
 
   private boolean takesSends() {
-    QpState now = state;
-    boolean takes = now == QpState.RTS || now == QpState.SQD || now == QpState.ERR;
+    boolean takes =
+        switch (state) {
+          case RTS, SQD, SQE, ERR -> true;
+          case RESET, INIT, RTR -> false;
+        };
     return takes && !device.health().isDead();
   }
 
-  boolean hasFailed() {
-    return state == QpState.ERR;
+  /** Whether an error has been seen that flushes what follows in that direction. */
+  boolean hasFailed(boolean send) {
+    QpState now = state;
+    return now == QpState.ERR || send && now == QpState.SQE;
   }
 
   private boolean postFlushedReceive(ReceiveRequest request, int index) {
@@ -305,6 +333,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   public synchronized void modify(QpAttributes attributes) {
     checkOpen();
     device.health().check();
+    if (attributes.has(QpAttribute.CUR_STATE) && attributes.currentState() != state) {
+      query(); // of an error that was not polled the caller may know more than we do
+    }
     QpState from = state;
     QpState to = QpTransitions.check(type, from, attributes);
     if (from == QpState.RESET && to == QpState.RESET) {
@@ -413,10 +444,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       return QpContexts.attributes(context, QpState.RESET);
     }
     try {
+      QpState before = state;
       QueuePairContext live = device.commands().queryQp(number);
       QpState now = QpContexts.state(live);
       if (now == QpState.ERR) {
         failed();
+      } else if (now == QpState.SQE || before == QpState.SQE) {
+        change(before, now); // from it: an old error was polled after the mending
       }
       return QpContexts.attributes(live, now);
     } catch (RuntimeException e) {

@@ -2,6 +2,8 @@ package org.hghca.driver;
 
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.UdUnit;
+import org.hghca.verbs.QpType;
 
 /**
  * What the device can take: what it says itself (QUERY_DEV_LIM), cut to what its profile knows to
@@ -50,6 +52,11 @@ record Limits(DeviceLimits device, HardwareProfile profile) {
 
   int maxInline() {
     return Math.min(device.maxDescSize(), profile.maxDescriptor()) - INLINE_OVERHEAD;
+  }
+
+  /** A datagram's address is longer than a remote address. */
+  int maxInline(QpType type) {
+    return type == QpType.UD ? maxInline() - (UdUnit.SIZE - UNIT) : maxInline();
   }
 
   /** READs and atomics in flight: three bits of logarithm hold 128, and 16 are plenty. */

@@ -100,7 +100,10 @@ final class QpContexts {
     c.set(STATE, QpcState.RST);
     c.set(SERVICE_TYPE, serviceType(qp.type()));
     c.set(MSG_MAX, MAX_MESSAGE_LOG);
-    c.set(MTU, Mtu.MTU_256.code());
+    // A datagram is one packet, and there is no path whose MTU could be set.
+    Mtu mtu =
+        qp.type() == QpType.UD ? qp.domain().deviceContext().queryPort(1).activeMtu() : Mtu.MTU_256;
+    c.set(MTU, mtu.code());
     c.set(SQ_ENTRY_SIZE, geometry.sendStrideLog());
     c.set(RQ_ENTRY_SIZE, geometry.receiveStrideLog());
     c.set(USR_PAGE, qp.domain().deviceContext().uar().index());
@@ -207,11 +210,7 @@ final class QpContexts {
 
   private static void addressVector(AddressVector av, QueuePairContext c, DeviceContext device) {
     device.checkPort(av.port());
-    if (!av.isGlobal()) {
-      throw new VerbsException(
-          Errno.EINVAL,
-          "an address vector over Ethernet needs a global route: set the destination's GID");
-    }
+    device.checkGlobal(av);
     Gid own = device.queryGid(av.port(), av.sourceGidIndex());
     c.set(HAS_GRH, 1);
     c.set(MGID_INDEX, av.sourceGidIndex());

@@ -1,6 +1,8 @@
 package org.hghca.driver;
 
+import org.hghca.abi.UdUnit;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.VerbsException;
 
@@ -15,7 +17,10 @@ import org.hghca.verbs.VerbsException;
  */
 record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int receiveStrideLog) {
   private static final int UNIT = 16;
+
+  /** An atomic fills it: next, remote address, operands, one element. */
   private static final int MIN_STRIDE_LOG = 6;
+
   private static final int REMOTE_ADDRESS = UNIT;
   private static final int INLINE_HEADER = 4;
 
@@ -32,14 +37,15 @@ record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int rec
    *
    * @throws VerbsException EINVAL naming the limit that is exceeded
    */
-  static QueueGeometry of(Limits limits, QueuePairCapabilities c) {
+  static QueueGeometry of(Limits limits, QpType type, QueuePairCapabilities c) {
     check("sendDepth", c.sendDepth(), limits.maxQpWr());
     check("receiveDepth", c.receiveDepth(), limits.maxQpWr());
     check("maxSendSge", c.maxSendSge(), limits.maxSge());
     check("maxReceiveSge", c.maxReceiveSge(), limits.maxReceiveSge());
-    check("maxInline", c.maxInline(), limits.maxInline());
-    int send =
-        UNIT + REMOTE_ADDRESS + Math.max(c.maxSendSge() * UNIT, INLINE_HEADER + c.maxInline());
+    check("maxInline", c.maxInline(), limits.maxInline(type));
+    int address = type == QpType.UD ? UdUnit.SIZE : REMOTE_ADDRESS;
+    int data = Math.max(c.maxSendSge() * UNIT, INLINE_HEADER + c.maxInline());
+    int send = UNIT + address + data;
     int receive = UNIT + c.maxReceiveSge() * UNIT + UNIT;
     int sendStrideLog = Math.max(MIN_STRIDE_LOG, log2(send));
     int receiveStrideLog = Math.max(MIN_STRIDE_LOG, log2(receive));

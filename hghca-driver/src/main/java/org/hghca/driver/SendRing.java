@@ -5,16 +5,20 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.hghca.abi.AtomicUnit;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.Doorbell;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.InlineUnit;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.RemoteAddressUnit;
+import org.hghca.abi.UdUnit;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
 
@@ -40,11 +44,22 @@ final class SendRing {
 
   private static final int HAS_REMOTE_ADDRESS = 1 << 8;
 
+  /** One of the rare ones, which {@link #writeSpecial} tells apart. */
+  private static final int SPECIAL = 1 << 9;
+
+  private static final int ATOMIC = SPECIAL | 1 << 10;
+  private static final int DATAGRAM = SPECIAL | 1 << 11;
+  private static final int NEVER_INLINE = 1 << 12;
+  private static final int ATOMIC_BYTES = 8;
+
+  /** A power of two that holds all verbs opcodes. */
+  private static final int VERBS = 8;
+
   /**
-   * What a verbs opcode means here: the card's opcode in the low byte, the flag above. 0 for what
-   * is not supported.
+   * What a verbs opcode means, by {@link #variant} and opcode: the card's opcode in the low byte,
+   * flags above. One table of a constant size for all rings, so that posting checks no index.
    */
-  private static final int[] MEANINGS = new int[8];
+  private static final int[] MEANINGS = new int[8 * VERBS];
 
   /** The opcode of the completion for an opcode of the card. */
   private static final int[] COMPLETIONS = new int[32];
@@ -55,16 +70,58 @@ final class SendRing {
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
-    mean(WrOpcode.SEND, WqeOpcode.SEND, 0);
-    mean(WrOpcode.SEND_WITH_IMM, WqeOpcode.SEND_IMM, 0);
-    mean(WrOpcode.RDMA_WRITE, WqeOpcode.RDMA_WRITE, HAS_REMOTE_ADDRESS);
-    mean(WrOpcode.RDMA_WRITE_WITH_IMM, WqeOpcode.RDMA_WRITE_IMM, HAS_REMOTE_ADDRESS);
-    mean(WrOpcode.RDMA_READ, WqeOpcode.RDMA_READ, HAS_REMOTE_ADDRESS);
+    for (WrOpcode verb : WrOpcode.values()) {
+      COMPLETIONS[opcode(verb)] = verb.completion().code();
+    }
+    for (QpType type : QpType.values()) {
+      for (boolean has : new boolean[] {false, true}) {
+        mean(type, has, has);
+      }
+    }
   }
 
-  private static void mean(WrOpcode verb, int opcode, int flags) {
-    MEANINGS[verb.code()] = opcode | flags;
-    COMPLETIONS[opcode] = verb.completion().code();
+  private static int opcode(WrOpcode verb) {
+    return switch (verb) {
+      case SEND -> WqeOpcode.SEND;
+      case SEND_WITH_IMM -> WqeOpcode.SEND_IMM;
+      case RDMA_WRITE -> WqeOpcode.RDMA_WRITE;
+      case RDMA_WRITE_WITH_IMM -> WqeOpcode.RDMA_WRITE_IMM;
+      case RDMA_READ -> WqeOpcode.RDMA_READ;
+      case ATOMIC_CMP_AND_SWP -> WqeOpcode.ATOMIC_CS;
+      case ATOMIC_FETCH_AND_ADD -> WqeOpcode.ATOMIC_FA;
+    };
+  }
+
+  /** Sets what the verbs opcodes mean on queue pairs of a type. */
+  private static void mean(QpType type, boolean atomics, boolean inlineOnUd) {
+    for (WrOpcode verb : WrOpcode.values()) {
+      MEANINGS[variant(type, atomics, inlineOnUd) | verb.code()] =
+          meaning(verb, type, atomics, inlineOnUd);
+    }
+  }
+
+  /** Which part of the table is that of a type, on a card that has atomics and inline datagrams. */
+  private static int variant(QpType type, boolean atomics, boolean inlineOnUd) {
+    return switch (type) {
+      case RC -> atomics ? 0 : VERBS;
+      case UC -> 2 * VERBS;
+      case UD -> inlineOnUd ? 3 * VERBS : 4 * VERBS;
+    };
+  }
+
+  /** SPECIAL and nothing else for what the type or the card lacks. */
+  private static int meaning(WrOpcode verb, QpType type, boolean atomics, boolean inlineOnUd) {
+    return switch (verb) {
+      case SEND, SEND_WITH_IMM ->
+          type != QpType.UD
+              ? opcode(verb)
+              : opcode(verb) | DATAGRAM | (inlineOnUd ? 0 : NEVER_INLINE);
+      case RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
+          type == QpType.UD ? SPECIAL : opcode(verb) | HAS_REMOTE_ADDRESS;
+      case RDMA_READ -> type == QpType.RC ? opcode(verb) | HAS_REMOTE_ADDRESS : SPECIAL;
+      case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
+          type == QpType.RC && atomics ? opcode(verb) | ATOMIC : SPECIAL;
+    };
   }
 
   private final SpinLock lock;
@@ -77,6 +134,8 @@ final class SendRing {
   private final int maxSge;
   private final int maxInline;
   private final int always;
+  private final HghcaProtectionDomain pd;
+  private final int variant;
 
   /** As long as the ring: an index cut to its length needs no check. */
   private final long[] wrIds;
@@ -95,12 +154,16 @@ final class SendRing {
   /**
    * A ring over zeroed memory.
    *
+   * @param pd where the destinations of datagrams must be from
    * @param slots a power of two, at least depth
    * @param signalAll whether every request gives a completion
    * @param lock null when one thread does all posting
    * @param refusal what posting to a ring that is not open throws
    */
   SendRing(
+      QpType type,
+      HardwareProfile profile,
+      HghcaProtectionDomain pd,
       MemorySegment ring,
       UarPage uar,
       int qpn,
@@ -112,6 +175,8 @@ final class SendRing {
       boolean signalAll,
       SpinLock lock,
       Supplier<BadRequestException> refusal) {
+    this.variant = variant(type, profile.atomics(), profile.inlineOnUd());
+    this.pd = pd;
     this.lock = lock;
     this.refusal = refusal;
     this.ring = ring;
@@ -133,7 +198,7 @@ final class SendRing {
       if (room(at) <= 0) {
         return false;
       }
-      int meaning = MEANINGS[request.opcodeNumber() & MEANINGS.length - 1];
+      int meaning = MEANINGS[(request.opcodeNumber() | variant) & MEANINGS.length - 1];
       int slot = at & wrIds.length - 1;
       long offset = (long) slot << strideLog;
       int size = write(request, meaning, 0, offset);
@@ -162,7 +227,7 @@ final class SendRing {
       while (posted < wanted) {
         SendRequest request = requests[from + posted];
         int slot = head & wrIds.length - 1;
-        int meaning = MEANINGS[request.opcodeNumber() & MEANINGS.length - 1];
+        int meaning = MEANINGS[(request.opcodeNumber() | variant) & MEANINGS.length - 1];
         long offset = (long) slot << strideLog;
         int size = write(request, meaning, posted, offset);
         int opcode = meaning & OPCODE;
@@ -255,8 +320,8 @@ final class SendRing {
     if ((meaning & HAS_REMOTE_ADDRESS) != 0) {
       RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
       at += UNIT;
-    } else if (meaning == 0) {
-      throw unsupported(request.opcode(), index);
+    } else if ((meaning & SPECIAL) != 0) {
+      at = writeSpecial(request, meaning, index, at);
     }
     long end =
         request.isInline() ? writeInline(request, index, at) : writeElements(request, index, at);
@@ -269,6 +334,69 @@ final class SendRing {
         control(request, meaning, size),
         request.immediate());
     return size;
+  }
+
+  /** Writes what stands between next unit and data of an atomic or a datagram. */
+  private long writeSpecial(SendRequest request, int meaning, int index, long at) {
+    if ((meaning & DATAGRAM) == DATAGRAM) {
+      return writeDestination(request, meaning, index, at);
+    }
+    if ((meaning & ATOMIC) == ATOMIC) {
+      return writeOperands(request, index, at);
+    }
+    throw unsupported(request.opcode().toString(), index);
+  }
+
+  private long writeDestination(SendRequest request, int meaning, int index, long at) {
+    if (!(request.addressHandle() instanceof HghcaAddressHandle to)
+        || to.domain() != pd
+        || to.isClosed()) {
+      throw badDestination(request, index);
+    }
+    if ((meaning & NEVER_INLINE) != 0 && request.isInline()) {
+      throw unsupported("inline data of a datagram", index);
+    }
+    UdUnit.write(
+        ring,
+        at,
+        to.port(),
+        to.sourceMac(),
+        to.destinationMac(),
+        to.sourceIp(),
+        to.destinationIp(),
+        request.remoteQpn(),
+        request.remoteQkey());
+    return at + UdUnit.SIZE;
+  }
+
+  private BadRequestException badDestination(SendRequest request, int index) {
+    String complaint;
+    if (request.addressHandle() == null) {
+      complaint = "a datagram needs a destination: say it by SendRequest.to";
+    } else if (!(request.addressHandle() instanceof HghcaAddressHandle ours)) {
+      complaint = "the address handle is not of this device";
+    } else if (ours.isClosed()) {
+      complaint = ours.describe() + " is closed";
+    } else {
+      complaint =
+          "%s is of %s and QP 0x%06x of %s"
+              .formatted(ours.describe(), ours.domain().describe(), qpn, pd.describe());
+    }
+    return new BadRequestException(Errno.EINVAL, index, complaint);
+  }
+
+  private long writeOperands(SendRequest request, int index, long at) {
+    if (request.isInline()) {
+      throw new BadRequestException(Errno.EINVAL, index, "an atomic cannot be inline");
+    }
+    if (request.sgeCount() != 1 || request.sgeLength(0) != ATOMIC_BYTES) {
+      throw new BadRequestException(
+          Errno.EINVAL, index, "an atomic takes one element of 8 bytes, for what was there before");
+    }
+    RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
+    long operands = at + RemoteAddressUnit.SIZE;
+    AtomicUnit.write(ring, operands, request.swapOrAdd(), request.compare());
+    return operands + AtomicUnit.SIZE;
   }
 
   /**
@@ -342,9 +470,9 @@ final class SendRing {
     return at + (long) InlineUnit.units((int) total) * UNIT;
   }
 
-  private static BadRequestException unsupported(WrOpcode opcode, int index) {
+  private static BadRequestException unsupported(String what, int index) {
     return new BadRequestException(
-        Errno.EOPNOTSUPP, index, opcode + " is not supported by this queue pair");
+        Errno.EOPNOTSUPP, index, what + " is not supported by this queue pair");
   }
 
   private BadRequestException tooManyElements(int index, int count) {

@@ -31,6 +31,7 @@ final class FailingFunction implements PciFunction {
   private boolean resetFails;
   private boolean vanished;
   private Runnable onCommand = () -> {};
+  private int opcode;
   private boolean closed;
   private int mappingsAtClose;
   private boolean busMasterAtClose;
@@ -81,6 +82,11 @@ final class FailingFunction implements PciFunction {
         .orElse(MemorySegment.NULL);
   }
 
+  /** The opcode of the command that is being given. */
+  int opcode() {
+    return opcode;
+  }
+
   boolean isClosed() {
     return closed;
   }
@@ -122,6 +128,7 @@ final class FailingFunction implements PciFunction {
               @Override
               public void write(long offset, int width, long value) {
                 if (offset == DWORD_6 && (value & GO) != 0) {
+                  opcode = (int) value & 0xfff;
                   onCommand.run();
                   answerFailure = commandsUntilFailure-- == 0;
                   if (answerFailure) {

@@ -8,6 +8,7 @@ import java.util.HexFormat;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
@@ -28,8 +29,13 @@ class QueueGeometryTest {
           HardwareProfile.S);
 
   private QueueGeometry of(int send, int receive, int sendSge, int receiveSge, int inline) {
+    return of(QpType.RC, send, receive, sendSge, receiveSge, inline);
+  }
+
+  private QueueGeometry of(
+      QpType type, int send, int receive, int sendSge, int receiveSge, int inline) {
     return QueueGeometry.of(
-        limits, new QueuePairCapabilities(send, receive, sendSge, receiveSge, inline));
+        limits, type, new QueuePairCapabilities(send, receive, sendSge, receiveSge, inline));
   }
 
   @ParameterizedTest
@@ -53,6 +59,33 @@ class QueueGeometryTest {
   })
   void sendStrideHoldsTheLargestRequest(int elements, int inline, int strideLog) {
     assertThat(of(1, 1, elements, 1, inline).sendStrideLog()).isEqualTo(strideLog);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    // elements, inline, log2 of the stride: next unit and 48 bytes of destination, then the data
+    "1, 0, 7",
+    "4, 0, 7",
+    "5, 0, 8",
+    "12, 0, 8",
+    "13, 0, 9",
+    "16, 0, 9",
+    "1, 60, 7",
+    "1, 61, 8",
+    "1, 188, 8",
+    "1, 189, 9",
+    "1, 444, 9"
+  })
+  void theDestinationOfADatagramIsLongerThanARemoteAddress(
+      int elements, int inline, int strideLog) {
+    assertThat(of(QpType.UD, 1, 1, elements, 1, inline).sendStrideLog()).isEqualTo(strideLog);
+  }
+
+  @Test
+  void aDescriptorHoldsLessInlineOfADatagram() {
+    assertThatThrownBy(() -> of(QpType.UD, 1, 1, 1, 1, 445))
+        .hasMessageContaining("maxInline 445")
+        .hasMessageContaining("0 to 444");
   }
 
   @ParameterizedTest

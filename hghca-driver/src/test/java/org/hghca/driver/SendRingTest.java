@@ -10,9 +10,11 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.uar.UarAllocator;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +38,9 @@ class SendRingTest {
   private final List<Long> doorbells = new ArrayList<>();
   private final SendRing ring =
       new SendRing(
+          QpType.RC,
+          HardwareProfile.S,
+          null,
           memory,
           UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
           2,

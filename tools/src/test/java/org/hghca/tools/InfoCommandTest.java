@@ -153,7 +153,7 @@ class InfoCommandTest {
     assertThat(device)
         .containsEntry("node_guid", "0000:00ff:fe00:0001")
         .containsEntry("phys_port_cnt", 1)
-        .containsEntry("atomic_cap", "ATOMIC_NONE")
+        .containsEntry("atomic_cap", "ATOMIC_HCA")
         .containsKeys("hca_id", "vendor_id", "board_id", "max_mr_size", "max_qp", "max_cqe");
     assertThat(map(device, "card"))
         .containsEntry("profile", "s")

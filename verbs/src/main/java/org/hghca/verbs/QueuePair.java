@@ -143,6 +143,29 @@ public interface QueuePair extends AutoCloseable {
     modify(options.toRts(type(), psn));
   }
 
+  /**
+   * Brings a fresh datagram queue pair to RTS over port 1. It has no peer: destinations are said by
+   * each request.
+   *
+   * @param qkey what peers must send
+   * @throws VerbsException EINVAL for another type
+   */
+  default void activate(int qkey) {
+    activate(ConnectionOptions.DEFAULT, qkey);
+  }
+
+  /** As {@link #activate(int)}, over the options' port; of the others none is used. */
+  default void activate(ConnectionOptions options, int qkey) {
+    if (type() != QpType.UD) {
+      throw new VerbsException(
+          Errno.EINVAL, "a %s queue pair has a peer: connect it".formatted(type()));
+    }
+    int psn = ThreadLocalRandom.current().nextInt() & 0xff_ffff;
+    modify(QpAttributes.to(QpState.INIT).pkeyIndex(0).port(options.port()).qkey(qkey));
+    modify(QpAttributes.to(QpState.RTR));
+    modify(options.toRts(QpType.UD, psn));
+  }
+
   @Override
   void close();
 }

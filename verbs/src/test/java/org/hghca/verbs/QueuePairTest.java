@@ -167,6 +167,31 @@ class QueuePairTest {
   }
 
   @Test
+  void datagramsAreActivatedWithoutAPeer() {
+    queuePair(QpType.UD).activate(0x8765_4321);
+
+    QpState state = QpState.RESET;
+    for (QpAttributes attributes : modified) {
+      state = QpTransitions.check(QpType.UD, state, attributes);
+    }
+    assertThat(state).isEqualTo(QpState.RTS);
+    assertThat(modified.getFirst().qkey()).isEqualTo(0x8765_4321);
+    assertThat(modified.getFirst().port()).isOne();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = QpType.class,
+      names = {"RC", "UC"})
+  void connectedTypesAreNotActivated(QpType type) {
+    assertThatThrownBy(() -> queuePair(type).activate(1))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+        .hasMessageContaining("connect it");
+    assertThat(modified).isEmpty();
+  }
+
+  @Test
   void optionsReachEveryAttribute() {
     ConnectionOptions options =
         new ConnectionOptions(2, 3, Mtu.MTU_256, Set.of(AccessFlag.REMOTE_READ), 4, 5, 6, 1, 2);

@@ -33,7 +33,7 @@ public final class InProcessFunction implements PciFunction {
   }
 
   /** Plugs a device in and returns the host's view of it. The function closes the device. */
-  public static PciFunction connect(Locator locator, EmulatedFunction device) {
+  public static InProcessFunction connect(Locator locator, EmulatedFunction device) {
     InProcessFunction function = new InProcessFunction(locator, device);
     device.attach(function.new Bus());
     return function;

@@ -9,6 +9,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.hghca.driver.HghcaContext;
 import org.hghca.icm.IcmUsage;
+import org.hghca.model.Cable;
 import org.hghca.model.Simulation;
 import org.hghca.model.SoftwareHca;
 import org.hghca.verbs.Context;
@@ -136,6 +137,11 @@ final class Fabric implements AutoCloseable {
     simulation.advance(time);
   }
 
+  /** The cable between the two software HCAs of a simulation. */
+  Cable cable() {
+    return hcas().getFirst().cable().orElseThrow();
+  }
+
   /** Waits until something holds; virtual time passes meanwhile. */
   void await(BooleanSupplier done, Supplier<String> otherwise) {
     long start = System.nanoTime();
@@ -177,22 +183,23 @@ final class Fabric implements AutoCloseable {
   public void close() {
     assertThat(tables(left)).as("what the card's tables hold").isEqualTo(leftTables);
     assertThat(tables(right)).as("what the card's tables hold").isEqualTo(rightTables);
-    List<SoftwareHca> hcas = simulation == null ? List.of() : present();
+    List<SoftwareHca> present = simulation == null ? List.of() : hcas();
     left.close();
     right.close();
     if (simulation != null) {
-      assertThat(present()).as("software HCAs that are still there").isEmpty();
+      assertThat(hcas()).as("software HCAs that are still there").isEmpty();
       simulation.close();
     }
-    List<String> faults = hcas.stream().flatMap(hca -> hca.faults().stream()).toList();
-    if (faultsExpected && !hcas.isEmpty()) {
+    List<String> faults = present.stream().flatMap(hca -> hca.faults().stream()).toList();
+    if (faultsExpected && !present.isEmpty()) {
       assertThat(faults).as("what the software HCAs had to object to").isNotEmpty();
     } else {
       assertThat(faults).as("what the software HCAs had to object to").isEmpty();
     }
   }
 
-  private List<SoftwareHca> present() {
+  /** The software HCAs of a simulation, the left one first. */
+  List<SoftwareHca> hcas() {
     return List.of(left, right).stream()
         .map(context -> context.device().locator())
         .map(locator -> locator.substring("model:".length(), locator.indexOf('?')))

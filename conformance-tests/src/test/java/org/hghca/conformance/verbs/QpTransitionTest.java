@@ -20,7 +20,6 @@ import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -285,21 +284,6 @@ class QpTransitionTest {
       QpAttributes rts = QpFixtures.attributes(QpState.RTS, QpFixtures.TO_RTS, pair.right.qp);
       assertRefused(pair, rts.maxReadAtomic(most + 1), "the device takes " + most);
       assertThatCode(() -> pair.left.qp.modify(rts.maxReadAtomic(most))).doesNotThrowAnyException();
-    }
-  }
-
-  @Test
-  void typesThatTheDeviceDoesNotHaveYetAreUnsupported() {
-    try (RcPair pair = unconnected()) {
-      for (QpType type : List.of(QpType.UC, QpType.UD)) {
-        assertThatThrownBy(
-                () ->
-                    pair.left.pd.createQueuePair(
-                        QueuePairAttributes.of(type, pair.left.sendQueue, pair.left.receiveQueue)))
-            .isInstanceOf(VerbsException.class)
-            .extracting("errno")
-            .isEqualTo(Errno.EOPNOTSUPP);
-      }
     }
   }
 }

@@ -4,10 +4,12 @@ import java.util.Set;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Mtu;
+import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairAttributes;
 
 /** What an {@link RcPair} is like. */
 final class RcSetup {
+  private QpType type = QpType.RC;
   private int depth = 16;
   private int sges = 1;
   private int inline;
@@ -20,6 +22,16 @@ final class RcSetup {
   private ConnectionOptions connection = ConnectionOptions.DEFAULT;
   private int leftPsn = 0x123456;
   private int rightPsn = 0xabcdef;
+
+  /** What the pair is instead of reliably connected. */
+  RcSetup type(QpType value) {
+    type = value;
+    return this;
+  }
+
+  QpType type() {
+    return type;
+  }
 
   /** Of both queues of both queue pairs. */
   RcSetup depth(int value) {

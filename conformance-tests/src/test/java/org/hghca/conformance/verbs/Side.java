@@ -57,7 +57,9 @@ final class Side implements AutoCloseable {
     }
     this.sendQueue = context.createCompletionQueue(queue);
     this.receiveQueue = context.createCompletionQueue(queue);
-    this.qp = pd.createQueuePair(setup.apply(QueuePairAttributes.rc(sendQueue, receiveQueue)));
+    this.qp =
+        pd.createQueuePair(
+            setup.apply(QueuePairAttributes.of(setup.type(), sendQueue, receiveQueue)));
     this.buffer = pd.allocate(setup.bufferSize(), setup.bufferAccess());
     this.expected = arena.allocate(setup.bufferSize());
   }

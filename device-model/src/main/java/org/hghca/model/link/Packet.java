@@ -69,6 +69,9 @@ public final class Packet {
   /** How many bytes of the payload are there. */
   public int length;
 
+  /** A bit was flipped on the way: the invariant CRC, which has no bytes here, is wrong. */
+  public boolean damaged;
+
   private MemorySegment payload;
 
   Packet() {}
@@ -85,5 +88,34 @@ public final class Packet {
     solicited = false;
     ackRequest = false;
     length = 0;
+    damaged = false;
+  }
+
+  void copyFrom(Packet other) {
+    destinationMac = other.destinationMac;
+    sourceMac = other.sourceMac;
+    destinationIp = other.destinationIp;
+    sourceIp = other.sourceIp;
+    opcode = other.opcode;
+    solicited = other.solicited;
+    ackRequest = other.ackRequest;
+    destinationQpn = other.destinationQpn;
+    psn = other.psn;
+    remoteAddress = other.remoteAddress;
+    remoteKey = other.remoteKey;
+    dmaLength = other.dmaLength;
+    swapAdd = other.swapAdd;
+    compare = other.compare;
+    original = other.original;
+    queueKey = other.queueKey;
+    sourceQpn = other.sourceQpn;
+    syndrome = other.syndrome;
+    msn = other.msn;
+    immediate = other.immediate;
+    length = other.length;
+    damaged = other.damaged;
+    if (length > 0) {
+      MemorySegment.copy(other.payload(), 0, payload(), 0, length);
+    }
   }
 }

@@ -17,6 +17,13 @@ public final class PacketPool {
     return packet;
   }
 
+  /** A packet that is the same in every field and in the payload. */
+  public Packet copy(Packet packet) {
+    Packet copy = take();
+    copy.copyFrom(packet);
+    return copy;
+  }
+
   public void giveBack(Packet packet) {
     if (count == free.length) {
       free = Arrays.copyOf(free, 2 * count);

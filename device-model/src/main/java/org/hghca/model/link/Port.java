@@ -9,6 +9,7 @@ public final class Port {
   private final PacketPool pool;
   private final PacketQueue arrived = new PacketQueue();
   private Medium medium;
+  private long damaged;
 
   /**
    * @param mac the port's address, 48 bits
@@ -48,13 +49,21 @@ public final class Port {
     }
   }
 
-  /** A packet comes out of the medium. What is for another address is not taken. */
+  /** A packet comes out of the medium. What is damaged or for another address is not taken. */
   public void deliver(Packet packet) {
-    if (packet.destinationMac == mac) {
+    if (packet.destinationMac == mac && !packet.damaged) {
       arrived.add(packet);
-    } else {
-      pool.giveBack(packet);
+      return;
     }
+    if (packet.damaged) {
+      damaged++;
+    }
+    pool.giveBack(packet);
+  }
+
+  /** How many packets came damaged. */
+  public long damaged() {
+    return damaged;
   }
 
   /** Whether a packet waits to be fetched. */

@@ -1,105 +1,163 @@
 package org.hghca.model.transport;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketOpcode;
 
-/** The READs and atomics that a responder has not yet answered in full, oldest first. */
+/**
+ * The READs and atomics that a responder has not yet answered in full, in the order of their PSNs.
+ */
 final class OwedResponses {
   /** The most READs and atomics a responder serves at a time. */
   static final int CAPACITY = 128;
 
-  private final long[] addresses = new long[CAPACITY];
-  private final int[] keys = new int[CAPACITY];
-  private final long[] left = new long[CAPACITY];
-  private final int[] psns = new int[CAPACITY];
-  private final int[] packetsLeft = new int[CAPACITY];
-  private final boolean[] atomics = new boolean[CAPACITY];
-  private final long[] originals = new long[CAPACITY];
-  private int head;
-  private int tail;
+  private static final class Owed {
+    boolean atomic;
+    long original;
+    long address;
+    int key;
+    long left;
+    int psn;
+    int packetsLeft;
 
-  /** Whether the oldest READ has been answered in part. */
-  private boolean begun;
+    /** A READ that has been answered in part. */
+    boolean begun;
 
-  void clear() {
-    head = 0;
-    tail = 0;
-    begun = false;
-  }
+    /** It was answered before, or is answered anew. */
+    boolean repeat;
 
-  int count() {
-    return tail - head;
-  }
-
-  void addRead(Packet request, long length, int packets) {
-    int at = tail++ & CAPACITY - 1;
-    atomics[at] = false;
-    addresses[at] = request.remoteAddress;
-    keys[at] = request.remoteKey;
-    left[at] = length;
-    psns[at] = request.psn;
-    packetsLeft[at] = packets;
-  }
-
-  /** Adds an atomic that was carried out, with its result in the request. */
-  void addAtomic(Packet request) {
-    int at = tail++ & CAPACITY - 1;
-    atomics[at] = true;
-    originals[at] = request.original;
-    left[at] = 0;
-    psns[at] = request.psn;
-    packetsLeft[at] = 1;
-  }
-
-  /** Drops every answer from a PSN on, where {@code expected} is the PSN behind the newest. */
-  void dropFrom(int psn, int expected) {
-    int back = Psn.distance(psn, expected);
-    while (tail != head) {
-      int at = tail - 1 & CAPACITY - 1;
-      int end = Psn.add(psns[at], packetsLeft[at]);
-      if (Psn.distance(end, expected) >= back) {
-        return;
-      }
-      tail--;
-      if (tail == head) {
-        begun = false;
-      }
+    int end() {
+      return Psn.add(psn, packetsLeft);
     }
   }
 
+  private final List<Owed> owed = new ArrayList<>();
+  private final List<Owed> free = new ArrayList<>();
+
+  void clear() {
+    free.addAll(owed);
+    owed.clear();
+  }
+
+  boolean isEmpty() {
+    return owed.isEmpty();
+  }
+
+  /** How many there are without repeats: what the limit of a responder is about. */
+  int fresh() {
+    int count = 0;
+    for (int i = 0; i < owed.size(); i++) {
+      count += owed.get(i).repeat ? 0 : 1;
+    }
+    return count;
+  }
+
+  /** Adds a READ that follows all others. */
+  void addRead(Packet request, long length, int packets) {
+    owed.add(read(request, length, packets));
+  }
+
+  /** Adds an atomic that follows all others and was carried out, with its result in the request. */
+  void addAtomic(Packet request) {
+    owed.add(atomic(request));
+  }
+
+  /** Adds a READ that came again; {@code expected} is the PSN behind the newest request. */
+  void repeatRead(Packet request, long length, int packets, int expected) {
+    repeat(read(request, length, packets), expected);
+  }
+
+  /** Adds an atomic that came again; see {@link #addAtomic} and {@link #repeatRead}. */
+  void repeatAtomic(Packet request, int expected) {
+    repeat(atomic(request), expected);
+  }
+
+  /**
+   * A repeat takes the place of what is still to be answered of its PSNs. It may be a late
+   * duplicate, whose answer nobody waits for: requests behind it keep theirs.
+   */
+  private void repeat(Owed again, int expected) {
+    again.repeat = true;
+    int begin = Psn.distance(again.psn, expected);
+    int end = begin - again.packetsLeft;
+    int at = 0;
+    while (at < owed.size() && Psn.distance(owed.get(at).end(), expected) >= begin) {
+      at++;
+    }
+    while (at < owed.size() && Psn.distance(owed.get(at).psn, expected) > end) {
+      free.add(owed.remove(at));
+    }
+    if (owed.size() < CAPACITY) {
+      owed.add(at, again);
+    } else {
+      free.add(again);
+    }
+  }
+
+  private Owed read(Packet request, long length, int packets) {
+    Owed read = take(request, length, packets);
+    read.atomic = false;
+    read.address = request.remoteAddress;
+    read.key = request.remoteKey;
+    return read;
+  }
+
+  private Owed atomic(Packet request) {
+    Owed atomic = take(request, 0, 1);
+    atomic.atomic = true;
+    atomic.original = request.original;
+    return atomic;
+  }
+
+  private Owed take(Packet request, long length, int packets) {
+    Owed taken = free.isEmpty() ? new Owed() : free.removeLast();
+    taken.psn = request.psn;
+    taken.left = length;
+    taken.packetsLeft = packets;
+    taken.begun = false;
+    taken.repeat = false;
+    return taken;
+  }
+
   boolean isAtomic() {
-    return atomics[at()];
+    return owed.getFirst().atomic;
   }
 
   /** The result of an atomic. */
   long original() {
-    return originals[at()];
+    return owed.getFirst().original;
   }
 
   int key() {
-    return keys[at()];
+    return owed.getFirst().key;
   }
 
   long address() {
-    return addresses[at()];
+    return owed.getFirst().address;
   }
 
   int psn() {
-    return psns[at()];
+    return owed.getFirst().psn;
+  }
+
+  boolean isRepeat() {
+    return owed.getFirst().repeat;
   }
 
   /** Bytes of the next response. */
   int length(int mtu) {
-    return (int) Math.min(mtu, left[at()]);
+    return (int) Math.min(mtu, owed.getFirst().left);
   }
 
   /** The BTH operation of the next response. */
   int operation() {
-    if (isAtomic()) {
+    Owed first = owed.getFirst();
+    if (first.atomic) {
       return PacketOpcode.ATOMIC_ACKNOWLEDGE;
     }
-    boolean isLast = packetsLeft[at()] == 1;
-    if (begun) {
+    boolean isLast = first.packetsLeft == 1;
+    if (first.begun) {
       return isLast ? PacketOpcode.READ_RESPONSE_LAST : PacketOpcode.READ_RESPONSE_MIDDLE;
     }
     return isLast ? PacketOpcode.READ_RESPONSE_ONLY : PacketOpcode.READ_RESPONSE_FIRST;
@@ -107,17 +165,17 @@ final class OwedResponses {
 
   /** The next response has been sent. */
   void advance(int length) {
-    int at = at();
-    addresses[at] += length;
-    left[at] -= length;
-    psns[at] = Psn.add(psns[at], 1);
-    begun = --packetsLeft[at] > 0;
-    if (!begun) {
-      head++;
+    Owed first = owed.getFirst();
+    first.address += length;
+    first.left -= length;
+    first.psn = Psn.add(first.psn, 1);
+    first.begun = true;
+    if (--first.packetsLeft == 0) {
+      dropFirst();
     }
   }
 
-  private int at() {
-    return head & CAPACITY - 1;
+  void dropFirst() {
+    free.add(owed.removeFirst());
   }
 }

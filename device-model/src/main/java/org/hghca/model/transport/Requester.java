@@ -51,6 +51,9 @@ final class Requester implements SendSide {
   /** Set while the peer has told us to wait for its receive buffers. */
   private boolean waitingForReceiver;
 
+  /** Set while nothing has been sent since it was decided what is to be repeated. */
+  private boolean rewound;
+
   Requester(Transport transport, Endpoint endpoint) {
     this.transport = transport;
     this.endpoint = endpoint;
@@ -67,6 +70,7 @@ final class Requester implements SendSide {
     cursorPacket = 0;
     readsUnderWay = 0;
     waitingForReceiver = false;
+    rewound = false;
   }
 
   @Override
@@ -199,6 +203,7 @@ final class Requester implements SendSide {
         return;
       }
     }
+    rewound = false;
     int behind = isRead ? Psn.add(request.firstPsn, request.packets) : Psn.add(packet.psn, 1);
     if (unackedPsn == unsentPsn) {
       startTimer(qp);
@@ -247,6 +252,9 @@ final class Requester implements SendSide {
     }
     if (Aeth.isRnr(packet.syndrome)) {
       transport.counters().rnrNaksReceived++;
+      if (waitingForReceiver) {
+        return; // the same once more
+      }
       if (rnrRetriesLeft == 0) {
         fail(qp, WorkStatus.RECEIVER_NOT_READY);
         return;
@@ -360,9 +368,7 @@ final class Requester implements SendSide {
         cursorPacket = 0;
       }
     }
-    if (waitingForReceiver) {
-      return;
-    }
+    waitingForReceiver = false; // it was ready for a duplicate
     if (unackedPsn == unsentPsn) {
       transport.cancelTimer(endpoint);
     } else {
@@ -380,6 +386,9 @@ final class Requester implements SendSide {
   }
 
   private void retry(ConnectionContext qp) {
+    if (waitingForReceiver || rewound) {
+      return; // all is about to be repeated
+    }
     if (retriesLeft == 0) {
       fail(qp, WorkStatus.RETRIES_EXCEEDED);
       return;
@@ -391,6 +400,7 @@ final class Requester implements SendSide {
 
   private void rewind() {
     transport.counters().retries++;
+    rewound = true;
     cursor = head;
     cursorPacket = Psn.distance(ring[head & REQUESTS - 1].firstPsn, unackedPsn);
     readsUnderWay = 0;
@@ -407,6 +417,7 @@ final class Requester implements SendSide {
     } else {
       transport.counters().timeouts++;
       ring[head & REQUESTS - 1].gapAt = -1;
+      rewound = false;
       retry(qp);
     }
     if (qp.state.sends()) {

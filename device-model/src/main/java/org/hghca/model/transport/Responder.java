@@ -68,6 +68,9 @@ final class Responder implements ReceiveSide {
     int ahead = Psn.compare(packet.psn, qp.expectedPsn);
     if (ahead == 0) {
       awaitsRepeat = false;
+      if (answer != NOTHING) {
+        answer = Aeth.ACK; // a NAK that is due asks for this packet
+      }
       execute(qp, packet, operation);
     } else if (ahead > 0) {
       if (!awaitsRepeat) {
@@ -230,7 +233,7 @@ final class Responder implements ReceiveSide {
   }
 
   private void startRead(ConnectionContext qp, Packet packet) {
-    if (!qp.remoteRead || qp.mtu == 0 || owed.count() >= qp.maxReadsServed) {
+    if (!qp.remoteRead || qp.mtu == 0 || owed.fresh() >= qp.maxReadsServed) {
       refuse(qp, Aeth.NAK_INVALID_REQUEST);
       return;
     }
@@ -245,23 +248,21 @@ final class Responder implements ReceiveSide {
     transport.schedule(endpoint);
   }
 
-  /** Answers a READ once more; what was still to be sent from there on is sent with it. */
+  /** Answers a READ once more. One that is not allowed any longer is a late duplicate. */
   private void repeatRead(ConnectionContext qp, Packet packet) {
     long length = Integer.toUnsignedLong(packet.dmaLength);
     boolean allowed = length == 0 || checkRead(qp, packet, length) == MemoryStatus.OK;
     if (allowed && qp.remoteRead && qp.mtu != 0) {
-      owed.dropFrom(packet.psn, qp.expectedPsn);
-      if (owed.count() < OwedResponses.CAPACITY) {
-        owed.addRead(packet, length, (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu));
-        transport.schedule(endpoint);
-      }
+      int packets = (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu);
+      owed.repeatRead(packet, length, packets, qp.expectedPsn);
+      transport.schedule(endpoint);
     }
   }
 
   private void executeAtomic(ConnectionContext qp, Packet packet) {
     if (!qp.remoteAtomic
         || packet.remoteAddress % Atomics.SIZE != 0
-        || owed.count() >= qp.maxReadsServed) {
+        || owed.fresh() >= qp.maxReadsServed) {
       refuse(qp, Aeth.NAK_INVALID_REQUEST);
       return;
     }
@@ -277,11 +278,8 @@ final class Responder implements ReceiveSide {
   /** Answers an atomic once more, unless it is so old that nobody can wait for it. */
   private void repeatAtomic(ConnectionContext qp, Packet packet) {
     if (atomics.recall(packet, qp.maxReadsServed)) {
-      owed.dropFrom(packet.psn, qp.expectedPsn);
-      if (owed.count() < OwedResponses.CAPACITY) {
-        owed.addAtomic(packet);
-        transport.schedule(endpoint);
-      }
+      owed.repeatAtomic(packet, qp.expectedPsn);
+      transport.schedule(endpoint);
     }
   }
 
@@ -296,8 +294,11 @@ final class Responder implements ReceiveSide {
     qp.setChanged(true);
   }
 
+  /** A NAK that is due acknowledges all before it, too, and must not get lost. */
   private void acknowledge() {
-    answer = Aeth.ACK;
+    if (answer == NOTHING) {
+      answer = Aeth.ACK;
+    }
     transport.schedule(endpoint);
   }
 
@@ -336,11 +337,11 @@ final class Responder implements ReceiveSide {
   @Override
   public int respond(ConnectionContext qp, int budget) {
     int sent = 0;
-    while (sent < budget && owed.count() > 0) {
+    while (sent < budget && !owed.isEmpty()) {
       sendData(qp);
       sent++;
     }
-    if (answer != NOTHING && owed.count() == 0 && sent < budget) {
+    if (answer != NOTHING && owed.isEmpty() && sent < budget) {
       Packet packet = transport.packetTo(qp);
       packet.opcode = PacketOpcode.RC | PacketOpcode.ACKNOWLEDGE;
       packet.syndrome = answer;
@@ -381,6 +382,10 @@ final class Responder implements ReceiveSide {
       return;
     }
     transport.drop(packet);
+    if (owed.isRepeat()) {
+      owed.dropFirst();
+      return;
+    }
     answerPsn = owed.psn();
     answer = status == MemoryStatus.DENIED ? Aeth.NAK_REMOTE_ACCESS : Aeth.NAK_REMOTE_OPERATION;
     owed.clear();

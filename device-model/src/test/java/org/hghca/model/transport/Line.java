@@ -79,7 +79,7 @@ final class Line implements Medium {
       return;
     }
     if (random != null && random.nextDouble() < doubleRate) {
-      to.deliver(copy(packet));
+      to.deliver(pool.copy(packet));
     }
     if (random != null && held == null && random.nextDouble() < disorderRate) {
       held = packet;
@@ -96,28 +96,6 @@ final class Line implements Medium {
       held = null;
       heldFor.deliver(late);
     }
-  }
-
-  Packet copy(Packet packet) {
-    Packet copy = pool.take();
-    copy.destinationMac = packet.destinationMac;
-    copy.destinationQpn = packet.destinationQpn;
-    copy.opcode = packet.opcode;
-    copy.psn = packet.psn;
-    copy.ackRequest = packet.ackRequest;
-    copy.remoteAddress = packet.remoteAddress;
-    copy.remoteKey = packet.remoteKey;
-    copy.dmaLength = packet.dmaLength;
-    copy.syndrome = packet.syndrome;
-    copy.msn = packet.msn;
-    copy.immediate = packet.immediate;
-    copy.solicited = packet.solicited;
-    copy.swapAdd = packet.swapAdd;
-    copy.compare = packet.compare;
-    copy.original = packet.original;
-    copy.length = packet.length;
-    copy.payload().copyFrom(packet.payload());
-    return copy;
   }
 
   /** Runs until nothing happens without time passing. */

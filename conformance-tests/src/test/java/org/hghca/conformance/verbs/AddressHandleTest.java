@@ -1,0 +1,107 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Address handles: what they are made from, whose they are, and how they end. */
+class AddressHandleTest {
+  private static final int QKEY = 0x1111_1111;
+
+  private final RcPair pair = new RcSetup().type(QpType.UD).open();
+  private final Side left = pair.left;
+
+  @AfterEach
+  void close() {
+    pair.close();
+  }
+
+  private Gid rightGid(int index) {
+    return pair.right.context.queryGid(1, index);
+  }
+
+  private static void assertEinval(ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
+  }
+
+  @Test
+  void whatItWasMadeFromIsKept() {
+    AddressVector vector = new AddressVector(rightGid(0), 0, 0x12345, 7, 0xb8, 3, 1);
+    try (AddressHandle handle = left.pd.createAddressHandle(vector)) {
+      assertThat(handle.vector()).isEqualTo(vector);
+      assertThat(handle.protectionDomain()).isSameAs(left.pd);
+    }
+  }
+
+  @Test
+  void withoutAGlobalRouteThereIsNone() {
+    assertEinval(() -> left.pd.createAddressHandle(AddressVector.to(Gid.NONE, 0)));
+  }
+
+  @Test
+  void aPortThatIsNotThere() {
+    assertEinval(() -> left.pd.createAddressHandle(AddressVector.to(rightGid(0), 0, 2)));
+  }
+
+  @Test
+  void anAddressWhoseMacIsNotKnownUntilItIsTold() {
+    Gid gid = Gid.ofIpv4(0x0a63_6301);
+    assertEinval(() -> left.pd.createAddressHandle(AddressVector.to(gid, 1)));
+    left.context.addNeighbor(gid, 0x0200_0000_0042L);
+    left.pd.createAddressHandle(AddressVector.to(gid, 1)).close();
+  }
+
+  @Test
+  void itKeepsItsDomainOpenUntilItIsClosed() {
+    ProtectionDomain pd = left.context.allocateProtectionDomain();
+    AddressHandle handle = pd.createAddressHandle(AddressVector.to(rightGid(0), 0));
+    assertThatThrownBy(pd::close)
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
+    handle.close();
+    assertThatCode(handle::close).doesNotThrowAnyException();
+    pd.close();
+    assertEinval(() -> pd.createAddressHandle(AddressVector.to(rightGid(0), 0)));
+  }
+
+  @Test
+  void itServesTheQueuePairsOfItsDomainOnly() {
+    try (AddressHandle handle = left.pd.createAddressHandle(AddressVector.to(rightGid(0), 0));
+        ProtectionDomain pd = left.context.allocateProtectionDomain();
+        QueuePair other =
+            pd.createQueuePair(QueuePairAttributes.ud(left.sendQueue, left.receiveQueue))) {
+      other.activate(QKEY);
+      SendRequest request = left.send.send().to(handle, pair.right.qp.number(), QKEY);
+      assertEinval(() -> other.postSend(request));
+      assertThatCode(() -> left.qp.postSend(request)).doesNotThrowAnyException();
+    }
+  }
+
+  @Test
+  void closingItDoesNotDisturbWhatWasPosted() {
+    pair.right.postReceive(4, 0, 100);
+    AddressHandle handle = left.pd.createAddressHandle(AddressVector.to(rightGid(0), 0));
+    SendRequest request = left.send.send().to(handle, pair.right.qp.number(), QKEY).signaled();
+    left.qp.postSend(request);
+    handle.close();
+    Side.assertSuccess(left.sent());
+    Side.assertSuccess(pair.right.received());
+    assertEinval(() -> left.qp.postSend(request));
+  }
+}

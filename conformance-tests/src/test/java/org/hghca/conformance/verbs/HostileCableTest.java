@@ -1,0 +1,141 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.SplittableRandom;
+import org.hghca.model.CableCounters;
+import org.hghca.model.Disturbance;
+import org.hghca.model.HcaCounters;
+import org.hghca.verbs.Mtu;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Reliable connections over a cable that drops, doubles, disorders, corrupts and delays packets:
+ * every message arrives once, in order and whole.
+ *
+ * <p>A request fails for good when it is repeated eight times in a row without anything of it being
+ * acknowledged. Where p is the chance that a packet or its answer gets lost, that is p^8: for a
+ * drop of 1 % each way less than 1 in 10^13, so that it must not happen in a million messages.
+ */
+class HostileCableTest {
+  /** 4.096 us x 2^6: far more than the cable holds a packet back. */
+  private static final int TIMEOUT = 6;
+
+  private static RcPair pair(Flow.Plan plan, Mtu mtu, int readAtomic, int timeout, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    return new RcSetup()
+        .depth(plan.depth())
+        .bufferSize(plan.bufferSize())
+        .mtu(mtu)
+        .readAtomic(readAtomic)
+        // The numbers wrap around early in every run.
+        .psns(0xff_ffff - random.nextInt(300), 0xff_ffff - random.nextInt(300))
+        .retries(1, 7, timeout, 7)
+        .on(Fabric.inline());
+  }
+
+  @Test
+  void aMillionMessagesArriveOnceInOrderAndWhole() {
+    Flow.Plan plan = new Flow.Plan(500_000, 64, 600, 4096, 0);
+    try (RcPair pair = pair(plan, Mtu.MTU_1024, 4, TIMEOUT, 1)) {
+      pair.fabric
+          .cable()
+          .disturb(Disturbance.NONE.withDrop(0.01).withDuplicate(0.01).withReorder(0.02));
+      new HostileTraffic(pair, plan, 1).run();
+      CableCounters cable = pair.fabric.cable().counters();
+      assertThat(cable.dropped()).isGreaterThan(10_000);
+      assertThat(cable.duplicated()).isGreaterThan(10_000);
+      assertThat(cable.reordered()).isGreaterThan(20_000);
+      // Only what has no packet behind it that would show the gap has to wait for the time-out.
+      long timeouts = pair.fabric.hcas().stream().mapToLong(hca -> hca.counters().timeouts()).sum();
+      assertThat(timeouts).isPositive().isLessThan(cable.dropped() / 4);
+    }
+  }
+
+  @ParameterizedTest(name = "{0}, seed {7}")
+  @CsvSource({
+    "MTU_256,  0.01, 0.01, 0.02, 0.01, 0,   0,   1",
+    "MTU_512,  0.03, 0.05, 0.10, 0,    0.2, 0,   2",
+    "MTU_1024, 0,    0.30, 0,    0,    0,   0,   3",
+    "MTU_1024, 0,    0,    0.40, 0,    0,   0,   4",
+    "MTU_1024, 0,    0,    0,    0.10, 0,   0,   5",
+    "MTU_1024, 0,    0.10, 0,    0,    1,   0,   6",
+    "MTU_2048, 0.05, 0.10, 0.10, 0.01, 0.5, 0.3, 7",
+    "MTU_4096, 0.05, 0.10, 0.10, 0.01, 0.5, 0.9, 8",
+    "MTU_256,  0.05, 0.20, 0.10, 0,    0.1, 0.5, 9",
+  })
+  void everyMessageArrivesOnceInOrderAndWhole(
+      Mtu mtu,
+      double drop,
+      double duplicate,
+      double reorder,
+      double corrupt,
+      double delay,
+      double lateReceives,
+      long seed) {
+    // Delays up to 200 us, so that a packet may come when it was repeated long ago.
+    Disturbance disturbance =
+        new Disturbance(drop, duplicate, reorder, corrupt, delay, Duration.ofNanos(200_000), seed);
+    Flow.Plan plan = new Flow.Plan(1500, 24, 1200, 3 * mtu.bytes() + 77, lateReceives);
+    try (RcPair pair = pair(plan, mtu, 1 << seed % 4, TIMEOUT, seed)) {
+      pair.fabric.cable().disturb(disturbance);
+      new HostileTraffic(pair, plan, seed).run();
+      if (lateReceives > 0.2) {
+        assertThat(pair.fabric.hcas())
+            .allSatisfy(hca -> assertThat(hca.counters().rnrNaksReceived()).isPositive());
+      }
+    }
+  }
+
+  @Test
+  void largeMessagesArriveWhole() {
+    Flow.Plan plan = new Flow.Plan(100, 8, 100_000, 300_000, 0);
+    try (RcPair pair = pair(plan, Mtu.MTU_1024, 2, TIMEOUT, 11)) {
+      pair.fabric
+          .cable()
+          .disturb(Disturbance.NONE.withDrop(0.01).withDuplicate(0.01).withReorder(0.02));
+      new HostileTraffic(pair, plan, 11).run();
+    }
+  }
+
+  /** Most of what is sent gets lost; what does arrive is answered over a fair way back. */
+  @ParameterizedTest
+  @CsvSource({"21, true", "22, false"})
+  void aFifthOfAllPacketsOfOneDirectionMayBeLost(long seed, boolean fromLeft) {
+    Flow.Plan plan = new Flow.Plan(400, 16, 500, 4096, 0.2);
+    try (RcPair pair = pair(plan, Mtu.MTU_512, 4, TIMEOUT, seed)) {
+      pair.fabric
+          .cable()
+          .disturbFrom(
+              pair.fabric.hcas().get(fromLeft ? 0 : 1),
+              Disturbance.NONE.withDrop(0.2).withDuplicate(0.1).withReorder(0.1).withSeed(seed));
+      new HostileTraffic(pair, plan, seed).run();
+    }
+  }
+
+  @Test
+  void aCableThatIsPerfectAgainNeedsNoRetries() {
+    Flow.Plan plan = new Flow.Plan(300, 16, 500, 4096, 0);
+    try (RcPair pair = pair(plan, Mtu.MTU_512, 4, TIMEOUT, 31)) {
+      pair.fabric.cable().disturb(Disturbance.NONE.withDrop(0.05).withReorder(0.1));
+      new HostileTraffic(pair, plan, 31).run();
+      pair.fabric.cable().disturb(Disturbance.NONE);
+      HcaCounters before = pair.fabric.hcas().getFirst().counters();
+      assertThat(before.retries()).isPositive();
+      for (int i = 0; i < 3; i++) {
+        pair.left.qp.postSend(
+            pair.left
+                .send
+                .wrId(i)
+                .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
+                .sge(pair.left.buffer, 0, 4096)
+                .signaled());
+        Side.assertSuccess(pair.left.sent());
+      }
+      assertThat(pair.fabric.hcas().getFirst().counters().retries()).isEqualTo(before.retries());
+    }
+  }
+}

@@ -1,0 +1,54 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+/** Random messages in both directions of a connection at once, until all are done. */
+final class HostileTraffic {
+  /** How much virtual time passes when nothing moves. */
+  private static final Duration STEP = Duration.ofNanos(20_000);
+
+  /** How much virtual time may pass in which nothing moves: more than all retries take. */
+  private static final int MOST_STEPS = 1_000_000;
+
+  private final Fabric fabric;
+  private final Side left;
+  private final Side right;
+  private final Flow rightward;
+  private final Flow leftward;
+
+  HostileTraffic(Fabric fabric, Side left, Side right, Flow.Plan plan, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    MemorySegment bytes = Flow.randomBytes(seed, plan.largestSize());
+    this.fabric = fabric;
+    this.left = left;
+    this.right = right;
+    this.rightward =
+        new Flow(plan, left, right, random.split(), bytes, "seed %d, right".formatted(seed));
+    this.leftward =
+        new Flow(plan, right, left, random.split(), bytes, "seed %d, left".formatted(seed));
+  }
+
+  HostileTraffic(RcPair pair, Flow.Plan plan, long seed) {
+    this(pair.fabric, pair.left, pair.right, plan, seed);
+  }
+
+  void run() {
+    int idle = 0;
+    while (!rightward.isDone() || !leftward.isDone()) {
+      if (rightward.run() | leftward.run()) {
+        idle = 0;
+      } else if (idle++ == MOST_STEPS) {
+        throw new AssertionError("nothing moves: " + rightward + "; " + leftward);
+      } else {
+        fabric.advance(STEP);
+      }
+    }
+    left.assertQuiet();
+    right.assertQuiet();
+    assertThat(rightward.completed() + leftward.completed()).isPositive();
+  }
+}

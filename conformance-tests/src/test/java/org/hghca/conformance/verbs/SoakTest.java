@@ -1,0 +1,126 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.hghca.model.Disturbance;
+import org.hghca.model.SoftwareHca;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.Mtu;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Hostile traffic on and on, with all objects made and closed in between: nothing grows. By default
+ * some rounds; {@code -Dhghca.soak=PT10M} goes on for ten minutes.
+ */
+class SoakTest {
+  private static final Duration TIME = Duration.parse(System.getProperty("hghca.soak", "PT0S"));
+
+  /** Rounds after which everything that is made once has been made. */
+  private static final int WARM_UP = 4;
+
+  private static final int ROUNDS = 12;
+
+  /** Bytes by which the heap may differ from one collection to the other, however long it ran. */
+  private static final long HEAP_SLACK = 8 << 20;
+
+  /** What a process has, and must not get more of. */
+  private record Holdings(long heap, int mappings, int icmPages, int descriptors, int threads) {
+
+    static Holdings of(Fabric fabric) {
+      int mappings = 0;
+      int pages = 0;
+      for (SoftwareHca hca : fabric.hcas()) {
+        pages += hca.icmPages();
+        mappings += hca.dmaMappings();
+      }
+      return new Holdings(
+          heapInUse(),
+          mappings,
+          pages,
+          new File("/proc/self/fd").list().length,
+          Thread.getAllStackTraces().size());
+    }
+
+    /** The least of some collections: one alone may come too early for what has just died. */
+    private static long heapInUse() {
+      long least = Long.MAX_VALUE;
+      for (int i = 0; i < 3; i++) {
+        System.gc();
+        Runtime runtime = Runtime.getRuntime();
+        least = Math.min(least, runtime.totalMemory() - runtime.freeMemory());
+      }
+      return least;
+    }
+
+    void assertNotGrown(Holdings since, String when) {
+      assertThat(heap).as("bytes of heap %s", when).isLessThan(since.heap + HEAP_SLACK);
+      assertThat(mappings).as("DMA mappings %s", when).isLessThanOrEqualTo(since.mappings);
+      assertThat(icmPages).as("pages of ICM %s", when).isLessThanOrEqualTo(since.icmPages);
+      assertThat(descriptors).as("descriptors %s", when).isLessThanOrEqualTo(since.descriptors);
+      assertThat(threads).as("threads %s", when).isLessThanOrEqualTo(since.threads);
+    }
+  }
+
+  @Test
+  void nothingGrowsHoweverLongItRuns() {
+    try (Fabric fabric = Fabric.inline()) {
+      int round = 0;
+      for (; round < WARM_UP; round++) {
+        round(fabric, round);
+      }
+      Holdings before = Holdings.of(fabric);
+      assertThat(before.mappings).isPositive();
+      long start = System.nanoTime();
+      while (round < ROUNDS || System.nanoTime() - start < TIME.toNanos()) {
+        round(fabric, round++);
+        if (round % WARM_UP == 0) {
+          Holdings.of(fabric).assertNotGrown(before, "after round " + round);
+        }
+      }
+    }
+  }
+
+  /** Some connections, one after the other, with memory regions that come and go beside them. */
+  private static void round(Fabric fabric, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    for (int i = 0; i < 3; i++) {
+      Mtu mtu = Mtu.values()[random.nextInt(5)];
+      Flow.Plan plan =
+          new Flow.Plan(300, 8 + random.nextInt(24), 900, 4 * mtu.bytes(), random.nextInt(3) * 0.2);
+      RcSetup setup =
+          new RcSetup()
+              .depth(plan.depth())
+              .bufferSize(plan.bufferSize())
+              .mtu(mtu)
+              .readAtomic(1 + random.nextInt(4))
+              .psns(random.nextInt(1 << 24), random.nextInt(1 << 24))
+              .retries(1, 7, 6, 7);
+      fabric
+          .cable()
+          .disturb(
+              new Disturbance(
+                  random.nextDouble(0.03),
+                  random.nextDouble(0.1),
+                  random.nextDouble(0.1),
+                  random.nextDouble(0.005),
+                  random.nextDouble(0.3),
+                  Duration.ofNanos(100_000),
+                  random.nextLong()));
+      try (Side left = new Side(fabric, fabric.left(), setup);
+          Side right = new Side(fabric, fabric.right(), setup)) {
+        RcPair.connect(setup, left.qp, right.qp);
+        List<MemoryRegion> regions = new ArrayList<>();
+        for (int j = random.nextInt(6); j >= 0; j--) {
+          regions.add(left.pd.allocate(1 + random.nextInt(200_000), Side.ALL));
+        }
+        new HostileTraffic(fabric, left, right, plan, random.nextLong()).run();
+        regions.forEach(MemoryRegion::close);
+      }
+    }
+  }
+}

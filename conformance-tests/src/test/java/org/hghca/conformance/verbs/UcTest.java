@@ -1,0 +1,173 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WcOpcode;
+import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Unreliable connections: messages arrive whole, or are lost without a word. */
+class UcTest {
+  private static final long[] LENGTHS = {0, 1, 3, 255, 256, 257, 512, 1000, 4096, 9999};
+
+  private static RcSetup setup() {
+    return new RcSetup().type(QpType.UC).mtu(Mtu.MTU_256).sges(3);
+  }
+
+  static Stream<Arguments> messages() {
+    return Stream.of(WrOpcode.SEND, WrOpcode.SEND_WITH_IMM, WrOpcode.RDMA_WRITE_WITH_IMM)
+        .flatMap(
+            opcode -> Stream.of(Mtu.MTU_256, Mtu.MTU_1024).map(mtu -> Arguments.of(opcode, mtu)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("messages")
+  void messagesOfAllLengths(WrOpcode opcode, Mtu mtu) {
+    try (RcPair pair = setup().mtu(mtu).open()) {
+      Transfer transfer = new Transfer(pair.left, pair.right, 3);
+      for (long length : LENGTHS) {
+        transfer.run(opcode, Pieces.one(17, length), Pieces.one(33, length));
+      }
+      SplittableRandom random = new SplittableRandom(4);
+      transfer.run(opcode, Pieces.random(0, 5000, 3, random), Pieces.one(5, 5000));
+    }
+  }
+
+  @Test
+  void writesOfAllLengths() {
+    try (RcPair pair = setup().open()) {
+      SplittableRandom random = new SplittableRandom(6);
+      for (long length : LENGTHS) {
+        pair.left.randomize(0, length, random);
+        write(pair, pair.right.buffer.rkey(), length);
+        Wc sent = pair.left.sent();
+        Side.assertSuccess(sent);
+        assertThat(sent.opcode()).isEqualTo(WcOpcode.RDMA_WRITE);
+        pair.fabric.settle();
+        pair.right.expect(0, pair.left, 0, length);
+        pair.right.verify("RDMA WRITE of %d bytes".formatted(length));
+      }
+      pair.right.assertQuiet();
+    }
+  }
+
+  private static void write(RcPair pair, int rkey, long length) {
+    pair.left.qp.postSend(
+        pair.left
+            .send
+            .wrId(1)
+            .rdmaWrite(pair.right.address(0), rkey)
+            .sge(pair.left.buffer, 0, length)
+            .signaled());
+  }
+
+  private static void assertWorks(RcPair pair) {
+    Transfer transfer = new Transfer(pair.left, pair.right, 7);
+    transfer.run(WrOpcode.SEND, Pieces.one(0, 1000), Pieces.one(0, 1000));
+    transfer.run(WrOpcode.RDMA_WRITE_WITH_IMM, Pieces.one(0, 1000), Pieces.one(0, 1000));
+  }
+
+  @Test
+  void aMessageThatFindsNoReceiveIsLost() {
+    try (RcPair pair = setup().open()) {
+      for (long length : new long[] {8, 5000}) {
+        pair.left.qp.postSend(pair.left.send.wrId(1).send().sge(pair.left.buffer, 0, length));
+        pair.left.qp.postSend(
+            pair.left
+                .send
+                .wrId(2)
+                .rdmaWriteWithImmediate(pair.right.address(0), pair.right.buffer.rkey(), 5)
+                .signaled());
+        Wc last = pair.left.sent();
+        Side.assertSuccess(last);
+        assertThat(last.wrId()).isEqualTo(2);
+        pair.right.assertQuiet();
+        pair.right.verify("lost messages");
+        assertThat(pair.right.qp.query().state()).isEqualTo(QpState.RTS);
+        assertWorks(pair);
+      }
+    }
+  }
+
+  @Test
+  void aWriteThatIsNotAllowedIsLost() {
+    try (RcPair pair = setup().open()) {
+      for (long length : new long[] {8, 5000}) {
+        pair.left.randomize(0, length, new SplittableRandom(length));
+        write(pair, pair.right.buffer.rkey() ^ 1 << 24, length);
+        Side.assertSuccess(pair.left.sent());
+        pair.right.assertQuiet();
+        pair.right.verify("a write with a wrong key");
+        assertThat(pair.right.qp.query().state()).isEqualTo(QpState.RTS);
+        assertThat(pair.left.qp.query().state()).isEqualTo(QpState.RTS);
+        assertWorks(pair);
+      }
+    }
+    try (RcPair pair = setup().qpAccess(AccessFlag.LOCAL_WRITE).open()) {
+      write(pair, pair.right.buffer.rkey(), 8);
+      Side.assertSuccess(pair.left.sent());
+      pair.right.assertQuiet();
+      pair.right.verify("a write that the queue pair does not allow");
+    }
+  }
+
+  @Test
+  void aReceiveThatIsTooSmallIsTheReceiversError() {
+    try (RcPair pair = setup().open()) {
+      for (long[] sizes : new long[][] {{8, 7}, {5000, 300}}) {
+        pair.right.postReceive(1, 100, sizes[1]);
+        pair.right.postReceive(2, 100, 8);
+        pair.left.send.wrId(3).send().sge(pair.left.buffer, 0, sizes[0]).signaled();
+        pair.left.qp.postSend(pair.left.send);
+        Side.assertSuccess(pair.left.sent());
+        List<Wc> found = pair.right.received(2);
+        assertThat(found).extracting(Wc::wrId).containsExactly(1L, 2L);
+        assertThat(found)
+            .extracting(Wc::status)
+            .containsExactly(WcStatus.LOC_LEN_ERR, WcStatus.WR_FLUSH_ERR);
+        assertThat(pair.right.qp.query().state()).isEqualTo(QpState.ERR);
+        assertThat(pair.left.qp.query().state()).isEqualTo(QpState.RTS);
+        pair.right.qp.modify(QpAttributes.to(QpState.RESET));
+        pair.left.qp.modify(QpAttributes.to(QpState.RESET));
+        pair.right.expectAnything(100, sizes[1]);
+        pair.connect(5, 6);
+        assertWorks(pair);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = WrOpcode.class,
+      names = {"RDMA_READ", "ATOMIC_CMP_AND_SWP", "ATOMIC_FETCH_AND_ADD"})
+  void whatNeedsAnAnswerIsRefused(WrOpcode opcode) {
+    try (RcPair pair = setup().open()) {
+      long address = pair.right.address(0);
+      int rkey = pair.right.buffer.rkey();
+      SendRequest request =
+          switch (opcode) {
+            case RDMA_READ -> pair.left.send.rdmaRead(address, rkey);
+            case ATOMIC_CMP_AND_SWP -> pair.left.send.compareAndSwap(address, rkey, 1, 2);
+            default -> pair.left.send.fetchAndAdd(address, rkey, 1);
+          };
+      request.sge(pair.left.buffer, 0, 8);
+      assertThatThrownBy(() -> pair.left.qp.postSend(request)).hasMessageContaining("EOPNOTSUPP");
+      assertWorks(pair);
+    }
+  }
+}

@@ -1,0 +1,358 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.GlobalRouteHeader;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WcOpcode;
+import org.hghca.verbs.WcStatus;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Datagrams: to anybody, with a header of 40 bytes in front, and nobody answers for them. */
+class UdTest {
+  /** What the fixture's queue pairs are given. */
+  private static final int QKEY = 0x1111_1111;
+
+  private static final int HEADER = GlobalRouteHeader.LENGTH;
+  private static final int RECEIVE = 1 << 15;
+
+  private final RcPair pair =
+      new RcSetup().type(QpType.UD).sges(3).inline(64).bufferSize(1 << 16).open();
+  private final Side left = pair.left;
+  private final Side right = pair.right;
+  private final SplittableRandom random = new SplittableRandom(5);
+  private final AddressHandle toRight = handle(left, right, 0);
+
+  @AfterEach
+  void close() {
+    toRight.close();
+    pair.close();
+  }
+
+  /** A handle from one side to another, by a GID of the same index on both. */
+  private static AddressHandle handle(Side from, Side to, int gidIndex) {
+    Gid gid = to.context.queryGid(1, gidIndex);
+    from.context.addNeighbor(gid, to.context.queryGid(1, 0).mac().orElseThrow());
+    return from.pd.createAddressHandle(AddressVector.to(gid, gidIndex));
+  }
+
+  private SendRequest send() {
+    return left.send.wrId(1).send().to(toRight, right.qp.number(), QKEY).signaled();
+  }
+
+  /** Waits for the receive completion of a side. */
+  private Completions received(Side side) {
+    Completions completions = new Completions(1);
+    pair.fabric.await(
+        () -> side.receiveQueue.poll(completions) == 1, () -> "no datagram has arrived");
+    return completions;
+  }
+
+  private static void assertReceived(Completions found, Side by, long bytes, QueuePair from) {
+    assertThat(found.status(0)).isEqualTo(WcStatus.SUCCESS);
+    assertThat(found.opcode(0)).isEqualTo(WcOpcode.RECV);
+    assertThat(found.byteLength(0)).isEqualTo(HEADER + bytes);
+    assertThat(found.flags(0) & Completions.GRH).isEqualTo(Completions.GRH);
+    assertThat(found.qpNumber(0)).isEqualTo(by.qp.number());
+    assertThat(found.sourceQp(0)).isEqualTo(from.number());
+  }
+
+  private void assertSent(WcStatus status) {
+    Wc sent = left.sent();
+    assertThat(sent.status()).isEqualTo(status);
+    assertThat(sent.wrId()).isEqualTo(1);
+    assertThat(sent.opcode()).isEqualTo(WcOpcode.SEND);
+  }
+
+  /** Checks data behind the header of a receive at an offset. */
+  private void assertData(long offset, long length) {
+    MemorySegment found = right.memory().asSlice(offset + HEADER, length);
+    assertThat(found.mismatch(left.memory().asSlice(0, length))).isEqualTo(-1);
+  }
+
+  /** One datagram goes through: what went before has left no harm. */
+  private void assertWorks() {
+    left.randomize(0, 64, random);
+    right.postReceive(9, RECEIVE, 200);
+    left.qp.postSend(send().sge(left.buffer, 0, 64));
+    assertSent(WcStatus.SUCCESS);
+    Completions found = received(right);
+    assertThat(found.wrId(0)).isEqualTo(9);
+    assertReceived(found, right, 64, left.qp);
+    assertData(RECEIVE, 64);
+    right.expectAnything(RECEIVE, 200);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 39, 40, 41, 255, 1023, 1024})
+  void aDatagramArrivesBehindItsHeader(int length) {
+    left.randomize(0, length, random);
+    right.postReceive(2, RECEIVE, HEADER + length);
+    left.qp.postSend(send().sge(left.buffer, 0, length));
+    assertSent(WcStatus.SUCCESS);
+    Completions found = received(right);
+    assertThat(found.wrId(0)).isEqualTo(2);
+    assertThat(found.hasImmediate(0)).isFalse();
+    assertReceived(found, right, length, left.qp);
+    assertData(RECEIVE, length);
+    right.expectAnything(RECEIVE, HEADER + length);
+    right.verify("outside the receive");
+    left.verify("the sender");
+  }
+
+  @Test
+  void aDatagramOfThePortsMtu() {
+    int mtu = left.context.queryPort(1).activeMtu().bytes();
+    left.randomize(0, mtu, random);
+    right.postReceive(2, RECEIVE, HEADER + mtu);
+    left.qp.postSend(send().sge(left.buffer, 0, mtu));
+    assertReceived(received(right), right, mtu, left.qp);
+    assertSent(WcStatus.SUCCESS);
+    assertData(RECEIVE, mtu);
+  }
+
+  @Test
+  void anImmediate() {
+    right.postReceive(2, RECEIVE, HEADER + 8);
+    left.qp.postSend(
+        left.send
+            .wrId(1)
+            .sendWithImmediate(0x8765_4321)
+            .to(toRight, right.qp.number(), QKEY)
+            .sge(left.buffer, 0, 8)
+            .signaled());
+    assertSent(WcStatus.SUCCESS);
+    Completions found = received(right);
+    assertReceived(found, right, 8, left.qp);
+    assertThat(found.hasImmediate(0)).isTrue();
+    assertThat(found.immediate(0)).isEqualTo(0x8765_4321);
+  }
+
+  @Test
+  void aDatagramOfNothingIsAHeader() {
+    right.postReceive(2, RECEIVE, HEADER);
+    left.qp.postSend(send());
+    assertSent(WcStatus.SUCCESS);
+    assertReceived(received(right), right, 0, left.qp);
+  }
+
+  @Test
+  void inlineDataIsFreeAtOnce() {
+    byte[] data = new byte[33];
+    random.nextBytes(data);
+    MemorySegment source = MemorySegment.ofArray(data.clone());
+    right.postReceive(2, RECEIVE, HEADER + data.length);
+    left.qp.postSend(send().inline(source));
+    source.fill((byte) 0);
+    assertSent(WcStatus.SUCCESS);
+    assertReceived(received(right), right, data.length, left.qp);
+    assertThat(right.memory().asSlice(RECEIVE + HEADER, data.length).toArray(ValueLayout.JAVA_BYTE))
+        .isEqualTo(data);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void theHeaderNamesBothSides(int gidIndex) {
+    try (AddressHandle handle = handle(left, right, gidIndex)) {
+      right.postReceive(2, RECEIVE, 100);
+      left.qp.postSend(left.send.wrId(1).send().to(handle, right.qp.number(), QKEY).signaled());
+      assertSent(WcStatus.SUCCESS);
+      received(right);
+      GlobalRouteHeader header = GlobalRouteHeader.of(right.memory().asSlice(RECEIVE, HEADER));
+      assertThat(header.sourceGid()).isEqualTo(left.context.queryGid(1, gidIndex));
+      assertThat(header.destinationGid()).isEqualTo(right.context.queryGid(1, gidIndex));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void theHeaderLeadsBack(int gidIndex) {
+    Gid own = left.context.queryGid(1, gidIndex);
+    right.context.addNeighbor(own, left.context.queryGid(1, 0).mac().orElseThrow());
+    left.randomize(0, 50, random);
+    right.postReceive(2, RECEIVE, 100);
+    left.postReceive(3, RECEIVE, 100);
+    try (AddressHandle handle = handle(left, right, gidIndex)) {
+      left.qp.postSend(
+          left.send.wrId(1).send().to(handle, right.qp.number(), QKEY).sge(left.buffer, 0, 50));
+      Completions found = received(right);
+      try (AddressHandle back =
+          right.pd.createAddressHandle(found, 0, right.memory().asSlice(RECEIVE, HEADER), 1)) {
+        assertThat(back.vector().destination()).isEqualTo(own);
+        assertThat(back.vector().sourceGidIndex()).isEqualTo(gidIndex);
+        right.qp.postSend(
+            right
+                .send
+                .send()
+                .to(back, found.sourceQp(0), QKEY)
+                .sge(right.buffer, RECEIVE + HEADER, 50));
+        assertReceived(received(left), left, 50, right.qp);
+      }
+    }
+    MemorySegment echo = left.memory().asSlice(RECEIVE + HEADER, 50);
+    assertThat(echo.mismatch(left.memory().asSlice(0, 50))).isEqualTo(-1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 13, 20, 39, 40, 41, 60})
+  void theHeaderIsScatteredLikeData(int first) {
+    left.randomize(0, 60, random);
+    right.qp.postReceive(
+        right
+            .receive
+            .wrId(2)
+            .into(right.buffer, RECEIVE, first)
+            .sge(right.buffer, RECEIVE + 1000, 5)
+            .sge(right.buffer, RECEIVE + 2000, 100));
+    left.qp.postSend(send().sge(left.buffer, 0, 60));
+    assertReceived(received(right), right, 60, left.qp);
+    byte[] all = new byte[HEADER + 60];
+    int rest = all.length - first - 5;
+    copy(right.memory(), RECEIVE, all, 0, first);
+    copy(right.memory(), RECEIVE + 1000, all, first, 5);
+    copy(right.memory(), RECEIVE + 2000, all, first + 5, rest);
+    MemorySegment message = MemorySegment.ofArray(all);
+    assertThat(GlobalRouteHeader.of(message).sourceGid()).isEqualTo(left.context.queryGid(1, 0));
+    assertThat(message.asSlice(HEADER).mismatch(left.memory().asSlice(0, 60))).isEqualTo(-1);
+    right.expectAnything(RECEIVE, first);
+    right.expectAnything(RECEIVE + 1000, 5);
+    right.expectAnything(RECEIVE + 2000, rest);
+    right.verify("outside the elements");
+  }
+
+  private static void copy(MemorySegment from, long offset, byte[] to, int at, int length) {
+    MemorySegment.copy(from, ValueLayout.JAVA_BYTE, offset, to, at, length);
+  }
+
+  @Test
+  void severalPeersEachWay() {
+    try (QueuePair second =
+        left.pd.createQueuePair(
+            QueuePairAttributes.ud(left.sendQueue, left.receiveQueue)
+                .sendDepth(4)
+                .receiveDepth(4))) {
+      second.activate(QKEY);
+      for (int i = 0; i < 3; i++) {
+        right.postReceive(i, RECEIVE + 100L * i, 100);
+      }
+      List<QueuePair> from = List.of(second, left.qp, second);
+      for (QueuePair qp : from) {
+        qp.postSend(send().sge(left.buffer, 0, 8));
+        assertSent(WcStatus.SUCCESS);
+      }
+      for (QueuePair qp : from) {
+        assertReceived(received(right), right, 8, qp);
+      }
+      // One queue pair to two, on a device that is its own peer too.
+      second.postReceive(left.receive.wrId(7).into(left.buffer, RECEIVE, 100));
+      right.postReceive(8, RECEIVE, 100);
+      try (AddressHandle toSelf = handle(left, left, 0)) {
+        left.qp.postSend(left.send.wrId(1).send().to(toSelf, second.number(), QKEY).signaled());
+        left.qp.postSend(send());
+        Completions here = received(left);
+        assertThat(here.qpNumber(0)).isEqualTo(second.number());
+        assertThat(here.wrId(0)).isEqualTo(7);
+        assertThat(here.sourceQp(0)).isEqualTo(left.qp.number());
+        assertThat(received(right).wrId(0)).isEqualTo(8);
+        assertThat(left.sent(2)).allMatch(wc -> wc.status() == WcStatus.SUCCESS);
+      }
+    }
+  }
+
+  @Test
+  void aWrongQkeyIsDroppedInSilence() {
+    right.postReceive(2, RECEIVE, 200);
+    left.qp.postSend(left.send.wrId(1).send().to(toRight, right.qp.number(), QKEY + 1).signaled());
+    assertSent(WcStatus.SUCCESS);
+    right.assertQuiet();
+    left.qp.postSend(send());
+    assertThat(received(right).wrId(0)).isEqualTo(2);
+    assertSent(WcStatus.SUCCESS);
+  }
+
+  @Test
+  void theHighestBitOfAQkeyMeansOnesOwn() {
+    right.postReceive(2, RECEIVE, 200);
+    left.qp.postSend(
+        left.send.wrId(1).send().to(toRight, right.qp.number(), 0x8000_0005).signaled());
+    assertSent(WcStatus.SUCCESS);
+    assertReceived(received(right), right, 0, left.qp);
+  }
+
+  @Test
+  void aQkeyMayBeChangedOnTheWay() {
+    right.qp.modify(QpAttributes.to(QpState.RTS).qkey(77));
+    assertThat(right.qp.query().qkey()).isEqualTo(77);
+    right.postReceive(2, RECEIVE, 200);
+    left.qp.postSend(send());
+    assertSent(WcStatus.SUCCESS);
+    right.assertQuiet();
+    left.qp.postSend(left.send.wrId(1).send().to(toRight, right.qp.number(), 77).signaled());
+    assertThat(received(right).wrId(0)).isEqualTo(2);
+    assertSent(WcStatus.SUCCESS);
+  }
+
+  @Test
+  void whatFindsNoReceiveIsLost() {
+    left.qp.postSend(send());
+    assertSent(WcStatus.SUCCESS);
+    right.assertQuiet();
+    assertThat(right.qp.query().state()).isEqualTo(QpState.RTS);
+    assertWorks();
+  }
+
+  @Test
+  void whatGoesToNobodyIsLost() {
+    left.qp.postSend(left.send.wrId(1).send().to(toRight, 0x7ffff, QKEY).signaled());
+    assertSent(WcStatus.SUCCESS);
+    assertWorks();
+  }
+
+  @Test
+  void aDatagramThatIsTooLongForItsReceiveIsTheReceiversError() {
+    right.postReceive(2, RECEIVE, HEADER + 7);
+    right.postReceive(3, RECEIVE, 200);
+    left.qp.postSend(send().sge(left.buffer, 0, 8));
+    assertSent(WcStatus.SUCCESS);
+    List<Wc> found = right.received(2);
+    assertThat(found).extracting(Wc::wrId).containsExactly(2L, 3L);
+    assertThat(found)
+        .extracting(Wc::status)
+        .containsExactly(WcStatus.LOC_LEN_ERR, WcStatus.WR_FLUSH_ERR);
+    assertThat(right.qp.state()).isEqualTo(QpState.ERR);
+    assertThat(right.qp.query().state()).isEqualTo(QpState.ERR);
+    assertThat(left.qp.query().state()).isEqualTo(QpState.RTS);
+  }
+
+  @Test
+  void aDatagramBeyondThePortsMtuStopsTheSendQueueUntilItIsMended() {
+    int mtu = left.context.queryPort(1).activeMtu().bytes();
+    right.postReceive(2, RECEIVE, HEADER + mtu);
+    left.qp.postSend(send().sge(left.buffer, 0, mtu + 1L));
+    assertSent(WcStatus.LOC_LEN_ERR);
+    assertThat(left.qp.state()).isEqualTo(QpState.SQE);
+    assertThat(left.qp.query().state()).isEqualTo(QpState.SQE);
+    right.assertQuiet();
+    left.qp.modify(QpAttributes.to(QpState.RTS).currentState(QpState.SQE));
+    left.qp.postSend(send());
+    assertSent(WcStatus.SUCCESS);
+    assertThat(received(right).wrId(0)).isEqualTo(2);
+    assertWorks();
+  }
+}

@@ -1,0 +1,162 @@
+package org.hghca.model;
+
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+import java.util.SplittableRandom;
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.Port;
+
+/** One direction of a cable. Used under its simulation's lock. */
+final class Lane {
+  /** The most packets that overtake one that is held back for that. */
+  private static final int MOST_OVERTAKING = 4;
+
+  /** How long it waits for them, in nanoseconds: less than any time-out that is in use. */
+  private static final long PATIENCE = 10_000;
+
+  private static final Comparator<Late> BY_TIME =
+      Comparator.comparingLong(Late::due).thenComparingLong(Late::number);
+
+  /** A packet that comes at a time; the number keeps those of one time in order. */
+  private record Late(Packet packet, long due, long number) {}
+
+  /** A packet that comes when a packet of some number was carried, or at a time. */
+  private record Held(Packet packet, long due, long behind) {}
+
+  private final Simulation simulation;
+  private final PriorityQueue<Late> late = new PriorityQueue<>(BY_TIME);
+
+  /** In the order in which they were held back, which is that of their times, too. */
+  private final ArrayDeque<Held> held = new ArrayDeque<>();
+
+  /** Where it ends; null while no plug is in. */
+  private Port end;
+
+  private Disturbance disturbance = Disturbance.NONE;
+  private boolean quiet = true;
+  private SplittableRandom random = new SplittableRandom(0);
+
+  private long carried;
+  private long dropped;
+  private long duplicated;
+  private long reordered;
+  private long delayed;
+  private long corrupted;
+
+  Lane(Simulation simulation) {
+    this.simulation = simulation;
+  }
+
+  Port end() {
+    return end;
+  }
+
+  /** Ends at a port from now on, or nowhere with null: then nothing is on its way any longer. */
+  void end(Port port) {
+    end = port;
+    releaseAll();
+  }
+
+  /** What is on its way arrives before anything changes. */
+  void disturb(Disturbance by, long seed) {
+    releaseAll();
+    disturbance = by;
+    quiet = by.isNone();
+    random = new SplittableRandom(seed);
+  }
+
+  CableCounters counters() {
+    return new CableCounters(carried, dropped, duplicated, reordered, delayed, corrupted);
+  }
+
+  void carry(Packet packet) {
+    carried++;
+    if (quiet) {
+      deliver(packet);
+      return;
+    }
+    if (happens(disturbance.duplicate())) {
+      duplicated++;
+      disturb(simulation.packets().copy(packet));
+    }
+    disturb(packet);
+    releaseOvertaken();
+  }
+
+  private void disturb(Packet packet) {
+    if (happens(disturbance.drop())) {
+      dropped++;
+      simulation.packets().giveBack(packet);
+      return;
+    }
+    if (happens(disturbance.corrupt())) {
+      // Packets have no bytes for the invariant CRC, which finds every flipped bit: a mark stands
+      // for the wrong one.
+      corrupted++;
+      packet.damaged = true;
+    }
+    if (happens(disturbance.reorder())) {
+      reordered++;
+      long behind = carried + 1 + random.nextInt(MOST_OVERTAKING);
+      held.add(new Held(packet, simulation.nanos() + PATIENCE, behind));
+    } else if (happens(disturbance.delay())) {
+      delayed++;
+      long time = 1 + random.nextLong(disturbance.maxDelay().toNanos());
+      late.add(new Late(packet, simulation.nanos() + time, carried));
+    } else {
+      deliver(packet);
+    }
+  }
+
+  private boolean happens(double rate) {
+    return rate > 0 && random.nextDouble() < rate;
+  }
+
+  private void releaseOvertaken() {
+    for (int left = held.size(); left > 0; left--) {
+      Held first = held.remove();
+      if (first.behind <= carried) {
+        deliver(first.packet);
+      } else {
+        held.add(first);
+      }
+    }
+  }
+
+  /** Delivers what has fallen due; returns whether there was anything. */
+  boolean step(long now) {
+    boolean worked = false;
+    while (!held.isEmpty() && held.peek().due <= now) {
+      deliver(held.remove().packet);
+      worked = true;
+    }
+    while (!late.isEmpty() && late.peek().due <= now) {
+      deliver(late.remove().packet);
+      worked = true;
+    }
+    return worked;
+  }
+
+  long nextDeadline() {
+    long next = held.isEmpty() ? Long.MAX_VALUE : held.peek().due;
+    return late.isEmpty() ? next : Math.min(next, late.peek().due);
+  }
+
+  private void releaseAll() {
+    while (!held.isEmpty()) {
+      deliver(held.remove().packet);
+    }
+    while (!late.isEmpty()) {
+      deliver(late.remove().packet);
+    }
+  }
+
+  private void deliver(Packet packet) {
+    if (end == null) {
+      simulation.packets().giveBack(packet);
+    } else {
+      end.deliver(packet);
+    }
+  }
+}
