@@ -480,7 +480,6 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       }
       boolean come = hasCome();
       if (come) {
-        skipSilent();
         come = hasPollable() || polledTo - askedFrom > 0;
         if (!come) {
           askedFrom = index;
@@ -506,31 +505,16 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     return ahead < 0 || ahead <= mask && Cqe.owner(ring, place(askedFrom)) != Cqe.SENTINEL;
   }
 
-  private void skipSilent() {
-    while (isSilent(place(index))) {
-      take(place(index), Cqe.lastDword(ring, place(index)), null, 0);
-      taken++;
-    }
-  }
-
-  /** Whether a place holds the completion of an unsignalled send that succeeded. */
-  private boolean isSilent(long at) {
-    int last = Cqe.lastDword(ring, at);
-    if (last >>> 24 == Cqe.SENTINEL
-        || (last & 0xff) == WqeOpcode.INVALID
-        || (last >>> 8 & 0xff) == 0) {
-      return false;
-    }
-    HghcaQueuePair qp = queuePairs.find(Cqe.qpn(ring, at));
-    return qp != null
-        && qp.sends().isOldest(Cqe.wqeOffset(ring, at))
-        && !qp.sends().isOldestSignaled();
-  }
-
-  /** Whether a poll would return something, silent completions at the head not looked through. */
+  /** Whether a poll would return something, after silent completions at the head were taken out. */
   private boolean hasPollable() {
-    if (Cqe.owner(ring, place(index)) != Cqe.SENTINEL) {
-      return true;
+    int last = Cqe.lastDword(ring, place(index));
+    while (last >>> 24 != Cqe.SENTINEL) {
+      if (!isSilent(place(index), last)) {
+        return true;
+      }
+      take(place(index), last, null, 0);
+      taken++;
+      last = Cqe.lastDword(ring, place(index));
     }
     for (HghcaQueuePair qp : flushing) {
       if (qp.flushedReceives().isReady()) {
@@ -538,6 +522,17 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       }
     }
     return false;
+  }
+
+  /** Whether a place holds the completion of an unsignalled send that succeeded. */
+  private boolean isSilent(long at, int last) {
+    if ((last & 0xff) == WqeOpcode.INVALID || (last >>> 8 & 0xff) == 0) {
+      return false;
+    }
+    HghcaQueuePair qp = queuePairs.find(Cqe.qpn(ring, at));
+    return qp != null
+        && qp.sends().isOldest(Cqe.wqeOffset(ring, at))
+        && !qp.sends().isOldestSignaled();
   }
 
   @Override
