@@ -144,6 +144,9 @@ final class QpContexts {
       mask |= attribute.bit();
       apply(attribute, a, c, device);
     }
+    if (a.mask().contains(QpAttribute.AV) && a.addressVector().flowLabel() == 0) {
+      c.set(FLOW_LABEL, device.entropy().flowLabel(c.get(LOCAL_QPN), c.get(REMOTE_QPN)));
+    }
     c.set(OPT_PARAM_MASK, mask);
   }
 
