@@ -9,13 +9,23 @@ import java.lang.invoke.VarHandle;
  * owns it until its release, and hands it to other threads as any memory.
  */
 public final class RegisteredBuffer {
-  private static final VarHandle LENT = lentHandle();
+  private static final VarHandle LENT;
+
+  static {
+    try {
+      LENT = MethodHandles.lookup().findVarHandle(RegisteredBuffer.class, "lent", boolean.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
 
   private final RegisteredBufferPool pool;
   private final MemoryRegion region;
   private final int index;
   private final long offset;
   private final MemorySegment segment;
+
+  @SuppressWarnings("unused") // LENT is it.
   private boolean lent;
 
   RegisteredBuffer(
@@ -25,14 +35,6 @@ public final class RegisteredBuffer {
     this.index = index;
     this.offset = offset;
     this.segment = region.segment().asSlice(offset, length);
-  }
-
-  private static VarHandle lentHandle() {
-    try {
-      return MethodHandles.lookup().findVarHandle(RegisteredBuffer.class, "lent", boolean.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
   }
 
   /** Which buffer of its pool it is, from 0: {@link RegisteredBufferPool#buffer} finds it again. */
