@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -71,7 +72,9 @@ abstract class Resource implements AutoCloseable {
 
   /** Uses a resource no longer. */
   final void useNoMore(Resource other) {
-    used = used.stream().filter(resource -> resource != other).toList();
+    List<Resource> left = new ArrayList<>(used);
+    left.remove(other);
+    used = List.copyOf(left);
     other.removeUser(this);
   }
 

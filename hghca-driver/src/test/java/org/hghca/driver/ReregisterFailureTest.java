@@ -8,6 +8,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Set;
+import org.hghca.abi.Mpt;
+import org.hghca.abi.MptFlags;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
@@ -54,6 +56,33 @@ class ReregisterFailureTest {
   private static void assertWritten(DriverFixture it, MemoryRegion region) {
     assertThat(write(it, region)).isEqualTo(WcStatus.SUCCESS);
     assertThat(region.segment().get(ValueLayout.JAVA_BYTE, 63)).isEqualTo((byte) 0x77);
+  }
+
+  @Test
+  void theCardIsToldOfTheRightsThatItKnows() {
+    try (DriverFixture it = new DriverFixture();
+        MemoryRegion region = it.pd.allocate(4096, Set.of())) {
+      int[] flags = {0};
+      long[] start = {-1};
+      it.function.onCommand(
+          () -> {
+            MemorySegment inbox = it.function.inbox();
+            if (inbox.byteSize() > 0) { // The last command with one is SW2HW_MPT.
+              flags[0] = Mpt.FLAGS.get(inbox);
+              start[0] = Mpt.START.getLong(inbox);
+            }
+          });
+      region.reregister(
+          Reregistration.to(
+              AccessFlag.LOCAL_WRITE,
+              AccessFlag.REMOTE_ATOMIC,
+              AccessFlag.ZERO_BASED,
+              AccessFlag.RELAXED_ORDERING));
+      it.function.onCommand(() -> {});
+      int rights = MptFlags.LOCAL_WRITE | MptFlags.REMOTE_ATOMIC | MptFlags.ZERO_BASED;
+      assertThat(flags[0]).isEqualTo(MptFlags.MIO | MptFlags.REGION | rights);
+      assertThat(start[0]).isZero();
+    }
   }
 
   @Test
@@ -115,6 +144,7 @@ class ReregisterFailureTest {
   void aDeadRegionCanBeClosedAndItsMemoryIsUsedAgain() {
     try (DriverFixture it = new DriverFixture();
         Arena arena = Arena.ofShared()) {
+      it.pd.allocate(4096, ALL).close(); // The command mailboxes are there from now on.
       int mappings = it.function.mappings();
       MemoryRegion region = it.pd.allocate(4096, ALL);
       MemorySegment allocated = region.segment();
@@ -123,6 +153,7 @@ class ReregisterFailureTest {
       assertThat(allocated.scope().isAlive()).isFalse();
       assertErrno(Errno.EINVAL, () -> region.reregister(Reregistration.to(AccessFlag.REMOTE_READ)));
       region.close();
+      assertThat(it.function.mappings()).isEqualTo(mappings);
       try (MemoryRegion next = it.pd.allocate(4096, ALL)) {
         assertThat(next.address()).isEqualTo(allocated.address());
         assertWritten(it, next);

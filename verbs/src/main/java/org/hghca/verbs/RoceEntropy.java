@@ -26,13 +26,8 @@ public enum RoceEntropy {
       return port(localQpn == remoteQpn ? fold(localQpn) : fold(localQpn) ^ fold(remoteQpn));
     }
 
-    /**
-     * {@inheritDoc}
-     *
-     * <p>A datagram to a multicast group counts the sender alone. The proposal's text for datagrams
-     * has AND where it has OR for connections; no port in its range comes of that, so that OR is
-     * meant.
-     */
+    // The text for datagrams has AND where it has OR for connections. No port in its range comes of
+    // that, so that OR is meant.
     @Override
     public int datagramPort(int localQpn, int remoteQpn) {
       return remoteQpn == MULTICAST ? port(fold(localQpn)) : connectionPort(localQpn, remoteQpn);
@@ -100,7 +95,10 @@ public enum RoceEntropy {
   /** The UDP source port of a connection: one for the life of the queue pair. */
   public abstract int connectionPort(int localQpn, int remoteQpn);
 
-  /** The UDP source port of a datagram: one for each request. */
+  /**
+   * The UDP source port of a datagram: one for each request. In the first version one to a
+   * multicast group, whose queue pair number is 0xffffff, counts the sender alone.
+   */
   public abstract int datagramPort(int localQpn, int remoteQpn);
 
   /**

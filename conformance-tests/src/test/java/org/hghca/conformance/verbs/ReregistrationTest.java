@@ -181,7 +181,6 @@ class ReregistrationTest {
       reconnect(pair);
       region.reregister(Reregistration.to(pair.right.pd));
       assertWritten(pair, region, 6);
-      other.close();
     }
   }
 
@@ -202,8 +201,8 @@ class ReregistrationTest {
   @Test
   void memoryDomainAndRightsChangeAtOnce() {
     try (RcPair pair = RcPair.open();
-        Arena arena = Arena.ofShared();
-        ProtectionDomain first = pair.right.context.allocateProtectionDomain()) {
+        Arena arena = Arena.ofShared()) {
+      ProtectionDomain first = pair.right.context.allocateProtectionDomain();
       MemorySegment after = arena.allocate(3000);
       try (MemoryRegion region = first.allocate(1000, REMOTE_READ)) {
         region.reregister(
