@@ -1,6 +1,7 @@
 package org.hghca.driver;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.hghca.abi.PortInfo;
 import org.hghca.uar.UarPage;
@@ -20,6 +21,7 @@ import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.PortState;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevice;
+import org.hghca.verbs.RoceEntropy;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.ConfigurationSpace;
 
@@ -34,6 +36,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   private final UarPage uar;
   private final int queuePd;
   private final List<Gid> gids;
+  private volatile RoceEntropy entropy = RoceEntropy.V2;
 
   /**
    * Opens a context.
@@ -217,6 +220,16 @@ final class DeviceContext extends Resource implements HghcaContext {
   /** The MAC of a GID, our own among them. */
   long macOf(Gid gid) {
     return gids.contains(gid) ? hghca.address().mac() : hghca.neighbors().resolve(gid);
+  }
+
+  @Override
+  public RoceEntropy entropy() {
+    return entropy;
+  }
+
+  @Override
+  public void entropy(RoceEntropy entropy) {
+    this.entropy = Objects.requireNonNull(entropy);
   }
 
   @Override

@@ -1,9 +1,11 @@
 package org.hghca.driver;
 
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
@@ -12,7 +14,7 @@ import org.hghca.verbs.VerbsException;
  * uses it is known by name.
  */
 abstract class Resource implements AutoCloseable {
-  private final List<Resource> used;
+  private volatile List<Resource> used;
   private final Set<Resource> users = new LinkedHashSet<>();
   private volatile boolean closed;
 
@@ -44,6 +46,11 @@ abstract class Resource implements AutoCloseable {
   /** Gives back what it holds; called once. */
   abstract void release();
 
+  /**
+   * Lets go of what may still be held by others than resources; where it throws, all stays open.
+   */
+  void prepareRelease() {}
+
   private synchronized void addUser(Resource user) {
     checkOpen();
     users.add(user);
@@ -51,6 +58,24 @@ abstract class Resource implements AutoCloseable {
 
   private synchronized void removeUser(Resource user) {
     users.remove(user);
+  }
+
+  /**
+   * Uses another resource, beside those that it uses already. Not while this is closed.
+   *
+   * @throws VerbsException EINVAL when the other is closed
+   */
+  final void use(Resource other) {
+    other.addUser(this);
+    used = Stream.concat(used.stream(), Stream.of(other)).toList();
+  }
+
+  /** Uses a resource no longer. */
+  final void useNoMore(Resource other) {
+    List<Resource> left = new ArrayList<>(used);
+    left.remove(other);
+    used = List.copyOf(left);
+    other.removeUser(this);
   }
 
   final boolean isClosed() {
@@ -83,6 +108,7 @@ abstract class Resource implements AutoCloseable {
                     describe(),
                     users.stream().map(Resource::describe).collect(Collectors.joining(", "))));
       }
+      prepareRelease();
       closed = true;
     }
     try {
