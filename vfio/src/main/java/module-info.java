@@ -3,6 +3,8 @@
  * interrupts, configuration space and reset. Knows nothing of RDMA.
  */
 module org.hghca.vfio {
+  requires org.slf4j;
+
   exports org.hghca.vfio;
 
   uses org.hghca.vfio.PciFunctionProvider;

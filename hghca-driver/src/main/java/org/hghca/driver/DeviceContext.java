@@ -1,6 +1,7 @@
 package org.hghca.driver;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,6 +24,7 @@ import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.PortState;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevice;
+import org.hghca.verbs.RoceEntropy;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.ConfigurationSpace;
 
@@ -40,6 +42,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   private final HghcaAsyncEvents asyncEvents;
   private final Tally tally = new Tally();
   private final Set<HghcaCompletionChannel> channels = ConcurrentHashMap.newKeySet();
+  private volatile RoceEntropy entropy = RoceEntropy.V2;
 
   /**
    * Opens a context.
@@ -225,6 +228,16 @@ final class DeviceContext extends Resource implements HghcaContext {
   /** The MAC of a GID, our own among them. */
   long macOf(Gid gid) {
     return gids.contains(gid) ? hghca.address().mac() : hghca.neighbors().resolve(gid);
+  }
+
+  @Override
+  public RoceEntropy entropy() {
+    return entropy;
+  }
+
+  @Override
+  public void entropy(RoceEntropy entropy) {
+    this.entropy = Objects.requireNonNull(entropy);
   }
 
   @Override

@@ -8,47 +8,113 @@ import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.Reregistration;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 
 /** Registered memory of an application. */
 final class HghcaMemoryRegion extends Resource implements MemoryRegion {
-  /** LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC: the same bits in table 3-2-19. */
-  private static final int ACCESS_BITS = 0xf;
+  /** What the card is told of the rights: the same bits in table 3-2-19. */
+  private static final int CARD_BITS =
+      AccessFlag.LOCAL_WRITE.bit()
+          | AccessFlag.REMOTE_WRITE.bit()
+          | AccessFlag.REMOTE_READ.bit()
+          | AccessFlag.REMOTE_ATOMIC.bit()
+          | AccessFlag.ZERO_BASED.bit();
 
-  private final HghcaProtectionDomain pd;
-  private final MemorySegment memory;
-  private final Set<AccessFlag> access;
+  /** What a registration is of; replaced as a whole, so that nobody sees half of a change. */
+  private record Subject(HghcaProtectionDomain pd, MemorySegment memory, Set<AccessFlag> access) {
+    int cardBits() {
+      return AccessFlag.bits(access) & CARD_BITS;
+    }
+
+    /** The address of the first byte. */
+    long start() {
+      return access.contains(AccessFlag.ZERO_BASED) ? 0 : memory.address();
+    }
+
+    DmaAccess dmaAccess() {
+      return access.contains(AccessFlag.LOCAL_WRITE) ? DmaAccess.READ_WRITE : DmaAccess.READ;
+    }
+
+    /** Checks what nobody below does. */
+    void check() {
+      pd.check(access);
+      if (!memory.scope().isAlive()) {
+        throw new VerbsException(Errno.EINVAL, "memory of a closed arena cannot be registered");
+      }
+      if (access.contains(AccessFlag.ZERO_BASED)
+          && (memory.address() & DmaMapping.PAGE_SIZE - 1) != 0) {
+        throw new VerbsException(
+            Errno.EINVAL,
+            ("memory of a ZERO_BASED region must start at a page of %d bytes, 0x%x does not:"
+                    + " allocate it with that alignment, or from the protection domain")
+                .formatted(DmaMapping.PAGE_SIZE, memory.address()));
+      }
+    }
+  }
+
   private final Registrar.Registration registration;
 
-  /**
-   * Registers memory.
-   *
-   * @param freeMemory is done when the card can no longer reach the memory
-   */
-  HghcaMemoryRegion(
-      HghcaProtectionDomain pd, MemorySegment memory, Set<AccessFlag> access, Runnable freeMemory) {
+  /** Where the memory comes from; null when it is the application's. */
+  private final BufferPool.Buffer buffer;
+
+  private Subject subject;
+
+  /** Registers memory of the application. */
+  HghcaMemoryRegion(HghcaProtectionDomain pd, MemorySegment memory, Set<AccessFlag> access) {
+    this(pd, memory, access, null);
+  }
+
+  /** Registers a buffer, which belongs to the region unless this throws. */
+  HghcaMemoryRegion(HghcaProtectionDomain pd, BufferPool.Buffer buffer, Set<AccessFlag> access) {
+    this(pd, buffer.segment(), access, buffer);
+  }
+
+  private HghcaMemoryRegion(
+      HghcaProtectionDomain pd,
+      MemorySegment memory,
+      Set<AccessFlag> access,
+      BufferPool.Buffer buffer) {
     super(pd);
-    this.pd = pd;
-    this.memory = memory;
-    this.access = Set.copyOf(access);
+    this.buffer = buffer;
+    this.subject = new Subject(pd, memory, Set.copyOf(access));
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
-      DmaMapping mapping =
-          pd.device()
-              .function()
-              .map(
-                  memory,
-                  access.contains(AccessFlag.LOCAL_WRITE) ? DmaAccess.READ_WRITE : DmaAccess.READ);
+      subject.check();
+      DmaMapping mapping = map(subject);
       undo.add(mapping::close);
       this.registration =
           pd.device()
               .registrar()
               .registerUser(
-                  mapping, freeMemory, pd.number(), AccessFlag.bits(access) & ACCESS_BITS);
+                  mapping, this::freeBuffer, pd.number(), subject.cardBits(), subject.start());
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot register %d bytes".formatted(memory.byteSize()), e);
+    }
+  }
+
+  private DmaMapping map(Subject s) {
+    MemorySegment memory = isOwn(s.memory) ? deviceView(s.memory) : s.memory;
+    return s.pd.device().function().map(memory, s.dmaAccess());
+  }
+
+  /** Whether memory is of our buffer. */
+  private boolean isOwn(MemorySegment memory) {
+    return buffer != null && memory.scope().equals(buffer.segment().scope());
+  }
+
+  /** A part of our buffer, which the card may reach longer than the program. */
+  private MemorySegment deviceView(MemorySegment memory) {
+    long offset = memory.address() - buffer.segment().address();
+    MemorySegment part = buffer.deviceMemory().asSlice(offset, memory.byteSize());
+    return memory.isReadOnly() ? part.asReadOnly() : part;
+  }
+
+  private void freeBuffer() {
+    if (buffer != null) {
+      buffer.close();
     }
   }
 
@@ -60,22 +126,22 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
 
   @Override
   public ProtectionDomain protectionDomain() {
-    return pd;
+    return subject.pd;
   }
 
   @Override
   public MemorySegment segment() {
-    return memory;
+    return subject.memory;
   }
 
   @Override
   public long address() {
-    return memory.address();
+    return subject.start();
   }
 
   @Override
   public long length() {
-    return memory.byteSize();
+    return subject.memory.byteSize();
   }
 
   @Override
@@ -90,12 +156,82 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
 
   @Override
   public Set<AccessFlag> access() {
-    return access;
+    return subject.access;
   }
 
   @Override
-  public void reregister(Reregistration changes) {
-    throw new VerbsException(Errno.EOPNOTSUPP, "re-registration is not supported");
+  public synchronized void reregister(Reregistration changes) {
+    checkOpen();
+    if (changes.memory().isEmpty()
+        && changes.protectionDomain().isEmpty()
+        && changes.access().isEmpty()) {
+      throw new VerbsException(Errno.EINVAL, describe() + ": nothing is to change");
+    }
+    Subject old = subject;
+    Subject next =
+        new Subject(
+            changes.protectionDomain().map(domain -> domainOf(old, domain)).orElse(old.pd),
+            changes.memory().orElse(old.memory),
+            changes.access().orElse(old.access));
+    next.check();
+    try (Undo undo = new Undo()) {
+      if (next.pd != old.pd) {
+        use(next.pd);
+        undo.add(() -> useNoMore(next.pd));
+      }
+      registration.change(
+          isMappedAlike(old, next) ? null : map(next),
+          isOwn(next.memory) ? () -> {} : this::endBuffer,
+          next.pd.number(),
+          next.cardBits(),
+          next.start());
+      undo.forget();
+    } catch (RuntimeException e) {
+      throw Failures.of("cannot re-register " + describe(), e);
+    }
+    subject = next;
+    if (next.pd != old.pd) {
+      useNoMore(old.pd);
+    }
+    if (!isOwn(next.memory)) {
+      freeBuffer();
+    }
+  }
+
+  private static HghcaProtectionDomain domainOf(Subject old, ProtectionDomain domain) {
+    if (domain instanceof HghcaProtectionDomain other
+        && other.deviceContext() == old.pd.deviceContext()) {
+      return other;
+    }
+    throw new VerbsException(
+        Errno.EINVAL, "the protection domain belongs to another context than the memory region");
+  }
+
+  /**
+   * Equal segments may still be of arenas that end at different times, or one of them read-only.
+   */
+  private static boolean isMappedAlike(Subject one, Subject other) {
+    return one.memory.equals(other.memory)
+        && one.memory.scope().equals(other.memory.scope())
+        && one.memory.isReadOnly() == other.memory.isReadOnly()
+        && one.dmaAccess() == other.dmaAccess();
+  }
+
+  /** Ends the program's access to our buffer, which may be refused. */
+  private void endBuffer() {
+    if (buffer != null) {
+      try {
+        buffer.end();
+      } catch (IllegalStateException e) {
+        throw new VerbsException(
+            Errno.EBUSY, "the memory of %s is in use by native code".formatted(describe()), e);
+      }
+    }
+  }
+
+  @Override
+  void prepareRelease() {
+    endBuffer();
   }
 
   @Override

@@ -23,7 +23,7 @@ import org.hghca.vfio.BufferPool;
 /** A protection domain: a number that memory, queue pairs and completion queues share. */
 final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   private static final Set<AccessFlag> UNSUPPORTED =
-      EnumSet.of(AccessFlag.MW_BIND, AccessFlag.ZERO_BASED, AccessFlag.ON_DEMAND);
+      EnumSet.of(AccessFlag.MW_BIND, AccessFlag.ON_DEMAND);
 
   private final DeviceContext context;
   private final int number;
@@ -62,8 +62,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
 
   @Override
   public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) {
-    check(access);
-    return new HghcaMemoryRegion(this, memory, access, () -> {});
+    return new HghcaMemoryRegion(this, memory, access);
   }
 
   @Override
@@ -72,7 +71,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
     try (Undo undo = new Undo()) {
       BufferPool.Buffer buffer = device().buffers().allocate(bytes);
       undo.add(buffer::close);
-      MemoryRegion region = new HghcaMemoryRegion(this, buffer.segment(), access, buffer::close);
+      MemoryRegion region = new HghcaMemoryRegion(this, buffer, access);
       undo.forget();
       return region;
     } catch (RuntimeException e) {
@@ -80,7 +79,8 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
     }
   }
 
-  private void check(Set<AccessFlag> access) {
+  /** Whether there can be memory with some rights in this domain now. */
+  void check(Set<AccessFlag> access) {
     checkOpen();
     device().health().check();
     for (AccessFlag flag : access) {
@@ -111,7 +111,10 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
 
   @Override
   public MemoryWindow allocateMemoryWindow(MemoryWindowType type) {
-    throw unsupported("memory windows");
+    throw new VerbsException(
+        Errno.EOPNOTSUPP,
+        "memory windows of %s: no card binds any, its send queue has no element that says to what"
+            .formatted(type));
   }
 
   @Override

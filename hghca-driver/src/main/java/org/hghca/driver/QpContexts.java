@@ -150,6 +150,9 @@ final class QpContexts {
       }
       apply(attribute, a, c, device);
     }
+    if (a.mask().contains(QpAttribute.AV) && a.addressVector().flowLabel() == 0) {
+      c.set(FLOW_LABEL, device.entropy().flowLabel(c.get(LOCAL_QPN), c.get(REMOTE_QPN)));
+    }
     c.set(OPT_PARAM_MASK, mask);
   }
 

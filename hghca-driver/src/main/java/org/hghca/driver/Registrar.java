@@ -7,6 +7,7 @@ import org.hghca.icm.IcmManager;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.mailbox.CommandInterface;
+import org.hghca.mailbox.DeviceFatalException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.DmaMapping;
@@ -51,39 +52,104 @@ final class Registrar {
     this.mttEntries = new RangeAllocator(firstMtt, icm.capacity(IcmTable.MTT), MTT_LINE);
   }
 
+  /** Memory whose pages stand in the translation table. */
+  private record Translation(DmaMapping mapping, long firstMtt, IcmRange mtt) {}
+
   /** Memory that the card knows. Closing makes the card forget it; idempotent. */
   final class Registration implements AutoCloseable {
-    private final DmaMapping mapping;
     private final int index;
     private final int key;
-    private final long firstMtt;
     private final IcmRange mpt;
-    private final IcmRange mtt;
     private final Runnable afterwards;
+    private Translation translation;
+
+    /** Whether the MPT entry is the card's. */
+    private boolean taken;
+
     private boolean closed;
 
-    private Registration(
-        DmaMapping mapping,
-        Runnable afterwards,
-        int index,
-        long firstMtt,
-        IcmRange mpt,
-        IcmRange mtt) {
-      this.mapping = mapping;
+    private Registration(Translation translation, Runnable afterwards, int index, IcmRange mpt) {
+      this.translation = translation;
       this.afterwards = afterwards;
       this.index = index;
       this.key = nextVariant() << VARIANT_SHIFT | index;
-      this.firstMtt = firstMtt;
       this.mpt = mpt;
-      this.mtt = mtt;
     }
 
     int key() {
       return key;
     }
 
-    DmaMapping mapping() {
-      return mapping;
+    synchronized DmaMapping mapping() {
+      return translation.mapping;
+    }
+
+    /**
+     * Changes what the card knows under the key, between HW2SW_MPT and SW2HW_MPT. Where the card
+     * refuses the second, nothing can be reached through the key any more, and the memory is what
+     * it was.
+     *
+     * @param other the memory from now on, which belongs to the registration also when this throws;
+     *     null when it stays
+     * @param beforehand is done when only the card can refuse any more; may throw
+     * @param start the address of the first byte
+     */
+    synchronized void change(
+        DmaMapping other, Runnable beforehand, int pd, int accessBits, long start) {
+      Translation old = translation;
+      try (Undo undo = new Undo()) {
+        Translation next = old;
+        if (other != null) {
+          undo.add(other::close);
+          next = translate(other);
+          Translation added = next;
+          undo.add(() -> freeEntries(added));
+        }
+        beforehand.run();
+        if (taken) {
+          commands.hw2swMpt(index);
+          taken = false;
+        }
+        try {
+          give(next, pd, accessBits, start);
+        } catch (DeviceFatalException e) {
+          // The card may have taken the entry before it fell silent.
+          taken = true;
+          undo.forget();
+          if (other != null) {
+            retirement.keepUntilReset("memory key 0x%x".formatted(key), e, other::close);
+          }
+          throw e;
+        }
+        undo.forget();
+        translation = next;
+      }
+      if (other != null) {
+        try {
+          old.mapping.close();
+        } finally {
+          freeEntries(old);
+        }
+      }
+    }
+
+    /** SW2HW_MPT. */
+    private void give(Translation pages, int pd, int accessBits, long start) {
+      commands.sw2hwMpt(
+          index,
+          new Mpt(
+              MptFlags.MIO | MptFlags.REGION | accessBits,
+              0, // log2 of the page size, less 12
+              key,
+              pd,
+              start,
+              pages.mapping.segment().byteSize(),
+              0,
+              0,
+              0,
+              pages.firstMtt,
+              0));
+      taken = true;
     }
 
     @Override
@@ -91,22 +157,24 @@ final class Registrar {
       if (!closed) {
         closed = true;
         retirement.retire(
-            "memory key 0x%x".formatted(key),
-            () -> commands.hw2swMpt(index),
-            this::freeMemory,
-            this::freeNumbers);
+            "memory key 0x%x".formatted(key), this::takeBack, this::freeMemory, this::freeNumbers);
+      }
+    }
+
+    private void takeBack() {
+      if (taken) {
+        commands.hw2swMpt(index);
       }
     }
 
     private void freeMemory() {
-      mapping.close();
+      mapping().close();
       afterwards.run();
     }
 
     private void freeNumbers() {
       mpt.close();
-      mtt.close();
-      mttEntries.free(firstMtt);
+      freeEntries(translation);
       mptIndexes.free(index);
     }
   }
@@ -122,27 +190,52 @@ final class Registrar {
   }
 
   /**
-   * Registers memory that is addressed as the process addresses it.
-   *
-   * @param afterwards is done when the card can no longer reach the memory
-   */
-  Registration registerUser(DmaMapping mapping, Runnable afterwards, int pd, int accessBits) {
-    return register(mapping, afterwards, pd, accessBits, mapping.segment().address());
-  }
-
-  /**
-   * Registers.
+   * Registers memory of an application.
    *
    * @param mapping belongs to the registration from here on, unless this throws
+   * @param afterwards is done when the card can no longer reach the memory
    * @param start the address of the first byte
    */
+  Registration registerUser(
+      DmaMapping mapping, Runnable afterwards, int pd, int accessBits, long start) {
+    return register(mapping, afterwards, pd, accessBits, start);
+  }
+
   private Registration register(
       DmaMapping mapping, Runnable afterwards, int pd, int accessBits, long start) {
-    long length = mapping.segment().byteSize();
-    long inPage = mapping.segment().address() & DmaMapping.PAGE_SIZE - 1;
-    long pages = (inPage + length + DmaMapping.PAGE_SIZE - 1) / DmaMapping.PAGE_SIZE;
     MemoryRegistrationEvent event = new MemoryRegistrationEvent();
     event.begin();
+    try (Undo undo = new Undo()) {
+      Translation translation = translate(mapping);
+      undo.add(() -> freeEntries(translation));
+      int index = mptIndexes.allocate();
+      undo.add(() -> mptIndexes.free(index));
+      IcmRange mpt = icm.reserve(IcmTable.MPT, index, 1);
+      undo.add(mpt::close);
+      Registration registration = new Registration(translation, afterwards, index, mpt);
+      registration.give(translation, pd, accessBits, start);
+      undo.forget();
+      event.end();
+      if (event.shouldCommit()) {
+        event.bytes = mapping.segment().byteSize();
+        event.pages = pages(mapping);
+        event.lkey = registration.key;
+        event.commit();
+      }
+      return registration;
+    }
+  }
+
+  private static long pages(DmaMapping mapping) {
+    long length = mapping.segment().byteSize();
+    long inPage = mapping.segment().address() & DmaMapping.PAGE_SIZE - 1;
+    return (inPage + length + DmaMapping.PAGE_SIZE - 1) / DmaMapping.PAGE_SIZE;
+  }
+
+  /** Puts the pages of memory into the translation table. */
+  private Translation translate(DmaMapping mapping) {
+    long inPage = mapping.segment().address() & DmaMapping.PAGE_SIZE - 1;
+    long pages = pages(mapping);
     try (Undo undo = new Undo()) {
       long firstMtt =
           mttEntries
@@ -155,38 +248,17 @@ final class Registrar {
                                   + " deregister memory first")
                               .formatted(pages, icm.capacity(IcmTable.MTT))));
       undo.add(() -> mttEntries.free(firstMtt));
-      int index = mptIndexes.allocate();
-      undo.add(() -> mptIndexes.free(index));
       IcmRange mtt = icm.reserve(IcmTable.MTT, firstMtt, pages);
       undo.add(mtt::close);
-      IcmRange mpt = icm.reserve(IcmTable.MPT, index, 1);
-      undo.add(mpt::close);
       writeMtt(mapping, firstMtt, pages, inPage);
-      Registration registration = new Registration(mapping, afterwards, index, firstMtt, mpt, mtt);
-      commands.sw2hwMpt(
-          index,
-          new Mpt(
-              MptFlags.MIO | MptFlags.REGION | accessBits,
-              0, // log2 of the page size, less 12
-              registration.key,
-              pd,
-              start,
-              length,
-              0,
-              0,
-              0,
-              firstMtt,
-              0));
       undo.forget();
-      event.end();
-      if (event.shouldCommit()) {
-        event.bytes = length;
-        event.pages = pages;
-        event.lkey = registration.key;
-        event.commit();
-      }
-      return registration;
+      return new Translation(mapping, firstMtt, mtt);
     }
+  }
+
+  private void freeEntries(Translation translation) {
+    translation.mtt.close();
+    mttEntries.free(translation.firstMtt);
   }
 
   private void writeMtt(DmaMapping mapping, long firstMtt, long pages, long inPage) {

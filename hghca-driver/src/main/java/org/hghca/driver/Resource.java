@@ -1,9 +1,11 @@
 package org.hghca.driver;
 
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
@@ -12,7 +14,7 @@ import org.hghca.verbs.VerbsException;
  * event of it was taken and not acknowledged. What uses it is known by name.
  */
 abstract class Resource implements AutoCloseable {
-  private final List<Resource> used;
+  private volatile List<Resource> used;
   private final Set<Resource> users = new LinkedHashSet<>();
   private final Set<HghcaAsyncEvent> unacknowledged = new LinkedHashSet<>();
 
@@ -49,6 +51,11 @@ abstract class Resource implements AutoCloseable {
   /** Gives back what it holds; called once. */
   abstract void release();
 
+  /**
+   * Lets go of what may still be held by others than resources; where it throws, all stays open.
+   */
+  void prepareRelease() {}
+
   private void addUser(Resource user) {
     synchronized (guard) {
       checkOpen();
@@ -75,6 +82,24 @@ abstract class Resource implements AutoCloseable {
     }
   }
 
+  /**
+   * Uses another resource, beside those that it uses already. Not while this is closed.
+   *
+   * @throws VerbsException EINVAL when the other is closed
+   */
+  final void use(Resource other) {
+    other.addUser(this);
+    used = Stream.concat(used.stream(), Stream.of(other)).toList();
+  }
+
+  /** Uses a resource no longer. */
+  final void useNoMore(Resource other) {
+    List<Resource> left = new ArrayList<>(used);
+    left.remove(other);
+    used = List.copyOf(left);
+    other.removeUser(this);
+  }
+
   final boolean isClosed() {
     return closed;
   }
@@ -93,29 +118,33 @@ abstract class Resource implements AutoCloseable {
 
   @Override
   public final void close() {
-    synchronized (guard) {
-      if (closed) {
-        return;
+    // Not in the middle of what its own methods do; who uses it is known under the guard.
+    synchronized (this) {
+      synchronized (guard) {
+        if (closed) {
+          return;
+        }
+        if (!users.isEmpty()) {
+          throw new VerbsException(
+              Errno.EBUSY,
+              "%s is in use by %s: close them first"
+                  .formatted(
+                      describe(),
+                      users.stream().map(Resource::describe).collect(Collectors.joining(", "))));
+        }
+        if (!unacknowledged.isEmpty()) {
+          throw new VerbsException(
+              Errno.EBUSY,
+              "%s has events that were not acknowledged: %s: acknowledge them first"
+                  .formatted(
+                      describe(),
+                      unacknowledged.stream()
+                          .map(event -> event.type().symbol())
+                          .collect(Collectors.joining(", "))));
+        }
+        prepareRelease();
+        closed = true;
       }
-      if (!users.isEmpty()) {
-        throw new VerbsException(
-            Errno.EBUSY,
-            "%s is in use by %s: close them first"
-                .formatted(
-                    describe(),
-                    users.stream().map(Resource::describe).collect(Collectors.joining(", "))));
-      }
-      if (!unacknowledged.isEmpty()) {
-        throw new VerbsException(
-            Errno.EBUSY,
-            "%s has events that were not acknowledged: %s: acknowledge them first"
-                .formatted(
-                    describe(),
-                    unacknowledged.stream()
-                        .map(event -> event.type().symbol())
-                        .collect(Collectors.joining(", "))));
-      }
-      closed = true;
     }
     try {
       release();

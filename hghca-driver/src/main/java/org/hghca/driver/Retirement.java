@@ -33,16 +33,26 @@ final class Retirement {
     try {
       command.run();
     } catch (RuntimeException e) {
-      LOG.warn("{} stays reserved until the device is reset: {}", what, e.getMessage());
-      synchronized (untilReset) {
-        untilReset.add(freeMemory);
-      }
+      keepUntilReset(what, e, freeMemory);
       return;
     }
     try {
       freeMemory.run();
     } finally {
       freeNumbers.run();
+    }
+  }
+
+  /**
+   * Keeps memory until the reset that ends the device, because the card may reach it till then.
+   *
+   * @param what for the log
+   * @param cause how the card failed
+   */
+  void keepUntilReset(String what, RuntimeException cause, Runnable freeMemory) {
+    LOG.warn("{} stays reserved until the device is reset: {}", what, cause.getMessage());
+    synchronized (untilReset) {
+      untilReset.add(freeMemory);
     }
   }
 

@@ -91,6 +91,10 @@ final class FailingFunction implements PciFunction {
     return closed;
   }
 
+  int mappings() {
+    return mappings.size();
+  }
+
   int mappingsAtClose() {
     return mappingsAtClose;
   }

@@ -12,6 +12,7 @@ class ResourceTest {
   private static final class Named extends Resource {
     private final String name;
     private int releases;
+    private boolean held;
 
     Named(String name, Resource... used) {
       super(used);
@@ -21,6 +22,13 @@ class ResourceTest {
     @Override
     String describe() {
       return name;
+    }
+
+    @Override
+    void prepareRelease() {
+      if (held) {
+        throw new VerbsException(Errno.EBUSY, "native code uses " + name);
+      }
     }
 
     @Override
@@ -70,5 +78,34 @@ class ResourceTest {
     child.abandon();
     assertThatCode(parent::close).doesNotThrowAnyException();
     assertThat(child.releases).isZero();
+  }
+
+  @Test
+  void whatIsUsedInsteadCannotBeClosedAndWhatWasUsedBeforeCan() {
+    Named before = new Named("PD 0x1");
+    Named instead = new Named("PD 0x2");
+    Named child = new Named("MR 0x10", before);
+    child.use(instead);
+    child.useNoMore(before);
+    assertThatCode(before::close).doesNotThrowAnyException();
+    assertThatThrownBy(instead::close).hasMessageContaining("PD 0x2 is in use by MR 0x10");
+    assertThatThrownBy(() -> child.use(before)).hasMessage("PD 0x1 is closed: EINVAL (22)");
+    child.close();
+    assertThatCode(instead::close).doesNotThrowAnyException();
+  }
+
+  @Test
+  void whatCannotBeLetGoOfStaysOpen() {
+    Named parent = new Named("PD 0x1");
+    Named child = new Named("MR 0x10", parent);
+    child.held = true;
+    assertThatThrownBy(child::close).hasMessage("native code uses MR 0x10: EBUSY (16)");
+    assertThat(child.isClosed()).isFalse();
+    assertThat(child.releases).isZero();
+    assertThatThrownBy(parent::close).hasMessageContaining("in use by MR 0x10");
+    child.held = false;
+    child.close();
+    assertThat(child.releases).isEqualTo(1);
+    parent.close();
   }
 }

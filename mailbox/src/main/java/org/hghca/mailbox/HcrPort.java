@@ -90,7 +90,8 @@ final class HcrPort {
       int ended = awaitFree("%s did not end %s", what);
       if (ended == 0) {
         throw new DeviceFatalException(
-            "%s was reset while it was given %s: it has forgotten everything".formatted(place, what));
+            "%s was reset while it was given %s: it has forgotten everything"
+                .formatted(place, what));
       }
       return Hcr.status(ended);
     } catch (DeviceFatalException e) {

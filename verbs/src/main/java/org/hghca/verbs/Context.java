@@ -56,6 +56,16 @@ public interface Context extends AutoCloseable {
    */
   void addNeighbor(Gid gid, long mac);
 
+  /**
+   * How connections that are given no flow label (0) get one: from when they are taken to RTR on
+   * {@link RoceEntropy#flowLabel} of both numbers stands in their address vector, and is what
+   * {@link QueuePair#query} answers. At first {@link RoceEntropy#V2}.
+   */
+  RoceEntropy entropy();
+
+  /** Sets {@link #entropy()}, for connections that are made from now on. */
+  void entropy(RoceEntropy entropy);
+
   /** {@code ibv_create_comp_channel}. */
   CompletionChannel createCompletionChannel();
 

@@ -5,7 +5,8 @@ import java.util.Set;
 
 /**
  * Registered memory: {@code ibv_mr}. Thread-safe. Closing is idempotent: the device cannot reach
- * the memory any more when it returns.
+ * the memory any more when it returns. Closing memory of {@link ProtectionDomain#allocate} while
+ * native code is using it fails with EBUSY and changes nothing.
  */
 public interface MemoryRegion extends AutoCloseable {
 
@@ -33,12 +34,17 @@ public interface MemoryRegion extends AutoCloseable {
 
   /**
    * Changes memory, domain or rights: {@code ibv_rereg_mr}. The keys stay. Requests that are under
-   * way while this runs may fail. On failure the region is as before, unless it was the device that
-   * refused: then no access through the region succeeds until it is re-registered, and it can only
-   * be that or closed.
+   * way while this runs may fail. The domain left can be closed afterwards, and memory left that
+   * came from {@link ProtectionDomain#allocate} ends; a part of that memory can be named to keep
+   * it.
+   *
+   * <p>On failure the region is as before, unless it was the device that refused the change: then
+   * no access through the region succeeds until it is re-registered, and it can only be that or
+   * closed. Memory that was to end has ended then.
    *
    * @throws VerbsException as {@link ProtectionDomain#register}; EINVAL when nothing is to change,
-   *     or the domain belongs to another context
+   *     the domain belongs to another context, or the region is closed; EBUSY when memory that is
+   *     to end is in use by native code; EIO when the device refuses
    */
   void reregister(Reregistration changes);
 

@@ -22,8 +22,8 @@ public interface ProtectionDomain extends AutoCloseable {
    *
    * @throws VerbsException EINVAL for heap memory, an empty segment, memory of a closed arena or
    *     confined to another thread, LOCAL_WRITE on a read-only segment, REMOTE_WRITE or
-   *     REMOTE_ATOMIC without LOCAL_WRITE; EOPNOTSUPP for flags that the device lacks; ENOMEM when
-   *     a limit is hit
+   *     REMOTE_ATOMIC without LOCAL_WRITE, ZERO_BASED for memory that does not start at a page;
+   *     EOPNOTSUPP for flags that the device lacks; ENOMEM when a limit is hit
    */
   MemoryRegion register(MemorySegment memory, Set<AccessFlag> access);
 
@@ -34,7 +34,8 @@ public interface ProtectionDomain extends AutoCloseable {
 
   /**
    * Allocates zeroed page-aligned memory and registers it. It lives exactly as long as its region:
-   * touching it after the region's end throws.
+   * touching it after the region's end throws. From 2 MiB it is in huge pages where the system has
+   * them.
    *
    * @param bytes at least 1
    * @throws VerbsException as {@link #register(MemorySegment, Set)}

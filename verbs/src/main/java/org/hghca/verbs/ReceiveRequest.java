@@ -39,6 +39,16 @@ public final class ReceiveRequest extends WorkRequest {
     return empty().sge(region, offset, length);
   }
 
+  /** Starts afresh with all of a buffer. */
+  public ReceiveRequest into(RegisteredBuffer buffer) {
+    return empty().sge(buffer);
+  }
+
+  /** Adds all of a buffer. */
+  public ReceiveRequest sge(RegisteredBuffer buffer) {
+    return sge(buffer.region(), buffer.offset(), buffer.length());
+  }
+
   /**
    * Adds a part of a memory region.
    *

@@ -146,6 +146,17 @@ public final class SendRequest extends WorkRequest {
     return this;
   }
 
+  /** Adds all of a buffer. */
+  public SendRequest sge(RegisteredBuffer buffer) {
+    return sge(buffer, buffer.length());
+  }
+
+  /** Adds the first bytes of a buffer. */
+  public SendRequest sge(RegisteredBuffer buffer, long length) {
+    Objects.checkFromIndexSize(0, length, buffer.length());
+    return sge(buffer.region(), buffer.offset(), length);
+  }
+
   /**
    * Adds memory by address and key, as they are. Such an element cannot be sent inline.
    *

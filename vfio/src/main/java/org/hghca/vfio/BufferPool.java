@@ -5,33 +5,42 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Page-aligned memory for application data. Each buffer is a segment with a lifetime of its own, so
  * that touching it after its end throws instead of reaching what somebody else was given since. The
- * memory itself is kept and used again. Thread-safe.
+ * memory itself is kept and used again, for what needs about as much: sizes are rounded up to a
+ * power of two pages, and above 2 MiB by a quarter at most, to whole huge pages. Memory of 2 MiB
+ * and more is in huge pages where the system has them. Thread-safe.
  */
 public final class BufferPool implements AutoCloseable {
   private final Arena arena;
+  private final HugePages hugePages;
   private final Map<Long, ArrayDeque<MemorySegment>> free = new HashMap<>();
   private int lent;
   private boolean closed;
 
   public BufferPool() {
-    this(Arena.ofShared());
+    this(Arena.ofShared(), new HugePages());
   }
 
   /** A pool of an arena that the pool closes. */
-  BufferPool(Arena arena) {
+  BufferPool(Arena arena, HugePages hugePages) {
     this.arena = arena;
+    this.hugePages = hugePages;
   }
 
-  /** A piece of zeroed memory; closing ends its life. Closing twice does nothing. */
+  /**
+   * A piece of zeroed memory: as the program sees it, which ends, and as a device may see it, whose
+   * memory is nobody else's before the buffer is closed.
+   */
   public static final class Buffer implements AutoCloseable {
     private final BufferPool pool;
     private final MemorySegment slab;
     private final Arena life = Arena.ofShared();
     private final MemorySegment segment;
+    private boolean closed;
 
     @SuppressWarnings("restricted")
     private Buffer(BufferPool pool, MemorySegment slab, long bytes) {
@@ -45,15 +54,34 @@ public final class BufferPool implements AutoCloseable {
       return segment;
     }
 
+    /** The same bytes for a device; they stay valid until the buffer is closed. */
+    public MemorySegment deviceMemory() {
+      return slab.asSlice(0, segment.byteSize());
+    }
+
     /**
-     * Ends the buffer's life.
+     * Ends the program's access: touching {@link #segment} throws from now on. Ending twice does
+     * nothing.
+     *
+     * @throws IllegalStateException while native code is using the memory; the buffer lives on
+     */
+    public synchronized void end() {
+      if (life.scope().isAlive()) {
+        life.close();
+      }
+    }
+
+    /**
+     * Ends the program's access and gives the memory back: no device may reach it any more. Closing
+     * twice does nothing.
      *
      * @throws IllegalStateException while native code is using the memory; the buffer lives on
      */
     @Override
     public synchronized void close() {
-      if (life.scope().isAlive()) {
-        life.close();
+      end();
+      if (!closed) {
+        closed = true;
         pool.giveBack(slab);
       }
     }
@@ -74,14 +102,29 @@ public final class BufferPool implements AutoCloseable {
       throw new VfioException(
           VfioException.Reason.INVALID, "cannot allocate %d bytes".formatted(bytes));
     }
-    long size = PagePool.wholePages(bytes);
+    long size = slabSize(bytes);
     ArrayDeque<MemorySegment> left = free.get(size);
     MemorySegment slab =
-        left != null && !left.isEmpty()
-            ? left.removeLast().fill((byte) 0)
-            : PagePool.fresh(arena, bytes, size);
+        left != null && !left.isEmpty() ? left.removeLast().fill((byte) 0) : fresh(bytes, size);
     lent++;
     return new Buffer(this, slab, bytes);
+  }
+
+  /** How much is taken for some bytes; not positive when there is no so much. */
+  private static long slabSize(long bytes) {
+    long pages = PagePool.wholePages(bytes);
+    long power = Long.highestOneBit(pages - 1) << 1;
+    if (power <= HugePages.SIZE) {
+      return Math.max(pages, power);
+    }
+    long step = Math.max(HugePages.SIZE, power / 8);
+    return pages + step - 1 & -step;
+  }
+
+  private MemorySegment fresh(long bytes, long size) {
+    Optional<MemorySegment> huge =
+        size >= HugePages.SIZE ? hugePages.allocate(arena, size) : Optional.empty();
+    return huge.orElseGet(() -> PagePool.fresh(arena, bytes, size));
   }
 
   private synchronized void giveBack(MemorySegment slab) {

@@ -17,6 +17,7 @@ import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class BufferPoolTest {
@@ -69,6 +70,40 @@ class BufferPoolTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({"5, 8", "513, 767", "1025, 1536", "4097, 5120"})
+  void whatOneBufferLeavesALargerOneCanTake(int pages, int largerPages) {
+    Buffer first = pool.allocate(pages * 4096L);
+    long address = first.segment().address();
+    first.close();
+
+    try (Buffer second = pool.allocate(largerPages * 4096L)) {
+      assertThat(second.segment().address()).isEqualTo(address);
+      assertThat(second.segment().byteSize()).isEqualTo(largerPages * 4096L);
+    }
+  }
+
+  @Test
+  void aDeviceMayReachABufferUntilItIsClosedAndTheProgramUntilItEnds() {
+    Buffer first = pool.allocate(64);
+    MemorySegment forDevice = first.deviceMemory();
+    assertThat(forDevice.byteSize()).isEqualTo(64);
+    assertThat(forDevice.address()).isEqualTo(first.segment().address());
+    first.end();
+    first.end();
+
+    assertThat(first.segment().scope().isAlive()).isFalse();
+    forDevice.set(ValueLayout.JAVA_BYTE, 0, (byte) 1);
+    try (Buffer second = pool.allocate(64)) {
+      assertThat(second.segment().address()).isNotEqualTo(forDevice.address());
+    }
+    first.close();
+    try (Buffer third = pool.allocate(64);
+        Buffer fourth = pool.allocate(64)) {
+      assertThat(forDevice.address()).isIn(third.segment().address(), fourth.segment().address());
+    }
+  }
+
   @Test
   void closingABufferTwiceDoesNotLendItTwice() {
     Buffer first = pool.allocate(64);
@@ -98,7 +133,7 @@ class BufferPoolTest {
   @Test
   void memoryOfAClosedPoolGoesBackWithTheLastBuffer() {
     Arena arena = Arena.ofShared();
-    BufferPool other = new BufferPool(arena);
+    BufferPool other = new BufferPool(arena, new HugePages());
     Buffer first = other.allocate(64);
     Buffer last = other.allocate(64);
 
@@ -113,7 +148,7 @@ class BufferPoolTest {
   @Test
   void memoryOfAClosedPoolWithoutBuffersGoesBackAtOnce() {
     Arena arena = Arena.ofShared();
-    BufferPool other = new BufferPool(arena);
+    BufferPool other = new BufferPool(arena, new HugePages());
     other.allocate(64).close();
 
     other.close();

@@ -4,16 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Set;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.MemoryWindowType;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -123,6 +129,17 @@ class BadRegistrationTest {
     }
   }
 
+  @Test
+  void localWriteOnAFileThatWasMappedReadOnly(@TempDir Path directory) throws IOException {
+    Path file = Files.write(directory.resolve("mapped"), new byte[5000]);
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared();
+        FileChannel channel = FileChannel.open(file)) {
+      MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, 5000, arena);
+      assertRefused(pair.left.pd, mapped, Set.of(AccessFlag.LOCAL_WRITE), "read-only");
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(
       value = AccessFlag.class,
@@ -144,7 +161,7 @@ class BadRegistrationTest {
   @ParameterizedTest
   @EnumSource(
       value = AccessFlag.class,
-      names = {"MW_BIND", "ZERO_BASED", "ON_DEMAND"})
+      names = {"MW_BIND", "ON_DEMAND"})
   void flagsThatTheDeviceLacks(AccessFlag flag) {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
@@ -152,6 +169,18 @@ class BadRegistrationTest {
               () -> pair.left.pd.register(arena.allocate(64), AccessFlag.LOCAL_WRITE, flag))
           .isInstanceOf(VerbsException.class)
           .hasMessageContaining(flag.name())
+          .extracting("errno")
+          .isEqualTo(Errno.EOPNOTSUPP);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void memoryWindows(MemoryWindowType type) {
+    try (RcPair pair = RcPair.open()) {
+      assertThatThrownBy(() -> pair.left.pd.allocateMemoryWindow(type))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("memory windows of " + type)
           .extracting("errno")
           .isEqualTo(Errno.EOPNOTSUPP);
     }

@@ -66,6 +66,8 @@ class LocalErrorTest {
             opcode ->
                 Stream.of(
                     Arguments.of(opcode, -1L, 2L),
+                    Arguments.of(opcode, -1L, 8L),
+                    Arguments.of(opcode, 993L, 8L),
                     Arguments.of(opcode, 999L, 2L),
                     Arguments.of(opcode, 1000L, 1L)));
   }
@@ -76,6 +78,18 @@ class LocalErrorTest {
     try (RcPair pair = RcPair.open();
         MemoryRegion region = pair.left.pd.allocate(1000, Side.ALL)) {
       assertSendFails(pair, opcode, region.address() + offset, length, region.lkey());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("outside")
+  void anElementThatReachesOutsideARegionAtAnOddAddress(WrOpcode opcode, long offset, long length) {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared()) {
+      MemorySegment memory = arena.allocate(8192, 4096).asSlice(3501, 1000);
+      try (MemoryRegion region = pair.left.pd.register(memory, Side.ALL)) {
+        assertSendFails(pair, opcode, region.address() + offset, length, region.lkey());
+      }
     }
   }
 

@@ -162,6 +162,46 @@ class RegistrationTest {
   }
 
   @Test
+  void aFileThatWasMappedReadOnlyIsSent(@TempDir Path directory) throws IOException {
+    byte[] content = new byte[5000];
+    new SplittableRandom(5).nextBytes(content);
+    Path file = Files.write(directory.resolve("mapped"), content);
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared();
+        FileChannel channel = FileChannel.open(file)) {
+      MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, 5000, arena);
+      try (MemoryRegion region = pair.left.pd.register(mapped)) {
+        pair.right.postReceive(1, 0, 5000);
+        pair.left.qp.postSend(pair.left.send.send().sge(region).signaled());
+        Side.assertSuccess(pair.left.sent());
+        Side.assertSuccess(pair.right.received());
+        assertThat(pair.right.memory().asSlice(0, 5000).mismatch(mapped)).isEqualTo(-1);
+      }
+    }
+  }
+
+  @Test
+  void moreThanTwoGibibytesAreUsableFromEndToEnd(@TempDir Path directory) throws IOException {
+    long length = (2L << 30) + 4097;
+    // A file without blocks: only what is written takes room.
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared();
+        FileChannel channel =
+            FileChannel.open(
+                directory.resolve("sparse"),
+                StandardOpenOption.CREATE_NEW,
+                StandardOpenOption.SPARSE,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE)) {
+      MemorySegment mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, length, arena);
+      try (MemoryRegion region = pair.right.pd.register(mapped, Side.ALL)) {
+        assertThat(region.length()).isEqualTo(length);
+        use(pair, region);
+      }
+    }
+  }
+
+  @Test
   void manyRegionsAtOnceHaveKeysOfTheirOwn() {
     int count = 500;
     try (RcPair pair = RcPair.open();

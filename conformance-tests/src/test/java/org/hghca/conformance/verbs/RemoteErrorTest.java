@@ -16,6 +16,7 @@ import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -80,6 +81,10 @@ class RemoteErrorTest {
                     Arguments.of(opcode, -1L, 2L),
                     Arguments.of(opcode, 1000L, 1L),
                     Arguments.of(opcode, 999L, 2L),
+                    Arguments.of(opcode, -1L, 8L),
+                    Arguments.of(opcode, -7L, 8L),
+                    Arguments.of(opcode, 993L, 8L),
+                    Arguments.of(opcode, 999L, 8L),
                     Arguments.of(opcode, 0L, 1001L),
                     Arguments.of(opcode, -1L, 1001L),
                     Arguments.of(opcode, 4096L, 1L),
@@ -102,6 +107,25 @@ class RemoteErrorTest {
             WcStatus.REM_ACCESS_ERR);
         MemorySegment same = arena.allocate(16384).fill((byte) 0x5a);
         assertThat(around.mismatch(same)).isEqualTo(-1);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 1", "63, 7", "4095, 2", "4095, 4098", "4097, 4095", "5001, 999"})
+  void regionsAtOddAddressesAndOfOddLengthsEndToTheByte(long offset, long length) {
+    for (WrOpcode opcode : RDMA) {
+      for (boolean before : new boolean[] {true, false}) {
+        try (RcPair pair = RcPair.open();
+            Arena arena = Arena.ofShared()) {
+          MemorySegment memory = arena.allocate(16384, 4096).asSlice(offset, length);
+          try (MemoryRegion region = pair.right.pd.register(memory, Side.ALL)) {
+            long first = region.address();
+            long last = first + length - 1;
+            assertFails(
+                pair, opcode, before ? first - 1 : last, region.rkey(), 2, WcStatus.REM_ACCESS_ERR);
+          }
+        }
       }
     }
   }

@@ -1,0 +1,352 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.Reregistration;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WcStatus;
+import org.junit.jupiter.api.Test;
+
+/** Memory regions whose memory, domain and rights change while their keys stay. */
+class ReregistrationTest {
+  private static final AccessFlag LOCAL_WRITE = AccessFlag.LOCAL_WRITE;
+  private static final AccessFlag REMOTE_WRITE = AccessFlag.REMOTE_WRITE;
+  private static final AccessFlag REMOTE_READ = AccessFlag.REMOTE_READ;
+
+  /** The peer writes into a region of the right side. */
+  private static WcStatus write(RcPair pair, long address, int rkey, long length) {
+    pair.left.qp.postSend(
+        pair.left.send.rdmaWrite(address, rkey).sge(pair.left.buffer, 0, length).signaled());
+    return pair.left.sent().status();
+  }
+
+  private static WcStatus read(RcPair pair, MemoryRegion region, long length) {
+    pair.left.qp.postSend(
+        pair.left
+            .send
+            .rdmaRead(region.address(), region.rkey())
+            .sge(pair.left.buffer, 0, length)
+            .signaled());
+    return pair.left.sent().status();
+  }
+
+  private static void assertWritten(RcPair pair, MemoryRegion region, long seed) {
+    long length = Math.min(region.length(), 10_000);
+    pair.left.randomize(0, length, new SplittableRandom(seed));
+    assertThat(write(pair, region.address(), region.rkey(), length)).isEqualTo(WcStatus.SUCCESS);
+    MemorySegment found = region.segment().asSlice(0, length);
+    assertThat(found.mismatch(pair.left.memory().asSlice(0, length))).isEqualTo(-1);
+  }
+
+  private static void reconnect(RcPair pair) {
+    pair.left.qp.modify(QpAttributes.to(QpState.RESET));
+    pair.right.qp.modify(QpAttributes.to(QpState.RESET));
+    pair.connect(5, 6);
+  }
+
+  private static void assertRefused(
+      MemoryRegion region, Reregistration changes, Errno errno, String... words) {
+    ProtectionDomain domain = region.protectionDomain();
+    MemorySegment memory = region.segment();
+    long address = region.address();
+    Set<AccessFlag> access = region.access();
+    assertThatThrownBy(() -> region.reregister(changes))
+        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
+        .hasMessageContainingAll(words);
+    assertThat(region.protectionDomain()).isSameAs(domain);
+    assertThat(region.segment()).isEqualTo(memory);
+    assertThat(region.address()).isEqualTo(address);
+    assertThat(region.access()).isEqualTo(access);
+  }
+
+  @Test
+  void otherMemoryIsReachedUnderTheSameKeysAndTheOldIsNot() {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared()) {
+      MemorySegment before = arena.allocate(20_000);
+      MemorySegment after = arena.allocate(50_001);
+      try (MemoryRegion region = pair.right.pd.register(before.asSlice(3, 9000), Side.ALL)) {
+        int lkey = region.lkey();
+        int rkey = region.rkey();
+        assertWritten(pair, region, 1);
+        before.fill((byte) 0x5a);
+
+        region.reregister(Reregistration.to(after.asSlice(1)));
+
+        assertThat(region.lkey()).isEqualTo(lkey);
+        assertThat(region.rkey()).isEqualTo(rkey);
+        assertThat(region.segment()).isEqualTo(after.asSlice(1));
+        assertThat(region.address()).isEqualTo(after.address() + 1);
+        assertThat(region.length()).isEqualTo(50_000);
+        assertThat(region.access()).isEqualTo(Side.ALL);
+        assertThat(region.protectionDomain()).isSameAs(pair.right.pd);
+        assertWritten(pair, region, 2);
+        assertThat(write(pair, region.address() + 49_999, rkey, 1)).isEqualTo(WcStatus.SUCCESS);
+        assertThat(write(pair, before.address() + 3, rkey, 8)).isEqualTo(WcStatus.REM_ACCESS_ERR);
+        assertThat(before.mismatch(arena.allocate(20_000).fill((byte) 0x5a))).isEqualTo(-1);
+      }
+    }
+  }
+
+  @Test
+  void aReceiveThatWaitsWithTheOldAddressFailsBothSides() {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared();
+        MemoryRegion region = pair.right.pd.register(arena.allocate(4096, 4096), Side.ALL)) {
+      pair.right.qp.postReceive(pair.right.receive.wrId(3).into(region));
+      region.reregister(Reregistration.to(arena.allocate(4096, 4096)));
+      pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 8).signaled());
+      assertThat(pair.left.sent().status()).isEqualTo(WcStatus.REM_OP_ERR);
+      Wc received = pair.right.received();
+      assertThat(received.status()).isEqualTo(WcStatus.LOC_PROT_ERR);
+      assertThat(received.wrId()).isEqualTo(3);
+
+      reconnect(pair);
+      pair.right.qp.postReceive(pair.right.receive.wrId(4).into(region));
+      pair.left.randomize(0, 100, new SplittableRandom(3));
+      pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 100).signaled());
+      Side.assertSuccess(pair.left.sent());
+      Side.assertSuccess(pair.right.received());
+      assertThat(region.segment().asSlice(0, 100).mismatch(pair.left.memory().asSlice(0, 100)))
+          .isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void rightsAreAddedAndTakenAway() {
+    try (RcPair pair = RcPair.open();
+        MemoryRegion region = pair.right.pd.allocate(10_000, LOCAL_WRITE, REMOTE_READ)) {
+      region.reregister(Reregistration.to(LOCAL_WRITE, REMOTE_WRITE));
+      assertThat(region.access()).containsExactlyInAnyOrder(LOCAL_WRITE, REMOTE_WRITE);
+      assertWritten(pair, region, 4);
+      assertThat(read(pair, region, 8)).isEqualTo(WcStatus.REM_ACCESS_ERR);
+
+      reconnect(pair);
+      region.segment().fill((byte) 7);
+      region.reregister(Reregistration.to(LOCAL_WRITE, REMOTE_READ));
+      assertThat(read(pair, region, 8)).isEqualTo(WcStatus.SUCCESS);
+      assertThat(pair.left.memory().get(ValueLayout.JAVA_BYTE, 7)).isEqualTo((byte) 7);
+      assertThat(write(pair, region.address(), region.rkey(), 8))
+          .isEqualTo(WcStatus.REM_ACCESS_ERR);
+      assertThat(region.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
+    }
+  }
+
+  @Test
+  void localWritesAreAddedAndTakenAway() {
+    try (RcPair pair = RcPair.open();
+        MemoryRegion region = pair.right.pd.allocate(100, Set.of())) {
+      MemorySegment memory = region.segment();
+      region.reregister(Reregistration.to(LOCAL_WRITE, REMOTE_WRITE));
+      assertThat(region.segment()).isEqualTo(memory);
+      assertWritten(pair, region, 5);
+      region.reregister(Reregistration.to());
+      assertThat(region.access()).isEmpty();
+      pair.right.qp.postReceive(pair.right.receive.into(region));
+      pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 8).signaled());
+      assertThat(pair.left.sent().status()).isEqualTo(WcStatus.REM_OP_ERR);
+      assertThat(pair.right.received().status()).isEqualTo(WcStatus.LOC_PROT_ERR);
+    }
+  }
+
+  @Test
+  void aReceiveBufferThatWentToAnotherDomainFailsBothSides() {
+    try (RcPair pair = RcPair.open();
+        ProtectionDomain other = pair.right.context.allocateProtectionDomain();
+        MemoryRegion region = pair.right.pd.allocate(1000, Side.ALL)) {
+      pair.right.qp.postReceive(pair.right.receive.into(region));
+      region.reregister(Reregistration.to(other));
+      assertThat(region.protectionDomain()).isSameAs(other);
+      pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 8).signaled());
+      assertThat(pair.left.sent().status()).isEqualTo(WcStatus.REM_OP_ERR);
+      assertThat(pair.right.received().status()).isEqualTo(WcStatus.LOC_PROT_ERR);
+      assertThatThrownBy(other::close).hasMessageContainingAll("MR", "EBUSY");
+
+      reconnect(pair);
+      region.reregister(Reregistration.to(pair.right.pd));
+      assertWritten(pair, region, 6);
+    }
+  }
+
+  @Test
+  void theDomainThatARegionLeftCanBeClosed() {
+    try (RcPair pair = RcPair.open()) {
+      ProtectionDomain first = pair.right.context.allocateProtectionDomain();
+      try (MemoryRegion region = first.allocate(1000, Side.ALL)) {
+        region.reregister(Reregistration.to(pair.right.pd));
+        first.close();
+        assertRefused(region, Reregistration.to(first), Errno.EINVAL, "closed");
+        assertWritten(pair, region, 7);
+        assertThatThrownBy(pair.right.pd::close).hasMessageContaining("MR");
+      }
+    }
+  }
+
+  @Test
+  void memoryDomainAndRightsChangeAtOnce() {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared()) {
+      ProtectionDomain first = pair.right.context.allocateProtectionDomain();
+      MemorySegment after = arena.allocate(3000);
+      try (MemoryRegion region = first.allocate(1000, REMOTE_READ)) {
+        region.reregister(
+            Reregistration.to(after).and(pair.right.pd).and(LOCAL_WRITE, REMOTE_WRITE));
+        assertThat(region.length()).isEqualTo(3000);
+        assertWritten(pair, region, 8);
+        first.close();
+      }
+    }
+  }
+
+  @Test
+  void allocatedMemoryEndsWhenItsRegionGoesToOtherMemory() {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared();
+        MemoryRegion region = pair.right.pd.allocate(5000, Side.ALL)) {
+      MemorySegment allocated = region.segment();
+      region.reregister(Reregistration.to(allocated.asSlice(4096, 10)));
+      assertThat(allocated.scope().isAlive()).isTrue();
+      assertThat(region.address()).isEqualTo(allocated.address() + 4096);
+      assertWritten(pair, region, 9);
+      region.reregister(Reregistration.to(allocated));
+      assertWritten(pair, region, 10);
+      region.reregister(Reregistration.to(arena.allocate(100)));
+      assertThat(allocated.scope().isAlive()).isFalse();
+      assertWritten(pair, region, 11);
+      // The pool has the memory again.
+      try (MemoryRegion next = pair.right.pd.allocate(5000, Side.ALL)) {
+        assertThat(next.address()).isEqualTo(allocated.address());
+        assertWritten(pair, next, 12);
+      }
+    }
+  }
+
+  @Test
+  void whatCannotBeRegisteredChangesNothing() {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared();
+        MemoryRegion region = pair.right.pd.allocate(1000, Side.ALL)) {
+      Context elsewhere = pair.left.context;
+      Reregistration nothing =
+          new Reregistration(Optional.empty(), Optional.empty(), Optional.empty());
+      Arena closed = Arena.ofShared();
+      MemorySegment gone = closed.allocate(64);
+      closed.close();
+      MemorySegment readOnly = arena.allocate(64).asReadOnly();
+      MemorySegment heap = MemorySegment.ofArray(new byte[64]);
+      try (ProtectionDomain foreign = elsewhere.allocateProtectionDomain()) {
+        assertRefused(region, nothing, Errno.EINVAL, "nothing is to change");
+        assertRefused(region, Reregistration.to(foreign), Errno.EINVAL, "another context");
+      }
+      assertRefused(region, Reregistration.to(heap), Errno.EINVAL, "heap");
+      assertRefused(region, Reregistration.to(arena.allocate(0)), Errno.EINVAL, "0 bytes");
+      assertRefused(region, Reregistration.to(gone), Errno.EINVAL, "closed arena");
+      assertRefused(region, Reregistration.to(readOnly), Errno.EINVAL, "read-only");
+      assertRefused(
+          region, Reregistration.to(region.segment().asReadOnly()), Errno.EINVAL, "read-only");
+      assertRefused(
+          region, Reregistration.to(REMOTE_WRITE), Errno.EINVAL, "REMOTE_WRITE", "LOCAL_WRITE");
+      assertRefused(region, Reregistration.to(AccessFlag.ON_DEMAND), Errno.EOPNOTSUPP, "ON_DEMAND");
+      assertRefused(
+          region,
+          Reregistration.to(arena.allocate(64, 64).asSlice(1)).and(AccessFlag.ZERO_BASED),
+          Errno.EINVAL,
+          "page");
+      assertWritten(pair, region, 13);
+    }
+  }
+
+  @Test
+  void rightsOfARegionWhoseArenaWasClosedDoNotChange() {
+    try (RcPair pair = RcPair.open()) {
+      Arena arena = Arena.ofShared();
+      try (MemoryRegion region = pair.right.pd.register(arena.allocate(64), Side.ALL)) {
+        arena.close();
+        assertThatThrownBy(() -> region.reregister(Reregistration.to(REMOTE_READ)))
+            .hasMessageContainingAll("closed arena", "EINVAL");
+      }
+    }
+  }
+
+  @Test
+  void aClosedRegionStaysClosed() {
+    try (RcPair pair = RcPair.open()) {
+      MemoryRegion region = pair.right.pd.allocate(1000, Side.ALL);
+      region.close();
+      assertThatThrownBy(() -> region.reregister(Reregistration.to(REMOTE_READ)))
+          .hasMessageContainingAll("closed", "EINVAL");
+    }
+  }
+
+  @Test
+  void manyChangesLeaveNothingBehind() {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared();
+        ProtectionDomain other = pair.right.context.allocateProtectionDomain();
+        MemoryRegion region = pair.right.pd.allocate(100_000, Side.ALL)) {
+      MemorySegment memory = arena.allocate(200_000);
+      SplittableRandom random = new SplittableRandom(14);
+      for (int i = 0; i < 200; i++) {
+        long offset = random.nextLong(100_000);
+        MemorySegment part = memory.asSlice(offset, 1 + random.nextLong(100_000));
+        region.reregister(Reregistration.to(part).and(other).and(REMOTE_READ));
+        region.reregister(
+            Reregistration.to(pair.right.pd).and(LOCAL_WRITE, REMOTE_WRITE, REMOTE_READ));
+        if (i % 20 == 0) {
+          assertWritten(pair, region, i);
+        }
+      }
+    }
+  }
+
+  @Test
+  void regionsCanBeChangedAndClosedByManyThreads() throws InterruptedException {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared();
+        ProtectionDomain other = pair.right.context.allocateProtectionDomain()) {
+      MemorySegment memory = arena.allocate(10_000);
+      for (int round = 0; round < 20; round++) {
+        MemoryRegion region = pair.right.pd.allocate(5000, Side.ALL);
+        Thread[] threads = new Thread[4];
+        List<Errno> refusals = new CopyOnWriteArrayList<>();
+        for (int t = 0; t < threads.length; t++) {
+          ProtectionDomain domain = t % 2 == 0 ? other : pair.right.pd;
+          MemorySegment part = memory.asSlice(t, 4096);
+          threads[t] =
+              Thread.ofPlatform()
+                  .start(
+                      () -> {
+                        try {
+                          for (int i = 0; i < 10; i++) {
+                            region.reregister(Reregistration.to(domain).and(part));
+                          }
+                        } catch (VerbsException e) {
+                          refusals.add(e.errno());
+                        }
+                      });
+        }
+        region.close();
+        for (Thread thread : threads) {
+          thread.join();
+        }
+        assertThat(refusals).allMatch(errno -> errno == Errno.EINVAL); // It is closed.
+      }
+    }
+  }
+}

@@ -1,0 +1,211 @@
+package org.hghca.verbs;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Buffers of one size in one memory region, to be acquired and released without registering anew.
+ * The buffer released last is acquired first, because the caches hold it. Thread-safe; acquiring
+ * and releasing allocate nothing, make no system call and take no lock, unless a thread must wait.
+ *
+ * <p>The memory is the protection domain's ({@link ProtectionDomain#allocate}); where the system
+ * has huge pages it is in those, from 2 MiB in all.
+ */
+public final class RegisteredBufferPool implements AutoCloseable {
+  /** A cache line of x86-64, which two buffers should not share. */
+  private static final long CACHE_LINE = 64;
+
+  private static final long PAGE = 4096;
+  private static final int NONE = -1;
+
+  /** More than there can be waiters, each of which takes one when it hears of the end. */
+  private static final int ENDED = 1 << 30;
+
+  private final MemoryRegion region;
+  private final RegisteredBuffer[] buffers;
+
+  /** As many permits as there are buffers on the stack, or soon will be. */
+  private final Semaphore available;
+
+  /** The stack: the top's index in the low half; in the high one how often it changed. */
+  private final AtomicLong top = new AtomicLong(NONE & 0xffff_ffffL);
+
+  /** What lies under each buffer of the stack. */
+  private final AtomicIntegerArray under;
+
+  private volatile boolean closed;
+
+  private RegisteredBufferPool(MemoryRegion region, int count, long length, long stride) {
+    this.region = region;
+    this.buffers = new RegisteredBuffer[count];
+    this.under = new AtomicIntegerArray(count);
+    this.available = new Semaphore(count);
+    for (int i = count - 1; i >= 0; i--) {
+      buffers[i] = new RegisteredBuffer(this, region, i, i * stride, length);
+      push(i);
+    }
+  }
+
+  /** A pool of buffers that each begin at a cache line; as the other {@code of}. */
+  public static RegisteredBufferPool of(
+      ProtectionDomain domain, int count, long length, AccessFlag... access) {
+    return of(domain, count, length, CACHE_LINE, AccessFlag.setOf(access));
+  }
+
+  /**
+   * Allocates and registers a pool.
+   *
+   * @param count how many buffers, at least 1
+   * @param length of each in bytes, at least 1
+   * @param alignment of each in bytes: a power of two, at most 4096
+   * @param access what the device and peers may do with them
+   * @throws VerbsException EINVAL when a number is out of its range; else as {@link
+   *     ProtectionDomain#allocate}
+   */
+  public static RegisteredBufferPool of(
+      ProtectionDomain domain, int count, long length, long alignment, Set<AccessFlag> access) {
+    if (count < 1 || count >= ENDED || length < 1 || length > Long.MAX_VALUE / 2 / count) {
+      throw new VerbsException(
+          Errno.EINVAL, "there is no pool of %d buffers of %d bytes".formatted(count, length));
+    }
+    if (Long.bitCount(alignment) != 1 || alignment < 1 || alignment > PAGE) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "buffers cannot be aligned to %d bytes: a power of two up to %d is possible"
+              .formatted(alignment, PAGE));
+    }
+    long stride = length + alignment - 1 & -alignment;
+    MemoryRegion region = domain.allocate((count - 1) * stride + length, access);
+    return new RegisteredBufferPool(region, count, length, stride);
+  }
+
+  /** The region that all buffers are parts of. */
+  public MemoryRegion region() {
+    return region;
+  }
+
+  /** How many buffers there are. */
+  public int size() {
+    return buffers.length;
+  }
+
+  /** How many can be acquired now. */
+  public int available() {
+    return closed ? 0 : available.availablePermits();
+  }
+
+  /**
+   * A buffer by its {@linkplain RegisteredBuffer#index index}, which fits into a {@code wr_id}: who
+   * finds it in a completion finds the buffer without a table of its own.
+   *
+   * @throws IndexOutOfBoundsException when there is no such buffer
+   */
+  public RegisteredBuffer buffer(int index) {
+    return buffers[index];
+  }
+
+  /**
+   * Acquires a buffer that is there now.
+   *
+   * @return null when there is none
+   * @throws VerbsException EINVAL when the pool is closed
+   */
+  public RegisteredBuffer tryAcquire() {
+    return available.tryAcquire() ? take() : null;
+  }
+
+  /**
+   * Acquires a buffer, and waits until there is one.
+   *
+   * @throws VerbsException EINVAL when the pool is closed, also meanwhile
+   * @throws InterruptedException when the thread is interrupted
+   */
+  public RegisteredBuffer acquire() throws InterruptedException {
+    available.acquire();
+    return take();
+  }
+
+  /**
+   * Acquires a buffer, and waits no longer than a time until there is one.
+   *
+   * @return empty when there was none all the time
+   * @throws VerbsException EINVAL when the pool is closed, also meanwhile
+   * @throws InterruptedException when the thread is interrupted
+   */
+  public Optional<RegisteredBuffer> acquire(Duration limit) throws InterruptedException {
+    return available.tryAcquire(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS)
+        ? Optional.of(take())
+        : Optional.empty();
+  }
+
+  private RegisteredBuffer take() {
+    if (closed) {
+      available.release(); // for the next who waits
+      throw new VerbsException(Errno.EINVAL, "the buffer pool is closed");
+    }
+    RegisteredBuffer buffer = buffers[pop()];
+    buffer.lend();
+    return buffer;
+  }
+
+  void giveBack(int index) {
+    push(index);
+    available.release();
+  }
+
+  private void push(int index) {
+    while (true) {
+      long old = top.get();
+      under.setPlain(index, (int) old);
+      if (top.compareAndSet(old, changed(old, index))) {
+        return;
+      }
+    }
+  }
+
+  /** Takes the top; a permit says that there is one. */
+  private int pop() {
+    while (true) {
+      long old = top.get();
+      int index = (int) old;
+      if (top.compareAndSet(old, changed(old, under.getPlain(index)))) {
+        return index;
+      }
+    }
+  }
+
+  /** Another top; the count keeps who was slow from taking it for the one that it saw. */
+  private static long changed(long old, int index) {
+    return ((old >>> 32) + 1) << 32 | index & 0xffff_ffffL;
+  }
+
+  /**
+   * Deregisters the memory. Idempotent.
+   *
+   * @throws VerbsException EBUSY, and nothing has changed, while buffers are out or native code
+   *     uses the memory
+   */
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    if (!available.tryAcquire(buffers.length)) {
+      throw new VerbsException(
+          Errno.EBUSY,
+          "%d of %d buffers are out: release them first"
+              .formatted(buffers.length - available.availablePermits(), buffers.length));
+    }
+    try {
+      region.close();
+      closed = true;
+    } finally {
+      available.release(closed ? ENDED : buffers.length);
+    }
+  }
+}

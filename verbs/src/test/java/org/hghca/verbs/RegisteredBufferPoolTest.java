@@ -1,0 +1,273 @@
+package org.hghca.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RegisteredBufferPoolTest {
+  private static final int LKEY = 0x1234;
+
+  private final ProtectionDomain domain =
+      Fakes.of(
+          ProtectionDomain.class,
+          Map.of(
+              "allocate",
+              arguments ->
+                  new FakeRegion(Arena.ofAuto().allocate((long) arguments[0], 4096), LKEY)));
+
+  private RegisteredBufferPool pool(int count, long length) {
+    return RegisteredBufferPool.of(domain, count, length, AccessFlag.LOCAL_WRITE);
+  }
+
+  @Test
+  void buffersArePartsOfOneRegionAtAlignedOffsets() {
+    RegisteredBufferPool pool =
+        RegisteredBufferPool.of(domain, 5, 1000, 256, Set.of(AccessFlag.LOCAL_WRITE));
+    assertThat(pool.size()).isEqualTo(5);
+    assertThat(pool.available()).isEqualTo(5);
+    assertThat(pool.region().length()).isEqualTo(4 * 1024 + 1000);
+    for (int i = 0; i < 5; i++) {
+      RegisteredBuffer buffer = pool.buffer(i);
+      assertThat(buffer.index()).isEqualTo(i);
+      assertThat(buffer.region()).isSameAs(pool.region());
+      assertThat(buffer.offset()).isEqualTo(1024L * i);
+      assertThat(buffer.length()).isEqualTo(1000);
+      assertThat(buffer.segment().byteSize()).isEqualTo(1000);
+      assertThat(buffer.address()).isEqualTo(buffer.segment().address());
+    }
+  }
+
+  @Test
+  void buffersAreAtCacheLinesUnlessSaidOtherwise() {
+    assertThat(pool(2, 65).buffer(1).offset()).isEqualTo(128);
+  }
+
+  @Test
+  void everyBufferIsLentOnceAndTheLastReleasedComesFirst() {
+    RegisteredBufferPool pool = pool(3, 64);
+    RegisteredBuffer a = pool.tryAcquire();
+    RegisteredBuffer b = pool.tryAcquire();
+    RegisteredBuffer c = pool.tryAcquire();
+    assertThat(List.of(a.index(), b.index(), c.index())).containsExactlyInAnyOrder(0, 1, 2);
+    assertThat(pool.tryAcquire()).isNull();
+    assertThat(pool.available()).isZero();
+    a.release();
+    c.release();
+    b.release();
+    assertThat(pool.tryAcquire()).isSameAs(b);
+    assertThat(pool.tryAcquire()).isSameAs(c);
+    assertThat(pool.tryAcquire()).isSameAs(a);
+  }
+
+  @Test
+  void aSecondReleaseIsRefused() {
+    RegisteredBufferPool pool = pool(2, 64);
+    RegisteredBuffer buffer = pool.tryAcquire();
+    buffer.release();
+    assertThatThrownBy(buffer::release)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("buffer " + buffer.index());
+    assertThatThrownBy(pool.buffer(1)::release).isInstanceOf(IllegalStateException.class);
+    assertThat(pool.available()).isEqualTo(2);
+  }
+
+  @Test
+  void closingWithBuffersOutSaysHowManyAndChangesNothing() {
+    RegisteredBufferPool pool = pool(3, 64);
+    RegisteredBuffer a = pool.tryAcquire();
+    RegisteredBuffer b = pool.tryAcquire();
+    assertThatThrownBy(pool::close)
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
+        .hasMessageContaining("2 of 3 buffers are out");
+    a.release();
+    assertThat(pool.tryAcquire()).isSameAs(a);
+    a.release();
+    b.release();
+    pool.close();
+    pool.close();
+    assertThat(pool.available()).isZero();
+    assertThatThrownBy(pool::tryAcquire).hasMessageContaining("closed");
+    assertThatThrownBy(pool::acquire).hasMessageContaining("closed");
+    assertThatThrownBy(() -> pool.acquire(Duration.ZERO)).hasMessageContaining("closed");
+  }
+
+  @Test
+  void aRegionThatCannotBeClosedLeavesThePoolAsItWas() {
+    boolean[] busy = {true};
+    FakeRegion memory = new FakeRegion(Arena.ofAuto().allocate(128), LKEY);
+    MemoryRegion region =
+        Fakes.of(
+            MemoryRegion.class,
+            Map.of(
+                "segment",
+                arguments -> memory.segment(),
+                "close",
+                arguments -> {
+                  if (busy[0]) {
+                    throw new VerbsException(Errno.EBUSY, "in use by native code");
+                  }
+                  return null;
+                }));
+    RegisteredBufferPool pool =
+        RegisteredBufferPool.of(
+            Fakes.of(ProtectionDomain.class, Map.of("allocate", arguments -> region)), 2, 64);
+    assertThatThrownBy(pool::close).hasMessageContaining("native code");
+    assertThat(pool.available()).isEqualTo(2);
+    pool.tryAcquire().release();
+    busy[0] = false;
+    pool.close();
+    assertThatThrownBy(pool::tryAcquire).hasMessageContaining("closed");
+  }
+
+  @Test
+  void waitingEndsWithARelease() throws InterruptedException {
+    RegisteredBufferPool pool = pool(1, 64);
+    RegisteredBuffer only = pool.acquire();
+    assertThat(pool.acquire(Duration.ofNanos(1))).isEmpty();
+    AtomicReference<RegisteredBuffer> found = new AtomicReference<>();
+    Thread waiter =
+        Thread.ofVirtual()
+            .start(
+                () -> assertThatCode(() -> found.set(pool.acquire())).doesNotThrowAnyException());
+    only.release();
+    waiter.join();
+    assertThat(found.get()).isSameAs(only);
+    only.release();
+    assertThat(pool.acquire(Duration.ofDays(1))).containsSame(only);
+  }
+
+  @Test
+  void waitingEndsWithThePool() throws InterruptedException {
+    RegisteredBufferPool pool = pool(1, 64);
+    RegisteredBuffer only = pool.acquire();
+    List<Thread> waiters = new ArrayList<>();
+    List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
+    for (int i = 0; i < 4; i++) {
+      waiters.add(
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    Throwable thrown =
+                        catchThrowable(
+                            () -> {
+                              while (true) {
+                                pool.acquire().release();
+                              }
+                            });
+                    failures.add(thrown);
+                  }));
+    }
+    only.release();
+    // Waiters may hold the buffer at the first attempts.
+    while (catchThrowable(pool::close) != null) {
+      Thread.onSpinWait();
+    }
+    for (Thread waiter : waiters) {
+      waiter.join();
+    }
+    assertThat(failures)
+        .hasSize(4)
+        .allSatisfy(failure -> assertThat(failure).hasMessageContaining("closed: EINVAL"));
+  }
+
+  @Test
+  void aWaitingThreadCanBeInterrupted() throws InterruptedException {
+    RegisteredBufferPool pool = pool(1, 64);
+    RegisteredBuffer only = pool.acquire();
+    AtomicReference<Throwable> found = new AtomicReference<>();
+    Thread waiter = Thread.ofPlatform().start(() -> found.set(catchThrowable(pool::acquire)));
+    waiter.interrupt();
+    waiter.join();
+    assertThat(found.get()).isInstanceOf(InterruptedException.class);
+    only.release();
+    assertThat(pool.available()).isEqualTo(1);
+  }
+
+  @Test
+  void noBufferIsLentToTwoThreads() throws InterruptedException {
+    RegisteredBufferPool pool = pool(3, 64);
+    List<Thread> threads = new ArrayList<>();
+    List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
+    for (int t = 1; t <= 6; t++) {
+      long mark = t;
+      threads.add(
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    Throwable failure = catchThrowable(() -> use(pool, mark));
+                    if (failure != null) {
+                      failures.add(failure);
+                    }
+                  }));
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertThat(failures).isEmpty();
+    assertThat(pool.available()).isEqualTo(3);
+    pool.close();
+  }
+
+  private static void use(RegisteredBufferPool pool, long mark) throws InterruptedException {
+    for (int i = 0; i < 20_000; i++) {
+      RegisteredBuffer buffer = i % 2 == 0 ? pool.acquire() : pool.tryAcquire();
+      if (buffer != null) {
+        buffer.segment().set(ValueLayout.JAVA_LONG, 0, mark);
+        Thread.onSpinWait();
+        assertThat(buffer.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(mark);
+        buffer.release();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, 64, 64, 0 buffers",
+    "-1, 64, 64, -1 buffers",
+    "1, 0, 64, 0 bytes",
+    "2, 9223372036854775807, 64, buffers",
+    "1, 64, 0, aligned to 0",
+    "1, 64, 48, aligned to 48",
+    "1, 64, 8192, aligned to 8192",
+    "1, 64, -9223372036854775808, aligned to",
+  })
+  void impossiblePoolsAreRefused(int count, long length, long alignment, String words) {
+    assertThatThrownBy(() -> RegisteredBufferPool.of(domain, count, length, alignment, Set.of()))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+        .hasMessageContaining(words);
+  }
+
+  @Test
+  void requestsTakeABufferInOneCall() {
+    RegisteredBufferPool pool = pool(2, 100);
+    RegisteredBuffer buffer = pool.buffer(1);
+    SendRequest send = new SendRequest().send().sge(buffer).sge(buffer, 7);
+    assertThat(send.sgeCount()).isEqualTo(2);
+    assertThat(send.sgeAddress(0)).isEqualTo(buffer.address());
+    assertThat(send.sgeLength(0)).isEqualTo(100);
+    assertThat(send.sgeLkey(0)).isEqualTo(LKEY);
+    assertThat(send.sgeLength(1)).isEqualTo(7);
+    assertThatThrownBy(() -> send.sge(buffer, 101)).isInstanceOf(IndexOutOfBoundsException.class);
+    ReceiveRequest receive = new ReceiveRequest().into(pool.buffer(0)).into(buffer).sge(buffer);
+    assertThat(receive.sgeCount()).isEqualTo(2);
+    assertThat(receive.sgeAddress(1)).isEqualTo(buffer.address());
+    assertThat(receive.sgeLength(0)).isEqualTo(100);
+    assertThat(receive.sgeLkey(0)).isEqualTo(LKEY);
+  }
+}
