@@ -90,7 +90,8 @@ public final class Cable {
 
   /** Delivers what has fallen due; returns whether there was anything. */
   boolean step(long now) {
-    return leftward.step(now) | rightward.step(now);
+    boolean worked = leftward.step(now);
+    return rightward.step(now) || worked;
   }
 
   /** When the next {@link #step} is due, {@code Long.MAX_VALUE}: never. */

@@ -105,8 +105,8 @@ class NotificationTest {
   })
   void nextOutweighsSolicitedWhicheverComesFirst(String arms, boolean plain, boolean solicited) {
     Host.Eq eq = eventsOnTheRight();
-    for (char arm : arms.toCharArray()) {
-      right.arm(pair.b.cq, arm == 's');
+    for (int i = 0; i < arms.length(); i++) {
+      right.arm(pair.b.cq, arms.charAt(i) == 's');
     }
     pair.b.receive(new Piece(target, 0, 8));
     pair.b.receive(new Piece(target, 0, 8));

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DmaMappingTest {
   private final FakeDevice device = new FakeDevice();
   private final InProcessFunction function =
-      (InProcessFunction) InProcessFunction.connect(Locator.parse("fake:f0"), device);
+      InProcessFunction.connect(Locator.parse("fake:f0"), device);
 
   @AfterEach
   void close() {
@@ -468,8 +468,7 @@ class DmaMappingTest {
     try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
       for (int round = 0; round < 200; round++) {
         InProcessFunction other =
-            (InProcessFunction)
-                InProcessFunction.connect(Locator.parse("fake:f1"), new FakeDevice());
+            InProcessFunction.connect(Locator.parse("fake:f1"), new FakeDevice());
         List<DmaMapping> mappings = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
           mappings.add(other.map(memory(16), DmaAccess.READ));

@@ -20,8 +20,7 @@ class InProcessFunctionTest {
   private static final Locator LOCATOR = Locator.parse("fake:f0");
 
   private final FakeDevice device = new FakeDevice();
-  private final InProcessFunction function =
-      (InProcessFunction) InProcessFunction.connect(LOCATOR, device);
+  private final InProcessFunction function = InProcessFunction.connect(LOCATOR, device);
 
   @AfterEach
   void close() {

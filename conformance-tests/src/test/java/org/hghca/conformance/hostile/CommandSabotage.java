@@ -10,7 +10,7 @@ import org.hghca.abi.HcrCommand;
  * Sabotage of commands: counts them, and does wrong from a certain one on, or at that one alone.
  */
 abstract class CommandSabotage implements Sabotage {
-  private static final long COMMAND = HardwareProfile.S.hcrBase() + Hcr.COMMAND;
+  private static final long COMMAND = (long) HardwareProfile.S.hcrBase() + Hcr.COMMAND;
 
   private final int victim;
   private final AtomicInteger commands = new AtomicInteger();

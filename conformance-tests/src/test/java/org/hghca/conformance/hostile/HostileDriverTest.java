@@ -148,7 +148,7 @@ class HostileDriverTest {
     long page = random.nextInt(2048) * (long) Bar.UAR_PAGE_SIZE;
     device.write(
         Bar.BAR2,
-        page + 8 * random.nextInt(6),
+        page + 8L * random.nextInt(6),
         WIDTHS[random.nextInt(4)],
         number(random) << random.nextInt(32));
   }

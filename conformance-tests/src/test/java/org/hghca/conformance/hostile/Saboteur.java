@@ -89,7 +89,7 @@ final class Saboteur implements EmulatedFunction {
           public boolean write(long iova, MemorySegment source, long offset, long length) {
             touch(iova);
             Sabotage how = sabotage;
-            if (how == Sabotage.NONE) {
+            if (how.equals(Sabotage.NONE)) {
               return bus.write(iova, source, offset, length);
             }
             try (Arena arena = Arena.ofConfined()) {

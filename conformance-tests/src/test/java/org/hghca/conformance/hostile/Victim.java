@@ -90,7 +90,7 @@ final class Victim implements AutoCloseable {
   private void connect() {
     ConnectionOptions options = ConnectionOptions.DEFAULT;
     for (QueuePair qp : new QueuePair[] {left, right}) {
-      QueuePair peer = qp == left ? right : left;
+      QueuePair peer = qp.equals(left) ? right : left;
       qp.modify(options.toInit(qp.type()));
       qp.modify(
           options.toRtr(qp.type(), new QpEndpoint(0, peer.number(), 0, context.queryGid(1, 0))));

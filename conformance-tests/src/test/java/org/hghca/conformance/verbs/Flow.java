@@ -128,7 +128,10 @@ final class Flow {
   /** Posts and polls what it can; returns whether anything moved. */
   boolean run() {
     // None of these may be left out because another one did something.
-    return postReceives() | postSends() | pollSends() | pollReceives();
+    boolean worked = postReceives();
+    worked = postSends() || worked;
+    worked = pollSends() || worked;
+    return pollReceives() || worked;
   }
 
   private boolean postReceives() {

@@ -39,7 +39,8 @@ final class HostileTraffic {
   void run() {
     int idle = 0;
     while (!rightward.isDone() || !leftward.isDone()) {
-      if (rightward.run() | leftward.run()) {
+      boolean moved = rightward.run();
+      if (leftward.run() || moved) {
         idle = 0;
       } else if (idle++ == MOST_STEPS) {
         throw new AssertionError("nothing moves: " + rightward + "; " + leftward);

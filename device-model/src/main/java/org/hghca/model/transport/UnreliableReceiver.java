@@ -10,7 +10,6 @@ import org.hghca.model.link.PacketOpcode;
  */
 final class UnreliableReceiver implements ReceiveSide {
   private final Transport transport;
-  private final Endpoint endpoint;
   private final TakenReceive taken;
 
   private enum Message {
@@ -31,7 +30,6 @@ final class UnreliableReceiver implements ReceiveSide {
 
   UnreliableReceiver(Transport transport, Endpoint endpoint) {
     this.transport = transport;
-    this.endpoint = endpoint;
     this.taken = new TakenReceive(transport, endpoint);
   }
 
