@@ -2,7 +2,6 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.function.UnaryOperator;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
@@ -41,27 +40,26 @@ final class Players implements AutoCloseable {
 
   /** Messages both ways in turn, each of which needs a receive. */
   void traffic(WrOpcode opcode, int iterations) {
-    traffic(opcode, iterations, request -> request);
+    traffic(client, server, opcode, iterations);
   }
 
-  void traffic(WrOpcode opcode, int iterations, UnaryOperator<SendRequest> flags) {
+  static void traffic(Player client, Player server, WrOpcode opcode, int iterations) {
     for (int qp = 0; qp < client.qps.size(); qp++) {
       client.postReceive(qp);
       server.postReceive(qp);
     }
     for (int i = 0; i < iterations; i++) {
       for (int qp = 0; qp < client.qps.size(); qp++) {
-        message(opcode, client, server, qp, flags);
-        message(opcode, server, client, qp, flags);
+        message(opcode, client, server, qp);
+        message(opcode, server, client, qp);
       }
     }
   }
 
-  private static void message(
-      WrOpcode opcode, Player from, Player to, int qp, UnaryOperator<SendRequest> flags) {
+  private static void message(WrOpcode opcode, Player from, Player to, int qp) {
     from.write();
     to.write();
-    from.qps.get(qp).postSend(flags.apply(request(opcode, from, to, qp)));
+    from.qps.get(qp).postSend(request(opcode, from, to, qp));
     assertThat(from.poll().opcode()).isEqualTo(opcode.completion());
     Wc received = to.poll();
     to.postReceive(qp);
