@@ -17,7 +17,9 @@ import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairAttributes;
@@ -168,6 +170,13 @@ final class Player implements AutoCloseable {
       request.to(way, peer.qps.get(index).number(), QKEY);
     }
     return request;
+  }
+
+  /** Takes all queue pairs to RESET; what they had outstanding is forgotten. */
+  void reset() {
+    qps.forEach(qp -> qp.modify(QpAttributes.to(QpState.RESET)));
+    assertThat(Wc.drain(queue)).as("completions after RESET").isEmpty();
+    unread.clear();
   }
 
   /** Waits for the next completion, whatever its status: on the channel, if there is one. */

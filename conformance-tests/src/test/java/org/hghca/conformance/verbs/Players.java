@@ -2,10 +2,7 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.hghca.verbs.QpAttributes;
-import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WrOpcode;
@@ -28,14 +25,10 @@ final class Players implements AutoCloseable {
 
   /** Takes both to RESET and back to RTS. */
   void reconnect() {
-    client.qps.forEach(Players::reset);
-    server.qps.forEach(Players::reset);
+    client.reset();
+    server.reset();
     client.connect(server);
     server.connect(client);
-  }
-
-  private static void reset(QueuePair qp) {
-    qp.modify(QpAttributes.to(QpState.RESET));
   }
 
   /** Messages both ways in turn, each of which needs a receive. */
