@@ -88,6 +88,11 @@ final class Untested {
         none(
             Tier.CONTRACT,
             VerbsCase.CONTRACT,
+            "a CQ that is overrun raises IBV_EVENT_CQ_ERR",
+            "no program can overrun one; the device's part is tested below the verbs"),
+        none(
+            Tier.CONTRACT,
+            VerbsCase.CONTRACT,
             "kill -9 leaves no DMA mapping",
             "the kernel's: VFIO unmaps and resets when the descriptor closes; a software HCA has"
                 + " no kernel in between"));

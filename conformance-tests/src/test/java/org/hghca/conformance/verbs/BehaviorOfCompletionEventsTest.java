@@ -148,6 +148,7 @@ class BehaviorOfCompletionEventsTest {
         server.postReceive();
       }
       send(players, false);
+      players.fabric.settle();
       server.queue.requestNotify(false);
       assertThat(channel(server).await(NOT)).isEmpty();
       send(players, false);
