@@ -182,6 +182,22 @@ final class DeviceContext extends Resource implements HghcaContext {
     return gids.get(index);
   }
 
+  /**
+   * The GID of our own that a vector starts from.
+   *
+   * @throws VerbsException EINVAL when its index holds none
+   */
+  Gid sourceGid(AddressVector vector) {
+    int index = vector.sourceGidIndex();
+    if (index >= gids.size()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "source GID index %d of %s is empty: there are %d"
+              .formatted(index, name.name(), gids.size()));
+    }
+    return gids.get(index);
+  }
+
   /** The index of one of our own GIDs. */
   int gidIndex(Gid gid) {
     int index = gids.indexOf(gid);

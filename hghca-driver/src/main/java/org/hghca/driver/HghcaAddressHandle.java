@@ -38,7 +38,7 @@ final class HghcaAddressHandle extends Resource implements AddressHandle {
       DeviceContext context = pd.deviceContext();
       context.checkPort(vector.port());
       context.checkGlobal(vector);
-      context.queryGid(vector.port(), vector.sourceGidIndex());
+      context.sourceGid(vector);
       this.sourceMac = pd.device().address().mac();
       this.destinationMac = context.macOf(vector.destination());
       Optional<Integer> ip = vector.destination().ipv4();

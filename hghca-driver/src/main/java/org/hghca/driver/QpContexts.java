@@ -214,7 +214,7 @@ final class QpContexts {
   private static void addressVector(AddressVector av, QueuePairContext c, DeviceContext device) {
     device.checkPort(av.port());
     device.checkGlobal(av);
-    Gid own = device.queryGid(av.port(), av.sourceGidIndex());
+    Gid own = device.sourceGid(av);
     c.set(HAS_GRH, 1);
     c.set(MGID_INDEX, av.sourceGidIndex());
     c.set(HOP_LIMIT, av.hopLimit());

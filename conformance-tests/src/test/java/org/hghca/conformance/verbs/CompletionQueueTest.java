@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Completions;
@@ -112,6 +114,10 @@ class CompletionQueueTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "a queue pair that a CQ has no room for is ENOMEM: a CQ cannot be overrun")
   void creatingAQueuePairReservesItsDepthsAndSaysWhatIsLeft() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();

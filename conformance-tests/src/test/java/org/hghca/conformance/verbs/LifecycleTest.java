@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
@@ -36,6 +38,10 @@ class LifecycleTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "closing a context, PD or CQ that is in use is EBUSY, and it goes on working")
   void aParentWithLiveChildrenSaysWhichTheyAreAndGoesOnWorking() {
     try (RcPair pair = RcPair.open()) {
       Side left = pair.left;
@@ -51,6 +57,10 @@ class LifecycleTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "in the order of use everything closes: QP, CQs, MR, PD")
   void childrenBlockTheirParentsOnlyUntilTheyAreClosed() {
     try (Fabric fabric = Fabric.open()) {
       ProtectionDomain pd = fabric.left().allocateProtectionDomain();

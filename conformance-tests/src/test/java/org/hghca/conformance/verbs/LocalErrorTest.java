@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.stream.Stream;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
@@ -161,6 +163,10 @@ class LocalErrorTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "a bad lkey in a receive: LOC_PROT_ERR at the responder, REM_OP_ERR at the requester")
   void aReceiveWithAKeyThatNobodyHasFailsBothSides() {
     try (RcPair pair = RcPair.open()) {
       assertReceiveFails(pair, pair.right.address(0), 8, pair.right.buffer.lkey() + 1);

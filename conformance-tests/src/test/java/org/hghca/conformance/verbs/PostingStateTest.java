@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpAttributes;
@@ -37,6 +39,10 @@ class PostingStateTest {
   @EnumSource(
       value = QpState.class,
       names = {"RESET", "INIT", "RTR"})
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_qpex.QpExTestCase.test_post_send_qp_state_bad_flow",
+      says = "post_send in RESET, INIT and RTR is EINVAL")
   void sendsAreRefusedBeforeReadyToSend(QpState state) {
     try (RcPair pair = new RcSetup().unconnected().open()) {
       QpFixtures.bring(pair.left.qp, pair.right.qp, state);
@@ -49,6 +55,10 @@ class PostingStateTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_qpex.QpExTestCase.test_post_receive_qp_state_bad_flow",
+      says = "post_recv in RESET is EINVAL")
   void receivesAreRefusedInReset() {
     try (RcPair pair = new RcSetup().unconnected().open()) {
       assertRefused(() -> pair.left.postReceive(1, 0, 8), "RESET", "receive");
@@ -102,6 +112,10 @@ class PostingStateTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "ERR flushes all sends and receives in order, WR_FLUSH_ERR")
   void goingToErrorFlushesBothQueuesInOrder() {
     // The peer posts no receive, so that the sends stay outstanding.
     try (RcPair pair = new RcSetup().retries(12, 7, 14, 7).open()) {
@@ -119,6 +133,10 @@ class PostingStateTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "requests posted in ERR are flushed, WR_FLUSH_ERR")
   void requestsPostedInErrorAreFlushed() {
     try (RcPair pair = RcPair.open()) {
       pair.left.postReceive(1, 0, 8);

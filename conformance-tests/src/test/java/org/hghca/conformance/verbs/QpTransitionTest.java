@@ -241,6 +241,8 @@ class QpTransitionTest {
       assertRefused(pair, rtr.addressVector(nowhere), "global route");
       Gid stranger = Gid.ofIpv4(0x0b0c0d0e);
       assertRefused(pair, rtr.addressVector(AddressVector.to(stranger, 1)), "addNeighbor");
+      Gid peer = pair.right.context.queryGid(1, 0);
+      assertRefused(pair, rtr.addressVector(AddressVector.to(peer, 2)), "GID index 2");
       assertState(pair, QpState.INIT);
     }
   }

@@ -6,6 +6,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.stream.Stream;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
@@ -204,6 +206,12 @@ class RemoteErrorTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says =
+          "a receive that is too small: LOC_LEN_ERR at the responder, REM_INV_REQ_ERR at the"
+              + " requester")
   void receiveBufferTooSmallFailsBothSides() {
     for (long length : new long[] {9, 1024, 5000}) {
       try (RcPair pair = RcPair.open()) {

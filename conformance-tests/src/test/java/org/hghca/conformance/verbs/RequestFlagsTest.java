@@ -7,6 +7,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.SendRequest;
@@ -44,6 +46,10 @@ class RequestFlagsTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "the memory of an inline request may be used again when the post returns")
   void inlineMemoryIsFreeWhenThePostReturns() {
     try (RcPair pair = new RcSetup().inline(64).on(Fabric.threaded());
         Arena arena = Arena.ofConfined()) {
@@ -136,6 +142,10 @@ class RequestFlagsTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "a fenced SEND carries what the RDMA READ before it has fetched")
   void aFencedSendCarriesWhatTheReadBeforeItHasFetched() {
     try (RcPair pair = new RcSetup().depth(64).readAtomic(4).bufferSize(1 << 18).open()) {
       Side left = pair.left;

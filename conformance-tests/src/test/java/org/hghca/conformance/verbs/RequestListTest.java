@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ReceiveRequest;
@@ -165,6 +167,10 @@ class RequestListTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_qpex.QpExTestCase.test_full_rq_bad_flow",
+      says = "post_recv beyond max_recv_wr is ENOMEM")
   void aFullReceiveQueueAnswersFalse() {
     try (RcPair pair = new RcSetup().depth(3).open()) {
       ReceiveRequest receive = new ReceiveRequest().into(pair.right.buffer, 0, 8);

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.SplittableRandom;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.SendRequest;
@@ -62,6 +64,10 @@ class RetryTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "RNR retries of 7 are for ever")
   void sevenRetriesAreForEver() {
     try (RcPair pair = pair(7, 14, 7)) {
       pair.left.randomize(0, 8, new SplittableRandom(1));
@@ -149,6 +155,10 @@ class RetryTest {
   }
 
   @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "a timeout of 0 waits for ever")
   void aTimeoutOfZeroWaitsForEver() {
     try (RcPair pair = pair(7, 0, 7)) {
       pair.right.qp.modify(QpAttributes.to(QpState.ERR));

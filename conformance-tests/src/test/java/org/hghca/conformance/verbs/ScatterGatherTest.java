@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.SplittableRandom;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
 import org.hghca.conformance.verbs.Pieces.Piece;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
@@ -106,6 +108,10 @@ class ScatterGatherTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
+  @VerbsCase(
+      tier = Tier.REQUIRED,
+      source = "test_qpex.QpExTestCase.test_rq_with_larger_sgl_bad_flow",
+      says = "max_recv_sge + 1 SGEs are EINVAL, and so are max_send_sge + 1")
   void moreElementsThanTheQueuePairTakesAreRefused(int limit) {
     try (RcPair pair = new RcSetup().sges(limit).open()) {
       SendRequest send = new SendRequest().rdmaWrite(pair.right.address(0), 0);

@@ -1,0 +1,121 @@
+package org.hghca.conformance.table;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Cases that no test can prove here, and why. */
+final class Untested {
+  private Untested() {}
+
+  static List<Row> rows() {
+    return Stream.of(required(), ifSupported(), contract(), notHere())
+        .flatMap(List::stream)
+        .toList();
+  }
+
+  /** It has no meaning here. */
+  private static Row none(Tier tier, String source, String says, String reason) {
+    return new Row(tier, source, says, "", reason, false);
+  }
+
+  /** It has a meaning, but the API has no way to ask for it. */
+  private static Row unsupported(String source, String says, String reason) {
+    return new Row(Tier.IF_SUPPORTED, source, says, "", reason, true);
+  }
+
+  private static List<Row> required() {
+    Tier tier = Tier.REQUIRED;
+    return List.of(
+        none(
+            tier,
+            "test_device.DeviceTest.test_query_gid_table_bad_flow",
+            "a table of 0 entries is EINVAL",
+            "the verb answers a list, and takes no room to fill"),
+        none(
+            tier,
+            "test_device.DeviceTest.test_query_port_speed",
+            "the speed of a port in Mbit/s",
+            "no command of the device tells it"),
+        none(
+            tier,
+            "test_fork.ForkAPITest.test_is_fork_initialized",
+            "fork support is initialized, or said to be unneeded",
+            "unneeded: a JVM does not fork, and starting a process gives it none of the memory"),
+        none(
+            tier,
+            "test_qp.QPTest.test_create_ud_qp_with_privileged_qkey",
+            "a Q_Key with its highest bit set needs CAP_NET_RAW",
+            "the kernel's check: who owns the function may set what he likes"),
+        none(
+            tier,
+            "test_qp.QPTest.test_query_data_in_order",
+            "whether data are written in order",
+            "no such verb: nothing may be read before its completion"));
+  }
+
+  private static List<Row> ifSupported() {
+    String mode = "no such queue pair type in the API, nor in the device";
+    String one = "one way to make them serves both";
+    String cm = "no connection manager is shipped: it needs QP1, which the device has not";
+    String parent = "no parent domains: rings live in memory that the driver pools";
+    String test = "test_parent_domain.ParentDomainTrafficTest.";
+    Tier tier = Tier.IF_SUPPORTED;
+    return List.of(
+        unsupported("test_atomic.AtomicTest.test_xrc_*", "atomics over XRC", mode),
+        unsupported("test_cqex.CqExTestCase.test_xrc_traffic_cq_ex", "traffic over XRC", mode),
+        unsupported("test_qpex.QpExTestCase.test_qp_ex_xrc_*", "sends over XRC", mode),
+        unsupported("test_relaxed_ordering.RoTestCase.test_ro_xrc_traffic", "XRC traffic", mode),
+        none(
+            tier,
+            "test_mr.MRTest.test_reg_mrex_inval_params",
+            "parameters of ibv_reg_mr_ex that contradict each other are EINVAL",
+            "no such parameters: a region is a segment and its flags"),
+        none(
+            tier,
+            "test_mr.MWTest.test_reg_mw_wrong_type",
+            "a window of type 3 is refused",
+            "the API has no third type"),
+        none(tier, "test_qp.QPTest.test_create_*_qp_ex_*", "queue pairs by ibv_qp_ex", one),
+        none(tier, test + "test_default_allocators_rc_traffic", "default allocators", parent),
+        none(tier, test + "test_huge_page_traffic", "rings in huge pages", parent),
+        none(tier, test + "test_mem_align_*", "rings in memory of the caller", parent),
+        none(tier, "test_rdmacm.CMTestCase.test_rdmacm_async_*", "asynchronous CM traffic", cm),
+        none(tier, "test_rdmacm.CMTestCase.test_rdmacm_sync_traffic", "synchronous traffic", cm));
+  }
+
+  private static List<Row> contract() {
+    return List.of(
+        none(
+            Tier.CONTRACT,
+            VerbsCase.CONTRACT,
+            "a CQ that is overrun raises IBV_EVENT_CQ_ERR",
+            "no program can overrun one; the device's part is tested below the verbs"),
+        none(
+            Tier.CONTRACT,
+            VerbsCase.CONTRACT,
+            "kill -9 leaves no DMA mapping",
+            "the kernel's: VFIO unmaps and resets when the descriptor closes; a software HCA has"
+                + " no kernel in between"));
+  }
+
+  private static List<Row> notHere() {
+    Tier tier = Tier.NOT_HERE;
+    String operation = "no such operation in the API, nor in the device";
+    String dmaBuf = "VFIO maps no dma-buf";
+    return List.of(
+        none(tier, "test_cuda_dmabuf", "memory of a GPU", dmaBuf),
+        none(tier, "test_device.DMTest", "memory of the device", "the device has none to give"),
+        none(tier, "test_dmah", "processing hints", "the device takes none"),
+        none(tier, "test_efa*", "what EFA adds", "another device"),
+        none(tier, "test_flow, test_rss_traffic", "flow steering and RSS", "no raw packets"),
+        none(tier, "test_mlx5_*", "what mlx5 adds", "another device; its VFIO tests are above"),
+        none(tier, "test_mr.DeviceMemory*", "memory of the device", "the device has none to give"),
+        none(tier, "test_mr.DmaBuf*", "memory of other drivers", dmaBuf),
+        none(tier, "test_phc_timestamp", "time stamps in completions", "the device makes none"),
+        none(tier, "test_qp.QPTest.test_*_raw_qp_*", "raw packet queue pairs", "no such type"),
+        none(tier, "test_qpex.QpExTestCase.test_qp_ex_rc_atomic_write", "ATOMIC WRITE", operation),
+        none(tier, "test_qpex.QpExTestCase.test_qp_ex_rc_flush*", "FLUSH", operation),
+        none(tier, "test_shared_pd", "another process's PD", "a function has one owner"),
+        none(tier, "test_tag_matching.TMTest", "tag matching", "the device cannot"));
+  }
+}

@@ -1,0 +1,32 @@
+package org.hghca.conformance.table;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Repeatable;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * A test method proves a case of how verbs behave; each gives a row of {@code
+ * docs/verbs-behaviour.md}.
+ */
+@Documented
+@Repeatable(VerbsCases.class)
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.METHOD)
+public @interface VerbsCase {
+  /** The source of cases that none of rdma-core's tests has. */
+  String CONTRACT = "verbs contract";
+
+  Tier tier();
+
+  /** The test of rdma-core that asks for it, as {@code module.Class.method}. */
+  String source();
+
+  /** What must happen, with its status, errno or event. */
+  String says();
+
+  /** The device lacks it: the test proves that it says so, by EOPNOTSUPP. */
+  boolean unsupported() default false;
+}

@@ -1,0 +1,62 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.RdmaDevices;
+import org.junit.jupiter.api.Test;
+
+/** Programs that end without closing anything. */
+class BehaviorOfProcessesTest {
+
+  /** Opens a device that runs by itself, makes one of each object, and forgets them. */
+  static final class Forgetful {
+    private Forgetful() {}
+
+    public static void main(String[] arguments) {
+      Context context = RdmaDevices.open("model:forgotten");
+      ProtectionDomain pd = context.allocateProtectionDomain();
+      MemoryRegion region = pd.allocate(1 << 20, Side.ALL);
+      CompletionQueue queue = context.createCompletionQueue(1);
+      QueuePair qp = pd.createQueuePair(QueuePairAttributes.rc(queue, queue));
+      System.out.print(region.length() + " bytes, " + qp.state());
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "a JVM whose program ends with everything open ends, and with it all DMA mappings")
+  void aProgramThatClosesNothingEnds() throws IOException, InterruptedException {
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Forgetful.class.getName())
+            .redirectErrorStream(true)
+            .start();
+    try {
+      assertThat(process.waitFor(30, TimeUnit.SECONDS)).as("the process ended").isTrue();
+      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(said).endsWith("1048576 bytes, RESET");
+      assertThat(process.exitValue()).isZero();
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package org.hghca.conformance.verbs;
+
+import java.time.Duration;
+import java.util.Optional;
+import org.hghca.verbs.AsyncEvent;
+import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.Context;
+
+/** Asynchronous events, but for those of ports, which come when a peer is opened. */
+final class Events {
+  private static final Duration LIMIT = Duration.ofSeconds(10);
+
+  private Events() {}
+
+  /** Takes the next event, which the caller must acknowledge. */
+  static AsyncEvent await(Context context) {
+    try {
+      while (true) {
+        AsyncEvent event =
+            context
+                .asyncEvents()
+                .await(LIMIT)
+                .orElseThrow(() -> new AssertionError("no event after " + LIMIT));
+        if (!isOfPort(event)) {
+          return event;
+        }
+        event.acknowledge();
+      }
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Which event is there; it is acknowledged. */
+  static Optional<AsyncEventType> poll(Context context) {
+    while (true) {
+      Optional<AsyncEvent> event = context.asyncEvents().poll();
+      event.ifPresent(AsyncEvent::acknowledge);
+      if (event.isEmpty() || !isOfPort(event.get())) {
+        return event.map(AsyncEvent::type);
+      }
+    }
+  }
+
+  private static boolean isOfPort(AsyncEvent event) {
+    return event.type() == AsyncEventType.PORT_ACTIVE || event.type() == AsyncEventType.PORT_ERR;
+  }
+}

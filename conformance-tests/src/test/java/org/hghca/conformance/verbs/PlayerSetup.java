@@ -1,0 +1,130 @@
+package org.hghca.conformance.verbs;
+
+import java.util.Set;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePairAttributes;
+
+/** What {@link Players} are like. */
+final class PlayerSetup {
+  private final QpType type;
+  private int messageSize = 1024;
+  private int depth = 100;
+  private int sges = 1;
+  private int queuePairs = 1;
+  private boolean events;
+  private boolean shared;
+  private Set<AccessFlag> access =
+      Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
+  private ConnectionOptions connection = ConnectionOptions.DEFAULT;
+
+  PlayerSetup(QpType type) {
+    this.type = type;
+  }
+
+  QpType type() {
+    return type;
+  }
+
+  PlayerSetup messageSize(int value) {
+    messageSize = value;
+    return this;
+  }
+
+  int messageSize() {
+    return messageSize;
+  }
+
+  /** Of both queues of each queue pair, and of a shared one. */
+  PlayerSetup depth(int value) {
+    depth = value;
+    return this;
+  }
+
+  int depth() {
+    return depth;
+  }
+
+  PlayerSetup sges(int value) {
+    sges = value;
+    return this;
+  }
+
+  PlayerSetup queuePairs(int value) {
+    queuePairs = value;
+    return this;
+  }
+
+  int queuePairs() {
+    return queuePairs;
+  }
+
+  /** Completions are waited for on a channel. */
+  PlayerSetup events() {
+    events = true;
+    return this;
+  }
+
+  boolean hasEvents() {
+    return events;
+  }
+
+  /** Receives are posted to a shared queue. */
+  PlayerSetup shared() {
+    shared = true;
+    return this;
+  }
+
+  boolean isShared() {
+    return shared;
+  }
+
+  /** What peers may do with the memory, and through the queue pairs. */
+  PlayerSetup access(AccessFlag... value) {
+    return memoryAccess(value).queuePairAccess(value);
+  }
+
+  PlayerSetup memoryAccess(AccessFlag... value) {
+    access = Set.of(value);
+    return this;
+  }
+
+  Set<AccessFlag> memoryAccess() {
+    return access;
+  }
+
+  PlayerSetup queuePairAccess(AccessFlag... value) {
+    ConnectionOptions c = connection;
+    connection =
+        new ConnectionOptions(
+            c.port(),
+            c.gidIndex(),
+            c.pathMtu(),
+            Set.of(value),
+            c.readAtomic(),
+            c.minRnrTimer(),
+            c.timeout(),
+            c.retryCount(),
+            c.rnrRetry());
+    return this;
+  }
+
+  ConnectionOptions connection() {
+    return connection;
+  }
+
+  QueuePairAttributes apply(QueuePairAttributes attributes) {
+    return attributes.sendDepth(depth).receiveDepth(depth).maxSendSge(sges).maxReceiveSge(sges);
+  }
+
+  /** Makes the players on the devices that the tests were told to use. */
+  Players open() {
+    return on(Fabric.open());
+  }
+
+  /** Makes the players on a fabric, which belongs to them. */
+  Players on(Fabric fabric) {
+    return new Players(fabric, this);
+  }
+}
