@@ -44,6 +44,10 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   private final ArrayDeque<HghcaQueuePair> flushing = new ArrayDeque<>();
 
   private volatile boolean hasFlushing;
+
+  /** What polling found of queue pairs that share receives, until it is told to who shares. */
+  private ReceiveShare due;
+
   private int index;
   private HghcaQueuePair lastFound;
   private int entries;
@@ -154,18 +158,27 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
       checkAlive();
       return 0;
     }
+    int count;
+    ReceiveShare found;
     lock.lock();
     try {
       checkAlive();
       int most = Math.min(max, out.capacity());
-      int count = drain(out, most);
+      count = drain(out, most);
       if (hasFlushing && count < most) {
         count = flush(out, count, most);
       }
-      return count;
+      found = due;
+      if (found != null) {
+        due = null;
+      }
     } finally {
       lock.unlock();
     }
+    if (found != null) {
+      HghcaSharedReceiveQueue.serveAll(found);
+    }
+    return count;
   }
 
   /** Two loads that the processor predicts: a poll of a closed queue or a dead device says so. */
@@ -232,6 +245,10 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
             bytes,
             immediate,
             sourceQp);
+    ReceiveShare share = qp.share();
+    if (share != null) {
+      due = share.addDue(due);
+    }
     return 1;
   }
 
@@ -245,6 +262,10 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
             : CompletionStatus.of(syndrome);
     boolean send = marked || isSendError(qp, wqe);
     qp.failed();
+    ReceiveShare share = qp.share();
+    if (share != null) {
+      due = share.addDue(due);
+    }
     if (send) {
       if (!qp.sends().isOldest(wqe)) {
         return unknown(qp.number(), wqe, WqeOpcode.INVALID);
@@ -253,6 +274,10 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     }
     if (!qp.receives().isOldest(wqe)) {
       return unknown(qp.number(), wqe, WqeOpcode.INVALID);
+    }
+    if (share != null && status == WcStatus.WR_FLUSH_ERR) {
+      share.flushOldest();
+      return 0;
     }
     qp.receives().complete(out, count, status.code(), WcOpcode.RECV, 0, vendorError, 0, 0, 0);
     return 1;

@@ -2,6 +2,7 @@ package org.hghca.driver;
 
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.stream.Stream;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.icm.IcmRange;
@@ -43,7 +44,10 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   private final SendRing sends;
   private final ReceiveRing receives;
 
-  /** Null for a queue pair that one thread owns. */
+  /** Null for a queue pair that has its receives for itself. */
+  private final ReceiveShare share;
+
+  /** Null for a queue pair that one thread owns; that of the shared receive queue, if there is. */
   private final SpinLock receiveLock;
 
   private final FlushedReceives flushed;
@@ -54,25 +58,38 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   private volatile QpState state = QpState.RESET;
 
   HghcaQueuePair(HghcaProtectionDomain pd, QueuePairAttributes attributes) {
-    super(pd, own(pd, attributes.sendQueue()), own(pd, attributes.receiveQueue()));
+    super(used(pd, attributes));
     this.pd = pd;
     this.device = pd.device();
     this.type = attributes.type();
     this.sendQueue = own(pd, attributes.sendQueue());
     this.receiveQueue = own(pd, attributes.receiveQueue());
-    this.capabilities = attributes.capabilities();
-    this.receiveLock = attributes.isSingleOwner() ? null : new SpinLock();
+    HghcaSharedReceiveQueue shared = shared(pd, attributes).orElse(null);
+    QueuePairCapabilities rings = attributes.capabilities();
+    if (shared == null) {
+      this.capabilities = rings;
+      this.receiveLock = attributes.isSingleOwner() ? null : new SpinLock();
+    } else {
+      this.capabilities =
+          new QueuePairCapabilities(rings.sendDepth(), 0, rings.maxSendSge(), 0, rings.maxInline());
+      this.receiveLock = shared.lock();
+      rings = shared.rings(rings);
+    }
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       if (type != QpType.RC) {
         throw new VerbsException(
             Errno.EOPNOTSUPP, "queue pairs of type %s are not supported".formatted(type));
       }
-      QueueGeometry geometry = QueueGeometry.of(device.limits(), capabilities);
+      QueueGeometry geometry = QueueGeometry.of(device.limits(), rings);
       sendQueue.reserve(capabilities.sendDepth());
       undo.add(() -> sendQueue.unreserve(capabilities.sendDepth()));
       receiveQueue.reserve(capabilities.receiveDepth());
       undo.add(() -> receiveQueue.unreserve(capabilities.receiveDepth()));
+      if (shared != null) {
+        shared.reserve(receiveQueue);
+        undo.add(() -> shared.unreserve(receiveQueue));
+      }
       this.number = device.qpNumbers().allocate();
       undo.add(() -> device.qpNumbers().free(number));
       this.icm = device.icm().reserve(IcmTable.QPC, number, 1);
@@ -98,17 +115,45 @@ final class HghcaQueuePair extends Resource implements QueuePair {
           new ReceiveRing(
               receiveMemory.mapping().segment(),
               number,
-              capabilities.receiveDepth(),
+              rings.receiveDepth(),
               geometry.receiveSlots(),
               geometry.receiveStrideLog(),
-              capabilities.maxReceiveSge());
+              rings.maxReceiveSge());
+      this.share = shared == null ? null : new ReceiveShare(shared, this, receives);
       this.flushed = new FlushedReceives(number, capabilities.receiveDepth(), receives);
       this.context = QpContexts.fresh(this, geometry);
       device.queuePairs().put(number, this);
+      if (share != null) {
+        shared.join(share);
+      }
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a queue pair", e);
     }
+  }
+
+  private static Resource[] used(HghcaProtectionDomain pd, QueuePairAttributes attributes) {
+    return Stream.concat(
+            Stream.of(pd, own(pd, attributes.sendQueue()), own(pd, attributes.receiveQueue())),
+            shared(pd, attributes).stream())
+        .toArray(Resource[]::new);
+  }
+
+  private static Optional<HghcaSharedReceiveQueue> shared(
+      HghcaProtectionDomain pd, QueuePairAttributes attributes) {
+    return attributes
+        .sharedReceiveQueue()
+        .map(
+            queue -> {
+              if (queue instanceof HghcaSharedReceiveQueue ours
+                  && ours.protectionDomain().equals(pd)) {
+                return ours;
+              }
+              throw new VerbsException(
+                  Errno.EINVAL,
+                  "the shared receive queue belongs to another protection domain than %s"
+                      .formatted(pd.describe()));
+            });
   }
 
   private static HghcaCompletionQueue own(HghcaProtectionDomain pd, CompletionQueue queue) {
@@ -131,6 +176,11 @@ final class HghcaQueuePair extends Resource implements QueuePair {
 
   ReceiveRing receives() {
     return receives;
+  }
+
+  /** Its part of the shared receive queue; null when it uses none. */
+  ReceiveShare share() {
+    return share;
   }
 
   int sendKey() {
@@ -182,7 +232,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
 
   @Override
   public Optional<SharedReceiveQueue> sharedReceiveQueue() {
-    return Optional.empty();
+    return Optional.ofNullable(share).map(ReceiveShare::queue);
   }
 
   // ---- posting
@@ -212,6 +262,12 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   }
 
   private boolean tryPostReceive(ReceiveRequest request, int index) {
+    if (share != null) {
+      throw new BadRequestException(
+          Errno.EINVAL,
+          index,
+          describe() + " takes its receives from a shared receive queue: post them there");
+    }
     lockReceives();
     try {
       QpState now = state;
@@ -279,6 +335,12 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     return takes && !device.health().isDead();
   }
 
+  /** Whether the card takes what is put into the receive ring. */
+  boolean takesReceives() {
+    QpState now = state;
+    return now != QpState.RESET && now != QpState.ERR;
+  }
+
   boolean hasFailed() {
     return state == QpState.ERR;
   }
@@ -328,6 +390,14 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     } else if (!stops) {
       change(from, to);
     }
+    tellShare();
+  }
+
+  /** Whoever shares receives with us hears that the state has changed. */
+  private void tellShare() {
+    if (share != null) {
+      share.queue().stateChanged(share);
+    }
   }
 
   /** Changes the state, unless an error has changed it meanwhile. */
@@ -364,7 +434,11 @@ final class HghcaQueuePair extends Resource implements QueuePair {
 
   private void forget() {
     sendQueue.drop(this, sends::reset);
-    receiveQueue.drop(this, receives::reset);
+    if (share == null) {
+      receiveQueue.drop(this, receives::reset);
+    } else {
+      share.queue().takeBack(share, receiveQueue);
+    }
     flushed.clear();
   }
 
@@ -398,6 +472,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
       QpState now = QpContexts.state(live);
       if (now == QpState.ERR) {
         failed();
+        tellShare();
       }
       return QpContexts.attributes(live, now);
     } catch (RuntimeException e) {
@@ -409,6 +484,9 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   synchronized void release() {
     QpState last = state;
     enter(QpState.RESET);
+    if (share != null) {
+      share.queue().leave(share);
+    }
     pd.deviceContext().forgetEvents(this);
     device
         .retirement()
@@ -434,6 +512,9 @@ final class HghcaQueuePair extends Resource implements QueuePair {
     icm.close();
     sendQueue.unreserve(capabilities.sendDepth());
     receiveQueue.unreserve(capabilities.receiveDepth());
+    if (share != null) {
+      share.queue().unreserve(receiveQueue);
+    }
     device.qpNumbers().free(number);
   }
 }

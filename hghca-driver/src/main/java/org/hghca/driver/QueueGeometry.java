@@ -40,9 +40,8 @@ record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int rec
     check("maxInline", c.maxInline(), limits.maxInline());
     int send =
         UNIT + REMOTE_ADDRESS + Math.max(c.maxSendSge() * UNIT, INLINE_HEADER + c.maxInline());
-    int receive = UNIT + c.maxReceiveSge() * UNIT + UNIT;
     int sendStrideLog = Math.max(MIN_STRIDE_LOG, log2(send));
-    int receiveStrideLog = Math.max(MIN_STRIDE_LOG, log2(receive));
+    int receiveStrideLog = receiveStrideLog(c.maxReceiveSge());
     int sendSlots = 1 << log2(Math.max(1, c.sendDepth()));
     int fewest = limits.profile().minReceiveQueueBytes() >> receiveStrideLog;
     int receiveSlots = 1 << log2(Math.max(fewest, c.receiveDepth() + 1));
@@ -58,6 +57,20 @@ record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int rec
         geometry.receiveBytes(),
         limits.profile().maxQueueBytes());
     return geometry;
+  }
+
+  /**
+   * How many requests of a shared receive queue a queue pair's ring holds: half of them, or what
+   * fits.
+   */
+  static int shareDepth(Limits limits, int capacity, int maxSge) {
+    int slots = limits.profile().maxQueueBytes() >> receiveStrideLog(maxSge);
+    return Math.clamp(capacity / 2, 1, slots - 1);
+  }
+
+  /** A slot holds the next unit, the elements and the unit that ends them. */
+  private static int receiveStrideLog(int maxSge) {
+    return Math.max(MIN_STRIDE_LOG, log2(UNIT + maxSge * UNIT + UNIT));
   }
 
   private static void check(String what, int value, int most) {
