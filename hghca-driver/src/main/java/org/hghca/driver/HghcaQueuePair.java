@@ -382,6 +382,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
       device.commands().modifyQp(command(from, to), number, next);
     } catch (RuntimeException e) {
       change(to, from);
+      tellShare();
       throw Failures.of("cannot modify " + describe(), e);
     }
     context = next;

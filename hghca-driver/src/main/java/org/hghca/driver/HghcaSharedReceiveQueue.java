@@ -249,6 +249,7 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
     lock.lock();
     try {
       shares.remove(share);
+      place(share);
       shares.forEach(this::place);
       deal();
     } finally {

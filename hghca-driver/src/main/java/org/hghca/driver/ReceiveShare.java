@@ -109,11 +109,11 @@ final class ReceiveShare {
     ended = false;
   }
 
-  /** Whether it is in ERR and holds nothing any more: true once. */
+  /** Whether its queue pair is in ERR and it holds nothing: true when that is new. */
   boolean ends() {
-    boolean ends = !ended && qp.state() == QpState.ERR && held() == 0;
-    ended |= ends;
-    return ends;
+    boolean wasEnded = ended;
+    ended = qp.state() == QpState.ERR && held() == 0;
+    return ended && !wasEnded;
   }
 
   /** The card has flushed the oldest request. Under the completion queue's lock. */
