@@ -45,6 +45,11 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
 
   private int limit;
 
+  /** Events that are raised when the lock is free. */
+  private boolean limitReached;
+
+  private List<HghcaQueuePair> ended = List.of();
+
   /** How many queue pairs use each completion queue; guarded by the monitor, as resizing is. */
   private final Map<HghcaCompletionQueue, Integer> completionQueues = new LinkedHashMap<>();
 
@@ -117,7 +122,7 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
       deal();
       return posted;
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 
@@ -132,7 +137,7 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
       return posted;
     } finally {
       deal();
-      lock.unlock();
+      unlock();
     }
   }
 
@@ -147,6 +152,11 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
           "%d scatter/gather elements: the shared receive queue takes %d"
               .formatted(request.sgeCount(), maxSge));
     }
+    if (requests.add(request)) {
+      return true;
+    }
+    // Another thread has polled and may be on its way to tell.
+    shares.forEach(this::hear);
     return requests.add(request);
   }
 
@@ -259,18 +269,13 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
 
   /** The state of a queue pair has changed. */
   void stateChanged(ReceiveShare share) {
-    List<HghcaQueuePair> ended;
-    boolean reached;
     lock.lock();
     try {
-      int before = requests.outstanding();
-      ended = hear(share, List.of());
+      hear(share);
       deal();
-      reached = reachesLimit(before);
     } finally {
-      lock.unlock();
+      unlock();
     }
-    raise(reached, ended);
   }
 
   /**
@@ -278,18 +283,16 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
    * it.
    */
   void takeBack(ReceiveShare share, HghcaCompletionQueue cq) {
-    boolean reached;
     lock.lock();
     try {
       int before = requests.outstanding();
       cq.drop(share.queuePair(), () -> share.takeBack(requests));
       place(share);
+      checkLimit(before);
       deal();
-      reached = reachesLimit(before);
     } finally {
-      lock.unlock();
+      unlock();
     }
-    raise(reached, List.of());
   }
 
   /** Polling has found something of these shares. Callers hold no lock. */
@@ -303,52 +306,51 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
   /** Serves our shares at the start of a list; returns the rest. */
   private ReceiveShare serve(ReceiveShare first) {
     ReceiveShare share = first;
-    List<HghcaQueuePair> ended = List.of();
-    boolean reached;
     lock.lock();
     try {
-      int before = requests.outstanding();
       while (share != null && share.queue() == this) {
         ReceiveShare rest = share.removeDue();
-        ended = hear(share, ended);
+        hear(share);
         share = rest;
       }
       deal();
-      reached = reachesLimit(before);
+      return share;
     } finally {
-      lock.unlock();
+      unlock();
     }
-    raise(reached, ended);
-    return share;
   }
 
-  /** Takes note of what a share has completed; returns the ended ones with its, if it has ended. */
-  private List<HghcaQueuePair> hear(ReceiveShare share, List<HghcaQueuePair> ended) {
+  /** Takes note of what a share has completed. */
+  private void hear(ReceiveShare share) {
+    int before = requests.outstanding();
     share.collect(requests);
     place(share);
-    if (!share.ends()) {
-      return ended;
+    checkLimit(before);
+    if (share.ends()) {
+      ended = new ArrayList<>(ended);
+      ended.add(share.queuePair());
     }
-    List<HghcaQueuePair> more = new ArrayList<>(ended);
-    more.add(share.queuePair());
-    return more;
   }
 
-  private boolean reachesLimit(int before) {
+  private void checkLimit(int before) {
     int outstanding = requests.outstanding();
-    boolean reached = outstanding < before && outstanding < limit;
-    if (reached) {
+    if (outstanding < before && outstanding < limit) {
       limit = 0;
+      limitReached = true;
     }
-    return reached;
   }
 
-  /** Callers hold no lock: whoever waits for the event may be at one of ours. */
-  private void raise(boolean limitReached, List<HghcaQueuePair> ended) {
-    if (limitReached) {
+  /** Lets go of the lock, then raises events: whoever takes them may hold what waits for it. */
+  private void unlock() {
+    boolean reached = limitReached;
+    List<HghcaQueuePair> last = ended;
+    limitReached = false;
+    ended = List.of();
+    lock.unlock();
+    if (reached) {
       pd.deviceContext().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
     }
-    for (HghcaQueuePair qp : ended) {
+    for (HghcaQueuePair qp : last) {
       pd.deviceContext().raise(AsyncEventType.QP_LAST_WQE_REACHED, qp);
     }
   }
@@ -363,16 +365,16 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
   @Override
   public void limit(int wanted) {
     checkAlive();
-    boolean reached;
     lock.lock();
     try {
       check("a limit", wanted, 0, requests.capacity());
-      reached = requests.outstanding() < wanted;
-      limit = reached ? 0 : wanted;
+      shares.forEach(this::hear);
+      limitReached |= requests.outstanding() < wanted;
+      limit = requests.outstanding() < wanted ? 0 : wanted;
+      deal();
     } finally {
-      lock.unlock();
+      unlock();
     }
-    raise(reached, List.of());
   }
 
   @Override
@@ -408,6 +410,7 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
   private void setCapacity(int wanted) {
     lock.lock();
     try {
+      shares.forEach(this::hear);
       if (wanted < Math.max(limit, requests.outstanding())) {
         throw new VerbsException(
             Errno.EINVAL,
@@ -418,7 +421,7 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
       shares.forEach(this::place);
       deal();
     } finally {
-      lock.unlock();
+      unlock();
     }
   }
 

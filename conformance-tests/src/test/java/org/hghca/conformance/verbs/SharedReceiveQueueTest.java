@@ -443,6 +443,78 @@ class SharedReceiveQueueTest {
     }
   }
 
+  @Test
+  void queuesThatShareACompletionQueueDoNotShareRequests() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 2);
+        SharedReceiveQueue second =
+            it.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1));
+        QueuePair receiver =
+            it.pd.createQueuePair(
+                QueuePairAttributes.rc(it.other, it.received).sharedReceiveQueue(second));
+        QueuePair sender =
+            it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent)))) {
+      RcPair.connect(it.setup, sender, receiver);
+      ReceiveRequest request = new ReceiveRequest().into(it.sink, 0, 8);
+      for (int round = 0; round < 20; round++) {
+        it.post(0, 8);
+        for (int i = 100; i < 104; i++) {
+          assertThat(second.tryPostReceive(request.wrId(i))).isTrue();
+        }
+        for (int i = 0; i < 4; i++) {
+          it.send(0);
+          sender.postSend(new SendRequest().send().sge(it.source, 0, 8).signaled());
+          it.send(1);
+        }
+        Set<Long> seen = new HashSet<>();
+        while (seen.size() < 12) {
+          for (Wc wc : it.someReceived()) {
+            Side.assertSuccess(wc);
+            assertThat(seen.add(wc.wrId())).isTrue();
+            assertThat(wc.qpNumber() == receiver.number()).isEqualTo(wc.wrId() >= 100);
+          }
+        }
+        it.sent(12);
+      }
+    }
+  }
+
+  @Test
+  void queuePairsOfOneSharedQueueMayReceiveIntoDifferentCompletionQueues() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 1);
+        var mine = it.fabric.right().createCompletionQueue(8);
+        QueuePair receiver =
+            it.pd.createQueuePair(
+                QueuePairAttributes.rc(it.received, mine).sharedReceiveQueue(it.srq));
+        QueuePair sender =
+            it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent)))) {
+      RcPair.connect(it.setup, sender, receiver);
+      for (int round = 0; round < 20; round++) {
+        it.post(0, 4);
+        Set<Long> seen = new HashSet<>();
+        for (int i = 0; i < 2; i++) {
+          it.send(0);
+          sender.postSend(new SendRequest().send().sge(it.source, 0, 8).signaled());
+          seen.add(Wc.awaitOne(it.fabric, mine).wrId());
+          seen.add(it.received(1).getFirst().wrId());
+        }
+        assertThat(seen).containsExactlyInAnyOrderElementsOf(range(0, 4));
+        it.sent(4);
+      }
+      // Its sends fail into the queue of the other's receives.
+      it.post(0, 8);
+      receiver.postSend(new SendRequest().rdmaWrite(0, 0xdead).sge(it.sink, 0, 8));
+      assertThat(it.someReceived()).extracting(Wc::status).containsExactly(WcStatus.REM_ACCESS_ERR);
+      it.fabric.settle();
+      assertThat(Wc.drain(mine)).isEmpty();
+      assertThat(it.events()).containsExactly(AsyncEventType.QP_LAST_WQE_REACHED);
+      for (int i = 0; i < 8; i++) {
+        it.send(0);
+        it.received(1);
+        it.sent(1);
+      }
+    }
+  }
+
   private static int number(SharedReceivers it, int receiver) {
     return it.receivers.get(receiver).number();
   }
