@@ -7,6 +7,9 @@ package org.hghca.model;
  * @param commands HCR commands
  * @param doorbells send doorbells
  * @param completions CQEs written
+ * @param events EQEs written
+ * @param interrupts interrupts raised
+ * @param eventOverruns events that found their event queue full and had to wait
  * @param packetsSent packets given to the port
  * @param packetsReceived packets taken from the port
  * @param packetsDropped packets for nobody, or for a queue pair that does not receive
@@ -23,6 +26,9 @@ public record HcaCounters(
     long commands,
     long doorbells,
     long completions,
+    long events,
+    long interrupts,
+    long eventOverruns,
     long packetsSent,
     long packetsReceived,
     long packetsDropped,

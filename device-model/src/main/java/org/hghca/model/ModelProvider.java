@@ -28,13 +28,19 @@ import org.hghca.vfio.VfioException.Reason;
  *       the calling thread and whose time stands still.
  *   <li>{@code sim=NAME}: it joins the {@link Simulation} of that name.
  *   <li>{@code reset=none}: it has no function-level reset.
+ *   <li>{@code interrupts=msix}, the default: one interrupt vector for each event queue. {@code
+ *       interrupts=none}: event queues, but no interrupts.
+ *   <li>{@code events=eq}, the default, or {@code events=poll}: how the driver is to learn of
+ *       completions; nothing to the software HCA.
  * </ul>
  */
 public final class ModelProvider implements PciFunctionProvider {
   private static final Set<String> PARAMETERS =
-      new TreeSet<>(List.of("profile", "cable", "mac", "ip", "mode", "sim", "reset"));
+      new TreeSet<>(
+          List.of("profile", "cable", "mac", "ip", "mode", "sim", "reset", "interrupts", "events"));
   private static final String INLINE = "inline";
   private static final String THREADED = "threaded";
+  private static final String MSIX = "msix";
 
   /** What is open; an HCA that is about to be made holds its place with an empty value. */
   private static final Map<Locator, Optional<SoftwareHca>> OPEN = new ConcurrentHashMap<>();
@@ -65,6 +71,8 @@ public final class ModelProvider implements PciFunctionProvider {
     }
     HardwareProfile profile = profile(locator);
     boolean canReset = value(locator, "reset", "function", "function", "none").equals("function");
+    boolean interrupts = value(locator, "interrupts", MSIX, MSIX, "none").equals(MSIX);
+    value(locator, "events", "eq", "eq", "poll");
     LinkAddress address = LinkAddress.of(locator);
     Simulation simulation = simulation(locator);
     if (OPEN.putIfAbsent(locator, Optional.empty()) != null) {
@@ -82,6 +90,7 @@ public final class ModelProvider implements PciFunctionProvider {
               simulation,
               locator.parameter("cable"),
               canReset,
+              interrupts,
               () -> OPEN.remove(locator));
       OPEN.put(locator, Optional.of(hca));
       return InProcessFunction.connect(locator, hca);

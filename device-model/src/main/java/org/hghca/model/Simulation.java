@@ -205,18 +205,42 @@ public final class Simulation implements AutoCloseable {
     return hcas.isEmpty();
   }
 
-  /** Something was queued for an HCA. */
-  void kick() {
+  /**
+   * Begins a register write, which {@link #endWrite} ends on the same thread. In an inline
+   * simulation no other thread comes between the queueing of a write and the work that follows from
+   * it: that work may touch memory that only the writing thread can reach.
+   */
+  void beginWrite() {
+    if (inline) {
+      lock.lock();
+    }
+  }
+
+  /**
+   * Ends a register write.
+   *
+   * @param queued whether something was queued for an HCA
+   */
+  void endWrite(boolean queued) {
     if (!inline) {
-      loop.wake();
+      if (queued) {
+        loop.wake();
+      }
       return;
     }
-    lock.lock();
     try {
-      runHere();
+      if (queued) {
+        runHere();
+      }
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Something but a register write has changed what an HCA has to do. */
+  private void kick() {
+    beginWrite();
+    endWrite(true);
   }
 
   /** Runs while no step is under way. */
@@ -263,6 +287,7 @@ public final class Simulation implements AutoCloseable {
             loop.start();
           }
         });
+    kick(); // the other end of the cable has come up
   }
 
   void leave(SoftwareHca hca) {
@@ -278,9 +303,7 @@ public final class Simulation implements AutoCloseable {
                   });
           hcas = hcas.stream().filter(other -> other != hca).toList();
         });
-    if (!inline) {
-      loop.wake();
-    }
+    kick(); // the other end of the cable has gone down
   }
 
   /** Gives the name free. HCAs that are in the simulation stay in it until they are closed. */

@@ -24,6 +24,7 @@ public final class SoftwareHca implements EmulatedFunction {
   private final String name;
   private final LinkAddress address;
   private final boolean canReset;
+  private final int vectors;
   private final Simulation simulation;
   private final Runnable onClose;
   private final Faults faults = new Faults();
@@ -46,14 +47,16 @@ public final class SoftwareHca implements EmulatedFunction {
       Simulation simulation,
       Optional<String> cable,
       boolean canReset,
+      boolean interrupts,
       Runnable onClose) {
     this.name = name;
     this.address = address;
     this.canReset = canReset;
+    this.vectors = interrupts ? Hca.VECTORS : 0;
     this.simulation = simulation;
     this.onClose = onClose;
     this.port = new Port(address.mac(), simulation.packets());
-    this.hca = new Hca(profile, port, faults);
+    this.hca = new Hca(profile, port, faults, vectors);
     this.configuration =
         new ConfigurationRegisters(
             BAR_SIZES,
@@ -112,6 +115,9 @@ public final class SoftwareHca implements EmulatedFunction {
         hca.commands(),
         hca.doorbells(),
         hca.completions(),
+        hca.events(),
+        hca.interrupts(),
+        hca.eventOverruns(),
         transport.packetsSent,
         transport.packetsReceived,
         transport.packetsDropped,
@@ -150,8 +156,14 @@ public final class SoftwareHca implements EmulatedFunction {
     if (hca.isReset(bar, offset, width, value)) {
       // Not queued: whatever is written behind it must find the card reset.
       simulation.exclusively(hca::reset);
-    } else if (hca.write(bar, offset, width, value)) {
-      simulation.kick();
+      return;
+    }
+    boolean queued = false;
+    simulation.beginWrite();
+    try {
+      queued = hca.write(bar, offset, width, value);
+    } finally {
+      simulation.endWrite(queued);
     }
   }
 
@@ -165,10 +177,9 @@ public final class SoftwareHca implements EmulatedFunction {
     configuration.write(offset, width, value);
   }
 
-  /** None yet: the card's interrupts come with its event queues. */
   @Override
   public int interruptVectors() {
-    return 0;
+    return vectors;
   }
 
   @Override
@@ -215,6 +226,7 @@ public final class SoftwareHca implements EmulatedFunction {
 
   void failed(Throwable cause) {
     faults.record("internal failure: " + cause);
+    hca.failed();
   }
 
   void plug(Cable into) {

@@ -392,6 +392,7 @@ class ErrorTest {
 
   @Test
   void aChainThatLeadsRoundInACircleEnds() {
+    pair.a = pair.left.qp(pair.left.cq(9));
     pair.connect();
     int wqe = pair.a.write(0x08, target.address(), target.key(), 0);
     NextUnit.link(pair.a.sendRing.segment(), wqe, wqe / 16, 0x08, 2, 0);

@@ -6,6 +6,7 @@ import static org.hghca.abi.QueuePairContext.*;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.hghca.abi.Bar;
@@ -13,10 +14,14 @@ import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.Doorbell;
+import org.hghca.abi.Eqe;
+import org.hghca.abi.EventQueueContext;
+import org.hghca.abi.EventType;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.IcmChunk;
 import org.hghca.abi.InitHca;
+import org.hghca.abi.MapEq;
 import org.hghca.abi.MapIcm;
 import org.hghca.abi.Mpt;
 import org.hghca.abi.NextUnit;
@@ -150,6 +155,11 @@ final class Host implements AutoCloseable {
     return key;
   }
 
+  /** The key of the latest region. */
+  int lastKey() {
+    return nextKey - 1;
+  }
+
   /** Registers a mapping as a whole, page by page. */
   int register(DmaMapping memory, long start, int access) {
     long bytes = memory.segment().byteSize();
@@ -171,18 +181,101 @@ final class Host implements AutoCloseable {
   record Buffer(MemorySegment memory, DmaMapping mapping, long address, int key) {}
 
   Cq cq(int logSize) {
+    return cq(logSize, 0, 0);
+  }
+
+  /** A CQ whose completion events go to an EQ; {@code flags} beside TRANSLATE. */
+  Cq cq(int logSize, int flags, int eqn) {
     DmaMapping ring = function.allocate(32L << logSize);
     Cqe.fill(ring.segment(), 0, 1L << logSize);
     int key = register(ring, 0, LOCAL);
     int number = nextNumber++;
-    new CompletionQueueContext(1 << 18, 0, logSize, 0, 0, PD, key, number).encode(in());
+    new CompletionQueueContext(1 << 18 | flags, 0, logSize, 0, eqn, PD, key, number).encode(in());
     must(HcrCommand.SW2HW_CQ, 0, number);
     return new Cq(number, ring.segment(), logSize);
   }
 
+  /** An event queue with interrupt vector {@code number}; see {@link EventQueueContext}. */
+  Eq eq(int number, int logSize, int flags) {
+    return eq(number, logSize, flags, number);
+  }
+
+  Eq eq(int number, int logSize, int flags, int vector) {
+    DmaMapping ring = function.allocate(32L << logSize);
+    for (int i = 0; i < 1 << logSize; i++) {
+      Eqe.arm(ring.segment(), 32L * i);
+    }
+    int key = register(ring, 0, LOCAL);
+    new EventQueueContext(flags, 0, logSize, vector, PD, key, 0, 0).encode(in());
+    must(HcrCommand.SW2HW_EQ, 0, number);
+    return new Eq(number, ring, key, logSize);
+  }
+
+  /** MAP_EQ. */
+  void mapEvents(int eqn, boolean unmap, EventType... types) {
+    long mask = EventType.maskOf(List.of(types));
+    assertThat(command(HcrCommand.MAP_EQ.code(), 0, mask, MapEq.inModifier(unmap, eqn), 0))
+        .isZero();
+  }
+
+  /** The vectors that were raised since the last call, a bit each. */
+  long interrupts() {
+    return function.interrupts().await(0);
+  }
+
+  void arm(Cq cq, boolean solicitedOnly) {
+    bar2.writeInt(0x3010, Doorbell.armCompletionQueue(cq.number, solicitedOnly));
+  }
+
+  /** An EQE. */
+  record Event(int type, int subtype, int data) {}
+
+  /** An event queue as software sees it. */
+  final class Eq {
+    final int number;
+    final DmaMapping ring;
+    final int key;
+    private final int size;
+    private int consumer;
+
+    Eq(int number, DmaMapping ring, int key, int logSize) {
+      this.number = number;
+      this.ring = ring;
+      this.key = key;
+      this.size = 1 << logSize;
+    }
+
+    /** Consumes what is there, without telling the card. */
+    List<Event> take() {
+      List<Event> events = new ArrayList<>();
+      for (long at = 32L * (consumer % size);
+          Eqe.owner(ring.segment(), at) == Eqe.OWNER_SOFTWARE;
+          at = 32L * (consumer % size)) {
+        MemorySegment memory = ring.segment();
+        events.add(new Event(Eqe.type(memory, at), Eqe.subtype(memory, at), Eqe.data(memory, at)));
+        Eqe.arm(memory, at);
+        consumer++;
+      }
+      return events;
+    }
+
+    /** Gives all consumed entries back, and asks for an interrupt. */
+    void arm() {
+      arm(consumer);
+    }
+
+    void arm(int consumerIndex) {
+      bar2.writeInt(0x3020, Doorbell.armEventQueue(number, consumerIndex));
+    }
+  }
+
   /** A queue pair in RESET, with its rings registered. */
   Qp qp() {
-    return new Qp(cq(6));
+    return qp(cq(6));
+  }
+
+  Qp qp(Cq cq) {
+    return new Qp(cq);
   }
 
   /** A completion queue as software sees it. */

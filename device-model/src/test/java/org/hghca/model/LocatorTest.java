@@ -24,10 +24,12 @@ class LocatorTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "model:x?colour=red | unknown parameter 'colour'; known are cable, ip, mac, mode",
+        "model:x?colour=red | unknown parameter 'colour'; known are cable, events, interrupts, ip",
         "model:x?mode=fast | mode=fast is unknown; known are threaded, inline",
         "model:x?profile=t | profile=t is unknown; known are s, r1, r2",
         "model:x?reset=soft | reset=soft is unknown; known are function, none",
+        "model:x?interrupts=intx | interrupts=intx is unknown; known are msix, none",
+        "model:x?events=no | events=no is unknown; known are eq, poll",
         "model:x?mac=zz | mac",
         "model:x?ip=1.2.3 | ip"
       })

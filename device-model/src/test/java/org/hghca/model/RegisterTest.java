@@ -82,13 +82,17 @@ class RegisterTest {
   }
 
   @Test
-  void armingIsTaken() {
+  void storesThatMeanNothingAreDroppedAndRecorded() {
     host.bar2.writeInt(0x10, 0x0200_0001);
     host.bar2.writeInt(0x20, 1);
-    assertThat(host.hca().faults()).isEmpty();
+    host.bar2.writeLong(0x20, 1);
     host.bar2.writeLong(8, 1);
     assertThat(host.hca().faults())
-        .containsExactly("a store of 8 bytes to offset 0x8 of a UAR page is dropped");
+        .containsExactly(
+            "CQ 1 is armed, but there is no such CQ",
+            "EQ 1 is armed, but there is no such EQ",
+            "a store of 8 bytes to offset 0x20 of a UAR page is dropped",
+            "a store of 8 bytes to offset 0x8 of a UAR page is dropped");
   }
 
   @Test

@@ -65,17 +65,21 @@ final class BringUp {
       icm.activate();
 
       UarAllocator uars = UarAllocator.open(function);
+      HghcaDevice device =
+          new HghcaDevice(
+              function,
+              new Limits(limits, profile),
+              adapter,
+              health,
+              commands,
+              icm,
+              uars,
+              retirement,
+              undo::close);
+      device.startEvents();
+      undo.add(device::stopEvents);
       LOG.debug("{} is up: profile {}, {}", function.locator(), profile.name(), limits);
-      return new HghcaDevice(
-          function,
-          new Limits(limits, profile),
-          adapter,
-          health,
-          commands,
-          icm,
-          uars,
-          retirement,
-          undo::close);
+      return device;
     } catch (RuntimeException e) {
       throw takenBack(undo, Failures.of("cannot bring up " + function.locator(), e));
     } catch (Error e) {

@@ -2,6 +2,8 @@ package org.hghca.driver;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.abi.PortInfo;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.AsyncEventType;
@@ -35,6 +37,8 @@ final class DeviceContext extends Resource implements HghcaContext {
   private final int queuePd;
   private final List<Gid> gids;
   private final HghcaAsyncEvents asyncEvents;
+  private final Tally tally = new Tally();
+  private final Set<HghcaCompletionChannel> channels = ConcurrentHashMap.newKeySet();
 
   /**
    * Opens a context.
@@ -55,6 +59,7 @@ final class DeviceContext extends Resource implements HghcaContext {
     } catch (RuntimeException e) {
       throw Failures.of("cannot open " + name.name(), e);
     }
+    hghca.contexts().add(this);
     this.gids = List.of(Gid.ofMac(hghca.address().mac()), Gid.ofIpv4(hghca.address().ip()));
   }
 
@@ -128,7 +133,7 @@ final class DeviceContext extends Resource implements HghcaContext {
         limits.device().ackDelay(),
         limits.maxInline(),
         limits.profile().remoteBoundsGranularity(),
-        1);
+        hghca.events().completionVectors());
   }
 
   @Override
@@ -209,7 +214,27 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   @Override
   public CompletionChannel createCompletionChannel() {
-    throw unsupported("completion channels");
+    check();
+    HghcaCompletionChannel channel = new HghcaCompletionChannel(this);
+    channels.add(channel);
+    if (hghca.health().isDead()) {
+      channel.deviceFailed(); // whoever found out may have missed it
+    }
+    return channel;
+  }
+
+  void channelClosed(HghcaCompletionChannel channel) {
+    channels.remove(channel);
+  }
+
+  /** Tells all who wait that the device is dead. Callers may hold the lock of a ring. */
+  void deviceFailed() {
+    asyncEvents.give(new HghcaAsyncEvent(AsyncEventType.DEVICE_FATAL, null, 0));
+    channels.forEach(HghcaCompletionChannel::deviceFailed);
+  }
+
+  void raisePort(AsyncEventType type, int port) {
+    asyncEvents.give(new HghcaAsyncEvent(type, null, port));
   }
 
   @Override
@@ -234,11 +259,19 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   @Override
   public Counters counters() {
-    throw unsupported("counters");
+    checkOpen();
+    return tally.counters(
+        asyncEvents.given(), hghca.commands().commandsGiven(), hghca.function().dmaFaultCount());
   }
 
-  private static VerbsException unsupported(String what) {
-    return new VerbsException(Errno.EOPNOTSUPP, what + " are not supported");
+  /** Something that counts was made. */
+  void count(Tally.Counted object) {
+    tally.add(object);
+  }
+
+  /** Something that counts is closed; what it has counted stays. */
+  void countNoMore(Tally.Counted object) {
+    tally.remove(object);
   }
 
   @Override
@@ -266,6 +299,7 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   @Override
   void release() {
+    hghca.contexts().remove(this);
     asyncEvents.end(() -> new VerbsException(Errno.EINVAL, "%s is closed".formatted(name.name())));
     hghca.pdNumbers().free(queuePd);
     uar.close();

@@ -15,6 +15,7 @@ final class FlushedReceives {
   private final int depth;
   private final ReceiveRing ring;
   private final ArrayDeque<Long> wrIds = new ArrayDeque<>();
+  private long posted;
 
   FlushedReceives(int qpn, int depth, ReceiveRing ring) {
     this.qpn = qpn;
@@ -28,6 +29,7 @@ final class FlushedReceives {
       return false;
     }
     wrIds.addLast(request.wrId());
+    posted++;
     return true;
   }
 
@@ -54,6 +56,16 @@ final class FlushedReceives {
           0);
     }
     return count;
+  }
+
+  /** How many requests were posted so far. */
+  synchronized long posted() {
+    return posted;
+  }
+
+  /** Whether one can be completed: the card has completed all that it has seen. */
+  synchronized boolean isReady() {
+    return !wrIds.isEmpty() && ring.outstanding() == 0;
   }
 
   synchronized boolean isEmpty() {

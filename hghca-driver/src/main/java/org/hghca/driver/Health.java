@@ -35,6 +35,12 @@ final class Health {
   void fail(String why) {
     if (cause.compareAndSet(null, why)) {
       LOG.error("{} has failed: {}", device, why);
+      DeviceFatalEvent event = new DeviceFatalEvent();
+      if (event.shouldCommit()) {
+        event.device = device;
+        event.cause = why;
+        event.commit();
+      }
       onFailure.run();
     }
   }

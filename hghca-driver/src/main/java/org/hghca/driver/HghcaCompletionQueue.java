@@ -6,6 +6,7 @@ import java.util.Optional;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
+import org.hghca.abi.Doorbell;
 import org.hghca.abi.MptFlags;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.icm.IcmRange;
@@ -14,7 +15,6 @@ import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Completions;
-import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcOpcode;
@@ -26,9 +26,22 @@ import org.hghca.verbs.WcStatus;
  * outstanding; a request counts until its completion was polled. An empty place holds a sentinel in
  * its owner byte, which the card overwrites last, and which polling puts back.
  */
-final class HghcaCompletionQueue extends Resource implements CompletionQueue {
+final class HghcaCompletionQueue extends Resource implements CompletionQueue, Tally.Counted {
   /** Revisions that give no syndrome of their own (byte 10h is 0). */
   private static final int NO_SYNDROME = 0;
+
+  private static final int SOLICITED = 1;
+  private static final int ALL = 2;
+
+  /** What a look at a queue that may have something to tell has found. */
+  enum Look {
+    /** It has told, or was not asked. */
+    DONE,
+    /** Nothing has come since it was asked. */
+    NOTHING,
+    /** Nothing to tell has come, and the card was asked again: it is to be looked at again. */
+    ASKED_AGAIN
+  }
 
   private final DeviceContext context;
   private final HghcaDevice device;
@@ -53,14 +66,34 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   private int entries;
   private int reserved;
 
+  /** Null for a queue that is only polled. */
+  private final HghcaCompletionChannel channel;
+
+  /** What it was asked to tell and has not told yet: a sum of {@link #SOLICITED} and others. */
+  private int asked;
+
+  /** Where the completions begin that it was asked to tell of. */
+  private int askedFrom;
+
+  /** Behind what was polled last, silent completions not counted. */
+  private int polledTo;
+
+  /** How many completions were taken from the ring, silent ones included. */
+  private long taken;
+
+  /** By status, from the ring or not: those that were not successful. */
+  private final long[] failures = new long[WcStatus.values().length];
+
   HghcaCompletionQueue(DeviceContext context, CompletionQueueAttributes attributes) {
-    super(context);
+    super(used(context, attributes));
     this.context = context;
+    this.channel = attributes.channel().map(HghcaCompletionChannel.class::cast).orElse(null);
     this.device = context.hghca();
     this.queuePairs = device.queuePairs();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       checkEntries(attributes.entries());
+      int eqn = device.events().completionEqn(attributes.vector());
       this.entries = attributes.entries();
       int slots = ringEntries(attributes);
       this.mask = slots - 1;
@@ -73,20 +106,35 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
       undo.add(memory::close);
       this.ring = memory.mapping().segment();
       Cqe.fill(ring, 0, slots);
-      device.commands().sw2hwCq(number, cqc(slots));
+      device.commands().sw2hwCq(number, cqc(slots, eqn));
+      device.add(this);
+      context.count(this);
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a completion queue", e);
     }
   }
 
-  private CompletionQueueContext cqc(int slots) {
+  private static Resource[] used(DeviceContext context, CompletionQueueAttributes attributes) {
+    if (attributes.channel().isEmpty()) {
+      return new Resource[] {context};
+    }
+    if (attributes.channel().get() instanceof HghcaCompletionChannel channel
+        && channel.context() == context) {
+      return new Resource[] {context, channel};
+    }
+    throw new VerbsException(
+        Errno.EINVAL,
+        "the completion channel belongs to another context than %s".formatted(context.describe()));
+  }
+
+  private CompletionQueueContext cqc(int slots, int eqn) {
     return new CompletionQueueContext(
         0,
         0,
         Integer.numberOfTrailingZeros(slots),
         context.uar().index(),
-        0,
+        eqn,
         context.queuePd(),
         memory.key(),
         number);
@@ -126,7 +174,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   }
 
   @Override
-  public Context context() {
+  public DeviceContext context() {
     return context;
   }
 
@@ -164,7 +212,12 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     try {
       checkAlive();
       int most = Math.min(max, out.capacity());
+      int from = index;
       count = drain(out, most);
+      taken += index - from;
+      if (count != 0) {
+        polledTo = index;
+      }
       if (hasFlushing && count < most) {
         count = flush(out, count, most);
       }
@@ -266,6 +319,10 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     if (share != null) {
       due = share.addDue(due);
     }
+    boolean givenBack = share != null && !send && status == WcStatus.WR_FLUSH_ERR;
+    if (!givenBack) {
+      failures[status.code()]++;
+    }
     if (send) {
       if (!qp.sends().isOldest(wqe)) {
         return unknown(qp.number(), wqe, WqeOpcode.INVALID);
@@ -275,7 +332,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     if (!qp.receives().isOldest(wqe)) {
       return unknown(qp.number(), wqe, WqeOpcode.INVALID);
     }
-    if (share != null && status == WcStatus.WR_FLUSH_ERR) {
+    if (givenBack) {
       share.flushOldest();
       return 0;
     }
@@ -317,19 +374,29 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
       }
     }
     hasFlushing = !flushing.isEmpty();
+    taken += count - from;
+    failures[WcStatus.WR_FLUSH_ERR.code()] += count - from;
     return count;
   }
 
   /** A receive was posted to a queue pair in error. */
   void addFlushing(HghcaQueuePair qp) {
+    boolean tells;
     lock.lock();
     try {
       if (!flushing.contains(qp)) {
         flushing.addLast(qp);
       }
       hasFlushing = true;
+      tells = asked != 0 && hasPollable();
+      if (tells) {
+        asked = 0;
+      }
     } finally {
       lock.unlock();
+    }
+    if (tells) {
+      channel.give(this);
     }
   }
 
@@ -367,23 +434,152 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
     return (long) (at & mask) * Cqe.SIZE;
   }
 
-  /** How many completions stand in the ring. */
+  /** How many completions stand in the ring: behind the first empty place there are none. */
   private int unpolled() {
     int count = 0;
-    while (count <= mask && Cqe.owner(ring, place(index + count)) != Cqe.SENTINEL) {
-      count++;
+    int end = mask + 1;
+    while (count < end) {
+      int middle = count + end >>> 1;
+      if (Cqe.owner(ring, place(index + middle)) == Cqe.SENTINEL) {
+        end = middle;
+      } else {
+        count = middle + 1;
+      }
     }
     return count;
   }
 
+  // ---- telling of completions
+
   @Override
   public Optional<CompletionChannel> channel() {
-    return Optional.empty();
+    return Optional.ofNullable(channel);
   }
 
   @Override
   public void requestNotify(boolean solicitedOnly) {
-    throw new VerbsException(Errno.EINVAL, "%s has no completion channel".formatted(describe()));
+    if (channel == null) {
+      throw new VerbsException(Errno.EINVAL, "%s has no completion channel".formatted(describe()));
+    }
+    if (solicitedOnly && !device.events().hasEventQueues()) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "%s has no event queues: nobody tells which receives were solicited"
+              .formatted(context.describe()));
+    }
+    lock.lock();
+    try {
+      checkAlive();
+      if (asked == 0) {
+        askedFrom = index + unpolled();
+        polledTo = index;
+      }
+      asked |= solicitedOnly ? SOLICITED : ALL;
+      askCard();
+    } finally {
+      lock.unlock();
+    }
+    device.events().requested(this);
+  }
+
+  /** Under the lock, so that a queue that is closed is not asked. */
+  private void askCard() {
+    if (device.events().hasEventQueues()) {
+      context.uar().armCompletionQueue(Doorbell.armCompletionQueue(number, asked == SOLICITED));
+    }
+  }
+
+  /** Whether it is to tell of completions that need not be solicited; a glance without the lock. */
+  boolean isAskedForAll() {
+    return (asked & ALL) != 0;
+  }
+
+  /**
+   * Tells of completions if it was asked to and there are any. Silent ones, of unsignalled sends
+   * that succeeded, are taken out, and the card is asked again when there was nothing else.
+   *
+   * @param event whether the card has given an event, so that it has to be asked again in any case
+   */
+  Look look(boolean event) {
+    ReceiveShare found = null;
+    lock.lock();
+    try {
+      if (asked == 0 || isClosed()) {
+        return Look.DONE;
+      }
+      boolean come = hasCome();
+      if (come) {
+        skipSilent();
+        found = due;
+        due = null;
+        come = hasPollable() || polledTo - askedFrom > 0;
+        if (!come) {
+          askedFrom = index;
+        }
+      } else if (!event) {
+        return Look.NOTHING;
+      }
+      if (!come) {
+        askCard();
+        return Look.ASKED_AGAIN;
+      }
+      asked = 0;
+    } finally {
+      lock.unlock();
+      HghcaSharedReceiveQueue.serveAll(found);
+    }
+    channel.give(this);
+    return Look.DONE;
+  }
+
+  /** Whether the card has written a completion since it was asked, polled or not. */
+  private boolean hasCome() {
+    int ahead = askedFrom - index;
+    return ahead < 0 || ahead <= mask && Cqe.owner(ring, place(askedFrom)) != Cqe.SENTINEL;
+  }
+
+  private void skipSilent() {
+    while (isSilent(place(index))) {
+      take(place(index), Cqe.lastDword(ring, place(index)), null, 0);
+      taken++;
+    }
+  }
+
+  /**
+   * Whether a place holds a completion that polling keeps for itself: of an unsignalled send that
+   * succeeded, or of a shared receive that was flushed and is given back.
+   */
+  private boolean isSilent(long at) {
+    int last = Cqe.lastDword(ring, at);
+    if (last >>> 24 == Cqe.SENTINEL) {
+      return false;
+    }
+    HghcaQueuePair qp = queuePairs.find(Cqe.qpn(ring, at));
+    boolean send = (last >>> 8 & 0xff) != 0;
+    if ((last & 0xff) == WqeOpcode.INVALID) {
+      return qp != null
+          && qp.share() != null
+          && !send
+          && CompletionStatus.of(Cqe.immediate(ring, at) & 0xff) == WcStatus.WR_FLUSH_ERR
+          && !isSendError(qp, Cqe.wqeOffset(ring, at));
+    }
+    return send
+        && qp != null
+        && qp.sends().isOldest(Cqe.wqeOffset(ring, at))
+        && !qp.sends().isOldestSignaled();
+  }
+
+  /** Whether a poll would return something, silent completions at the head not looked through. */
+  private boolean hasPollable() {
+    if (Cqe.owner(ring, place(index)) != Cqe.SENTINEL) {
+      return true;
+    }
+    for (HghcaQueuePair qp : flushing) {
+      if (qp.flushedReceives().isReady()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   @Override
@@ -411,11 +607,21 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue {
   }
 
   @Override
+  public void addTo(Tally tally) {
+    tally.add(taken, failures);
+  }
+
+  @Override
   void release() {
     // Who polls now ends first; who polls later finds the queue closed.
     lock.lock();
     lock.unlock();
+    device.remove(this);
+    context.countNoMore(this);
     context.forgetEvents(this);
+    if (channel != null) {
+      channel.forget(this);
+    }
     device
         .retirement()
         .retire(

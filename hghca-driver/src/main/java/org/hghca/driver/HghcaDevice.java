@@ -1,6 +1,10 @@
 package org.hghca.driver;
 
+import java.util.Collection;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.abi.AdapterInfo;
 import org.hghca.abi.PortInfo;
 import org.hghca.icm.IcmManager;
@@ -35,6 +39,9 @@ final class HghcaDevice {
   private final NumberAllocator cqNumbers;
   private final NumberAllocator qpNumbers;
   private final LinkAddress address;
+  private final Map<Integer, HghcaCompletionQueue> completionQueues = new ConcurrentHashMap<>();
+  private final Set<DeviceContext> contexts = ConcurrentHashMap.newKeySet();
+  private DeviceEvents events;
 
   /**
    * A card that was brought up.
@@ -75,7 +82,21 @@ final class HghcaDevice {
     this.cqNumbers = new NumberAllocator("completion queues", limits.firstCq(), limits.endCq());
     this.qpNumbers = new NumberAllocator("queue pairs", limits.firstQp(), limits.endQp());
     this.address = LinkAddress.of(function.locator());
-    health.onFailure(() -> queuePairs.forEach(HghcaQueuePair::deviceFailed));
+    health.onFailure(
+        () -> {
+          queuePairs.forEach(HghcaQueuePair::deviceFailed);
+          contexts.forEach(DeviceContext::deviceFailed);
+        });
+  }
+
+  /** Begins to tell of events; the last step of the bring-up. */
+  void startEvents() {
+    events = new DeviceEvents(this);
+  }
+
+  /** The first step of the take-down. */
+  void stopEvents() {
+    events.close();
   }
 
   /** Allocates memory for a queue and registers it; the registration owns it. */
@@ -150,6 +171,33 @@ final class HghcaDevice {
 
   QpTable queuePairs() {
     return queuePairs;
+  }
+
+  DeviceEvents events() {
+    return events;
+  }
+
+  /** The completion queues that the card has. */
+  Collection<HghcaCompletionQueue> completionQueues() {
+    return completionQueues.values();
+  }
+
+  /** The completion queue with a number; null when there is none. */
+  HghcaCompletionQueue completionQueue(int number) {
+    return completionQueues.get(number);
+  }
+
+  void add(HghcaCompletionQueue queue) {
+    completionQueues.put(queue.number(), queue);
+  }
+
+  void remove(HghcaCompletionQueue queue) {
+    completionQueues.remove(queue.number());
+  }
+
+  /** The contexts that are open; they add and remove themselves. */
+  Set<DeviceContext> contexts() {
+    return contexts;
   }
 
   NumberAllocator pdNumbers() {

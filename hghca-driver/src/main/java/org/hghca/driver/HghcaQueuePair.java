@@ -27,7 +27,7 @@ import org.hghca.verbs.VerbsException;
  * A queue pair. MODIFY_QP replaces the whole context in the card, so the driver keeps all of it and
  * sends all of it each time.
  */
-final class HghcaQueuePair extends Resource implements QueuePair {
+final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted {
   private static final AtomicReferenceFieldUpdater<HghcaQueuePair, QpState> STATE =
       AtomicReferenceFieldUpdater.newUpdater(HghcaQueuePair.class, QpState.class, "state");
 
@@ -123,6 +123,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
       this.flushed = new FlushedReceives(number, capabilities.receiveDepth(), receives);
       this.context = QpContexts.fresh(this, geometry);
       device.queuePairs().put(number, this);
+      pd.deviceContext().count(this);
       if (share != null) {
         shared.join(share);
       }
@@ -379,7 +380,7 @@ final class HghcaQueuePair extends Resource implements QueuePair {
       enter(to);
     }
     try {
-      device.commands().modifyQp(command(from, to), number, next);
+      give(from, to, next);
     } catch (RuntimeException e) {
       change(to, from);
       tellShare();
@@ -395,9 +396,25 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   }
 
   /** Whoever shares receives with us hears that the state has changed. */
-  private void tellShare() {
+  void tellShare() {
     if (share != null) {
       share.queue().stateChanged(share);
+    }
+  }
+
+  private void give(QpState from, QpState to, QueuePairContext next) {
+    HcrCommand command = command(from, to);
+    QueuePairTransitionEvent event = new QueuePairTransitionEvent();
+    event.begin();
+    device.commands().modifyQp(command, number, next);
+    event.end();
+    if (event.shouldCommit()) {
+      event.qpn = number;
+      event.type = type.name();
+      event.from = from.name();
+      event.to = to.name();
+      event.command = command.name();
+      event.commit();
     }
   }
 
@@ -482,12 +499,18 @@ final class HghcaQueuePair extends Resource implements QueuePair {
   }
 
   @Override
+  public void addTo(Tally tally) {
+    tally.add(sends.posted(), receives.posted() + flushed.posted(), sends.doorbells());
+  }
+
+  @Override
   synchronized void release() {
     QpState last = state;
     enter(QpState.RESET);
     if (share != null) {
       share.queue().leave(share);
     }
+    pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);
     device
         .retirement()

@@ -42,6 +42,7 @@ final class ReceiveRing {
   private final long[] wrIds;
   private int head;
   private int tail;
+  private long posted;
 
   /**
    * A ring over zeroed memory.
@@ -85,6 +86,7 @@ final class ReceiveRing {
     DataUnit.writeTerminator(ring, next);
     wrIds[slot] = request.wrId();
     head = at + 1;
+    posted++;
     NextUnit.writeReceive(ring, offset, (int) (next + UNIT - offset) / UNIT);
     return true;
   }
@@ -117,6 +119,11 @@ final class ReceiveRing {
   /** How many requests are outstanding. */
   int outstanding() {
     return head - (int) TAIL.getAcquire(this);
+  }
+
+  /** How many requests were posted so far. */
+  long posted() {
+    return posted;
   }
 
   /** Whether the oldest outstanding request stands at an offset of the ring. */

@@ -141,6 +141,8 @@ final class Registrar {
     long length = mapping.segment().byteSize();
     long inPage = mapping.segment().address() & DmaMapping.PAGE_SIZE - 1;
     long pages = (inPage + length + DmaMapping.PAGE_SIZE - 1) / DmaMapping.PAGE_SIZE;
+    MemoryRegistrationEvent event = new MemoryRegistrationEvent();
+    event.begin();
     try (Undo undo = new Undo()) {
       long firstMtt =
           mttEntries
@@ -176,6 +178,13 @@ final class Registrar {
               firstMtt,
               0));
       undo.forget();
+      event.end();
+      if (event.shouldCommit()) {
+        event.bytes = length;
+        event.pages = pages;
+        event.lkey = registration.key;
+        event.commit();
+      }
       return registration;
     }
   }

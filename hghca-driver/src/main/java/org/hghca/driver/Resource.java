@@ -15,6 +15,10 @@ abstract class Resource implements AutoCloseable {
   private final List<Resource> used;
   private final Set<Resource> users = new LinkedHashSet<>();
   private final Set<HghcaAsyncEvent> unacknowledged = new LinkedHashSet<>();
+
+  /** Held for moments only, unlike the monitors of those who are one of these. */
+  private final Object guard = new Object();
+
   private volatile boolean closed;
 
   /**
@@ -45,22 +49,30 @@ abstract class Resource implements AutoCloseable {
   /** Gives back what it holds; called once. */
   abstract void release();
 
-  private synchronized void addUser(Resource user) {
-    checkOpen();
-    users.add(user);
+  private void addUser(Resource user) {
+    synchronized (guard) {
+      checkOpen();
+      users.add(user);
+    }
   }
 
-  private synchronized void removeUser(Resource user) {
-    users.remove(user);
+  private void removeUser(Resource user) {
+    synchronized (guard) {
+      users.remove(user);
+    }
   }
 
   /** An event was taken: until it is let go this cannot be closed; false when it is closed. */
-  final synchronized boolean hold(HghcaAsyncEvent event) {
-    return !closed && unacknowledged.add(event);
+  final boolean hold(HghcaAsyncEvent event) {
+    synchronized (guard) {
+      return !closed && unacknowledged.add(event);
+    }
   }
 
-  final synchronized void letGo(HghcaAsyncEvent event) {
-    unacknowledged.remove(event);
+  final void letGo(HghcaAsyncEvent event) {
+    synchronized (guard) {
+      unacknowledged.remove(event);
+    }
   }
 
   final boolean isClosed() {
@@ -81,7 +93,7 @@ abstract class Resource implements AutoCloseable {
 
   @Override
   public final void close() {
-    synchronized (this) {
+    synchronized (guard) {
       if (closed) {
         return;
       }

@@ -87,6 +87,11 @@ final class SendRing {
   private int head;
   private int tail;
 
+  /** Doorbells rung, and requests behind others that needed none: together all that were posted. */
+  private long doorbells;
+
+  private long chained;
+
   /**
    * A ring over zeroed memory.
    *
@@ -134,6 +139,7 @@ final class SendRing {
       int size = write(request, meaning, 0, offset);
       wrIds[slot] = request.wrId();
       head = at + 1;
+      doorbells++;
       uar.ringSendQueue(bell(request, meaning, size, offset));
       return true;
     } finally {
@@ -162,11 +168,13 @@ final class SendRing {
         int opcode = meaning & OPCODE;
         boolean fenced = request.isFenced();
         if (previous >= 0 && !fenced) {
+          chained++;
           NextUnit.link(ring, previous, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
         } else {
           if (previous >= 0) {
             uar.ringSendQueue(bell);
           }
+          doorbells++;
           bell = bell(request, meaning, size, offset);
         }
         wrIds[slot] = request.wrId();
@@ -356,9 +364,25 @@ final class SendRing {
     return head - (int) TAIL.getAcquire(this);
   }
 
+  /** How many requests were posted so far. */
+  long posted() {
+    return doorbells + chained;
+  }
+
+  /** How many doorbells were rung so far. */
+  long doorbells() {
+    return doorbells;
+  }
+
   /** Whether the oldest outstanding request stands at an offset of the ring. */
   boolean isOldest(int offset) {
     return outstanding() > 0 && offset == (tail & wrIds.length - 1) << strideLog;
+  }
+
+  /** Whether the oldest outstanding request gives a completion when it succeeds. */
+  boolean isOldestSignaled() {
+    long offset = (long) (tail & wrIds.length - 1) << strideLog;
+    return (NextUnit.flags(ring, offset) & NextUnit.COMPLETION) != 0;
   }
 
   /**

@@ -3,6 +3,7 @@ package org.hghca.mailbox;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.hghca.abi.CommandStatus;
@@ -25,6 +26,7 @@ final class CommandChannel implements AutoCloseable {
   private final CommandTrace trace;
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Consumer<? super Throwable>> fatalListeners = new ArrayList<>();
+  private final AtomicLong given = new AtomicLong();
   private DeviceFatalException fatal;
   private boolean closed;
 
@@ -54,6 +56,11 @@ final class CommandChannel implements AutoCloseable {
     if (already != null) {
       listener.accept(already);
     }
+  }
+
+  /** How many commands the card was given. */
+  long given() {
+    return given.get();
   }
 
   void deviceWasReset() {
@@ -137,6 +144,7 @@ final class CommandChannel implements AutoCloseable {
   }
 
   private int give(Command<?> command, Mailbox inbox, Mailbox outbox) {
+    given.incrementAndGet();
     CommandTrace.Watch watch = trace.begin();
     boolean ended = false;
     try {

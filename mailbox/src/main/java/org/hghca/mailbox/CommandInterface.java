@@ -106,6 +106,11 @@ public final class CommandInterface implements AutoCloseable {
     channel.onFatal(listener);
   }
 
+  /** How many commands the card was given so far. */
+  public long commandsGiven() {
+    return channel.given();
+  }
+
   /**
    * Tells that the function was reset after the card had died: it has forgotten the command that
    * did not end, so that its mailboxes can be given back. This interface stays dead; open another.

@@ -175,6 +175,11 @@ public final class InProcessFunction implements PciFunction {
   }
 
   @Override
+  public long dmaFaultCount() {
+    return iommu.faultCount();
+  }
+
+  @Override
   public boolean canReset() {
     return device.canReset();
   }

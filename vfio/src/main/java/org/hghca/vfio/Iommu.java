@@ -35,6 +35,7 @@ final class Iommu {
   private final Range[] cache = new Range[CACHE_SLOTS];
 
   private final ArrayDeque<DmaFault> faults = new ArrayDeque<>();
+  private long faultCount;
 
   synchronized void map(long iova, MemorySegment memory, DmaAccess access) {
     int at = -1 - find(iova);
@@ -102,7 +103,12 @@ final class Iommu {
     return List.copyOf(faults);
   }
 
+  synchronized long faultCount() {
+    return faultCount;
+  }
+
   private boolean fault(long iova, long length, boolean write, String cause) {
+    faultCount++;
     if (faults.size() == FAULTS_KEPT) {
       faults.removeFirst();
     }

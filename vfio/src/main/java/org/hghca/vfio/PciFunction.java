@@ -7,8 +7,8 @@ import java.util.List;
  * A PCI function that this process owns: what a driver sees of its device. Thread-safe.
  *
  * <p>Closing stops the function's DMA, takes back every mapping that is left and gives the function
- * back; it is idempotent. Afterwards {@link #locator}, {@link #canReset} and {@link #dmaFaults}
- * still answer, and every other call throws {@code CLOSED}.
+ * back; it is idempotent. Afterwards {@link #locator}, {@link #canReset}, {@link #dmaFaults} and
+ * {@link #dmaFaultCount} still answer, and every other call throws {@code CLOSED}.
  */
 public interface PciFunction extends AutoCloseable {
 
@@ -50,6 +50,11 @@ public interface PciFunction extends AutoCloseable {
    * Empty where the platform tells nobody, as the kernel's VFIO does.
    */
   List<DmaFault> dmaFaults();
+
+  /** How many accesses of the device to memory were refused; at least as many as are kept. */
+  default long dmaFaultCount() {
+    return dmaFaults().size();
+  }
 
   /** Whether {@link #reset} exists for this function. */
   boolean canReset();

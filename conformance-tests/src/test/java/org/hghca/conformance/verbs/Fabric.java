@@ -64,15 +64,38 @@ final class Fabric implements AutoCloseable {
 
   /** On two software HCAs with virtual time, whatever the tests were told to use. */
   static Fabric inline() {
+    return inline("");
+  }
+
+  /**
+   * As {@link #inline()}, with more parameters for both.
+   *
+   * @param parameters as in {@code &key=value}
+   */
+  static Fabric inline(String parameters) {
     String name = "conformance" + NAMES.incrementAndGet();
     return new Fabric(
-        Simulation.inline(name), locator(name, "left", true), locator(name, "right", true));
+        Simulation.inline(name),
+        locator(name, "left", true) + parameters,
+        locator(name, "right", true) + parameters);
   }
 
   /** On two software HCAs that the simulation's own thread runs. */
   static Fabric threaded() {
+    return threaded("");
+  }
+
+  /**
+   * As {@link #threaded()}, with more parameters for both.
+   *
+   * @param parameters as in {@code &key=value}
+   */
+  static Fabric threaded(String parameters) {
     String name = "conformance" + NAMES.incrementAndGet();
-    return new Fabric(null, locator(name, "left", false), locator(name, "right", false));
+    return new Fabric(
+        null,
+        locator(name, "left", false) + parameters,
+        locator(name, "right", false) + parameters);
   }
 
   /** Both contexts on one device: the first one, or a software HCA with virtual time. */

@@ -14,6 +14,7 @@ final class RcSetup {
   private boolean signalAll;
   private boolean singleOwner;
   private boolean connected = true;
+  private boolean channel;
   private long bufferSize = 1 << 16;
   private Set<AccessFlag> bufferAccess = Side.ALL;
   private ConnectionOptions connection = ConnectionOptions.DEFAULT;
@@ -54,6 +55,16 @@ final class RcSetup {
   RcSetup unconnected() {
     connected = false;
     return this;
+  }
+
+  /** Gives each side a channel that both its completion queues tell. */
+  RcSetup channel() {
+    channel = true;
+    return this;
+  }
+
+  boolean hasChannel() {
+    return channel;
   }
 
   RcSetup bufferSize(long value) {

@@ -571,6 +571,29 @@ class SharedReceiveQueueTest {
   }
 
   @Test
+  void aProgramThatWaitsForCompletionsIsNotWokenForWhatIsGivenBack() throws Exception {
+    try (SharedReceivers it = SharedReceivers.inline(8, 1)) {
+      it.post(0, 8);
+      it.received.requestNotify(false);
+      toError(it.receivers.getFirst());
+      // Nobody polls.
+      AsyncEvent event =
+          it.fabric.right().asyncEvents().await(Duration.ofSeconds(20)).orElseThrow();
+      assertThat(event.type()).isEqualTo(AsyncEventType.QP_LAST_WQE_REACHED);
+      event.acknowledge();
+      assertThat(it.channel.await(Duration.ofMillis(50))).isEmpty();
+      it.senders.add(
+          it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent))));
+      it.receivers.add(it.receiver());
+      RcPair.connect(it.setup, it.senders.get(1), it.receivers.get(1));
+      it.send(1);
+      it.sent(1);
+      assertThat(it.channel.await(Duration.ofSeconds(20))).containsSame(it.received);
+      assertThat(Wc.drain(it.received)).extracting(Wc::wrId).containsExactly(0L);
+    }
+  }
+
+  @Test
   void whatWasReceivedBeforeAnErrorIsStillReported() {
     try (SharedReceivers it = SharedReceivers.inline(8, 1)) {
       it.post(0, 8);

@@ -6,7 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
@@ -27,6 +29,7 @@ final class SharedReceivers implements AutoCloseable {
   final ProtectionDomain leftPd;
   final ProtectionDomain pd;
   final CompletionQueue sent;
+  final CompletionChannel channel;
   final CompletionQueue received;
   final CompletionQueue other;
   final SharedReceiveQueue srq;
@@ -45,7 +48,11 @@ final class SharedReceivers implements AutoCloseable {
     leftPd = fabric.left().allocateProtectionDomain();
     pd = fabric.right().allocateProtectionDomain();
     sent = fabric.left().createCompletionQueue(setup.depth());
-    received = fabric.right().createCompletionQueue(capacity);
+    channel = fabric.right().createCompletionChannel();
+    received =
+        fabric
+            .right()
+            .createCompletionQueue(CompletionQueueAttributes.of(capacity).withChannel(channel));
     other = fabric.right().createCompletionQueue(setup.depth());
     srq = pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(capacity, 1));
     source = leftPd.allocate((long) capacity * piece, Side.ALL);
@@ -105,14 +112,17 @@ final class SharedReceivers implements AutoCloseable {
     return Wc.await(fabric, sent, count);
   }
 
-  /** The asynchronous events that there are. */
+  /** The events of sharing that there are; others are taken too. */
   List<AsyncEventType> events() {
     List<AsyncEventType> types = new ArrayList<>();
     for (var next = fabric.right().asyncEvents().poll();
         next.isPresent();
         next = fabric.right().asyncEvents().poll()) {
       AsyncEvent event = next.get();
-      types.add(event.type());
+      if (event.type() == AsyncEventType.SRQ_LIMIT_REACHED
+          || event.type() == AsyncEventType.QP_LAST_WQE_REACHED) {
+        types.add(event.type());
+      }
       event.acknowledge();
     }
     return types;
@@ -127,6 +137,7 @@ final class SharedReceivers implements AutoCloseable {
     srq.close();
     sent.close();
     received.close();
+    channel.close();
     other.close();
     leftPd.close();
     pd.close();

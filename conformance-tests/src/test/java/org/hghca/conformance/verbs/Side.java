@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
@@ -27,6 +29,10 @@ final class Side implements AutoCloseable {
   final Fabric fabric;
   final Context context;
   final ProtectionDomain pd;
+
+  /** Null unless the setup asks for one. */
+  final CompletionChannel channel;
+
   final CompletionQueue sendQueue;
   final CompletionQueue receiveQueue;
   final QueuePair qp;
@@ -44,8 +50,13 @@ final class Side implements AutoCloseable {
     this.fabric = fabric;
     this.context = context;
     this.pd = context.allocateProtectionDomain();
-    this.sendQueue = context.createCompletionQueue(setup.depth());
-    this.receiveQueue = context.createCompletionQueue(setup.depth());
+    this.channel = setup.hasChannel() ? context.createCompletionChannel() : null;
+    CompletionQueueAttributes queue = CompletionQueueAttributes.of(setup.depth());
+    if (channel != null) {
+      queue = queue.withChannel(channel);
+    }
+    this.sendQueue = context.createCompletionQueue(queue);
+    this.receiveQueue = context.createCompletionQueue(queue);
     this.qp = pd.createQueuePair(setup.apply(QueuePairAttributes.rc(sendQueue, receiveQueue)));
     this.buffer = pd.allocate(setup.bufferSize(), setup.bufferAccess());
     this.expected = arena.allocate(setup.bufferSize());
@@ -138,6 +149,9 @@ final class Side implements AutoCloseable {
     qp.close();
     sendQueue.close();
     receiveQueue.close();
+    if (channel != null) {
+      channel.close();
+    }
     pd.close();
     arena.close();
   }

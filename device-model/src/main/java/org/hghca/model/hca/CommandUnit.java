@@ -10,6 +10,7 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.abi.InitHca;
 import org.hghca.abi.MapEq;
 import org.hghca.abi.MapIcm;
+import org.hghca.abi.OptParamMask;
 import org.hghca.abi.PortInfo;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.WriteMtt;
@@ -81,6 +82,7 @@ final class CommandUnit {
   private final TranslationTables memory;
   private final CompletionQueues completionQueues;
   private final EventQueues eventQueues;
+  private final EventRouting events;
   private final QueuePairTable queuePairs;
   private final QueuePositions.Table positions;
   private final RcTransport transport;
@@ -94,6 +96,7 @@ final class CommandUnit {
       TranslationTables memory,
       CompletionQueues completionQueues,
       EventQueues eventQueues,
+      EventRouting events,
       QueuePairTable queuePairs,
       QueuePositions.Table positions,
       RcTransport transport,
@@ -104,6 +107,7 @@ final class CommandUnit {
     this.memory = memory;
     this.completionQueues = completionQueues;
     this.eventQueues = eventQueues;
+    this.events = events;
     this.queuePairs = queuePairs;
     this.positions = positions;
     this.transport = transport;
@@ -176,9 +180,12 @@ final class CommandUnit {
       case SW2HW_MPT -> memory.take(modifier, mailbox);
       case HW2SW_MPT -> memory.release(modifier);
       case WRITE_MTT -> memory.writePages(mailbox, modifier);
-      case MAP_EQ -> eventQueues.owns(MapEq.eqn(modifier));
+      case MAP_EQ -> events.map(MapEq.eqn(modifier), MapEq.isUnmap(modifier), in);
       case SW2HW_EQ -> eventQueues.take(modifier, mailbox);
-      case HW2SW_EQ -> eventQueues.release(modifier);
+      case HW2SW_EQ -> {
+        events.unmap(modifier);
+        yield eventQueues.release(modifier);
+      }
       case SW2HW_CQ -> completionQueues.take(modifier, mailbox);
       case HW2SW_CQ -> completionQueues.release(modifier);
       case RESIZE_CQ -> completionQueues.resize(modifier, mailbox);
@@ -213,6 +220,7 @@ final class CommandUnit {
     queuePairs.reset();
     completionQueues.reset();
     eventQueues.reset();
+    events.reset();
     memory.reset();
     icm.close();
   }
@@ -259,6 +267,10 @@ final class CommandUnit {
     } else if (done) {
       int state = QueuePairContext.STATE.get(mailbox);
       transport.modified(qpn, QueuePairState.values()[state]);
+      int mask = QueuePairContext.OPT_PARAM_MASK.get(mailbox);
+      if (command == HcrCommand.RTS2SQD && (mask & OptParamMask.EN_SQD_ASYNC_NOTIFY) != 0) {
+        transport.notifyDrained(qpn);
+      }
       transport.settle();
     }
     return done;

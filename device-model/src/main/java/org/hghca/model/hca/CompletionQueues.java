@@ -2,9 +2,15 @@ package org.hghca.model.hca;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 import java.util.BitSet;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.IntConsumer;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
+import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.ResizeCq;
 import org.hghca.abi.Syndrome;
@@ -17,42 +23,85 @@ import org.hghca.model.transport.WorkStatus;
 
 /**
  * Writes completion queue entries. The contexts stand in interconnect context memory; on the chip
- * are only the positions where the next entries go, which begin at 0 when a queue is handed over.
- * The card never looks at an entry's owner: a queue that is too small is overwritten.
+ * are only the positions where the next entries go, which begin at 0 when a queue is handed over,
+ * and what the queue is armed for. Before the card writes an entry it looks at its owner byte: bit
+ * 7 clear means that software has not consumed what stands there. A queue that is overrun, or whose
+ * memory cannot be reached, is in error until it is given back; completions for it are lost, and
+ * their queue pairs fail.
  */
 final class CompletionQueues implements CompletionSink {
   private static final int CONTEXT_SIZE = CompletionQueueContext.LAYOUT.size();
+
+  /** What a queue may be armed for; the greater outweighs the lesser. */
+  private static final int NOT_ARMED = 0;
+
+  private static final int SOLICITED = 1;
+  private static final int NEXT = 2;
+
+  /** Not the card's: it cannot be armed. */
+  private static final int NO_QUEUE = 3;
 
   private final HostMemory host;
   private final Icm icm;
   private final TranslationTables memory;
   private final Faults faults;
-  private final int owner;
+  private final EventRouting events;
+  private final IntConsumer workQueueFailed;
+  private final int ownerByte;
   private final int maxLogSize;
   private final BitSet owned = new BitSet();
+
+  /** Of those owned, the ones in error. */
+  private final BitSet failed = new BitSet();
+
   private int[] positions = new int[64];
+
+  /**
+   * What the queues are armed for. A store to the arm register acts here at once, on the thread
+   * that makes it, and an entry is written before this is looked at: so who arms a queue and then
+   * finds it empty is told of every entry that comes.
+   */
+  private final AtomicIntegerArray arms = new AtomicIntegerArray(CommandUnit.LIMITS.maxCqs());
+
   private final MemorySegment context = Arena.ofAuto().allocate(CONTEXT_SIZE, 64);
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, 64);
+  private final MemorySegment owner = Arena.ofAuto().allocate(1);
   private long written;
 
+  /**
+   * @param workQueueFailed takes the number of a queue pair that no completion can tell of
+   */
   CompletionQueues(
       HostMemory host,
       Icm icm,
       TranslationTables memory,
       Faults faults,
+      EventRouting events,
+      IntConsumer workQueueFailed,
       HardwareProfile profile,
       int maxLogSize) {
     this.host = host;
     this.icm = icm;
     this.memory = memory;
     this.faults = faults;
-    this.owner = profile.cqeOwner();
+    this.events = events;
+    this.workQueueFailed = workQueueFailed;
+    this.ownerByte = profile.cqeOwner();
     this.maxLogSize = maxLogSize;
+    disownAll();
   }
 
   /** Forgets which queues are the card's. */
   void reset() {
     owned.clear();
+    failed.clear();
+    disownAll();
+  }
+
+  private void disownAll() {
+    for (int cqn = 0; cqn < arms.length(); cqn++) {
+      arms.set(cqn, NO_QUEUE);
+    }
   }
 
   /** How many entries were written. */
@@ -71,14 +120,16 @@ final class CompletionQueues implements CompletionSink {
     if (at == Icm.NONE
         || owned.get(cqn)
         || CompletionQueueContext.LOG_SIZE.get(mailbox) > maxLogSize
-        || !host.write(at, mailbox, 0, CONTEXT_SIZE)) {
+        || !host.writeTable(at, mailbox, CONTEXT_SIZE)) {
       return false;
     }
     owned.set(cqn);
     if (cqn >= positions.length) {
-      positions = java.util.Arrays.copyOf(positions, Math.max(cqn + 1, 2 * positions.length));
+      positions = Arrays.copyOf(positions, Math.max(cqn + 1, 2 * positions.length));
     }
     positions[cqn] = 0;
+    boolean armed = (CompletionQueueContext.FLAGS.get(mailbox) & CompletionQueueContext.ARMED) != 0;
+    arms.set(cqn, armed ? NEXT : NOT_ARMED);
     return true;
   }
 
@@ -91,6 +142,8 @@ final class CompletionQueues implements CompletionSink {
     boolean held = cqn >= 0 && owned.get(cqn);
     if (held) {
       owned.clear(cqn);
+      failed.clear(cqn);
+      arms.set(cqn, NO_QUEUE);
     }
     return held;
   }
@@ -108,7 +161,18 @@ final class CompletionQueues implements CompletionSink {
     CompletionQueueContext.LOG_SIZE.set(context, logSize);
     CompletionQueueContext.LKEY.set(context, ResizeCq.LKEY.get(mailbox));
     positions[cqn] = 0;
-    return host.write(icm.completionQueue(cqn), context, 0, CONTEXT_SIZE);
+    return host.writeTable(icm.completionQueue(cqn), context, CONTEXT_SIZE);
+  }
+
+  /** A store to the CQ arm register: an event is due at the next completion of a kind. */
+  void arm(int value) {
+    int cqn = Doorbell.armedCqn(value);
+    int wanted =
+        Doorbell.armsNext(value) ? NEXT : Doorbell.armsSolicited(value) ? SOLICITED : NOT_ARMED;
+    int before = cqn < arms.length() ? arms.getAndAccumulate(cqn, wanted, Math::max) : NO_QUEUE;
+    if (before == NO_QUEUE) {
+      faults.record("CQ %d is armed, but there is no such CQ".formatted(cqn));
+    }
   }
 
   @Override
@@ -125,16 +189,24 @@ final class CompletionQueues implements CompletionSink {
           request.position,
           true,
           request.deviceOpcode,
-          owner);
+          ownerByte);
     } else {
-      Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, true, owner);
+      Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, true, ownerByte);
     }
-    write(qp.sendCqn);
+    write(qp, qp.sendCqn, status != WorkStatus.SUCCESS);
+    if (status == WorkStatus.QUEUE_UNREADABLE) {
+      workQueueFailed.accept(qp.qpn);
+    }
   }
 
   @Override
   public void receiveDone(
-      ConnectionContext qp, ReceiveRequest request, int operation, int immediate, long length) {
+      ConnectionContext qp,
+      ReceiveRequest request,
+      int operation,
+      int immediate,
+      long length,
+      boolean solicited) {
     Cqe.encodeSuccess(
         entry,
         0,
@@ -146,44 +218,88 @@ final class CompletionQueues implements CompletionSink {
         request.position,
         false,
         operation,
-        owner);
-    write(qp.receiveCqn);
+        ownerByte);
+    write(qp, qp.receiveCqn, solicited);
   }
 
   @Override
   public void receiveFailed(ConnectionContext qp, ReceiveRequest request, WorkStatus status) {
-    Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, false, owner);
-    write(qp.receiveCqn);
-  }
-
-  private void write(int cqn) {
-    if (!load(cqn)) {
-      faults.record("a completion for CQ %d is lost: there is no such CQ".formatted(cqn));
+    if (status == WorkStatus.QUEUE_UNREADABLE) {
+      // Nobody knows whether a receive was posted there: there is nothing to complete.
+      workQueueFailed.accept(qp.qpn);
       return;
     }
-    int at = positions[cqn];
-    int last = (1 << CompletionQueueContext.LOG_SIZE.get(context)) - 1;
-    MemoryStatus status =
-        memory.writeQueue(
-            CompletionQueueContext.LKEY.get(context),
-            CompletionQueueContext.PD.get(context),
-            (long) at * Cqe.SIZE,
-            entry,
-            Cqe.SIZE);
-    if (status == MemoryStatus.OK) {
-      written++;
-    } else {
-      faults.record(
-          "a completion for CQ %d is lost: entry %d of its memory cannot be written (%s)"
-              .formatted(cqn, at, status));
+    Cqe.encodeError(entry, 0, qp.qpn, request.position, syndrome(status), 0, false, ownerByte);
+    write(qp, qp.receiveCqn, true);
+  }
+
+  /**
+   * Writes the entry.
+   *
+   * @param solicited whether it gives the event that a queue is armed for with solicited only
+   */
+  private void write(ConnectionContext qp, int cqn, boolean solicited) {
+    if (!put(cqn)) {
+      workQueueFailed.accept(qp.qpn);
+    } else if (disarm(cqn, solicited)) {
+      int eqn = CompletionQueueContext.COMP_EQN.get(context);
+      if (!events.completion(cqn, eqn)) {
+        faults.record("a completion event of CQ %d is lost: there is no EQ %d".formatted(cqn, eqn));
+      }
     }
-    positions[cqn] = at + 1 & last;
+  }
+
+  /** Whether the queue was armed for such an entry; it is armed no longer then. */
+  private boolean disarm(int cqn, boolean solicited) {
+    VarHandle.fullFence(); // between the entry and the look at what the queue is armed for
+    int armed = arms.get(cqn);
+    while (armed == NEXT || armed == SOLICITED && solicited) {
+      if (arms.compareAndSet(cqn, armed, NOT_ARMED)) {
+        return true;
+      }
+      armed = arms.get(cqn);
+    }
+    return false;
+  }
+
+  /** Writes the entry where the queue's next one goes; returns false when it is lost. */
+  private boolean put(int cqn) {
+    if (!load(cqn)) {
+      faults.record("a completion for CQ %d is lost: there is no such CQ".formatted(cqn));
+      return false;
+    }
+    if (failed.get(cqn)) {
+      return false;
+    }
+    int key = CompletionQueueContext.LKEY.get(context);
+    int pd = CompletionQueueContext.PD.get(context);
+    int at = positions[cqn];
+    long offset = (long) at * Cqe.SIZE;
+    MemoryStatus status = memory.readQueue(key, pd, offset + Cqe.OWNER_OFFSET, owner, 0, 1);
+    boolean isFree = (owner.get(ValueLayout.JAVA_BYTE, 0) & Cqe.OWNER_HARDWARE) != 0;
+    if (status == MemoryStatus.OK && isFree) {
+      status = memory.writeQueue(key, pd, offset, entry, Cqe.SIZE);
+    }
+    if (status != MemoryStatus.OK || !isFree) {
+      String why =
+          status == MemoryStatus.OK
+              ? "has not been consumed"
+              : "cannot be written (%s)".formatted(status);
+      faults.record(
+          "a completion for CQ %d is lost: entry %d of its memory %s".formatted(cqn, at, why));
+      failed.set(cqn);
+      events.completionQueueFailed(cqn);
+      return false;
+    }
+    written++;
+    positions[cqn] = at + 1 & (1 << CompletionQueueContext.LOG_SIZE.get(context)) - 1;
+    return true;
   }
 
   /** Loads the context of a queue; returns whether the queue is the card's. */
   private boolean load(int cqn) {
     long at = cqn >= 0 && owned.get(cqn) ? icm.completionQueue(cqn) : Icm.NONE;
-    return at != Icm.NONE && host.read(at, context, 0, CONTEXT_SIZE);
+    return at != Icm.NONE && host.readTable(at, context, CONTEXT_SIZE);
   }
 
   private static int syndrome(WorkStatus status) {
@@ -191,7 +307,7 @@ final class CompletionQueues implements CompletionSink {
         switch (status) {
           case SUCCESS -> Syndrome.UNKNOWN;
           case LOCAL_LENGTH -> Syndrome.LOCAL_LENGTH_ERR;
-          case LOCAL_OPERATION -> Syndrome.LOCAL_QP_OP_ERR;
+          case LOCAL_OPERATION, QUEUE_UNREADABLE -> Syndrome.LOCAL_QP_OP_ERR;
           case LOCAL_PROTECTION -> Syndrome.LOCAL_PROT_ERR;
           case FLUSHED -> Syndrome.WR_FLUSH_ERR;
           case BAD_RESPONSE -> Syndrome.BAD_RESP_ERR;

@@ -21,6 +21,9 @@ public final class Hca {
   /** Packets that an HCA may send in a step before the others get their turn. */
   private static final int PACKETS_PER_STEP = 256;
 
+  /** Interrupt vectors of the card: as many as event queues. */
+  public static final int VECTORS = EventQueues.MAX_QUEUES;
+
   /** How long a register write waits for room, in nanoseconds, before it is lost. */
   private static final long WRITE_PATIENCE = 1_000_000_000L;
 
@@ -37,25 +40,52 @@ public final class Hca {
   private final AtomicIntegerArray hcr = new AtomicIntegerArray(Hcr.SIZE / BYTES_PER_DWORD);
   private final Icm icm = new Icm();
   private final QueuePositions.Table positions = new QueuePositions.Table();
+  private final EventQueues eventQueues;
+  private final EventRouting events;
   private final CompletionQueues completionQueues;
   private final RcTransport transport;
   private final CommandUnit commands;
   private volatile boolean unplugged;
+
+  /** Set when the card has failed, until the end of a step reports it. */
+  private boolean catastrophe;
+
+  /** What was last told of the port. */
+  private boolean portUp;
+
   private long doorbellCount;
   private long commandCount;
 
-  public Hca(HardwareProfile profile, Port port, Faults faults) {
+  /**
+   * @param vectors how many interrupt vectors the function offers, at most {@link #VECTORS}
+   */
+  public Hca(HardwareProfile profile, Port port, Faults faults, int vectors) {
     this.profile = profile;
     this.port = port;
     this.faults = faults;
-    this.host = new HostMemory(faults);
+    this.host = new HostMemory(faults, this::failed);
     TranslationTables memory = new TranslationTables(host, icm);
     QueuePairTable queuePairs = new QueuePairTable(host, icm);
+    this.eventQueues = new EventQueues(host, icm, memory, faults, vectors, this::failed);
+    this.events = new EventRouting(eventQueues);
     this.completionQueues =
-        new CompletionQueues(host, icm, memory, faults, profile, CommandUnit.LIMITS.maxCqSizeLog());
+        new CompletionQueues(
+            host,
+            icm,
+            memory,
+            faults,
+            events,
+            this::workQueueFailed,
+            profile,
+            CommandUnit.LIMITS.maxCqSizeLog());
     this.transport =
         new RcTransport(
-            port, queuePairs, new WorkQueueReader(memory, positions), memory, completionQueues);
+            port,
+            queuePairs,
+            new WorkQueueReader(memory, positions),
+            memory,
+            completionQueues,
+            events);
     this.commands =
         new CommandUnit(
             profile,
@@ -63,11 +93,16 @@ public final class Hca {
             icm,
             memory,
             completionQueues,
-            new EventQueues(host, icm),
+            eventQueues,
+            events,
             queuePairs,
             positions,
             transport,
             port);
+  }
+
+  private void workQueueFailed(int qpn) {
+    transport.workQueueFailed(qpn);
   }
 
   public void attach(DeviceBus bus) {
@@ -133,9 +168,12 @@ public final class Hca {
 
   private boolean writeUar(int offset, int width, long value) {
     if (offset == Doorbell.SEND_QUEUE && width == Long.BYTES
-        || offset == Doorbell.CQ_ARM
-        || offset == Doorbell.EQ_ARM) {
+        || offset == Doorbell.EQ_ARM && width == Integer.BYTES) {
       return enqueue(offset, value);
+    }
+    if (offset == Doorbell.CQ_ARM && width == Integer.BYTES) {
+      completionQueues.arm((int) value);
+      return false;
     }
     faults.record(
         "a store of %d bytes to offset 0x%x of a UAR page is dropped".formatted(width, offset));
@@ -170,7 +208,7 @@ public final class Hca {
    */
   public boolean step(long now) {
     transport.time(now);
-    boolean worked = false;
+    boolean worked = watchPort();
     while (writes.hasEntry()) {
       int register = writes.register();
       long value = writes.value();
@@ -184,16 +222,27 @@ public final class Hca {
     }
     worked |= transport.run(PACKETS_PER_STEP);
     transport.settle();
+    if (catastrophe) {
+      catastrophe = false;
+      events.catastrophe();
+    }
     return worked;
+  }
+
+  private boolean watchPort() {
+    boolean changed = port.isUp() != portUp;
+    if (changed) {
+      portUp = !portUp;
+      events.portChanged(portUp);
+    }
+    return changed;
   }
 
   private void written(int register, long value) {
     switch (register) {
       case COMMAND -> execute();
       case Doorbell.SEND_QUEUE -> ring(value);
-      default -> {
-        // Arming: nothing is reported yet, so there is nothing to arm.
-      }
+      default -> eventQueues.arm((int) value);
     }
   }
 
@@ -234,12 +283,18 @@ public final class Hca {
         | Integer.toUnsignedLong(register(offset + BYTES_PER_DWORD));
   }
 
+  /** The card cannot go on as it should: its event is due. By the thread that does the steps. */
+  public void failed() {
+    catastrophe = true;
+  }
+
   /** Puts everything back to how it was after power-on. Between steps only. */
   public void reset() {
     while (writes.hasEntry()) {
       writes.remove();
     }
     commands.reset();
+    catastrophe = false;
     for (int i = 0; i < hcr.length(); i++) {
       hcr.set(i, 0);
     }
@@ -264,6 +319,18 @@ public final class Hca {
 
   public long completions() {
     return completionQueues.written();
+  }
+
+  public long events() {
+    return eventQueues.written();
+  }
+
+  public long interrupts() {
+    return eventQueues.interrupts();
+  }
+
+  public long eventOverruns() {
+    return eventQueues.overruns();
   }
 
   /** Pages of host memory that hold contexts and translation tables. */

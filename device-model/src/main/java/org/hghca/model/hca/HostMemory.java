@@ -6,11 +6,16 @@ import org.hghca.vfio.DeviceBus;
 /** The HCA's way to host memory: open only while configuration space lets it master the bus. */
 final class HostMemory {
   private final Faults faults;
+  private final Runnable catastrophe;
   private DeviceBus bus;
   private volatile boolean enabled;
 
-  HostMemory(Faults faults) {
+  /**
+   * @param catastrophe run when the card cannot reach a table of its own
+   */
+  HostMemory(Faults faults, Runnable catastrophe) {
     this.faults = faults;
+    this.catastrophe = catastrophe;
   }
 
   void attach(DeviceBus bus) {
@@ -38,6 +43,28 @@ final class HostMemory {
    */
   boolean write(long iova, MemorySegment source, long offset, long length) {
     return enabled && bus.write(iova, source, offset, length) || refused("write", iova, length);
+  }
+
+  /** {@link #read} of a table entry as a whole, which the card cannot do without. */
+  boolean readTable(long iova, MemorySegment target, long length) {
+    return read(iova, target, 0, length) || lost();
+  }
+
+  /** {@link #write} of a table entry as a whole, which the card cannot do without. */
+  boolean writeTable(long iova, MemorySegment source, long length) {
+    return write(iova, source, 0, length) || lost();
+  }
+
+  private boolean lost() {
+    catastrophe.run();
+    return false;
+  }
+
+  /** Raises an interrupt, which is a write to host memory too. */
+  void raise(int vector) {
+    if (enabled) {
+      bus.raise(vector);
+    }
   }
 
   private boolean refused(String access, long iova, long length) {

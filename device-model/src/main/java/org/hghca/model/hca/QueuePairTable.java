@@ -69,7 +69,7 @@ final class QueuePairTable implements ContextStore {
     if (to != QpcState.RST && (sends(from) || from == QpcState.RTR)) {
       QueuePairContext.NEXT_RECEIVE_PSN.set(mailbox, QueuePairContext.NEXT_RECEIVE_PSN.get(image));
     }
-    if (!host.write(at, mailbox, 0, SIZE)) {
+    if (!host.writeTable(at, mailbox, SIZE)) {
       return false;
     }
     set.set(qpn, to != QpcState.RST);
@@ -84,7 +84,7 @@ final class QueuePairTable implements ContextStore {
   boolean clear(int qpn) {
     image.fill((byte) 0);
     long at = icm.queuePair(qpn);
-    if (at == Icm.NONE || !host.write(at, image, 0, SIZE)) {
+    if (at == Icm.NONE || !host.writeTable(at, image, SIZE)) {
       return false;
     }
     set.clear(qpn);
@@ -142,7 +142,7 @@ final class QueuePairTable implements ContextStore {
 
   private boolean read(int qpn) {
     long at = icm.queuePair(qpn);
-    return at != Icm.NONE && host.read(at, image, 0, SIZE);
+    return at != Icm.NONE && host.readTable(at, image, SIZE);
   }
 
   @Override
@@ -197,6 +197,6 @@ final class QueuePairTable implements ContextStore {
     QueuePairContext.NEXT_SEND_PSN.set(image, context.nextSendPsn);
     QueuePairContext.LAST_ACKED_PSN.set(image, context.oldestUnackedPsn);
     QueuePairContext.NEXT_RECEIVE_PSN.set(image, context.expectedPsn);
-    host.write(icm.queuePair(context.qpn), image, 0, SIZE);
+    host.writeTable(icm.queuePair(context.qpn), image, SIZE);
   }
 }

@@ -68,7 +68,7 @@ final class TranslationTables implements KeyedMemory {
         || owned.get(index)
         || icm.memoryKeyIndex(Mpt.KEY.get(mailbox)) != index
         || (Mpt.FLAGS.get(mailbox) & MptFlags.SW_OWNS) != 0
-        || !host.write(at, mailbox, 0, Mpt.LAYOUT.size())) {
+        || !host.writeTable(at, mailbox, Mpt.LAYOUT.size())) {
       return false;
     }
     owned.set(index);
@@ -86,9 +86,9 @@ final class TranslationTables implements KeyedMemory {
     }
     owned.clear(index);
     long at = icm.memoryKey(index);
-    if (at != Icm.NONE && host.read(at, entry, 0, Mpt.LAYOUT.size())) {
+    if (at != Icm.NONE && host.readTable(at, entry, Mpt.LAYOUT.size())) {
       Mpt.FLAGS.set(entry, Mpt.FLAGS.get(entry) | MptFlags.SW_OWNS);
-      host.write(at, entry, 0, Mpt.LAYOUT.size());
+      host.writeTable(at, entry, Mpt.LAYOUT.size());
     }
     return true;
   }
@@ -103,7 +103,7 @@ final class TranslationTables implements KeyedMemory {
     for (int i = 0; i < count; i++) {
       long at = icm.page(first + i);
       pages.set(PAGE_ADDRESS, 0, WriteMtt.page(mailbox, i));
-      if (at == Icm.NONE || !host.write(at, pages, 0, MTT_ENTRY)) {
+      if (at == Icm.NONE || !host.writeTable(at, pages, MTT_ENTRY)) {
         return false;
       }
     }
@@ -163,7 +163,7 @@ final class TranslationTables implements KeyedMemory {
     long at = icm.memoryKey(key);
     if (at == Icm.NONE
         || !owned.get(icm.memoryKeyIndex(key))
-        || !host.read(at, entry, 0, Mpt.LAYOUT.size())) {
+        || !host.readTable(at, entry, Mpt.LAYOUT.size())) {
       return false;
     }
     flags = Mpt.FLAGS.get(entry);
@@ -232,7 +232,7 @@ final class TranslationTables implements KeyedMemory {
     }
     int together = (int) (Icm.PAGE_SIZE - (at & PAGE_MASK)) / MTT_ENTRY;
     int batch = Math.min(Math.min(count, together), BATCH);
-    return host.read(at, pages, 0, (long) batch * MTT_ENTRY) ? batch : 0;
+    return host.readTable(at, pages, (long) batch * MTT_ENTRY) ? batch : 0;
   }
 
   private long page(int i) {

@@ -70,11 +70,11 @@ final class WorkQueueReader implements WorkQueues {
     int size = units * UNIT;
     int offset = queue.sendOffset;
     queue.sendUnits = 0;
-    if (units == 0
-        || queue.chainLeft-- == 0
-        || offset > qp.sendQueueLength - size
-        || memory.readQueue(qp.sendQueueKey, qp.pd, offset, send, 0, size) != MemoryStatus.OK) {
+    if (units == 0 || queue.chainLeft-- == 0 || offset > qp.sendQueueLength - size) {
       return WorkStatus.LOCAL_OPERATION;
+    }
+    if (memory.readQueue(qp.sendQueueKey, qp.pd, offset, send, 0, size) != MemoryStatus.OK) {
+      return WorkStatus.QUEUE_UNREADABLE;
     }
     into.immediate = NextUnit.immediate(send, 0);
     into.solicited = (NextUnit.flags(send, 0) & NextUnit.SOLICITED) != 0;
@@ -150,7 +150,7 @@ final class WorkQueueReader implements WorkQueues {
       return false;
     }
     if (log < MIN_SLOT_LOG || log > MAX_SLOT_LOG || qp.receiveQueueLength < 1 << log) {
-      into.status = WorkStatus.LOCAL_OPERATION;
+      into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;
     }
     if (queue.receiveOffset > qp.receiveQueueLength - (1 << log)) {
@@ -160,7 +160,7 @@ final class WorkQueueReader implements WorkQueues {
     into.position = offset;
     // The first unit is written last: it is looked at by a read of its own before the rest.
     if (!readSlot(qp, offset, 0, NextUnit.SIZE)) {
-      into.status = WorkStatus.LOCAL_OPERATION;
+      into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;
     }
     if (!NextUnit.isPosted(slot, 0)) {
@@ -168,7 +168,7 @@ final class WorkQueueReader implements WorkQueues {
     }
     queue.receiveOffset = offset + (1 << log);
     if (!readSlot(qp, offset, NextUnit.SIZE, (1 << log) - NextUnit.SIZE)) {
-      into.status = WorkStatus.LOCAL_OPERATION;
+      into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;
     }
     for (int at = NextUnit.SIZE; at < 1 << log; at += DataUnit.SIZE) {

@@ -15,6 +15,15 @@ final class Endpoint {
   /** Whether the endpoint stands in the queue of those with something to send. */
   boolean scheduled;
 
+  /** Whether a packet has come since the queue pair is in RTR. */
+  boolean established;
+
+  /** Whether an event is due when the send queue is drained. */
+  boolean notifiesDrained;
+
+  /** Whether the queue pair has failed in a way that no completion tells. */
+  boolean failed;
+
   Endpoint(int qpn, RcTransport transport) {
     this.qpn = qpn;
     this.requester = new Requester(transport, this);

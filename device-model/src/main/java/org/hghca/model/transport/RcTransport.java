@@ -28,9 +28,14 @@ public final class RcTransport {
   private final WorkQueues queues;
   private final KeyedMemory memory;
   private final CompletionSink completions;
+  private final EventSink events;
   private final TransportCounters counters = new TransportCounters();
   private final Timers timers = new Timers();
   private final ArrayDeque<Endpoint> scheduled = new ArrayDeque<>();
+
+  /** Those that have failed and are to go to ERR. */
+  private final ArrayDeque<Endpoint> failed = new ArrayDeque<>();
+
   private final ConnectionContext context = new ConnectionContext();
 
   /** By queue pair number; null where a queue pair is in RESET. */
@@ -49,12 +54,14 @@ public final class RcTransport {
       ContextStore contexts,
       WorkQueues queues,
       KeyedMemory memory,
-      CompletionSink completions) {
+      CompletionSink completions,
+      EventSink events) {
     this.port = port;
     this.contexts = contexts;
     this.queues = queues;
     this.memory = memory;
     this.completions = completions;
+    this.events = events;
   }
 
   public TransportCounters counters() {
@@ -74,6 +81,8 @@ public final class RcTransport {
       endpoints[qpn] = new Endpoint(qpn, this);
     }
     Endpoint endpoint = endpoints[qpn];
+    endpoint.established &= state != QueuePairState.RTR;
+    endpoint.notifiesDrained &= state == QueuePairState.SQD;
     if (state == QueuePairState.ERR) {
       endpoint.responder.silence();
       timers.clear(endpoint);
@@ -83,6 +92,59 @@ public final class RcTransport {
       }
     } else if (state == QueuePairState.RTS) {
       schedule(endpoint);
+    }
+  }
+
+  /** An event is due as soon as what was begun of a queue pair in SQD has ended. */
+  public void notifyDrained(int qpn) {
+    Endpoint endpoint = find(qpn);
+    ConnectionContext qp = endpoint == null ? null : load(endpoint);
+    if (qp != null) {
+      endpoint.notifiesDrained = true;
+      tellDrained(endpoint, qp);
+    }
+  }
+
+  private void tellDrained(Endpoint endpoint, ConnectionContext qp) {
+    if (endpoint.notifiesDrained
+        && qp.state == QueuePairState.SQD
+        && endpoint.requester.isDrained()) {
+      endpoint.notifiesDrained = false;
+      events.sendQueueDrained(endpoint.qpn);
+    }
+  }
+
+  /**
+   * A queue pair has failed in a way that no completion tells: at the next {@link #run} it goes to
+   * ERR, if it is not there, and an event tells of it, once until it is reset.
+   */
+  public void workQueueFailed(int qpn) {
+    Endpoint endpoint = find(qpn);
+    if (endpoint != null && !endpoint.failed) {
+      endpoint.failed = true;
+      failed.add(endpoint);
+    }
+  }
+
+  private boolean endFailed() {
+    boolean worked = !failed.isEmpty();
+    while (!failed.isEmpty()) {
+      Endpoint endpoint = failed.poll();
+      ConnectionContext qp = find(endpoint.qpn) == endpoint ? load(endpoint) : null;
+      if (qp != null) {
+        enterError(endpoint, qp);
+        events.workQueueFailed(endpoint.qpn);
+      }
+    }
+    return worked;
+  }
+
+  /** A request of the peer was refused for good. */
+  void refused(Endpoint endpoint, int syndrome) {
+    if (syndrome == Aeth.NAK_INVALID_REQUEST) {
+      events.invalidRequest(endpoint.qpn);
+    } else if (syndrome == Aeth.NAK_REMOTE_ACCESS) {
+      events.accessViolation(endpoint.qpn);
     }
   }
 
@@ -105,6 +167,7 @@ public final class RcTransport {
       reset(qpn);
     }
     scheduled.clear();
+    failed.clear();
     port.drain();
   }
 
@@ -137,7 +200,12 @@ public final class RcTransport {
       counters.packetsDropped++;
     } else if (isResponse) {
       endpoint.requester.receive(qp, packet, operation);
+      tellDrained(endpoint, qp);
     } else {
+      if (qp.state == QueuePairState.RTR && !endpoint.established) {
+        endpoint.established = true;
+        events.communicationEstablished(endpoint.qpn);
+      }
       endpoint.responder.receive(qp, packet, operation);
     }
     port.pool().giveBack(packet);
@@ -165,6 +233,7 @@ public final class RcTransport {
         due.requester.timeout(qp);
       }
     }
+    worked |= endFailed();
     int left = budget;
     while (left > 0 && !scheduled.isEmpty()) {
       worked = true;
@@ -175,7 +244,7 @@ public final class RcTransport {
         left -= turn(endpoint, qp, Math.min(left, BURST));
       }
     }
-    return worked;
+    return endFailed() || worked;
   }
 
   private int turn(Endpoint endpoint, ConnectionContext qp, int burst) {
@@ -249,7 +318,7 @@ public final class RcTransport {
       if (!queues.nextReceive(qp, scratch)) {
         return true;
       }
-      if (scratch.status == WorkStatus.LOCAL_OPERATION) {
+      if (scratch.status != WorkStatus.SUCCESS) {
         return false;
       }
       completions.receiveFailed(qp, scratch, WorkStatus.FLUSHED);

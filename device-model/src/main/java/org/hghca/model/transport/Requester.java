@@ -153,6 +153,11 @@ final class Requester {
         || Psn.distance(unackedPsn, request.firstPsn) < Psn.distance(unackedPsn, unsentPsn);
   }
 
+  /** Whether all that was begun has ended. */
+  boolean isDrained() {
+    return head == cursor && (cursor == tail || !isBegun(ring[cursor & REQUESTS - 1]));
+  }
+
   private boolean mayGo(ConnectionContext qp, SendRequest request) {
     if (request.fence && cursorPacket == 0 && readsUnderWay > 0) {
       return false;

@@ -207,7 +207,9 @@ final class Responder {
       if (holdsReceive) {
         holdsReceive = false;
         int immediate = PacketOpcode.hasImmediate(operation) ? packet.immediate : 0;
-        transport.completions().receiveDone(qp, receive, operation, immediate, arrived);
+        transport
+            .completions()
+            .receiveDone(qp, receive, operation, immediate, arrived, packet.solicited);
       }
     }
     if (packet.ackRequest) {
@@ -275,6 +277,7 @@ final class Responder {
   private void refuse(ConnectionContext qp, int syndrome) {
     nak(qp, syndrome);
     transport.enterError(endpoint, qp);
+    transport.refused(endpoint, syndrome);
   }
 
   private boolean allowed(ConnectionContext qp, MemoryStatus status) {
@@ -346,6 +349,7 @@ final class Responder {
     reads.clear();
     transport.counters().naksSent++;
     transport.enterError(endpoint, qp);
+    transport.refused(endpoint, answer);
   }
 
   /**

@@ -13,7 +13,7 @@ import org.hghca.model.link.Port;
  * A device of the simplest kind around a transport: one queue pair, contexts and work queues in
  * Java objects, memory of one key. It shows that the transport needs no card.
  */
-final class Station implements ContextStore, WorkQueues, KeyedMemory, CompletionSink {
+final class Station implements ContextStore, WorkQueues, KeyedMemory, CompletionSink, EventSink {
   static final int QPN = 1;
   static final int KEY = 7;
 
@@ -24,6 +24,10 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   final ArrayDeque<Consumer<SendRequest>> sends = new ArrayDeque<>();
   final ArrayDeque<Consumer<ReceiveRequest>> receives = new ArrayDeque<>();
   final List<Done> done = new ArrayList<>();
+
+  /** Names of events. */
+  final List<String> events = new ArrayList<>();
+
   final Port port;
   final RcTransport transport;
 
@@ -45,7 +49,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   Station(long mac, long peerMac, PacketPool pool) {
     this.peerMac = peerMac;
     port = new Port(mac, pool);
-    transport = new RcTransport(port, this, this, this, this);
+    transport = new RcTransport(port, this, this, this, this, this);
     transport.modified(QPN, QueuePairState.RTS);
   }
 
@@ -156,12 +160,42 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
 
   @Override
   public void receiveDone(
-      ConnectionContext qp, ReceiveRequest request, int operation, int immediate, long length) {
+      ConnectionContext qp,
+      ReceiveRequest request,
+      int operation,
+      int immediate,
+      long length,
+      boolean solicited) {
     done.add(new Done(false, request.position, WorkStatus.SUCCESS, operation, immediate, length));
   }
 
   @Override
   public void receiveFailed(ConnectionContext qp, ReceiveRequest request, WorkStatus status) {
     done.add(new Done(false, request.position, status, 0, 0, 0));
+  }
+
+  @Override
+  public void communicationEstablished(int qpn) {
+    events.add("established");
+  }
+
+  @Override
+  public void sendQueueDrained(int qpn) {
+    events.add("drained");
+  }
+
+  @Override
+  public void invalidRequest(int qpn) {
+    events.add("invalid request");
+  }
+
+  @Override
+  public void accessViolation(int qpn) {
+    events.add("access violation");
+  }
+
+  @Override
+  public void workQueueFailed(int qpn) {
+    events.add("work queue failed");
   }
 }

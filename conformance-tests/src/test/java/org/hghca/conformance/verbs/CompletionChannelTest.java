@@ -1,0 +1,428 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WcStatus;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Waiting for completions instead of polling for them, by every way that a driver has to know. */
+class CompletionChannelTest {
+  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final Duration NOW = Duration.ZERO;
+
+  /** Long for what is to come at once, short for what is never to come. */
+  private static final Duration MOMENT = Duration.ofMillis(50);
+
+  private static final String INTERRUPTS = "";
+  private static final String NO_INTERRUPTS = "&interrupts=none";
+  private static final String POLL = "&events=poll";
+
+  private static RcPair open(String parameters) {
+    return new RcSetup().channel().on(Fabric.inline(parameters));
+  }
+
+  private static void assertErrno(Errno errno, Runnable verb) {
+    assertThatThrownBy(verb::run)
+        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno));
+  }
+
+  private static void write(RcPair pair, boolean signaled) {
+    SendRequest request =
+        pair.left
+            .send
+            .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
+            .sge(pair.left.buffer, 0, 8);
+    pair.left.qp.postSend(signaled ? request.signaled() : request);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS, POLL})
+  void aHundredMessagesEachWithAnEventOnBothSides(String parameters) throws Exception {
+    try (RcPair pair = open(parameters)) {
+      pair.left.sendQueue.requestNotify(false);
+      pair.right.receiveQueue.requestNotify(false);
+      for (int i = 0; i < 100; i++) {
+        pair.right.postReceive(i, 0, 64);
+        pair.left.qp.postSend(
+            pair.left.send.wrId(i).sendWithImmediate(i).sge(pair.left.buffer, 0, 64).signaled());
+        assertThat(pair.right.channel.await(LIMIT)).containsSame(pair.right.receiveQueue);
+        pair.right.receiveQueue.requestNotify(false);
+        assertThat(Wc.drain(pair.right.receiveQueue)).extracting(Wc::immediate).containsExactly(i);
+        assertThat(pair.left.channel.await(LIMIT)).containsSame(pair.left.sendQueue);
+        pair.left.sendQueue.requestNotify(false);
+        assertThat(Wc.drain(pair.left.sendQueue)).extracting(Wc::wrId).containsExactly((long) i);
+      }
+      assertThat(pair.left.channel.await(NOW)).isEmpty();
+      assertThat(pair.right.channel.await(NOW)).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS, POLL})
+  void noWakeUpIsLostUnderLoad(String parameters) throws Exception {
+    int posters = 3;
+    int each = 3000;
+    try (RcPair pair = new RcSetup().channel().depth(32).on(Fabric.threaded(parameters))) {
+      AtomicReference<Throwable> failure = new AtomicReference<>();
+      CountDownLatch done = new CountDownLatch(1);
+      Thread waiter =
+          Thread.startVirtualThread(
+              () -> {
+                try {
+                  awaitCompletions(pair.left.channel, posters * each);
+                } catch (Exception | AssertionError e) {
+                  failure.set(e);
+                } finally {
+                  done.countDown();
+                }
+              });
+      pair.left.sendQueue.requestNotify(false);
+      List<Thread> threads = new ArrayList<>();
+      for (int p = 0; p < posters; p++) {
+        threads.add(
+            Thread.ofPlatform()
+                .daemon()
+                .start(
+                    () -> {
+                      SendRequest request = new SendRequest();
+                      request
+                          .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
+                          .sge(pair.left.buffer, 0, 8)
+                          .signaled();
+                      for (int i = 0; i < each && done.getCount() > 0; ) {
+                        if (pair.left.qp.tryPostSend(request)) {
+                          i++;
+                        } else {
+                          Thread.yield();
+                        }
+                      }
+                    }));
+      }
+      assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      waiter.join();
+      assertThat(failure.get()).isNull();
+    }
+  }
+
+  /** Request, poll until empty, wait: as a program does it. */
+  private static void awaitCompletions(CompletionChannel channel, int count)
+      throws InterruptedException {
+    Completions completions = new Completions(16);
+    int found = 0;
+    while (found < count) {
+      Optional<CompletionQueue> queue = channel.await(LIMIT);
+      if (queue.isEmpty()) {
+        throw new AssertionError("%d of %d completions, then no event".formatted(found, count));
+      }
+      queue.get().requestNotify(false);
+      for (int n = queue.get().poll(completions); n > 0; n = queue.get().poll(completions)) {
+        found += n;
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
+  void askedForSolicitedOnesOnlyItTellsOfThoseAndOfErrors(String parameters) throws Exception {
+    try (RcPair pair = open(parameters)) {
+      CompletionQueue queue = pair.right.receiveQueue;
+      queue.requestNotify(true);
+      for (int i = 0; i < 4; i++) {
+        pair.right.postReceive(i, 0, 64);
+      }
+      pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 8).signaled());
+      Side.assertSuccess(pair.left.sent());
+      assertThat(pair.right.channel.await(MOMENT)).isEmpty();
+      pair.left.qp.postSend(
+          pair.left.send.send().sge(pair.left.buffer, 0, 8).solicited().signaled());
+      Side.assertSuccess(pair.left.sent());
+      assertThat(pair.right.channel.await(LIMIT)).containsSame(queue);
+      assertThat(Wc.drain(queue)).hasSize(2);
+
+      queue.requestNotify(true);
+      pair.right.qp.modify(QpAttributes.to(QpState.ERR));
+      assertThat(pair.right.channel.await(LIMIT)).containsSame(queue);
+      assertThat(Wc.drain(queue)).extracting(Wc::status).containsOnly(WcStatus.WR_FLUSH_ERR);
+    }
+  }
+
+  @Test
+  void askingForAllOutweighsAskingForSolicitedOnesAndGivesOneEvent() throws Exception {
+    try (RcPair pair = open(INTERRUPTS)) {
+      pair.left.sendQueue.requestNotify(true);
+      pair.left.sendQueue.requestNotify(false);
+      pair.left.sendQueue.requestNotify(true);
+      write(pair, true);
+      write(pair, true);
+      assertThat(pair.left.channel.await(LIMIT)).containsSame(pair.left.sendQueue);
+      assertThat(pair.left.sent(2)).hasSize(2);
+      assertThat(pair.left.channel.await(MOMENT)).isEmpty();
+    }
+  }
+
+  @Test
+  void aPolledDeviceCannotTellWhichReceivesWereSolicited() {
+    try (RcPair pair = open(POLL)) {
+      assertErrno(Errno.EOPNOTSUPP, () -> pair.left.receiveQueue.requestNotify(true));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS, POLL})
+  void unsignalledSendsGiveNoEvent(String parameters) throws Exception {
+    try (RcPair pair = open(parameters)) {
+      for (int round = 0; round < 3; round++) {
+        pair.left.sendQueue.requestNotify(false);
+        for (int i = 0; i < 10; i++) {
+          write(pair, false);
+        }
+        assertThat(pair.left.channel.await(MOMENT)).isEmpty();
+        // Nobody has polled, and yet there is room for more than the queue's depth of 16.
+        for (int i = 0; i < 10; i++) {
+          write(pair, false);
+        }
+        assertThat(pair.left.channel.await(MOMENT)).isEmpty();
+        write(pair, true);
+        assertThat(pair.left.channel.await(LIMIT)).containsSame(pair.left.sendQueue);
+        Side.assertSuccess(pair.left.sent());
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {INTERRUPTS, POLL})
+  void whatIsThereAlreadyGivesNoEventAndAnUnaskedQueueNone(String parameters) throws Exception {
+    try (RcPair pair = open(parameters)) {
+      write(pair, true);
+      pair.fabric.settle();
+      assertThat(pair.left.channel.await(NOW)).isEmpty();
+      pair.left.sendQueue.requestNotify(false);
+      assertThat(pair.left.channel.await(MOMENT)).isEmpty();
+      write(pair, true);
+      assertThat(pair.left.channel.await(LIMIT)).containsSame(pair.left.sendQueue);
+      assertThat(pair.left.sent(2)).hasSize(2);
+      write(pair, true);
+      assertThat(pair.left.channel.await(MOMENT)).isEmpty();
+      Side.assertSuccess(pair.left.sent());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS, POLL})
+  void aReceiveThatIsFlushedInSoftwareGivesAnEvent(String parameters) throws Exception {
+    try (RcPair pair = open(parameters)) {
+      pair.left.qp.modify(QpAttributes.to(QpState.ERR));
+      pair.left.receiveQueue.requestNotify(false);
+      assertThat(pair.left.channel.await(MOMENT)).isEmpty();
+      pair.left.postReceive(77, 0, 8);
+      assertThat(pair.left.channel.await(LIMIT)).containsSame(pair.left.receiveQueue);
+      assertThat(pair.left.received().wrId()).isEqualTo(77);
+    }
+  }
+
+  @Test
+  void futuresAndThreadsAreServedInTheirOrder() throws Exception {
+    try (RcPair pair = open(INTERRUPTS)) {
+      CompletionChannel channel = pair.left.channel;
+      CompletableFuture<CompletionQueue> first = channel.next();
+      CompletableFuture<CompletionQueue> cancelled = channel.next();
+      CompletableFuture<Boolean> third =
+          channel.next().thenApply(queue -> Thread.currentThread().isVirtual());
+      CompletableFuture<CompletionQueue> fourth = channel.next();
+      assertThat(cancelled.cancel(false)).isTrue();
+      for (int i = 0; i < 3; i++) {
+        pair.left.sendQueue.requestNotify(false);
+        write(pair, true);
+        Side.assertSuccess(pair.left.sent());
+        switch (i) {
+          case 0 -> assertThat(first.get(20, TimeUnit.SECONDS)).isSameAs(pair.left.sendQueue);
+          case 1 -> assertThat(third.get(20, TimeUnit.SECONDS)).isTrue();
+          default -> assertThat(fourth.get(20, TimeUnit.SECONDS)).isSameAs(pair.left.sendQueue);
+        }
+      }
+      assertThat(channel.await(NOW)).isEmpty();
+    }
+  }
+
+  @Test
+  void anInterruptedWaiterLosesNoEvent() throws Exception {
+    try (RcPair pair = open(INTERRUPTS)) {
+      AtomicReference<Throwable> outcome = new AtomicReference<>();
+      Thread waiter =
+          Thread.startVirtualThread(
+              () -> {
+                try {
+                  pair.left.channel.await();
+                } catch (InterruptedException | VerbsException e) {
+                  outcome.set(e);
+                }
+              });
+      waiter.interrupt();
+      waiter.join();
+      assertThat(outcome.get()).isInstanceOf(InterruptedException.class);
+      pair.left.sendQueue.requestNotify(false);
+      write(pair, true);
+      assertThat(pair.left.channel.await(LIMIT)).containsSame(pair.left.sendQueue);
+      Side.assertSuccess(pair.left.sent());
+    }
+  }
+
+  @Test
+  void closingAChannelEndsEveryWait() throws Exception {
+    try (Fabric fabric = Fabric.inline()) {
+      CompletionChannel channel = fabric.left().createCompletionChannel();
+      CompletableFuture<CompletionQueue> future = channel.next();
+      AtomicReference<Throwable> outcome = new AtomicReference<>();
+      Thread waiter =
+          Thread.startVirtualThread(
+              () -> {
+                try {
+                  channel.await();
+                } catch (InterruptedException | VerbsException e) {
+                  outcome.set(e);
+                }
+              });
+      channel.close();
+      channel.close();
+      waiter.join();
+      assertThat(outcome.get())
+          .isInstanceOfSatisfying(
+              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
+      assertThatThrownBy(() -> future.get(20, TimeUnit.SECONDS))
+          .isInstanceOf(ExecutionException.class)
+          .hasCauseInstanceOf(VerbsException.class);
+      assertErrno(Errno.EINVAL, channel::poll);
+    }
+  }
+
+  @Test
+  void aChannelIsInUseByItsQueuesAndForgetsThoseThatAreClosed() throws Exception {
+    try (RcPair pair = open(INTERRUPTS)) {
+      CompletionChannel channel = pair.left.context.createCompletionChannel();
+      CompletionQueueAttributes attributes = CompletionQueueAttributes.of(4).withChannel(channel);
+      try (CompletionQueue queue = pair.left.context.createCompletionQueue(attributes)) {
+        assertThat(queue.channel()).containsSame(channel);
+        assertThatThrownBy(channel::close).hasMessageContaining("CQ").hasMessageContaining("EBUSY");
+      }
+      channel.close();
+      assertErrno(Errno.EINVAL, () -> pair.left.context.createCompletionQueue(attributes));
+    }
+    try (Fabric fabric = Fabric.inline()) {
+      CompletionChannel channel = fabric.left().createCompletionChannel();
+      assertErrno(
+          Errno.EINVAL,
+          () ->
+              fabric
+                  .right()
+                  .createCompletionQueue(CompletionQueueAttributes.of(4).withChannel(channel)));
+      channel.close();
+    }
+  }
+
+  @Test
+  void aQueueWithoutAChannelIsNotAsked() {
+    try (RcPair pair = RcPair.open()) {
+      assertThat(pair.left.sendQueue.channel()).isEmpty();
+      assertErrno(Errno.EINVAL, () -> pair.left.sendQueue.requestNotify(false));
+    }
+  }
+
+  @Test
+  void queuesAreMadeOnEveryVectorAndOnNoOther() throws Exception {
+    try (RcPair pair = open(INTERRUPTS)) {
+      Context context = pair.left.context;
+      int vectors = context.queryDevice().completionVectors();
+      assertThat(vectors).isEqualTo(4);
+      for (int vector : new int[] {-1, vectors}) {
+        assertErrno(
+            Errno.EINVAL,
+            () ->
+                context.createCompletionQueue(CompletionQueueAttributes.of(4).withVector(vector)));
+      }
+      for (int vector = 0; vector < vectors; vector++) {
+        CompletionQueueAttributes attributes =
+            CompletionQueueAttributes.of(32).withVector(vector).withChannel(pair.left.channel);
+        try (CompletionQueue queue = context.createCompletionQueue(attributes);
+            QueuePair peer =
+                pair.right.pd.createQueuePair(
+                    QueuePairAttributes.rc(pair.right.sendQueue, pair.right.receiveQueue));
+            QueuePair qp = pair.left.pd.createQueuePair(QueuePairAttributes.rc(queue, queue))) {
+          RcPair.connect(pair.setup(), qp, peer);
+          queue.requestNotify(false);
+          qp.postSend(
+              pair.left
+                  .send
+                  .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
+                  .sge(pair.left.buffer, 0, 8)
+                  .signaled());
+          assertThat(pair.left.channel.await(LIMIT)).containsSame(queue);
+          Side.assertSuccess(Wc.awaitOne(pair.fabric, queue));
+        }
+      }
+    }
+    for (String parameters : List.of(NO_INTERRUPTS, POLL)) {
+      try (Fabric fabric = Fabric.inline(parameters)) {
+        assertThat(fabric.left().queryDevice().completionVectors()).isEqualTo(1);
+      }
+    }
+  }
+
+  /** One context, two queue pairs, and a thread that takes the events of both. */
+  @Test
+  void twoConnectionsOfOneContextWhileAThreadTakesTheEvents() throws Exception {
+    int count = 200;
+    try (RcPair pair = new RcSetup().channel().on(Fabric.oneDevice())) {
+      AtomicReference<Throwable> failure = new AtomicReference<>();
+      pair.right.receiveQueue.requestNotify(false);
+      Thread taker =
+          Thread.ofPlatform()
+              .daemon()
+              .start(
+                  () -> {
+                    try {
+                      awaitCompletions(pair.right.channel, count);
+                    } catch (InterruptedException | RuntimeException | AssertionError e) {
+                      failure.set(e);
+                    }
+                  });
+      for (int i = 0; i < count; i++) {
+        while (!pair.right.qp.tryPostReceive(pair.right.receive.into(pair.right.buffer, 0, 64))) {
+          Thread.yield();
+        }
+        pair.left.qp.postSend(
+            pair.left.send.sendWithImmediate(i).sge(pair.left.buffer, 0, 64).signaled());
+        Side.assertSuccess(pair.left.sent());
+      }
+      taker.join(20_000);
+      assertThat(failure.get()).isNull();
+      assertThat(taker.isAlive()).isFalse();
+    }
+  }
+}

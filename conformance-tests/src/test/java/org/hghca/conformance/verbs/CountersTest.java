@@ -1,0 +1,109 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.hghca.verbs.Counters;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WcStatus;
+import org.junit.jupiter.api.Test;
+
+/** What a context has done since it was opened. */
+class CountersTest {
+
+  @Test
+  void whatWasPostedRungAndPolledIsCountedAlsoOverResetAndClose() {
+    try (RcPair pair = RcPair.open()) {
+      Counters before = pair.left.context.counters();
+      assertThat(before.sendsPosted()).isZero();
+      assertThat(before.completions()).isZero();
+      SendRequest[] list = new SendRequest[5];
+      for (int i = 0; i < list.length; i++) {
+        list[i] =
+            new SendRequest()
+                .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
+                .sge(pair.left.buffer, 0, 8);
+      }
+      list[4].signaled();
+      pair.left.qp.postSend(list);
+      Side.assertSuccess(pair.left.sent());
+      list[3].fence();
+      pair.left.qp.postSend(list);
+      Side.assertSuccess(pair.left.sent());
+      pair.left.qp.postSend(list[4]);
+      Side.assertSuccess(pair.left.sent());
+      Counters c = pair.left.context.counters();
+      assertThat(c.sendsPosted()).isEqualTo(11);
+      // A list has one, a fenced request one of its own and so has what follows it.
+      assertThat(c.doorbells()).isEqualTo(1 + 3 + 1);
+      assertThat(c.completions()).isEqualTo(11);
+      assertThat(c.failures()).isZero();
+
+      pair.left.postReceive(1, 0, 8);
+      pair.left.qp.modify(QpAttributes.to(QpState.ERR));
+      pair.left.postReceive(2, 0, 8);
+      assertThat(pair.left.received(2)).hasSize(2);
+      pair.left.qp.modify(QpAttributes.to(QpState.RESET));
+      pair.left.qp.close();
+      c = pair.left.context.counters();
+      assertThat(c.sendsPosted()).isEqualTo(11);
+      assertThat(c.receivesPosted()).isEqualTo(2);
+      assertThat(c.flushed()).isEqualTo(2);
+      assertThat(c.failures()).isZero();
+      assertThat(c.completions()).isEqualTo(13);
+      assertThat(c.commands()).isGreaterThan(before.commands());
+      assertThat(c.dmaFaults()).isZero();
+    }
+  }
+
+  @Test
+  void failuresAreCountedByTheirKind() {
+    try (RcPair pair = RcPair.open()) {
+      pair.left.qp.postSend(
+          pair.left
+              .send
+              .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey() + 1)
+              .sge(pair.left.buffer, 0, 8)
+              .signaled());
+      pair.left.qp.postSend(pair.left.send);
+      assertThat(pair.left.sent(2))
+          .extracting(Wc::status)
+          .containsExactly(WcStatus.REM_ACCESS_ERR, WcStatus.WR_FLUSH_ERR);
+      Counters c = pair.left.context.counters();
+      assertThat(c.failures()).isEqualTo(1);
+      assertThat(c.naks()).isEqualTo(1);
+      assertThat(c.flushed()).isEqualTo(1);
+      assertThat(c.retriesExceeded()).isZero();
+    }
+    try (RcPair pair = new RcSetup().retries(1, 2, 10, 1).open()) {
+      pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 8).signaled());
+      assertThat(pair.left.sent().status()).isEqualTo(WcStatus.RNR_RETRY_EXC_ERR);
+      assertThat(pair.left.context.counters().rnrRetriesExceeded()).isEqualTo(1);
+    }
+    try (RcPair pair = new RcSetup().retries(1, 2, 10, 1).open()) {
+      pair.right.qp.modify(QpAttributes.to(QpState.RESET));
+      pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 8).signaled());
+      assertThat(pair.left.sent().status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
+      assertThat(pair.left.context.counters().retriesExceeded()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void eventsAreCounted() throws InterruptedException {
+    try (RcPair pair = new RcSetup().channel().open()) {
+      for (int i = 1; i <= 3; i++) {
+        pair.left.sendQueue.requestNotify(false);
+        pair.left.qp.postSend(
+            pair.left
+                .send
+                .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
+                .sge(pair.left.buffer, 0, 8)
+                .signaled());
+        assertThat(pair.left.channel.await()).isSameAs(pair.left.sendQueue);
+        Side.assertSuccess(pair.left.sent());
+        assertThat(pair.left.context.counters().completionEvents()).isEqualTo(i);
+      }
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package org.hghca.model.hca;
+
+import java.util.Arrays;
+import org.hghca.abi.Eqe;
+import org.hghca.abi.EventType;
+import org.hghca.model.transport.EventSink;
+
+/**
+ * Reports events: completions to the event queues that completion queues name, asynchronous ones to
+ * those that MAP_EQ has named for them. An event of a type that no queue takes vanishes.
+ */
+final class EventRouting implements EventSink {
+  private static final int NOWHERE = -1;
+
+  /** The card has one port; ports count from 1. */
+  private static final int PORT = 1;
+
+  private final EventQueues queues;
+
+  /** By event type: the number of its queue. */
+  private final int[] routes = new int[EventType.values().length];
+
+  private boolean catastropheReported;
+
+  EventRouting(EventQueues queues) {
+    this.queues = queues;
+    reset();
+  }
+
+  /** Forgets where events go. */
+  void reset() {
+    Arrays.fill(routes, NOWHERE);
+    catastropheReported = false;
+  }
+
+  /**
+   * MAP_EQ: gives events to a queue, or takes them from it; types that go to another queue are not
+   * taken away. Bits that name no event do not matter.
+   *
+   * @return false when the queue is not the card's
+   */
+  boolean map(int eqn, boolean unmap, long mask) {
+    if (!queues.owns(eqn)) {
+      return false;
+    }
+    for (EventType type : EventType.inMask(mask)) {
+      int route = routes[type.ordinal()];
+      if (!unmap) {
+        routes[type.ordinal()] = eqn;
+      } else if (route == eqn) {
+        routes[type.ordinal()] = NOWHERE;
+      }
+    }
+    return true;
+  }
+
+  /** Takes all events from a queue. */
+  void unmap(int eqn) {
+    for (int i = 0; i < routes.length; i++) {
+      if (routes[i] == eqn) {
+        routes[i] = NOWHERE;
+      }
+    }
+  }
+
+  private boolean report(EventType type, int subtype, int data) {
+    int eqn = routes[type.ordinal()];
+    return eqn != NOWHERE && queues.report(eqn, type.code(), subtype, data);
+  }
+
+  @Override
+  public void communicationEstablished(int qpn) {
+    report(EventType.COMM_EST, 0, qpn);
+  }
+
+  @Override
+  public void sendQueueDrained(int qpn) {
+    report(EventType.SQ_DRAINED, 0, qpn);
+  }
+
+  @Override
+  public void invalidRequest(int qpn) {
+    report(EventType.WQ_INVAL_REQ_ERROR, 0, qpn);
+  }
+
+  @Override
+  public void accessViolation(int qpn) {
+    report(EventType.WQ_ACCESS_ERROR, 0, qpn);
+  }
+
+  @Override
+  public void workQueueFailed(int qpn) {
+    report(EventType.WQ_CATAS_ERROR, 0, qpn);
+  }
+
+  /**
+   * A completion queue has an event for its own event queue.
+   *
+   * @return false when that is not the card's
+   */
+  boolean completion(int cqn, int eqn) {
+    boolean there = queues.owns(eqn);
+    if (there) {
+      queues.report(eqn, Eqe.TYPE_COMPLETION, 0, cqn);
+    }
+    return there;
+  }
+
+  /** A completion queue has failed. */
+  void completionQueueFailed(int cqn) {
+    report(EventType.CQ_ERROR, 0, cqn);
+  }
+
+  /** The card has failed. It is reported once until a reset. */
+  void catastrophe() {
+    if (!catastropheReported) {
+      catastropheReported = report(EventType.LOCAL_CATAS_ERROR, 0, 0);
+    }
+  }
+
+  /** The port has come up or gone down. */
+  void portChanged(boolean up) {
+    report(EventType.PORT_CHANGE, up ? Eqe.SUBTYPE_PORT_UP : Eqe.SUBTYPE_PORT_DOWN, PORT);
+  }
+}

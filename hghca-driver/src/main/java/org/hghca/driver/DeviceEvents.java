@@ -1,0 +1,123 @@
+package org.hghca.driver;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.hghca.abi.EventType;
+import org.hghca.uar.UarPage;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How a device tells of events: an event queue for the asynchronous ones and one for each
+ * completion vector, with an interrupt vector each, and the thread that reads them. Without event
+ * queues, because the card has none or the locator says {@code events=poll}, completion queues are
+ * looked at instead.
+ */
+final class DeviceEvents implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DeviceEvents.class);
+  private static final int ASYNC_ENTRIES = 1024;
+  private static final int COMPLETION_ENTRIES = 4096;
+  private static final int MOST_VECTORS = 4;
+
+  private final HghcaDevice device;
+  private final List<EventQueue> queues = new ArrayList<>();
+  private final EventThread thread;
+  private final Undo undo = new Undo();
+
+  /** Makes the event queues and starts the thread. */
+  DeviceEvents(HghcaDevice device) {
+    this.device = device;
+    try {
+      boolean interrupts = false;
+      UarPage uar = null;
+      if (usesEventQueues(device)) {
+        int vectors = device.function().interrupts().vectors();
+        interrupts = vectors > 0;
+        uar = device.uars().allocate();
+        undo.add(uar::close);
+        makeQueues(vectors);
+      }
+      this.thread = new EventThread(device, List.copyOf(queues), uar, interrupts);
+      thread.start();
+      undo.add(thread::stop);
+    } catch (RuntimeException e) {
+      undo.close();
+      throw e;
+    }
+  }
+
+  private static boolean usesEventQueues(HghcaDevice device) {
+    String events = device.function().locator().parameter("events").orElse("eq");
+    return switch (events) {
+      case "eq" -> device.limits().profile().eventQueues();
+      case "poll" -> false;
+      default ->
+          throw new VerbsException(
+              Errno.EINVAL,
+              "%s: events=%s is unknown; known are eq, poll"
+                  .formatted(device.function().locator(), events));
+    };
+  }
+
+  private void makeQueues(int vectors) {
+    int first = device.limits().device().reservedEqs();
+    int possible = device.limits().device().maxEqs() - first;
+    int completion = Math.max(1, Math.min(MOST_VECTORS, Math.min(vectors, possible) - 1));
+    int pd = device.pdNumbers().allocate();
+    undo.add(() -> device.pdNumbers().free(pd));
+    for (int k = 0; k <= completion; k++) {
+      int entries = k == 0 ? ASYNC_ENTRIES : COMPLETION_ENTRIES;
+      int vector = Math.max(0, Math.min(k, vectors - 1));
+      EventQueue queue = new EventQueue(device, first + k, entries, vector, pd);
+      undo.add(queue::close);
+      queues.add(queue);
+    }
+    int asynchronous = queues.getFirst().number();
+    device.commands().mapEq(asynchronous, false, EventType.ASYNC_MASK);
+    undo.add(() -> unmap(asynchronous));
+  }
+
+  private void unmap(int eqn) {
+    try {
+      device.commands().mapEq(eqn, true, EventType.ASYNC_MASK);
+    } catch (RuntimeException e) {
+      LOG.warn("{}: events stay mapped: {}", device.function().locator(), e.getMessage());
+    }
+  }
+
+  /** Whether the card tells of events itself, and knows which receives were solicited. */
+  boolean hasEventQueues() {
+    return !queues.isEmpty();
+  }
+
+  int completionVectors() {
+    return Math.max(1, queues.size() - 1);
+  }
+
+  /**
+   * The event queue of a completion vector; 0 where there is none.
+   *
+   * @throws VerbsException EINVAL when there is no such vector
+   */
+  int completionEqn(int vector) {
+    if (vector < 0 || vector >= completionVectors()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "completion vector %d: the device has %d".formatted(vector, completionVectors()));
+    }
+    return hasEventQueues() ? queues.get(vector + 1).number() : 0;
+  }
+
+  /** A completion queue was asked to tell. */
+  void requested(HghcaCompletionQueue queue) {
+    thread.requested(queue);
+  }
+
+  /** Ends the thread, then takes the queues back from the card. */
+  @Override
+  public void close() {
+    undo.close();
+  }
+}

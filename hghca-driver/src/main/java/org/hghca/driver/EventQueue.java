@@ -1,0 +1,115 @@
+package org.hghca.driver;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.abi.Doorbell;
+import org.hghca.abi.Eqe;
+import org.hghca.abi.EventQueueContext;
+import org.hghca.abi.MptFlags;
+import org.hghca.icm.IcmRange;
+import org.hghca.icm.IcmTable;
+import org.hghca.uar.UarPage;
+
+/**
+ * An event queue: a ring of entries that the card fills and software gives back, each by its owner
+ * byte. Read by one thread.
+ */
+final class EventQueue implements AutoCloseable {
+  private final HghcaDevice device;
+  private final int number;
+  private final IcmRange icm;
+  private final Registrar.Registration memory;
+  private final MemorySegment ring;
+  private final int mask;
+  private int index;
+
+  /** What an entry is given to. */
+  interface Reader {
+
+    /**
+     * An event.
+     *
+     * @param type {@link Eqe#TYPE_COMPLETION} or the code of an event type
+     * @param data CQN, QPN or port
+     */
+    void event(int type, int subtype, int data);
+  }
+
+  /**
+   * Makes a queue and gives it to the card, armed.
+   *
+   * @param entries a power of two
+   * @param vector its interrupt vector
+   * @param pd the domain of its memory
+   */
+  EventQueue(HghcaDevice device, int number, int entries, int vector, int pd) {
+    this.device = device;
+    this.number = number;
+    this.mask = entries - 1;
+    try (Undo undo = new Undo()) {
+      this.icm = device.icm().reserve(IcmTable.EQC, number, 1);
+      undo.add(icm::close);
+      this.memory = device.registerQueue((long) entries * Eqe.SIZE, pd, MptFlags.LOCAL_WRITE);
+      undo.add(memory::close);
+      this.ring = memory.mapping().segment();
+      for (int i = 0; i < entries; i++) {
+        Eqe.arm(ring, place(i));
+      }
+      int flags =
+          EventQueueContext.OWNER_HW | EventQueueContext.TRANSLATE | EventQueueContext.ARMED;
+      int logSize = Integer.numberOfTrailingZeros(entries);
+      device
+          .commands()
+          .sw2hwEq(
+              number, new EventQueueContext(flags, 0, logSize, vector, pd, memory.key(), 0, 0));
+      undo.forget();
+    }
+  }
+
+  int number() {
+    return number;
+  }
+
+  private long place(int at) {
+    return (long) (at & mask) * Eqe.SIZE;
+  }
+
+  /**
+   * Reads what is there, but no more than the ring holds, and gives the entries back.
+   *
+   * @return how many there were
+   */
+  int drain(Reader reader) {
+    int count = 0;
+    while (count <= mask) {
+      long at = place(index);
+      if (Eqe.owner(ring, at) != Eqe.OWNER_SOFTWARE) {
+        break;
+      }
+      int type = Eqe.type(ring, at);
+      int subtype = Eqe.subtype(ring, at);
+      int data = Eqe.data(ring, at);
+      Eqe.arm(ring, at);
+      index++;
+      count++;
+      reader.event(type, subtype, data);
+    }
+    return count;
+  }
+
+  /** Asks for an interrupt at what comes behind what was read. */
+  void arm(UarPage uar) {
+    uar.armEventQueue(Doorbell.armEventQueue(number, index));
+  }
+
+  /** Takes the queue back from the card. */
+  @Override
+  public void close() {
+    device
+        .retirement()
+        .retire(
+            "EQ 0x%x".formatted(number),
+            () -> device.commands().hw2swEq(number),
+            memory::close,
+            icm::close);
+  }
+}

@@ -1,0 +1,177 @@
+package org.hghca.driver;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.hghca.uar.UarPage;
+
+/**
+ * The thread of a device that reads its event queues and wakes whoever waits. It waits for
+ * interrupts, and looks now and then without one, so that a lost interrupt only delays. Where there
+ * are no interrupts it looks at the event queues from time to time, and where there are no event
+ * queues at the completion queues that were asked to tell.
+ */
+final class EventThread {
+  private static final long SWEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+  private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final long IDLE_STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  /** How many looks in vain make it look less often. */
+  private static final int PATIENCE = 200;
+
+  private final HghcaDevice device;
+  private final List<EventQueue> queues;
+  private final UarPage uar;
+  private final boolean interrupts;
+  private final EventDispatcher dispatcher;
+  private final Thread thread;
+
+  /** Completion queues to look at. */
+  private final Set<HghcaCompletionQueue> watched = ConcurrentHashMap.newKeySet();
+
+  private volatile boolean stopping;
+  private volatile boolean wanted;
+
+  /** How often in a row it has found nothing. */
+  private int vain;
+
+  /**
+   * Starts a thread.
+   *
+   * @param queues the event queues; empty to look at completion queues
+   * @param uar through which event queues are armed; not used when there are none
+   * @param interrupts whether the function gives interrupts for them
+   */
+  EventThread(HghcaDevice device, List<EventQueue> queues, UarPage uar, boolean interrupts) {
+    this.device = device;
+    this.queues = queues;
+    this.uar = uar;
+    this.interrupts = interrupts;
+    this.dispatcher = new EventDispatcher(device, this);
+    this.thread =
+        Thread.ofPlatform()
+            .daemon()
+            .name("hghca-events-" + device.function().locator().name())
+            .unstarted(this::run);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /** Ends the thread; it touches nothing any more when this returns. */
+  void stop() {
+    stopping = true;
+    wake();
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void wake() {
+    if (interrupts) {
+      device.function().interrupts().wake();
+    } else {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  /** A completion queue was asked to tell. */
+  void requested(HghcaCompletionQueue queue) {
+    if (interrupts) {
+      return;
+    }
+    if (queues.isEmpty()) {
+      watched.add(queue);
+    }
+    wanted = true;
+    LockSupport.unpark(thread);
+  }
+
+  /**
+   * A completion queue may have something to tell.
+   *
+   * @param event whether the card has said so
+   */
+  void look(HghcaCompletionQueue queue, boolean event) {
+    boolean again =
+        switch (queue.look(event)) {
+          case DONE -> false;
+          case NOTHING -> queues.isEmpty();
+          case ASKED_AGAIN -> true;
+        };
+    if (again) {
+      watched.add(queue);
+    }
+  }
+
+  private void run() {
+    try {
+      while (!stopping && !device.health().isDead()) {
+        if (round()) {
+          vain = 0;
+        } else {
+          await();
+        }
+      }
+    } catch (Throwable e) { // whatever it is, somebody waits for this thread
+      device.health().fail("its event thread has failed: " + e);
+    }
+  }
+
+  /** Reads all there is; returns whether there was anything, so that there may be more. */
+  private boolean round() {
+    boolean found = false;
+    for (EventQueue queue : queues) {
+      if (queue.drain(dispatcher) > 0) {
+        queue.arm(uar);
+        found = true;
+      }
+    }
+    for (HghcaCompletionQueue queue : watched) {
+      // Removed first: whoever asks while we look adds it again.
+      watched.remove(queue);
+      look(queue, false);
+      found |= !queues.isEmpty();
+    }
+    return found;
+  }
+
+  private void await() {
+    if (interrupts) {
+      if (device.function().interrupts().await(SWEEP_NANOS) == 0) {
+        sweep();
+      }
+    } else if (queues.isEmpty() && watched.isEmpty()) {
+      LockSupport.park(this);
+    } else {
+      vain = wanted ? 0 : vain + 1;
+      wanted = false;
+      LockSupport.parkNanos(this, vain < PATIENCE ? STEP_NANOS : IDLE_STEP_NANOS);
+    }
+  }
+
+  /** Finds what the card should have told. */
+  private void sweep() {
+    for (HghcaCompletionQueue queue : device.completionQueues()) {
+      if (queue.isAskedForAll()) {
+        look(queue, false);
+      }
+    }
+  }
+
+  /** How many events nobody could be told of. */
+  long ignored() {
+    return dispatcher.ignored();
+  }
+}

@@ -1,0 +1,108 @@
+package org.hghca.driver;
+
+import java.util.HashSet;
+import java.util.Set;
+import org.hghca.verbs.Counters;
+import org.hghca.verbs.WcStatus;
+
+/**
+ * What a context has done: the sum of what its objects have counted, for whom counting costs no
+ * more than an addition, and of what those had counted that are closed. Thread-safe; objects are
+ * read without stopping them.
+ */
+final class Tally {
+  private final Set<Counted> counted = new HashSet<>();
+  private long sends;
+  private long receives;
+  private long doorbells;
+  private long completions;
+  private final long[] failures = new long[WcStatus.values().length];
+  private long events;
+
+  /** An object that counts. */
+  interface Counted {
+
+    /** Adds what it has counted since it was made. */
+    void addTo(Tally tally);
+  }
+
+  synchronized void add(Counted object) {
+    counted.add(object);
+  }
+
+  /** An object is closed: what it has counted stays. */
+  synchronized void remove(Counted object) {
+    if (counted.remove(object)) {
+      object.addTo(this);
+    }
+  }
+
+  /** What a queue that is posted to adds. */
+  synchronized void add(long sendsPosted, long receivesPosted, long doorbellsRung) {
+    sends += sendsPosted;
+    receives += receivesPosted;
+    doorbells += doorbellsRung;
+  }
+
+  /**
+   * What a completion queue adds.
+   *
+   * @param byStatus how many had which status, as far as it is not SUCCESS
+   */
+  synchronized void add(long taken, long[] byStatus) {
+    completions += taken;
+    for (int i = 0; i < failures.length; i++) {
+      failures[i] += byStatus[i];
+    }
+  }
+
+  /** What a completion channel adds. */
+  synchronized void addEvents(long given) {
+    events += given;
+  }
+
+  private long failures(WcStatus status) {
+    return failures[status.code()];
+  }
+
+  /**
+   * The sum of all.
+   *
+   * @param asyncEvents events that were raised
+   * @param commands commands given to the device
+   * @param dmaFaults accesses that were refused
+   */
+  synchronized Counters counters(long asyncEvents, long commands, long dmaFaults) {
+    Tally sum = new Tally();
+    sum.add(sends, receives, doorbells);
+    sum.add(completions, failures);
+    sum.addEvents(events);
+    counted.forEach(object -> object.addTo(sum));
+    return sum.toCounters(asyncEvents, commands, dmaFaults);
+  }
+
+  private synchronized Counters toCounters(long asyncEvents, long commands, long dmaFaults) {
+    long failed = 0;
+    for (WcStatus status : WcStatus.values()) {
+      if (status != WcStatus.SUCCESS && status != WcStatus.WR_FLUSH_ERR) {
+        failed += failures(status);
+      }
+    }
+    return new Counters(
+        sends,
+        receives,
+        doorbells,
+        completions,
+        failed,
+        failures(WcStatus.WR_FLUSH_ERR),
+        failures(WcStatus.RETRY_EXC_ERR),
+        failures(WcStatus.RNR_RETRY_EXC_ERR),
+        failures(WcStatus.REM_INV_REQ_ERR)
+            + failures(WcStatus.REM_ACCESS_ERR)
+            + failures(WcStatus.REM_OP_ERR),
+        events,
+        asyncEvents,
+        commands,
+        dmaFaults);
+  }
+}
