@@ -63,6 +63,9 @@ final class EventDispatcher implements EventQueue.Reader {
       qp.failed();
     }
     qp.domain().deviceContext().raise(type, qp);
+    if (failed) {
+      qp.tellShare();
+    }
     return true;
   }
 

@@ -57,6 +57,10 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   private final ArrayDeque<HghcaQueuePair> flushing = new ArrayDeque<>();
 
   private volatile boolean hasFlushing;
+
+  /** What polling found of queue pairs that share receives, until it is told to who shares. */
+  private ReceiveShare due;
+
   private int index;
   private HghcaQueuePair lastFound;
   private int entries;
@@ -202,12 +206,14 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       checkAlive();
       return 0;
     }
+    int count;
+    ReceiveShare found;
     lock.lock();
     try {
       checkAlive();
       int most = Math.min(max, out.capacity());
       int from = index;
-      int count = drain(out, most);
+      count = drain(out, most);
       taken += index - from;
       if (count != 0) {
         polledTo = index;
@@ -215,10 +221,23 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       if (hasFlushing && count < most) {
         count = flush(out, count, most);
       }
-      return count;
+      found = takeDue();
     } finally {
       lock.unlock();
     }
+    if (found != null) {
+      HghcaSharedReceiveQueue.serveAll(found);
+    }
+    return count;
+  }
+
+  /** The shares that a shared receive queue has to look at, once the lock is free. */
+  private ReceiveShare takeDue() {
+    ReceiveShare found = due;
+    if (found != null) {
+      due = null;
+    }
+    return found;
   }
 
   /** Two loads that the processor predicts: a poll of a closed queue or a dead device says so. */
@@ -285,6 +304,10 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
             bytes,
             immediate,
             sourceQp);
+    ReceiveShare share = qp.share();
+    if (share != null) {
+      due = share.addDue(due);
+    }
     return 1;
   }
 
@@ -298,7 +321,14 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
             ? WcStatus.WR_FLUSH_ERR
             : CompletionStatus.of(syndrome);
     qp.failed(send, status);
-    failures[status.code()]++;
+    ReceiveShare share = qp.share();
+    if (share != null) {
+      due = share.addDue(due);
+    }
+    boolean givenBack = share != null && !send && status == WcStatus.WR_FLUSH_ERR;
+    if (!givenBack) {
+      failures[status.code()]++;
+    }
     if (send) {
       if (!qp.sends().isOldest(wqe)) {
         return unknown(qp.number(), wqe, WqeOpcode.INVALID);
@@ -307,6 +337,10 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     }
     if (!qp.receives().isOldest(wqe)) {
       return unknown(qp.number(), wqe, WqeOpcode.INVALID);
+    }
+    if (givenBack) {
+      share.flushOldest();
+      return 0;
     }
     qp.receives().complete(out, count, status.code(), WcOpcode.RECV, 0, vendorError, 0, 0, 0);
     return 1;
@@ -354,6 +388,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   /** A receive was posted to a queue pair in error. */
   void addFlushing(HghcaQueuePair qp) {
     boolean tells;
+    ReceiveShare found;
     lock.lock();
     try {
       if (!flushing.contains(qp)) {
@@ -364,9 +399,11 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       if (tells) {
         asked = 0;
       }
+      found = takeDue();
     } finally {
       lock.unlock();
     }
+    HghcaSharedReceiveQueue.serveAll(found);
     if (tells) {
       channel.give(this);
     }
@@ -473,6 +510,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
    * @param event whether the card has given an event, so that it has to be asked again in any case
    */
   Look look(boolean event) {
+    ReceiveShare found = null;
     lock.lock();
     try {
       if (asked == 0 || isClosed()) {
@@ -481,6 +519,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       boolean come = hasCome();
       if (come) {
         come = hasPollable() || polledTo - askedFrom > 0;
+        found = takeDue();
         if (!come) {
           askedFrom = index;
         }
@@ -494,6 +533,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       asked = 0;
     } finally {
       lock.unlock();
+      HghcaSharedReceiveQueue.serveAll(found);
     }
     channel.give(this);
     return Look.DONE;
@@ -524,15 +564,24 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     return false;
   }
 
-  /** Whether a place holds the completion of an unsignalled send that succeeded. */
+  /**
+   * Whether a place holds a completion that polling keeps for itself: of an unsignalled send that
+   * succeeded, or of a shared receive that was flushed and is given back.
+   */
   private boolean isSilent(long at, int last) {
-    if ((last & 0xff) == WqeOpcode.INVALID || (last >>> 8 & 0xff) == 0) {
+    HghcaQueuePair qp = queuePairs.find(Cqe.qpn(ring, at));
+    if (qp == null) {
       return false;
     }
-    HghcaQueuePair qp = queuePairs.find(Cqe.qpn(ring, at));
-    return qp != null
-        && qp.sends().isOldest(Cqe.wqeOffset(ring, at))
-        && !qp.sends().isOldestSignaled();
+    boolean send = (last >>> 8 & 0xff) != 0;
+    int wqe = Cqe.wqeOffset(ring, at);
+    if ((last & 0xff) == WqeOpcode.INVALID) {
+      return qp.share() != null
+          && !send
+          && CompletionStatus.of(Cqe.immediate(ring, at) & 0xff) == WcStatus.WR_FLUSH_ERR
+          && !isSendError(qp, wqe);
+    }
+    return send && qp.sends().isOldest(wqe) && !qp.sends().isOldestSignaled();
   }
 
   @Override

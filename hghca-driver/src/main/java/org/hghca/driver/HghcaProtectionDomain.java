@@ -119,7 +119,14 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
 
   @Override
   public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes) {
-    throw unsupported("shared receive queues");
+    checkOpen();
+    device().health().check();
+    if (device().limits().maxSrq() == 0) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "shared receive queues need a card that has peers wait for receives; this one fails");
+    }
+    return new HghcaSharedReceiveQueue(this, attributes);
   }
 
   private static VerbsException unsupported(String what) {

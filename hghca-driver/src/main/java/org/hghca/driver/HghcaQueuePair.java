@@ -2,6 +2,7 @@ package org.hghca.driver;
 
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.stream.Stream;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.icm.IcmRange;
@@ -47,7 +48,10 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private final SendRing sends;
   private final ReceiveRing receives;
 
-  /** Null for a queue pair that one thread owns. */
+  /** Null for a queue pair that has its receives for itself. */
+  private final ReceiveShare share;
+
+  /** Null for a queue pair that one thread owns; that of the shared receive queue, if there is. */
   private final SpinLock receiveLock;
 
   private final FlushedReceives flushed;
@@ -58,22 +62,35 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private volatile QpState state = QpState.RESET;
 
   HghcaQueuePair(HghcaProtectionDomain pd, QueuePairAttributes attributes) {
-    super(pd, own(pd, attributes.sendQueue()), own(pd, attributes.receiveQueue()));
+    super(used(pd, attributes));
     this.pd = pd;
     this.device = pd.device();
     this.type = attributes.type();
     this.receiveFlags = type == QpType.UD ? Completions.GRH : 0;
     this.sendQueue = own(pd, attributes.sendQueue());
     this.receiveQueue = own(pd, attributes.receiveQueue());
-    this.capabilities = attributes.capabilities();
-    this.receiveLock = attributes.isSingleOwner() ? null : new SpinLock();
+    HghcaSharedReceiveQueue shared = shared(pd, attributes).orElse(null);
+    QueuePairCapabilities rings = attributes.capabilities();
+    if (shared == null) {
+      this.capabilities = rings;
+      this.receiveLock = attributes.isSingleOwner() ? null : new SpinLock();
+    } else {
+      this.capabilities =
+          new QueuePairCapabilities(rings.sendDepth(), 0, rings.maxSendSge(), 0, rings.maxInline());
+      this.receiveLock = shared.lock();
+      rings = shared.rings(rings);
+    }
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
-      QueueGeometry geometry = QueueGeometry.of(device.limits(), type, capabilities);
+      QueueGeometry geometry = QueueGeometry.of(device.limits(), type, rings);
       sendQueue.reserve(capabilities.sendDepth());
       undo.add(() -> sendQueue.unreserve(capabilities.sendDepth()));
       receiveQueue.reserve(capabilities.receiveDepth());
       undo.add(() -> receiveQueue.unreserve(capabilities.receiveDepth()));
+      if (shared != null) {
+        shared.reserve(receiveQueue);
+        undo.add(() -> shared.unreserve(receiveQueue));
+      }
       this.number = device.qpNumbers().allocate();
       undo.add(() -> device.qpNumbers().free(number));
       this.icm = device.icm().reserve(IcmTable.QPC, number, 1);
@@ -102,18 +119,46 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
           new ReceiveRing(
               receiveMemory.mapping().segment(),
               number,
-              capabilities.receiveDepth(),
+              rings.receiveDepth(),
               geometry.receiveSlots(),
               geometry.receiveStrideLog(),
-              capabilities.maxReceiveSge());
+              rings.maxReceiveSge());
+      this.share = shared == null ? null : new ReceiveShare(shared, this, receives);
       this.flushed = new FlushedReceives(number, capabilities.receiveDepth(), receives);
       this.context = QpContexts.fresh(this, geometry);
       device.queuePairs().put(number, this);
       pd.deviceContext().count(this);
+      if (share != null) {
+        shared.join(share);
+      }
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a queue pair", e);
     }
+  }
+
+  private static Resource[] used(HghcaProtectionDomain pd, QueuePairAttributes attributes) {
+    return Stream.concat(
+            Stream.of(pd, own(pd, attributes.sendQueue()), own(pd, attributes.receiveQueue())),
+            shared(pd, attributes).stream())
+        .toArray(Resource[]::new);
+  }
+
+  private static Optional<HghcaSharedReceiveQueue> shared(
+      HghcaProtectionDomain pd, QueuePairAttributes attributes) {
+    return attributes
+        .sharedReceiveQueue()
+        .map(
+            queue -> {
+              if (queue instanceof HghcaSharedReceiveQueue ours
+                  && ours.protectionDomain().equals(pd)) {
+                return ours;
+              }
+              throw new VerbsException(
+                  Errno.EINVAL,
+                  "the shared receive queue belongs to another protection domain than %s"
+                      .formatted(pd.describe()));
+            });
   }
 
   private static HghcaCompletionQueue own(HghcaProtectionDomain pd, CompletionQueue queue) {
@@ -136,6 +181,11 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
 
   ReceiveRing receives() {
     return receives;
+  }
+
+  /** Its part of the shared receive queue; null when it uses none. */
+  ReceiveShare share() {
+    return share;
   }
 
   int sendKey() {
@@ -187,7 +237,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
 
   @Override
   public Optional<SharedReceiveQueue> sharedReceiveQueue() {
-    return Optional.empty();
+    return Optional.ofNullable(share).map(ReceiveShare::queue);
   }
 
   // ---- posting
@@ -217,6 +267,12 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   }
 
   private boolean tryPostReceive(ReceiveRequest request, int index) {
+    if (share != null) {
+      throw new BadRequestException(
+          Errno.EINVAL,
+          index,
+          describe() + " takes its receives from a shared receive queue: post them there");
+    }
     lockReceives();
     try {
       QpState now = state;
@@ -312,6 +368,12 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     return now == QpState.ERR || send && now == QpState.SQE;
   }
 
+  /** Whether the card takes what is put into the receive ring. */
+  boolean takesReceives() {
+    QpState now = state;
+    return now != QpState.RESET && now != QpState.ERR;
+  }
+
   private boolean postFlushedReceive(ReceiveRequest request, int index) {
     if (device.health().isDead()) {
       throw wrongState("receive", index);
@@ -352,6 +414,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       give(from, to, next);
     } catch (RuntimeException e) {
       change(to, from);
+      tellShare();
       throw Failures.of("cannot modify " + describe(), e);
     }
     context = next;
@@ -361,6 +424,14 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       forget();
     } else if (!stops) {
       change(from, to);
+    }
+    tellShare();
+  }
+
+  /** Whoever shares receives with us hears that the state has changed. */
+  void tellShare() {
+    if (share != null) {
+      share.queue().stateChanged(share);
     }
   }
 
@@ -414,7 +485,11 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
 
   private void forget() {
     sendQueue.drop(this, sends::reset);
-    receiveQueue.drop(this, receives::reset);
+    if (share == null) {
+      receiveQueue.drop(this, receives::reset);
+    } else {
+      share.queue().takeBack(share, receiveQueue);
+    }
     flushed.clear();
   }
 
@@ -449,6 +524,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       QpState now = QpContexts.state(live);
       if (now == QpState.ERR) {
         failed();
+        tellShare();
       } else if (now == QpState.SQE || before == QpState.SQE) {
         change(before, now); // from it: an old error was polled after the mending
       }
@@ -467,6 +543,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   synchronized void release() {
     QpState last = state;
     enter(QpState.RESET);
+    if (share != null) {
+      share.queue().leave(share);
+    }
     pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);
     device
@@ -494,6 +573,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     icm.close();
     sendQueue.unreserve(capabilities.sendDepth());
     receiveQueue.unreserve(capabilities.receiveDepth());
+    if (share != null) {
+      share.queue().unreserve(receiveQueue);
+    }
     device.qpNumbers().free(number);
   }
 }

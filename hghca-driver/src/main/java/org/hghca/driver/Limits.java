@@ -50,6 +50,22 @@ record Limits(DeviceLimits device, HardwareProfile profile) {
     return Math.min(device.maxSgRq(), profile.maxReceiveSge());
   }
 
+  /**
+   * Shared receive queues: as many as there may be queue pairs; none where a queue pair that
+   * receives must never be without a request, which those that share cannot promise each other.
+   */
+  int maxSrq() {
+    return profile.rnrAndTimeoutInHardware() ? endQp() - firstQp() : 0;
+  }
+
+  int maxSrqWr() {
+    return maxSrq() == 0 ? 0 : maxQpWr();
+  }
+
+  int maxSrqSge() {
+    return maxSrq() == 0 ? 0 : maxReceiveSge();
+  }
+
   int maxInline() {
     return Math.min(device.maxDescSize(), profile.maxDescriptor()) - INLINE_OVERHEAD;
   }

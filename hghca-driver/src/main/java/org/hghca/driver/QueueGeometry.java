@@ -46,9 +46,8 @@ record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int rec
     int address = type == QpType.UD ? UdUnit.SIZE : REMOTE_ADDRESS;
     int data = Math.max(c.maxSendSge() * UNIT, INLINE_HEADER + c.maxInline());
     int send = UNIT + address + data;
-    int receive = UNIT + c.maxReceiveSge() * UNIT + UNIT;
     int sendStrideLog = Math.max(MIN_STRIDE_LOG, log2(send));
-    int receiveStrideLog = Math.max(MIN_STRIDE_LOG, log2(receive));
+    int receiveStrideLog = receiveStrideLog(c.maxReceiveSge());
     int sendSlots = 1 << log2(Math.max(1, c.sendDepth()));
     int fewest = limits.profile().minReceiveQueueBytes() >> receiveStrideLog;
     int receiveSlots = 1 << log2(Math.max(fewest, c.receiveDepth() + 1));
@@ -64,6 +63,20 @@ record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int rec
         geometry.receiveBytes(),
         limits.profile().maxQueueBytes());
     return geometry;
+  }
+
+  /**
+   * How many requests of a shared receive queue a queue pair's ring holds: half of them, or what
+   * fits.
+   */
+  static int shareDepth(Limits limits, int capacity, int maxSge) {
+    int slots = limits.profile().maxQueueBytes() >> receiveStrideLog(maxSge);
+    return Math.clamp(capacity / 2, 1, slots - 1);
+  }
+
+  /** A slot holds the next unit, the elements and the unit that ends them. */
+  private static int receiveStrideLog(int maxSge) {
+    return Math.max(MIN_STRIDE_LOG, log2(UNIT + maxSge * UNIT + UNIT));
   }
 
   private static void check(String what, int value, int most) {

@@ -98,6 +98,24 @@ final class ReceiveRing {
         "%d scatter/gather elements: QP 0x%06x takes %d".formatted(count, qpn, maxSge));
   }
 
+  int slots() {
+    return wrIds.length;
+  }
+
+  int depth() {
+    return depth;
+  }
+
+  /** How many requests were posted. Callers lock. */
+  int head() {
+    return head;
+  }
+
+  /** How many requests are complete. */
+  int tail() {
+    return (int) TAIL.getAcquire(this);
+  }
+
   /** How many requests are outstanding. */
   int outstanding() {
     return head - (int) TAIL.getAcquire(this);
@@ -139,6 +157,18 @@ final class ReceiveRing {
         qpn,
         immediate,
         sourceQp);
+    free(slot);
+  }
+
+  /**
+   * The oldest outstanding request is complete, and nobody hears of it. Called under the completion
+   * queue's lock.
+   */
+  void discardOldest() {
+    free(tail & mask);
+  }
+
+  private void free(int slot) {
     NextUnit.clear(ring, (long) slot << strideLog);
     TAIL.setRelease(this, tail + 1);
   }

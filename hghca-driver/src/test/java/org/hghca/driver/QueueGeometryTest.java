@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.util.HexFormat;
+import java.util.List;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.verbs.Errno;
@@ -132,5 +133,33 @@ class QueueGeometryTest {
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
         .hasMessageContaining(name);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    // capacity, elements, depth: half of it, at least one, at most a ring of 1 MB less a slot
+    "1, 1, 1",
+    "3, 1, 1",
+    "64, 1, 32",
+    "8191, 2, 4095",
+    "8191, 6, 4095",
+    "8191, 16, 2047"
+  })
+  void aShareOfASharedQueueIsHalfOfItOrWhatFits(int capacity, int elements, int depth) {
+    assertThat(QueueGeometry.shareDepth(limits, capacity, elements)).isEqualTo(depth);
+    assertThat(of(0, depth, 0, elements, 0).receiveBytes()).isLessThanOrEqualTo(1 << 20);
+  }
+
+  @Test
+  void cardsThatStopAtAnEmptyReceiveQueueShareNone() {
+    assertThat(limits.maxSrq()).isEqualTo((1 << 14) - (1 << 1));
+    assertThat(limits.maxSrqWr()).isEqualTo((1 << 13) - 1);
+    assertThat(limits.maxSrqSge()).isEqualTo(16);
+    for (HardwareProfile profile : List.of(HardwareProfile.R1, HardwareProfile.R2)) {
+      Limits card = new Limits(limits.device(), profile);
+      assertThat(card.maxSrq()).isZero();
+      assertThat(card.maxSrqWr()).isZero();
+      assertThat(card.maxSrqSge()).isZero();
+    }
   }
 }

@@ -122,6 +122,17 @@ class ReceiveRingTest {
   }
 
   @Test
+  void aDiscardedSlotIsEmptyAgainToo() {
+    post(request().wrId(70).sge(DATA, 4096, KEY));
+    post(request().wrId(71).sge(DATA, 4096, KEY));
+    ring.discardOldest();
+    assertThat(bytes(0, 16)).isEqualTo(EMPTY_UNIT);
+    assertThat(ring.isOldest(SLOT)).isTrue();
+    assertThat(ring.tail()).isEqualTo(1);
+    assertThat(ring.head()).isEqualTo(2);
+  }
+
+  @Test
   void moreElementsThanTheQueuePairTakesAreRefusedAndNothingIsWritten() {
     assertThatThrownBy(
             () -> ring.post(request().sge(DATA, 1, KEY).sge(DATA, 1, KEY).sge(DATA, 1, KEY), 5))

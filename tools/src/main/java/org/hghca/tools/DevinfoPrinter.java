@@ -76,7 +76,11 @@ final class DevinfoPrinter {
     out.printf("\tmax_total_mcast_qp_attach:\t%d\n", 0);
     out.printf("\tmax_ah:\t\t\t\t%d\n", 0);
     out.printf("\tmax_fmr:\t\t\t%d\n", 0);
-    out.printf("\tmax_srq:\t\t\t%d\n", 0);
+    out.printf("\tmax_srq:\t\t\t%d\n", device.maxSrq());
+    if (device.maxSrq() != 0) {
+      out.printf("\tmax_srq_wr:\t\t\t%d\n", device.maxSrqWr());
+      out.printf("\tmax_srq_sge:\t\t\t%d\n", device.maxSrqSge());
+    }
     out.printf("\tmax_pkeys:\t\t\t%d\n", device.maxPkeys());
     out.printf("\tlocal_ca_ack_delay:\t\t%d\n", device.localAckDelay());
   }

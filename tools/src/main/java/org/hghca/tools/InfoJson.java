@@ -41,6 +41,9 @@ final class InfoJson {
     json.put("max_res_rd_atom", device.maxReadAtomic());
     json.put("max_qp_init_rd_atom", device.maxQpInitiatorReadAtomic());
     json.put("atomic_cap", device.atomics() ? "ATOMIC_HCA" : "ATOMIC_NONE");
+    json.put("max_srq", device.maxSrq());
+    json.put("max_srq_wr", device.maxSrqWr());
+    json.put("max_srq_sge", device.maxSrqSge());
     json.put("max_pkeys", device.maxPkeys());
     json.put("local_ca_ack_delay", device.localAckDelay());
     json.put("max_inline", device.maxInline());

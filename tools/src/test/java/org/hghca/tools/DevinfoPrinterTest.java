@@ -61,9 +61,11 @@ class DevinfoPrinterTest {
       \tmax_total_mcast_qp_attach:\t0
       \tmax_ah:\t\t\t\t0
       \tmax_fmr:\t\t\t0
-      \tmax_srq:\t\t\t0
-      \tmax_pkeys:\t\t\t22
-      \tlocal_ca_ack_delay:\t\t23
+      \tmax_srq:\t\t\t22
+      \tmax_srq_wr:\t\t\t23
+      \tmax_srq_sge:\t\t\t24
+      \tmax_pkeys:\t\t\t25
+      \tlocal_ca_ack_delay:\t\t26
       \tgeneral_odp_caps:
       \trc_odp_caps:
       \t\t\t\t\tNO SUPPORT
@@ -184,6 +186,9 @@ class DevinfoPrinterTest {
             22,
             23,
             24,
+            25,
+            26,
+            27,
             1,
             1);
     PortAttributes port =

@@ -28,6 +28,9 @@ import java.util.Optional;
  * @param maxReadAtomic READs and atomics that the device serves at a time
  * @param maxQpInitiatorReadAtomic READs and atomics that a queue pair may have outstanding
  * @param atomics whether atomic operations exist
+ * @param maxSrq shared receive queues, 0 where there are none
+ * @param maxSrqWr outstanding requests of one shared receive queue
+ * @param maxSrqSge scatter/gather elements of one of its requests
  * @param maxPkeys P_Key table entries
  * @param localAckDelay as 4.096 us * 2^n
  * @param maxInline bytes that a send request can carry in itself
@@ -58,6 +61,9 @@ public record DeviceAttributes(
     int maxReadAtomic,
     int maxQpInitiatorReadAtomic,
     boolean atomics,
+    int maxSrq,
+    int maxSrqWr,
+    int maxSrqSge,
     int maxPkeys,
     int localAckDelay,
     int maxInline,

@@ -72,8 +72,8 @@ public interface SharedReceiveQueue extends AutoCloseable {
   /**
    * Changes the capacity: {@code ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}.
    *
-   * @throws VerbsException EINVAL when more requests are outstanding, or it is beyond what the
-   *     device takes
+   * @throws VerbsException EINVAL when more requests are outstanding, the limit is higher, or it is
+   *     beyond what the device takes; ENOMEM when a completion queue has no room for as many
    */
   void resize(int capacity);
 

@@ -5,7 +5,8 @@ package org.hghca.verbs;
  *
  * @param capacity outstanding requests
  * @param maxSge scatter/gather elements of a request
- * @param limit see {@link SharedReceiveQueue#limit(int)}
+ * @param limit see {@link SharedReceiveQueue#limit(int)}; here it counts from the first completion
+ *     on, since a new queue holds nothing
  */
 public record SharedReceiveQueueAttributes(int capacity, int maxSge, int limit) {
 

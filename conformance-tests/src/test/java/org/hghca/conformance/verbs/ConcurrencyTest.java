@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class ConcurrencyTest {
   private static final int LIMIT_SECONDS = 30;
 
-  private static void together(List<Callable<Void>> tasks) throws Exception {
+  static void together(List<Callable<Void>> tasks) throws Exception {
     // Never waited for without a limit: a thread that hangs is what these tests look for.
     ExecutorService threads =
         Executors.newFixedThreadPool(

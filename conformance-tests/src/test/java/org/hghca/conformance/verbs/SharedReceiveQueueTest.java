@@ -1,0 +1,688 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.verbs.AsyncEvent;
+import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.SharedReceiveQueue;
+import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WcOpcode;
+import org.hghca.verbs.WcStatus;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Shared receive queues, as a program sees them. */
+class SharedReceiveQueueTest {
+
+  private static void assertFails(Errno errno, ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno));
+  }
+
+  private static void assertRefused(Errno errno, int index, ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(
+            BadRequestException.class,
+            e -> {
+              assertThat(e.errno()).isEqualTo(errno);
+              assertThat(e.index()).isEqualTo(index);
+            });
+  }
+
+  private static List<Long> range(long from, long end) {
+    return LongStream.range(from, end).boxed().toList();
+  }
+
+  private static void toError(QueuePair qp) {
+    qp.modify(QpAttributes.to(QpState.ERR));
+  }
+
+  // ---- attributes and limits
+
+  @Test
+  void theDeviceSaysWhatItTakes() {
+    try (Fabric fabric = Fabric.inline()) {
+      var device = fabric.left().queryDevice();
+      assertThat(device.maxSrq()).isEqualTo(device.maxQp());
+      assertThat(device.maxSrqWr()).isPositive();
+      assertThat(device.maxSrqSge()).isPositive();
+      try (ProtectionDomain pd = fabric.left().allocateProtectionDomain();
+          SharedReceiveQueue largest =
+              pd.createSharedReceiveQueue(
+                  SharedReceiveQueueAttributes.of(device.maxSrqWr(), device.maxSrqSge()))) {
+        assertThat(largest.capacity()).isEqualTo(device.maxSrqWr());
+        assertThat(largest.maxSge()).isEqualTo(device.maxSrqSge());
+        assertThat(largest.limit()).isZero();
+        assertThat(largest.protectionDomain()).isSameAs(pd);
+        try (var cq = fabric.left().createCompletionQueue(1);
+            QueuePair qp =
+                pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sharedReceiveQueue(largest))) {
+          assertThat(qp.sharedReceiveQueue()).contains(largest);
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, 1, 0",
+    "-1, 1, 0",
+    "4, -1, 0",
+    "4, 1, 5",
+    "4, 1, -1",
+    "1000000, 1, 0",
+    "4, 99, 0"
+  })
+  void whatTheDeviceDoesNotTakeIsRefused(int capacity, int maxSge, int limit) {
+    try (Fabric fabric = Fabric.inline();
+        ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
+      assertFails(
+          Errno.EINVAL,
+          () ->
+              pd.createSharedReceiveQueue(
+                  new SharedReceiveQueueAttributes(capacity, maxSge, limit)));
+    }
+  }
+
+  @Test
+  void aFullQueueTakesNoMore() {
+    try (SharedReceivers it = SharedReceivers.inline(4, 1)) {
+      it.post(0, 4);
+      assertThat(it.tryPost(4)).isFalse();
+      assertRefused(Errno.ENOMEM, 0, () -> it.srq.postReceive(new ReceiveRequest()));
+      ReceiveRequest[] two = {new ReceiveRequest(), new ReceiveRequest()};
+      assertThat(it.srq.tryPostReceive(two, 0, 2)).isZero();
+      // A request counts until its completion was polled.
+      it.send(0);
+      it.sent(1);
+      assertThat(it.tryPost(4)).isFalse();
+      it.received(1);
+      assertThat(it.srq.tryPostReceive(two, 0, 2)).isEqualTo(1);
+      assertRefused(Errno.ENOMEM, 0, () -> it.srq.postReceive(two));
+    }
+  }
+
+  @Test
+  void tooManyElementsAreRefusedAndThoseBeforeAreTaken() {
+    try (SharedReceivers it = SharedReceivers.inline(4, 1)) {
+      ReceiveRequest good = new ReceiveRequest().wrId(1).into(it.sink, 0, 8);
+      ReceiveRequest bad = new ReceiveRequest().into(it.sink, 0, 8).sge(it.sink, 8, 8);
+      assertRefused(Errno.EINVAL, 0, () -> it.srq.tryPostReceive(bad));
+      assertRefused(Errno.EINVAL, 1, () -> it.srq.postReceive(good, bad));
+      it.send(0);
+      assertThat(it.received(1).getFirst().wrId()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void theQueuePairItselfTakesNoReceives() {
+    try (SharedReceivers it = SharedReceivers.inline(4, 1)) {
+      QueuePair qp = it.receivers.getFirst();
+      assertThat(qp.sharedReceiveQueue()).contains(it.srq);
+      assertThat(it.senders.getFirst().sharedReceiveQueue()).isEmpty();
+      assertThat(qp.capabilities().receiveDepth()).isZero();
+      assertRefused(Errno.EINVAL, 0, () -> qp.tryPostReceive(new ReceiveRequest()));
+      toError(qp);
+      assertRefused(Errno.EINVAL, 0, () -> qp.tryPostReceive(new ReceiveRequest()));
+    }
+  }
+
+  @Test
+  void aQueueOfAnotherProtectionDomainIsRefused() {
+    try (SharedReceivers it = SharedReceivers.inline(4, 1);
+        ProtectionDomain another = it.fabric.right().allocateProtectionDomain()) {
+      assertFails(
+          Errno.EINVAL,
+          () ->
+              another.createQueuePair(
+                  QueuePairAttributes.rc(it.received, it.received).sharedReceiveQueue(it.srq)));
+    }
+  }
+
+  @Test
+  void whatIsInUseIsNotClosed() {
+    try (SharedReceivers it = SharedReceivers.inline(4, 2)) {
+      it.post(0, 4);
+      assertFails(Errno.EBUSY, it.srq::close);
+      assertFails(Errno.EBUSY, it.pd::close);
+      it.receivers.get(0).close();
+      assertFails(Errno.EBUSY, it.srq::close);
+      it.receivers.get(1).close();
+      it.srq.close();
+      it.srq.close();
+      assertRefused(Errno.EINVAL, 0, () -> it.srq.tryPostReceive(new ReceiveRequest()));
+      assertFails(Errno.EINVAL, () -> it.srq.limit(1));
+      assertFails(Errno.EINVAL, () -> it.srq.resize(8));
+      assertFails(
+          Errno.EINVAL,
+          () ->
+              it.pd.createQueuePair(
+                  QueuePairAttributes.rc(it.other, it.other).sharedReceiveQueue(it.srq)));
+    }
+  }
+
+  @Test
+  void completionQueuesKeepRoomForAllRequestsOnce() {
+    try (Fabric fabric = Fabric.inline();
+        ProtectionDomain pd = fabric.left().allocateProtectionDomain();
+        SharedReceiveQueue srq =
+            pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(12, 1));
+        var sends = fabric.left().createCompletionQueue(8);
+        var cq =
+            fabric
+                .left()
+                .createCompletionQueue(CompletionQueueAttributes.of(16).withRingEntries(16))) {
+      QueuePairAttributes shared = QueuePairAttributes.rc(sends, cq).sharedReceiveQueue(srq);
+      try (QueuePair one = pd.createQueuePair(shared);
+          QueuePair two = pd.createQueuePair(shared)) {
+        assertThat(one.number()).isNotEqualTo(two.number());
+        assertFails(
+            Errno.ENOMEM,
+            () -> pd.createQueuePair(QueuePairAttributes.rc(sends, cq).receiveDepth(5)));
+        pd.createQueuePair(QueuePairAttributes.rc(sends, cq).receiveDepth(4)).close();
+        assertFails(Errno.ENOMEM, () -> srq.resize(17));
+        assertThat(srq.capacity()).isEqualTo(12);
+        srq.resize(16);
+        assertFails(
+            Errno.ENOMEM,
+            () -> pd.createQueuePair(QueuePairAttributes.rc(sends, cq).receiveDepth(1)));
+        srq.resize(12);
+      }
+      pd.createQueuePair(QueuePairAttributes.rc(sends, cq).receiveDepth(16)).close();
+    }
+  }
+
+  // ---- the limit and the capacity
+
+  @Test
+  void theLimitIsReachedOnce() throws Exception {
+    try (SharedReceivers it = SharedReceivers.inline(16, 1)) {
+      it.post(0, 10);
+      it.srq.limit(7);
+      assertThat(it.srq.limit()).isEqualTo(7);
+      for (int i = 0; i < 3; i++) {
+        it.send(0);
+        it.received(1);
+      }
+      assertThat(it.srq.limit()).isEqualTo(7);
+      assertThat(it.events()).isEmpty();
+      it.send(0);
+      it.received(1);
+      AsyncEvent event = it.fabric.right().asyncEvents().await(Duration.ZERO).orElseThrow();
+      assertThat(event.type()).isEqualTo(AsyncEventType.SRQ_LIMIT_REACHED);
+      assertThat(event.sharedReceiveQueue()).contains(it.srq);
+      assertThat(event.queuePair()).isEmpty();
+      event.acknowledge();
+      assertThat(it.srq.limit()).isZero();
+      it.send(0);
+      it.received(1);
+      assertThat(it.events()).isEmpty();
+      assertThat(it.sent(5)).allSatisfy(Side::assertSuccess);
+    }
+  }
+
+  @Test
+  void aLimitThatIsUndercutAlreadyIsReachedAtOnce() {
+    try (SharedReceivers it = SharedReceivers.inline(16, 1)) {
+      it.post(0, 4);
+      it.srq.limit(4);
+      assertThat(it.events()).isEmpty();
+      it.srq.limit(5);
+      assertThat(it.events()).containsExactly(AsyncEventType.SRQ_LIMIT_REACHED);
+      assertThat(it.srq.limit()).isZero();
+      assertFails(Errno.EINVAL, () -> it.srq.limit(17));
+      assertFails(Errno.EINVAL, () -> it.srq.limit(-1));
+    }
+  }
+
+  @Test
+  void resizingKeepsWhatIsOutstanding() {
+    try (SharedReceivers it = SharedReceivers.inline(16, 2)) {
+      it.srq.resize(4);
+      assertThat(it.srq.capacity()).isEqualTo(4);
+      it.post(0, 4);
+      assertThat(it.tryPost(4)).isFalse();
+      assertFails(Errno.EINVAL, () -> it.srq.resize(3));
+      assertFails(Errno.EINVAL, () -> it.srq.resize(0));
+      assertFails(Errno.EINVAL, () -> it.srq.resize(1_000_000));
+      it.srq.resize(40);
+      it.post(4, 16);
+      for (int i = 16; i < 40; i++) {
+        it.srq.postReceive(new ReceiveRequest().wrId(i).into(it.sink, 0, 64));
+      }
+      assertThat(it.tryPost(0)).isFalse();
+      it.srq.limit(30);
+      assertFails(Errno.EINVAL, () -> it.srq.resize(29));
+      it.srq.limit(0);
+      for (int i = 0; i < 18; i++) {
+        it.send(0);
+        it.send(1);
+        it.received(2);
+        it.sent(2);
+      }
+      it.srq.resize(4);
+      assertThat(it.srq.capacity()).isEqualTo(4);
+    }
+  }
+
+  // ---- traffic
+
+  @Test
+  void aSendAndAWriteWithImmediateTakeTheSharedRequests() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 1)) {
+      it.post(3, 5);
+      it.send(0);
+      Wc first = it.received(1).getFirst();
+      assertThat(first.wrId()).isEqualTo(3);
+      assertThat(first.opcode()).isEqualTo(WcOpcode.RECV);
+      assertThat(first.bytes()).isEqualTo(8);
+      assertThat(first.qpNumber()).isEqualTo(it.receivers.getFirst().number());
+      it.senders
+          .getFirst()
+          .postSend(
+              new SendRequest()
+                  .rdmaWriteWithImmediate(it.sink.address(), it.sink.rkey(), 77)
+                  .sge(it.source, 0, 8));
+      Wc second = it.received(1).getFirst();
+      assertThat(second.wrId()).isEqualTo(4);
+      assertThat(second.opcode()).isEqualTo(WcOpcode.RECV_RDMA_WITH_IMM);
+      assertThat(second.immediate()).isEqualTo(77);
+    }
+  }
+
+  @Test
+  void aQueuePairTakesItsRequestsInTheOrderOfPosting() {
+    try (SharedReceivers it = SharedReceivers.inline(64, 1)) {
+      it.post(0, 64);
+      for (int i = 0; i < 64; i++) {
+        it.send(0);
+        assertThat(it.received(1).getFirst().wrId()).isEqualTo(i);
+        it.sent(1);
+      }
+      assertThat(it.events()).isEmpty();
+    }
+  }
+
+  @Test
+  void anEmptyQueueLetsTheSenderWaitUntilSomethingIsPosted() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 2)) {
+      it.send(1);
+      it.fabric.advance(Duration.ofSeconds(2));
+      assertThat(Wc.drain(it.sent)).isEmpty();
+      it.post(0, 2);
+      Side.assertSuccess(it.sent(1).getFirst());
+      assertThat(it.received(1).getFirst().qpNumber()).isEqualTo(it.receivers.get(1).number());
+    }
+  }
+
+  @Test
+  void everyQueuePairThatReceivesHasSomethingToReceiveInto() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 4)) {
+      it.post(0, 4);
+      for (int i = 0; i < 4; i++) {
+        it.send(i);
+      }
+      assertThat(it.received(4).stream().map(Wc::qpNumber))
+          .containsExactlyInAnyOrderElementsOf(
+              it.receivers.stream().map(QueuePair::number).toList());
+    }
+  }
+
+  @Test
+  void thoseThatConnectWhenRequestsAreDealtAlreadyFindSomeLeft() {
+    try (SharedReceivers it = SharedReceivers.inline(16, 1)) {
+      it.post(0, 16);
+      for (int i = 1; i < 8; i++) {
+        it.senders.add(
+            it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent))));
+        it.receivers.add(it.receiver());
+        RcPair.connect(it.setup, it.senders.get(i), it.receivers.get(i));
+        it.send(i);
+        Wc wc = it.received(1).getFirst();
+        assertThat(wc.qpNumber()).isEqualTo(number(it, i));
+        assertThat(it.tryPost(wc.wrId())).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void oneBusyQueuePairAmongIdleOnesGetsEverythingThrough() {
+    SplittableRandom random = new SplittableRandom(5);
+    try (SharedReceivers it = SharedReceivers.inline(16, 4)) {
+      it.post(0, 16);
+      int taken = 0;
+      int posted = 0;
+      while (taken < 500) {
+        while (posted < 500 && posted - taken < 16) {
+          it.send(2, posted++, 8L * random.nextInt(8), 8);
+        }
+        it.fabric.advance(Duration.ofNanos(100_000));
+        Wc.drain(it.sent).forEach(Side::assertSuccess);
+        for (Wc wc : Wc.drain(it.received)) {
+          Side.assertSuccess(wc);
+          assertThat(wc.qpNumber()).isEqualTo(it.receivers.get(2).number());
+          assertThat(it.tryPost(wc.wrId())).isTrue();
+          taken++;
+        }
+      }
+      Wc.drain(it.sent);
+    }
+  }
+
+  @Test
+  void fourQueuePairsShareSixtyFourRequestsForAHundredLongMessages() {
+    int length = 100_000;
+    int window = 64;
+    RcSetup setup = new RcSetup().depth(window);
+    SplittableRandom random = new SplittableRandom(64);
+    try (SharedReceivers it = new SharedReceivers(Fabric.inline(), setup, window, 4, length)) {
+      it.post(0, window);
+      for (long i = 0; i < it.source.length(); i += 8) {
+        it.source.segment().set(ValueLayout.JAVA_LONG, i, random.nextLong());
+      }
+      int sent = 0;
+      int done = 0;
+      int[] next = new int[4];
+      while (done < 100) {
+        int end = Math.min(100, sent + window);
+        for (; sent < end; sent++) {
+          it.send(sent % 4, sent, (long) (sent % window) * length, length);
+        }
+        while (done < end) {
+          for (Wc wc : it.someReceived()) {
+            Side.assertSuccess(wc);
+            assertThat(wc.bytes()).isEqualTo(length);
+            int qp =
+                IntStream.range(0, 4)
+                    .filter(i -> number(it, i) == wc.qpNumber())
+                    .findAny()
+                    .orElseThrow();
+            // A connection delivers in order: its n-th message is the (4 n + i)-th of all.
+            int message = 4 * next[qp]++ + qp;
+            assertThat(
+                    it.sink
+                        .segment()
+                        .asSlice(wc.wrId() * length, length)
+                        .mismatch(
+                            it.source
+                                .segment()
+                                .asSlice((long) (message % window) * length, length)))
+                .as("message %d in request %d", message, wc.wrId())
+                .isEqualTo(-1);
+            assertThat(it.tryPost(wc.wrId())).isTrue();
+            done++;
+          }
+        }
+        // Their buffers are free again when the senders know, too.
+        it.sent(end - (end - 1) / window * window);
+      }
+      assertThat(done).isEqualTo(100);
+    }
+  }
+
+  @Test
+  void queuesThatShareACompletionQueueDoNotShareRequests() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 2);
+        SharedReceiveQueue second =
+            it.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1));
+        QueuePair receiver =
+            it.pd.createQueuePair(
+                QueuePairAttributes.rc(it.other, it.received).sharedReceiveQueue(second));
+        QueuePair sender =
+            it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent)))) {
+      RcPair.connect(it.setup, sender, receiver);
+      ReceiveRequest request = new ReceiveRequest().into(it.sink, 0, 8);
+      for (int round = 0; round < 20; round++) {
+        it.post(0, 8);
+        for (int i = 100; i < 104; i++) {
+          assertThat(second.tryPostReceive(request.wrId(i))).isTrue();
+        }
+        for (int i = 0; i < 4; i++) {
+          it.send(0);
+          sender.postSend(new SendRequest().send().sge(it.source, 0, 8).signaled());
+          it.send(1);
+        }
+        Set<Long> seen = new HashSet<>();
+        while (seen.size() < 12) {
+          for (Wc wc : it.someReceived()) {
+            Side.assertSuccess(wc);
+            assertThat(seen.add(wc.wrId())).isTrue();
+            assertThat(wc.qpNumber() == receiver.number()).isEqualTo(wc.wrId() >= 100);
+          }
+        }
+        it.sent(12);
+      }
+    }
+  }
+
+  @Test
+  void queuePairsOfOneSharedQueueMayReceiveIntoDifferentCompletionQueues() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 1);
+        var mine = it.fabric.right().createCompletionQueue(8);
+        QueuePair receiver =
+            it.pd.createQueuePair(
+                QueuePairAttributes.rc(it.received, mine).sharedReceiveQueue(it.srq));
+        QueuePair sender =
+            it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent)))) {
+      RcPair.connect(it.setup, sender, receiver);
+      for (int round = 0; round < 20; round++) {
+        it.post(0, 4);
+        Set<Long> seen = new HashSet<>();
+        for (int i = 0; i < 2; i++) {
+          it.send(0);
+          sender.postSend(new SendRequest().send().sge(it.source, 0, 8).signaled());
+          seen.add(Wc.awaitOne(it.fabric, mine).wrId());
+          seen.add(it.received(1).getFirst().wrId());
+        }
+        assertThat(seen).containsExactlyInAnyOrderElementsOf(range(0, 4));
+        it.sent(4);
+      }
+      // Its sends fail into the queue of the other's receives.
+      it.post(0, 8);
+      receiver.postSend(new SendRequest().rdmaWrite(0, 0xdead).sge(it.sink, 0, 8));
+      assertThat(it.someReceived()).extracting(Wc::status).containsExactly(WcStatus.REM_ACCESS_ERR);
+      it.fabric.settle();
+      assertThat(Wc.drain(mine)).isEmpty();
+      assertThat(it.events()).containsExactly(AsyncEventType.QP_LAST_WQE_REACHED);
+      for (int i = 0; i < 8; i++) {
+        it.send(0);
+        it.received(1);
+        it.sent(1);
+      }
+    }
+  }
+
+  private static int number(SharedReceivers it, int receiver) {
+    return it.receivers.get(receiver).number();
+  }
+
+  // ---- errors, resets, ends
+
+  @Test
+  void aMessageThatIsTooLongFailsTheRequestThatTookIt() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 2)) {
+      it.post(0, 8);
+      it.send(0, 9, 0, 65);
+      List<Wc> failed = it.received(1);
+      assertThat(failed.getFirst().status()).isEqualTo(WcStatus.LOC_LEN_ERR);
+      assertThat(failed.getFirst().wrId()).isZero();
+      assertThat(failed.getFirst().qpNumber()).isEqualTo(number(it, 0));
+      assertThat(it.sent(1).getFirst().status()).isEqualTo(WcStatus.REM_INV_REQ_ERR);
+      it.fabric.settle();
+      assertThat(Wc.drain(it.received)).as("nothing is flushed").isEmpty();
+      assertThat(it.events()).containsExactly(AsyncEventType.QP_LAST_WQE_REACHED);
+      // The others get what it held.
+      Set<Long> left = new HashSet<>(range(1, 8));
+      for (int i = 1; i < 8; i++) {
+        it.send(1);
+        assertThat(left.remove(it.received(1).getFirst().wrId())).isTrue();
+        it.sent(1);
+      }
+      assertThat(left).isEmpty();
+    }
+  }
+
+  @Test
+  void aQueuePairInErrorGivesItsRequestsBackInOrder() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 1)) {
+      it.post(0, 8);
+      toError(it.receivers.getFirst());
+      it.fabric.settle();
+      assertThat(Wc.drain(it.received)).isEmpty();
+      assertThat(it.events()).containsExactly(AsyncEventType.QP_LAST_WQE_REACHED);
+      it.fabric.settle();
+      assertThat(Wc.drain(it.received)).isEmpty();
+      assertThat(it.events()).isEmpty();
+      assertThat(it.tryPost(8)).as("nothing was lost").isFalse();
+
+      it.senders.add(
+          it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent))));
+      it.receivers.add(it.receiver());
+      RcPair.connect(it.setup, it.senders.get(1), it.receivers.get(1));
+      for (int i = 0; i < 8; i++) {
+        it.send(1);
+        assertThat(it.received(1).getFirst().wrId()).isEqualTo(i);
+        it.sent(1);
+      }
+    }
+  }
+
+  @Test
+  void aProgramThatWaitsForCompletionsIsNotWokenForWhatIsGivenBack() throws Exception {
+    try (SharedReceivers it = SharedReceivers.inline(8, 1)) {
+      it.post(0, 8);
+      it.received.requestNotify(false);
+      toError(it.receivers.getFirst());
+      // Nobody polls.
+      AsyncEvent event =
+          it.fabric.right().asyncEvents().await(Duration.ofSeconds(20)).orElseThrow();
+      assertThat(event.type()).isEqualTo(AsyncEventType.QP_LAST_WQE_REACHED);
+      event.acknowledge();
+      assertThat(it.channel.await(Duration.ofMillis(50))).isEmpty();
+      it.senders.add(
+          it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent))));
+      it.receivers.add(it.receiver());
+      RcPair.connect(it.setup, it.senders.get(1), it.receivers.get(1));
+      it.send(1);
+      it.sent(1);
+      assertThat(it.channel.await(Duration.ofSeconds(20))).containsSame(it.received);
+      assertThat(Wc.drain(it.received)).extracting(Wc::wrId).containsExactly(0L);
+    }
+  }
+
+  @Test
+  void whatWasReceivedBeforeAnErrorIsStillReported() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 1)) {
+      it.post(0, 8);
+      it.send(0);
+      it.send(0);
+      it.sent(2);
+      toError(it.receivers.getFirst());
+      it.fabric.settle();
+      assertThat(it.received(2)).extracting(Wc::status).containsOnly(WcStatus.SUCCESS);
+      assertThat(it.events()).containsExactly(AsyncEventType.QP_LAST_WQE_REACHED);
+      it.post(0, 2);
+      assertThat(it.tryPost(2)).isFalse();
+    }
+  }
+
+  @Test
+  void aQueuePairWithoutRequestsEndsAtOnce() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 2)) {
+      toError(it.receivers.get(1));
+      AsyncEvent event = it.fabric.right().asyncEvents().poll().orElseThrow();
+      assertThat(event.type()).isEqualTo(AsyncEventType.QP_LAST_WQE_REACHED);
+      assertThat(event.queuePair()).contains(it.receivers.get(1));
+      event.acknowledge();
+      toError(it.receivers.get(1));
+      assertThat(it.events()).isEmpty();
+    }
+  }
+
+  @Test
+  void aFailedSendEndsItsQueuePairToo() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 1)) {
+      it.receivers
+          .getFirst()
+          .postSend(new SendRequest().rdmaWrite(0, 0xdead).sge(it.sink, 0, 8).signaled());
+      assertThat(Wc.awaitOne(it.fabric, it.other).status()).isEqualTo(WcStatus.REM_ACCESS_ERR);
+      assertThat(it.events()).containsExactly(AsyncEventType.QP_LAST_WQE_REACHED);
+    }
+  }
+
+  @Test
+  void aQueuePairThatIsResetGivesItsRequestsBackAndReceivesAgain() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 1)) {
+      for (int round = 0; round < 20; round++) {
+        it.post(0, 8);
+        // Three messages of which nobody hears.
+        for (int i = 0; i < 3; i++) {
+          it.send(0);
+        }
+        it.sent(3);
+        it.receivers.getFirst().modify(QpAttributes.to(QpState.RESET));
+        it.senders.getFirst().modify(QpAttributes.to(QpState.RESET));
+        assertThat(Wc.drain(it.received)).isEmpty();
+        assertThat(it.tryPost(8)).as("all eight are there").isFalse();
+        RcPair.connect(it.setup, it.senders.getFirst(), it.receivers.getFirst());
+        for (int i = 0; i < 8; i++) {
+          it.send(0);
+          assertThat(it.received(1).getFirst().wrId()).isEqualTo(i);
+          it.sent(1);
+        }
+        assertThat(it.events()).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void aQueuePairThatIsClosedGivesItsRequestsBackToTheOthers() {
+    try (SharedReceivers it = SharedReceivers.inline(4, 2)) {
+      it.post(0, 2);
+      it.receivers.get(0).close();
+      it.send(1);
+      it.send(1);
+      assertThat(it.received(2)).extracting(Wc::wrId).containsExactlyInAnyOrder(0L, 1L);
+    }
+  }
+
+  @Test
+  void requestsWaitForTheFirstQueuePair() {
+    try (SharedReceivers it = SharedReceivers.inline(4, 0)) {
+      it.post(0, 4);
+      assertThat(it.tryPost(4)).isFalse();
+      it.senders.add(
+          it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent))));
+      it.receivers.add(it.receiver());
+      QueuePair receiver = it.receivers.getFirst();
+      receiver.modify(ConnectionOptions.DEFAULT.toInit(receiver.type()));
+      receiver.modify(QpAttributes.to(QpState.RESET));
+      RcPair.connect(it.setup, it.senders.getFirst(), receiver);
+      it.send(0);
+      assertThat(it.received(1).getFirst().wrId()).isZero();
+    }
+  }
+}
