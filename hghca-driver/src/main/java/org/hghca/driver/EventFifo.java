@@ -182,7 +182,7 @@ abstract class EventFifo<T> {
       }
       Waiter<T> waiter = new Waiter<>(null, future);
       waiters.addLast(waiter);
-      var unused = future.whenComplete((taken, failure) -> leave(waiter));
+      var _ = future.whenComplete((taken, failure) -> leave(waiter));
     } catch (VerbsException e) {
       future.completeExceptionally(e);
     } finally {

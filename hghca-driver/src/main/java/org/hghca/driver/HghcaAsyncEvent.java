@@ -28,7 +28,7 @@ final class HghcaAsyncEvent implements AsyncEvent {
   }
 
   boolean isOf(Resource resource) {
-    return object == resource;
+    return resource.equals(object);
   }
 
   boolean isLive() {

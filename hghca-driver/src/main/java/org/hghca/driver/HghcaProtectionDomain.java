@@ -129,10 +129,6 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
     return new HghcaSharedReceiveQueue(this, attributes);
   }
 
-  private static VerbsException unsupported(String what) {
-    return new VerbsException(Errno.EOPNOTSUPP, what + " are not supported");
-  }
-
   @Override
   public QueuePair createQueuePair(QueuePairAttributes attributes) {
     checkOpen();
