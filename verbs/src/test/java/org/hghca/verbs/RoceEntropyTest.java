@@ -119,6 +119,12 @@ class RoceEntropyTest {
           .isBetween(0xc000, 0xffff)
           .isEqualTo(entropy.connectionPort(remote, local));
       assertThat(entropy.datagramPort(local, remote)).as(what).isBetween(0xc000, 0xffff);
+      if (local != 0xff_ffff && remote != 0xff_ffff) {
+        assertThat(entropy.datagramPort(local, remote))
+            .as(what)
+            .isEqualTo(entropy.datagramPort(remote, local))
+            .isEqualTo(entropy.connectionPort(local, remote));
+      }
       assertThat(entropy.flowLabel(local, remote))
           .as(what)
           .isBetween(0, 0xf_ffff)

@@ -272,7 +272,7 @@ class HostileDeviceTest {
                 cqe -> {
                   if (cqe.get(ValueLayout.JAVA_BYTE, 0x1d) == 1) {
                     cqe.set(ValueLayout.JAVA_BYTE, 0x1c, (byte) 0xff);
-                    cqe.set(ValueLayout.JAVA_INT, 0x10, syndrome);
+                    cqe.set(ValueLayout.JAVA_INT, 0x10, 0xb2 << 8 | syndrome);
                   }
                 }));
     victim.send();
@@ -281,6 +281,8 @@ class HostileDeviceTest {
     assertThat(count).isEqualTo(2);
     int send = completions.wrId(0) == 2 ? 0 : 1;
     assertThat(completions.status(send)).isEqualTo(WcStatus.GENERAL_ERR);
+    assertThat(completions.vendorError(send)).isEqualTo(0xb2);
+    assertThat(completions.vendorError(1 - send)).isZero();
     victim.device().turn(Sabotage.NONE);
     victim.close();
     assertRecovers();

@@ -63,6 +63,53 @@ class RetryTest {
     }
   }
 
+  /** The encoding of the RNR NAK timer field, InfiniBand specification: each code, in us. */
+  @ParameterizedTest
+  @CsvSource({
+    "0, 655360",
+    "1, 10",
+    "2, 20",
+    "3, 30",
+    "4, 40",
+    "5, 60",
+    "6, 80",
+    "7, 120",
+    "8, 160",
+    "9, 240",
+    "10, 320",
+    "11, 480",
+    "12, 640",
+    "13, 960",
+    "14, 1280",
+    "15, 1920",
+    "16, 2560",
+    "17, 3840",
+    "18, 5120",
+    "19, 7680",
+    "20, 10240",
+    "21, 15360",
+    "22, 20480",
+    "23, 30720",
+    "24, 40960",
+    "25, 61440",
+    "26, 81920",
+    "27, 122880",
+    "28, 163840",
+    "29, 245760",
+    "30, 327680",
+    "31, 491520"
+  })
+  void theReceiversTimerSaysHowLongToWait(int code, long micros) {
+    try (RcPair pair = new RcSetup().retries(code, 1, 14, 7).on(Fabric.inline())) {
+      pair.left.qp.postSend(send(pair, 3));
+      // Messages need no virtual time: a single wait and the second refusal are all that passes.
+      pair.fabric.advance(Duration.ofNanos(micros * 1000 - 1));
+      assertThat(Wc.drain(pair.left.sendQueue)).isEmpty();
+      pair.fabric.advance(Duration.ofNanos(1));
+      assertThat(pair.left.sent().status()).isEqualTo(WcStatus.RNR_RETRY_EXC_ERR);
+    }
+  }
+
   @Test
   @VerbsCase(
       tier = Tier.CONTRACT,

@@ -48,6 +48,55 @@ class UcTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(
+      value = WrOpcode.class,
+      names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE_WITH_IMM"})
+  void everyNumberOfElementsUpToTheDevicesMost(WrOpcode opcode) {
+    SplittableRandom random = new SplittableRandom(8);
+    try (RcPair pair = setup().sges(16).open()) {
+      assertThat(pair.left.context.queryDevice().maxSge()).isGreaterThanOrEqualTo(16);
+      Transfer transfer = new Transfer(pair.left, pair.right, 9);
+      for (int elements = 1; elements <= 16; elements++) {
+        for (int total : new int[] {1, 255, 4097}) {
+          Pieces local = Pieces.random(33, total, elements, random);
+          Pieces remote =
+              opcode == WrOpcode.RDMA_WRITE_WITH_IMM
+                  ? Pieces.one(71, total)
+                  : Pieces.random(71, total + 13, 17 - elements, random);
+          transfer.run(opcode, local, remote);
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("messages")
+  void sequenceNumbersWrapInTheMiddleOfMessages(WrOpcode opcode, Mtu mtu) {
+    try (RcPair pair = setup().mtu(mtu).psns(0xfffffe, 0xfffffd).open()) {
+      Transfer toRight = new Transfer(pair.left, pair.right, 10);
+      Transfer toLeft = new Transfer(pair.right, pair.left, 11);
+      for (int size : new int[] {0, 4 * mtu.bytes(), 4 * mtu.bytes() + 1, 1}) {
+        toRight.run(opcode, Pieces.one(17, size), Pieces.one(33, size));
+        toLeft.run(opcode, Pieces.one(17, size), Pieces.one(33, size));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = WrOpcode.class,
+      names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE_WITH_IMM"})
+  void inlineDataArrives(WrOpcode opcode) {
+    int most = 64;
+    try (RcPair pair = setup().inline(most).open()) {
+      Transfer transfer = new Transfer(pair.left, pair.right, 12);
+      for (int size = 0; size <= most; size++) {
+        transfer.run(opcode, Pieces.one(3, size), Pieces.one(5, size), SendRequest::inline);
+      }
+    }
+  }
+
   @Test
   void writesOfAllLengths() {
     try (RcPair pair = setup().open()) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.hghca.verbs.AddressHandle;
@@ -234,6 +235,71 @@ class UdTest {
     right.expectAnything(RECEIVE + 1000, 5);
     right.expectAnything(RECEIVE + 2000, rest);
     right.verify("outside the elements");
+  }
+
+  @Test
+  void sixteenElementsOnBothSides() {
+    int length = 16 * 9;
+    try (RcPair wide = new RcSetup().type(QpType.UD).sges(16).open();
+        AddressHandle way = handle(wide.left, wide.right, 0)) {
+      wide.left.randomize(0, 16 * 100, random);
+      wide.left.send.send().to(way, wide.right.qp.number(), QKEY).signaled();
+      wide.right.receive.into(wide.right.buffer, RECEIVE, HEADER);
+      byte[] sent = new byte[length];
+      for (int i = 0; i < 16; i++) {
+        wide.left.send.sge(wide.left.buffer, 100 * i, 9);
+        copy(wide.left.memory(), 100 * i, sent, 9 * i, 9);
+      }
+      for (int i = 1; i < 16; i++) {
+        wide.right.receive.sge(wide.right.buffer, RECEIVE + 100 * i, 10);
+      }
+      wide.right.qp.postReceive(wide.right.receive);
+      wide.left.qp.postSend(wide.left.send);
+      Side.assertSuccess(wide.left.sent());
+      Wc found = wide.right.received();
+      Side.assertSuccess(found);
+      assertThat(found.bytes()).isEqualTo(HEADER + length);
+      byte[] arrived = new byte[length];
+      for (int i = 1; 10 * (i - 1) < length; i++) {
+        int at = 10 * (i - 1);
+        copy(wide.right.memory(), RECEIVE + 100 * i, arrived, at, Math.min(10, length - at));
+      }
+      assertThat(arrived).isEqualTo(sent);
+    }
+  }
+
+  @Test
+  void sequenceNumbersWrap() {
+    try (RcPair late = new RcSetup().type(QpType.UD).psns(0xfffffe, 0xfffffe).open();
+        AddressHandle way = handle(late.left, late.right, 0)) {
+      for (int i = 0; i < 5; i++) {
+        late.right.postReceive(i, 0, 100);
+        late.left.qp.postSend(
+            late.left.send.send().to(way, late.right.qp.number(), QKEY).signaled());
+        Side.assertSuccess(late.left.sent());
+        assertThat(late.right.received().wrId()).isEqualTo(i);
+      }
+    }
+  }
+
+  @Test
+  void aSolicitedDatagramGivesAnEvent() throws InterruptedException {
+    try (RcPair told = new RcSetup().type(QpType.UD).channel().open();
+        AddressHandle way = handle(told.left, told.right, 0)) {
+      told.right.receiveQueue.requestNotify(true);
+      for (int i = 0; i < 2; i++) {
+        told.right.postReceive(i, 0, 100);
+        told.left.send.send().to(way, told.right.qp.number(), QKEY).signaled();
+        told.left.qp.postSend(i == 0 ? told.left.send : told.left.send.solicited());
+        Side.assertSuccess(told.left.sent());
+        if (i == 0) {
+          assertThat(told.right.channel.await(Duration.ofMillis(20))).isEmpty();
+        }
+      }
+      assertThat(told.right.channel.await(Duration.ofSeconds(20)))
+          .containsSame(told.right.receiveQueue);
+      assertThat(told.right.received(2)).hasSize(2);
+    }
   }
 
   private static void copy(MemorySegment from, long offset, byte[] to, int at, int length) {
