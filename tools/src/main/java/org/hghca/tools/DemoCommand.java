@@ -17,11 +17,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code hghca demo}: the classic example of a reliable connection, then how fast it goes. */
+/**
+ * {@code hghca demo}: the classic example of a reliable connection, atomics, datagrams, then how
+ * fast it goes.
+ */
 @Command(
     name = "demo",
     description = {
-      "Connect two HCAs and move data between them: SEND, RDMA READ, RDMA WRITE, each verified.",
+      "Connect two HCAs and move data between them: SEND, RDMA READ, RDMA WRITE, atomics and"
+          + " datagrams, each verified.",
       "Then measure for a second. The HCAs are software HCAs joined by a cable, unless others are"
           + " named."
     },

@@ -38,11 +38,20 @@ class DemoCommandTest {
             "client  buffer loaded with 'RDMA write operation'",
             "client  completion: wr_id 1: success (0), RDMA_WRITE",
             "server  buffer verified, 64 bytes: 'RDMA write operation'",
+            "client  completion: wr_id 0: success (0), FETCH_ADD",
+            "client  the number was 40",
+            "client  completion: wr_id 0: success (0), COMP_SWAP",
+            "client  the number was 42",
+            "server  buffer verified: the number is 7",
+            "client  'datagram: who is there?' was posted",
+            "server  woken by an event: wr_id 1: success (0), RECV",
+            "server  'datagram: it is me' was posted",
+            "client  buffer verified: 'datagram: it is me'",
             "RDMA WRITE, 8 bytes",
             "RDMA WRITE, 64 KiB",
             "SEND ping-pong, 8 bytes",
-            "All 7 checks held: connect, send, rdma read, rdma write, write rate, write throughput,"
-                + " ping-pong");
+            "All 9 checks held: connect, send, rdma read, rdma write, atomics, datagrams, write"
+                + " rate, write throughput, ping-pong");
   }
 
   @Test
@@ -72,6 +81,8 @@ class DemoCommandTest {
                 "send",
                 "rdma read",
                 "rdma write",
+                "atomics",
+                "datagrams",
                 "write rate",
                 "write throughput",
                 "ping-pong"));

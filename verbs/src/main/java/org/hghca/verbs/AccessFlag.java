@@ -6,13 +6,20 @@ import java.util.Set;
 
 /** Who may do what to a memory region or through a queue pair: {@code ibv_access_flags}. */
 public enum AccessFlag {
+  /** The device writes the memory for its owner: receives, what is read, results of atomics. */
   LOCAL_WRITE(1),
+  /** Peers write; of a region, only together with {@link #LOCAL_WRITE}. */
   REMOTE_WRITE(1 << 1),
   REMOTE_READ(1 << 2),
+  /** Peers carry out atomics; of a region, only together with {@link #LOCAL_WRITE}. */
   REMOTE_ATOMIC(1 << 3),
+  /** Memory windows may be bound to the region. */
   MW_BIND(1 << 4),
+  /** Addresses of the region count from 0, not from where its memory is. */
   ZERO_BASED(1 << 5),
+  /** The memory is not pinned. */
   ON_DEMAND(1 << 6),
+  /** A hint, which a device may pass over. */
   RELAXED_ORDERING(1 << 20);
 
   private final int bit;

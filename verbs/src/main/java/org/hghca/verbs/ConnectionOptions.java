@@ -9,11 +9,11 @@ import java.util.Set;
  * @param gidIndex which of the port's GIDs to use
  * @param pathMtu payload bytes in a packet
  * @param access what the peer may do through the queue pair
- * @param readAtomic READs outstanding at a time, each way
- * @param minRnrTimer code of the wait when no receive is posted
- * @param timeout wait for an acknowledgement, 4.096 us * 2^n
- * @param retryCount retries after a time-out
- * @param rnrRetry retries when the peer has no receive posted; 7 is for ever
+ * @param readAtomic READs and atomics outstanding at a time, each way
+ * @param minRnrTimer code, 0 to 31, of the wait when no receive is posted
+ * @param timeout wait for an acknowledgement, 4.096 us * 2^n; 0 waits for ever
+ * @param retryCount retries after a time-out, 0 to 7
+ * @param rnrRetry retries when the peer has no receive posted, 0 to 6; 7 is for ever
  */
 public record ConnectionOptions(
     int port,
@@ -44,6 +44,20 @@ public record ConnectionOptions(
   public ConnectionOptions withPathMtu(Mtu mtu) {
     return new ConnectionOptions(
         port, gidIndex, mtu, access, readAtomic, minRnrTimer, timeout, retryCount, rnrRetry);
+  }
+
+  /** What the peer may do through the queue pair; atomics are not among the {@link #DEFAULT}s. */
+  public ConnectionOptions withAccess(AccessFlag... flags) {
+    return new ConnectionOptions(
+        port,
+        gidIndex,
+        pathMtu,
+        AccessFlag.setOf(flags),
+        readAtomic,
+        minRnrTimer,
+        timeout,
+        retryCount,
+        rnrRetry);
   }
 
   /** Attributes that take a fresh queue pair to INIT. */

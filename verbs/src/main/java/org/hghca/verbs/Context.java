@@ -89,7 +89,12 @@ public interface Context extends AutoCloseable {
     return createCompletionQueue(CompletionQueueAttributes.of(entries));
   }
 
-  /** As {@link #createCompletionQueue(int)}, with all options. */
+  /**
+   * As {@link #createCompletionQueue(int)}, with all options.
+   *
+   * @throws VerbsException EINVAL also for ring entries that are no power of two or fewer than the
+   *     entries, and for a channel of another context
+   */
   CompletionQueue createCompletionQueue(CompletionQueueAttributes attributes);
 
   @Override

@@ -5,7 +5,8 @@ import java.util.Set;
 
 /**
  * A protection domain: {@code ibv_pd}. Thread-safe. Closing is idempotent and fails with EBUSY,
- * naming them, while memory regions or queue pairs of it are open.
+ * naming them, while memory regions, address handles, shared receive queues or queue pairs of it
+ * are open.
  */
 public interface ProtectionDomain extends AutoCloseable {
 

@@ -3,6 +3,7 @@ package org.hghca.conformance.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -12,12 +13,21 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Completions;
+import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.SharedReceiveQueue;
+import org.hghca.verbs.SharedReceiveQueueAttributes;
 import org.junit.jupiter.api.Test;
 
 /** Several threads on the same objects, which are thread-safe. */
@@ -190,6 +200,57 @@ class ConcurrencyTest {
                 }
                 return null;
               }));
+    }
+  }
+
+  @Test
+  void queuePairsAndQueuesAreMadeUsedAndClosedByManyThreads() throws Exception {
+    try (Fabric fabric = Fabric.threaded()) {
+      Context context = fabric.left();
+      Callable<Void> comeAndGo =
+          () -> {
+            for (int i = 0; i < 25; i++) {
+              reachItself(context);
+            }
+            return null;
+          };
+      together(List.of(comeAndGo, comeAndGo, comeAndGo, comeAndGo));
+    }
+  }
+
+  /** Everything that a connection needs is made, carries one message, and is closed. */
+  private static void reachItself(Context context) throws InterruptedException {
+    try (ProtectionDomain pd = context.allocateProtectionDomain();
+        CompletionChannel channel = context.createCompletionChannel();
+        CompletionQueue queue =
+            context.createCompletionQueue(CompletionQueueAttributes.of(8).withChannel(channel));
+        SharedReceiveQueue shared =
+            pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1));
+        MemoryRegion memory = pd.allocate(64, AccessFlag.LOCAL_WRITE);
+        QueuePair qp =
+            pd.createQueuePair(
+                QueuePairAttributes.rc(queue, queue)
+                    .sendDepth(4)
+                    .receiveDepth(4)
+                    .sharedReceiveQueue(shared))) {
+      qp.connect(own -> own);
+      memory.segment().set(ValueLayout.JAVA_LONG, 0, 0x1234_5678_9abcL);
+      shared.postReceive(new ReceiveRequest().into(memory, 32, 8));
+      queue.requestNotify(false);
+      qp.postSend(new SendRequest().send().sge(memory, 0, 8).signaled());
+      Completions completions = new Completions(4);
+      for (int found = 0; found < 2; ) {
+        int n = queue.poll(completions);
+        for (int i = 0; i < n; i++) {
+          assertThat(completions.isSuccess(i)).as(completions.describe(i)).isTrue();
+        }
+        found += n;
+        if (found < 2 && n == 0) {
+          assertThat(channel.await(Duration.ofSeconds(LIMIT_SECONDS))).containsSame(queue);
+          queue.requestNotify(false);
+        }
+      }
+      assertThat(memory.segment().get(ValueLayout.JAVA_LONG, 32)).isEqualTo(0x1234_5678_9abcL);
     }
   }
 }

@@ -95,18 +95,7 @@ final class PlayerSetup {
   }
 
   PlayerSetup queuePairAccess(AccessFlag... value) {
-    ConnectionOptions c = connection;
-    connection =
-        new ConnectionOptions(
-            c.port(),
-            c.gidIndex(),
-            c.pathMtu(),
-            Set.of(value),
-            c.readAtomic(),
-            c.minRnrTimer(),
-            c.timeout(),
-            c.retryCount(),
-            c.rnrRetry());
+    connection = connection.withAccess(value);
     return this;
   }
 

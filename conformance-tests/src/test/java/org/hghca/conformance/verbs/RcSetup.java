@@ -104,18 +104,7 @@ final class RcSetup {
 
   /** What peers may do through the queue pairs. */
   RcSetup qpAccess(AccessFlag... value) {
-    ConnectionOptions c = connection;
-    connection =
-        new ConnectionOptions(
-            c.port(),
-            c.gidIndex(),
-            c.pathMtu(),
-            Set.of(value),
-            c.readAtomic(),
-            c.minRnrTimer(),
-            c.timeout(),
-            c.retryCount(),
-            c.rnrRetry());
+    connection = connection.withAccess(value);
     return this;
   }
 

@@ -1,5 +1,9 @@
 package org.hghca.tools.demo;
 
+import static org.hghca.verbs.AccessFlag.LOCAL_WRITE;
+import static org.hghca.verbs.AccessFlag.REMOTE_ATOMIC;
+import static org.hghca.verbs.AccessFlag.REMOTE_WRITE;
+
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.MemoryRegion;
@@ -33,8 +37,8 @@ final class Connection implements AutoCloseable {
   Connection(Side server, Side client, long bytes) {
     this.server = server;
     this.client = client;
-    serverMemory = server.pd().allocate(bytes, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
-    clientMemory = client.pd().allocate(bytes, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
+    serverMemory = server.pd().allocate(bytes, access(server));
+    clientMemory = client.pd().allocate(bytes, access(client));
     serverQp = createQueuePair(server);
     clientQp = createQueuePair(client);
     connect(server, serverQp, client, clientQp);
@@ -50,13 +54,21 @@ final class Connection implements AutoCloseable {
                 .maxInline(canInline(side) ? INLINE_BYTES : 0));
   }
 
+  private static AccessFlag[] access(Side side) {
+    return side.context().queryDevice().atomics()
+        ? new AccessFlag[] {LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC}
+        : new AccessFlag[] {LOCAL_WRITE, REMOTE_WRITE};
+  }
+
   private static boolean canInline(Side side) {
     return side.context().queryDevice().maxInline() >= INLINE_BYTES;
   }
 
   private static void connect(Side side, QueuePair qp, Side peer, QueuePair peerQp) {
     ConnectionOptions options =
-        ConnectionOptions.DEFAULT.withPathMtu(side.context().queryPort(Side.PORT).activeMtu());
+        ConnectionOptions.DEFAULT
+            .withPathMtu(side.context().queryPort(Side.PORT).activeMtu())
+            .withAccess(access(side));
     qp.modify(options.toInit(QpType.RC));
     qp.modify(options.toRtr(QpType.RC, peer.endpoint(peerQp, PSN)));
     qp.modify(options.toRts(QpType.RC, PSN));

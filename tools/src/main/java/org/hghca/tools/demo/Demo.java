@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.hghca.verbs.Counters;
 
-/** The whole demo: two sides, the classic example, three measurements. */
+/** The whole demo: two sides, the classic example and what goes beyond, three measurements. */
 public final class Demo {
   private static final int SMALL_BYTES = 8;
   private static final int SMALL_LIST = 16;
@@ -42,6 +42,8 @@ public final class Demo {
     try (Side server = Side.open("server", serverDevice);
         Side client = Side.open("client", clientDevice)) {
       new RcExample(journal, server, client).run();
+      new AtomicExample(journal, server, client).run();
+      new DatagramExample(journal, server, client).run();
       DemoResult result = measure(server, client, nanos / 3, messageBytes);
       summarise(result);
       return result;
