@@ -59,12 +59,12 @@ public final class Eqe {
 
   /** The type: {@link #TYPE_COMPLETION} or the code of an {@link EventType}. */
   public static int type(MemorySegment segment, long offset) {
-    return LittleEndian.getInt(segment, offset) >>> 8 & 0xff;
+    return LittleEndian.getInt(segment, offset) >>> 8 * TYPE_OFFSET & 0xff;
   }
 
   /** The subtype. */
   public static int subtype(MemorySegment segment, long offset) {
-    return LittleEndian.getInt(segment, offset) >>> 24;
+    return LittleEndian.getInt(segment, offset) >>> 8 * SUBTYPE_OFFSET;
   }
 
   /** QPN, CQN or port number. */
@@ -79,7 +79,7 @@ public final class Eqe {
 
   /** A device writes an event: all 32 bytes, the owner last. */
   public static void encode(MemorySegment segment, long offset, int type, int subtype, int data) {
-    int first = (subtype & 0xff) << 24 | (type & 0xff) << 8;
+    int first = (subtype & 0xff) << 8 * SUBTYPE_OFFSET | (type & 0xff) << 8 * TYPE_OFFSET;
     LittleEndian.putInts(segment, offset, first, Integer.reverseBytes(data));
     LittleEndian.putLong(segment, offset + 0x08, 0);
     LittleEndian.putLong(segment, offset + 0x10, 0);

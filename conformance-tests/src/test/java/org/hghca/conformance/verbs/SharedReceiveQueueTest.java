@@ -245,6 +245,32 @@ class SharedReceiveQueueTest {
   }
 
   @Test
+  void aLimitFromTheBeginningCountsFromTheFirstCompletionOn() {
+    try (SharedReceivers it = SharedReceivers.inline(16, 0);
+        SharedReceiveQueue limited =
+            it.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1).withLimit(2));
+        QueuePair receiver =
+            it.pd.createQueuePair(
+                QueuePairAttributes.rc(it.other, it.received).sharedReceiveQueue(limited));
+        QueuePair sender = it.leftPd.createQueuePair(QueuePairAttributes.rc(it.sent, it.sent))) {
+      RcPair.connect(it.setup, sender, receiver);
+      assertThat(limited.limit()).isEqualTo(2);
+      for (int i = 0; i < 3; i++) {
+        limited.postReceive(new ReceiveRequest().wrId(i).into(it.sink, 64L * i, 64));
+      }
+      for (int i = 0; i < 2; i++) {
+        assertThat(it.events()).as("event before message %d", i).isEmpty();
+        assertThat(limited.limit()).isEqualTo(2);
+        sender.postSend(new SendRequest().send().sge(it.source, 0, 8).signaled());
+        Side.assertSuccess(it.sent(1).getFirst());
+        assertThat(it.received(1).getFirst().wrId()).isEqualTo(i);
+      }
+      assertThat(it.events()).containsExactly(AsyncEventType.SRQ_LIMIT_REACHED);
+      assertThat(limited.limit()).isZero();
+    }
+  }
+
+  @Test
   void aLimitThatIsUndercutAlreadyIsReachedAtOnce() {
     try (SharedReceivers it = SharedReceivers.inline(16, 1)) {
       it.post(0, 4);

@@ -122,8 +122,4 @@ public final class SendRequest {
     }
     return pieces.gather(memory, pd, offset, packet.payload(), packet.length);
   }
-
-  int lastPsn() {
-    return Psn.add(firstPsn, packets - 1);
-  }
 }
