@@ -33,6 +33,7 @@ import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Shared receive queues, as a program sees them. */
 class SharedReceiveQueueTest {
@@ -217,9 +218,12 @@ class SharedReceiveQueueTest {
 
   // ---- the limit and the capacity
 
-  @Test
-  void theLimitIsReachedOnce() throws Exception {
-    try (SharedReceivers it = SharedReceivers.inline(16, 1)) {
+  /** The driver knows of it by itself, and so it comes without event queues as well. */
+  @ParameterizedTest
+  @ValueSource(strings = {"&events=eq", "&interrupts=none", "&events=poll"})
+  void theLimitIsReachedOnce(String parameters) throws Exception {
+    try (SharedReceivers it =
+        new SharedReceivers(Fabric.inline(parameters), new RcSetup(), 16, 1, 64)) {
       it.post(0, 10);
       it.srq.limit(7);
       assertThat(it.srq.limit()).isEqualTo(7);
