@@ -247,8 +247,8 @@ class UdTest {
       wide.right.receive.into(wide.right.buffer, RECEIVE, HEADER);
       byte[] sent = new byte[length];
       for (int i = 0; i < 16; i++) {
-        wide.left.send.sge(wide.left.buffer, 100 * i, 9);
-        copy(wide.left.memory(), 100 * i, sent, 9 * i, 9);
+        wide.left.send.sge(wide.left.buffer, 100L * i, 9);
+        copy(wide.left.memory(), 100L * i, sent, 9 * i, 9);
       }
       for (int i = 1; i < 16; i++) {
         wide.right.receive.sge(wide.right.buffer, RECEIVE + 100 * i, 10);
