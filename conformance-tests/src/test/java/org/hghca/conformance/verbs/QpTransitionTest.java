@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The states of an RC queue pair on the device: tables A1-1 and A1-2. */
+/** The states of a queue pair on the device: tables A1-1 and A1-2, the attributes of RC. */
 class QpTransitionTest {
   /** The states that a program can bring a queue pair to. */
   private static final Set<QpState> REACHABLE = EnumSet.complementOf(EnumSet.of(QpState.SQE));
@@ -73,6 +73,37 @@ class QpTransitionTest {
       boolean goesOn = from == QpState.SQD || from == to && from != QpState.INIT;
       QpAttributes attributes =
           QpFixtures.attributes(to, goesOn ? Set.of() : QpFixtures.required(to), pair.right.qp);
+      if (LEGAL.get(from).contains(to)) {
+        pair.left.qp.modify(attributes);
+        assertState(pair, to);
+      } else {
+        assertRefused(pair, attributes, from.name(), to.name());
+        assertState(pair, from);
+      }
+    }
+  }
+
+  static Stream<Arguments> everyPairOfStatesOfEachUnreliableType() {
+    return Stream.of(QpType.UC, QpType.UD)
+        .flatMap(
+            type -> everyPairOfStates().map(it -> Arguments.of(type, it.get()[0], it.get()[1])));
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyPairOfStatesOfEachUnreliableType")
+  void theUnreliableTypesHaveTheSameTransitions(QpType type, QpState from, QpState to) {
+    try (RcPair pair = new RcSetup().type(type).unconnected().open()) {
+      QpFixtures.bring(pair.left.qp, pair.right.qp, from);
+      assertState(pair, from);
+      boolean goesOn = from == QpState.SQD || from == to && from != QpState.INIT;
+      ConnectionOptions options = ConnectionOptions.DEFAULT;
+      QpAttributes attributes =
+          switch (goesOn ? QpState.ERR : to) {
+            case INIT -> options.toInit(type);
+            case RTR -> options.toRtr(type, RcPair.endpoint(pair.right.qp, 0));
+            case RTS -> options.toRts(type, 0);
+            default -> QpAttributes.to(to);
+          };
       if (LEGAL.get(from).contains(to)) {
         pair.left.qp.modify(attributes);
         assertState(pair, to);
