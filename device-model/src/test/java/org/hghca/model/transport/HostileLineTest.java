@@ -12,8 +12,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random traffic over a line that loses, doubles and disorders packets: over a reliable connection
- * all arrives once and in order, over an unreliable one what arrives is whole.
+ * Random traffic over a line that loses, doubles, disorders and delays packets: over a reliable
+ * connection all arrives once and in order, over an unreliable one what arrives is whole.
  */
 class HostileLineTest {
   private static final int MESSAGES = 1500;
@@ -35,6 +35,7 @@ class HostileLineTest {
   void everyMessageArrivesOnceAndInOrder(long seed, double loss, double doubles, double disorder) {
     SplittableRandom random = new SplittableRandom(seed);
     Line line = new Line().hostile(random.split(), loss, doubles, disorder);
+    line.lateRate = seed % 2 == 0 ? 0.1 : 0;
     line.a.mtu = line.b.mtu = 256 << random.nextInt(3);
     // The numbers wrap around in every run.
     line.a.nextSendPsn = line.b.expectedPsn = 0xff_ffff - random.nextInt(500);

@@ -9,13 +9,18 @@ import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketPool;
 import org.hghca.model.link.Port;
 
-/** Two stations and a line between them that can lose, double and disorder packets. */
+/** Two stations and a line between them that can lose, double, disorder and delay packets. */
 final class Line implements Medium {
   static final long A = 0x0200_0000_0001L;
   static final long B = 0x0200_0000_0002L;
 
   /** A packet as it was seen on the line. */
   record Seen(long to, int opcode, int psn, int syndrome, int length, boolean ackRequest) {}
+
+  /** A packet that comes with the one of a number. */
+  private record Late(Packet packet, Port to, int due) {}
+
+  private static final int MOST_LATE = 300;
 
   final PacketPool pool = new PacketPool();
   final Station a;
@@ -30,6 +35,11 @@ final class Line implements Medium {
   double lossRate;
   double doubleRate;
   double disorderRate;
+
+  /** How many packets are late by up to {@link #MOST_LATE} others, whatever time has passed. */
+  double lateRate;
+
+  private final List<Late> late = new ArrayList<>();
   private Packet held;
   private Port heldFor;
   private int count;
@@ -79,7 +89,16 @@ final class Line implements Medium {
       return;
     }
     if (random != null && random.nextDouble() < doubleRate) {
-      to.deliver(pool.copy(packet));
+      carryOnce(pool.copy(packet), to);
+    }
+    carryOnce(packet, to);
+  }
+
+  private void carryOnce(Packet packet, Port to) {
+    releaseLate(count);
+    if (random != null && random.nextDouble() < lateRate) {
+      late.add(new Late(packet, to, count + random.nextInt(MOST_LATE)));
+      return;
     }
     if (random != null && held == null && random.nextDouble() < disorderRate) {
       held = packet;
@@ -88,6 +107,15 @@ final class Line implements Medium {
     }
     to.deliver(packet);
     release();
+  }
+
+  private void releaseLate(int upTo) {
+    for (int i = late.size() - 1; i >= 0; i--) {
+      if (late.get(i).due <= upTo) {
+        Late due = late.remove(i);
+        due.to.deliver(due.packet);
+      }
+    }
   }
 
   private void release() {
@@ -116,7 +144,10 @@ final class Line implements Medium {
     run();
     long next = Math.min(a.transport.nextDeadline(), b.transport.nextDeadline());
     if (next == Long.MAX_VALUE) {
-      return false;
+      boolean hasLate = !late.isEmpty();
+      releaseLate(Integer.MAX_VALUE);
+      run();
+      return hasLate;
     }
     now = Math.max(now, next);
     run();
