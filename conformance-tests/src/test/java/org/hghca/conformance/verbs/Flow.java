@@ -1,8 +1,11 @@
 package org.hghca.conformance.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
@@ -15,7 +18,8 @@ import org.hghca.verbs.WcOpcode;
  * more before its slot is used again, so that nothing is carried out twice.
  *
  * <p>A buffer is cut into three parts: messages that its owner sends or reads, messages that it
- * receives, and what the peer writes and reads.
+ * receives, and what the peer writes and reads. Behind them are two words for atomics: each one
+ * returns what the one before it has left.
  */
 final class Flow {
   /** The most requests in one post. */
@@ -26,12 +30,34 @@ final class Flow {
 
   private static final int POOL = 1 << 20;
 
+  /** What buffers and queue pairs have to allow. */
+  static final AccessFlag[] ACCESS = {
+    AccessFlag.LOCAL_WRITE,
+    AccessFlag.REMOTE_WRITE,
+    AccessFlag.REMOTE_READ,
+    AccessFlag.REMOTE_ATOMIC
+  };
+
+  private static final ValueLayout.OfLong WORD =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
   private enum Kind {
     SEND,
     SEND_IMM,
     WRITE,
     WRITE_IMM,
-    READ;
+    READ,
+    COMPARE_SWAP,
+    FETCH_ADD;
+
+    boolean isAtomic() {
+      return this == COMPARE_SWAP || this == FETCH_ADD;
+    }
+
+    /** Whether a slot of the peer is written or read. */
+    boolean usesRemoteSlot() {
+      return this == WRITE || this == WRITE_IMM || this == READ;
+    }
 
     boolean takesReceive() {
       return this == SEND || this == SEND_IMM || this == WRITE_IMM;
@@ -46,6 +72,8 @@ final class Flow {
         case SEND, SEND_IMM -> WcOpcode.SEND;
         case WRITE, WRITE_IMM -> WcOpcode.RDMA_WRITE;
         case READ -> WcOpcode.RDMA_READ;
+        case COMPARE_SWAP -> WcOpcode.COMP_SWAP;
+        case FETCH_ADD -> WcOpcode.FETCH_ADD;
       };
     }
   }
@@ -61,7 +89,12 @@ final class Flow {
 
     /** Bytes of the buffer that each side needs. */
     long bufferSize() {
-      return 3L * depth * largestSize;
+      return words() + 2 * Long.BYTES;
+    }
+
+    /** Where the words for atomics are: a counter, and one that swaps take from 0 to 1 and back. */
+    long words() {
+      return (3L * depth * largestSize + Long.BYTES - 1) / Long.BYTES * Long.BYTES;
     }
   }
 
@@ -80,6 +113,12 @@ final class Flow {
 
   private final int[] lengths;
   private final int[] contents;
+
+  /** By slot of an atomic: what it is to return. */
+  private final long[] originals;
+
+  private long added;
+  private long swapped;
 
   /** By receive slot: the message that will be received there. */
   private final int[] expected;
@@ -103,6 +142,7 @@ final class Flow {
     this.kinds = new Kind[plan.depth()];
     this.lengths = new int[plan.depth()];
     this.contents = new int[plan.depth()];
+    this.originals = new long[plan.depth()];
     this.expected = new int[plan.depth()];
     for (int i = 0; i < LIST; i++) {
       sends[i] = new SendRequest();
@@ -123,6 +163,12 @@ final class Flow {
 
   int completed() {
     return done;
+  }
+
+  /** Whether all atomics have changed memory, each one once. */
+  boolean isCountRight() {
+    return to.memory().get(WORD, plan.words()) == added
+        && to.memory().get(WORD, plan.words() + Long.BYTES) == (swapped & 1);
   }
 
   /** Posts and polls what it can; returns whether anything moved. */
@@ -171,7 +217,7 @@ final class Flow {
       verifyRemote(message - plan.depth(), slot);
     }
     Kind kind = KINDS[random.nextInt(KINDS.length)];
-    int length = size();
+    int length = kind.isAtomic() ? Long.BYTES : size();
     int content = random.nextInt(POOL);
     kinds[slot] = kind;
     lengths[slot] = length;
@@ -194,6 +240,17 @@ final class Flow {
       case WRITE_IMM ->
           request.rdmaWriteWithImmediate(to.address(remote), to.buffer.rkey(), content);
       case READ -> request.rdmaRead(to.address(remote), to.buffer.rkey());
+      case COMPARE_SWAP -> {
+        long before = swapped++ & 1;
+        originals[slot] = before;
+        long word = to.address(plan.words() + Long.BYTES);
+        request.compareAndSwap(word, to.buffer.rkey(), before, 1 - before);
+      }
+      case FETCH_ADD -> {
+        originals[slot] = added;
+        added += content;
+        request.fetchAndAdd(to.address(plan.words()), to.buffer.rkey(), content);
+      }
     }
     if (length > 0) {
       request.sge(from.buffer, local, length);
@@ -224,6 +281,9 @@ final class Flow {
       verifyRemote(message, slot);
       if (kinds[slot] == Kind.READ) {
         verify(from, at(0, slot), message, slot);
+      } else if (kinds[slot].isAtomic()) {
+        long original = from.memory().get(WORD, at(0, slot));
+        check(original == originals[slot], "atomic %d returns another value", message);
       }
     }
     return count > 0;
@@ -231,7 +291,7 @@ final class Flow {
 
   /** What a WRITE has written, and what a READ has read, stays as it is. */
   private void verifyRemote(int message, int slot) {
-    if (kinds[slot] != Kind.SEND && kinds[slot] != Kind.SEND_IMM) {
+    if (kinds[slot].usesRemoteSlot()) {
       verify(to, at(2, slot), message, slot);
     }
   }

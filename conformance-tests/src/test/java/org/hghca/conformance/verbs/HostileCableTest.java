@@ -29,6 +29,8 @@ class HostileCableTest {
     return new RcSetup()
         .depth(plan.depth())
         .bufferSize(plan.bufferSize())
+        .bufferAccess(Flow.ACCESS)
+        .qpAccess(Flow.ACCESS)
         .mtu(mtu)
         .readAtomic(readAtomic)
         // The numbers wrap around early in every run.

@@ -51,5 +51,7 @@ final class HostileTraffic {
     left.assertQuiet();
     right.assertQuiet();
     assertThat(rightward.completed() + leftward.completed()).isPositive();
+    assertThat(rightward.isCountRight()).as("atomics of " + rightward).isTrue();
+    assertThat(leftward.isCountRight()).as("atomics of " + leftward).isTrue();
   }
 }

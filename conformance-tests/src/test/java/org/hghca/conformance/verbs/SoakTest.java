@@ -96,6 +96,8 @@ class SoakTest {
           new RcSetup()
               .depth(plan.depth())
               .bufferSize(plan.bufferSize())
+              .bufferAccess(Flow.ACCESS)
+              .qpAccess(Flow.ACCESS)
               .mtu(mtu)
               .readAtomic(1 + random.nextInt(4))
               .psns(random.nextInt(1 << 24), random.nextInt(1 << 24))
