@@ -18,6 +18,9 @@ final class Loop implements Runnable {
   private volatile Thread thread;
   private volatile boolean asleep;
 
+  /** Set when something was changed between two steps that no register write tells of. */
+  private volatile boolean kicked;
+
   Loop(Simulation simulation) {
     this.simulation = simulation;
   }
@@ -37,6 +40,12 @@ final class Loop implements Runnable {
     if (asleep) {
       LockSupport.unpark(thread);
     }
+  }
+
+  /** Something that no register write tells of was changed before this call: it will be seen. */
+  void kick() {
+    kicked = true;
+    wake();
   }
 
   /** Takes the simulation's lock without having to race the thread for it. */
@@ -85,7 +94,10 @@ final class Loop implements Runnable {
   private void sleep(long deadline) {
     asleep = true;
     try {
-      if (!simulation.hasRegisterWrites() && waiting.get() == 0 && !simulation.isEmpty()) {
+      if (!kicked
+          && !simulation.hasRegisterWrites()
+          && waiting.get() == 0
+          && !simulation.isEmpty()) {
         if (deadline == Long.MAX_VALUE) {
           LockSupport.park(this);
         } else {
@@ -94,6 +106,7 @@ final class Loop implements Runnable {
       }
     } finally {
       asleep = false;
+      kicked = false; // the step that follows sees it
     }
   }
 }

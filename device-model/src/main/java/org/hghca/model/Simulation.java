@@ -246,8 +246,11 @@ public final class Simulation implements AutoCloseable {
 
   /** Has what was changed between two steps seen to. */
   void kick() {
-    beginWrite();
-    endWrite(true);
+    if (inline) {
+      run();
+    } else {
+      loop.kick();
+    }
   }
 
   /** Runs while no step is under way. */
@@ -322,6 +325,7 @@ public final class Simulation implements AutoCloseable {
                       cables = cables.stream().filter(other -> other != cable).toList();
                     }
                   });
+          hca.dropArrived();
           hcas = hcas.stream().filter(other -> other != hca).toList();
           hcas.forEach(SoftwareHca::watchPort);
         });

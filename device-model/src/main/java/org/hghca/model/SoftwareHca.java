@@ -262,4 +262,9 @@ public final class SoftwareHca implements EmulatedFunction {
     cable.unplug(port);
     cable = null;
   }
+
+  /** Nobody fetches what has arrived any longer. */
+  void dropArrived() {
+    port.drain();
+  }
 }

@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.PacketPool;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
@@ -87,6 +92,36 @@ class CableTest {
       assertThat(answers).isZero();
       assertThat(cable.counters().dropped()).isEqualTo(1);
     }
+  }
+
+  @Test
+  void everyPacketGoesBackOnceThoughPlugsArePulledWhileItIsHeld() {
+    PacketPool pool;
+    Set<Packet> packets;
+    try (Pair pair = new Pair().connect()) {
+      pool = pair.simulation.packets();
+      packets = take(pool);
+      packets.forEach(pool::giveBack);
+      Cable cable = pair.leftHca().cable().orElseThrow();
+      cable.disturb(new Disturbance(0.1, 0.3, 0.3, 0.1, 0.5, Duration.ofMillis(1), 3));
+      for (int i = 0; i < 50; i++) {
+        write(pair);
+        pair.simulation.advance(Duration.ofNanos(100_000));
+      }
+      write(pair);
+      pair.right.close();
+      pair.simulation.advance(Duration.ofSeconds(1));
+    }
+    assertThat(take(pool)).isEqualTo(packets);
+  }
+
+  /** As many packets as are ever on their way here: those of the pool, each of them once. */
+  private static Set<Packet> take(PacketPool pool) {
+    Set<Packet> packets = Collections.newSetFromMap(new IdentityHashMap<>());
+    for (int i = 0; i < 200; i++) {
+      assertThat(packets.add(pool.take())).as("taken once").isTrue();
+    }
+    return packets;
   }
 
   @Test

@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.Port;
 import org.junit.jupiter.api.Test;
@@ -153,6 +157,36 @@ class LaneTest {
     send(1);
     lane.step(2000);
     assertThat(arrived()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1", "2", "3", "4"})
+  void everyPacketGoesBackOnceWhateverHappensToIt(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    Set<Packet> packets = takeAll();
+    packets.forEach(simulation.packets()::giveBack);
+    for (int i = 0; i < 500; i++) {
+      disturb(new Disturbance(0.1, 0.3, 0.3, 0.1, 0.3, LONG, random.nextLong()));
+      send(random.nextInt(40));
+      switch (random.nextInt(4)) {
+        case 0 -> lane.end(null);
+        case 1 -> lane.end(port);
+        case 2 -> lane.step(random.nextLong(10_001));
+        default -> arrived();
+      }
+      arrived();
+    }
+    lane.end(null);
+    assertThat(takeAll()).isEqualTo(packets);
+  }
+
+  /** As many packets as are ever on their way here: those of the pool, each of them once. */
+  private Set<Packet> takeAll() {
+    Set<Packet> packets = Collections.newSetFromMap(new IdentityHashMap<>());
+    for (int i = 0; i < 200; i++) {
+      assertThat(packets.add(simulation.packets().take())).as("taken once").isTrue();
+    }
+    return packets;
   }
 
   @Test

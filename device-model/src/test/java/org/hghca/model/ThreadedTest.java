@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.hghca.abi.EventQueueContext;
 import org.hghca.abi.EventType;
+import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.VfioException;
@@ -106,6 +107,39 @@ class ThreadedTest {
       left.mapEvents(4, false, EventType.PORT_CHANGE);
       Host.open("model:pr?cable=p").close();
       assertThat(left.function.interrupts().await(TimeUnit.SECONDS.toNanos(30))).isEqualTo(1L << 4);
+    }
+  }
+
+  @Test
+  void whatACableHoldsBackComesWhenItIsPerfectAgain() {
+    try (Host left = Host.open("model:hl?cable=h").bringUp();
+        Host right = Host.open("model:hr?cable=h").bringUp()) {
+      Host.Qp a = left.qp();
+      Host.Qp b = right.qp();
+      // Of this service nobody waits for an answer, so that no timer wakes the thread.
+      a.context.set(QueuePairContext.SERVICE_TYPE, QpcServiceType.UC);
+      b.context.set(QueuePairContext.SERVICE_TYPE, QpcServiceType.UC);
+      Host.connect(left, a, right, b);
+      Host.Buffer source = left.buffer(4096, Host.LOCAL);
+      Host.Buffer target = right.buffer(4096, Host.ALL);
+      Cable cable = left.hca().cable().orElseThrow();
+      Disturbance late = Disturbance.NONE.withDelay(1, Duration.ofDays(1));
+      for (int i = 1; i <= 300; i++) {
+        cable.disturbFrom(left.hca(), late.withSeed(i));
+        a.write(target, 0, new Host.Piece(source, 0, 8));
+        while (cable.counters().delayed() < i) {
+          Thread.onSpinWait();
+        }
+        long asleep = System.nanoTime() + 500L * i;
+        while (System.nanoTime() < asleep) {
+          Thread.onSpinWait(); // the thread is about to sleep, or does
+        }
+        cable.disturb(Disturbance.NONE);
+        while (right.hca().counters().packetsReceived() < i) {
+          Thread.onSpinWait();
+        }
+        assertThat(a.cq.take().failed()).isFalse();
+      }
     }
   }
 
