@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.hghca.model.Simulation;
+import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.AsyncEvents;
@@ -98,9 +99,14 @@ class AsyncEventsTest {
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
   void aRefusedRequestIsToldToWhoRefusedIt(String parameters) throws Exception {
-    try (RcPair pair = new RcSetup().on(Fabric.inline(parameters))) {
-      pair.right.postReceive(1, 0, 4);
-      pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 8).signaled());
+    RcSetup readOnly = new RcSetup().qpAccess(AccessFlag.REMOTE_READ);
+    try (RcPair pair = readOnly.on(Fabric.inline(parameters))) {
+      pair.left.qp.postSend(
+          pair.left
+              .send
+              .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
+              .sge(pair.left.buffer, 0, 8)
+              .signaled());
       assertThat(pair.left.sent().status()).isEqualTo(WcStatus.REM_INV_REQ_ERR);
       AsyncEvent event = next(pair.right.context);
       assertEvent(event, AsyncEventType.QP_REQ_ERR, pair.right.qp);

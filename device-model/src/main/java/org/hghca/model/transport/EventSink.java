@@ -9,7 +9,7 @@ public interface EventSink {
   /** The send queue was on its way to SQD, and all that was begun has ended. */
   void sendQueueDrained(int qpn);
 
-  /** A request of the peer was refused as invalid. */
+  /** A request of the peer was refused as invalid, and no receive completes with it. */
   void invalidRequest(int qpn);
 
   /** A request of the peer was refused for its access to memory. */

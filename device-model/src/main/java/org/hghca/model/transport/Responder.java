@@ -313,7 +313,7 @@ final class Responder implements ReceiveSide {
     transport.schedule(endpoint);
   }
 
-  /** Refuses a request for good. */
+  /** Refuses a request for good that no receive completes with. */
   private void refuse(ConnectionContext qp, int syndrome) {
     nak(qp, syndrome);
     transport.enterError(endpoint, qp);
@@ -331,7 +331,8 @@ final class Responder implements ReceiveSide {
   private void failReceive(ConnectionContext qp, WorkStatus status, int syndrome) {
     holdsReceive = false;
     transport.completions().receiveFailed(qp, receive, status);
-    refuse(qp, syndrome);
+    nak(qp, syndrome);
+    transport.enterError(endpoint, qp);
   }
 
   @Override
@@ -390,8 +391,10 @@ final class Responder implements ReceiveSide {
     answer = status == MemoryStatus.DENIED ? Aeth.NAK_REMOTE_ACCESS : Aeth.NAK_REMOTE_OPERATION;
     owed.clear();
     transport.counters().naksSent++;
-    transport.enterError(endpoint, qp);
-    transport.refused(endpoint, answer);
+    if (qp.state != QueuePairState.ERR) { // else what led there was told
+      transport.enterError(endpoint, qp);
+      transport.refused(endpoint, answer);
+    }
   }
 
   @Override

@@ -138,12 +138,12 @@ public final class Transport {
     return worked;
   }
 
-  /** A request of the peer was refused for good. */
+  /** A request of the peer was refused for good, which no completion tells here. */
   void refused(Endpoint endpoint, int syndrome) {
-    if (syndrome == Aeth.NAK_INVALID_REQUEST) {
-      events.invalidRequest(endpoint.qpn);
-    } else if (syndrome == Aeth.NAK_REMOTE_ACCESS) {
-      events.accessViolation(endpoint.qpn);
+    switch (syndrome) {
+      case Aeth.NAK_INVALID_REQUEST -> events.invalidRequest(endpoint.qpn);
+      case Aeth.NAK_REMOTE_ACCESS -> events.accessViolation(endpoint.qpn);
+      default -> workQueueFailed(endpoint.qpn);
     }
   }
 

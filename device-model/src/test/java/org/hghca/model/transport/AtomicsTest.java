@@ -337,6 +337,8 @@ class AtomicsTest {
     line.run();
     assertThat(line.syndromesTo(Line.A)).containsExactly(0x63);
     assertThat(statuses()).containsExactly(WorkStatus.REMOTE_OPERATION);
+    assertThat(line.b.state).isEqualTo(QueuePairState.ERR);
+    assertThat(line.b.events).containsExactly("work queue failed");
   }
 
   @ParameterizedTest

@@ -154,6 +154,20 @@ class LossRecoveryTest {
   }
 
   @Test
+  void aReadThatFailsBehindARefusedRequestIsRefusedInItsPlaceAndToldOnce() {
+    post(SendOperation.READ, 0, 8);
+    line.a.step(0);
+    arrive();
+    line.b.memoryDenied = true;
+    lateRequest(PacketOpcode.WRITE_ONLY, 1);
+    line.run();
+    assertThat(line.psnsTo(Line.A)).containsExactly(0);
+    assertThat(line.syndromesTo(Line.A)).containsExactly(0x62);
+    assertThat(line.b.events).containsExactly("access violation");
+    assertThat(line.b.state).isEqualTo(QueuePairState.ERR);
+  }
+
+  @Test
   void aDuplicateOfAWriteIsAcknowledgedAndNotCarriedOutAgain() {
     post(SendOperation.WRITE, 0, 8);
     line.run();
