@@ -536,7 +536,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
 
   @Override
   public void addTo(Tally tally) {
-    tally.add(sends.posted(), receives.posted() + flushed.posted(), sends.doorbells());
+    // What the shared queue deals, and deals again, was posted to it.
+    long received = share == null ? receives.posted() + flushed.posted() : 0;
+    tally.add(sends.posted(), received, sends.doorbells());
   }
 
   @Override
