@@ -54,17 +54,20 @@ final class DeviceContext extends Resource implements HghcaContext {
     this.hghca = hghca;
     this.onClose = onClose;
     this.asyncEvents = new HghcaAsyncEvents(name.name());
-    hghca.health().check();
+    this.gids = List.of(Gid.ofMac(hghca.address().mac()), Gid.ofIpv4(hghca.address().ip()));
     try (Undo undo = new Undo()) {
       this.uar = hghca.uars().allocate();
       undo.add(uar::close);
       this.queuePd = hghca.pdNumbers().allocate();
+      undo.add(() -> hghca.pdNumbers().free(queuePd));
+      hghca.contexts().add(this);
+      undo.add(() -> hghca.contexts().remove(this));
+      // A device that fails from here on tells this context of it too.
+      hghca.health().check();
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot open " + name.name(), e);
     }
-    hghca.contexts().add(this);
-    this.gids = List.of(Gid.ofMac(hghca.address().mac()), Gid.ofIpv4(hghca.address().ip()));
   }
 
   HghcaDevice hghca() {
