@@ -106,6 +106,33 @@ class ErrorsMeanwhileTest {
   }
 
   @Test
+  void aQueuePairWhoseResetKillsTheDeviceIsInError() {
+    try (DriverFixture it = new DriverFixture()) {
+      it.connect();
+      it.function.vanish();
+      assertEio(() -> it.qp.modify(QpAttributes.to(QpState.RESET)));
+      assertThat(it.qp.state()).isEqualTo(QpState.ERR);
+      assertEio(() -> it.qp.tryPostSend(new SendRequest().send()));
+    }
+  }
+
+  @Test
+  void aReceiveOfTooManyElementsIsRefusedInErrorToo() {
+    try (DriverFixture it = new DriverFixture()) {
+      it.connect();
+      it.qp.modify(QpAttributes.to(QpState.ERR));
+      ReceiveRequest request = new ReceiveRequest(32);
+      for (int i = 0; i <= it.qp.capabilities().maxReceiveSge(); i++) {
+        request.sge(4096, 8, 1);
+      }
+      assertThatThrownBy(() -> it.qp.tryPostReceive(request))
+          .hasMessageContaining("scatter/gather elements")
+          .hasMessageContaining("EINVAL");
+      assertThat(it.qp.tryPostReceive(new ReceiveRequest())).isTrue();
+    }
+  }
+
+  @Test
   void aDomainNamesARegionThatIsBeingMade() {
     try (DriverFixture it = new DriverFixture()) {
       List<Throwable> refusals = new CopyOnWriteArrayList<>();
