@@ -5,9 +5,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.hghca.abi.PortInfo;
 import org.hghca.uar.UarPage;
-import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.AsyncEvents;
 import org.hghca.verbs.CompletionChannel;
@@ -18,10 +16,7 @@ import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GidEntry;
-import org.hghca.verbs.GidType;
-import org.hghca.verbs.Mtu;
 import org.hghca.verbs.PortAttributes;
-import org.hghca.verbs.PortState;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RoceEntropy;
@@ -30,7 +25,6 @@ import org.hghca.vfio.ConfigurationSpace;
 
 /** One opening of a device: its own doorbell page, domains, queues and keys. */
 final class DeviceContext extends Resource implements HghcaContext {
-  private static final int DEFAULT_PKEY = 0xffff;
   private static final long PAGE_SIZES = 4096;
 
   private final RdmaDevice name;
@@ -38,7 +32,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   private final Runnable onClose;
   private final UarPage uar;
   private final int queuePd;
-  private final List<Gid> gids;
+  private final Port port;
   private final HghcaAsyncEvents asyncEvents;
   private final Tally tally = new Tally();
   private final Set<HghcaCompletionChannel> channels = ConcurrentHashMap.newKeySet();
@@ -54,17 +48,20 @@ final class DeviceContext extends Resource implements HghcaContext {
     this.hghca = hghca;
     this.onClose = onClose;
     this.asyncEvents = new HghcaAsyncEvents(name.name());
-    hghca.health().check();
+    this.port = new Port(name.name(), hghca);
     try (Undo undo = new Undo()) {
       this.uar = hghca.uars().allocate();
       undo.add(uar::close);
       this.queuePd = hghca.pdNumbers().allocate();
+      undo.add(() -> hghca.pdNumbers().free(queuePd));
+      hghca.contexts().add(this);
+      undo.add(() -> hghca.contexts().remove(this));
+      // A device that fails from here on tells this context of it too.
+      hghca.health().check();
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot open " + name.name(), e);
     }
-    hghca.contexts().add(this);
-    this.gids = List.of(Gid.ofMac(hghca.address().mac()), Gid.ofIpv4(hghca.address().ip()));
   }
 
   HghcaDevice hghca() {
@@ -73,6 +70,10 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   UarPage uar() {
     return uar;
+  }
+
+  Port port() {
+    return port;
   }
 
   /** The domain of the completion queues' memory, which applications do not see. */
@@ -93,21 +94,6 @@ final class DeviceContext extends Resource implements HghcaContext {
   private void check() {
     checkOpen();
     hghca.health().check();
-  }
-
-  void checkPort(int port) {
-    if (port != 1) {
-      throw new VerbsException(
-          Errno.EINVAL, "%s has no port %d, only port 1".formatted(name.name(), port));
-    }
-  }
-
-  void checkGlobal(AddressVector vector) {
-    if (!vector.isGlobal()) {
-      throw new VerbsException(
-          Errno.EINVAL,
-          "an address vector over Ethernet needs a global route: set the destination's GID");
-    }
   }
 
   @Override
@@ -149,104 +135,39 @@ final class DeviceContext extends Resource implements HghcaContext {
   }
 
   @Override
-  public PortAttributes queryPort(int port) {
+  public PortAttributes queryPort(int number) {
     check();
-    checkPort(port);
-    Mtu mtu = Mtu.of(hghca.limits().device().maxMtu());
-    Optional<PortInfo> info = portInfo();
-    PortState state = info.map(DeviceContext::state).orElse(PortState.ACTIVE);
-    return new PortAttributes(
-        state, info.isEmpty(), mtu, mtu, gids.size(), 1, 1L << 31, 0, 0, 0, hghca.address().mac());
-  }
-
-  private Optional<PortInfo> portInfo() {
-    try {
-      return hghca.portInfo();
-    } catch (RuntimeException e) {
-      throw Failures.of("cannot query the port of " + name.name(), e);
-    }
-  }
-
-  /** A state that does not exist is libibverbs' "invalid state". */
-  private static PortState state(PortInfo info) {
-    PortState[] known = PortState.values();
-    return info.portState() < known.length ? known[info.portState()] : PortState.NOP;
+    return port.attributes(number);
   }
 
   @Override
-  public Gid queryGid(int port, int index) {
+  public Gid queryGid(int number, int index) {
     check();
-    checkPort(port);
-    if (index < 0 || index >= gids.size()) {
-      throw new VerbsException(
-          Errno.ENODATA,
-          "GID index %d of %s is empty: there are %d".formatted(index, name.name(), gids.size()));
-    }
-    return gids.get(index);
-  }
-
-  /**
-   * The GID of our own that a vector starts from.
-   *
-   * @throws VerbsException EINVAL when its index holds none
-   */
-  Gid sourceGid(AddressVector vector) {
-    int index = vector.sourceGidIndex();
-    if (index >= gids.size()) {
-      throw new VerbsException(
-          Errno.EINVAL,
-          "source GID index %d of %s is empty: there are %d"
-              .formatted(index, name.name(), gids.size()));
-    }
-    return gids.get(index);
-  }
-
-  /** The index of one of our own GIDs. */
-  int gidIndex(Gid gid) {
-    int index = gids.indexOf(gid);
-    if (index < 0) {
-      throw new VerbsException(Errno.EINVAL, "GID %s is not one of %s".formatted(gid, name.name()));
-    }
-    return index;
+    return port.gid(number, index);
   }
 
   @Override
   public List<GidEntry> queryGidTable() {
     check();
-    return List.of(
-        new GidEntry(gids.get(0), 1, 0, GidType.ROCE_V1),
-        new GidEntry(gids.get(1), 1, 1, GidType.ROCE_V2));
+    return port.gidTable();
   }
 
   @Override
-  public int queryPkey(int port, int index) {
+  public int queryPkey(int number, int index) {
     check();
-    checkPort(port);
-    if (index != 0) {
-      throw new VerbsException(
-          Errno.EINVAL, "%s has no P_Key index %d, only 0".formatted(name.name(), index));
-    }
-    return DEFAULT_PKEY;
+    return port.pkey(number, index);
   }
 
   @Override
-  public int pkeyIndex(int port, int pkey) {
-    if (pkey != queryPkey(port, 0)) {
-      throw new VerbsException(
-          Errno.EINVAL, "%s does not hold P_Key 0x%04x".formatted(name.name(), pkey));
-    }
-    return 0;
+  public int pkeyIndex(int number, int pkey) {
+    check();
+    return port.pkeyIndex(number, pkey);
   }
 
   @Override
   public void addNeighbor(Gid gid, long mac) {
     check();
     hghca.neighbors().add(gid, mac);
-  }
-
-  /** The MAC of a GID, our own among them. */
-  long macOf(Gid gid) {
-    return gids.contains(gid) ? hghca.address().mac() : hghca.neighbors().resolve(gid);
   }
 
   @Override

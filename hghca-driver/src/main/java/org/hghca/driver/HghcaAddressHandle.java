@@ -35,14 +35,12 @@ final class HghcaAddressHandle extends Resource implements AddressHandle {
     this.vector = vector;
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
-      DeviceContext context = pd.deviceContext();
-      context.checkPort(vector.port());
-      context.checkGlobal(vector);
-      context.sourceGid(vector);
-      this.sourceMac = pd.device().address().mac();
-      this.destinationMac = context.macOf(vector.destination());
+      Port port = pd.deviceContext().port();
+      port.check(vector);
+      this.sourceMac = port.address().mac();
+      this.destinationMac = port.macOf(vector.destination());
       Optional<Integer> ip = vector.destination().ipv4();
-      this.sourceIp = ip.isPresent() ? pd.device().address().ip() : 0;
+      this.sourceIp = ip.isPresent() ? port.address().ip() : 0;
       this.destinationIp = ip.orElse(0);
       undo.forget();
     }
@@ -54,8 +52,8 @@ final class HghcaAddressHandle extends Resource implements AddressHandle {
    * @throws VerbsException EINVAL when the completion brings no header, or it was not for us
    */
   static AddressVector wayBack(
-      DeviceContext context, Completions completions, int index, MemorySegment grh, int port) {
-    context.checkPort(port);
+      Port port, Completions completions, int index, MemorySegment grh, int portNumber) {
+    port.check(portNumber);
     if ((completions.flags(index) & Completions.GRH) == 0) {
       throw new VerbsException(
           Errno.EINVAL,
@@ -66,12 +64,12 @@ final class HghcaAddressHandle extends Resource implements AddressHandle {
     GlobalRouteHeader header = GlobalRouteHeader.of(grh);
     return new AddressVector(
         header.sourceGid(),
-        context.gidIndex(header.destinationGid()),
+        port.gidIndex(header.destinationGid()),
         header.flowLabel(),
         header.hopLimit(),
         header.trafficClass(),
         0,
-        port);
+        portNumber);
   }
 
   int port() {

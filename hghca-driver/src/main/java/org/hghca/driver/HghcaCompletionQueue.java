@@ -321,29 +321,27 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
             ? WcStatus.WR_FLUSH_ERR
             : CompletionStatus.of(syndrome);
     qp.failed(send, status);
-    ReceiveShare share = qp.share();
-    if (share != null) {
-      due = share.addDue(due);
-    }
-    boolean givenBack = share != null && !send && status == WcStatus.WR_FLUSH_ERR;
-    if (!givenBack) {
-      failures[status.code()]++;
-    }
-    if (send) {
-      if (!qp.sends().isOldest(wqe)) {
-        return unknown(qp.number(), wqe, WqeOpcode.INVALID);
-      }
-      return qp.sends().complete(out, count, status.code(), vendorError, 0);
-    }
-    if (!qp.receives().isOldest(wqe)) {
+    if (!(send ? qp.sends().isOldest(wqe) : qp.receives().isOldest(wqe))) {
       return unknown(qp.number(), wqe, WqeOpcode.INVALID);
     }
-    if (givenBack) {
+    ReceiveShare share = qp.share();
+    int filled;
+    if (send) {
+      failures[status.code()]++;
+      filled = qp.sends().complete(out, count, status.code(), vendorError, 0);
+    } else if (share != null && status == WcStatus.WR_FLUSH_ERR) {
       share.flushOldest();
-      return 0;
+      filled = 0;
+    } else {
+      failures[status.code()]++;
+      qp.receives().complete(out, count, status.code(), WcOpcode.RECV, 0, vendorError, 0, 0, 0);
+      filled = 1;
     }
-    qp.receives().complete(out, count, status.code(), WcOpcode.RECV, 0, vendorError, 0, 0, 0);
-    return 1;
+    if (share != null) {
+      // Last: whoever serves the share already has to see all of this, or hear of it again.
+      due = share.addDue(due);
+    }
+    return filled;
   }
 
   /**
@@ -628,7 +626,11 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
         .retirement()
         .retire(
             describe(),
-            () -> device.commands().hw2swCq(number),
+            () -> {
+              device.commands().hw2swCq(number);
+              // An error of this queue must not be told of the next one with its number.
+              device.events().settle();
+            },
             memory::close,
             () -> {
               icm.close();

@@ -106,7 +106,8 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   public AddressHandle createAddressHandle(
       Completions completions, int index, MemorySegment grh, int port) {
     checkOpen();
-    return createAddressHandle(HghcaAddressHandle.wayBack(context, completions, index, grh, port));
+    return createAddressHandle(
+        HghcaAddressHandle.wayBack(context.port(), completions, index, grh, port));
   }
 
   @Override

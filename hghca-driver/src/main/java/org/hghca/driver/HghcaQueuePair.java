@@ -378,6 +378,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     if (device.health().isDead()) {
       throw wrongState("receive", index);
     }
+    receives.check(request, index);
     if (!flushed.post(request)) {
       return false;
     }
@@ -414,6 +415,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       give(from, to, next);
     } catch (RuntimeException e) {
       change(to, from);
+      if (device.health().isDead()) {
+        deviceFailed(); // that was before: a queue pair on its way to RESET took no notice
+      }
       tellShare();
       throw Failures.of("cannot modify " + describe(), e);
     }
@@ -536,7 +540,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
 
   @Override
   public void addTo(Tally tally) {
-    tally.add(sends.posted(), receives.posted() + flushed.posted(), sends.doorbells());
+    // What the shared queue deals, and deals again, was posted to it.
+    long received = share == null ? receives.posted() + flushed.posted() : 0;
+    tally.add(sends.posted(), received, sends.doorbells());
   }
 
   @Override

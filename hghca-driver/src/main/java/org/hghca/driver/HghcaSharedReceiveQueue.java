@@ -27,7 +27,7 @@ import org.hghca.verbs.VerbsException;
  * <p>Its lock is also the receive lock of the queue pairs: above that of the completion queues, and
  * never taken under one.
  */
-final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQueue {
+final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQueue, Tally.Counted {
   private final HghcaProtectionDomain pd;
   private final Health health;
   private final Limits limits;
@@ -67,6 +67,7 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
       this.scratch = new ReceiveRequest(maxSge);
       this.requests = new SharedRequests(attributes.capacity(), maxSge);
       this.limit = attributes.limit();
+      pd.deviceContext().count(this);
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a shared receive queue", e);
@@ -425,9 +426,20 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
     }
   }
 
+  @Override
+  public void addTo(Tally tally) {
+    lock.lock();
+    try {
+      tally.add(0, requests.posted(), 0);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Requests that are left are forgotten; no queue pair uses it. */
   @Override
   void release() {
+    pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);
   }
 }

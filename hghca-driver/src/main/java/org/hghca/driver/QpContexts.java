@@ -101,8 +101,7 @@ final class QpContexts {
     c.set(SERVICE_TYPE, serviceType(qp.type()));
     c.set(MSG_MAX, MAX_MESSAGE_LOG);
     // A datagram is one packet, and there is no path whose MTU could be set.
-    Mtu mtu =
-        qp.type() == QpType.UD ? qp.domain().deviceContext().queryPort(1).activeMtu() : Mtu.MTU_256;
+    Mtu mtu = qp.type() == QpType.UD ? qp.domain().deviceContext().port().mtu() : Mtu.MTU_256;
     c.set(MTU, mtu.code());
     c.set(SQ_ENTRY_SIZE, geometry.sendStrideLog());
     c.set(RQ_ENTRY_SIZE, geometry.receiveStrideLog());
@@ -160,11 +159,11 @@ final class QpContexts {
       QpAttribute attribute, QpAttributes a, QueuePairContext c, DeviceContext device) {
     switch (attribute) {
       case PORT -> {
-        device.checkPort(a.port());
+        device.port().check(a.port());
         c.set(PORT, a.port());
       }
       case PKEY_INDEX -> {
-        device.queryPkey(1, a.pkeyIndex());
+        device.port().checkPkeyIndex(a.pkeyIndex());
         c.set(PKEY_INDEX, a.pkeyIndex());
       }
       case ACCESS_FLAGS -> {
@@ -175,7 +174,7 @@ final class QpContexts {
       case QKEY -> c.set(QKEY, a.qkey());
       case AV -> addressVector(a.addressVector(), c, device);
       case PATH_MTU -> {
-        Mtu most = device.queryPort(1).activeMtu();
+        Mtu most = device.port().mtu();
         if (a.pathMtu().compareTo(most) > 0) {
           throw new VerbsException(
               Errno.EINVAL,
@@ -212,9 +211,8 @@ final class QpContexts {
   }
 
   private static void addressVector(AddressVector av, QueuePairContext c, DeviceContext device) {
-    device.checkPort(av.port());
-    device.checkGlobal(av);
-    Gid own = device.sourceGid(av);
+    Port port = device.port();
+    Gid own = port.check(av);
     c.set(HAS_GRH, 1);
     c.set(MGID_INDEX, av.sourceGidIndex());
     c.set(HOP_LIMIT, av.hopLimit());
@@ -223,8 +221,8 @@ final class QpContexts {
     c.set(FLOW_LABEL, av.flowLabel());
     c.setLong(REMOTE_GID_HIGH, av.destination().subnetPrefix());
     c.setLong(REMOTE_GID_LOW, av.destination().interfaceId());
-    c.sourceMac(device.hghca().address().mac());
-    c.destinationMac(device.macOf(av.destination()));
+    c.sourceMac(port.address().mac());
+    c.destinationMac(port.macOf(av.destination()));
     c.set(SOURCE_IP, own.ipv4().orElse(0));
     c.set(DESTINATION_IP, av.destination().ipv4().orElse(0));
   }

@@ -65,10 +65,8 @@ final class ReceiveRing {
    * @param index its place in the caller's list
    */
   boolean post(ReceiveRequest request, int index) {
+    check(request, index);
     int count = request.sgeCount();
-    if (count > maxSge) {
-      throw tooManyElements(count, index);
-    }
     int at = head;
     if (at - (int) TAIL.getAcquire(this) >= depth) {
       return false;
@@ -89,6 +87,18 @@ final class ReceiveRing {
     posted++;
     NextUnit.writeReceive(ring, offset, (int) (next + UNIT - offset) / UNIT);
     return true;
+  }
+
+  /**
+   * Checks that a slot can hold a request.
+   *
+   * @throws BadRequestException EINVAL when it has too many elements
+   */
+  void check(ReceiveRequest request, int index) {
+    int count = request.sgeCount();
+    if (count > maxSge) {
+      throw tooManyElements(count, index);
+    }
   }
 
   private BadRequestException tooManyElements(int count, int index) {

@@ -74,6 +74,11 @@ final class SharedRequests {
     return wrIds.length - freeCount;
   }
 
+  /** How many requests were added so far. */
+  long posted() {
+    return posted;
+  }
+
   int waiting() {
     return waiting;
   }

@@ -10,6 +10,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
+import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
@@ -90,6 +91,45 @@ class ErrorsMeanwhileTest {
     assertThat(it.function.isClosed()).isTrue();
     // All that waited for the reset was freed by it, but a mailbox of the command that never ended.
     assertThat(it.function.mappingsAtClose()).isLessThanOrEqualTo(2);
+  }
+
+  @Test
+  void openingADeadDeviceFailsAndLeavesNothingBehind() {
+    try (DriverFixture it = new DriverFixture()) {
+      int domains = it.device.pdNumbers().inUse();
+      it.device.health().fail("it burns");
+      RdmaDevice name = it.context.device();
+      assertEio(() -> new DeviceContext(name, it.device, () -> {}));
+      assertThat(it.device.contexts()).containsExactly(it.context);
+      assertThat(it.device.pdNumbers().inUse()).isEqualTo(domains);
+    }
+  }
+
+  @Test
+  void aQueuePairWhoseResetKillsTheDeviceIsInError() {
+    try (DriverFixture it = new DriverFixture()) {
+      it.connect();
+      it.function.vanish();
+      assertEio(() -> it.qp.modify(QpAttributes.to(QpState.RESET)));
+      assertThat(it.qp.state()).isEqualTo(QpState.ERR);
+      assertEio(() -> it.qp.tryPostSend(new SendRequest().send()));
+    }
+  }
+
+  @Test
+  void aReceiveOfTooManyElementsIsRefusedInErrorToo() {
+    try (DriverFixture it = new DriverFixture()) {
+      it.connect();
+      it.qp.modify(QpAttributes.to(QpState.ERR));
+      ReceiveRequest request = new ReceiveRequest(32);
+      for (int i = 0; i <= it.qp.capabilities().maxReceiveSge(); i++) {
+        request.sge(4096, 8, 1);
+      }
+      assertThatThrownBy(() -> it.qp.tryPostReceive(request))
+          .hasMessageContaining("scatter/gather elements")
+          .hasMessageContaining("EINVAL");
+      assertThat(it.qp.tryPostReceive(new ReceiveRequest())).isTrue();
+    }
   }
 
   @Test

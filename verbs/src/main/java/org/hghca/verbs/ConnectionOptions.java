@@ -26,6 +26,10 @@ public record ConnectionOptions(
     int retryCount,
     int rnrRetry) {
 
+  public ConnectionOptions {
+    access = Set.copyOf(access);
+  }
+
   /**
    * Port 1, GID 0, MTU 1024, remote reads and writes, and the times and counts of the ping-pongs.
    */
@@ -46,6 +50,11 @@ public record ConnectionOptions(
         port, gidIndex, mtu, access, readAtomic, minRnrTimer, timeout, retryCount, rnrRetry);
   }
 
+  public ConnectionOptions withGidIndex(int index) {
+    return new ConnectionOptions(
+        port, index, pathMtu, access, readAtomic, minRnrTimer, timeout, retryCount, rnrRetry);
+  }
+
   /** What the peer may do through the queue pair; atomics are not among the {@link #DEFAULT}s. */
   public ConnectionOptions withAccess(AccessFlag... flags) {
     return new ConnectionOptions(
@@ -58,6 +67,11 @@ public record ConnectionOptions(
         timeout,
         retryCount,
         rnrRetry);
+  }
+
+  public ConnectionOptions withReadAtomic(int count) {
+    return new ConnectionOptions(
+        port, gidIndex, pathMtu, access, count, minRnrTimer, timeout, retryCount, rnrRetry);
   }
 
   /** Attributes that take a fresh queue pair to INIT. */

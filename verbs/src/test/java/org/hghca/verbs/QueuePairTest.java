@@ -215,6 +215,17 @@ class QueuePairTest {
   }
 
   @Test
+  void eachOptionIsChangedAloneAndTheOthersStay() {
+    ConnectionOptions options =
+        new ConnectionOptions(2, 3, Mtu.MTU_256, Set.of(AccessFlag.REMOTE_READ), 4, 5, 6, 1, 2);
+
+    assertThat(options.withGidIndex(1).withAccess(AccessFlag.REMOTE_ATOMIC).withReadAtomic(16))
+        .isEqualTo(
+            new ConnectionOptions(
+                2, 1, Mtu.MTU_256, Set.of(AccessFlag.REMOTE_ATOMIC), 16, 5, 6, 1, 2));
+  }
+
+  @Test
   void exchangeThatFailsIsPassedOn() {
     IllegalStateException failure = new IllegalStateException("peer is gone");
 

@@ -109,18 +109,7 @@ final class RcSetup {
   }
 
   RcSetup readAtomic(int value) {
-    ConnectionOptions c = connection;
-    connection =
-        new ConnectionOptions(
-            c.port(),
-            c.gidIndex(),
-            c.pathMtu(),
-            c.access(),
-            value,
-            c.minRnrTimer(),
-            c.timeout(),
-            c.retryCount(),
-            c.rnrRetry());
+    connection = connection.withReadAtomic(value);
     return this;
   }
 

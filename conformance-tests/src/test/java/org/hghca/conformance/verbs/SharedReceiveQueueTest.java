@@ -601,6 +601,24 @@ class SharedReceiveQueueTest {
   }
 
   @Test
+  void aRequestIsCountedOnceHoweverOftenItIsDealt() {
+    try (SharedReceivers it = SharedReceivers.inline(8, 2)) {
+      it.post(0, 8);
+      assertThat(it.fabric.right().counters().receivesPosted()).as("some wait").isEqualTo(8);
+      toError(it.receivers.getFirst());
+      it.fabric.settle();
+      assertThat(Wc.drain(it.received)).isEmpty();
+      it.send(1);
+      it.received(1);
+      it.post(0, 1);
+      assertThat(it.fabric.right().counters().receivesPosted()).as("some again").isEqualTo(9);
+      it.receivers.forEach(QueuePair::close);
+      it.srq.close();
+      assertThat(it.fabric.right().counters().receivesPosted()).as("all closed").isEqualTo(9);
+    }
+  }
+
+  @Test
   void aProgramThatWaitsForCompletionsIsNotWokenForWhatIsGivenBack() throws Exception {
     try (SharedReceivers it = SharedReceivers.inline(8, 1)) {
       it.post(0, 8);
