@@ -59,11 +59,14 @@ final class DeviceContext extends Resource implements HghcaContext {
       this.uar = hghca.uars().allocate();
       undo.add(uar::close);
       this.queuePd = hghca.pdNumbers().allocate();
+      undo.add(() -> hghca.pdNumbers().free(queuePd));
+      hghca.contexts().add(this);
+      undo.add(() -> hghca.contexts().remove(this));
+      hghca.health().check(); // whoever found out may have missed it
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot open " + name.name(), e);
     }
-    hghca.contexts().add(this);
     this.gids = List.of(Gid.ofMac(hghca.address().mac()), Gid.ofIpv4(hghca.address().ip()));
   }
 

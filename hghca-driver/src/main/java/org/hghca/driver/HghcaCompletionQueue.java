@@ -201,8 +201,13 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
 
   @Override
   public int poll(Completions out, int max) {
-    long at = place(index);
-    if (Cqe.owner(ring, at) == Cqe.SENTINEL && !hasFlushing) {
+    int at = index;
+    // An empty place tells only when nobody was about to go beyond it: who finds the queue empty
+    // may wait for an event, which completions that are there already do not give.
+    if (Cqe.owner(ring, place(at)) == Cqe.SENTINEL
+        && !hasFlushing
+        && !lock.isHeld()
+        && at == index) {
       checkAlive();
       return 0;
     }
@@ -628,7 +633,11 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
         .retirement()
         .retire(
             describe(),
-            () -> device.commands().hw2swCq(number),
+            () -> {
+              device.commands().hw2swCq(number);
+              // What is told of this queue must not be taken for the next one's of its number.
+              device.events().settle();
+            },
             memory::close,
             () -> {
               icm.close();
