@@ -166,7 +166,7 @@ class RacesTest {
       // It has looked at the device's health when it wants a domain.
       synchronized (it.device.pdNumbers()) {
         opening.start();
-        while (opening.getState() != Thread.State.BLOCKED) {
+        while (opening.isAlive() && opening.getState() != Thread.State.BLOCKED) {
           Thread.onSpinWait();
         }
         it.device.health().fail("it burns");
