@@ -153,7 +153,8 @@ final class EventThread {
   /** Reads all there is; returns whether there was anything, so that there may be more. */
   private boolean round() {
     boolean found = read();
-    for (HghcaCompletionQueue queue : watched) {
+    // A copy: the set itself would show us again what is added while we look, without end.
+    for (HghcaCompletionQueue queue : List.copyOf(watched)) {
       // Removed first: whoever asks while we look adds it again.
       watched.remove(queue);
       look(queue, false);

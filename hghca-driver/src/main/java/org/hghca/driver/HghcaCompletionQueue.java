@@ -201,8 +201,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
 
   @Override
   public int poll(Completions out, int max) {
-    long at = place(index);
-    if (Cqe.owner(ring, at) == Cqe.SENTINEL && !hasFlushing) {
+    if (isEmpty()) {
       checkAlive();
       return 0;
     }
@@ -229,6 +228,24 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       HghcaSharedReceiveQueue.serveAll(found);
     }
     return count;
+  }
+
+  /**
+   * Whether there is nothing to take, without the lock. An empty place tells only when nobody was
+   * about to go beyond it: who finds the queue empty may wait for an event, which completions that
+   * are there already do not give.
+   */
+  private boolean isEmpty() {
+    try {
+      int at = index;
+      return Cqe.owner(ring, place(at)) == Cqe.SENTINEL
+          && !hasFlushing
+          && !lock.isHeld()
+          && at == index;
+    } catch (IllegalStateException e) {
+      checkOpen(); // the memory of a queue that is closed ends with its device
+      throw e;
+    }
   }
 
   /** The shares that a shared receive queue has to look at, once the lock is free. */
@@ -628,7 +645,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
             describe(),
             () -> {
               device.commands().hw2swCq(number);
-              // An error of this queue must not be told of the next one with its number.
+              // What is told of this queue must not be taken for the next one's of its number.
               device.events().settle();
             },
             memory::close,

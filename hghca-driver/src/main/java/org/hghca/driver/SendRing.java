@@ -545,7 +545,12 @@ final class SendRing {
 
   /** Forgets everything. The ring is not open; callers hold the completion queue's lock. */
   void reset() {
-    head = 0;
-    TAIL.setRelease(this, 0);
+    lock(); // half of it would look like room
+    try {
+      head = 0;
+      TAIL.setRelease(this, 0);
+    } finally {
+      unlock();
+    }
   }
 }

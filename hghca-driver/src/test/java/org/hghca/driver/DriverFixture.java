@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.Locator;
@@ -28,6 +29,11 @@ final class DriverFixture implements AutoCloseable {
           pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sendDepth(4).receiveDepth(4));
 
   void connect() {
+    connect(qp);
+  }
+
+  /** Makes a queue pair its own peer. */
+  void connect(QueuePair qp) {
     ConnectionOptions options = ConnectionOptions.DEFAULT;
     qp.modify(options.toInit(QpType.RC));
     qp.modify(options.toRtr(QpType.RC, new QpEndpoint(0, qp.number(), 7, context.queryGid(1, 0))));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QpAttributes;
@@ -150,6 +151,21 @@ class ErrorsMeanwhileTest {
           .hasMessageContaining("a new MR")
           .hasMessageContaining("EBUSY");
     }
+  }
+
+  @Test
+  void whatIsClosedSaysSoAlsoWhenItsMemoryIsGone() {
+    DriverFixture it = new DriverFixture();
+    it.connect();
+    it.close();
+    assertThat(it.function.isClosed()).isTrue();
+    assertThatThrownBy(() -> it.cq.poll(new Completions(1)))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("is closed");
+    assertThatThrownBy(() -> it.qp.tryPostSend(new SendRequest().send()))
+        .hasMessageContaining("is closed");
+    assertThatThrownBy(() -> it.qp.tryPostReceive(new ReceiveRequest()))
+        .hasMessageContaining("is closed");
   }
 
   @Test

@@ -36,6 +36,7 @@ class SendRingTest {
 
   private final MemorySegment memory = Arena.ofAuto().allocate(16 * SLOT, 4096);
   private final List<Long> doorbells = new ArrayList<>();
+  private final SpinLock lock = new SpinLock();
   private final SendRing ring =
       new SendRing(
           QpType.RC,
@@ -50,7 +51,7 @@ class SendRingTest {
           2,
           28,
           false,
-          new SpinLock(),
+          lock,
           () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
 
   @BeforeEach
@@ -82,6 +83,21 @@ class SendRingTest {
     assertThatThrownBy(() -> ring.post(request().send().sge(LOCAL, 64, LKEY)))
         .hasMessageContaining("not open");
     assertThat(doorbells).isEmpty();
+  }
+
+  @Test
+  void aRingIsNotResetInTheMiddleOfAPost() throws InterruptedException {
+    ring.post(request().send().sge(LOCAL, 64, LKEY));
+    lock.lock(); // as who posts
+    Thread resetting = Thread.ofPlatform().daemon().start(ring::reset);
+    for (int i = 0; i < 1000; i++) {
+      Thread.yield();
+    }
+    int meanwhile = ring.outstanding();
+    lock.unlock();
+    resetting.join();
+    assertThat(meanwhile).isEqualTo(1);
+    assertThat(ring.outstanding()).isZero();
   }
 
   @Test

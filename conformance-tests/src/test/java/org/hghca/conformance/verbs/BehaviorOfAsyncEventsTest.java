@@ -29,8 +29,8 @@ class BehaviorOfAsyncEventsTest {
   private static AsyncEvent next(Context context) throws InterruptedException {
     return context
         .asyncEvents()
-        .await(Duration.ofSeconds(2))
-        .orElseThrow(() -> new AssertionError("no event after 2 s"));
+        .await(Duration.ofSeconds(10))
+        .orElseThrow(() -> new AssertionError("no event after 10 s"));
   }
 
   @Test
