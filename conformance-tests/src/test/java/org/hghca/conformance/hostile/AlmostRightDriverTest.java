@@ -239,8 +239,7 @@ class AlmostRightDriverTest {
   }
 
   private void doorbell() {
-    List<QueuePair> all =
-        List.of(victim.left, victim.right, victim.sharer, victim.unreliable, victim.datagram);
+    List<QueuePair> all = victim.queuePairs();
     long value =
         Doorbell.sendQueue(
             all.get(random.nextInt(all.size())).number(),

@@ -162,7 +162,7 @@ class HostileDriverTest {
     int qpn =
         random.nextInt(8) == 0
             ? random.nextInt(1 << 24)
-            : random.nextBoolean() ? victim.left.number() : victim.right.number();
+            : victim.queuePairs().get(random.nextInt(5)).number();
     long value =
         Doorbell.sendQueue(
             qpn,
@@ -191,8 +191,11 @@ class HostileDriverTest {
                 .rdmaWrite(victim.buffer.address() + number(random), victim.buffer.rkey())
                 .sge(victim.buffer, 0, random.nextInt(4096))
                 .signaled());
-      } else {
+      } else if (random.nextBoolean()) {
         victim.send();
+      } else {
+        victim.told.requestNotify(random.nextBoolean());
+        victim.tryOthers();
       }
       victim.queue.poll(new Completions(4));
       victim.buffer.segment().get(ValueLayout.JAVA_BYTE, 0);

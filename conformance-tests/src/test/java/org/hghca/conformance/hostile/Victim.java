@@ -160,6 +160,10 @@ final class Victim implements AutoCloseable {
     qp.modify(OPTIONS.toRts(qp.type(), 0));
   }
 
+  List<QueuePair> queuePairs() {
+    return List.of(left, right, sharer, unreliable, datagram);
+  }
+
   Saboteur device() {
     return HostileProvider.device(name);
   }
@@ -249,7 +253,7 @@ final class Victim implements AutoCloseable {
 
   /** Takes every queue pair to RESET and connects it again; forgets what was to poll. */
   void reset() {
-    for (QueuePair qp : List.of(left, right, sharer, unreliable, datagram)) {
+    for (QueuePair qp : queuePairs()) {
       qp.modify(QpAttributes.to(QpState.RESET));
     }
     connect(left, right);
