@@ -82,7 +82,16 @@ final class EventQueue implements AutoCloseable {
     int count = 0;
     while (count <= mask) {
       long at = place(index);
-      if (Eqe.owner(ring, at) != Eqe.OWNER_SOFTWARE) {
+      int owner = Eqe.owner(ring, at);
+      if (owner != Eqe.OWNER_SOFTWARE) {
+        if (owner != Eqe.OWNER_HARDWARE) {
+          // Neither side would ever go on from here.
+          device
+              .health()
+              .fail(
+                  "entry %d of EQ 0x%x has owner byte 0x%02x, which is nobody's"
+                      .formatted(index & mask, number, owner));
+        }
         break;
       }
       int type = Eqe.type(ring, at);

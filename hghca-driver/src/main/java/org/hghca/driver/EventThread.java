@@ -121,11 +121,18 @@ final class EventThread {
 
   private void run() {
     try {
+      long swept = System.nanoTime();
       while (!stopping && !device.health().isDead()) {
         if (round()) {
           vain = 0;
         } else {
           await();
+        }
+        // By the clock: interrupts and events of others may come all the time.
+        long now = System.nanoTime();
+        if (now - swept >= SWEEP_NANOS && !queues.isEmpty()) {
+          sweep();
+          swept = now;
         }
       }
     } catch (Throwable e) { // whatever it is, somebody waits for this thread
@@ -165,9 +172,7 @@ final class EventThread {
 
   private void await() {
     if (interrupts) {
-      if (device.function().interrupts().await(SWEEP_NANOS) == 0) {
-        sweep();
-      }
+      device.function().interrupts().await(SWEEP_NANOS);
     } else if (queues.isEmpty() && watched.isEmpty()) {
       LockSupport.park(this);
     } else {

@@ -157,7 +157,7 @@ class HostileDeviceTest {
           }
 
           @Override
-          public boolean dmaWrite(MemorySegment bytes) {
+          public boolean dmaWrite(long iova, MemorySegment bytes) {
             return !isReached();
           }
         };
@@ -217,7 +217,7 @@ class HostileDeviceTest {
   private static Sabotage completions(Consumer<MemorySegment> change) {
     return new Sabotage() {
       @Override
-      public boolean dmaWrite(MemorySegment bytes) {
+      public boolean dmaWrite(long iova, MemorySegment bytes) {
         if (bytes.byteSize() == Cqe.SIZE) {
           change.accept(bytes);
         }

@@ -1,7 +1,9 @@
 package org.hghca.conformance.hostile;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
@@ -16,6 +18,7 @@ import org.hghca.model.SoftwareHca;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -53,6 +56,32 @@ class HostileDriverTest {
     }
     victim.closeAll();
     assertThat(device.mappingsAtClose()).as("seed %d", seed).isZero();
+    try (Victim next = Victim.open(name)) {
+      next.exchange();
+    }
+  }
+
+  /** A failure inside must not begin anew with each attempt to tell of it. */
+  @Test
+  void aBusThatThrowsDoesNotKeepTheHcaBusyForEver() {
+    String name = Victim.newName();
+    Victim victim = Victim.open(name);
+    Saboteur device = victim.device();
+    assertTimeoutPreemptively(
+        Duration.ofSeconds(60),
+        () -> {
+          device.turn(
+              new Sabotage() {
+                @Override
+                public boolean dmaWrite(long iova, MemorySegment bytes) {
+                  throw new IllegalStateException("made up");
+                }
+              });
+          victim.send();
+        });
+    assertThat(device.hca().faults()).anyMatch(fault -> fault.startsWith("internal failure"));
+    device.turn(Sabotage.NONE);
+    victim.closeAll();
     try (Victim next = Victim.open(name)) {
       next.exchange();
     }
@@ -133,7 +162,7 @@ class HostileDriverTest {
     int qpn =
         random.nextInt(8) == 0
             ? random.nextInt(1 << 24)
-            : random.nextBoolean() ? victim.left.number() : victim.right.number();
+            : victim.queuePairs().get(random.nextInt(5)).number();
     long value =
         Doorbell.sendQueue(
             qpn,
@@ -162,8 +191,11 @@ class HostileDriverTest {
                 .rdmaWrite(victim.buffer.address() + number(random), victim.buffer.rkey())
                 .sge(victim.buffer, 0, random.nextInt(4096))
                 .signaled());
-      } else {
+      } else if (random.nextBoolean()) {
         victim.send();
+      } else {
+        victim.told.requestNotify(random.nextBoolean());
+        victim.tryOthers();
       }
       victim.queue.poll(new Completions(4));
       victim.buffer.segment().get(ValueLayout.JAVA_BYTE, 0);

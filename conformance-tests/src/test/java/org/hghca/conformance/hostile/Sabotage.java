@@ -39,10 +39,11 @@ interface Sabotage {
   /**
    * The device is about to write host memory.
    *
+   * @param iova where
    * @param bytes what it writes, to be changed at will
    * @return false to lose the write without telling the device
    */
-  default boolean dmaWrite(MemorySegment bytes) {
+  default boolean dmaWrite(long iova, MemorySegment bytes) {
     return true;
   }
 

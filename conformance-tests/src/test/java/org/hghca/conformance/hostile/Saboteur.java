@@ -73,6 +73,13 @@ final class Saboteur implements EmulatedFunction {
     }
   }
 
+  /** Reads host memory on its own account; zeros where it cannot. */
+  MemorySegment read(long iova, long length) {
+    MemorySegment bytes = Arena.ofAuto().allocate(length);
+    boolean done = host.read(iova, bytes, 0, length);
+    return done ? bytes : bytes.fill((byte) 0);
+  }
+
   @Override
   public void attach(DeviceBus bus) {
     host = bus;
@@ -94,7 +101,7 @@ final class Saboteur implements EmulatedFunction {
             }
             try (Arena arena = Arena.ofConfined()) {
               MemorySegment copy = arena.allocate(length).copyFrom(source.asSlice(offset, length));
-              return !how.dmaWrite(copy) || bus.write(iova, copy, 0, length);
+              return !how.dmaWrite(iova, copy) || bus.write(iova, copy, 0, length);
             }
           }
 

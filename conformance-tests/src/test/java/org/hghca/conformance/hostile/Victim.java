@@ -2,32 +2,76 @@ package org.hghca.conformance.hostile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.Mtu;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.Reregistration;
 import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.SharedReceiveQueue;
+import org.hghca.verbs.SharedReceiveQueueAttributes;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 
-/** A program on a bad device: two queue pairs of one device that are connected to each other. */
+/**
+ * A program on a bad device: two reliable queue pairs that are connected to each other, and one of
+ * each type that is connected to itself; the reliable one among those has atomics and shares its
+ * receives. A channel tells of their completions.
+ */
 final class Victim implements AutoCloseable {
   static final Duration LIMIT = Duration.ofMillis(30);
 
+  /** How many completions {@link #sendOthers} brings. */
+  static final int OTHERS = 7;
+
+  /** For what the event thread tells, which looks at least twice a second. */
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
   private static final AtomicInteger NAMES = new AtomicInteger();
   private static final int SIZE = 4096;
+
+  /** Bytes of a message to itself, with the place of the header of a datagram. */
+  private static final int SHORT = 64;
+
+  private static final int HEADER = 40;
+
+  /** Where the others receive, and where they count. */
+  private static final int SINK = 2 * SIZE;
+
+  private static final int COUNTER = SINK + 1024;
+  private static final int QKEY = 0x11111111;
+  private static final Set<AccessFlag> ACCESS =
+      Set.of(
+          AccessFlag.LOCAL_WRITE,
+          AccessFlag.REMOTE_WRITE,
+          AccessFlag.REMOTE_READ,
+          AccessFlag.REMOTE_ATOMIC);
+  private static final ConnectionOptions OPTIONS =
+      new ConnectionOptions(1, 0, Mtu.MTU_1024, ACCESS, 1, 12, 14, 7, 7);
 
   /** What was made, newest first. */
   private final ArrayDeque<AutoCloseable> made = new ArrayDeque<>();
@@ -38,6 +82,14 @@ final class Victim implements AutoCloseable {
   QueuePair left;
   QueuePair right;
   MemoryRegion buffer;
+  CompletionChannel channel;
+  CompletionQueue told;
+  SharedReceiveQueue shared;
+  QueuePair sharer;
+  QueuePair unreliable;
+  QueuePair datagram;
+  private AddressHandle toItself;
+  private int sent;
 
   private Victim(String name) {
     this.name = name;
@@ -74,36 +126,104 @@ final class Victim implements AutoCloseable {
     context = made(RdmaDevices.open(locator(name)));
     ProtectionDomain pd = made(context.allocateProtectionDomain());
     queue = made(context.createCompletionQueue(16));
-    buffer =
-        made(
-            pd.allocate(
-                2 * SIZE, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ));
+    buffer = made(pd.allocate(3 * SIZE, ACCESS));
     left = made(pd.createQueuePair(attributes()));
     right = made(pd.createQueuePair(attributes()));
-    connect();
+    connect(left, right);
+    connect(right, left);
+    channel = made(context.createCompletionChannel());
+    told =
+        made(context.createCompletionQueue(CompletionQueueAttributes.of(32).withChannel(channel)));
+    shared = made(pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(16, 1)));
+    sharer = made(pd.createQueuePair(small(QpType.RC).sharedReceiveQueue(shared)));
+    unreliable = made(pd.createQueuePair(small(QpType.UC)));
+    datagram = made(pd.createQueuePair(small(QpType.UD)));
+    for (QueuePair qp : List.of(sharer, unreliable, datagram)) {
+      connect(qp, qp);
+    }
+    toItself = made(pd.createAddressHandle(AddressVector.to(context.queryGid(1, 0), 0)));
   }
 
   private QueuePairAttributes attributes() {
     return QueuePairAttributes.rc(queue, queue).sendDepth(16).receiveDepth(16);
   }
 
-  private void connect() {
-    ConnectionOptions options = ConnectionOptions.DEFAULT;
-    for (QueuePair qp : new QueuePair[] {left, right}) {
-      QueuePair peer = qp.equals(left) ? right : left;
-      qp.modify(options.toInit(qp.type()));
-      qp.modify(
-          options.toRtr(qp.type(), new QpEndpoint(0, peer.number(), 0, context.queryGid(1, 0))));
-      qp.modify(options.toRts(qp.type(), 0));
-    }
+  private QueuePairAttributes small(QpType type) {
+    return QueuePairAttributes.of(type, told, told).sendDepth(8).receiveDepth(8);
+  }
+
+  /** Takes a queue pair from RESET to RTS. */
+  void connect(QueuePair qp, QueuePair peer) {
+    qp.modify(OPTIONS.toInit(qp.type()));
+    qp.modify(
+        OPTIONS.toRtr(qp.type(), new QpEndpoint(0, peer.number(), 0, context.queryGid(1, 0))));
+    qp.modify(OPTIONS.toRts(qp.type(), 0));
+  }
+
+  List<QueuePair> queuePairs() {
+    return List.of(left, right, sharer, unreliable, datagram);
   }
 
   Saboteur device() {
     return HostileProvider.device(name);
   }
 
-  /** Sends a message from one queue pair to the other, and checks that it arrives. */
+  /** One message of each kind; checks that all arrive and are told of. */
   void exchange() {
+    exchangeReliably();
+    buffer.reregister(Reregistration.to(ACCESS.toArray(AccessFlag[]::new)));
+    told.requestNotify(false);
+    sendOthers();
+    assertThat(awaitChannel()).isEqualTo(told);
+    Completions completions = new Completions(16);
+    int found = 0;
+    for (int n = told.poll(completions); n > 0; n = told.poll(completions)) {
+      for (int i = 0; i < n; i++) {
+        assertThat(completions.status(i)).isEqualTo(WcStatus.SUCCESS);
+      }
+      found += n;
+    }
+    assertThat(found).isEqualTo(OTHERS);
+    assertThat(buffer.segment().get(ValueLayout.JAVA_LONG, COUNTER)).isEqualTo(sent);
+  }
+
+  /** Waits for a completion event, not for ever. */
+  CompletionQueue awaitChannel() {
+    try {
+      return channel
+          .await(PATIENCE)
+          .orElseThrow(() -> new AssertionError("nobody tells of completions"));
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Posts {@link #OTHERS} requests, on the queue pairs that are connected to themselves. */
+  void sendOthers() {
+    SendRequest send = new SendRequest();
+    ReceiveRequest receive = new ReceiveRequest();
+    shared.postReceive(receive.wrId(10).into(buffer, SINK, SHORT));
+    sharer.postSend(send.wrId(11).send().sge(buffer, 0, SHORT).signaled());
+    sharer.postSend(
+        send.wrId(12)
+            .fetchAndAdd(buffer.address() + COUNTER, buffer.rkey(), 1)
+            .sge(buffer, COUNTER + 8, 8)
+            .signaled());
+    sent++;
+    unreliable.postReceive(receive.wrId(13).into(buffer, SINK + SHORT, SHORT));
+    unreliable.postSend(send.wrId(14).sendWithImmediate(5).sge(buffer, 0, SHORT).signaled());
+    datagram.postReceive(receive.wrId(15).into(buffer, SINK + 2 * SHORT, HEADER + SHORT));
+    datagram.postSend(
+        send.wrId(16)
+            .send()
+            .to(toItself, datagram.number(), QKEY)
+            .sge(buffer, 0, SHORT)
+            .signaled()
+            .solicited());
+  }
+
+  /** Sends a message from one queue pair to the other, and checks that it arrives. */
+  private void exchangeReliably() {
     send();
     Completions completions = new Completions(16);
     int found = 0;
@@ -116,6 +236,49 @@ final class Victim implements AutoCloseable {
     assertThat(found).isEqualTo(2);
     assertThat(buffer.segment().asSlice(SIZE, SIZE).mismatch(buffer.segment().asSlice(0, SIZE)))
         .isEqualTo(-1);
+  }
+
+  /** Posts the others if there is room, and polls, whatever comes of it. */
+  void tryOthers() {
+    try {
+      sendOthers();
+    } catch (BadRequestException e) {
+      // a queue is full or in error
+    }
+    Completions room = new Completions(16);
+    while (told.poll(room) > 0) {
+      // none matters
+    }
+  }
+
+  /** Takes every queue pair to RESET and connects it again; forgets what was to poll. */
+  void reset() {
+    for (QueuePair qp : queuePairs()) {
+      qp.modify(QpAttributes.to(QpState.RESET));
+    }
+    connect(left, right);
+    connect(right, left);
+    for (QueuePair qp : List.of(sharer, unreliable, datagram)) {
+      connect(qp, qp);
+    }
+    Completions room = new Completions(16);
+    for (CompletionQueue each : List.of(queue, told)) {
+      while (each.poll(room) > 0) {
+        // of before
+      }
+    }
+    while (channel.poll().isPresent()) {
+      // of before
+    }
+  }
+
+  /** Destroys a queue pair and makes another one. */
+  void remake() {
+    made.remove(datagram);
+    datagram.close();
+    datagram = left.protectionDomain().createQueuePair(small(QpType.UD));
+    made.push(datagram);
+    connect(datagram, datagram);
   }
 
   /** Posts a message from one queue pair to the other. */

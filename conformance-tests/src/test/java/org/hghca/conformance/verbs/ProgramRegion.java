@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.hghca.conformance.verbs.Pieces.Piece;
+import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 
@@ -17,6 +18,13 @@ import org.hghca.verbs.ProtectionDomain;
  * depend on which of them comes first.
  */
 final class ProgramRegion {
+  static final AccessFlag[] ACCESS = {
+    AccessFlag.LOCAL_WRITE,
+    AccessFlag.REMOTE_WRITE,
+    AccessFlag.REMOTE_READ,
+    AccessFlag.REMOTE_ATOMIC
+  };
+
   private static final int TRIES = 4;
 
   private final Arena arena = Arena.ofShared();
@@ -28,7 +36,7 @@ final class ProgramRegion {
     long size = random.nextLong(1, 1 << random.nextInt(8, 17));
     MemorySegment memory = arena.allocate(size + 4096, 4096).asSlice(random.nextInt(4096), size);
     this.expected = arena.allocate(size);
-    this.region = pd.register(memory, Side.ALL);
+    this.region = pd.register(memory, ACCESS);
   }
 
   MemoryRegion region() {
@@ -56,6 +64,30 @@ final class ProgramRegion {
       }
     }
     return Optional.empty();
+  }
+
+  /** A part of 8 bytes at a multiple of 8 that nobody uses; from now on it is in use. */
+  Optional<Pieces> takeWord(SplittableRandom random) {
+    for (int i = 0; i < TRIES; i++) {
+      long offset = random.nextLong(region.length());
+      offset += -(region.address() + offset) & Long.BYTES - 1;
+      Pieces word = Pieces.one(offset, Long.BYTES);
+      if (end(word) <= region.length() && busy.stream().noneMatch(b -> overlap(b, word))) {
+        busy.add(word);
+        return Optional.of(word);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** The number that a part of 8 bytes ought to hold. */
+  long expectedWord(Pieces word) {
+    return expected.get(ValueLayout.JAVA_LONG_UNALIGNED, start(word));
+  }
+
+  /** The device is to leave a number in a part of 8 bytes. */
+  void expectWord(Pieces word, long value) {
+    expected.set(ValueLayout.JAVA_LONG_UNALIGNED, start(word), value);
   }
 
   private static long start(Pieces pieces) {

@@ -24,6 +24,11 @@ final class ProgramRun implements AutoCloseable {
   private static final int CONNECTIONS = 3;
   private static final int REGIONS = 4;
   private static final long MOST_BYTES = 9000;
+  private static final List<WrOpcode> OPCODES =
+      Stream.concat(
+              Stream.of(MessageSizeTest.OPCODES),
+              Stream.of(WrOpcode.ATOMIC_CMP_AND_SWP, WrOpcode.ATOMIC_FETCH_AND_ADD))
+          .toList();
 
   private final Fabric fabric;
   private final ProgramSide[] sides;
@@ -108,6 +113,7 @@ final class ProgramRun implements AutoCloseable {
     RcSetup setup =
         new RcSetup()
             .mtu(Mtu.values()[random.nextInt(5)])
+            .qpAccess(ProgramRegion.ACCESS)
             .readAtomic(1 << random.nextInt(4))
             .psns(random.nextInt(1 << 24), random.nextInt(1 << 24))
             .retries(20, 7, 10, 3);
@@ -160,16 +166,22 @@ final class ProgramRun implements AutoCloseable {
   }
 
   private void send(ReferenceQp end, int side, Flaw wanted, SplittableRandom random) {
-    WrOpcode opcode = MessageSizeTest.OPCODES[random.nextInt(MessageSizeTest.OPCODES.length)];
+    WrOpcode opcode = OPCODES.get(random.nextInt(OPCODES.size()));
+    boolean atomic =
+        opcode == WrOpcode.ATOMIC_CMP_AND_SWP || opcode == WrOpcode.ATOMIC_FETCH_AND_ADD;
     boolean rdma = opcode != WrOpcode.SEND && opcode != WrOpcode.SEND_WITH_IMM;
     Flaw flaw = wanted == Flaw.REMOTE_KEY && !rdma ? Flaw.LOCAL_KEY : wanted;
     long most = random.nextInt(3) == 0 ? MOST_BYTES : ProgramSide.INLINE;
-    Part local = take(side, most, 1 + random.nextInt(ProgramSide.SGES), random).orElse(null);
+    Part local =
+        atomic
+            ? takeExactly(side, Long.BYTES, random)
+            : take(side, most, 1 + random.nextInt(ProgramSide.SGES), random).orElse(null);
     if (local == null) {
       return;
     }
     long length = local.pieces().total();
-    Part remote = rdma ? takeExactly(1 - side, length, random) : null;
+    Part remote =
+        atomic ? takeWord(1 - side, random) : rdma ? takeExactly(1 - side, length, random) : null;
     long room = end.roomForNext(opcode);
     boolean tooLong = !end.hasFailed() && !end.peer.hasFailed() && room >= 0 && length > room;
     if (rdma && remote == null
@@ -186,12 +198,13 @@ final class ProgramRun implements AutoCloseable {
     }
     // Without virtual time only completions tell that the devices are at rest.
     boolean signaled = random.nextBoolean() || !fabric.hasVirtualTime();
-    Op op = new Op(++lastWrId, opcode, signaled, flaw, random.nextInt(), local, remote);
-    (opcode == WrOpcode.RDMA_READ ? remote : local)
-        .region()
-        .randomize((opcode == WrOpcode.RDMA_READ ? remote : local).pieces(), random);
+    Part source = opcode == WrOpcode.RDMA_READ || atomic ? remote : local;
+    source.region().randomize(source.pieces(), random);
+    long[] operands = atomic ? operands(remote, random) : null;
+    Op op = new Op(++lastWrId, opcode, signaled, flaw, random.nextInt(), local, remote, operands);
     boolean inline =
         opcode != WrOpcode.RDMA_READ
+            && !atomic
             && flaw == Flaw.NONE
             && length <= ProgramSide.INLINE
             && random.nextBoolean();
@@ -206,6 +219,17 @@ final class ProgramRun implements AutoCloseable {
     if (tooLong) {
       settle();
     }
+  }
+
+  private Part takeWord(int side, SplittableRandom random) {
+    ProgramRegion region = ProgramSide.any(sides[side].regions, random);
+    return region.takeWord(random).map(pieces -> new Part(region, pieces)).orElse(null);
+  }
+
+  /** Half of the comparisons find what they compare with. */
+  private static long[] operands(Part word, SplittableRandom random) {
+    long there = word.region().expectedWord(word.pieces());
+    return new long[] {random.nextBoolean() ? there : random.nextLong(), random.nextLong()};
   }
 
   private Part takeExactly(int side, long length, SplittableRandom random) {
@@ -226,6 +250,9 @@ final class ProgramRun implements AutoCloseable {
       case SEND -> send.send();
       case SEND_WITH_IMM -> send.sendWithImmediate(op.immediate());
       case RDMA_WRITE -> send.rdmaWrite(address, rkey);
+      case ATOMIC_CMP_AND_SWP ->
+          send.compareAndSwap(address, rkey, op.operands()[0], op.operands()[1]);
+      case ATOMIC_FETCH_AND_ADD -> send.fetchAndAdd(address, rkey, op.operands()[1]);
       case RDMA_WRITE_WITH_IMM -> send.rdmaWriteWithImmediate(address, rkey, op.immediate());
       default -> send.rdmaRead(address, rkey);
     }

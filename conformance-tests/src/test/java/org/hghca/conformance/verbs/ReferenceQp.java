@@ -30,6 +30,7 @@ final class ReferenceQp {
    * A request.
    *
    * @param remote where RDMA reads or writes; null for the others
+   * @param operands of an atomic one: compare, and swap or add; null for the others
    */
   record Op(
       long wrId,
@@ -38,10 +39,11 @@ final class ReferenceQp {
       Flaw flaw,
       int immediate,
       Part local,
-      Part remote) {
+      Part remote,
+      long[] operands) {
 
     static Op receive(long wrId, Part into) {
-      return new Op(wrId, null, true, Flaw.NONE, 0, into, null);
+      return new Op(wrId, null, true, Flaw.NONE, 0, into, null, null);
     }
 
     long length() {
@@ -56,8 +58,23 @@ final class ReferenceQp {
       return opcode == WrOpcode.RDMA_WRITE || opcode == WrOpcode.RDMA_WRITE_WITH_IMM;
     }
 
+    private boolean isAtomic() {
+      return operands != null;
+    }
+
+    /** What an atomic request leaves in memory. */
+    private long result(long before) {
+      if (opcode == WrOpcode.ATOMIC_FETCH_AND_ADD) {
+        return before + operands[1];
+      }
+      return before == operands[0] ? operands[1] : before;
+    }
+
     /** What the request may have changed when it did not end well. */
     private List<Part> targets() {
+      if (isAtomic()) {
+        return List.of(local, remote);
+      }
       if (opcode == null || opcode == WrOpcode.RDMA_READ) {
         return List.of(local);
       }
@@ -75,7 +92,11 @@ final class ReferenceQp {
       if (status != WcStatus.SUCCESS) {
         return true;
       }
-      boolean counts = opcode.isReceive() || opcode == WcOpcode.RDMA_READ;
+      boolean counts =
+          opcode.isReceive()
+              || opcode == WcOpcode.RDMA_READ
+              || opcode == WcOpcode.COMP_SWAP
+              || opcode == WcOpcode.FETCH_ADD;
       return found.opcode() == opcode
           && (!counts || found.bytes() == bytes)
           && (!found.hasImmediate() || found.immediate() == immediate);
@@ -212,6 +233,10 @@ final class ReferenceQp {
       op.remote().region().expect(op.remote().pieces(), op.local().region(), op.local().pieces());
     } else if (op.opcode() == WrOpcode.RDMA_READ) {
       op.local().region().expect(op.local().pieces(), op.remote().region(), op.remote().pieces());
+    } else if (op.isAtomic()) {
+      long before = op.remote().region().expectedWord(op.remote().pieces());
+      op.local().region().expectWord(op.local().pieces(), before);
+      op.remote().region().expectWord(op.remote().pieces(), op.result(before));
     }
     if (op.signaled()) {
       sendCompletions.add(

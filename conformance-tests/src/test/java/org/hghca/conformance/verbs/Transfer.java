@@ -108,6 +108,9 @@ final class Transfer {
   }
 
   static boolean takesReceive(WrOpcode opcode) {
-    return opcode != WrOpcode.RDMA_WRITE && opcode != WrOpcode.RDMA_READ;
+    return switch (opcode) {
+      case SEND, SEND_WITH_IMM, RDMA_WRITE_WITH_IMM -> true;
+      case RDMA_WRITE, RDMA_READ, ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD -> false;
+    };
   }
 }

@@ -114,6 +114,7 @@ final class EventRouting implements EventSink {
   /** The card has failed. It is reported once until a reset. */
   void catastrophe() {
     if (!catastropheReported) {
+      catastropheReported = true; // also while it is being reported, which may fail
       catastropheReported = report(EventType.LOCAL_CATAS_ERROR, 0, 0);
     }
   }

@@ -1,0 +1,388 @@
+package org.hghca.conformance.hostile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.io.File;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import org.hghca.abi.Eqe;
+import org.hghca.abi.EventType;
+import org.hghca.verbs.AsyncEvent;
+import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The driver on devices that tell of events wrongly: too many, none, of things that are not there,
+ * or of things that never happened. Nobody waits for ever, the thread that reads events goes on or
+ * the device is declared dead with its cause, and closing leaves no thread, mapping or descriptor.
+ */
+@Timeout(60)
+class HostileEventsTest {
+  private static final int FLOOD = 100_000;
+  private static final int LIMIT_SECONDS = 20;
+
+  private final String name = Victim.newName();
+  private EventForger forger;
+  private Victim victim;
+  private int descriptors;
+
+  @BeforeEach
+  void open() {
+    HostileProvider.plan(name, Sabotage.NONE);
+    victim = Victim.open(name);
+    victim.exchange(); // with all classes loaded and files opened
+    victim.closeAll();
+    descriptors = descriptors();
+    forger = new EventForger(name);
+    HostileProvider.plan(name, forger);
+    victim = Victim.open(name);
+    victim.exchange();
+    assertThat(forger.rings()).isGreaterThan(1);
+  }
+
+  @AfterEach
+  void closingLeavesNothing() {
+    Saboteur device = victim.device();
+    victim.closeAll();
+    assertThat(device.mappingsAtClose()).as("mappings").isZero();
+    assertThat(threads()).as("threads").isZero();
+    assertThat(descriptors()).as("descriptors").isLessThanOrEqualTo(descriptors);
+    HostileProvider.plan(name, Sabotage.NONE);
+    try (Victim next = Victim.open(name)) {
+      next.exchange();
+    }
+    assertThat(HostileProvider.device(name).mappingsAtClose()).isZero();
+  }
+
+  private static int descriptors() {
+    String[] open = new File("/proc/self/fd").list();
+    return open == null ? 0 : open.length;
+  }
+
+  private long threads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.isAlive() && thread.getName().endsWith("-" + name))
+        .count();
+  }
+
+  private static void await(BooleanSupplier done, String what) {
+    long start = System.nanoTime();
+    while (!done.getAsBoolean()) {
+      if (System.nanoTime() - start > Duration.ofSeconds(LIMIT_SECONDS).toNanos()) {
+        throw new AssertionError("waited in vain: " + what);
+      }
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Forges an entry, as soon as there is room for it. */
+  private void forge(int ring, int type, int subtype, int data) {
+    await(
+        () -> {
+          boolean done = forger.forge(ring, type, subtype, data);
+          if (!done) {
+            forger.interrupt(ring);
+          }
+          return done;
+        },
+        "nobody reads the event queue");
+  }
+
+  /** Any event but the one that says that the device is broken. */
+  private void forgeAny(SplittableRandom random) {
+    int ring = random.nextInt(forger.rings());
+    int type =
+        switch (random.nextInt(3)) {
+          case 0 -> random.nextInt(256);
+          case 1 -> Eqe.TYPE_COMPLETION;
+          default -> EventType.values()[random.nextInt(EventType.values().length)].code();
+        };
+    int data =
+        switch (random.nextInt(5)) {
+          case 0 -> random.nextInt();
+          case 1 -> random.nextInt(1 << 16);
+          case 2 -> victim.left.number();
+          case 3 -> victim.sharer.number();
+          default -> random.nextInt(8);
+        };
+    if (type != EventType.LOCAL_CATAS_ERROR.code()) {
+      forge(ring, type, random.nextInt(256), data);
+    }
+  }
+
+  /** Everything works, once the queue pairs that were said to have failed are reset. */
+  private void assertWorksOn() {
+    victim.reset();
+    victim.exchange();
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5})
+  void eventsOfThingsThatAreNotThereAreIgnored(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    for (int i = 0; i < 2_000; i++) {
+      forgeAny(random);
+    }
+    for (int ring = 0; ring < forger.rings(); ring++) {
+      forger.interrupt(ring);
+    }
+    assertWorksOn();
+    assertThat(threads()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aFloodOfEventsStopsNobody(boolean garbage) throws Exception {
+    AtomicBoolean over = new AtomicBoolean();
+    int number = victim.left.number();
+    Thread flood =
+        Thread.ofPlatform()
+            .daemon()
+            .start(
+                () -> {
+                  SplittableRandom random = new SplittableRandom(7);
+                  for (int i = 0; i < FLOOD && !over.get(); i++) {
+                    if (garbage) {
+                      forgeAny(random);
+                    } else if (i % 2 == 0) {
+                      forge(0, EventType.COMM_EST.code(), 0, number);
+                    } else {
+                      forge(1, Eqe.TYPE_COMPLETION, 0, i % 64);
+                    }
+                    if (i % 16 == 0) {
+                      forger.interrupt(i / 16 % forger.rings());
+                    }
+                  }
+                });
+    try {
+      for (int i = 0; flood.isAlive() || i < 20; i++) {
+        try (CompletionQueue queue =
+            victim.context.createCompletionQueue(
+                CompletionQueueAttributes.of(8).withChannel(victim.channel))) {
+          queue.requestNotify(i % 2 == 0);
+        }
+        victim.remake();
+      }
+    } finally {
+      over.set(true);
+      flood.join(Duration.ofSeconds(LIMIT_SECONDS));
+    }
+    assertThat(flood.isAlive()).isFalse();
+    assertWorksOn();
+  }
+
+  @Test
+  void lostInterruptsOnlyDelay() {
+    victim
+        .device()
+        .turn(
+            new Sabotage() {
+              @Override
+              public int raise(int vector) {
+                return 0;
+              }
+            });
+    victim.exchange();
+    victim.exchange();
+  }
+
+  /** What the device never tells of is found, though interrupts come all the time. */
+  @Test
+  void lostEventsOnlyDelayThoughInterruptsComeForNothing() throws Exception {
+    victim
+        .device()
+        .turn(
+            new Sabotage() {
+              @Override
+              public boolean dmaWrite(long iova, MemorySegment bytes) {
+                return !forger.isEvent(iova);
+              }
+            });
+    AtomicBoolean over = new AtomicBoolean();
+    Thread noise =
+        Thread.ofPlatform()
+            .daemon()
+            .start(
+                () -> {
+                  while (!over.get()) {
+                    forger.interrupt(1);
+                    Thread.yield();
+                  }
+                });
+    try {
+      victim.exchange();
+    } finally {
+      over.set(true);
+      noise.join(Duration.ofSeconds(LIMIT_SECONDS));
+    }
+  }
+
+  /** As {@link #lostEventsOnlyDelayThoughInterruptsComeForNothing}, with events of no use. */
+  @Test
+  void lostEventsOnlyDelayThoughOthersComeAllTheTime() throws Exception {
+    victim
+        .device()
+        .turn(
+            new Sabotage() {
+              @Override
+              public boolean dmaWrite(long iova, MemorySegment bytes) {
+                return !forger.isEvent(iova);
+              }
+            });
+    AtomicBoolean over = new AtomicBoolean();
+    Thread noise =
+        Thread.ofPlatform()
+            .daemon()
+            .start(
+                () -> {
+                  while (!over.get()) {
+                    forger.forge(0, 0xee, 0, 0);
+                    forger.interrupt(0);
+                  }
+                });
+    try {
+      victim.exchange();
+    } finally {
+      over.set(true);
+      noise.join(Duration.ofSeconds(LIMIT_SECONDS));
+    }
+  }
+
+  @Test
+  void interruptsForNothingAndInterruptsThatComeOftenDoNoHarm() {
+    for (int i = 0; i < 10_000; i++) {
+      victim.device().raise(i % 64);
+    }
+    victim
+        .device()
+        .turn(
+            new Sabotage() {
+              @Override
+              public int raise(int vector) {
+                return 1_000;
+              }
+            });
+    victim.exchange();
+  }
+
+  @Test
+  void completionEventsOfDestroyedQueuesAreIgnored() {
+    for (int i = 0; i < 500; i++) {
+      CompletionQueue queue =
+          victim.context.createCompletionQueue(
+              CompletionQueueAttributes.of(4).withChannel(victim.channel));
+      queue.requestNotify(false);
+      int cqn = i % 64;
+      forge(1, Eqe.TYPE_COMPLETION, 0, cqn);
+      forge(0, EventType.CQ_ERROR.code(), 0, cqn);
+      forger.interrupt(1);
+      queue.close();
+      forge(1, Eqe.TYPE_COMPLETION, 0, cqn);
+      forge(0, EventType.CQ_ERROR.code(), 0, cqn);
+      forger.interrupt(0);
+    }
+    assertWorksOn();
+  }
+
+  /** A lie costs the queue pair its connection, and no more. */
+  @ParameterizedTest
+  @ValueSource(ints = {0x05, 0x10, 0x11})
+  void aQueuePairThatIsSaidToHaveFailedWorksAgainAfterReset(int type) throws Exception {
+    while (victim.context.asyncEvents().poll().isPresent()) {
+      // of before
+    }
+    forge(0, type, 0, victim.left.number());
+    forger.interrupt(0);
+    AsyncEvent event =
+        victim.context.asyncEvents().await(Duration.ofSeconds(LIMIT_SECONDS)).orElseThrow();
+    assertThat(event.queuePair()).contains(victim.left);
+    assertThat(event.type())
+        .isIn(AsyncEventType.QP_FATAL, AsyncEventType.QP_REQ_ERR, AsyncEventType.QP_ACCESS_ERR);
+    event.acknowledge();
+    assertThat(victim.left.state()).isEqualTo(QpState.ERR);
+    assertWorksOn();
+  }
+
+  @Test
+  void aDeviceThatSaysItIsBrokenIsLetGoByAllWhoWait() {
+    var waiting = victim.channel.next();
+    forge(0, EventType.LOCAL_CATAS_ERROR.code(), 0, 0);
+    forger.interrupt(0);
+    assertThatThrownBy(() -> waiting.orTimeout(LIMIT_SECONDS, TimeUnit.SECONDS).join())
+        .isInstanceOf(CompletionException.class)
+        .cause()
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("LOCAL_CATAS_ERROR");
+    assertEnded("LOCAL_CATAS_ERROR");
+  }
+
+  /** Waiters are told that the device is dead, and why. */
+  private void assertEnded(String cause) {
+    VerbsException told =
+        catchThrowableOfType(
+            VerbsException.class, () -> victim.channel.await(Duration.ofSeconds(LIMIT_SECONDS)));
+    assertThat(told).isNotNull();
+    assertThat(told.errno()).isEqualTo(Errno.EIO);
+    assertThat(told).hasMessageContaining(cause).hasMessageContaining(name);
+    AsyncEvent fatal = null;
+    for (var e = victim.context.asyncEvents().poll();
+        e.isPresent();
+        e = victim.context.asyncEvents().poll()) {
+      fatal = e.get();
+      fatal.acknowledge();
+    }
+    assertThat(fatal).isNotNull();
+    assertThat(fatal.type()).isEqualTo(AsyncEventType.DEVICE_FATAL);
+    assertThatThrownBy(() -> victim.context.createCompletionQueue(1))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining(cause);
+    await(() -> threads() == 0, "the thread of a dead device ends");
+  }
+
+  /** Behind an entry that is neither side's nobody would ever look again. */
+  @ParameterizedTest
+  @ValueSource(ints = {0x01, 0x7f, 0x81, 0xff})
+  void anOwnerThatIsNobodyEndsTheDevice(int owner) {
+    forger.forge(0, 0, 0, 0, owner);
+    forger.interrupt(0);
+    await(() -> threads() == 0, "the device is declared dead");
+    assertEnded("owner byte 0x%02x".formatted(owner));
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+  void eventMemoryThatIsOverwrittenHangsNobody(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    try {
+      for (int i = 0; i < 200; i++) {
+        for (int n = random.nextInt(3); n > 0; n--) {
+          forger.scribble(random);
+        }
+        forger.interrupt(random.nextInt(forger.rings()));
+        victim.told.requestNotify(random.nextBoolean());
+        victim.tryOthers();
+      }
+      assertWorksOn();
+    } catch (VerbsException e) {
+      assertThat(e.errno()).as("%s", e).isIn(Errno.EIO, Errno.EINVAL, Errno.ENOMEM);
+      assertThat(e.errno() != Errno.EIO || e.getMessage().contains(name)).isTrue();
+    }
+  }
+}
