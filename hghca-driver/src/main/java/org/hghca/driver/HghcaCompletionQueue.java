@@ -1,6 +1,7 @@
 package org.hghca.driver;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.Optional;
 import org.hghca.abi.BthOpcode;
@@ -231,17 +232,14 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   }
 
   /**
-   * Whether there is nothing to take, without the lock. An empty place tells only when nobody was
-   * about to go beyond it: who finds the queue empty may wait for an event, which completions that
-   * are there already do not give.
+   * Whether there is nothing to take, without the lock. An empty place tells only when nobody has
+   * gone beyond it meanwhile, who moves the index before emptying the place: who finds the queue
+   * empty may wait for an event, which completions that are there already do not give.
    */
   private boolean isEmpty() {
     try {
       int at = index;
-      return Cqe.owner(ring, place(at)) == Cqe.SENTINEL
-          && !hasFlushing
-          && !lock.isHeld()
-          && at == index;
+      return Cqe.owner(ring, place(at)) == Cqe.SENTINEL && !hasFlushing && at == index;
     } catch (IllegalStateException e) {
       checkOpen(); // the memory of a queue that is closed ends with its device
       throw e;
@@ -283,10 +281,12 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     int immediate = Cqe.immediate(ring, at);
     int bytes = Cqe.byteCount(ring, at);
     int wqe = Cqe.wqeOffset(ring, at);
+    index++;
+    // Whoever sees the place empty sees that the queue goes on behind it.
+    VarHandle.storeStoreFence();
     // The place is empty before the request's slot is free: a request posted into that slot may
     // complete into this very place.
     Cqe.arm(ring, at);
-    index++;
     HghcaQueuePair qp = lastFound;
     if (qp == null || qp.number() != qpn) {
       qp = queuePairs.find(qpn);
@@ -442,8 +442,11 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
           MemorySegment.copy(ring, place(i), ring, place(first), Cqe.SIZE);
         }
       }
-      for (; index != first; index++) {
-        Cqe.arm(ring, place(index));
+      int old = index;
+      index = first;
+      VarHandle.storeStoreFence(); // as in taking one
+      for (; old != first; old++) {
+        Cqe.arm(ring, place(old));
       }
       flushing.remove(qp);
       hasFlushing = !flushing.isEmpty();

@@ -143,12 +143,13 @@ final class SendRing {
   /** How many requests may be outstanding: the depth, or 0 while the ring is closed. */
   private int limit;
 
-  private int head;
+  /** Requests posted since the ring began, or was reset. Only its low half is a position. */
+  private long head;
+
   private int tail;
+  private long postedBeforeReset;
 
-  /** Doorbells rung, and requests behind others that needed none: together all that were posted. */
-  private long doorbells;
-
+  /** Requests that stood behind others and needed no doorbell. */
   private long chained;
 
   /**
@@ -194,17 +195,16 @@ final class SendRing {
   boolean post(SendRequest request) {
     lock();
     try {
-      int at = head;
-      if (room(at) <= 0) {
+      long at = head;
+      if (room((int) at) <= 0) {
         return false;
       }
       int meaning = MEANINGS[(request.opcodeNumber() | variant) & MEANINGS.length - 1];
-      int slot = at & wrIds.length - 1;
+      int slot = (int) at & wrIds.length - 1;
       long offset = (long) slot << strideLog;
       int size = write(request, meaning, 0, offset);
       wrIds[slot] = request.wrId();
       head = at + 1;
-      doorbells++;
       uar.ringSendQueue(bell(request, meaning, size, offset));
       return true;
     } finally {
@@ -220,26 +220,26 @@ final class SendRing {
   int post(SendRequest[] requests, int from, int count) {
     lock();
     int posted = 0;
+    int chains = 0;
     long bell = 0;
     long previous = -1;
     try {
-      int wanted = Math.min(room(head), count);
+      int wanted = Math.min(room((int) head), count);
       while (posted < wanted) {
         SendRequest request = requests[from + posted];
-        int slot = head & wrIds.length - 1;
+        int slot = (int) head & wrIds.length - 1;
         int meaning = MEANINGS[(request.opcodeNumber() | variant) & MEANINGS.length - 1];
         long offset = (long) slot << strideLog;
         int size = write(request, meaning, posted, offset);
         int opcode = meaning & OPCODE;
         boolean fenced = request.isFenced();
         if (previous >= 0 && !fenced) {
-          chained++;
           NextUnit.link(ring, previous, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
         } else {
           if (previous >= 0) {
             uar.ringSendQueue(bell);
           }
-          doorbells++;
+          chains++;
           bell = bell(request, meaning, size, offset);
         }
         wrIds[slot] = request.wrId();
@@ -256,6 +256,7 @@ final class SendRing {
       if (previous >= 0) {
         uar.ringSendQueue(bell);
       }
+      chained += posted - chains;
       unlock();
     }
   }
@@ -489,17 +490,17 @@ final class SendRing {
 
   /** How many requests are outstanding. */
   int outstanding() {
-    return head - (int) TAIL.getAcquire(this);
+    return (int) head - (int) TAIL.getAcquire(this);
   }
 
   /** How many requests were posted so far. */
   long posted() {
-    return doorbells + chained;
+    return postedBeforeReset + head;
   }
 
   /** How many doorbells were rung so far. */
   long doorbells() {
-    return doorbells;
+    return posted() - chained;
   }
 
   /** Whether the oldest outstanding request stands at an offset of the ring. */
@@ -547,6 +548,7 @@ final class SendRing {
   void reset() {
     lock(); // half of it would look like room
     try {
+      postedBeforeReset += head;
       head = 0;
       TAIL.setRelease(this, 0);
     } finally {

@@ -41,14 +41,6 @@ final class SpinLock {
     }
   }
 
-  /**
-   * Whether somebody holds it at this moment. Where nobody does, what its last holder has done is
-   * seen.
-   */
-  boolean isHeld() {
-    return (int) HELD.getAcquire(this) == TAKEN;
-  }
-
   void unlock() {
     HELD.setRelease(this, FREE);
   }
