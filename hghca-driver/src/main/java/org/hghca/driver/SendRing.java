@@ -223,11 +223,12 @@ final class SendRing {
     int chains = 0;
     long bell = 0;
     long previous = -1;
+    long first = head;
     try {
-      int wanted = Math.min(room((int) head), count);
+      int wanted = Math.min(room((int) first), count);
       while (posted < wanted) {
         SendRequest request = requests[from + posted];
-        int slot = (int) head & wrIds.length - 1;
+        int slot = (int) first + posted & wrIds.length - 1;
         int meaning = MEANINGS[(request.opcodeNumber() | variant) & MEANINGS.length - 1];
         long offset = (long) slot << strideLog;
         int size = write(request, meaning, posted, offset);
@@ -237,22 +238,25 @@ final class SendRing {
           NextUnit.link(ring, previous, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
         } else {
           if (previous >= 0) {
+            head = first + posted;
             uar.ringSendQueue(bell);
           }
           chains++;
           bell = bell(request, meaning, size, offset);
         }
         wrIds[slot] = request.wrId();
-        head++;
         posted++;
         previous = offset;
         if (fenced) {
+          head = first + posted;
           uar.ringSendQueue(bell);
           previous = -1;
         }
       }
       return posted;
     } finally {
+      // Before the doorbell: what it covers may complete at once.
+      head = first + posted;
       if (previous >= 0) {
         uar.ringSendQueue(bell);
       }
