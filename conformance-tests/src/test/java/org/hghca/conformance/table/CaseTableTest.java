@@ -15,6 +15,9 @@ class CaseTableTest {
 
   @Test
   void theCommittedTableListsExactlyTheCasesThatExist() throws IOException {
+    if (!System.getProperty("hghca.table", "").isEmpty()) {
+      return; // this run makes it anew
+    }
     String now = CaseTable.render(CaseTable.rows(), row -> Outcome.NOT_RUN);
     assertThat(CaseTable.cases(Files.readString(CaseTable.committed())))
         .as("cases in %s; make it anew: %s", CaseTable.committed(), CaseTable.COMMAND)

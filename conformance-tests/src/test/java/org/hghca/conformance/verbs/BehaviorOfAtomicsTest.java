@@ -104,16 +104,16 @@ class BehaviorOfAtomicsTest {
 
   /** An atomic fails, and changes nothing. */
   private static void assertFails(
-      Players players, SendRequest request, long address, int lkey, WcStatus... possible) {
+      Players players, SendRequest request, long address, int lkey, WcStatus status) {
     set(players.server, OLD);
     players.client.qp().postSend(request.sge(address, 8, lkey).signaled());
-    assertThat(players.client.next().status()).isIn((Object[]) possible);
+    assertThat(players.client.next().status()).isEqualTo(status);
     assertThat(players.client.qp().query().state()).isEqualTo(QpState.ERR);
   }
 
-  private static void assertRefused(Players players, SendRequest request, WcStatus... possible) {
+  private static void assertRefused(Players players, SendRequest request, WcStatus status) {
     Player client = players.client;
-    assertFails(players, request, client.address(), client.region.lkey(), possible);
+    assertFails(players, request, client.address(), client.region.lkey(), status);
     assertThat(value(players.server)).isEqualTo(OLD);
   }
 
@@ -127,10 +127,10 @@ class BehaviorOfAtomicsTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_atomic.AtomicTest.test_atomic_invalid_qp_access",
-      says = "a queue pair without REMOTE_ATOMIC: REM_INV_REQ_ERR or REM_ACCESS_ERR")
+      says = "a queue pair without REMOTE_ATOMIC: REM_INV_REQ_ERR")
   void aQueuePairThatDoesNotAllowIt() {
     try (Players players = atomic().queuePairAccess(AccessFlag.LOCAL_WRITE).open()) {
-      assertRefused(players, add(players, 0, 0), WcStatus.REM_INV_REQ_ERR, WcStatus.REM_ACCESS_ERR);
+      assertRefused(players, add(players, 0, 0), WcStatus.REM_INV_REQ_ERR);
     }
   }
 
