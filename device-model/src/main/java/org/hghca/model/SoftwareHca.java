@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import org.hghca.abi.Bar;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.model.hca.Card;
 import org.hghca.model.hca.ConfigurationRegisters;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.Hca;
@@ -30,7 +31,7 @@ public final class SoftwareHca implements EmulatedFunction {
   private final Runnable onClose;
   private final Faults faults = new Faults();
   private final Port port;
-  private final Hca hca;
+  private final Card hca;
   private final ConfigurationRegisters configuration;
   private Cable cable;
   private boolean closed;
@@ -105,6 +106,14 @@ public final class SoftwareHca implements EmulatedFunction {
    */
   public List<String> faults() {
     return faults.list();
+  }
+
+  /**
+   * What was done to it that breaks the card as its makers built it, oldest first, each with the
+   * number of its line in the facts; always empty on a card by the document.
+   */
+  public List<String> hazards() {
+    return hca.hazards();
   }
 
   /** How many faults there were. */

@@ -1,5 +1,6 @@
 package org.hghca.model.hca;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.abi.Bar;
@@ -17,7 +18,7 @@ import org.hghca.vfio.DeviceBus;
  * The card: its registers, which any thread may access, and the work that follows from that, which
  * is done in steps by one thread at a time.
  */
-public final class Hca {
+public final class Hca implements Card {
   /** Packets that an HCA may send in a step before the others get their turn. */
   private static final int PACKETS_PER_STEP = 256;
 
@@ -105,21 +106,25 @@ public final class Hca {
     transport.workQueueFailed(qpn);
   }
 
+  @Override
   public void attach(DeviceBus bus) {
     host.attach(bus);
   }
 
   /** Lets the card reach host memory, or not: the bus master bit of configuration space. */
+  @Override
   public void busMaster(boolean on) {
     host.enable(on);
   }
 
   /** No register write is waited for any longer. */
+  @Override
   public void unplug() {
     unplugged = true;
   }
 
   /** A register read: the HCR by dwords; everything else is 0. */
+  @Override
   public long read(int bar, long offset, int width) {
     int at = bar == Bar.BAR0 && width >= BYTES_PER_DWORD ? hcrIndex(offset) : -1;
     // Of an 8-byte read the HCR answers the first dword.
@@ -132,6 +137,7 @@ public final class Hca {
   }
 
   /** Whether a register write is one that resets the card; it goes to {@link #reset}. */
+  @Override
   public boolean isReset(int bar, long offset, int width, long value) {
     return bar == Bar.BAR0
         && offset == profile.resetOffset()
@@ -144,6 +150,7 @@ public final class Hca {
    *
    * @return whether something was queued for {@link #step}
    */
+  @Override
   public boolean write(int bar, long offset, int width, long value) {
     if (bar == Bar.BAR2) {
       return writeUar((int) offset % Bar.UAR_PAGE_SIZE, width, value);
@@ -195,6 +202,7 @@ public final class Hca {
   }
 
   /** Whether register writes wait for {@link #step}. */
+  @Override
   public boolean hasWrites() {
     return writes.hasEntry();
   }
@@ -206,6 +214,7 @@ public final class Hca {
    * @param now nanoseconds
    * @return whether there was anything
    */
+  @Override
   public boolean step(long now) {
     transport.time(now);
     boolean worked = false;
@@ -230,6 +239,7 @@ public final class Hca {
   }
 
   /** Tells of the port when it has come up or gone down since the last call. Between steps only. */
+  @Override
   public void watchPort() {
     if (port.isUp() != portUp) {
       portUp = !portUp;
@@ -283,11 +293,13 @@ public final class Hca {
   }
 
   /** The card cannot go on as it should: its event is due. By the thread that does the steps. */
+  @Override
   public void failed() {
     catastrophe = true;
   }
 
   /** Puts everything back to how it was after power-on. Between steps only. */
+  @Override
   public void reset() {
     while (writes.hasEntry()) {
       writes.remove();
@@ -300,40 +312,54 @@ public final class Hca {
   }
 
   /** When {@link #step} is due without anything happening before, {@code Long.MAX_VALUE}: never. */
+  @Override
   public long nextDeadline() {
     return transport.nextDeadline();
   }
 
+  @Override
   public TransportCounters transportCounters() {
     return transport.counters();
   }
 
+  @Override
   public long doorbells() {
     return doorbellCount;
   }
 
+  @Override
   public long commands() {
     return commandCount;
   }
 
+  @Override
   public long completions() {
     return completionQueues.written();
   }
 
+  @Override
   public long events() {
     return eventQueues.written();
   }
 
+  @Override
   public long interrupts() {
     return eventQueues.interrupts();
   }
 
+  @Override
   public long eventOverruns() {
     return eventQueues.overruns();
   }
 
   /** Pages of host memory that hold contexts and translation tables. */
+  @Override
   public int icmPages() {
     return icm.mappedPages(false) + icm.mappedPages(true);
+  }
+
+  @Override
+  public List<String> hazards() {
+    return List.of();
   }
 }

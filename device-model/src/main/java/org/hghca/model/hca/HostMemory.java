@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.hghca.vfio.DeviceBus;
 
 /** The HCA's way to host memory: open only while configuration space lets it master the bus. */
-final class HostMemory {
+public final class HostMemory {
   private final Faults faults;
   private final Runnable catastrophe;
   private DeviceBus bus;
@@ -13,17 +13,17 @@ final class HostMemory {
   /**
    * @param catastrophe run when the card cannot reach a table of its own
    */
-  HostMemory(Faults faults, Runnable catastrophe) {
+  public HostMemory(Faults faults, Runnable catastrophe) {
     this.faults = faults;
     this.catastrophe = catastrophe;
   }
 
-  void attach(DeviceBus bus) {
+  public void attach(DeviceBus bus) {
     this.bus = bus;
   }
 
   /** Opens or closes the way: the bus master bit of the command register. */
-  void enable(boolean on) {
+  public void enable(boolean on) {
     enabled = on;
   }
 
@@ -32,7 +32,7 @@ final class HostMemory {
    *
    * @return whether all bytes were read; a refusal is recorded as a fault
    */
-  boolean read(long iova, MemorySegment target, long offset, long length) {
+  public boolean read(long iova, MemorySegment target, long offset, long length) {
     return enabled && bus.read(iova, target, offset, length) || refused("read", iova, length);
   }
 
@@ -41,17 +41,17 @@ final class HostMemory {
    *
    * @return whether all bytes were written; a refusal is recorded as a fault
    */
-  boolean write(long iova, MemorySegment source, long offset, long length) {
+  public boolean write(long iova, MemorySegment source, long offset, long length) {
     return enabled && bus.write(iova, source, offset, length) || refused("write", iova, length);
   }
 
   /** {@link #read} of a table entry as a whole, which the card cannot do without. */
-  boolean readTable(long iova, MemorySegment target, long length) {
+  public boolean readTable(long iova, MemorySegment target, long length) {
     return read(iova, target, 0, length) || lost();
   }
 
   /** {@link #write} of a table entry as a whole, which the card cannot do without. */
-  boolean writeTable(long iova, MemorySegment source, long length) {
+  public boolean writeTable(long iova, MemorySegment source, long length) {
     return write(iova, source, 0, length) || lost();
   }
 
@@ -61,7 +61,7 @@ final class HostMemory {
   }
 
   /** Raises an interrupt, which is a write to host memory too. */
-  void raise(int vector) {
+  public void raise(int vector) {
     if (enabled) {
       bus.raise(vector);
     }

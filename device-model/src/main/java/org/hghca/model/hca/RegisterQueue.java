@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * producers and one consumer that allocates nothing. An entry is a number that says what was
  * written and the value.
  */
-final class RegisterQueue {
+public final class RegisterQueue {
   private static final int CAPACITY = 4096;
   private static final int MASK = CAPACITY - 1;
 
@@ -21,7 +21,7 @@ final class RegisterQueue {
   private final AtomicLong tail = new AtomicLong();
   private long head;
 
-  RegisterQueue() {
+  public RegisterQueue() {
     for (int i = 0; i < CAPACITY; i++) {
       turns.set(i, i);
     }
@@ -32,7 +32,7 @@ final class RegisterQueue {
    *
    * @return whether there was room
    */
-  boolean offer(int register, long value) {
+  public boolean offer(int register, long value) {
     while (true) {
       long at = tail.get();
       int place = (int) at & MASK;
@@ -51,21 +51,21 @@ final class RegisterQueue {
   }
 
   /** Whether there is an entry; the consumer's thread, or while it stands still. */
-  boolean hasEntry() {
+  public boolean hasEntry() {
     return turns.get((int) head & MASK) == head + 1;
   }
 
   /** What the oldest entry, which must be there, was written to. */
-  int register() {
+  public int register() {
     return registers[(int) head & MASK];
   }
 
-  long value() {
+  public long value() {
     return values[(int) head & MASK];
   }
 
   /** Takes the oldest entry out. */
-  void remove() {
+  public void remove() {
     turns.set((int) head & MASK, head + CAPACITY);
     head++;
   }

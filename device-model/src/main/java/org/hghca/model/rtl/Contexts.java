@@ -1,0 +1,11 @@
+package org.hghca.model.rtl;
+
+/** The contexts on the chip. Numbers alias: only the low 13 bits of a number count. */
+interface Contexts {
+
+  /** The queue pair of a number; never null, but perhaps never programmed. */
+  QueuePair queuePair(int qpn);
+
+  /** The completion queue of a number; never null, but perhaps not the card's. */
+  CompletionQueue completionQueue(int cqn);
+}

@@ -1,0 +1,33 @@
+package org.hghca.model.rtl;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What was done to the card that breaks it. The first 64 are kept. The effects are played where
+ * they happen; this is how a test, or whoever looks from outside, learns of the cause. Thread-safe.
+ */
+final class Hazards {
+  private static final int KEPT = 64;
+
+  private final List<String> struck = new ArrayList<>();
+
+  /**
+   * Records one.
+   *
+   * @param line its number: 12.1 to 12.12, or 2.3 for commands that hang
+   */
+  synchronized void strike(String line, String what) {
+    if (struck.size() < KEPT) {
+      struck.add(line + ": " + what);
+    }
+  }
+
+  synchronized List<String> list() {
+    return List.copyOf(struck);
+  }
+
+  synchronized void clear() {
+    struck.clear();
+  }
+}
