@@ -7,7 +7,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.profile.Unsupported;
 import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.support.descriptor.ClassSource;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
@@ -16,10 +19,11 @@ import org.junit.platform.launcher.TestPlan;
 /**
  * Writes the table of all {@linkplain VerbsCase cases} when tests end: to {@code
  * conformance-tests/target/verbs-behaviour.md}, and to what the system property {@code hghca.table}
- * names, relative to the project's folder, if every case was run.
+ * names, relative to the project's folder, if every case was run on every profile. The build runs
+ * them on one profile after the other; the results of the others are those of their last run.
  */
 public final class CaseResults implements TestExecutionListener {
-  private final Map<String, Outcome> outcomes = new ConcurrentHashMap<>();
+  private final Map<String, Result> results = new ConcurrentHashMap<>();
 
   /** Used by the test platform. */
   public CaseResults() {}
@@ -34,40 +38,53 @@ public final class CaseResults implements TestExecutionListener {
     record(
         test,
         switch (result.getStatus()) {
-          case SUCCESSFUL -> Outcome.PASSED;
-          case ABORTED -> Outcome.NOT_RUN;
-          case FAILED -> Outcome.FAILED;
+          case SUCCESSFUL -> Result.of(Outcome.PASSED);
+          case ABORTED ->
+              notRun(result.getThrowable().map(Throwable::getMessage).orElse("no reason"));
+          case FAILED -> Result.of(Outcome.FAILED);
         });
   }
 
   @Override
   public void executionSkipped(TestIdentifier test, String reason) {
-    record(test, Outcome.NOT_RUN);
+    record(test, notRun(reason));
   }
 
-  private void record(TestIdentifier test, Outcome outcome) {
-    if (test.getSource().orElse(null) instanceof MethodSource method) {
-      String key = CaseTable.key(method.getClassName(), method.getMethodName());
-      outcomes.merge(key, outcome, Outcome::worse);
+  private static Result notRun(String reason) {
+    return Unsupported.features(reason)
+        .map(missing -> new Result(Outcome.UNSUPPORTED, List.of(missing)))
+        .orElse(Result.NOT_RUN);
+  }
+
+  private void record(TestIdentifier test, Result result) {
+    switch (test.getSource().orElse(null)) {
+      case MethodSource method ->
+          results.merge(
+              CaseTable.key(method.getClassName(), method.getMethodName()), result, Result::and);
+      case ClassSource type -> results.merge(type.getClassName(), result, Result::and);
+      case null, default -> {
+        // a suite or an engine
+      }
     }
-  }
-
-  private Outcome outcome(Row row) {
-    return outcomes.getOrDefault(row.test(), Outcome.NOT_RUN);
   }
 
   @Override
   public void testPlanExecutionFinished(TestPlan plan) {
     List<Row> rows = CaseTable.rows();
-    List<Row> tested = rows.stream().filter(Row::hasTest).toList();
-    if (tested.stream().allMatch(row -> outcome(row) == Outcome.NOT_RUN)) {
+    ProfileResults here = new ProfileResults(TestProfile.name(), results);
+    if (here.isEmpty(rows)) {
       return;
     }
-    String table = CaseTable.render(rows, this::outcome);
+    here.save();
+    List<ProfileResults> all =
+        CaseTable.PROFILES.stream()
+            .map(name -> name.equals(here.profile()) ? here : ProfileResults.load(name))
+            .toList();
+    String table = CaseTable.render(rows, all);
     Path project = CaseTable.project();
     write(project.resolve("conformance-tests/target/verbs-behaviour.md"), table);
     String wanted = System.getProperty("hghca.table", "");
-    if (!wanted.isEmpty() && tested.stream().noneMatch(row -> outcome(row) == Outcome.NOT_RUN)) {
+    if (!wanted.isEmpty() && all.stream().allMatch(profile -> profile.isComplete(rows))) {
       write(project.resolve(wanted), table);
     }
   }

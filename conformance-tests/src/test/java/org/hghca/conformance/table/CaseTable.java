@@ -7,15 +7,19 @@ import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** All cases of how verbs behave, and how the table of them looks. */
 final class CaseTable {
   /** How the committed table is made anew. */
   static final String COMMAND = "mvn verify -Dhghca.table=docs/verbs-behaviour.md";
+
+  /** The profiles that run every case, in the order of the build. */
+  static final List<String> PROFILES = List.of("s", "r1");
 
   private static final String PACKAGE = "org/hghca/conformance";
   private static final String CLASS = ".class";
@@ -78,42 +82,65 @@ final class CaseTable {
     return className + "#" + method;
   }
 
-  /** The table as Markdown. */
-  static String render(List<Row> rows, Function<Row, Outcome> outcomes) {
-    Map<String, Integer> counts = new TreeMap<>();
-    rows.forEach(row -> counts.merge(row.result(outcomes.apply(row)), 1, Integer::sum));
+  /** The table as Markdown, with a column for each profile. */
+  static String render(List<Row> rows, List<ProfileResults> profiles) {
     StringBuilder text = new StringBuilder(64 * 1024);
     text.append("# How the verbs behave\n\n")
         .append("Every case that rdma-core's own tests ask of a device, and some that they do not")
         .append(" ask, with the test that\nproves it and its result. Made by the conformance")
         .append(" tests; not to be edited. To make it anew:\n\n```\n")
         .append(COMMAND)
-        .append("\n```\n\n");
-    text.append("Run against: ")
-        .append(DEVICE.isEmpty() ? "software HCAs, reading S" : DEVICE)
+        .append("\n```\n\nRun against: ")
+        .append(DEVICE.isEmpty() ? "software HCAs" : DEVICE)
         .append(". Cases: ")
-        .append(rows.size());
-    counts.forEach((result, count) -> text.append(", ").append(count).append(' ').append(result));
-    text.append(".\n\nUNSUPPORTED: the verb fails with EOPNOTSUPP and does nothing else.\n");
+        .append(rows.size())
+        .append(".\n\n");
+    profiles.forEach(profile -> text.append(summary(rows, profile)));
+    text.append(Missing.render(rows, profiles));
     Tier tier = null;
     for (Row row : rows) {
       if (row.tier() != tier) {
         tier = row.tier();
-        text.append("\n## ")
-            .append(tier.title())
-            .append("\n\n| case | must | test | result |\n|---|---|---|---|\n");
+        text.append("\n## ").append(tier.title()).append("\n\n| case | must | test |");
+        profiles.forEach(profile -> text.append(' ').append(title(profile.profile())).append(" |"));
+        text.append("\n|---|---|---|").append("---|".repeat(profiles.size())).append('\n');
       }
-      text.append(row.prefix()).append(' ').append(row.result(outcomes.apply(row))).append(" |\n");
+      text.append(row.prefix());
+      for (ProfileResults profile : profiles) {
+        text.append(' ').append(row.result(profile.of(row.test()))).append(" |");
+      }
+      text.append('\n');
     }
     return text.toString();
+  }
+
+  /** How people call a profile. */
+  static String title(String profile) {
+    return profile.toUpperCase(Locale.ROOT);
+  }
+
+  private static String summary(List<Row> rows, ProfileResults profile) {
+    Map<String, Integer> counts = new TreeMap<>();
+    for (Row row : rows) {
+      String result = row.result(profile.of(row.test()));
+      counts.merge(Row.kind(result), 1, Integer::sum);
+    }
+    return counts.entrySet().stream()
+        .map(count -> count.getValue() + " " + count.getKey())
+        .collect(Collectors.joining(", ", "- %s: ".formatted(title(profile.profile())), ".\n"));
   }
 
   /** The lines of a rendered table without their results. */
   static List<String> cases(String rendered) {
     return rendered
+        .substring(Math.max(0, rendered.indexOf("\n## Tier")))
         .lines()
         .filter(line -> line.startsWith("| ") && !line.startsWith("| case |"))
-        .map(line -> line.substring(0, line.lastIndexOf('|', line.length() - 2) + 1))
+        .map(line -> line.substring(0, line.indexOf('|', endOfMust(line)) + 1))
         .toList();
+  }
+
+  private static int endOfMust(String line) {
+    return line.indexOf('|', line.indexOf('|', 1) + 1) + 1;
   }
 }

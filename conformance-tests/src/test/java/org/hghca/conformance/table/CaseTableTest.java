@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** The table of the verbs' behaviour, and the committed one. */
@@ -13,12 +14,20 @@ class CaseTableTest {
     return new Row(Tier.REQUIRED, "source", "must", test, "reason", unsupported);
   }
 
+  private static List<ProfileResults> none() {
+    return List.of(new ProfileResults("s", Map.of()), new ProfileResults("r1", Map.of()));
+  }
+
+  private static List<ProfileResults> all(String test, Result result) {
+    return List.of(new ProfileResults("s", Map.of(test, result)));
+  }
+
   @Test
   void theCommittedTableListsExactlyTheCasesThatExist() throws IOException {
     if (!System.getProperty("hghca.table", "").isEmpty()) {
       return; // this run makes it anew
     }
-    String now = CaseTable.render(CaseTable.rows(), row -> Outcome.NOT_RUN);
+    String now = CaseTable.render(CaseTable.rows(), none());
     assertThat(CaseTable.cases(Files.readString(CaseTable.committed())))
         .as("cases in %s; make it anew: %s", CaseTable.committed(), CaseTable.COMMAND)
         .containsExactlyElementsOf(CaseTable.cases(now));
@@ -50,19 +59,36 @@ class CaseTableTest {
   }
 
   @Test
+  void aCaseOfWhichSomethingRanHasPassedAndSaysWhatDidNot() {
+    Result missing = new Result(Outcome.UNSUPPORTED, List.of("ATOMICS (7.3, 9)"));
+    assertThat(missing.text()).isEqualTo("UNSUPPORTED: ATOMICS (7.3, 9)");
+    assertThat(missing.and(Result.of(Outcome.PASSED)).text())
+        .isEqualTo("passed, but for ATOMICS (7.3, 9)");
+    assertThat(missing.and(Result.of(Outcome.FAILED)).text()).isEqualTo("failed");
+  }
+
+  @Test
+  void whatIsSaidOfAClassHoldsForItsTests() {
+    Result missing = new Result(Outcome.UNSUPPORTED, List.of("ATOMICS (7.3, 9)"));
+    ProfileResults results = new ProfileResults("r1", Map.of("a.Test", missing));
+    assertThat(results.of("a.Test#b")).isEqualTo(missing);
+    assertThat(results.of("a.Other#b")).isEqualTo(Result.NOT_RUN);
+  }
+
+  @Test
   void whatIsUnsupportedIsSaidOnlyWhenItsTestPassed() {
-    assertThat(row("a.Test#b", true).result(Outcome.PASSED)).isEqualTo("UNSUPPORTED");
-    assertThat(row("a.Test#b", true).result(Outcome.FAILED)).isEqualTo("failed");
-    assertThat(row("a.Test#b", false).result(Outcome.PASSED)).isEqualTo("passed");
-    assertThat(row("", true).result(Outcome.NOT_RUN)).isEqualTo("UNSUPPORTED");
-    assertThat(row("", false).result(Outcome.NOT_RUN)).isEqualTo("not applicable");
+    assertThat(row("a.Test#b", true).result(Result.of(Outcome.PASSED))).isEqualTo("UNSUPPORTED");
+    assertThat(row("a.Test#b", true).result(Result.of(Outcome.FAILED))).isEqualTo("failed");
+    assertThat(row("a.Test#b", false).result(Result.of(Outcome.PASSED))).isEqualTo("passed");
+    assertThat(row("", true).result(Result.of(Outcome.NOT_RUN))).isEqualTo("UNSUPPORTED");
+    assertThat(row("", false).result(Result.of(Outcome.NOT_RUN))).isEqualTo("not applicable");
   }
 
   @Test
   void linesAreComparedWithoutTheirResults() {
     List<Row> rows = List.of(row("a.Test#b", false), row("", false));
-    String passed = CaseTable.render(rows, row -> Outcome.PASSED);
-    String failed = CaseTable.render(rows, row -> Outcome.FAILED);
+    String passed = CaseTable.render(rows, all("a.Test#b", Result.of(Outcome.PASSED)));
+    String failed = CaseTable.render(rows, all("a.Test#b", Result.of(Outcome.FAILED)));
     assertThat(passed).isNotEqualTo(failed);
     assertThat(CaseTable.cases(passed))
         .isEqualTo(CaseTable.cases(failed))

@@ -27,17 +27,22 @@ record Row(Tier tier, String source, String says, String test, String remark, bo
     return !test.isEmpty();
   }
 
-  /** All columns but the result. */
+  /** A result without its reason. */
+  static String kind(String result) {
+    return result.startsWith(UNSUPPORTED) ? UNSUPPORTED : result.split(", but", 2)[0];
+  }
+
+  /** All columns but the results. */
   String prefix() {
     String proof = hasTest() ? "`" + test.substring(test.lastIndexOf('.') + 1) + "`" : remark;
     return "| %s | %s | %s |".formatted(source, says, proof);
   }
 
-  /** What the result column says. */
-  String result(Outcome outcome) {
+  /** What the column of a profile says. */
+  String result(Result result) {
     if (!hasTest()) {
       return unsupported ? UNSUPPORTED : "not applicable";
     }
-    return outcome == Outcome.PASSED && unsupported ? UNSUPPORTED : outcome.text();
+    return result.outcome() == Outcome.PASSED && unsupported ? UNSUPPORTED : result.text();
   }
 }

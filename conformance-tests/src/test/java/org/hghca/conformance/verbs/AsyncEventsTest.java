@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.model.Simulation;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AsyncEvent;
@@ -139,7 +140,7 @@ class AsyncEventsTest {
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
   void aPortGoesUpAndDownWithTheOtherEndOfItsCable(String parameters) throws Exception {
     String name = "async-port" + parameters.length();
-    String locator = "model:%s-%s?cable=%s&mode=inline&sim=%s" + parameters;
+    String locator = TestProfile.model("model:%s-%s?cable=%s&mode=inline&sim=%s") + parameters;
     try (Simulation simulation = Simulation.inline(name);
         Context context = RdmaDevices.open(locator.formatted(name, "left", name, name));
         Context second = RdmaDevices.open(locator.formatted(name, "left", name, name))) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AsyncEvent;
@@ -80,9 +81,9 @@ class BehaviorOfAsyncEventsTest {
       source = "test_mlx5_vfio.Mlx5VfioTrafficTest.test_mlx5vfio_async_event",
       says = "the port comes up: IBV_EVENT_PORT_ACTIVE within 2 s; goes down: IBV_EVENT_PORT_ERR")
   void aPortThatComesUpAndGoesDown() throws InterruptedException {
-    try (Context here = RdmaDevices.open("model:port-here?cable=port")) {
+    try (Context here = RdmaDevices.open(TestProfile.model("model:port-here?cable=port"))) {
       assertThat(here.queryPort(1).state()).isEqualTo(PortState.DOWN);
-      Context there = RdmaDevices.open("model:port-there?cable=port");
+      Context there = RdmaDevices.open(TestProfile.model("model:port-there?cable=port"));
       try (there) {
         AsyncEvent up = next(here);
         assertThat(up.type()).isEqualTo(AsyncEventType.PORT_ACTIVE);

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionQueue;
@@ -25,7 +26,7 @@ class BehaviorOfProcessesTest {
     private Forgetful() {}
 
     public static void main(String[] arguments) {
-      Context context = RdmaDevices.open("model:forgotten");
+      Context context = RdmaDevices.open(TestProfile.model("model:forgotten"));
       ProtectionDomain pd = context.allocateProtectionDomain();
       MemoryRegion region = pd.allocate(1 << 20, Side.ALL);
       CompletionQueue queue = context.createCompletionQueue(1);
@@ -45,6 +46,7 @@ class BehaviorOfProcessesTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 "-XX:+UseSerialGC",
+                "-Dhghca.profile=" + TestProfile.name(),
                 "-cp",
                 System.getProperty("java.class.path"),
                 Forgetful.class.getName())

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
@@ -134,8 +135,10 @@ class ContextsTest {
   @Test
   void aDeviceIsOpenedAndClosedManyTimes() {
     for (int i = 0; i < 30; i++) {
-      try (Context context = RdmaDevices.open("model:again?mode=inline&cable=again");
-          Context second = RdmaDevices.open("model:again?mode=inline&cable=again");
+      try (Context context =
+              RdmaDevices.open(TestProfile.model("model:again?mode=inline&cable=again"));
+          Context second =
+              RdmaDevices.open(TestProfile.model("model:again?mode=inline&cable=again"));
           ProtectionDomain pd = context.allocateProtectionDomain();
           MemoryRegion region = pd.allocate(100_000, Side.ALL);
           CompletionQueue queue = second.createCompletionQueue(100)) {
@@ -162,7 +165,7 @@ class ContextsTest {
       assertThatThrownBy(
               () -> {
                 while (contexts.size() < 10_000) {
-                  contexts.add(RdmaDevices.open("model:many?mode=inline"));
+                  contexts.add(RdmaDevices.open(TestProfile.model("model:many?mode=inline")));
                 }
               })
           .isInstanceOf(VerbsException.class)
@@ -170,7 +173,7 @@ class ContextsTest {
           .isEqualTo(Errno.ENOMEM);
       assertThat(contexts).hasSizeGreaterThan(100);
       contexts.removeLast().close();
-      contexts.add(RdmaDevices.open("model:many?mode=inline"));
+      contexts.add(RdmaDevices.open(TestProfile.model("model:many?mode=inline")));
     } finally {
       contexts.forEach(Context::close);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceAttributes;
@@ -78,7 +79,8 @@ class DeviceAttributesTest {
 
   @Test
   void thePortIsDownWithoutAPeerAtTheOtherEnd() {
-    try (Context alone = RdmaDevices.open("model:alone?mode=inline&cable=nobody")) {
+    try (Context alone =
+        RdmaDevices.open(TestProfile.model("model:alone?mode=inline&cable=nobody"))) {
       assertThat(alone.queryPort(1).state()).isEqualTo(PortState.DOWN);
     }
   }
@@ -98,7 +100,8 @@ class DeviceAttributesTest {
   @Test
   void theGidTableHoldsTheLinkLocalAndTheIpv4Gid() {
     try (Context context =
-        RdmaDevices.open("model:gids?mode=inline&mac=02:12:34:56:78:9a&ip=192.168.3.4")) {
+        RdmaDevices.open(
+            TestProfile.model("model:gids?mode=inline&mac=02:12:34:56:78:9a&ip=192.168.3.4"))) {
       Gid linkLocal = new Gid(0xfe80_0000_0000_0000L, 0x0012_34ff_fe56_789aL);
       Gid ipv4 = new Gid(0, 0x0000_ffff_c0a8_0304L);
       assertThat(context.queryGid(1, 0)).isEqualTo(linkLocal);

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.driver.HghcaContext;
 import org.hghca.icm.IcmUsage;
 import org.hghca.model.Cable;
@@ -106,13 +107,14 @@ final class Fabric implements AutoCloseable {
       return new Fabric(null, locator, locator);
     }
     String name = "conformance" + NAMES.incrementAndGet();
-    String locator = "model:%s-alone?mode=inline&sim=%s".formatted(name, name);
+    String locator = TestProfile.model("model:%s-alone?mode=inline&sim=%s".formatted(name, name));
     return new Fabric(Simulation.inline(name), locator, locator);
   }
 
   private static String locator(String name, String side, boolean inline) {
-    return "model:%s-%s?cable=%s%s"
-        .formatted(name, side, name, inline ? "&mode=inline&sim=" + name : "");
+    return TestProfile.model(
+        "model:%s-%s?cable=%s%s"
+            .formatted(name, side, name, inline ? "&mode=inline&sim=" + name : ""));
   }
 
   Context left() {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionQueue;
@@ -80,7 +81,7 @@ class LifecycleTest {
   @Test
   void closingTwiceDoesNothing() {
     for (int i = 0; i < 20; i++) {
-      Context context = RdmaDevices.open("model:twice?mode=inline");
+      Context context = RdmaDevices.open(TestProfile.model("model:twice?mode=inline"));
       ProtectionDomain pd = context.allocateProtectionDomain();
       CompletionQueue queue = context.createCompletionQueue(1);
       MemoryRegion region = pd.allocate(10, Side.ALL);
@@ -155,7 +156,7 @@ class LifecycleTest {
 
   @Test
   void aClosedContextAnswersInvalid() {
-    Context context = RdmaDevices.open("model:closed?mode=inline");
+    Context context = RdmaDevices.open(TestProfile.model("model:closed?mode=inline"));
     context.close();
     assertFails(Errno.EINVAL, context::queryDevice, "closed");
     assertFails(Errno.EINVAL, () -> context.queryPort(1), "closed");

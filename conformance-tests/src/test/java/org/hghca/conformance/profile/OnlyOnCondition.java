@@ -1,0 +1,22 @@
+package org.hghca.conformance.profile;
+
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.platform.commons.support.AnnotationSupport;
+
+/** Leaves out what is tied to another profile. */
+final class OnlyOnCondition implements ExecutionCondition {
+  /** Used by the test platform. */
+  OnlyOnCondition() {}
+
+  @Override
+  public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+    return context
+        .getElement()
+        .flatMap(element -> AnnotationSupport.findAnnotation(element, OnlyOn.class))
+        .filter(only -> !only.value().equals(TestProfile.name()))
+        .map(only -> ConditionEvaluationResult.disabled("not here: " + only.why()))
+        .orElse(ConditionEvaluationResult.enabled("tied to nothing else"));
+  }
+}

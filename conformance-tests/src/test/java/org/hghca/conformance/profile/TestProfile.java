@@ -1,0 +1,65 @@
+package org.hghca.conformance.profile;
+
+import java.util.List;
+import org.hghca.abi.HardwareProfile;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * Which reading of the card the tests meet: the system property {@code hghca.profile}, s unless it
+ * is given. It is what the software HCAs play; a device that the tests were told to use is what it
+ * is, and the property says so.
+ */
+public final class TestProfile {
+  private static final HardwareProfile CURRENT =
+      HardwareProfile.byName(System.getProperty("hghca.profile", "s"));
+
+  private TestProfile() {}
+
+  /** Short name: s, r1 or r2. */
+  public static String name() {
+    return CURRENT.name();
+  }
+
+  /** What it is as data, for limits. */
+  public static HardwareProfile hardware() {
+    return CURRENT;
+  }
+
+  /** Whether it is the interface document, which has every {@link Feature}. */
+  public static boolean isDocument() {
+    return CURRENT == HardwareProfile.S;
+  }
+
+  /** Whether it has a feature. */
+  public static boolean has(Feature feature) {
+    return Feature.missing(feature).isEmpty();
+  }
+
+  /** One value where the profile has a feature, another where it lacks it. */
+  public static <T> T pick(Feature feature, T with, T without) {
+    return has(feature) ? with : without;
+  }
+
+  /**
+   * Ends the invocation as UNSUPPORTED when any of them is missing, for tests whose parameters need
+   * different ones; others carry {@link Needs}.
+   */
+  public static void require(Feature... features) {
+    List<Feature> missing = Feature.missing(features);
+    if (!missing.isEmpty()) {
+      throw new TestAbortedException(Unsupported.reason(missing));
+    }
+  }
+
+  /**
+   * The locator of a software HCA that plays it.
+   *
+   * @param locator {@code model:} and a name, with or without parameters
+   */
+  public static String model(String locator) {
+    if (isDocument()) {
+      return locator;
+    }
+    return locator + (locator.contains("?") ? "&" : "?") + "profile=" + name();
+  }
+}

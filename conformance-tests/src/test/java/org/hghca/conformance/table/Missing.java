@@ -1,0 +1,47 @@
+package org.hghca.conformance.table;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.hghca.conformance.profile.Feature;
+
+/** What is UNSUPPORTED, at the top of the table. */
+final class Missing {
+  private Missing() {}
+
+  static String render(List<Row> rows, List<ProfileResults> profiles) {
+    StringBuilder text = new StringBuilder(8 * 1024);
+    text.append("\n## UNSUPPORTED\n\n")
+        .append("On every profile the verb fails with EOPNOTSUPP, or is not there at all:\n\n");
+    rows.stream()
+        .filter(Row::unsupported)
+        .map(row -> "- %s: %s\n".formatted(row.source(), row.says()))
+        .forEach(text::append);
+    text.append("\nOn S: nothing else. On R1 and R2 also what the makers' RTL lacks; the sections")
+        .append(" are those of the\nfact sheet of the card's interface, and 12.n is a line of its")
+        .append(" table of what breaks a card. The last\ncolumn counts the cases of R1 below that")
+        .append(" miss it.\n\n| feature | what is missing | proved by | said by | cases |\n")
+        .append("|---|---|---|---|---|\n");
+    Arrays.stream(Feature.values())
+        .map(
+            feature ->
+                "| %s | %s | %s | %s | %d |\n"
+                    .formatted(
+                        feature.name(),
+                        feature.what(),
+                        feature.sections(),
+                        feature.says().text(),
+                        count(feature, rows, profiles)))
+        .forEach(text::append);
+    return text.toString();
+  }
+
+  private static long count(Feature feature, List<Row> rows, List<ProfileResults> profiles) {
+    return profiles.stream()
+        .flatMap(profile -> rows.stream().map(row -> profile.of(row.test())))
+        .map(result -> result.missing().stream().collect(Collectors.joining(", ")))
+        .filter(
+            missing -> Arrays.asList(missing.split(", (?=[A-Z])|; ")).contains(feature.because()))
+        .count();
+  }
+}
