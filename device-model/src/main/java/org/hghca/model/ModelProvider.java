@@ -39,7 +39,7 @@ import org.hghca.vfio.VfioException.Reason;
  *       interrupts=none}: event queues, but no interrupts.
  *   <li>{@code events=eq}, the default, or {@code events=poll}: how the driver is to learn of
  *       completions; nothing to the software HCA.
- *   <li>{@code limit=}: the driver's, which the HCA does not look at.
+ *   <li>{@code limit=, as=, hcr=, assumeClean=}: the driver's, which the HCA does not look at.
  * </ul>
  */
 public final class ModelProvider implements PciFunctionProvider {
@@ -47,6 +47,9 @@ public final class ModelProvider implements PciFunctionProvider {
       new TreeSet<>(
           List.of(
               "profile",
+              "as",
+              "hcr",
+              "assumeClean",
               "cable",
               "mac",
               "ip",

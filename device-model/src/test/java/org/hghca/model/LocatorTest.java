@@ -24,8 +24,8 @@ class LocatorTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "model:x?colour=red | unknown parameter 'colour'; known are cable, corrupt, delay, drop,"
-            + " duplicate, events, interrupts, ip",
+        "model:x?colour=red | unknown parameter 'colour'; known are as, assumeClean, cable,"
+            + " corrupt, delay, drop, duplicate, events, hcr, interrupts, ip",
         "model:x?mode=fast | mode=fast is unknown; known are threaded, inline",
         "model:x?profile=t | profile=t is unknown; known are s, r1, r2",
         "model:x?reset=soft | reset=soft is unknown; known are function, none",

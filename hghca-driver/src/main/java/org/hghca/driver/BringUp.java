@@ -36,28 +36,35 @@ final class BringUp {
     try {
       undo.add(function::close);
       checkPlatform();
-      HardwareProfile profile = profile(function);
+      Recognition recognition = new Recognition(function);
+      Duration limit = commandLimit(function);
+      recognition.checkConfiguration();
       Health health = new Health(function.locator().toString());
       Retirement retirement = new Retirement();
 
       // What an owner before us left on the card goes away before the card may touch memory.
       if (function.canReset()) {
         function.reset();
+        recognition.checkConfiguration(); // the reset may have taken the memory space bit along
       }
+      Recognition.Place place = recognition.findHcr();
       function.configuration().busMaster(true);
       undo.add(() -> stop(function));
 
-      CommandInterface commands = CommandInterface.open(function, profile, commandLimit(function));
+      CommandInterface asked =
+          CommandInterface.open(function, place.cautious(), place.hcrBase(), limit);
       undo.add(
           () -> {
             // A command that never ended may reach its mailboxes as long as the card runs.
             stop(function);
-            commands.deviceWasReset();
-            commands.close();
+            asked.deviceWasReset();
+            asked.close();
           });
-      commands.onFatal(cause -> health.fail(cause.getMessage()));
+      asked.onFatal(cause -> health.fail(cause.getMessage()));
 
-      DeviceLimits limits = commands.queryDeviceLimits();
+      DeviceLimits limits = asked.queryDeviceLimits();
+      HardwareProfile profile = recognition.profile(place, limits);
+      CommandInterface commands = asked.as(profile);
       AdapterInfo adapter = commands.queryAdapter();
 
       // INIT_HCA comes before MAP_ICM: the card tells the tables apart by their bases.
@@ -113,22 +120,6 @@ final class BringUp {
       throw new VerbsException(
           Errno.EOPNOTSUPP,
           "hghca runs on Linux on x86-64, not on %s on %s".formatted(os, architecture));
-    }
-  }
-
-  private static HardwareProfile profile(PciFunction function) {
-    String name = function.locator().parameter("profile").orElse("s");
-    try {
-      HardwareProfile profile = HardwareProfile.byName(name);
-      if (profile != HardwareProfile.S) {
-        throw new VerbsException(
-            Errno.EOPNOTSUPP,
-            "%s: hardware profile '%s' is not supported".formatted(function.locator(), name));
-      }
-      return profile;
-    } catch (IllegalArgumentException e) {
-      throw new VerbsException(
-          Errno.EINVAL, "%s: %s".formatted(function.locator(), e.getMessage()), e);
     }
   }
 

@@ -3,11 +3,14 @@ package org.hghca.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import org.hghca.abi.HardwareProfile;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever step of bringing a card up fails: the card is given back and nothing stays mapped. */
 class BringUpTest {
@@ -96,25 +99,25 @@ class BringUpTest {
     assertThat(function.mappingsAtClose()).isGreaterThan(1);
   }
 
-  @Test
-  void profilesOfTheRtlAreNotDrivenYet() {
+  @ParameterizedTest
+  @ValueSource(strings = {"as=z", "hcr=no", "assumeClean=1"})
+  void whatTheLocatorSaysWronglyIsRefusedBeforeTheCardIsTouched(String parameter) {
     FailingFunction function =
-        new FailingFunction(PciFunctions.open(LOCATOR), Locator.parse("model:x?profile=r2"));
-    assertThatThrownBy(() -> bringUp(function))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EOPNOTSUPP))
-        .hasMessageContaining("r2");
-    assertThat(function.isClosed()).isTrue();
-  }
-
-  @Test
-  void anUnknownProfileIsRefused() {
-    FailingFunction function =
-        new FailingFunction(PciFunctions.open(LOCATOR), Locator.parse("model:x?profile=z"));
+        new FailingFunction(PciFunctions.open(LOCATOR), Locator.parse("model:x?" + parameter));
     assertThatThrownBy(() -> bringUp(function))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
-        .hasMessageContaining("z");
+        .hasMessageContaining(parameter);
     assertThat(function.isClosed()).isTrue();
+  }
+
+  /** The software HCA's own choice is not the driver's: it finds out. */
+  @Test
+  void theProfileOfTheSoftwareHcaIsNotLookedAt() {
+    FailingFunction function =
+        new FailingFunction(PciFunctions.open(LOCATOR), Locator.parse("model:x?profile=r2"));
+    HghcaDevice device = bringUp(function);
+    assertThat(device.limits().profile()).isEqualTo(HardwareProfile.S);
+    device.close();
   }
 }

@@ -38,8 +38,8 @@ final class CommandChannel implements AutoCloseable {
   }
 
   /** Looks whether a free HCR answers. */
-  void check() {
-    hcr.check();
+  void check(PciFunction function) {
+    hcr.check(function);
   }
 
   void onFatal(Consumer<? super Throwable> listener) {

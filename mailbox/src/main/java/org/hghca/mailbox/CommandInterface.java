@@ -81,21 +81,35 @@ public final class CommandInterface implements AutoCloseable {
     return open(function, profile, DEFAULT_LIMIT);
   }
 
+  /** Opens the command interface of a function, whose HCR is where the profile has it. */
+  public static CommandInterface open(
+      PciFunction function, HardwareProfile profile, Duration limit) {
+    return open(function, profile, profile.hcrBase(), limit);
+  }
+
   /**
    * Opens the command interface of a function. Bus mastering must be on before the first command.
    *
+   * @param hcrBase where the HCR is in BAR0
    * @param limit the longest time that the card may take for a command, more than nothing
-   * @throws DeviceFatalException when no free HCR answers where the profile has it; the message
-   *     says what was seen
+   * @throws DeviceFatalException when no free HCR answers there; the message says what was seen
    */
   public static CommandInterface open(
-      PciFunction function, HardwareProfile profile, Duration limit) {
+      PciFunction function, HardwareProfile profile, long hcrBase, Duration limit) {
     if (!limit.isPositive()) {
       throw new IllegalArgumentException("a command limit of " + limit);
     }
-    CommandChannel channel = new CommandChannel(function, profile.hcrBase(), limit);
-    channel.check();
+    CommandChannel channel = new CommandChannel(function, hcrBase, limit);
+    channel.check(function);
     return new CommandInterface(profile, channel);
+  }
+
+  /**
+   * The same interface under the rules of another profile, for when a command has told which it is.
+   * Closing either closes both.
+   */
+  public CommandInterface as(HardwareProfile other) {
+    return new CommandInterface(other, channel);
   }
 
   /**

@@ -12,9 +12,6 @@ import org.hghca.vfio.PciFunction;
  * go is set. Guarded by the lock of its owner.
  */
 final class HcrPort {
-  /** Written to the token register to see whether it keeps what it is given. */
-  private static final int[] PROBE_TOKENS = {0x5aa5, 0xa55a};
-
   /** A command takes the card less than a microsecond: so many reads before the first pause. */
   private static final int SPINS = 100;
 
@@ -32,36 +29,18 @@ final class HcrPort {
     this.base = base;
     this.limit = limit;
     this.place = "the HCR at BAR0 + 0x%x of %s".formatted(base, function.locator());
-    if (base + Hcr.SIZE > registers.size()) {
-      throw new DeviceFatalException(
-          "%s lies outside its region of 0x%x bytes: wrong profile, or no HCA"
-              .formatted(place, registers.size()));
-    }
   }
 
   /**
-   * Looks whether an HCR is there: it is free, and keeps a token.
+   * Looks whether an HCR is there.
    *
    * @throws DeviceFatalException saying what was seen
    */
-  void check() {
-    int command = readCommand();
-    if (Hcr.go(command)) {
+  void check(PciFunction function) {
+    HcrProbe probe = HcrProbe.at(function, base);
+    if (!probe.isHcr()) {
       throw new DeviceFatalException(
-          ("%s has a command in progress that was not given here (dword 0x18 is 0x%08x): reset the"
-                  + " card")
-              .formatted(place, command));
-    }
-    for (int token : PROBE_TOKENS) {
-      int written = Hcr.tokenRegister(token);
-      registers.writeInt(base + Hcr.TOKEN, written);
-      int read = registers.readInt(base + Hcr.TOKEN);
-      if (read != written) {
-        throw new DeviceFatalException(
-            ("%s is none: its token register was given 0x%08x and reads 0x%08x (dword 0x18 is"
-                    + " 0x%08x): wrong profile, or no HCA")
-                .formatted(place, written, read, command));
-      }
+          "%s %s: wrong profile, or no HCA".formatted(place, probe.describe()));
     }
   }
 

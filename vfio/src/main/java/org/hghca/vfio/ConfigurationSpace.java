@@ -9,6 +9,9 @@ public interface ConfigurationSpace {
   /** Offset of the command register. */
   int COMMAND = 0x04;
 
+  /** Command register bit: the function answers at its memory regions. */
+  int COMMAND_MEMORY_SPACE = 1 << 1;
+
   /** Command register bit: the function may start DMA. */
   int COMMAND_BUS_MASTER = 1 << 2;
 
@@ -32,6 +35,25 @@ public interface ConfigurationSpace {
 
   default int revisionId() {
     return read(0x08, 1);
+  }
+
+  /** Base class, subclass and programming interface, in 24 bits. */
+  default int classCode() {
+    return read(0x08, 4) >>> 8;
+  }
+
+  /**
+   * Has the function answer at its memory regions.
+   *
+   * @return whether it does: a function that is gone, or has none, does not keep the bit
+   */
+  default boolean enableMemorySpace() {
+    int command = read(COMMAND, 2);
+    if ((command & COMMAND_MEMORY_SPACE) == 0) {
+      write(COMMAND, 2, command | COMMAND_MEMORY_SPACE);
+      command = read(COMMAND, 2);
+    }
+    return (command & COMMAND_MEMORY_SPACE) != 0;
   }
 
   /** Lets the function start DMA, or stops it. */

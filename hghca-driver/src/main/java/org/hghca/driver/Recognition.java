@@ -1,0 +1,289 @@
+package org.hghca.driver;
+
+import java.util.Optional;
+import org.hghca.abi.Bar;
+import org.hghca.abi.DeviceLimits;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.Hcr;
+import org.hghca.mailbox.HcrProbe;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.VfioException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds out which card a function is, and where its HCR lies. The PCI ids of the card are in no
+ * document, so any function passes that looks right.
+ *
+ * <p>The RTL has its HCR at 0 of BAR0, the interface document at 80000h, where on the RTL nobody
+ * answers: a few reads there block BAR0 for ever. So 0 is looked at first, and 80000h only when no
+ * HCR is there. BAR2 is never read.
+ *
+ * <p>The locator may say it instead: {@code as=s}, {@code r1} or {@code r2} names the reading,
+ * {@code hcr=0x80000} the place, {@code assumeClean=true} that a card without a reset was not used
+ * since its bitstream was loaded.
+ */
+final class Recognition {
+  private static final Logger LOG = LoggerFactory.getLogger(Recognition.class);
+
+  private static final int NOBODY = 0xffff;
+
+  /** What QUERY_DEV_LIM of the second RTL has for QPs and CQs, log2. */
+  private static final int R2_OBJECTS_LOG = 8;
+
+  private static final int R1_QPS_LOG = 14;
+  private static final int R1_CQS_LOG = 13;
+
+  private final PciFunction function;
+  private final Locator locator;
+  private final Optional<HardwareProfile> named;
+  private final Optional<Long> namedHcr;
+  private final boolean assumeClean;
+
+  /**
+   * A place where an HCR answered.
+   *
+   * @param profile empty where QUERY_DEV_LIM must tell the first RTL from the second
+   */
+  record Place(long hcrBase, Optional<HardwareProfile> profile) {
+    /** A profile whose rules hold until QUERY_DEV_LIM has answered. */
+    HardwareProfile cautious() {
+      return profile.orElse(HardwareProfile.R2);
+    }
+
+    boolean isRtl() {
+      return cautious() != HardwareProfile.S;
+    }
+  }
+
+  /**
+   * Reads what the locator says.
+   *
+   * @throws VerbsException EINVAL naming the parameter that cannot be understood
+   */
+  Recognition(PciFunction function) {
+    this.function = function;
+    this.locator = function.locator();
+    this.named = locator.parameter("as").map(this::profile);
+    this.namedHcr = locator.parameter("hcr").map(this::offset);
+    this.assumeClean =
+        switch (locator.parameter("assumeClean").orElse("false")) {
+          case "true" -> true;
+          case "false" -> false;
+          default -> throw wrong("assumeClean", "known are true and false", null);
+        };
+  }
+
+  private HardwareProfile profile(String name) {
+    try {
+      return HardwareProfile.byName(name);
+    } catch (IllegalArgumentException e) {
+      throw wrong("as", "known are s, r1 and r2", e);
+    }
+  }
+
+  private long offset(String text) {
+    try {
+      long offset = Long.decode(text);
+      if (offset >= 0 && offset <= Bar.BAR0_SIZE - Hcr.SIZE && offset % 4 == 0) {
+        return offset;
+      }
+    } catch (NumberFormatException e) {
+      throw wrongOffset(e);
+    }
+    throw wrongOffset(null);
+  }
+
+  private VerbsException wrongOffset(Throwable cause) {
+    return wrong("hcr", "it is an offset in BAR0, a multiple of 4, such as 0x0 or 0x80000", cause);
+  }
+
+  private VerbsException wrong(String parameter, String mend, Throwable cause) {
+    return new VerbsException(
+        Errno.EINVAL,
+        "%s: %s=%s is not understood: %s"
+            .formatted(locator, parameter, locator.parameter(parameter).orElse(""), mend),
+        cause);
+  }
+
+  /**
+   * Looks at configuration space and the sizes of the regions, and has the function answer at them.
+   *
+   * @throws VerbsException ENODEV saying what does not look like the card
+   */
+  void checkConfiguration() {
+    ConfigurationSpace configuration = function.configuration();
+    if (configuration.vendorId() == NOBODY) {
+      throw new VerbsException(
+          Errno.ENODEV,
+          "%s: configuration space reads all ones: the device is gone, or its link is down"
+              .formatted(locator));
+    }
+    long most = namedHcr.orElse(named.map(p -> (long) p.hcrBase()).orElse((long) Bar.HCR_RTL));
+    if (size(Bar.BAR0) < most + Hcr.SIZE) {
+      throw failure("BAR0 does not hold a command register at 0x%x".formatted(most));
+    }
+    if (size(Bar.BAR2) < Bar.UAR_PAGE_SIZE) {
+      throw failure("BAR2 does not hold a page of doorbells");
+    }
+    if (!configuration.enableMemorySpace()) {
+      throw failure("it does not take the memory space bit of its command register");
+    }
+  }
+
+  /**
+   * Looks for the HCR.
+   *
+   * @throws VerbsException ENODEV or EBUSY saying what was seen and what the user can do; EINVAL
+   *     for a place that does not tell the reading; EOPNOTSUPP for an RTL that cannot be reset
+   */
+  Place findHcr() {
+    Place place = namedHcr.isEmpty() && named.isEmpty() ? probe() : checked(namedPlace());
+    if (place.isRtl() && !function.canReset() && !assumeClean) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          ("%s cannot be reset, and the card may hold old queue positions: reload the bitstream and"
+                  + " say assumeClean=true in the locator")
+              .formatted(locator));
+    }
+    return place;
+  }
+
+  private Place probe() {
+    HcrProbe low = HcrProbe.at(function, Bar.HCR_RTL);
+    if (low.isHcr()) {
+      return new Place(Bar.HCR_RTL, Optional.empty());
+    }
+    if (low.finding() != HcrProbe.Finding.NO_TOKEN) {
+      // Whatever it is, it answers there as a card would: the other place is not safe to touch.
+      throw failure(low);
+    }
+    HcrProbe high = HcrProbe.at(function, Bar.HCR_DOCUMENT);
+    if (!high.isHcr()) {
+      throw failure(
+          high.finding() == HcrProbe.Finding.BUSY ? Errno.EBUSY : Errno.ENODEV,
+          "no HCR: %s; %s".formatted(told(low), told(high)));
+    }
+    return new Place(Bar.HCR_DOCUMENT, Optional.of(HardwareProfile.S));
+  }
+
+  private Place namedPlace() {
+    if (named.isPresent()) {
+      return new Place(namedHcr.orElse((long) named.get().hcrBase()), named);
+    }
+    long base = namedHcr.orElseThrow();
+    if (base == Bar.HCR_RTL) {
+      return new Place(base, Optional.empty());
+    }
+    if (base == Bar.HCR_DOCUMENT) {
+      return new Place(base, Optional.of(HardwareProfile.S));
+    }
+    throw new VerbsException(
+        Errno.EINVAL,
+        "%s: hcr=0x%x is the place of no known reading: add as=s, as=r1 or as=r2"
+            .formatted(locator, base));
+  }
+
+  private Place checked(Place place) {
+    HcrProbe probe = HcrProbe.at(function, place.hcrBase());
+    if (!probe.isHcr()) {
+      throw failure(probe);
+    }
+    return place;
+  }
+
+  /**
+   * The profile of a card that has answered QUERY_DEV_LIM. What the user named counts; that the
+   * card looks like another is logged.
+   *
+   * @throws VerbsException ENODEV for an RTL that is neither the first nor the second
+   */
+  HardwareProfile profile(Place place, DeviceLimits limits) {
+    if (!place.isRtl()) {
+      return HardwareProfile.S;
+    }
+    Optional<HardwareProfile> seen = seen(limits);
+    if (named.isPresent()) {
+      if (!seen.equals(named)) {
+        LOG.warn(
+            "{}: as={} is followed, but QUERY_DEV_LIM answers 2^{} queue pairs and 2^{} completion"
+                + " queues, as {} does",
+            locator,
+            named.get(),
+            limits.maxQpsLog(),
+            limits.maxCqsLog(),
+            seen.map(HardwareProfile::name).orElse("neither r1 nor r2"));
+      }
+      return named.get();
+    }
+    return seen.orElseThrow(
+        () ->
+            failure(
+                ("QUERY_DEV_LIM answers 2^%d queue pairs and 2^%d completion queues, where the"
+                        + " makers' first RTL has 2^%d and 2^%d, the second 2^%d of each")
+                    .formatted(
+                        limits.maxQpsLog(),
+                        limits.maxCqsLog(),
+                        R1_QPS_LOG,
+                        R1_CQS_LOG,
+                        R2_OBJECTS_LOG)));
+  }
+
+  private static Optional<HardwareProfile> seen(DeviceLimits limits) {
+    if (limits.maxQpsLog() == R2_OBJECTS_LOG && limits.maxCqsLog() == R2_OBJECTS_LOG) {
+      return Optional.of(HardwareProfile.R2);
+    }
+    if (limits.maxQpsLog() == R1_QPS_LOG && limits.maxCqsLog() == R1_CQS_LOG) {
+      return Optional.of(HardwareProfile.R1);
+    }
+    return Optional.empty();
+  }
+
+  private static String told(HcrProbe probe) {
+    return "BAR0 + 0x%x %s".formatted(probe.base(), probe.describe());
+  }
+
+  private VerbsException failure(HcrProbe probe) {
+    Errno errno = probe.finding() == HcrProbe.Finding.BUSY ? Errno.EBUSY : Errno.ENODEV;
+    return failure(errno, told(probe));
+  }
+
+  private VerbsException failure(String what) {
+    return failure(Errno.ENODEV, what);
+  }
+
+  /** Says what was seen, what the function is, and what to do. */
+  private VerbsException failure(Errno errno, String what) {
+    ConfigurationSpace configuration = function.configuration();
+    return new VerbsException(
+        errno,
+        ("%s: %s. The function is %04x:%04x of class 0x%06x, with 0x%x bytes in BAR0 and 0x%x in"
+                + " BAR2. If it is a JingZhao card, say in the locator which reading it follows"
+                + " (as=s, as=r1 or as=r2) or where in BAR0 its command register is (hcr=0x0,"
+                + " hcr=0x80000)")
+            .formatted(
+                locator,
+                what,
+                configuration.vendorId(),
+                configuration.deviceId(),
+                configuration.classCode(),
+                size(Bar.BAR0),
+                size(Bar.BAR2)));
+  }
+
+  /** The size of a region, 0 where there is none. */
+  private long size(int bar) {
+    try {
+      return function.region(bar).size();
+    } catch (VfioException e) {
+      if (e.reason() == VfioException.Reason.INVALID) {
+        return 0;
+      }
+      throw e;
+    }
+  }
+}

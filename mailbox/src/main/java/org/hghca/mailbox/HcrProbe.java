@@ -1,0 +1,87 @@
+package org.hghca.mailbox;
+
+import org.hghca.abi.Hcr;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.PciFunction;
+
+/**
+ * What answers at a place in BAR0 where an HCR may be: it is one when it is free, and its token
+ * register keeps what it is given. Aligned 32-bit accesses only, and no store unless it is free.
+ *
+ * @param base offset in BAR0
+ * @param command the dword at 18h, 0 when it was not read
+ * @param written what the token register was given last, 0 when it was given nothing
+ * @param read what it held then
+ */
+public record HcrProbe(long base, Finding finding, int command, int written, int read) {
+  private static final int[] TOKENS = {0x5aa5, 0xa55a};
+
+  /** What a place looks like. */
+  public enum Finding {
+    /** A free HCR. */
+    HCR,
+
+    /** The region ends before it; nothing was touched. */
+    OUTSIDE,
+
+    /** All ones: the device is gone, or nothing answers there. */
+    ALL_ONES,
+
+    /** Something has go set: an HCR with a command under way or hung, or none. */
+    BUSY,
+
+    /** No token register: a store to it is not kept. */
+    NO_TOKEN
+  }
+
+  /**
+   * Looks at a place. The card must decode memory; it need not be bus master.
+   *
+   * @param base offset in BAR0, a multiple of 4
+   */
+  public static HcrProbe at(PciFunction function, long base) {
+    MmioRegion registers = function.region(0);
+    if (base < 0 || base > registers.size() - Hcr.SIZE) {
+      return new HcrProbe(base, Finding.OUTSIDE, 0, 0, 0);
+    }
+    int command = registers.readInt(base + Hcr.COMMAND);
+    if (command == -1) {
+      return new HcrProbe(base, Finding.ALL_ONES, command, 0, 0);
+    }
+    if (Hcr.go(command)) {
+      return new HcrProbe(base, Finding.BUSY, command, 0, 0);
+    }
+    int written = 0;
+    int read = 0;
+    for (int token : TOKENS) {
+      written = Hcr.tokenRegister(token);
+      registers.writeInt(base + Hcr.TOKEN, written);
+      read = registers.readInt(base + Hcr.TOKEN);
+      if (read != written) {
+        return new HcrProbe(base, Finding.NO_TOKEN, command, written, read);
+      }
+    }
+    return new HcrProbe(base, Finding.HCR, command, written, read);
+  }
+
+  public boolean isHcr() {
+    return finding == Finding.HCR;
+  }
+
+  /** What was seen, as the end of a sentence about the place. */
+  public String describe() {
+    return switch (finding) {
+      case HCR -> "is a free HCR";
+      case OUTSIDE -> "lies outside its region";
+      case ALL_ONES -> "reads all ones: the card is gone, or nothing answers there";
+      case BUSY ->
+          ("has a command in progress that was not given here (dword 0x18 is 0x%08x): it is busy or"
+                  + " hung, reset the card")
+              .formatted(command);
+      case NO_TOKEN ->
+          ("is none: its token register was given 0x%08x and reads 0x%08x (dword 0x18 is"
+                  + " 0x%08x)")
+              .formatted(written, read, command);
+    };
+  }
+}
