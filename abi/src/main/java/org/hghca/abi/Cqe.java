@@ -275,6 +275,22 @@ public final class Cqe {
     publish(segment, offset, wqeOffset, isSend, WqeOpcode.INVALID, owner);
   }
 
+  /**
+   * The first RTL writes an error of a UC or UD send: the element's opcode stays, is_send is 0 and
+   * the syndrome stands in byte 13h. What is not in use is 0.
+   *
+   * @param wqeOffset byte offset of the failed WQE in its queue
+   * @param opcode a {@link WqeOpcode}
+   * @param syndrome 8 bits
+   */
+  public static void encodeTopError(
+      MemorySegment segment, long offset, int qpn, int wqeOffset, int opcode, int syndrome) {
+    LittleEndian.putInts(segment, offset, qpn, 0);
+    LittleEndian.putLong(segment, offset + REMOTE_QPN_OFFSET, 0);
+    LittleEndian.putInts(segment, offset + IMMEDIATE_OFFSET, syndrome << 24, 0);
+    publish(segment, offset, wqeOffset, false, opcode, OWNER_SOFTWARE);
+  }
+
   private static void publish(
       MemorySegment segment, long offset, int wqeOffset, boolean isSend, int opcode, int owner) {
     // Whoever sees the owner byte must see the other seven dwords. A fence rather than a release

@@ -294,6 +294,14 @@ public final class HardwareProfile {
     return values.inlineOnUd;
   }
 
+  /**
+   * Whether a received datagram begins with the 40 bytes of a global route header. The RTL places
+   * the payload alone and counts nothing else.
+   */
+  public boolean grhPlaced() {
+    return values.grhPlaced;
+  }
+
   /** Whether the CQE of a receive carries the immediate. */
   public boolean immediateDelivered() {
     return values.immediateDelivered;
@@ -324,6 +332,11 @@ public final class HardwareProfile {
   /** Owner byte that the card writes into a CQE. */
   public int cqeOwner() {
     return values.cqeOwner;
+  }
+
+  /** Bytes that the offset of a receive WQE in its CQE counts. The second RTL counts units. */
+  public int receiveCqeUnit() {
+    return values.receiveCqeUnit;
   }
 
   /** Whether a failed send gets an error CQE. */

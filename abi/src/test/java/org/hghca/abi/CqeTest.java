@@ -73,6 +73,13 @@ class CqeTest {
   }
 
   @Test
+  void errorOfTheFirstRtlKeepsTheOpcodeAndHasItsSyndromeOnTop() {
+    // A datagram of QP 2 at offset 0x40, whose first element met a local access error (11h).
+    assertThat(BitMap.encoded(32, m -> Cqe.encodeTopError(m, AT, 2, 0x40, WqeOpcode.SEND, 0x11)))
+        .isEqualTo("02000000000000000000000000000000" + "0000001100000000400000000a000000");
+  }
+
+  @Test
   void armStoresTheSentinelAndLeavesTheRest() {
     MemorySegment memory = BitMap.memory("00".repeat(32));
     assertThat(Cqe.owner(memory, AT)).isEqualTo(0x00);

@@ -101,6 +101,7 @@ class HardwareProfileTest {
   @Test
   void completionsAreWhatEachReadingWrites() {
     expect(HardwareProfile::cqeOwner, 0x00, 0x00, 0x80);
+    expect(HardwareProfile::receiveCqeUnit, 1, 1, 16);
     expect(HardwareProfile::errorCqes, true, true, false);
     expect(HardwareProfile::errorCqeHasSyndrome, true, false, false);
     expect(HardwareProfile::flushesInHardware, true, false, false);

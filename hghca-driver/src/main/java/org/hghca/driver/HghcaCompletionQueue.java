@@ -28,7 +28,7 @@ import org.hghca.verbs.WcStatus;
  * its owner byte, which the card overwrites last, and which polling puts back.
  */
 final class HghcaCompletionQueue extends Resource implements CompletionQueue, Tally.Counted {
-  /** Revisions that give no syndrome of their own (byte 10h is 0). */
+  /** Where the card gives none: RC on the first RTL. */
   private static final int NO_SYNDROME = 0;
 
   private static final int SOLICITED = 1;
@@ -47,6 +47,11 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   private final DeviceContext context;
   private final HghcaDevice device;
   private final QpTable queuePairs;
+  private final CompletionDecode decode;
+
+  /** Whether a receive means what the document says, all the same on every card but the RTL. */
+  private final boolean plain;
+
   private final int number;
   private final IcmRange icm;
   private final Registrar.Registration memory;
@@ -91,6 +96,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     this.channel = attributes.channel().map(HghcaCompletionChannel.class::cast).orElse(null);
     this.device = context.hghca();
     this.queuePairs = device.queuePairs();
+    this.decode = new CompletionDecode(device.limits().profile());
+    this.plain = decode.isPlain();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       checkEntries(attributes.entries());
@@ -307,6 +314,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       }
       return qp.sends().complete(out, count, 0, 0, bytes);
     }
+    if (!plain) {
+      return takeFromRtl(qp, last, sourceQp, immediate, bytes, wqe, out, count);
+    }
     if (!qp.receives().isOldest(wqe)) {
       return unknown(qpn, wqe, last);
     }
@@ -328,9 +338,43 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     return 1;
   }
 
+  /**
+   * Takes what is not marked as of a send from the RTL: a receive, without its immediate, or an
+   * error in disguise.
+   */
+  private int takeFromRtl(
+      HghcaQueuePair qp,
+      int last,
+      int sourceQp,
+      int cause,
+      int bytes,
+      int wqe,
+      Completions out,
+      int count) {
+    int opcode = Cqe.opcode(last);
+    if (decode.isSendError(opcode, sourceQp, bytes)) {
+      return error(qp, true, wqe, cause, out, count);
+    }
+    if (!qp.receives().isOldest(decode.receiveOffset(wqe))) {
+      return unknown(qp.number(), wqe, last);
+    }
+    qp.receives()
+        .complete(
+            out,
+            count,
+            0,
+            BthOpcode.isWriteImmediate(opcode) ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV,
+            qp.receiveFlags() | decode.immediateFlags(opcode),
+            0,
+            bytes + qp.bytesBeforeReceived(),
+            0,
+            sourceQp);
+    return 1;
+  }
+
   private int error(
       HghcaQueuePair qp, boolean marked, int wqe, int cause, Completions out, int count) {
-    int syndrome = cause & 0xff;
+    int syndrome = CompletionDecode.syndrome(cause);
     int vendorError = cause >>> 8 & 0xff;
     boolean send = marked || isSendError(qp, wqe);
     WcStatus status =
@@ -367,6 +411,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
    * hardware report errors of sends only.
    */
   private boolean isSendError(HghcaQueuePair qp, int wqe) {
+    if (!decode.reportsReceiveErrors()) {
+      return true;
+    }
     boolean sendsHere = qp.sendQueue() == this;
     boolean receivesHere = qp.receiveQueue() == this;
     if (sendsHere != receivesHere) {
@@ -596,7 +643,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     if ((last & 0xff) == WqeOpcode.INVALID) {
       return qp.share() != null
           && !send
-          && CompletionStatus.of(Cqe.immediate(ring, at) & 0xff) == WcStatus.WR_FLUSH_ERR
+          && CompletionStatus.of(CompletionDecode.syndrome(Cqe.immediate(ring, at)))
+              == WcStatus.WR_FLUSH_ERR
           && !isSendError(qp, wqe);
     }
     return send && qp.sends().isOldest(wqe) && !qp.sends().isOldestSignaled();

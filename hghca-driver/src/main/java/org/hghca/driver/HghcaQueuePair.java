@@ -34,10 +34,14 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private static final AtomicReferenceFieldUpdater<HghcaQueuePair, QpState> STATE =
       AtomicReferenceFieldUpdater.newUpdater(HghcaQueuePair.class, QpState.class, "state");
 
+  /** What verbs let stand before the payload of every datagram, filled or not. */
+  private static final int GRH_BYTES = 40;
+
   private final HghcaProtectionDomain pd;
   private final HghcaDevice device;
   private final QpType type;
   private final int receiveFlags;
+  private final int bytesBeforeReceived;
   private final HghcaCompletionQueue sendQueue;
   private final HghcaCompletionQueue receiveQueue;
   private final QueuePairCapabilities capabilities;
@@ -66,7 +70,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     this.pd = pd;
     this.device = pd.device();
     this.type = attributes.type();
-    this.receiveFlags = type == QpType.UD ? Completions.GRH : 0;
+    boolean grh = device.limits().profile().grhPlaced();
+    this.receiveFlags = type == QpType.UD && grh ? Completions.GRH : 0;
+    this.bytesBeforeReceived = type == QpType.UD && !grh ? GRH_BYTES : 0;
     this.sendQueue = own(pd, attributes.sendQueue());
     this.receiveQueue = own(pd, attributes.receiveQueue());
     HghcaSharedReceiveQueue shared = shared(pd, attributes).orElse(null);
@@ -318,6 +324,11 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   /** Flags of every receive that succeeds. */
   int receiveFlags() {
     return receiveFlags;
+  }
+
+  /** What the card does not count of a receive: where verbs have a global route header. */
+  int bytesBeforeReceived() {
+    return bytesBeforeReceived;
   }
 
   /**

@@ -47,11 +47,13 @@ class HardwareProfileTest {
         fact("zero length", HardwareProfile::zeroLength, true, false, false),
         fact("atomics", HardwareProfile::atomics, true, false, false),
         fact("UD inline", HardwareProfile::inlineOnUd, true, true, false),
+        fact("GRH in the buffer", HardwareProfile::grhPlaced, true, false, false),
         fact("immediate arrives", HardwareProfile::immediateDelivered, true, false, false),
         fact("MR bounds", HardwareProfile::remoteBoundsGranularity, 1, 4096, 4096),
         fact("destinations", HardwareProfile::destinationAlignment, 1, 32, 32),
         fact("retries, time-outs", HardwareProfile::rnrAndTimeoutInHardware, true, false, false),
         fact("owner in a CQE", HardwareProfile::cqeOwner, 0x00, 0x00, 0x80),
+        fact("receive's offset in", HardwareProfile::receiveCqeUnit, 1, 1, 16),
         fact("error CQEs", HardwareProfile::errorCqes, true, true, false),
         fact("syndrome at 10h", HardwareProfile::errorCqeHasSyndrome, true, false, false),
         fact("flush at ERR", HardwareProfile::flushesInHardware, true, false, false));
