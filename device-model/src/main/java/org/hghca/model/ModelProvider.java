@@ -21,7 +21,8 @@ import org.hghca.vfio.VfioException.Reason;
  * Opens software HCAs in this process: {@code model:NAME?key=value&...}. Thread-safe.
  *
  * <ul>
- *   <li>{@code profile=s}: which reading of the card; s is the one there is.
+ *   <li>{@code profile=s}, the default: the card of the interface document; {@code profile=r1} or
+ *       {@code profile=r2}: the card as its makers' first or second RTL plays it.
  *   <li>{@code cable=NAME}: the cable its port is plugged into. Two HCAs of one simulation that
  *       name the same cable are joined. Without one only its own queue pairs reach each other.
  *   <li>{@code drop=, duplicate=, reorder=, corrupt=, delay=}: what the cable does to packets, as
@@ -57,6 +58,9 @@ public final class ModelProvider implements PciFunctionProvider {
               "sim",
               "reset",
               "limit",
+              "as",
+              "hcr",
+              "assumeClean",
               "interrupts",
               "events",
               "drop",
@@ -156,14 +160,7 @@ public final class ModelProvider implements PciFunctionProvider {
   }
 
   private static HardwareProfile profile(Locator locator) {
-    String name = value(locator, "profile", "s", "s", "r1", "r2");
-    if (!name.equals(HardwareProfile.S.name())) {
-      throw new VfioException(
-          Reason.UNSUPPORTED,
-          "locator '%s': the software HCA does not play profile %s, only s"
-              .formatted(locator, name));
-    }
-    return HardwareProfile.S;
+    return HardwareProfile.byName(value(locator, "profile", "s", "s", "r1", "r2"));
   }
 
   private static Optional<Plug> plug(Locator locator) {

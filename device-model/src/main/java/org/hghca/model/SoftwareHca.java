@@ -9,6 +9,7 @@ import org.hghca.model.hca.ConfigurationRegisters;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.Hca;
 import org.hghca.model.link.Port;
+import org.hghca.model.rtl.RtlCard;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
@@ -16,7 +17,8 @@ import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.LinkAddress;
 
 /**
- * The software HCA: a PCI function that behaves as the interface document says. Thread-safe.
+ * The software HCA: a PCI function that behaves as the interface document says, or as the makers'
+ * RTL does with all that breaks it. Thread-safe.
  *
  * <p>It is part of a {@link Simulation}, which does its work and keeps its time.
  */
@@ -61,7 +63,10 @@ public final class SoftwareHca implements EmulatedFunction {
     this.simulation = simulation;
     this.onClose = onClose;
     this.port = new Port(address.mac(), simulation.packets());
-    this.hca = new Hca(profile, port, faults, vectors);
+    this.hca =
+        profile == HardwareProfile.S
+            ? new Hca(profile, port, faults, vectors)
+            : new RtlCard(profile, port, faults);
     this.configuration =
         new ConfigurationRegisters(
             BAR_SIZES,
@@ -114,6 +119,17 @@ public final class SoftwareHca implements EmulatedFunction {
    */
   public List<String> hazards() {
     return hca.hazards();
+  }
+
+  /**
+   * Lets doorbells wait in the FIFO in front of the send side, as they do while that is busy, or no
+   * longer; a reset ends it as well.
+   *
+   * @throws UnsupportedOperationException if it is a card by the document, which has no FIFO
+   */
+  public void holdDoorbells(boolean held) {
+    simulation.exclusively(() -> hca.holdDoorbells(held));
+    simulation.kick();
   }
 
   /** How many faults there were. */

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.abi.Bar;
+import org.hghca.abi.Hcr;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.VfioException;
@@ -43,10 +46,17 @@ class LocatorTest {
 
   @ParameterizedTest
   @CsvSource({"r1", "r2"})
-  void profilesThatItDoesNotPlayAreUnsupported(String profile) {
-    assertThatThrownBy(() -> open("model:x?profile=" + profile))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.UNSUPPORTED));
+  void theRtlHasItsHcrAtZero(String profile) {
+    try (PciFunction function = open("model:x?mode=inline&profile=" + profile)) {
+      MmioRegion registers = function.region(Bar.BAR0);
+      registers.writeInt(Hcr.TOKEN, 0x5aa5_1234);
+      assertThat(registers.readInt(Hcr.TOKEN)).isEqualTo(0x5aa5_0000);
+    }
+  }
+
+  @Test
+  void whatIsTheDriversIsLetThrough() {
+    open("model:x?mode=inline&as=s&hcr=0x80000&assumeClean=true").close();
   }
 
   @Test

@@ -73,6 +73,13 @@ public interface Card {
   int icmPages();
 
   /**
+   * Lets doorbells wait in their FIFO, or no longer.
+   *
+   * @throws UnsupportedOperationException when the card has none
+   */
+  void holdDoorbells(boolean held);
+
+  /**
    * What was done to the card that breaks it, oldest first, each with its place in the facts: a
    * card by the document has none. Thread-safe.
    */

@@ -359,6 +359,11 @@ public final class Hca implements Card {
   }
 
   @Override
+  public void holdDoorbells(boolean held) {
+    throw new UnsupportedOperationException("the document's card has no FIFO of doorbells");
+  }
+
+  @Override
   public List<String> hazards() {
     return List.of();
   }

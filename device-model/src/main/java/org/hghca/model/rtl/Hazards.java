@@ -15,7 +15,8 @@ final class Hazards {
   /**
    * Records one.
    *
-   * @param line its number: 12.1 to 12.12, or 2.3 for commands that hang
+   * @param line its number: 12.1 to 12.12, or that of another section: 1.4 for doorbells that are
+   *     lost, 2.3 for commands that hang, 3.3 for pages that are mapped wrongly
    */
   synchronized void strike(String line, String what) {
     if (struck.size() < KEPT) {
@@ -25,9 +26,5 @@ final class Hazards {
 
   synchronized List<String> list() {
     return List.copyOf(struck);
-  }
-
-  synchronized void clear() {
-    struck.clear();
   }
 }

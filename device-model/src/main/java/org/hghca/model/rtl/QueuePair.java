@@ -1,11 +1,17 @@
 package org.hghca.model.rtl;
 
+import static org.hghca.abi.QueuePairContext.*;
+
+import java.lang.foreign.MemorySegment;
+
 /**
  * What the RTL keeps of a queue pair on the chip: the key fields of its context, as the last
  * MODIFY_QP wrote them and traffic went on counting, and positions that nothing but a reset of the
  * card clears.
  */
 final class QueuePair {
+  private static final int PSN_MASK = 0xff_ffff;
+
   final int qpn;
 
   /** Whether a MODIFY_QP has ever named it. */
@@ -42,7 +48,61 @@ final class QueuePair {
   /** Byte offset of the next receive in its queue; survives every MODIFY_QP. */
   int receiveOffset;
 
+  /** What the last MODIFY_QP said of fields that traffic moves. */
+  private int programmedState;
+
+  private int programmedNextSendPsn;
+  private int programmedOldestUnackedPsn;
+  private int programmedExpectedPsn;
+
   QueuePair(int qpn) {
     this.qpn = qpn;
+  }
+
+  /** MODIFY_QP: takes every key field from a mailbox, whatever stood there before. */
+  void program(MemorySegment mailbox) {
+    programmed = true;
+    state = STATE.get(mailbox);
+    service = SERVICE_TYPE.get(mailbox);
+    mtu = 128 << MTU.get(mailbox);
+    receiveStrideLog = RQ_ENTRY_SIZE.get(mailbox);
+    sendStrideLog = SQ_ENTRY_SIZE.get(mailbox);
+    localQpn = LOCAL_QPN.get(mailbox);
+    remoteQpn = REMOTE_QPN.get(mailbox) & PSN_MASK;
+    sourceMac = mac(SMAC_HIGH.get(mailbox), SMAC_LOW.get(mailbox));
+    destinationMac = mac(DMAC_HIGH.get(mailbox), DMAC_LOW.get(mailbox));
+    sourceIp = SOURCE_IP.get(mailbox);
+    destinationIp = DESTINATION_IP.get(mailbox);
+    pd = PD.get(mailbox);
+    nextSendPsn = NEXT_SEND_PSN.get(mailbox) & PSN_MASK;
+    oldestUnackedPsn = LAST_ACKED_PSN.get(mailbox) & PSN_MASK;
+    expectedPsn = NEXT_RECEIVE_PSN.get(mailbox) & PSN_MASK;
+    sendCqn = SEND_CQN.get(mailbox);
+    sendKey = SEND_WQE_LKEY.get(mailbox);
+    sendLength = SEND_WQE_LENGTH.get(mailbox);
+    receiveCqn = RECEIVE_CQN.get(mailbox);
+    receiveKey = RECEIVE_WQE_LKEY.get(mailbox);
+    receiveLength = RECEIVE_WQE_LENGTH.get(mailbox);
+    programmedState = state;
+    programmedNextSendPsn = nextSendPsn;
+    programmedOldestUnackedPsn = oldestUnackedPsn;
+    programmedExpectedPsn = expectedPsn;
+  }
+
+  private static long mac(int high, int low) {
+    return Integer.toUnsignedLong(high) << 16 | low;
+  }
+
+  /** Whether traffic has moved anything since the last MODIFY_QP. */
+  boolean hasMoved() {
+    return state != programmedState || hasSent() || hasReceived();
+  }
+
+  boolean hasSent() {
+    return nextSendPsn != programmedNextSendPsn || oldestUnackedPsn != programmedOldestUnackedPsn;
+  }
+
+  boolean hasReceived() {
+    return expectedPsn != programmedExpectedPsn;
   }
 }

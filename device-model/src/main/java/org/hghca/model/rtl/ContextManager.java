@@ -1,0 +1,197 @@
+package org.hghca.model.rtl;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.hghca.abi.CompletionQueueContext;
+import org.hghca.abi.HcrCommand;
+import org.hghca.abi.InitHca;
+import org.hghca.abi.MapIcm;
+import org.hghca.model.hca.HostMemory;
+
+/**
+ * The context manager: commands about queue pairs, completion queues and event queues, and the map
+ * of their tables. It answers for no mistake, but some commands leave it waiting for a part of them
+ * that never comes; the next one then pays for that.
+ */
+final class ContextManager implements Contexts {
+  private static final int NUMBERS = 1 << 13;
+  private static final int QPC_IMAGE = 164;
+  private static final int CQC_IMAGE = 56;
+  private static final int EQC_IMAGE = 48;
+
+  /** Entries of a MAP_ICM up to which all goes well, and up to which it is at least answered. */
+  private static final int MAP_ENTRIES = 28;
+
+  private static final int MAP_ENTRIES_ANSWERED = 30;
+
+  private enum Parser {
+    READY,
+    /** It waits for more of a command that had no more; the next one never ends. */
+    STUCK,
+    /** It takes the first 32 bytes of the next command for more of a RESIZE_CQ. */
+    RESIZING
+  }
+
+  private final HostMemory host;
+  private final Hazards hazards;
+  private final ContextMap icm = new ContextMap();
+  private final QueuePairImage images;
+  private final MemorySegment buffer = Arena.ofAuto().allocate(2 * Beats.SIZE, 64);
+  private final MemorySegment resized = Arena.ofAuto().allocate(2 * Beats.SIZE, 64);
+  private QueuePair[] queuePairs = new QueuePair[NUMBERS];
+  private CompletionQueue[] completionQueues = new CompletionQueue[NUMBERS];
+  private Parser parser = Parser.READY;
+
+  /** The number in the RESIZE_CQ that is not complete. */
+  private int resizedCqn;
+
+  ContextManager(HostMemory host, Hazards hazards) {
+    this.host = host;
+    this.hazards = hazards;
+    this.images = new QueuePairImage(host);
+  }
+
+  @Override
+  public QueuePair queuePair(int qpn) {
+    int number = qpn & NUMBERS - 1;
+    if (queuePairs[number] == null) {
+      queuePairs[number] = new QueuePair(number);
+    }
+    return queuePairs[number];
+  }
+
+  @Override
+  public CompletionQueue completionQueue(int cqn) {
+    int number = cqn & NUMBERS - 1;
+    if (completionQueues[number] == null) {
+      completionQueues[number] = new CompletionQueue(number);
+    }
+    return completionQueues[number];
+  }
+
+  /**
+   * Takes a command.
+   *
+   * @param mailbox its inbox, or room for its outbox
+   * @return whether it is answered
+   */
+  boolean execute(
+      HcrCommand command, int opModifier, int modifier, long in, MemorySegment mailbox) {
+    if (parser == Parser.STUCK) {
+      return false;
+    }
+    if (parser == Parser.RESIZING) {
+      parser = Parser.READY;
+      store(icm.completionQueue(resizedCqn), resized, CQC_IMAGE);
+      if (beats(command, opModifier, modifier) > 1) {
+        stick("the rest of a %s behind a RESIZE_CQ is no command".formatted(command));
+      }
+      return command != HcrCommand.QUERY_QP;
+    }
+    switch (command) {
+      case INIT_HCA -> icm.initialize(InitHca.decode(mailbox));
+      case CLOSE_HCA -> icm.close();
+      case MAP_ICM -> {
+        return map(mailbox, modifier);
+      }
+      case UNMAP_ICM -> icm.unmap(in, modifier);
+      case SW2HW_CQ -> take(modifier, mailbox);
+      case HW2SW_CQ -> {
+        completionQueue(modifier).owned = false;
+        store(icm.completionQueue(modifier), buffer.fill((byte) 0), CQC_IMAGE);
+      }
+      case SW2HW_EQ -> store(icm.eventQueue(modifier), mailbox, EQC_IMAGE);
+      case HW2SW_EQ -> store(icm.eventQueue(modifier), buffer.fill((byte) 0), EQC_IMAGE);
+      case MAP_EQ -> {
+        // Four bytes, as they stand in the image of a mailbox that ends in them.
+        buffer.set(QueuePairImage.LITTLE_ENDIAN, 0, (int) in);
+        storeRaw(icm.eventQueue(modifier & Integer.MAX_VALUE), buffer, Integer.BYTES);
+      }
+      case RESIZE_CQ -> {
+        resized.fill((byte) 0);
+        MemorySegment.copy(mailbox, 0, resized, 0, Long.BYTES);
+        resizedCqn = modifier;
+        parser = Parser.RESIZING;
+        hazards.strike(
+            "2.3", "RESIZE_CQ 0x%x: the next context command is lost".formatted(modifier));
+      }
+      case QUERY_QP -> {
+        return images.query(queuePair(modifier), icm.queuePair(modifier), mailbox);
+      }
+      default -> modify(opModifier, modifier, mailbox);
+    }
+    return true;
+  }
+
+  private void stick(String why) {
+    parser = Parser.STUCK;
+    hazards.strike("2.3", why + ": the next context command never ends");
+  }
+
+  /** Groups of 32 bytes that a command comes in. */
+  private static int beats(HcrCommand command, int opModifier, int modifier) {
+    if (command == HcrCommand.MAP_ICM) {
+      return (modifier + 1) / 2;
+    }
+    boolean whole = command.inboxSize() > 0 && command != HcrCommand.INIT_HCA;
+    return whole && opModifier == 0 ? command.inboxSize() / Beats.SIZE : 1;
+  }
+
+  private boolean map(MemorySegment mailbox, int count) {
+    if (count > MAP_ENTRIES_ANSWERED) {
+      return false;
+    }
+    icm.map(MapIcm.decode(mailbox, count), hazards);
+    if (count > MAP_ENTRIES) {
+      stick("MAP_ICM of %d entries".formatted(count));
+    }
+    return true;
+  }
+
+  private void modify(int opModifier, int qpn, MemorySegment mailbox) {
+    if (opModifier != 0) {
+      stick("MODIFY_QP 0x%x without an inbox".formatted(qpn));
+      return;
+    }
+    QueuePair queuePair = queuePair(qpn);
+    queuePair.program(mailbox);
+    long at = icm.queuePair(qpn);
+    if (at != IcmTable.NONE) {
+      images.store(mailbox, at, QPC_IMAGE);
+    }
+  }
+
+  private void take(int cqn, MemorySegment mailbox) {
+    CompletionQueue queue = completionQueue(cqn);
+    queue.owned = true;
+    queue.logSize = CompletionQueueContext.LOG_SIZE.get(mailbox);
+    queue.pd = CompletionQueueContext.PD.get(mailbox);
+    queue.key = CompletionQueueContext.LKEY.get(mailbox);
+    store(icm.completionQueue(cqn), mailbox, CQC_IMAGE);
+  }
+
+  /** Writes a context's image, its groups of 32 bytes turned around; nothing where no page is. */
+  private void store(long at, MemorySegment mailbox, int length) {
+    MemorySegment.copy(mailbox, 0, buffer, 0, buffer.byteSize());
+    Beats.reverse(buffer, (int) buffer.byteSize());
+    storeRaw(at, buffer, length);
+  }
+
+  private void storeRaw(long at, MemorySegment bytes, int length) {
+    if (at != IcmTable.NONE) {
+      host.write(at, bytes, 0, length);
+    }
+  }
+
+  int icmPages() {
+    return icm.pages();
+  }
+
+  /** As after power-on. */
+  void reset() {
+    icm.close();
+    queuePairs = new QueuePair[NUMBERS];
+    completionQueues = new CompletionQueue[NUMBERS];
+    parser = Parser.READY;
+  }
+}

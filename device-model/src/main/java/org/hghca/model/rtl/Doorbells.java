@@ -1,0 +1,69 @@
+package org.hghca.model.rtl;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.hghca.model.hca.Faults;
+import org.hghca.model.hca.RegisterQueue;
+
+/**
+ * The FIFO between the doorbell registers and the send side: 64 deep, and what does not fit is
+ * lost. Written by any thread, taken from by the one that does the steps.
+ */
+final class Doorbells {
+  static final int DEPTH = 64;
+
+  private final Faults faults;
+  private final Hazards hazards;
+  private final RegisterQueue entries = new RegisterQueue();
+  private final AtomicInteger size = new AtomicInteger();
+  private final AtomicLong rung = new AtomicLong();
+  private volatile boolean held;
+
+  Doorbells(Faults faults, Hazards hazards) {
+    this.faults = faults;
+    this.hazards = hazards;
+  }
+
+  /** A doorbell comes in; returns whether there was room. */
+  boolean ring(long value) {
+    rung.getAndIncrement();
+    if (size.getAndIncrement() >= DEPTH) {
+      size.getAndDecrement();
+      String what = "doorbell 0x%016x is lost: %d are waiting already".formatted(value, DEPTH);
+      faults.record(what);
+      hazards.strike("1.4", what);
+      return false;
+    }
+    return entries.offer(0, value);
+  }
+
+  /** How many have come in, those that were lost among them. */
+  long count() {
+    return rung.get();
+  }
+
+  /** Lets doorbells wait, or no longer. */
+  void hold(boolean on) {
+    held = on;
+  }
+
+  boolean hasEntry() {
+    return !held && entries.hasEntry();
+  }
+
+  /** Takes the oldest, which must be there. */
+  long take() {
+    long value = entries.value();
+    entries.remove();
+    size.getAndDecrement();
+    return value;
+  }
+
+  /** Drops all that wait, and lets go. Between steps only. */
+  void reset() {
+    held = false;
+    while (entries.hasEntry()) {
+      take();
+    }
+  }
+}

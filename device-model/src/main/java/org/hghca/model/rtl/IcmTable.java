@@ -1,0 +1,75 @@
+package org.hghca.model.rtl;
+
+import java.util.Arrays;
+
+/**
+ * The card's map of one table in interconnect context memory: the bus addresses of a fixed number
+ * of pages. Page numbers count from the table's base and wrap at the capacity, so that what is
+ * mapped beyond the end takes the place of the beginning.
+ */
+final class IcmTable {
+  /** What {@link #address} answers for a page that is not mapped. */
+  static final long NONE = -1;
+
+  static final int PAGE_SHIFT = 12;
+  static final int PAGE_SIZE = 1 << PAGE_SHIFT;
+  static final int PAGE_MASK = PAGE_SIZE - 1;
+
+  private final long[] pages;
+  private long base;
+
+  /**
+   * @param capacity pages, a power of two
+   */
+  IcmTable(int capacity) {
+    pages = new long[capacity];
+    Arrays.fill(pages, NONE);
+  }
+
+  /** Takes the table's address in ICM. The map stays: it goes by the distance from the base. */
+  void base(long address) {
+    base = address;
+  }
+
+  long base() {
+    return base;
+  }
+
+  int capacity() {
+    return pages.length;
+  }
+
+  /** Maps pages that follow each other in ICM and on the bus. */
+  void map(long virtual, long bus, int count) {
+    for (int i = 0; i < count; i++) {
+      pages[place(virtual - base) + i & pages.length - 1] = bus + (long) i * PAGE_SIZE;
+    }
+  }
+
+  /** Unmaps pages; of their number only what the capacity needs in bits counts. */
+  void unmap(long virtual, int count) {
+    for (int i = 0; i < (count & pages.length - 1); i++) {
+      pages[place(virtual - base) + i & pages.length - 1] = NONE;
+    }
+  }
+
+  private int place(long offset) {
+    return (int) (offset >>> PAGE_SHIFT) & pages.length - 1;
+  }
+
+  /** The bus address of a byte of the table, {@link #NONE} where its page is not mapped. */
+  long address(long offset) {
+    long page = pages[place(offset)];
+    return page == NONE ? NONE : page + (offset & PAGE_MASK);
+  }
+
+  int mappedPages() {
+    return (int) Arrays.stream(pages).filter(page -> page != NONE).count();
+  }
+
+  /** Forgets the base and all pages. */
+  void close() {
+    base = 0;
+    Arrays.fill(pages, NONE);
+  }
+}

@@ -1,0 +1,65 @@
+package org.hghca.model.rtl;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import org.hghca.model.hca.HostMemory;
+
+/**
+ * The image of a queue pair's context in interconnect context memory. Traffic writes the state and
+ * three packet sequence numbers back into it at the offsets that they have in the mailbox, but the
+ * image is turned around in groups of 32 bytes: QUERY_QP finds them in place of other fields.
+ */
+final class QueuePairImage {
+  static final ValueLayout.OfInt LITTLE_ENDIAN =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private static final int SIZE = 192;
+
+  private final HostMemory host;
+  private final MemorySegment image = Arena.ofAuto().allocate(SIZE, 64);
+
+  QueuePairImage(HostMemory host) {
+    this.host = host;
+  }
+
+  /** Writes the image of a mailbox. */
+  void store(MemorySegment mailbox, long at, int length) {
+    MemorySegment.copy(mailbox, 0, image, 0, SIZE);
+    Beats.reverse(image, SIZE);
+    host.write(at, image, 0, length);
+  }
+
+  /**
+   * Reads a context for QUERY_QP.
+   *
+   * @return false when there is no page that it stands in, and the command never ends
+   */
+  boolean query(QueuePair queuePair, long at, MemorySegment mailbox) {
+    if (at == IcmTable.NONE) {
+      return false;
+    }
+    image.fill((byte) 0);
+    host.read(at, image, 0, SIZE);
+    if (queuePair.hasMoved()) {
+      writeBack(queuePair);
+      host.write(at, image, 0, SIZE);
+    }
+    MemorySegment.copy(image, 0, mailbox, 0, SIZE);
+    Beats.reverse(mailbox, SIZE);
+    return true;
+  }
+
+  /** What traffic changed, where the card writes it: see the class. */
+  private void writeBack(QueuePair queuePair) {
+    image.set(ValueLayout.JAVA_BYTE, 0x08, (byte) (queuePair.state << 4));
+    if (queuePair.hasSent()) {
+      image.set(LITTLE_ENDIAN, 0x6c, queuePair.nextSendPsn);
+      image.set(LITTLE_ENDIAN, 0x7c, queuePair.oldestUnackedPsn);
+    }
+    if (queuePair.hasReceived()) {
+      image.set(LITTLE_ENDIAN, 0x84, queuePair.expectedPsn);
+    }
+  }
+}

@@ -1,0 +1,200 @@
+package org.hghca.model.rtl;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.hghca.abi.Bar;
+import org.hghca.abi.Doorbell;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.model.hca.Card;
+import org.hghca.model.hca.Faults;
+import org.hghca.model.hca.HostMemory;
+import org.hghca.model.link.Port;
+import org.hghca.model.transport.TransportCounters;
+import org.hghca.vfio.DeviceBus;
+
+/**
+ * The card of the makers' RTL behind its PCI function. It has no events and no interrupts, and no
+ * register resets it: only the function-level reset does, which clears every position with it.
+ */
+public final class RtlCard implements Card {
+  private final Faults faults;
+  private final Hazards hazards = new Hazards();
+  private final HostMemory host;
+  private final Bar0 registers = new Bar0(hazards);
+  private final Doorbells doorbells;
+  private final TranslationUnit translation;
+  private final ContextManager contexts;
+  private final CommandUnit commands;
+  private final Engine engine;
+
+  /** Commands that were started and not looked at yet. */
+  private final AtomicInteger started = new AtomicInteger();
+
+  /** Whether a doorbell came in since the last step began. */
+  private volatile boolean rung;
+
+  private long commandCount;
+
+  /**
+   * @param profile R1 or R2
+   */
+  public RtlCard(HardwareProfile profile, Port port, Faults faults) {
+    this.faults = faults;
+    this.host = new HostMemory(faults, this::failed);
+    this.doorbells = new Doorbells(faults, hazards);
+    this.translation = new TranslationUnit(host, hazards);
+    this.contexts = new ContextManager(host, hazards);
+    this.commands = new CommandUnit(profile, host, contexts, translation, hazards);
+    this.engine = new Engine(contexts, translation, doorbells, port, hazards);
+  }
+
+  @Override
+  public void attach(DeviceBus bus) {
+    host.attach(bus);
+  }
+
+  @Override
+  public void busMaster(boolean on) {
+    host.enable(on);
+  }
+
+  /** Nothing: no register write ever waits. */
+  @Override
+  public void unplug() {}
+
+  @Override
+  public long read(int bar, long offset, int width) {
+    if (bar == Bar.BAR0) {
+      return registers.read(offset, width);
+    }
+    hazards.strike("12.11", "read of BAR2+0x%x is never answered".formatted(offset));
+    return Bar0.ALL_ONES;
+  }
+
+  /** None: the reset register's pulse is connected to nothing. */
+  @Override
+  public boolean isReset(int bar, long offset, int width, long value) {
+    return false;
+  }
+
+  @Override
+  public boolean write(int bar, long offset, int width, long value) {
+    if (bar == Bar.BAR2) {
+      return !registers.isBlocked() && ring((int) offset % Bar.UAR_PAGE_SIZE, width, value);
+    }
+    boolean start = registers.write(offset, width, value);
+    if (start) {
+      started.getAndIncrement();
+    }
+    return start;
+  }
+
+  private boolean ring(int offset, int width, long value) {
+    if (offset != Doorbell.SEND_QUEUE || width < Integer.BYTES) {
+      if (offset != Doorbell.CQ_ARM && offset != Doorbell.EQ_ARM) {
+        faults.record(
+            "a store of %d bytes to offset 0x%x of a UAR page is dropped".formatted(width, offset));
+      }
+      return false;
+    }
+    // Half a doorbell is taken for a whole one with nothing in its upper half.
+    if (!doorbells.ring(width == Long.BYTES ? value : value & 0xffff_ffffL)) {
+      return false;
+    }
+    rung = true;
+    return true;
+  }
+
+  @Override
+  public boolean hasWrites() {
+    return rung || started.get() > 0;
+  }
+
+  @Override
+  public boolean step(long now) {
+    rung = false;
+    boolean worked = engine.step(now);
+    for (int waiting = started.getAndSet(0); waiting > 0; waiting--) {
+      commandCount++;
+      commands.execute(registers);
+      worked = true;
+    }
+    return worked;
+  }
+
+  /** Nothing: the card has no events. */
+  @Override
+  public void watchPort() {}
+
+  @Override
+  public void failed() {}
+
+  @Override
+  public void reset() {
+    started.set(0);
+    rung = false;
+    registers.reset();
+    doorbells.reset();
+    commands.reset();
+    contexts.reset();
+    translation.reset();
+    engine.reset();
+  }
+
+  /** Never: the card has no timers. */
+  @Override
+  public long nextDeadline() {
+    return Long.MAX_VALUE;
+  }
+
+  @Override
+  public void holdDoorbells(boolean held) {
+    doorbells.hold(held);
+    rung = true;
+  }
+
+  @Override
+  public TransportCounters transportCounters() {
+    return engine.counters();
+  }
+
+  @Override
+  public long doorbells() {
+    return doorbells.count();
+  }
+
+  @Override
+  public long commands() {
+    return commandCount;
+  }
+
+  @Override
+  public long completions() {
+    return engine.completions();
+  }
+
+  @Override
+  public long events() {
+    return 0;
+  }
+
+  @Override
+  public long interrupts() {
+    return 0;
+  }
+
+  @Override
+  public long eventOverruns() {
+    return 0;
+  }
+
+  @Override
+  public int icmPages() {
+    return contexts.icmPages() + translation.icmPages();
+  }
+
+  @Override
+  public List<String> hazards() {
+    return hazards.list();
+  }
+}

@@ -1,0 +1,49 @@
+package org.hghca.model.rtl;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.model.hca.HostMemory;
+
+/**
+ * The host memory behind one of the translation unit's tables. Where a page is not mapped the card
+ * goes to bus address 0 and its offset in the page, for reads and for writes.
+ */
+final class TableMemory {
+  private final HostMemory host;
+  private final IcmTable table;
+  private final String name;
+  private final Hazards hazards;
+
+  TableMemory(HostMemory host, IcmTable table, String name, Hazards hazards) {
+    this.host = host;
+    this.table = table;
+    this.name = name;
+    this.hazards = hazards;
+  }
+
+  /**
+   * Reads a line.
+   *
+   * @param offset of it in the table
+   * @param target as long as the line; zeros where the host refuses
+   */
+  void read(long offset, MemorySegment target) {
+    if (!host.read(address(offset), target, 0, target.byteSize())) {
+      target.fill((byte) 0);
+    }
+  }
+
+  void write(long offset, MemorySegment source) {
+    host.write(address(offset), source, 0, source.byteSize());
+  }
+
+  private long address(long offset) {
+    long address = table.address(offset);
+    if (address != IcmTable.NONE) {
+      return address;
+    }
+    long instead = offset & IcmTable.PAGE_MASK;
+    hazards.strike(
+        "12.9", "%s+0x%x is not mapped: DMA at bus address 0x%x".formatted(name, offset, instead));
+    return instead;
+  }
+}

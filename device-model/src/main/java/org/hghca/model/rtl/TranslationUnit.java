@@ -1,0 +1,179 @@
+package org.hghca.model.rtl;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.hghca.abi.IcmChunk;
+import org.hghca.abi.InitHca;
+import org.hghca.abi.MapIcm;
+import org.hghca.abi.WriteMtt;
+import org.hghca.model.hca.HostMemory;
+
+/**
+ * The translation unit: the tables of memory keys and of pages, which it keeps in interconnect
+ * context memory behind a cache each, the checks of accesses by key, and the accesses themselves.
+ * Pages have 4096 bytes, whatever an entry says.
+ */
+final class TranslationUnit implements Translation {
+  /** Up to as many entries a MAP_ICM whose entries have several pages was seen to go right. */
+  private static final int MAP_ENTRIES = 70;
+
+  private final HostMemory host;
+  private final Hazards hazards;
+  private final IcmTable keyPages = new IcmTable(512);
+  private final IcmTable pagePages = new IcmTable(512);
+  private final KeyCache keys;
+  private final PageCache pages;
+
+  TranslationUnit(HostMemory host, Hazards hazards) {
+    this.host = host;
+    this.hazards = hazards;
+    this.keys = new KeyCache(new TableMemory(host, keyPages, "MPT", hazards));
+    this.pages = new PageCache(new TableMemory(host, pagePages, "MTT", hazards));
+  }
+
+  /** INIT_HCA: takes the tables' addresses; what is mapped stays. */
+  void initialize(MemorySegment mailbox) {
+    keyPages.base(InitHca.MPT_BASE.getLong(mailbox));
+    pagePages.base(InitHca.MTT_BASE.getLong(mailbox));
+  }
+
+  /** CLOSE_HCA: forgets the maps. */
+  void close() {
+    keyPages.close();
+    pagePages.close();
+  }
+
+  /**
+   * MAP_ICM. The first entry says which table all of them are of; of three and more entries with
+   * one page each the third takes the place of the first, and the others are lost.
+   */
+  void map(MemorySegment mailbox, int count) {
+    List<IcmChunk> chunks = MapIcm.decode(mailbox, Math.min(count, MapIcm.MAX_ENTRIES));
+    IcmTable table = tableOf(chunks.getFirst().virtualAddress());
+    if (table == null) {
+      return; // before INIT_HCA
+    }
+    boolean single = chunks.size() > 2 && chunks.stream().anyMatch(chunk -> chunk.pages() == 1);
+    boolean mixed =
+        chunks.stream().anyMatch(chunk -> tableOf(chunk.virtualAddress()) != table)
+            || chunks.stream().anyMatch(chunk -> chunk.pages() > table.capacity());
+    if (single || mixed || chunks.size() > MAP_ENTRIES) {
+      hazards.strike("3.3", "MAP_ICM of %d entries maps wrongly".formatted(count));
+    }
+    for (int i = 0; i < Math.min(chunks.size(), single ? 3 : MAP_ENTRIES); i++) {
+      IcmChunk chunk = chunks.get(i);
+      long virtual = chunks.get(single && i == 2 ? 0 : i).virtualAddress();
+      table.map(virtual, chunk.pageAddress(), chunk.pages());
+    }
+  }
+
+  /** UNMAP_ICM. Lines of the caches that come from those pages stay where they are. */
+  void unmap(long virtual, int count) {
+    IcmTable table = tableOf(virtual);
+    if (table != null) {
+      table.unmap(virtual, count);
+    }
+  }
+
+  /** The table with the larger base up to an address; none while both bases are the same. */
+  private IcmTable tableOf(long virtual) {
+    if (keyPages.base() == pagePages.base()) {
+      return null;
+    }
+    boolean keysAreHigher = Long.compareUnsigned(keyPages.base(), pagePages.base()) > 0;
+    IcmTable higher = keysAreHigher ? keyPages : pagePages;
+    IcmTable lower = keysAreHigher ? pagePages : keyPages;
+    return Long.compareUnsigned(higher.base(), virtual) <= 0 ? higher : lower;
+  }
+
+  /** SW2HW_MPT. */
+  void take(int index, MemorySegment mailbox) {
+    keys.replace(index, mailbox);
+  }
+
+  /** HW2SW_MPT: the next access with the key fails. */
+  void release(int index) {
+    keys.clear(index);
+  }
+
+  /** WRITE_MTT. */
+  void writePages(MemorySegment mailbox, int count) {
+    long first = WriteMtt.startIndex(mailbox);
+    for (int i = 0; i < count; i++) {
+      pages.set(first + i, WriteMtt.page(mailbox, i));
+    }
+  }
+
+  @Override
+  public int check(int key, int pd, long address, long length, int flags) {
+    KeyCache.Entry entry = keys.get(key);
+    return check(entry, key, pd, address - entry.start, length, flags);
+  }
+
+  @Override
+  public int checkQueue(int key, int pd, long offset, long length, int flags) {
+    return check(keys.get(key), key, pd, offset, length, flags);
+  }
+
+  /** There is no lower bound: an access that begins below its region passes if it ends inside. */
+  private static int check(
+      KeyCache.Entry entry, int key, int pd, long offset, long length, int flags) {
+    int wrong = OK;
+    wrong |= entry.pd == pd ? OK : WRONG_PD;
+    wrong |= (entry.flags & flags) == flags ? OK : WRONG_FLAGS;
+    wrong |= entry.key == key ? OK : WRONG_KEY;
+    wrong |= Long.compareUnsigned(offset + length, entry.length) <= 0 ? OK : WRONG_LENGTH;
+    return wrong;
+  }
+
+  @Override
+  public void read(int key, long address, MemorySegment target, long at, int length) {
+    KeyCache.Entry entry = keys.get(key);
+    move(entry, address - entry.start, target, at, length, false);
+  }
+
+  @Override
+  public void write(int key, long address, MemorySegment source, long at, int length) {
+    KeyCache.Entry entry = keys.get(key);
+    move(entry, address - entry.start, source, at, length, true);
+  }
+
+  @Override
+  public void readQueue(int key, long offset, MemorySegment target, long at, int length) {
+    move(keys.get(key), offset, target, at, length, false);
+  }
+
+  @Override
+  public void writeQueue(int key, long offset, MemorySegment source, long at, int length) {
+    move(keys.get(key), offset, source, at, length, true);
+  }
+
+  private void move(
+      KeyCache.Entry entry, long offset, MemorySegment bytes, long at, int length, boolean toHost) {
+    long first = entry.firstPage;
+    for (int done = 0; done < length; ) {
+      long from = offset + done;
+      int piece = (int) Math.min(length - done, IcmTable.PAGE_SIZE - (from & IcmTable.PAGE_MASK));
+      long page = pages.get(first + (from >>> IcmTable.PAGE_SHIFT));
+      long bus = page & ~(long) IcmTable.PAGE_MASK | from & IcmTable.PAGE_MASK;
+      if (toHost) {
+        host.write(bus, bytes, at + done, piece);
+      } else if (!host.read(bus, bytes, at + done, piece)) {
+        // Nobody answers; the card goes on with what it has.
+        bytes.asSlice(at + done, piece).fill((byte) 0);
+      }
+      done += piece;
+    }
+  }
+
+  int icmPages() {
+    return keyPages.mappedPages() + pagePages.mappedPages();
+  }
+
+  /** As after power-on. */
+  void reset() {
+    close();
+    keys.reset();
+    pages.reset();
+  }
+}
