@@ -102,6 +102,14 @@ public final class HardwareProfile {
   }
 
   /**
+   * Whether QUERY_QP has the sequence numbers of traffic in place of fields that are not used: at
+   * 60h, 70h and 98h, and the state at 17h[7:4], as the first RTL.
+   */
+  public boolean misplacesSequenceNumbers() {
+    return values.misplacesSequenceNumbers;
+  }
+
+  /**
    * Whether the QP states SQE and SQD may be used. The RTL has their codes swapped and rejects
    * sends in both.
    */

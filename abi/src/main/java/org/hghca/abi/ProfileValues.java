@@ -15,6 +15,7 @@ final class ProfileValues {
   boolean resizeCq;
   boolean modifyQpWithoutInbox;
   boolean queryQpReliable;
+  boolean misplacesSequenceNumbers;
   boolean sqdSqeStates;
   boolean eventQueues;
   int qpcEntrySize;
@@ -69,6 +70,7 @@ final class ProfileValues {
     v.resizeCq = true;
     v.modifyQpWithoutInbox = true;
     v.queryQpReliable = true;
+    v.misplacesSequenceNumbers = false;
     v.sqdSqeStates = true;
     v.eventQueues = true;
     v.qpcEntrySize = 256;
@@ -123,6 +125,7 @@ final class ProfileValues {
     v.resizeCq = false;
     v.modifyQpWithoutInbox = false;
     v.queryQpReliable = false;
+    v.misplacesSequenceNumbers = true;
     v.sqdSqeStates = false;
     v.eventQueues = false;
     v.qpcEntrySize = 256;
@@ -177,6 +180,7 @@ final class ProfileValues {
     v.resizeCq = false;
     v.modifyQpWithoutInbox = false;
     v.queryQpReliable = false;
+    v.misplacesSequenceNumbers = false;
     v.sqdSqeStates = false;
     v.eventQueues = false;
     v.qpcEntrySize = 256;

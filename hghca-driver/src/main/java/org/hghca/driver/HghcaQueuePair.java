@@ -454,7 +454,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     HcrCommand command = command(from, to);
     QueuePairTransitionEvent event = new QueuePairTransitionEvent();
     event.begin();
-    device.commands().modifyQp(command, number, next);
+    device.commands().modifyQp(command, number, QpContexts.forCard(next, device));
     event.end();
     if (event.shouldCommit()) {
       event.qpn = number;
@@ -571,7 +571,12 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
             describe(),
             () -> {
               if (last != QpState.RESET) {
-                device.commands().modifyQp(HcrCommand.ERR2RST, number, QpContexts.reset(context));
+                device
+                    .commands()
+                    .modifyQp(
+                        HcrCommand.ERR2RST,
+                        number,
+                        QpContexts.forCard(QpContexts.reset(context), device));
                 device.events().settle();
               }
               forget();

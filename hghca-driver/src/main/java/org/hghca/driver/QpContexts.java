@@ -227,6 +227,11 @@ final class QpContexts {
     c.set(DESTINATION_IP, av.destination().ipv4().orElse(0));
   }
 
+  /** A context as MODIFY_QP gives it to the card. */
+  static QueuePairContext forCard(QueuePairContext c, HghcaDevice device) {
+    return device.limits().profile().misplacesSequenceNumbers() ? LivePsns.marked(c) : c;
+  }
+
   /** Takes over what the card counts while messages flow. */
   static void copySequenceNumbers(QueuePairContext from, QueuePairContext to) {
     to.set(NEXT_SEND_PSN, from.get(NEXT_SEND_PSN));

@@ -32,6 +32,7 @@ class HardwareProfileTest {
         fact("RESIZE_CQ", HardwareProfile::resizeCq, true, false, false),
         fact("2RST without inbox", HardwareProfile::modifyQpWithoutInbox, true, false, false),
         fact("QUERY_QP after traffic", HardwareProfile::queryQpReliable, true, false, false),
+        fact("misplaced PSNs", HardwareProfile::misplacesSequenceNumbers, false, true, false),
         fact("SQD and SQE", HardwareProfile::sqdSqeStates, true, false, false),
         fact("events and interrupts", HardwareProfile::eventQueues, true, false, false),
         fact("QPC stride", HardwareProfile::qpcEntrySize, 256, 256, 256),

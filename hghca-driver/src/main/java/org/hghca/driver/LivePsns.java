@@ -1,0 +1,95 @@
+package org.hghca.driver;
+
+import static org.hghca.abi.QueuePairContext.LAST_ACKED_PSN;
+import static org.hghca.abi.QueuePairContext.LOCAL_QPN;
+import static org.hghca.abi.QueuePairContext.NEXT_RECEIVE_PSN;
+import static org.hghca.abi.QueuePairContext.NEXT_SEND_PSN;
+import static org.hghca.abi.QueuePairContext.QKEY;
+import static org.hghca.abi.QueuePairContext.SEND_CQN;
+import static org.hghca.abi.QueuePairContext.STATE;
+import static org.hghca.abi.QueuePairContext.WQE_BASE;
+
+import org.hghca.abi.MailboxField;
+import org.hghca.abi.QueuePairContext;
+import org.hghca.mailbox.CommandInterface;
+
+/**
+ * Where traffic has brought a queue pair of the first RTL. That card writes three sequence numbers
+ * and the state back to its copy of the context, at the wrong places, so that QUERY_QP has them in
+ * other fields: the oldest unacknowledged PSN at 60h, the next PSN at 70h, the expected one at 98h
+ * and the state at 17h[7:4]. All else of QUERY_QP is what MODIFY_QP last wrote.
+ *
+ * @param nextSend PSN of the next packet sent
+ * @param oldestUnacked oldest PSN sent and not acknowledged; that of {@code nextSend} when all are
+ * @param expected PSN of the next packet taken
+ * @param state the card's number of the state, or {@link #UNKNOWN}
+ */
+record LivePsns(int nextSend, int oldestUnacked, int expected, int state) {
+  /** The state cannot be told from what was written before. */
+  static final int UNKNOWN = -1;
+
+  /** No PSN: stands where the card writes one, until it does. */
+  private static final int UNWRITTEN = -1;
+
+  private static final int PSN_MASK = 0xff_ffff;
+  private static final int LAST_STATE = 6;
+
+  /**
+   * A context as it is given to the card: dwords that the RTL does not use hold a mark, so that a
+   * number written over it can be told from none.
+   */
+  static QueuePairContext marked(QueuePairContext context) {
+    return context.copy().set(WQE_BASE, UNWRITTEN).set(QKEY, UNWRITTEN);
+  }
+
+  /**
+   * Asks the card. Only for a queue pair that MODIFY_QP has named: without a page behind its
+   * context the command never ends.
+   *
+   * @param programmed what MODIFY_QP last gave the card
+   * @param rung whether a doorbell was rung since then
+   */
+  static LivePsns read(
+      CommandInterface commands, int qpn, QueuePairContext programmed, boolean rung) {
+    return of(commands.queryQp(qpn), programmed, rung);
+  }
+
+  /** What the answer to a query tells. */
+  static LivePsns of(QueuePairContext answer, QueuePairContext programmed, boolean rung) {
+    boolean acknowledged = answer.get(WQE_BASE) != UNWRITTEN;
+    boolean received = answer.get(QKEY) != UNWRITTEN;
+    boolean sent = rung || acknowledged || answer.get(SEND_CQN) != programmed.get(SEND_CQN);
+    return new LivePsns(
+        psn(sent, answer, SEND_CQN, programmed, NEXT_SEND_PSN),
+        psn(acknowledged, answer, WQE_BASE, programmed, LAST_ACKED_PSN),
+        psn(received, answer, QKEY, programmed, NEXT_RECEIVE_PSN),
+        state(answer, programmed));
+  }
+
+  private static int psn(
+      boolean written,
+      QueuePairContext answer,
+      MailboxField misplaced,
+      QueuePairContext programmed,
+      MailboxField given) {
+    return (written ? answer.get(misplaced) : programmed.get(given)) & PSN_MASK;
+  }
+
+  /** A state that was written back leaves the low bits of the QPN's place zero. */
+  private static int state(QueuePairContext answer, QueuePairContext programmed) {
+    int shown = answer.get(LOCAL_QPN) & 0xff;
+    int given = programmed.get(STATE);
+    if ((shown & 0xf) != 0 || shown >>> 4 > LAST_STATE) {
+      return given;
+    }
+    boolean perhapsQpn = shown == (programmed.get(LOCAL_QPN) & 0xff);
+    return perhapsQpn && shown >>> 4 != given ? UNKNOWN : shown >>> 4;
+  }
+
+  /** Has the next MODIFY_QP go on where the card is. */
+  void putInto(QueuePairContext next) {
+    next.set(NEXT_SEND_PSN, nextSend);
+    next.set(LAST_ACKED_PSN, oldestUnacked);
+    next.set(NEXT_RECEIVE_PSN, expected);
+  }
+}
