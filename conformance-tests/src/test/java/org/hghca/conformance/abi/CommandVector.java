@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  * @param outbox bytes at out_param with guard bytes behind them, empty where none were recorded
  * @param trace DMA and messages between the card's units
  */
-record CommandVector(
+public record CommandVector(
     String id,
     String name,
     String op,
@@ -39,7 +39,7 @@ record CommandVector(
   private static final Pattern OUTBOX_WRITE =
       Pattern.compile("DMAWR ceu addr=110000 len=(\\d+) first.*");
 
-  static List<CommandVector> load(String file) {
+  public static List<CommandVector> load(String file) {
     List<Map<?, ?>> objects = Vectors.loadObjects(file);
     return IntStream.range(0, objects.size())
         .mapToObj(i -> of(file + " #" + i, objects.get(i)))
@@ -66,7 +66,7 @@ record CommandVector(
         Vectors.list(object.get("trace")).stream().map(String.class::cast).toList());
   }
 
-  MemorySegment inboxBytes() {
+  public MemorySegment inboxBytes() {
     return Bytes.of(inbox);
   }
 

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Map;
 
 /** The recorded measurements under {@code vectors}, as lists, maps and strings. */
-final class Vectors {
+public final class Vectors {
   private Vectors() {}
 
   /** The elements of the array that a file holds. */
-  static List<Object> load(String file) {
+  public static List<Object> load(String file) {
     try (InputStream in = Vectors.class.getResourceAsStream("/vectors/" + file)) {
       return JSON.std.listOfFrom(Object.class, in);
     } catch (IOException e) {
@@ -20,23 +20,23 @@ final class Vectors {
     }
   }
 
-  static List<Map<?, ?>> loadObjects(String file) {
+  public static List<Map<?, ?>> loadObjects(String file) {
     return load(file).stream().<Map<?, ?>>map(element -> (Map<?, ?>) element).toList();
   }
 
-  static List<?> list(Object value) {
+  public static List<?> list(Object value) {
     return (List<?>) value;
   }
 
-  static String text(Map<?, ?> object, String key) {
+  public static String text(Map<?, ?> object, String key) {
     return (String) object.get(key);
   }
 
-  static int number(String hex) {
+  public static int number(String hex) {
     return Integer.parseUnsignedInt(hex, 16);
   }
 
-  static long longNumber(String hex) {
+  public static long longNumber(String hex) {
     return Long.parseUnsignedLong(hex, 16);
   }
 }

@@ -1,0 +1,44 @@
+package org.hghca.conformance.rtl;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import org.hghca.vfio.DeviceBus;
+
+/**
+ * Host memory from bus address 0 on, all of which a card may reach, with a list of its accesses.
+ */
+final class FlatMemory implements DeviceBus {
+  private static final long SIZE = 8 << 20;
+
+  final MemorySegment bytes = Arena.ofAuto().allocate(SIZE, 4096);
+
+  /** Reads as {@code "read ADDRESS LENGTH"}, writes as {@code "write ADDRESS BYTES"}. */
+  final List<String> accesses = new ArrayList<>();
+
+  @Override
+  public boolean read(long iova, MemorySegment destination, long offset, long length) {
+    accesses.add("read %x %d".formatted(iova, length));
+    MemorySegment.copy(bytes, iova, destination, offset, length);
+    return true;
+  }
+
+  @Override
+  public boolean write(long iova, MemorySegment source, long offset, long length) {
+    MemorySegment.copy(source, offset, bytes, iova, length);
+    accesses.add("write %x %s".formatted(iova, hex(iova, length)));
+    return true;
+  }
+
+  @Override
+  public void raise(int vector) {
+    throw new AssertionError("the card raises interrupt " + vector);
+  }
+
+  String hex(long address, long length) {
+    return HexFormat.of().formatHex(bytes.asSlice(address, length).toArray(ValueLayout.JAVA_BYTE));
+  }
+}
