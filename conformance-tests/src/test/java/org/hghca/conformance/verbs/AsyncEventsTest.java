@@ -8,6 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.model.Simulation;
 import org.hghca.verbs.AccessFlag;
@@ -64,6 +66,7 @@ class AsyncEventsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
+  @Needs(Feature.CARD_EVENTS)
   void theFirstPacketInRtrEstablishesTheConnection(String parameters) throws Exception {
     try (RcPair pair = new RcSetup().unconnected().on(Fabric.inline(parameters))) {
       RcPair.connectReceiver(pair.setup(), pair.left.qp, pair.right.qp, pair.setup().rightPsn());
@@ -84,6 +87,7 @@ class AsyncEventsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
+  @Needs(Feature.SQD)
   void aDrainedSendQueueIsToldWhenThatIsAskedFor(String parameters) throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline(parameters))) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD));
@@ -99,6 +103,7 @@ class AsyncEventsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
+  @Needs(Feature.CARD_EVENTS)
   void aRefusedRequestIsToldToWhoRefusedIt(String parameters) throws Exception {
     RcSetup readOnly = new RcSetup().qpAccess(AccessFlag.REMOTE_READ);
     try (RcPair pair = readOnly.on(Fabric.inline(parameters))) {
@@ -119,6 +124,7 @@ class AsyncEventsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
+  @Needs(Feature.CARD_EVENTS)
   void aRefusedAccessPutsTheQueuePairInErrorThoughNothingWasPolled(String parameters)
       throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline(parameters))) {
@@ -138,6 +144,7 @@ class AsyncEventsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
+  @Needs(Feature.PORT_STATE)
   void aPortGoesUpAndDownWithTheOtherEndOfItsCable(String parameters) throws Exception {
     String name = "async-port" + parameters.length();
     String locator = TestProfile.model("model:%s-%s?cable=%s&mode=inline&sim=%s") + parameters;
@@ -170,6 +177,7 @@ class AsyncEventsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
+  @Needs(Feature.CARD_EVENTS)
   void anErrorOfAConnectionIsNotTakenForOneOfTheNext(String parameters) throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline(parameters))) {
       for (int i = 0; i < 30; i++) {
@@ -192,6 +200,7 @@ class AsyncEventsTest {
   }
 
   @Test
+  @Needs({Feature.SQD, Feature.CARD_EVENTS})
   void anObjectIsNotClosedBeforeItsEventIsAcknowledged() throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
@@ -207,6 +216,7 @@ class AsyncEventsTest {
   }
 
   @Test
+  @Needs({Feature.SQD, Feature.CARD_EVENTS})
   void whatNobodyHasTakenGoesWithItsObject() throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
@@ -221,6 +231,7 @@ class AsyncEventsTest {
   }
 
   @Test
+  @Needs({Feature.SQD, Feature.CARD_EVENTS})
   void aFutureTakesAnEventAndTheEndOfTheContextEndsIt() throws Exception {
     CompletableFuture<AsyncEvent> last;
     AsyncEvents events;
@@ -245,6 +256,7 @@ class AsyncEventsTest {
   }
 
   @Test
+  @Needs(Feature.SQD)
   void aPolledDeviceTellsOfNothingThatOnlyTheCardKnows() throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline("&events=poll"))) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));

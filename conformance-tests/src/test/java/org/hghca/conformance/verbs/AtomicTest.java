@@ -7,6 +7,8 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
@@ -22,6 +24,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compare-and-swap and fetch-and-add on 8 bytes of the peer's memory. */
+@Needs(Feature.ATOMICS)
 class AtomicTest {
   static final WrOpcode[] ATOMICS = {WrOpcode.ATOMIC_CMP_AND_SWP, WrOpcode.ATOMIC_FETCH_AND_ADD};
 

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
@@ -41,6 +43,8 @@ class BehaviorOfAsyncEventsTest {
       says = "two RC queue pairs of one context, SEND_IMM, while a thread waits for events")
   void trafficInOneContextWhileAThreadWaitsForEvents() throws InterruptedException {
     try (Fabric fabric = Fabric.threaded()) {
+      WrOpcode opcode =
+          TestProfile.pick(Feature.SEND_WITH_IMMEDIATE, WrOpcode.SEND_WITH_IMM, WrOpcode.SEND);
       Context context = fabric.left();
       AtomicInteger others = new AtomicInteger();
       CountDownLatch interrupted = new CountDownLatch(1);
@@ -65,13 +69,14 @@ class BehaviorOfAsyncEventsTest {
           Player server = new Player(fabric, context, setup, 's')) {
         client.connect(server);
         server.connect(client);
-        Players.traffic(client, server, WrOpcode.SEND_WITH_IMM, 100);
+        Players.traffic(client, server, opcode, 100);
       } finally {
         waiter.interrupt();
         waiter.join();
       }
       assertThat(interrupted.getCount()).as("whether it waited to the end").isZero();
       assertThat(others).as("events that are not of a port").hasValue(0);
+      TestProfile.require(Feature.SEND_WITH_IMMEDIATE);
     }
   }
 
@@ -80,6 +85,7 @@ class BehaviorOfAsyncEventsTest {
       tier = Tier.IF_SUPPORTED,
       source = "test_mlx5_vfio.Mlx5VfioTrafficTest.test_mlx5vfio_async_event",
       says = "the port comes up: IBV_EVENT_PORT_ACTIVE within 2 s; goes down: IBV_EVENT_PORT_ERR")
+  @Needs(Feature.PORT_STATE)
   void aPortThatComesUpAndGoesDown() throws InterruptedException {
     try (Context here = RdmaDevices.open(TestProfile.model("model:port-here?cable=port"))) {
       assertThat(here.queryPort(1).state()).isEqualTo(PortState.DOWN);
@@ -104,6 +110,7 @@ class BehaviorOfAsyncEventsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "SQD with notification: IBV_EVENT_SQ_DRAINED when all that was begun has ended")
+  @Needs({Feature.SQD, Feature.CARD_EVENTS})
   void aSendQueueTellsThatItIsDrained() {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
       Side left = pair.left;
@@ -128,6 +135,7 @@ class BehaviorOfAsyncEventsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "SQD with notification and nothing begun: IBV_EVENT_SQ_DRAINED at once")
+  @Needs({Feature.SQD, Feature.CARD_EVENTS})
   void anIdleSendQueueIsDrainedAtOnce() {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
@@ -143,6 +151,7 @@ class BehaviorOfAsyncEventsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "an object with an event that was taken and not acknowledged: closing it is EBUSY")
+  @Needs({Feature.SQD, Feature.CARD_EVENTS})
   void anEventThatWasTakenHoldsItsObject() {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));

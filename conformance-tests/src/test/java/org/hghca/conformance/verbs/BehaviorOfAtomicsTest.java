@@ -3,6 +3,8 @@ package org.hghca.conformance.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
@@ -14,6 +16,7 @@ import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 
 /** Atomics, good and invalid, as rdma-core's tests ask for them. */
+@Needs(Feature.ATOMICS)
 class BehaviorOfAtomicsTest {
   private static final int ITERATIONS = 10;
   private static final long OLD = 0x0102_0304_0506_0708L;

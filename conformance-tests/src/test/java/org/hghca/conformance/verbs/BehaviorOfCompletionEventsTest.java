@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionChannel;
@@ -100,6 +102,7 @@ class BehaviorOfCompletionEventsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "solicited-only notify: an unsolicited receive gives no event, a solicited one does")
+  @Needs(Feature.SOLICITED_ONLY)
   void onlySolicitedReceivesGiveEvents() throws InterruptedException {
     try (Players players = players(QpType.RC)) {
       disarm(players);
@@ -121,6 +124,7 @@ class BehaviorOfCompletionEventsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "solicited-only notify: an error gives the event, too")
+  @Needs(Feature.SOLICITED_ONLY)
   void anErrorGivesTheEventOfSolicitedReceives() throws InterruptedException {
     try (Players players = players(QpType.RC)) {
       disarm(players);

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.stream.LongStream;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
@@ -41,6 +44,7 @@ class BehaviorOfDatagramsTest {
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_qp_ex_ud_send_imm",
       says = "SEND with immediate: IBV_WC_WITH_IMM and the peer's 32 bits")
+  @Needs(Feature.SEND_WITH_IMMEDIATE)
   void sendsWithImmediate() {
     try (Players players = ud().open()) {
       players.traffic(WrOpcode.SEND_WITH_IMM, ITERATIONS);
@@ -52,6 +56,7 @@ class BehaviorOfDatagramsTest {
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_qp_ex_ud_zero_size",
       says = "SEND of no bytes: 40 bytes are received")
+  @Needs(Feature.ZERO_LENGTH)
   void sendsOfNoBytes() {
     try (Players players = ud().messageSize(0).open()) {
       players.traffic(WrOpcode.SEND, ITERATIONS);
@@ -90,7 +95,8 @@ class BehaviorOfDatagramsTest {
       for (int i = 0; i < ITERATIONS; i++) {
         assertThat(completions.isSuccess(i)).isTrue();
         assertThat(completions.wrId(i)).isEqualTo(i);
-        assertThat(completions.flags(i)).isEqualTo(Completions.GRH);
+        assertThat(completions.flags(i))
+            .isEqualTo(TestProfile.pick(Feature.GRH, Completions.GRH, 0));
         assertThat(completions.sourceQp(i)).isEqualTo(client.qp().number());
         assertThat(completions.byteLength(i)).isEqualTo(Player.GRH + 8);
       }
@@ -105,6 +111,7 @@ class BehaviorOfDatagramsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "UD: a wrong Q_Key is dropped in silence, SUCCESS at the sender, the receive stays")
+  @Needs(Feature.QKEY_CHECK)
   void aWrongQkeyIsDroppedInSilence() {
     try (Players players = ud().open()) {
       Player client = players.client;
@@ -129,6 +136,7 @@ class BehaviorOfDatagramsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "UD: a datagram for which no receive is posted is lost, SUCCESS at the sender")
+  @Needs(Feature.RNR_RETRY)
   void aDatagramWithoutAReceiveIsLost() {
     try (Players players = ud().open()) {
       Player client = players.client;
@@ -146,6 +154,7 @@ class BehaviorOfDatagramsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "UD: an AH made from a completion and its GRH leads back to the sender")
+  @Needs(Feature.GRH)
   void aDatagramIsAnswered() {
     try (Players players = ud().open()) {
       Player client = players.client;

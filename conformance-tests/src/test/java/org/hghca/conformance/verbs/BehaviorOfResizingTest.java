@@ -3,6 +3,8 @@ package org.hghca.conformance.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AddressHandle;
@@ -30,8 +32,16 @@ class BehaviorOfResizingTest {
       source = "test_cq.CQTest.test_resize_cq",
       says = "a UD CQ of 3 resized to 1 and to 7; 6 unpolled: to 1 is EINVAL, and all 6 are there")
   void resizeKeepsWhatNobodyHasPolled() {
-    try (Fabric fabric = Fabric.open()) {
+    RcSetup receiver = new RcSetup().type(QpType.UD).depth(10);
+    try (Fabric fabric = Fabric.open();
+        Side right = new Side(fabric, fabric.right(), receiver)) {
       Context context = fabric.left();
+      // Nobody has that number, and the datagrams are lost; or somebody takes them.
+      int number = TestProfile.pick(Feature.MANY_PEERS, 0xff_fffe, right.qp.number());
+      right.qp.activate(Player.QKEY);
+      for (int i = 0; i < 6; i++) {
+        right.postReceive(i, 0, 2048);
+      }
       try (ProtectionDomain pd = context.allocateProtectionDomain();
           CompletionQueue queue = context.createCompletionQueue(3);
           MemoryRegion region = pd.allocate(1024, Side.ALL);
@@ -48,8 +58,7 @@ class BehaviorOfResizingTest {
         assertThat(queue.entries()).isGreaterThanOrEqualTo(7);
         SendRequest send = new SendRequest();
         for (int i = 0; i < 6; i++) {
-          // Nobody has that number: the datagrams are lost, their completions are not.
-          send.send().wrId(i).sge(region).to(way, 0xff_fffe, Player.QKEY).signaled();
+          send.send().wrId(i).sge(region).to(way, number, Player.QKEY).signaled();
           qp.postSend(send);
         }
         fabric.settle();

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.QpState;
@@ -42,6 +44,7 @@ class BehaviorOfRetriesTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "no receive at the peer: RNR_RETRY_EXC_ERR after rnr_retry waits of the peer's timer")
+  @Needs(Feature.RNR_RETRY)
   void aPeerThatIsNeverReady(int rnrRetry) {
     try (RcPair pair = new RcSetup().retries(RNR_TIMER, rnrRetry, 14, 7).on(Fabric.inline())) {
       assertFailsAfter(pair, RNR_WAIT.multipliedBy(rnrRetry), WcStatus.RNR_RETRY_EXC_ERR);
@@ -55,6 +58,7 @@ class BehaviorOfRetriesTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "the peer is gone: RETRY_EXC_ERR after 4.096 us * 2^timeout * (retry_cnt + 1)")
+  @Needs(Feature.LOSS_RECOVERY)
   void aPeerThatIsGone(int timeout, int retryCount) {
     try (RcPair pair = new RcSetup().retries(12, 7, timeout, retryCount).on(Fabric.inline())) {
       pair.right.qp.close();

@@ -3,6 +3,8 @@ package org.hghca.conformance.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AsyncEvent;
@@ -16,6 +18,7 @@ import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
 /** Shared receive queues, as rdma-core's tests ask for them. */
+@Needs(Feature.SHARED_RECEIVE_QUEUES)
 class BehaviorOfSharedReceiveQueuesTest {
 
   private static PlayerSetup shared() {

@@ -1,5 +1,7 @@
 package org.hghca.conformance.verbs;
 
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
@@ -31,6 +33,7 @@ class BehaviorOfTrafficTest {
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_send_imm",
       says = "SEND with immediate: IBV_WC_WITH_IMM and the peer's 32 bits")
+  @Needs(Feature.SEND_WITH_IMMEDIATE)
   void sendsWithImmediate() {
     try (Players players = rc().open()) {
       players.traffic(WrOpcode.SEND_WITH_IMM, ITERATIONS);
@@ -53,6 +56,7 @@ class BehaviorOfTrafficTest {
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_rdma_write_imm",
       says = "RDMA WRITE with immediate: RECV_RDMA_WITH_IMM at the target")
+  @Needs(Feature.IMMEDIATE_VALUE)
   void writesWithImmediate() {
     try (Players players = rc().open()) {
       players.traffic(WrOpcode.RDMA_WRITE_WITH_IMM, ITERATIONS);
@@ -64,6 +68,7 @@ class BehaviorOfTrafficTest {
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_rdma_write_zero_size",
       says = "RDMA WRITE of no bytes succeeds")
+  @Needs(Feature.ZERO_LENGTH)
   void writesOfNoBytes() {
     try (Players players = rc().messageSize(0).open()) {
       players.rdma(WrOpcode.RDMA_WRITE, ITERATIONS);
@@ -86,6 +91,7 @@ class BehaviorOfTrafficTest {
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_rdma_read_zero_size",
       says = "RDMA READ of no bytes succeeds")
+  @Needs(Feature.ZERO_LENGTH)
   void readsOfNoBytes() {
     try (Players players = rc().messageSize(0).open()) {
       players.rdma(WrOpcode.RDMA_READ, ITERATIONS);

@@ -12,6 +12,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
@@ -218,24 +220,36 @@ class ConcurrencyTest {
     }
   }
 
+  /** Null where there are none. */
+  private static SharedReceiveQueue share(ProtectionDomain pd) {
+    return TestProfile.has(Feature.SHARED_RECEIVE_QUEUES)
+        ? pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1))
+        : null;
+  }
+
+  private static QueuePair create(
+      ProtectionDomain pd, CompletionQueue queue, SharedReceiveQueue shared) {
+    QueuePairAttributes qp = QueuePairAttributes.rc(queue, queue).sendDepth(4).receiveDepth(4);
+    return pd.createQueuePair(shared == null ? qp : qp.sharedReceiveQueue(shared));
+  }
+
   /** Everything that a connection needs is made, carries one message, and is closed. */
   private static void reachItself(Context context) throws InterruptedException {
     try (ProtectionDomain pd = context.allocateProtectionDomain();
         CompletionChannel channel = context.createCompletionChannel();
         CompletionQueue queue =
             context.createCompletionQueue(CompletionQueueAttributes.of(8).withChannel(channel));
-        SharedReceiveQueue shared =
-            pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1));
+        SharedReceiveQueue shared = share(pd);
         MemoryRegion memory = pd.allocate(64, AccessFlag.LOCAL_WRITE);
-        QueuePair qp =
-            pd.createQueuePair(
-                QueuePairAttributes.rc(queue, queue)
-                    .sendDepth(4)
-                    .receiveDepth(4)
-                    .sharedReceiveQueue(shared))) {
+        QueuePair qp = create(pd, queue, shared)) {
       qp.connect(own -> own);
       memory.segment().set(ValueLayout.JAVA_LONG, 0, 0x1234_5678_9abcL);
-      shared.postReceive(new ReceiveRequest().into(memory, 32, 8));
+      ReceiveRequest receive = new ReceiveRequest().into(memory, 32, 8);
+      if (shared == null) {
+        qp.postReceive(receive);
+      } else {
+        shared.postReceive(receive);
+      }
       queue.requestNotify(false);
       qp.postSend(new SendRequest().send().sge(memory, 0, 8).signaled());
       Completions completions = new Completions(4);

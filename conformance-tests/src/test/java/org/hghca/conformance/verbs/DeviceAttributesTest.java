@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Context;
@@ -78,6 +80,7 @@ class DeviceAttributesTest {
   }
 
   @Test
+  @Needs(Feature.PORT_STATE)
   void thePortIsDownWithoutAPeerAtTheOtherEnd() {
     try (Context alone =
         RdmaDevices.open(TestProfile.model("model:alone?mode=inline&cable=nobody"))) {

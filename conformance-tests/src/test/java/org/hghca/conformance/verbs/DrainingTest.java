@@ -2,6 +2,8 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.QpAttributes;
@@ -12,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** State SQD of every type: sends are posted and wait, receives go on. */
+@Needs(Feature.SQD)
 class DrainingTest {
   private static final int QKEY = 0x1111_1111;
 

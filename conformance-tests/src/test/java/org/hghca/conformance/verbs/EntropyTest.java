@@ -2,6 +2,8 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.QpAttributes;
@@ -9,6 +11,7 @@ import org.hghca.verbs.RoceEntropy;
 import org.junit.jupiter.api.Test;
 
 /** Flow labels of connections that were given none. */
+@Needs(Feature.ENTROPY)
 class EntropyTest {
   private static int flowLabel(Side side) {
     return side.qp.query().addressVector().flowLabel();

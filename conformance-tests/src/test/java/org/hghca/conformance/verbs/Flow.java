@@ -5,6 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ReceiveRequest;
@@ -25,18 +27,26 @@ final class Flow {
   /** The most requests in one post. */
   private static final int LIST = 16;
 
+  /** Where messages start where they may not start anywhere. */
+  private static final int GRAIN = 32;
+
   /** Receives that are posted at a time by a program that is late. */
   private static final int FEW = 2;
 
   private static final int POOL = 1 << 20;
 
   /** What buffers and queue pairs have to allow. */
-  static final AccessFlag[] ACCESS = {
-    AccessFlag.LOCAL_WRITE,
-    AccessFlag.REMOTE_WRITE,
-    AccessFlag.REMOTE_READ,
-    AccessFlag.REMOTE_ATOMIC
-  };
+  static final AccessFlag[] ACCESS =
+      TestProfile.has(Feature.ATOMICS)
+          ? new AccessFlag[] {
+            AccessFlag.LOCAL_WRITE,
+            AccessFlag.REMOTE_WRITE,
+            AccessFlag.REMOTE_READ,
+            AccessFlag.REMOTE_ATOMIC
+          }
+          : new AccessFlag[] {
+            AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ
+          };
 
   private static final ValueLayout.OfLong WORD =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -64,7 +74,7 @@ final class Flow {
     }
 
     boolean hasImmediate() {
-      return this == SEND_IMM || this == WRITE_IMM;
+      return (this == SEND_IMM || this == WRITE_IMM) && TestProfile.has(Feature.IMMEDIATE_VALUE);
     }
 
     WcOpcode sent() {
@@ -78,7 +88,16 @@ final class Flow {
     }
   }
 
-  private static final Kind[] KINDS = Kind.values();
+  private static final Kind[] KINDS =
+      Arrays.stream(Kind.values()).filter(Flow::exists).toArray(Kind[]::new);
+
+  private static boolean exists(Kind kind) {
+    return switch (kind) {
+      case SEND_IMM -> TestProfile.has(Feature.SEND_WITH_IMMEDIATE);
+      case COMPARE_SWAP, FETCH_ADD -> TestProfile.has(Feature.ATOMICS);
+      default -> true;
+    };
+  }
 
   /**
    * What the messages of a flow are like.
@@ -92,9 +111,15 @@ final class Flow {
       return words() + 2 * Long.BYTES;
     }
 
+    /** Bytes from one message's place to the next. */
+    long slotSize() {
+      return TestProfile.pick(
+          Feature.ANY_DESTINATION, largestSize, Math.ceilDiv(largestSize, GRAIN) * GRAIN);
+    }
+
     /** Where the words for atomics are: a counter, and one that swaps take from 0 to 1 and back. */
     long words() {
-      return (3L * depth * largestSize + Long.BYTES - 1) / Long.BYTES * Long.BYTES;
+      return (3L * depth * slotSize() + Long.BYTES - 1) / Long.BYTES * Long.BYTES;
     }
   }
 
@@ -217,6 +242,11 @@ final class Flow {
       verifyRemote(message - plan.depth(), slot);
     }
     Kind kind = KINDS[random.nextInt(KINDS.length)];
+    if (kind.takesReceive()
+        && receivesExpected == receivesPosted
+        && !TestProfile.has(Feature.RNR_RETRY)) {
+      kind = Kind.WRITE;
+    }
     int length = kind.isAtomic() ? Long.BYTES : size();
     int content = random.nextInt(POOL);
     kinds[slot] = kind;
@@ -261,11 +291,11 @@ final class Flow {
   /** Mostly around the typical size, sometimes none, sometimes the largest. */
   private int size() {
     double exponential = -Math.log(1 - random.nextDouble()) * plan.typicalSize();
-    return (int) Math.min(exponential, plan.largestSize());
+    return (int) Math.clamp(exponential, Sizes.least(), plan.largestSize());
   }
 
   private long at(int part, int slot) {
-    return ((long) part * plan.depth() + slot) * plan.largestSize();
+    return ((long) part * plan.depth() + slot) * plan.slotSize();
   }
 
   private boolean pollSends() {

@@ -13,6 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Completions;
@@ -142,7 +144,7 @@ class HammeringTest {
             pair.left.qp.modify(QpAttributes.to(QpState.RESET));
             pair.right.qp.modify(QpAttributes.to(QpState.RESET));
             outstanding.clear();
-            pair.connect(random.nextInt(1 << 24), random.nextInt(1 << 24));
+            pair.connect(RcSetup.randomPsn(random), RcSetup.randomPsn(random));
           });
     }
     pair.left.qp.modify(QpAttributes.to(QpState.ERR));
@@ -164,6 +166,7 @@ class HammeringTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
+  @Needs(Feature.QUEUE_PAIR_NUMBERS_FOR_EVER)
   void eachRequestCompletesOnceWhateverOthersDo(long seed) throws Exception {
     try (RcPair pair = new RcSetup().depth(32).channel().on(Fabric.threaded())) {
       ConcurrencyTest.together(

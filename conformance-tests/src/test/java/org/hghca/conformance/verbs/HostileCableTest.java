@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.SplittableRandom;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.model.CableCounters;
 import org.hghca.model.Disturbance;
 import org.hghca.model.HcaCounters;
@@ -11,6 +14,7 @@ import org.hghca.verbs.Mtu;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Reliable connections over a cable that drops, doubles, disorders, corrupts and delays packets:
@@ -26,6 +30,7 @@ class HostileCableTest {
 
   private static RcPair pair(Flow.Plan plan, Mtu mtu, int readAtomic, int timeout, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
+    int last = TestProfile.pick(Feature.PSN_WRAP, 0xff_ffff, 0xffff);
     return new RcSetup()
         .depth(plan.depth())
         .bufferSize(plan.bufferSize())
@@ -34,12 +39,13 @@ class HostileCableTest {
         .mtu(mtu)
         .readAtomic(readAtomic)
         // The numbers wrap around early in every run.
-        .psns(0xff_ffff - random.nextInt(300), 0xff_ffff - random.nextInt(300))
+        .psns(last - random.nextInt(300), last - random.nextInt(300))
         .retries(1, 7, timeout, 7)
         .on(Fabric.inline());
   }
 
   @Test
+  @Needs(Feature.LOSS_RECOVERY)
   void aMillionMessagesArriveOnceInOrderAndWhole() {
     Flow.Plan plan = new Flow.Plan(500_000, 64, 600, 4096, 0);
     try (RcPair pair = pair(plan, Mtu.MTU_1024, 4, TIMEOUT, 1)) {
@@ -58,6 +64,7 @@ class HostileCableTest {
   }
 
   @ParameterizedTest(name = "{0}, seed {7}")
+  @Needs(Feature.LOSS_RECOVERY)
   @CsvSource({
     "MTU_256,  0.01, 0.01, 0.02, 0.01, 0,   0,   1",
     "MTU_512,  0.03, 0.05, 0.10, 0,    0.2, 0,   2",
@@ -92,7 +99,17 @@ class HostileCableTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void aPerfectCableCarriesEverything(Mtu mtu) {
+    Flow.Plan plan = new Flow.Plan(5000, 24, 1200, 3 * mtu.bytes() + 77, 0);
+    try (RcPair pair = pair(plan, mtu, 4, TIMEOUT, mtu.bytes())) {
+      new HostileTraffic(pair, plan, mtu.bytes()).run();
+    }
+  }
+
   @Test
+  @Needs(Feature.LOSS_RECOVERY)
   void largeMessagesArriveWhole() {
     Flow.Plan plan = new Flow.Plan(100, 8, 100_000, 300_000, 0);
     try (RcPair pair = pair(plan, Mtu.MTU_1024, 2, TIMEOUT, 11)) {
@@ -105,6 +122,7 @@ class HostileCableTest {
 
   /** Most of what is sent gets lost; what does arrive is answered over a fair way back. */
   @ParameterizedTest
+  @Needs(Feature.LOSS_RECOVERY)
   @CsvSource({"21, true", "22, false"})
   void aFifthOfAllPacketsOfOneDirectionMayBeLost(long seed, boolean fromLeft) {
     Flow.Plan plan = new Flow.Plan(400, 16, 500, 4096, 0.2);
@@ -119,6 +137,7 @@ class HostileCableTest {
   }
 
   @Test
+  @Needs(Feature.LOSS_RECOVERY)
   void aCableThatIsPerfectAgainNeedsNoRetries() {
     Flow.Plan plan = new Flow.Plan(300, 16, 500, 4096, 0);
     try (RcPair pair = pair(plan, Mtu.MTU_512, 4, TIMEOUT, 31)) {

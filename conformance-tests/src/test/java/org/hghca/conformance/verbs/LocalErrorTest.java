@@ -1,16 +1,24 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpState;
+import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.WrOpcode;
@@ -38,6 +46,13 @@ class LocalErrorTest {
   /** The element of a send request is refused; the peer hears nothing of it. */
   private static void assertSendFails(
       RcPair pair, WrOpcode opcode, long address, long length, int lkey) {
+    Transfer.requireImmediates(opcode);
+    if (!TestProfile.has(Feature.LOCAL_ERROR_COMPLETIONS)) {
+      SendRequest request = start(pair, opcode).wrId(4).sge(address, length, lkey);
+      assertRefused(() -> pair.left.qp.postSend(request), "element 0");
+      assertNothingHappened(pair);
+      TestProfile.require(Feature.LOCAL_ERROR_COMPLETIONS);
+    }
     if (Transfer.takesReceive(opcode)) {
       pair.right.postReceive(1, 0, 100);
     }
@@ -50,6 +65,24 @@ class LocalErrorTest {
     pair.right.verify("nothing sent");
     pair.left.verify("nothing read");
     pair.right.assertQuiet();
+  }
+
+  /** Where a bad element would stop the card it is refused before anything is written. */
+  private static void assertRefused(ThrowingCallable post, String... words) {
+    assertThatThrownBy(post)
+        .isInstanceOf(BadRequestException.class)
+        .hasMessageContainingAll(words)
+        .extracting("errno", "index")
+        .containsExactly(Errno.EINVAL, 0);
+  }
+
+  private static void assertNothingHappened(RcPair pair) {
+    pair.left.assertQuiet();
+    pair.right.assertQuiet();
+    assertThat(pair.left.qp.query().state()).isEqualTo(QpState.RTS);
+    Transfer transfer = new Transfer(pair.left, pair.right, 5);
+    transfer.run(WrOpcode.SEND, Pieces.one(0, 100), Pieces.one(0, 100));
+    pair.right.verify("a message after what was refused");
   }
 
   static final WrOpcode[] OPCODES = MessageSizeTest.OPCODES;
@@ -129,15 +162,22 @@ class LocalErrorTest {
   @Test
   void theSecondElementIsCheckedLikeTheFirst() {
     try (RcPair pair = new RcSetup().sges(2).open()) {
+      SendRequest request =
+          pair.left.send.send().sge(pair.left.buffer, 0, 8).sge(pair.left.address(8), 8, 0);
+      if (!TestProfile.has(Feature.LOCAL_ERROR_COMPLETIONS)) {
+        assertRefused(() -> pair.left.qp.postSend(request), "element 1");
+        assertNothingHappened(pair);
+        TestProfile.require(Feature.LOCAL_ERROR_COMPLETIONS);
+      }
       pair.right.postReceive(1, 0, 100);
-      pair.left.qp.postSend(
-          pair.left.send.send().sge(pair.left.buffer, 0, 8).sge(pair.left.address(8), 8, 0));
+      pair.left.qp.postSend(request);
       assertThat(pair.left.sent().status()).isEqualTo(WcStatus.LOC_PROT_ERR);
       pair.right.verify("nothing sent");
     }
   }
 
   @Test
+  @Needs(Feature.ZERO_LENGTH)
   void elementsOfDeregisteredMemoryMayStillBeSentWithoutBytes() {
     try (RcPair pair = RcPair.open()) {
       pair.right.postReceive(1, 0, 8);
@@ -149,7 +189,13 @@ class LocalErrorTest {
 
   /** The receive of a message is refused at the receiver, and the sender hears of it. */
   private static void assertReceiveFails(RcPair pair, long address, long length, int lkey) {
-    pair.right.qp.postReceive(pair.right.receive.wrId(6).empty().sge(address, length, lkey));
+    ReceiveRequest receive = pair.right.receive.wrId(6).empty().sge(address, length, lkey);
+    if (!TestProfile.has(Feature.LOCAL_ERROR_COMPLETIONS)) {
+      assertRefused(() -> pair.right.qp.postReceive(receive), "element 0");
+      assertNothingHappened(pair);
+      TestProfile.require(Feature.LOCAL_ERROR_COMPLETIONS);
+    }
+    pair.right.qp.postReceive(receive);
     pair.left.qp.postSend(pair.left.send.wrId(7).send().sge(pair.left.buffer, 0, 8).signaled());
     Wc received = pair.right.received();
     assertThat(received.status()).isEqualTo(WcStatus.LOC_PROT_ERR);

@@ -2,6 +2,8 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
@@ -37,6 +39,7 @@ final class Players implements AutoCloseable {
   }
 
   static void traffic(Player client, Player server, WrOpcode opcode, int iterations) {
+    Transfer.requireImmediates(opcode);
     for (int qp = 0; qp < client.qps.size(); qp++) {
       client.postReceive(qp);
       server.postReceive(qp);
@@ -59,7 +62,8 @@ final class Players implements AutoCloseable {
     boolean datagram = from.setup.type() == QpType.UD;
     assertThat(received.qpNumber()).isEqualTo(to.qps.get(qp).number());
     assertThat(received.bytes()).isEqualTo(from.setup.messageSize() + (datagram ? Player.GRH : 0));
-    assertThat(received.hasImmediate()).isEqualTo(opcode != WrOpcode.SEND);
+    assertThat(received.hasImmediate())
+        .isEqualTo(opcode != WrOpcode.SEND && TestProfile.has(Feature.IMMEDIATE_VALUE));
     if (received.hasImmediate()) {
       assertThat(received.immediate()).isEqualTo(IMMEDIATE);
     }

@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.verbs.Pieces.Piece;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.MemoryRegion;
@@ -18,12 +20,17 @@ import org.hghca.verbs.ProtectionDomain;
  * depend on which of them comes first.
  */
 final class ProgramRegion {
-  static final AccessFlag[] ACCESS = {
-    AccessFlag.LOCAL_WRITE,
-    AccessFlag.REMOTE_WRITE,
-    AccessFlag.REMOTE_READ,
-    AccessFlag.REMOTE_ATOMIC
-  };
+  static final AccessFlag[] ACCESS =
+      TestProfile.has(Feature.ATOMICS)
+          ? new AccessFlag[] {
+            AccessFlag.LOCAL_WRITE,
+            AccessFlag.REMOTE_WRITE,
+            AccessFlag.REMOTE_READ,
+            AccessFlag.REMOTE_ATOMIC
+          }
+          : new AccessFlag[] {
+            AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ
+          };
 
   private static final int TRIES = 4;
 
@@ -49,7 +56,8 @@ final class ProgramRegion {
 
   /** Some parts that nobody uses, of at most so many bytes; from now on they are in use. */
   Optional<Pieces> take(long most, int count, SplittableRandom random) {
-    long total = random.nextLong(Math.min(most, region.length()) + 1);
+    long least = Math.min(Sizes.least(), region.length());
+    long total = random.nextLong(least, Math.min(most, region.length()) + 1);
     return takeExactly(total, count, random);
   }
 
@@ -57,7 +65,8 @@ final class ProgramRegion {
   Optional<Pieces> takeExactly(long total, int count, SplittableRandom random) {
     for (int i = 0; i < TRIES; i++) {
       long offset = random.nextLong(region.length());
-      Pieces pieces = Pieces.random(offset, total, count, random);
+      Pieces wanted = Pieces.random(offset, total, count, random);
+      Pieces pieces = Landing.legal(region.address(), wanted);
       if (end(pieces) <= region.length() && busy.stream().noneMatch(b -> overlap(b, pieces))) {
         busy.add(pieces);
         return Optional.of(pieces);

@@ -1,10 +1,14 @@
 package org.hghca.conformance.verbs;
 
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.verbs.RandomProgram.Step;
 import org.hghca.conformance.verbs.ReferenceQp.Flaw;
 import org.hghca.conformance.verbs.ReferenceQp.Op;
@@ -26,9 +30,14 @@ final class ProgramRun implements AutoCloseable {
   private static final long MOST_BYTES = 9000;
   private static final List<WrOpcode> OPCODES =
       Stream.concat(
-              Stream.of(MessageSizeTest.OPCODES),
-              Stream.of(WrOpcode.ATOMIC_CMP_AND_SWP, WrOpcode.ATOMIC_FETCH_AND_ADD))
+              Transfer.possible(MessageSizeTest.OPCODES).stream(),
+              TestProfile.has(Feature.ATOMICS)
+                  ? Stream.of(WrOpcode.ATOMIC_CMP_AND_SWP, WrOpcode.ATOMIC_FETCH_AND_ADD)
+                  : Stream.of())
           .toList();
+
+  /** Whether a message may wait for its receive, be longer than it, or go to a peer in ERR. */
+  private static final boolean FORGIVING = TestProfile.has(Feature.RNR_RETRY);
 
   private final Fabric fabric;
   private final ProgramSide[] sides;
@@ -65,6 +74,10 @@ final class ProgramRun implements AutoCloseable {
       case SETTLE -> settle();
       case BAD_SEND -> {
         settle();
+        if (!FORGIVING) {
+          refused(connection[side], side, random);
+          return;
+        }
         Flaw flaw = random.nextBoolean() ? Flaw.LOCAL_KEY : Flaw.REMOTE_KEY;
         if (!connection[side].waits() && !connection[1 - side].hasFailed()) {
           send(connection[side], side, flaw, random);
@@ -77,13 +90,14 @@ final class ProgramRun implements AutoCloseable {
         connection[side].toError();
         settle();
       }
-      case RECONNECT -> reconnect(failedOr(connection), random);
-      case RECREATE -> {
-        settle();
-        connections.remove(connection);
-        end(connection);
-        connections.add(create(random));
+      case RECONNECT -> {
+        if (FORGIVING) {
+          reconnect(failedOr(connection), random);
+        } else {
+          recreate(failedOr(connection), random);
+        }
       }
+      case RECREATE -> recreate(connection, random);
       case NEW_REGION -> sides[side].regions.add(new ProgramRegion(sides[side].pd, random));
       case END_REGION -> {
         settle();
@@ -95,6 +109,23 @@ final class ProgramRun implements AutoCloseable {
         }
       }
     }
+  }
+
+  private void recreate(ReferenceQp[] connection, SplittableRandom random) {
+    settle();
+    connections.remove(connection);
+    end(connection);
+    connections.add(create(random));
+  }
+
+  /** A request with a bad local key is not taken, and changes nothing. */
+  private void refused(ReferenceQp end, int side, SplittableRandom random) {
+    if (end.hasFailed()) {
+      return;
+    }
+    var region = ProgramSide.any(sides[side].regions, random).region();
+    send.wrId(++lastWrId).send().sge(region.address(), 1, region.lkey() ^ 1 << 30).signaled();
+    assertThatThrownBy(() -> end.qp.postSend(send)).hasMessageContaining("EINVAL");
   }
 
   private ReferenceQp[] create(SplittableRandom random) {
@@ -115,7 +146,7 @@ final class ProgramRun implements AutoCloseable {
             .mtu(Mtu.values()[random.nextInt(5)])
             .qpAccess(ProgramRegion.ACCESS)
             .readAtomic(1 << random.nextInt(4))
-            .psns(random.nextInt(1 << 24), random.nextInt(1 << 24))
+            .psns(RcSetup.randomPsn(random), RcSetup.randomPsn(random))
             .retries(20, 7, 10, 3);
     RcPair.connect(setup, ends[0].qp, ends[1].qp);
   }
@@ -186,7 +217,8 @@ final class ProgramRun implements AutoCloseable {
     boolean tooLong = !end.hasFailed() && !end.peer.hasFailed() && room >= 0 && length > room;
     if (rdma && remote == null
         || flaw != Flaw.NONE && length == 0
-        || tooLong && (end.waits() || flaw != Flaw.NONE)) {
+        || tooLong && (end.waits() || flaw != Flaw.NONE)
+        || !FORGIVING && !isHarmless(end, opcode, room, length)) {
       done.add(local);
       if (remote != null) {
         done.add(remote);
@@ -219,6 +251,12 @@ final class ProgramRun implements AutoCloseable {
     if (tooLong) {
       settle();
     }
+  }
+
+  /** Whether the peer takes it at once, and all of it. */
+  private static boolean isHarmless(ReferenceQp end, WrOpcode opcode, long room, long length) {
+    boolean arrives = room >= length && (!Transfer.takesReceive(opcode) || end.peer.receives());
+    return end.hasFailed() || !end.peer.hasFailed() && arrives;
   }
 
   private Part takeWord(int side, SplittableRandom random) {

@@ -11,6 +11,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.ConnectionOptions;
@@ -47,6 +50,15 @@ class QpTransitionTest {
         .flatMap(from -> Arrays.stream(QpState.values()).map(to -> Arguments.of(from, to)));
   }
 
+  private static void requireStates(QpState from, QpState to) {
+    if (from == QpState.SQD || to == QpState.SQD) {
+      TestProfile.require(Feature.SQD);
+    }
+    if (to == QpState.SQE) {
+      TestProfile.require(Feature.SQE);
+    }
+  }
+
   private static RcPair unconnected() {
     return new RcSetup().unconnected().open();
   }
@@ -67,6 +79,7 @@ class QpTransitionTest {
   @ParameterizedTest
   @MethodSource("everyPairOfStates")
   void theTransitionsOfTheTableExistAndNoOthers(QpState from, QpState to) {
+    requireStates(from, to);
     try (RcPair pair = unconnected()) {
       QpFixtures.bring(pair.left.qp, pair.right.qp, from);
       assertState(pair, from);
@@ -92,6 +105,7 @@ class QpTransitionTest {
   @ParameterizedTest
   @MethodSource("everyPairOfStatesOfEachUnreliableType")
   void theUnreliableTypesHaveTheSameTransitions(QpType type, QpState from, QpState to) {
+    requireStates(from, to);
     try (RcPair pair = new RcSetup().type(type).unconnected().open()) {
       QpFixtures.bring(pair.left.qp, pair.right.qp, from);
       assertState(pair, from);
@@ -195,6 +209,7 @@ class QpTransitionTest {
   }
 
   @Test
+  @Needs(Feature.SQD)
   void inSqdRequestsArePostedAndWaitForRts() {
     try (RcPair pair = RcPair.open()) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD));
@@ -215,6 +230,7 @@ class QpTransitionTest {
   }
 
   @Test
+  @Needs(Feature.SQD)
   void inSqdAMessageThatWasBegunIsFinished() {
     try (RcPair pair = RcPair.open()) {
       // Begun, and told to come again: no receive is posted.
@@ -238,6 +254,7 @@ class QpTransitionTest {
   }
 
   @Test
+  @Needs(Feature.SQD)
   void inSqdMessagesAreStillReceived() {
     try (RcPair pair = RcPair.open()) {
       pair.right.qp.modify(QpAttributes.to(QpState.SQD));

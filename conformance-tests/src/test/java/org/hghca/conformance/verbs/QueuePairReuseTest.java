@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.stream.LongStream;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.QpAttributes;
@@ -51,6 +53,7 @@ class QueuePairReuseTest {
   }
 
   @Test
+  @Needs(Feature.QUEUE_PAIR_NUMBERS_FOR_EVER)
   void aHundredUnpolledCompletionsOfADestroyedQueuePairAreNeverSeen() {
     try (RcPair pair = new RcSetup().unconnected().open();
         CompletionQueue queue = pair.left.context.createCompletionQueue(128)) {

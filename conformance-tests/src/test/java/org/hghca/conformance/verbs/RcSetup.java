@@ -1,6 +1,9 @@
 package org.hghca.conformance.verbs;
 
 import java.util.Set;
+import java.util.SplittableRandom;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Mtu;
@@ -20,8 +23,8 @@ final class RcSetup {
   private long bufferSize = 1 << 16;
   private Set<AccessFlag> bufferAccess = Side.ALL;
   private ConnectionOptions connection = ConnectionOptions.DEFAULT;
-  private int leftPsn = 0x123456;
-  private int rightPsn = 0xabcdef;
+  private int leftPsn = TestProfile.pick(Feature.PSN_WRAP, 0x123456, 0x1234);
+  private int rightPsn = TestProfile.pick(Feature.PSN_WRAP, 0xabcdef, 0x5678);
 
   /** What the pair is instead of reliably connected. */
   RcSetup type(QpType value) {
@@ -139,6 +142,11 @@ final class RcSetup {
     leftPsn = left;
     rightPsn = right;
     return this;
+  }
+
+  /** Some first number, as far from the last one as the profile asks for. */
+  static int randomPsn(SplittableRandom random) {
+    return random.nextInt(TestProfile.pick(Feature.PSN_WRAP, 1 << 24, 1 << 16));
   }
 
   int leftPsn() {

@@ -139,6 +139,11 @@ final class ReferenceQp {
     return sends.isEmpty() ? List.of() : sends.peek().targets();
   }
 
+  /** Whether a receive is posted that no message has taken. */
+  boolean receives() {
+    return !receives.isEmpty();
+  }
+
   /** The room of the receive that the next message without one before it would take; -1: none. */
   long roomForNext(WrOpcode opcode) {
     if (opcode == WrOpcode.RDMA_WRITE_WITH_IMM || !Transfer.takesReceive(opcode)) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.SplittableRandom;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.QpAttributes;
@@ -48,6 +50,7 @@ class RetryTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 3, 6})
+  @Needs(Feature.RNR_RETRY)
   void aReceiverThatIsNeverReadyEndsTheRetries(int rnrRetry) {
     try (RcPair pair = pair(rnrRetry, 14, 7)) {
       pair.left.qp.postSend(send(pair, 3));
@@ -99,6 +102,7 @@ class RetryTest {
     "30, 327680",
     "31, 491520"
   })
+  @Needs(Feature.RNR_RETRY)
   void theReceiversTimerSaysHowLongToWait(int code, long micros) {
     try (RcPair pair = new RcSetup().retries(code, 1, 14, 7).on(Fabric.inline())) {
       pair.left.qp.postSend(send(pair, 3));
@@ -115,6 +119,7 @@ class RetryTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "RNR retries of 7 are for ever")
+  @Needs(Feature.RNR_RETRY)
   void sevenRetriesAreForEver() {
     try (RcPair pair = pair(7, 14, 7)) {
       pair.left.randomize(0, 8, new SplittableRandom(1));
@@ -130,6 +135,7 @@ class RetryTest {
   }
 
   @Test
+  @Needs(Feature.RNR_RETRY)
   void aReceiverThatBecomesReadyInTimeGetsEverythingInOrder() {
     SplittableRandom random = new SplittableRandom(2);
     try (RcPair pair = pair(3, 14, 7)) {
@@ -153,6 +159,7 @@ class RetryTest {
   }
 
   @Test
+  @Needs(Feature.RNR_RETRY)
   void aWriteWithImmediateWaitsForAReceiveToo() {
     try (RcPair pair = pair(7, 14, 7)) {
       pair.left.randomize(0, 3000, new SplittableRandom(3));
@@ -174,6 +181,7 @@ class RetryTest {
 
   @ParameterizedTest
   @CsvSource({"8, 0", "8, 1", "8, 7", "10, 3", "14, 7"})
+  @Needs(Feature.LOSS_RECOVERY)
   void aPeerThatIsGoneEndsTheRetries(int timeout, int retryCount) {
     Duration wait = Duration.ofNanos(4096L << timeout);
     try (RcPair pair = pair(7, timeout, retryCount)) {
@@ -197,7 +205,7 @@ class RetryTest {
       var completions = pair.left.sent(2);
       assertThat(completions)
           .extracting(Wc::status)
-          .containsExactly(WcStatus.RETRY_EXC_ERR, WcStatus.WR_FLUSH_ERR);
+          .containsExactly(Wc.cause(WcStatus.RETRY_EXC_ERR), WcStatus.WR_FLUSH_ERR);
     }
   }
 
@@ -206,6 +214,7 @@ class RetryTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "a timeout of 0 waits for ever")
+  @Needs(Feature.LOSS_RECOVERY)
   void aTimeoutOfZeroWaitsForEver() {
     try (RcPair pair = pair(7, 0, 7)) {
       pair.right.qp.modify(QpAttributes.to(QpState.ERR));
@@ -218,6 +227,7 @@ class RetryTest {
   }
 
   @Test
+  @Needs(Feature.REFUSED_READS)
   void aReadOfAPeerThatIsGoneFailsAsWell() {
     try (RcPair pair = pair(7, 8, 2)) {
       pair.right.qp.modify(QpAttributes.to(QpState.ERR));

@@ -3,6 +3,8 @@ package org.hghca.conformance.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.QpAttributes;
@@ -14,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** State SQE: an unreliable send that fails stops the send queue, and nothing else. */
+@Needs(Feature.SQE)
 class SendQueueErrorTest {
   private static final int QKEY = 0x1111_1111;
 

@@ -9,6 +9,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.QpAttributes;
@@ -25,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Threads post to a shared receive queue and poll, while queue pairs fail, are reset, closed and
  * made anew: each request completes once or is still there in the end.
  */
+@Needs(Feature.SHARED_RECEIVE_QUEUES)
 class SharedReceiveConcurrencyTest {
   private static final int CAPACITY = 48;
   private static final int PAIRS = 6;

@@ -12,6 +12,8 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.BadRequestException;
@@ -36,6 +38,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Shared receive queues, as a program sees them. */
+@Needs(Feature.SHARED_RECEIVE_QUEUES)
 class SharedReceiveQueueTest {
 
   private static void assertFails(Errno errno, ThrowingCallable call) {

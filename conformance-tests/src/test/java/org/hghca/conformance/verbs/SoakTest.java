@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.model.Disturbance;
 import org.hghca.model.SoftwareHca;
 import org.hghca.verbs.MemoryRegion;
@@ -85,13 +87,29 @@ class SoakTest {
     }
   }
 
+  private static Disturbance hostile(SplittableRandom random) {
+    return new Disturbance(
+        random.nextDouble(0.03),
+        random.nextDouble(0.1),
+        random.nextDouble(0.1),
+        random.nextDouble(0.005),
+        random.nextDouble(0.3),
+        Duration.ofNanos(100_000),
+        random.nextLong());
+  }
+
   /** Some connections, one after the other, with memory regions that come and go beside them. */
   private static void round(Fabric fabric, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     for (int i = 0; i < 3; i++) {
       Mtu mtu = Mtu.values()[random.nextInt(5)];
       Flow.Plan plan =
-          new Flow.Plan(300, 8 + random.nextInt(24), 900, 4 * mtu.bytes(), random.nextInt(3) * 0.2);
+          new Flow.Plan(
+              300,
+              8 + random.nextInt(24),
+              900,
+              4 * mtu.bytes(),
+              TestProfile.has(Feature.RNR_RETRY) ? random.nextInt(3) * 0.2 : 0);
       RcSetup setup =
           new RcSetup()
               .depth(plan.depth())
@@ -100,19 +118,11 @@ class SoakTest {
               .qpAccess(Flow.ACCESS)
               .mtu(mtu)
               .readAtomic(1 + random.nextInt(4))
-              .psns(random.nextInt(1 << 24), random.nextInt(1 << 24))
+              .psns(RcSetup.randomPsn(random), RcSetup.randomPsn(random))
               .retries(1, 7, 6, 7);
       fabric
           .cable()
-          .disturb(
-              new Disturbance(
-                  random.nextDouble(0.03),
-                  random.nextDouble(0.1),
-                  random.nextDouble(0.1),
-                  random.nextDouble(0.005),
-                  random.nextDouble(0.3),
-                  Duration.ofNanos(100_000),
-                  random.nextLong()));
+          .disturb(TestProfile.pick(Feature.LOSS_RECOVERY, hostile(random), Disturbance.NONE));
       try (Side left = new Side(fabric, fabric.left(), setup);
           Side right = new Side(fabric, fabric.right(), setup)) {
         RcPair.connect(setup, left.qp, right.qp);

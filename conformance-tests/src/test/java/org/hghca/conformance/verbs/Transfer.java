@@ -2,8 +2,12 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WrOpcode;
@@ -40,7 +44,11 @@ final class Transfer {
   }
 
   /** As {@link #run(WrOpcode, Pieces, Pieces)}, with flags. */
-  void run(WrOpcode opcode, Pieces local, Pieces remote, UnaryOperator<SendRequest> flags) {
+  void run(WrOpcode opcode, Pieces from, Pieces to, UnaryOperator<SendRequest> flags) {
+    requireImmediates(opcode);
+    boolean isRead = opcode == WrOpcode.RDMA_READ;
+    Pieces local = isRead ? Landing.legal(from) : from;
+    Pieces remote = isRead ? to : Landing.legal(to);
     long wrId = ++serial << 32 | 0xabcd;
     int immediate = random.nextInt();
     String what = "%s of %d bytes".formatted(opcode, local.total());
@@ -50,7 +58,6 @@ final class Transfer {
       into.addTo(peer.receive, peer.buffer);
       peer.qp.postReceive(peer.receive);
     }
-    boolean isRead = opcode == WrOpcode.RDMA_READ;
     (isRead ? remote : local).randomize(isRead ? peer : initiator, random);
     SendRequest request = start(opcode, remote, immediate);
     local.addTo(request, initiator.buffer);
@@ -78,7 +85,7 @@ final class Transfer {
 
   private void checkReceived(WrOpcode opcode, Wc received, long wrId, long bytes, int immediate) {
     Side.assertSuccess(received);
-    boolean hasImmediate = opcode != WrOpcode.SEND;
+    boolean hasImmediate = opcode != WrOpcode.SEND && TestProfile.has(Feature.IMMEDIATE_VALUE);
     assertThat(received)
         .isEqualTo(
             new Wc(
@@ -105,6 +112,22 @@ final class Transfer {
       case RDMA_READ -> initiator.send.rdmaRead(address, rkey);
       default -> throw new IllegalArgumentException(opcode.toString());
     };
+  }
+
+  /** An invocation with an operation that the profile lacks counts as UNSUPPORTED. */
+  static void requireImmediates(WrOpcode opcode) {
+    if (opcode == WrOpcode.SEND_WITH_IMM) {
+      TestProfile.require(Feature.SEND_WITH_IMMEDIATE);
+    }
+  }
+
+  /** Those of some operations that the profile has. */
+  static List<WrOpcode> possible(WrOpcode... opcodes) {
+    return Arrays.stream(opcodes)
+        .filter(
+            opcode ->
+                opcode != WrOpcode.SEND_WITH_IMM || TestProfile.has(Feature.SEND_WITH_IMMEDIATE))
+        .toList();
   }
 
   static boolean takesReceive(WrOpcode opcode) {

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpAttributes;
@@ -23,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Unreliable connections: messages arrive whole, or are lost without a word. */
 class UcTest {
-  private static final long[] LENGTHS = {0, 1, 3, 255, 256, 257, 512, 1000, 4096, 9999};
+  private static final int[] LENGTHS = {0, 1, 3, 255, 256, 257, 512, 1000, 4096, 9999};
 
   private static RcSetup setup() {
     return new RcSetup().type(QpType.UC).mtu(Mtu.MTU_256).sges(3);
@@ -40,7 +43,7 @@ class UcTest {
   void messagesOfAllLengths(WrOpcode opcode, Mtu mtu) {
     try (RcPair pair = setup().mtu(mtu).open()) {
       Transfer transfer = new Transfer(pair.left, pair.right, 3);
-      for (long length : LENGTHS) {
+      for (int length : Sizes.some(LENGTHS)) {
         transfer.run(opcode, Pieces.one(17, length), Pieces.one(33, length));
       }
       SplittableRandom random = new SplittableRandom(4);
@@ -72,6 +75,7 @@ class UcTest {
 
   @ParameterizedTest
   @MethodSource("messages")
+  @Needs(Feature.PSN_WRAP)
   void sequenceNumbersWrapInTheMiddleOfMessages(WrOpcode opcode, Mtu mtu) {
     try (RcPair pair = setup().mtu(mtu).psns(0xfffffe, 0xfffffd).open()) {
       Transfer toRight = new Transfer(pair.left, pair.right, 10);
@@ -91,7 +95,7 @@ class UcTest {
     int most = 64;
     try (RcPair pair = setup().inline(most).open()) {
       Transfer transfer = new Transfer(pair.left, pair.right, 12);
-      for (int size = 0; size <= most; size++) {
+      for (int size = Sizes.least(); size <= most; size++) {
         transfer.run(opcode, Pieces.one(3, size), Pieces.one(5, size), SendRequest::inline);
       }
     }
@@ -101,7 +105,7 @@ class UcTest {
   void writesOfAllLengths() {
     try (RcPair pair = setup().open()) {
       SplittableRandom random = new SplittableRandom(6);
-      for (long length : LENGTHS) {
+      for (int length : Sizes.some(LENGTHS)) {
         pair.left.randomize(0, length, random);
         write(pair, pair.right.buffer.rkey(), length);
         Wc sent = pair.left.sent();
@@ -132,6 +136,7 @@ class UcTest {
   }
 
   @Test
+  @Needs(Feature.RNR_RETRY)
   void aMessageThatFindsNoReceiveIsLost() {
     try (RcPair pair = setup().open()) {
       for (long length : new long[] {8, 5000}) {
@@ -167,6 +172,7 @@ class UcTest {
         assertWorks(pair);
       }
     }
+    TestProfile.require(Feature.QUEUE_PAIR_ACCESS);
     try (RcPair pair = setup().qpAccess(AccessFlag.LOCAL_WRITE).open()) {
       write(pair, pair.right.buffer.rkey(), 8);
       Side.assertSuccess(pair.left.sent());
@@ -176,6 +182,7 @@ class UcTest {
   }
 
   @Test
+  @Needs(Feature.RECEIVE_ERRORS)
   void aReceiveThatIsTooSmallIsTheReceiversError() {
     try (RcPair pair = setup().open()) {
       for (long[] sizes : new long[][] {{8, 7}, {5000, 300}}) {

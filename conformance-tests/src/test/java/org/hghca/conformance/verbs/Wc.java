@@ -2,6 +2,8 @@ package org.hghca.conformance.verbs;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.WcOpcode;
@@ -28,6 +30,11 @@ record Wc(
         completions.hasImmediate(index),
         completions.immediate(index),
         completions.sourceQp(index));
+  }
+
+  /** What the requester is told: a status, or on some profiles only that it failed. */
+  static WcStatus cause(WcStatus known) {
+    return TestProfile.pick(Feature.ERROR_CAUSE, known, WcStatus.GENERAL_ERR);
   }
 
   /** What a queue holds now. */

@@ -1,0 +1,19 @@
+package org.hghca.conformance.verbs;
+
+import java.util.Arrays;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.TestProfile;
+
+/** Lengths of messages that the profile takes: those of nothing are a {@link Feature}. */
+final class Sizes {
+  private Sizes() {}
+
+  /** The least there is: 0 or 1. */
+  static int least() {
+    return TestProfile.pick(Feature.ZERO_LENGTH, 0, 1);
+  }
+
+  static int[] some(int... sizes) {
+    return Arrays.stream(sizes).filter(size -> size >= least()).toArray();
+  }
+}
