@@ -287,6 +287,15 @@ public final class HardwareProfile {
     return values.doorbellsInFlight;
   }
 
+  /**
+   * Whether a request that the card cannot do (a key or bounds of local memory that are wrong, an
+   * opcode that it does not know) fails by a completion. On the first RTL it stops the send side of
+   * the whole card, the second looks at nothing: who posts must check.
+   */
+  public boolean badRequestsReported() {
+    return values.badRequestsReported;
+  }
+
   /** Whether messages and data units of length 0 are allowed. They break the RTL. */
   public boolean zeroLength() {
     return values.zeroLength;
@@ -308,6 +317,14 @@ public final class HardwareProfile {
    */
   public boolean grhPlaced() {
     return values.grhPlaced;
+  }
+
+  /**
+   * Whether a SEND may have an immediate. The first RTL puts another one on the wire, and halves
+   * the source QPN of a datagram that has one; of the second nothing is known.
+   */
+  public boolean sendImmediate() {
+    return values.sendImmediate;
   }
 
   /** Whether the CQE of a receive carries the immediate. */

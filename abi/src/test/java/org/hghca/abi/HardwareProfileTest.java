@@ -72,12 +72,12 @@ class HardwareProfileTest {
   void workQueuesHaveTheirGeometry() {
     expect(HardwareProfile::minStride, 64, 64, 64);
     expect(HardwareProfile::maxSendStride, 512, 512, 512);
-    expect(HardwareProfile::maxReceiveStride, 512, 256, 512);
+    expect(HardwareProfile::maxReceiveStride, 512, 512, 512);
     expect(HardwareProfile::maxQueueBytes, 1048576, 1048576, 1048576);
     expect(HardwareProfile::minReceiveQueueBytes, 512, 512, 1024);
     expect(HardwareProfile::maxDescriptor, 512, 512, 512);
     expect(HardwareProfile::maxSendSge, 16, 16, 16);
-    expect(HardwareProfile::maxReceiveSge, 16, 14, 16);
+    expect(HardwareProfile::maxReceiveSge, 16, 16, 16);
     expect(HardwareProfile::doorbellsInFlight, Integer.MAX_VALUE, 63, 63);
   }
 
@@ -89,6 +89,8 @@ class HardwareProfileTest {
 
   @Test
   void transfersHaveTheirLimits() {
+    expect(HardwareProfile::badRequestsReported, true, false, false);
+    expect(HardwareProfile::sendImmediate, true, false, false);
     expect(HardwareProfile::zeroLength, true, false, false);
     expect(HardwareProfile::atomics, true, false, false);
     expect(HardwareProfile::inlineOnUd, true, true, false);

@@ -45,10 +45,12 @@ class HardwareProfileTest {
         fact("largest queue", HardwareProfile::maxQueueBytes, 0x100000, 0x100000, 0x100000),
         fact("smallest stride", HardwareProfile::minStride, 64, 64, 64),
         fact("largest WQE", HardwareProfile::maxDescriptor, 512, 512, 512),
+        fact("bad requests fail", HardwareProfile::badRequestsReported, true, false, false),
         fact("zero length", HardwareProfile::zeroLength, true, false, false),
         fact("atomics", HardwareProfile::atomics, true, false, false),
         fact("UD inline", HardwareProfile::inlineOnUd, true, true, false),
         fact("GRH in the buffer", HardwareProfile::grhPlaced, true, false, false),
+        fact("SEND with immediate", HardwareProfile::sendImmediate, true, false, false),
         fact("immediate arrives", HardwareProfile::immediateDelivered, true, false, false),
         fact("MR bounds", HardwareProfile::remoteBoundsGranularity, 1, 4096, 4096),
         fact("destinations", HardwareProfile::destinationAlignment, 1, 32, 32),
@@ -133,9 +135,9 @@ class HardwareProfileTest {
 
   @Test
   void receiveStridesHaveTheirLargestValues() {
-    assertThat(HardwareProfile.R1.maxReceiveStride()).isEqualTo(256);
+    assertThat(HardwareProfile.R1.maxReceiveStride()).isEqualTo(512);
     assertThat(HardwareProfile.R2.maxReceiveStride()).isBetween(256, 1024);
-    assertThat(HardwareProfile.R1.maxReceiveSge()).isEqualTo(14);
+    assertThat(HardwareProfile.R1.maxReceiveSge()).isEqualTo(16);
     assertThat(HardwareProfile.S.maxReceiveStride()).isEqualTo(512);
     assertThat(HardwareProfile.S.maxReceiveSge()).isEqualTo(16); // table 3-2-3, max_sg_rq
   }
