@@ -1,0 +1,53 @@
+package org.hghca.driver;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * What the keys of applications' memory stand for, for a card that does not survive a request that
+ * names a wrong one. Thread-safe: finding an entry is one load, and an entry never changes.
+ */
+final class KeyTable {
+  private static final int INDEX = 0xff_ffff;
+
+  private final AtomicReferenceArray<Entry> entries;
+
+  /**
+   * An empty table.
+   *
+   * @param capacity a key's low 24 bits are below it
+   */
+  KeyTable(int capacity) {
+    entries = new AtomicReferenceArray<>(capacity);
+  }
+
+  /**
+   * Memory that a key stands for.
+   *
+   * @param pd the number of its protection domain
+   * @param start the address of the first byte
+   * @param length in bytes, exactly as it was registered
+   * @param access bits of {@link org.hghca.verbs.AccessFlag}
+   */
+  record Entry(int key, int pd, long start, long length, int access) {
+    /** Whether bytes lie in the memory. */
+    boolean contains(long address, long bytes) {
+      long offset = address - start;
+      return (offset | length - bytes - offset) >= 0;
+    }
+  }
+
+  /** What a key stands for; null for nothing. */
+  Entry find(int key) {
+    int index = key & INDEX;
+    Entry entry = index < entries.length() ? entries.getAcquire(index) : null;
+    return entry != null && entry.key == key ? entry : null;
+  }
+
+  void put(Entry entry) {
+    entries.setRelease(entry.key & INDEX, entry);
+  }
+
+  void remove(int key) {
+    entries.setRelease(key & INDEX, null);
+  }
+}
