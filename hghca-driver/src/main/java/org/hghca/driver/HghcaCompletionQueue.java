@@ -52,6 +52,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   /** Whether a receive means what the document says, all the same on every card but the RTL. */
   private final boolean plain;
 
+  /** Null for a card that takes any number of doorbells. */
+  private final DoorbellBudget doorbells;
+
   private final int number;
   private final IcmRange icm;
   private final Registrar.Registration memory;
@@ -98,6 +101,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     this.queuePairs = device.queuePairs();
     this.decode = new CompletionDecode(device.limits().profile());
     this.plain = decode.isPlain();
+    this.doorbells = device.doorbells();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       checkEntries(attributes.entries());
@@ -234,6 +238,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     }
     if (found != null) {
       HghcaSharedReceiveQueue.serveAll(found);
+    }
+    if (doorbells != null) {
+      doorbells.ringHeld();
     }
     return count;
   }
@@ -599,6 +606,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     } finally {
       lock.unlock();
       HghcaSharedReceiveQueue.serveAll(found);
+      if (doorbells != null) {
+        doorbells.ringHeld();
+      }
     }
     channel.give(this);
     return Look.DONE;

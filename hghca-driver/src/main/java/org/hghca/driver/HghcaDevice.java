@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.abi.AdapterInfo;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.PortInfo;
 import org.hghca.icm.IcmManager;
 import org.hghca.icm.IcmTable;
@@ -35,6 +36,13 @@ final class HghcaDevice {
   private final BufferPool buffers = new BufferPool();
   private final Neighbors neighbors = new Neighbors();
   private final QpTable queuePairs;
+
+  /** Null for a card that reports bad requests. */
+  private final RegionGuard regions;
+
+  /** Null for a card that takes any number of doorbells. */
+  private final DoorbellBudget doorbells;
+
   private final NumberAllocator pdNumbers;
   private final NumberAllocator cqNumbers;
   private final NumberAllocator qpNumbers;
@@ -76,6 +84,15 @@ final class HghcaDevice {
             limits.device().reservedLkeys(),
             limits.device().reservedMtts());
     this.queuePairs = new QpTable(limits.endQp());
+    HardwareProfile profile = limits.profile();
+    this.regions =
+        profile.badRequestsReported()
+            ? null
+            : new RegionGuard(new KeyTable(registrar.endKey()), queuePairs, health);
+    this.doorbells =
+        profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED
+            ? null
+            : new DoorbellBudget(profile.doorbellsInFlight());
     this.pdNumbers =
         new NumberAllocator(
             "protection domains", limits.device().reservedPds(), limits.device().maxPds());
@@ -159,6 +176,16 @@ final class HghcaDevice {
 
   Registrar registrar() {
     return registrar;
+  }
+
+  /** Who watches over memory that requests name; empty for a card that reports bad requests. */
+  Optional<RegionGuard> regions() {
+    return Optional.ofNullable(regions);
+  }
+
+  /** How many doorbells may be in flight; null for a card that takes any number. */
+  DoorbellBudget doorbells() {
+    return doorbells;
   }
 
   BufferPool buffers() {

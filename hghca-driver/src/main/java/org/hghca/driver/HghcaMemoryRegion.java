@@ -33,6 +33,11 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
       return access.contains(AccessFlag.ZERO_BASED) ? 0 : memory.address();
     }
 
+    KeyTable.Entry entry(int key) {
+      return new KeyTable.Entry(
+          key, pd.number(), start(), memory.byteSize(), AccessFlag.bits(access));
+    }
+
     DmaAccess dmaAccess() {
       return access.contains(AccessFlag.LOCAL_WRITE) ? DmaAccess.READ_WRITE : DmaAccess.READ;
     }
@@ -90,9 +95,24 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
               .registerUser(
                   mapping, this::freeBuffer, pd.number(), subject.cardBits(), subject.start());
       undo.forget();
+      admit(subject);
     } catch (RuntimeException e) {
       throw Failures.of("cannot register %d bytes".formatted(memory.byteSize()), e);
     }
+  }
+
+  /** Requests may name the memory from here on. */
+  private void admit(Subject s) {
+    s.pd.device().regions().ifPresent(guard -> guard.admit(s.entry(registration.key())));
+  }
+
+  /**
+   * Requests may not name the memory any more.
+   *
+   * @throws VerbsException EBUSY when some that are not complete do
+   */
+  private void withdraw(Subject s) {
+    s.pd.device().regions().ifPresent(guard -> guard.withdraw(s.entry(registration.key())));
   }
 
   private DmaMapping map(Subject s) {
@@ -175,6 +195,8 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
             changes.access().orElse(old.access));
     next.check();
     try (Undo undo = new Undo()) {
+      withdraw(old);
+      undo.add(() -> admitAgain(old));
       if (next.pd != old.pd) {
         use(next.pd);
         undo.add(() -> useNoMore(next.pd));
@@ -190,11 +212,19 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
       throw Failures.of("cannot re-register " + describe(), e);
     }
     subject = next;
+    admit(next);
     if (next.pd != old.pd) {
       useNoMore(old.pd);
     }
     if (!isOwn(next.memory)) {
       freeBuffer();
+    }
+  }
+
+  /** After a change that failed: where the card has lost the memory nobody may name it. */
+  private void admitAgain(Subject s) {
+    if (registration.isTaken()) {
+      admit(s);
     }
   }
 
@@ -231,7 +261,12 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
 
   @Override
   void prepareRelease() {
-    endBuffer();
+    try (Undo undo = new Undo()) {
+      withdraw(subject);
+      undo.add(() -> admit(subject));
+      endBuffer();
+      undo.forget();
+    }
   }
 
   @Override

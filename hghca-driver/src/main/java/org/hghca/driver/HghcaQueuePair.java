@@ -49,6 +49,10 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private final IcmRange icm;
   private final Registrar.Registration sendMemory;
   private final Registrar.Registration receiveMemory;
+
+  /** Null for a card that reports bad requests. */
+  private final SendChecks sendChecks;
+
   private final SendRing sends;
   private final ReceiveRing receives;
 
@@ -76,10 +80,16 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     this.sendQueue = own(pd, attributes.sendQueue());
     this.receiveQueue = own(pd, attributes.receiveQueue());
     HghcaSharedReceiveQueue shared = shared(pd, attributes).orElse(null);
+    Optional<RequestMemory> memory =
+        device.regions().map(r -> new RequestMemory(r.keys(), pd.number()));
+    this.sendChecks = memory.map(m -> new SendChecks(m, device.queuePairs())).orElse(null);
+    // Others than the owner look into the rings, or ring for it, on a card that needs care.
+    boolean singleOwner =
+        attributes.isSingleOwner() && memory.isEmpty() && device.doorbells() == null;
     QueuePairCapabilities rings = attributes.capabilities();
     if (shared == null) {
       this.capabilities = rings;
-      this.receiveLock = attributes.isSingleOwner() ? null : new SpinLock();
+      this.receiveLock = singleOwner ? null : new SpinLock();
     } else {
       this.capabilities =
           new QueuePairCapabilities(rings.sendDepth(), 0, rings.maxSendSge(), 0, rings.maxInline());
@@ -109,17 +119,23 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
           new SendRing(
               type,
               device.limits().profile(),
-              pd,
+              new SendWriter(
+                  type,
+                  pd,
+                  sendMemory.mapping().segment(),
+                  number,
+                  capabilities.maxSendSge(),
+                  capabilities.maxInline(),
+                  attributes.isSignalAll()),
+              sendChecks,
+              device.doorbells(),
               sendMemory.mapping().segment(),
               pd.deviceContext().uar(),
               number,
               capabilities.sendDepth(),
               geometry.sendSlots(),
               geometry.sendStrideLog(),
-              capabilities.maxSendSge(),
-              capabilities.maxInline(),
-              attributes.isSignalAll(),
-              attributes.isSingleOwner() ? null : new SpinLock(),
+              singleOwner ? null : new SpinLock(),
               () -> wrongState("send", 0));
       this.receives =
           new ReceiveRing(
@@ -128,7 +144,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
               rings.receiveDepth(),
               geometry.receiveSlots(),
               geometry.receiveStrideLog(),
-              rings.maxReceiveSge());
+              rings.maxReceiveSge(),
+              memory.map(m -> new ReceiveChecks(m, bytesBeforeReceived)).orElse(null));
       this.share = shared == null ? null : new ReceiveShare(shared, this, receives);
       this.flushed = new FlushedReceives(number, capabilities.receiveDepth(), receives);
       this.context = QpContexts.fresh(this, geometry);
@@ -433,6 +450,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       throw Failures.of("cannot modify " + describe(), e);
     }
     context = next;
+    tellPath(next);
     if (to == QpState.RESET) {
       // An error of the time before must not be taken for one of the time to come.
       device.events().settle();
@@ -441,6 +459,32 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       change(from, to);
     }
     tellShare();
+  }
+
+  /** Who checks requests hears where they go, before any can be posted. */
+  private void tellPath(QueuePairContext c) {
+    if (sendChecks == null) {
+      return;
+    }
+    int packetLog = QpContexts.packetLog(c);
+    if (type == QpType.RC && c.destinationMac() == pd.deviceContext().port().address().mac()) {
+      sendChecks.path(packetLog, c.get(QueuePairContext.REMOTE_QPN));
+    } else {
+      sendChecks.path(packetLog);
+    }
+  }
+
+  /** Whether a request that is not complete names memory by its key. */
+  boolean names(int key) {
+    lockReceives();
+    try {
+      if (receives.names(key)) {
+        return true;
+      }
+    } finally {
+      unlockReceives();
+    }
+    return sends.names(key);
   }
 
   /** Whoever shares receives with us hears that the state has changed. */
@@ -506,6 +550,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       share.queue().takeBack(share, receiveQueue);
     }
     flushed.clear();
+    if (device.doorbells() != null) {
+      device.doorbells().ringHeld(); // with what this one has given back
+    }
   }
 
   private static HcrCommand command(QpState from, QpState to) {

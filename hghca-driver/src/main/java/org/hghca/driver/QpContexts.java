@@ -239,6 +239,11 @@ final class QpContexts {
     to.set(NEXT_RECEIVE_PSN, from.get(NEXT_RECEIVE_PSN));
   }
 
+  /** The logarithm of the largest packet's bytes. */
+  static int packetLog(QueuePairContext c) {
+    return Integer.numberOfTrailingZeros(Mtu.of(c.get(MTU)).bytes());
+  }
+
   /** The state that a context is in. */
   static QpState state(QueuePairContext c) {
     int code = c.get(STATE);

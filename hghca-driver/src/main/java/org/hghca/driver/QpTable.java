@@ -2,6 +2,7 @@ package org.hghca.driver;
 
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /** The queue pairs of a device by their number. Thread-safe. */
 final class QpTable {
@@ -14,6 +15,17 @@ final class QpTable {
   /** The queue pair with a number; null when there is none. */
   HghcaQueuePair find(int number) {
     return number >= 0 && number < slots.length() ? slots.getAcquire(number) : null;
+  }
+
+  /** One that a question is answered with yes for; null when there is none. */
+  HghcaQueuePair first(Predicate<HghcaQueuePair> question) {
+    for (int number = 0; number < slots.length(); number++) {
+      HghcaQueuePair qp = find(number);
+      if (qp != null && question.test(qp)) {
+        return qp;
+      }
+    }
+    return null;
   }
 
   /** Does something with each queue pair that is there. */

@@ -39,6 +39,13 @@ final class ReceiveRing {
   private final int mask;
   private final int strideLog;
   private final int maxSge;
+
+  /** Null for a card that reports bad requests. */
+  private final ReceiveChecks checks;
+
+  /** How many bytes at the beginning of its memory a request keeps from the card. */
+  private final int skipped;
+
   private final long[] wrIds;
   private int head;
   private int tail;
@@ -47,15 +54,25 @@ final class ReceiveRing {
   /**
    * A ring over zeroed memory.
    *
+   * @param checks null for a card that reports bad requests
    * @param slots a power of two, more than depth
    */
-  ReceiveRing(MemorySegment ring, int qpn, int depth, int slots, int strideLog, int maxSge) {
+  ReceiveRing(
+      MemorySegment ring,
+      int qpn,
+      int depth,
+      int slots,
+      int strideLog,
+      int maxSge,
+      ReceiveChecks checks) {
     this.ring = ring;
     this.qpn = qpn;
     this.depth = depth;
     this.mask = slots - 1;
     this.strideLog = strideLog;
     this.maxSge = maxSge;
+    this.checks = checks;
+    this.skipped = checks == null ? 0 : checks.skipped();
     this.wrIds = new long[slots];
   }
 
@@ -66,21 +83,13 @@ final class ReceiveRing {
    */
   boolean post(ReceiveRequest request, int index) {
     check(request, index);
-    int count = request.sgeCount();
     int at = head;
     if (at - (int) TAIL.getAcquire(this) >= depth) {
       return false;
     }
     int slot = at & mask;
     long offset = (long) slot << strideLog;
-    long next = offset + UNIT;
-    for (int i = 0; i < count; i++) {
-      int length = request.sgeLength(i);
-      if (length != 0) {
-        DataUnit.write(ring, next, length, request.sgeLkey(i), request.sgeAddress(i));
-        next += UNIT;
-      }
-    }
+    long next = writeElements(request, offset + UNIT);
     DataUnit.writeTerminator(ring, next);
     wrIds[slot] = request.wrId();
     head = at + 1;
@@ -89,15 +98,41 @@ final class ReceiveRing {
     return true;
   }
 
+  /** Writes data units, none of no bytes, and returns where they end. */
+  private long writeElements(ReceiveRequest request, long at) {
+    long next = at;
+    int count = request.sgeCount();
+    int skip = skipped;
+    for (int i = 0; i < count; i++) {
+      int length = request.sgeLength(i);
+      long address = request.sgeAddress(i);
+      if (skip != 0) {
+        int less = Math.min(skip, length);
+        skip -= less;
+        length -= less;
+        address += less;
+      }
+      if (length != 0) {
+        DataUnit.write(ring, next, length, request.sgeLkey(i), address);
+        next += UNIT;
+      }
+    }
+    return next;
+  }
+
   /**
    * Checks that a slot can hold a request.
    *
-   * @throws BadRequestException EINVAL when it has too many elements
+   * @throws BadRequestException EINVAL when it has too many elements, or what {@link ReceiveChecks}
+   *     refuses
    */
   void check(ReceiveRequest request, int index) {
     int count = request.sgeCount();
     if (count > maxSge) {
       throw tooManyElements(count, index);
+    }
+    if (checks != null) {
+      checks.check(request, index);
     }
   }
 
@@ -188,5 +223,18 @@ final class ReceiveRing {
     ring.fill((byte) 0);
     head = 0;
     TAIL.setRelease(this, 0);
+  }
+
+  /** Whether a request that is not complete names memory by its key. Callers lock. */
+  boolean names(int key) {
+    for (int at = (int) TAIL.getAcquire(this); at != head; at++) {
+      long unit = ((long) (at & mask) << strideLog) + UNIT;
+      for (; !DataUnit.isTerminator(ring, unit); unit += UNIT) {
+        if (DataUnit.lkey(ring, unit) == key) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 }

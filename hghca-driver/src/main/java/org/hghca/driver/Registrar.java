@@ -27,6 +27,7 @@ final class Registrar {
   private final IcmManager icm;
   private final Retirement retirement;
   private final int mttBatch;
+  private final int endKey;
   private final int capacity;
   private final NumberAllocator mptIndexes;
   private final RangeAllocator mttEntries;
@@ -47,6 +48,7 @@ final class Registrar {
     // Key 0 is never given out: a forgotten key would name somebody's memory.
     int firstKey = Math.max(1, reservedKeys);
     this.mptIndexes = new NumberAllocator("memory keys", firstKey, keys);
+    this.endKey = keys;
     this.capacity = keys - firstKey;
     long firstMtt = reservedMtts + MTT_LINE - 1 & -MTT_LINE;
     this.mttEntries = new RangeAllocator(firstMtt, icm.capacity(IcmTable.MTT), MTT_LINE);
@@ -78,6 +80,11 @@ final class Registrar {
 
     int key() {
       return key;
+    }
+
+    /** Whether the card knows the memory. */
+    synchronized boolean isTaken() {
+      return taken;
     }
 
     synchronized DmaMapping mapping() {
@@ -274,6 +281,11 @@ final class Registrar {
   private static long pageAddress(DmaMapping mapping, long page, long inPage) {
     long offset = Math.max(0, page * DmaMapping.PAGE_SIZE - inPage);
     return mapping.iova(offset) & -DmaMapping.PAGE_SIZE;
+  }
+
+  /** The first index that no key has. */
+  int endKey() {
+    return endKey;
   }
 
   /** How many registrations there can be. */

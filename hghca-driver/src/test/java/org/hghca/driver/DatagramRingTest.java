@@ -58,20 +58,25 @@ class DatagramRingTest {
         new SendRing(
             type,
             profile,
-            it.pd,
+            new SendWriter(type, it.pd, memory, 2, 2, 32, false),
+            profile.badRequestsReported() ? null : checks(),
+            profile.badRequestsReported() ? null : new DoorbellBudget(63),
             memory,
             UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
             2,
             16,
             16,
             7,
-            2,
-            32,
-            false,
             null,
             () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
     ring.setOpen(() -> true);
     return ring;
+  }
+
+  private SendChecks checks() {
+    KeyTable keys = new KeyTable(LKEY + 1);
+    keys.put(new KeyTable.Entry(LKEY, it.pd.number(), LOCAL, 1 << 20, 1));
+    return new SendChecks(new RequestMemory(keys, it.pd.number()), it.device.queuePairs());
   }
 
   private SendRing ring(QpType type) {

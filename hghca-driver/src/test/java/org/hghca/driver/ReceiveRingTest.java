@@ -27,7 +27,7 @@ class ReceiveRingTest {
   private static final String EMPTY_UNIT = "00".repeat(16);
 
   private final MemorySegment memory = Arena.ofAuto().allocate(4 * SLOT, 4096);
-  private final ReceiveRing ring = new ReceiveRing(memory, 3, 3, 4, 6, 2);
+  private final ReceiveRing ring = new ReceiveRing(memory, 3, 3, 4, 6, 2, null);
 
   private String bytes(int from, int count) {
     return HexFormat.of().formatHex(memory.asSlice(from, count).toArray(ValueLayout.JAVA_BYTE));

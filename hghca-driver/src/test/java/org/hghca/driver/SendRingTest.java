@@ -41,6 +41,8 @@ class SendRingTest {
       new SendRing(
           QpType.RC,
           HardwareProfile.S,
+          new SendWriter(QpType.RC, null, memory, 2, 2, 28, false),
+          null,
           null,
           memory,
           UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
@@ -48,9 +50,6 @@ class SendRingTest {
           16,
           16,
           6,
-          2,
-          28,
-          false,
           lock,
           () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
 

@@ -1,0 +1,50 @@
+package org.hghca.driver;
+
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * Keeps memory that requests name, for a card that does not survive a request whose memory is gone.
+ * Thread-safe.
+ */
+final class RegionGuard {
+  private final KeyTable keys;
+  private final QpTable queuePairs;
+  private final Health health;
+
+  RegionGuard(KeyTable keys, QpTable queuePairs, Health health) {
+    this.keys = keys;
+    this.queuePairs = queuePairs;
+    this.health = health;
+  }
+
+  KeyTable keys() {
+    return keys;
+  }
+
+  /** Lets requests name memory. */
+  void admit(KeyTable.Entry entry) {
+    keys.put(entry);
+  }
+
+  /**
+   * Lets no request name memory any more.
+   *
+   * @throws VerbsException EBUSY when one does that is not complete; nothing has changed
+   */
+  void withdraw(KeyTable.Entry entry) {
+    keys.remove(entry.key());
+    if (health.isDead()) {
+      return; // a card that does nothing any more cannot stop
+    }
+    // A post that found the key before holds its ring's lock until its request can be seen.
+    HghcaQueuePair user = queuePairs.first(qp -> qp.names(entry.key()));
+    if (user != null) {
+      keys.put(entry);
+      throw new VerbsException(
+          Errno.EBUSY,
+          "MR 0x%08x is named by requests of %s that are not complete: poll until they are, or reset the queue pair"
+              .formatted(entry.key(), user.describe()));
+    }
+  }
+}

@@ -1,0 +1,189 @@
+package org.hghca.driver;
+
+import static org.hghca.driver.SendMeaning.ATOMIC;
+import static org.hghca.driver.SendMeaning.DATAGRAM;
+import static org.hghca.driver.SendMeaning.HAS_REMOTE_ADDRESS;
+import static org.hghca.driver.SendMeaning.SPECIAL;
+
+import org.hghca.abi.WqeOpcode;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WrOpcode;
+
+/**
+ * What a send request must be before a card sees it that does not survive a bad one: of at least
+ * one byte, from memory of the queue pair's domain, to a place that no packet strikes; and a READ
+ * from a queue pair of the same device, where the memory is known, must be allowed there. Under the
+ * ring's lock.
+ */
+final class SendChecks {
+  private static final int NO_PEER = -1;
+
+  private final RequestMemory memory;
+  private final QpTable queuePairs;
+  private int mtuLog = 8;
+  private int peer = NO_PEER;
+
+  SendChecks(RequestMemory memory, QpTable queuePairs) {
+    this.memory = memory;
+    this.queuePairs = queuePairs;
+  }
+
+  /**
+   * Where requests go from now on.
+   *
+   * @param packetLog logarithm of the largest packet's bytes: 8 to 12
+   */
+  void path(int packetLog) {
+    mtuLog = packetLog;
+    peer = NO_PEER;
+  }
+
+  /** Where requests go from now on: to a queue pair of this device. */
+  void path(int packetLog, int qpn) {
+    mtuLog = packetLog;
+    peer = qpn;
+  }
+
+  /**
+   * Checks a request.
+   *
+   * @param index its place in the caller's list
+   * @throws BadRequestException EINVAL, or EOPNOTSUPP for what the card cannot do at all
+   */
+  void check(SendRequest request, int meaning, int index) {
+    if ((meaning & (SPECIAL | ATOMIC | DATAGRAM)) == SPECIAL) {
+      throw unsupported(request, index);
+    }
+    boolean read = SendMeaning.opcode(meaning) == WqeOpcode.RDMA_READ;
+    long bytes;
+    if (request.isInline()) {
+      bytes = inlineBytes(request);
+    } else if (read) {
+      bytes = readBytes(request, index);
+    } else {
+      bytes = bytes(request, index);
+    }
+    if (bytes == 0) {
+      throw new BadRequestException(
+          Errno.EOPNOTSUPP,
+          index,
+          "a message of zero length stops this card: send at least one byte");
+    }
+    if ((meaning & HAS_REMOTE_ADDRESS) != 0) {
+      if (!read) {
+        checkTarget(request.remoteAddress(), bytes, index);
+      } else if (peer != NO_PEER) {
+        checkSource(request, bytes, index);
+      }
+    } else if ((meaning & DATAGRAM) == DATAGRAM && bytes > 1L << mtuLog) {
+      throw new BadRequestException(
+          Errno.EINVAL,
+          index,
+          "a datagram of %d bytes: the port takes %d".formatted(bytes, 1 << mtuLog));
+    }
+  }
+
+  private static BadRequestException unsupported(SendRequest request, int index) {
+    return request.opcode() == WrOpcode.SEND_WITH_IMM
+        ? new BadRequestException(
+            Errno.EOPNOTSUPP,
+            index,
+            "SEND_WITH_IMM is not supported: this card sends another immediate than was posted;"
+                + " put the value into the message")
+        : SendWriter.unsupported(request.opcode().toString(), index);
+  }
+
+  private static long inlineBytes(SendRequest request) {
+    long bytes = 0;
+    for (int i = 0; i < request.sgeCount(); i++) {
+      bytes += request.sgeLength(i);
+    }
+    return bytes;
+  }
+
+  private long bytes(SendRequest request, int index) {
+    int count = request.sgeCount();
+    // As in writing: the usual case without a loop.
+    if (count == 1) {
+      int length = request.sgeLength(0);
+      if (length != 0) {
+        memory.check(request, 0, length, 0, index);
+      }
+      return length;
+    }
+    long bytes = 0;
+    for (int i = 0; i < count; i++) {
+      int length = request.sgeLength(i);
+      if (length != 0) {
+        memory.check(request, i, length, 0, index);
+        bytes += length;
+      }
+    }
+    return bytes;
+  }
+
+  /** As {@link #bytes}, for elements that the card writes. */
+  private long readBytes(SendRequest request, int index) {
+    long bytes = 0;
+    int struck = -1;
+    int last = -1;
+    int elements = 0;
+    for (int i = 0; i < request.sgeCount(); i++) {
+      int length = request.sgeLength(i);
+      if (length != 0) {
+        memory.check(request, i, length, AccessFlag.LOCAL_WRITE.bit(), index);
+        if (struck < 0 && PageCrossing.mayStrike(request.sgeAddress(i), length, bytes)) {
+          struck = i;
+        }
+        bytes += length;
+        elements++;
+        last = i;
+      }
+    }
+    if (struck >= 0
+        && (elements > 1 || PageCrossing.strikes(request.sgeAddress(last), bytes, mtuLog))) {
+      throw RequestMemory.strikes(request, struck, index);
+    }
+    return bytes;
+  }
+
+  private void checkTarget(long address, long bytes, int index) {
+    if (PageCrossing.strikes(address, bytes, mtuLog)) {
+      throw new BadRequestException(
+          Errno.EINVAL,
+          index,
+          ("%d bytes to 0x%x in packets of %d would stop the peer's card: one of them ends less"
+               + " than 32 bytes behind the end of a page; write to a multiple of 32, or in parts"
+               + " that do not cross a page")
+              .formatted(bytes, address, 1 << mtuLog));
+    }
+  }
+
+  /** A READ that its target refuses costs the card. */
+  private void checkSource(SendRequest request, long bytes, int index) {
+    HghcaQueuePair target = queuePairs.find(peer);
+    KeyTable.Entry entry = memory.find(request.rkey());
+    String complaint;
+    if (entry == null) {
+      complaint = "no memory region of this device has it";
+    } else if (target != null && entry.pd() != target.domain().number()) {
+      complaint = "its memory region is of another protection domain than the peer";
+    } else if (!entry.contains(request.remoteAddress(), bytes)) {
+      complaint =
+          "%d bytes at 0x%x do not lie in its memory region, %d bytes at 0x%x"
+              .formatted(bytes, request.remoteAddress(), entry.length(), entry.start());
+    } else if ((entry.access() & AccessFlag.REMOTE_READ.bit()) == 0) {
+      complaint = "its memory region has no REMOTE_READ";
+    } else {
+      return;
+    }
+    throw new BadRequestException(
+        Errno.EINVAL,
+        index,
+        "READ with rkey 0x%08x, which would stop the card: %s"
+            .formatted(request.rkey(), complaint));
+  }
+}

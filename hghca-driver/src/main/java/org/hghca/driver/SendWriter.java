@@ -1,0 +1,280 @@
+package org.hghca.driver;
+
+import static org.hghca.driver.SendMeaning.ATOMIC;
+import static org.hghca.driver.SendMeaning.DATAGRAM;
+import static org.hghca.driver.SendMeaning.HAS_REMOTE_ADDRESS;
+import static org.hghca.driver.SendMeaning.NEVER_INLINE;
+import static org.hghca.driver.SendMeaning.SPECIAL;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.abi.AtomicUnit;
+import org.hghca.abi.DataUnit;
+import org.hghca.abi.InlineUnit;
+import org.hghca.abi.NextUnit;
+import org.hghca.abi.RemoteAddressUnit;
+import org.hghca.abi.UdUnit;
+import org.hghca.abi.WqeOpcode;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WrOpcode;
+
+/**
+ * Writes send requests into the slots of a ring: each a work queue element of units of 16 bytes
+ * (section 3.4). What cannot be written is refused.
+ */
+final class SendWriter {
+  private static final int UNIT = 16;
+  private static final int UNIT_SHIFT = 4;
+
+  /** First dword of a next unit that has no successor. */
+  private static final int LAST = NextUnit.address(0, 0);
+
+  private static final long MAX_MESSAGE = 1L << 31;
+  private static final int ATOMIC_BYTES = 8;
+
+  private final boolean datagrams;
+  private final HghcaProtectionDomain pd;
+  private final MemorySegment ring;
+  private final int qpn;
+  private final int maxSge;
+  private final int maxInline;
+  private final int always;
+
+  /**
+   * A writer of a ring's slots, each of which holds the largest request.
+   *
+   * @param pd where the destinations of datagrams must be from
+   * @param signalAll whether every request gives a completion
+   */
+  SendWriter(
+      QpType type,
+      HghcaProtectionDomain pd,
+      MemorySegment ring,
+      int qpn,
+      int maxSge,
+      int maxInline,
+      boolean signalAll) {
+    this.datagrams = type == QpType.UD;
+    this.pd = pd;
+    this.ring = ring;
+    this.qpn = qpn;
+    this.maxSge = Math.max(1, maxSge); // a slot always has room for one
+    this.maxInline = maxInline;
+    this.always = signalAll ? NextUnit.COMPLETION : 0;
+  }
+
+  /**
+   * The third dword of a next unit. The card does not look at the completion bit (it completes
+   * every element); it is there for us, when the completion comes.
+   */
+  private int control(SendRequest request, int meaning, int size) {
+    return NextUnit.control(
+        SendMeaning.opcode(meaning),
+        size,
+        NextUnit.MARKER
+            | (request.isSolicited() ? NextUnit.SOLICITED : 0)
+            | (request.isSignaled() ? NextUnit.COMPLETION : always));
+  }
+
+  /** Writes an element, as the last of its chain; returns its size in units. */
+  int write(SendRequest request, int meaning, int index, long offset) {
+    long at = offset + UNIT;
+    if ((meaning & HAS_REMOTE_ADDRESS) != 0) {
+      RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
+      at += UNIT;
+    } else if ((meaning & SPECIAL) != 0) {
+      at = writeSpecial(request, meaning, index, at);
+    }
+    long end =
+        request.isInline() ? writeInline(request, index, at) : writeElements(request, index, at);
+    int size = (int) (end - offset >>> UNIT_SHIFT);
+    NextUnit.write(
+        ring,
+        offset,
+        LAST,
+        NextUnit.size(0, request.isFenced() ? 1 : 0),
+        control(request, meaning, size),
+        request.immediate());
+    return size;
+  }
+
+  /** Writes what stands between next unit and data of an atomic or a datagram. */
+  private long writeSpecial(SendRequest request, int meaning, int index, long at) {
+    if ((meaning & DATAGRAM) == DATAGRAM) {
+      return writeDestination(request, meaning, index, at);
+    }
+    if ((meaning & ATOMIC) == ATOMIC) {
+      return writeOperands(request, index, at);
+    }
+    throw unsupported(request.opcode().toString(), index);
+  }
+
+  private long writeDestination(SendRequest request, int meaning, int index, long at) {
+    if (!(request.addressHandle() instanceof HghcaAddressHandle to)
+        || to.domain() != pd
+        || to.isClosed()) {
+      throw badDestination(request, index);
+    }
+    if ((meaning & NEVER_INLINE) != 0 && request.isInline()) {
+      throw unsupported("inline data of a datagram", index);
+    }
+    UdUnit.write(
+        ring,
+        at,
+        to.port(),
+        to.sourceMac(),
+        to.destinationMac(),
+        to.sourceIp(),
+        to.destinationIp(),
+        request.remoteQpn(),
+        request.remoteQkey());
+    return at + UdUnit.SIZE;
+  }
+
+  private BadRequestException badDestination(SendRequest request, int index) {
+    String complaint;
+    if (request.addressHandle() == null) {
+      complaint = "a datagram needs a destination: say it by SendRequest.to";
+    } else if (!(request.addressHandle() instanceof HghcaAddressHandle ours)) {
+      complaint = "the address handle is not of this device";
+    } else if (ours.isClosed()) {
+      complaint = ours.describe() + " is closed";
+    } else {
+      complaint =
+          "%s is of %s and QP 0x%06x of %s"
+              .formatted(ours.describe(), ours.domain().describe(), qpn, pd.describe());
+    }
+    return new BadRequestException(Errno.EINVAL, index, complaint);
+  }
+
+  private long writeOperands(SendRequest request, int index, long at) {
+    if (request.isInline()) {
+      throw new BadRequestException(Errno.EINVAL, index, "an atomic cannot be inline");
+    }
+    if (request.sgeCount() != 1 || request.sgeLength(0) != ATOMIC_BYTES) {
+      throw new BadRequestException(
+          Errno.EINVAL, index, "an atomic takes one element of 8 bytes, for what was there before");
+    }
+    RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
+    long operands = at + RemoteAddressUnit.SIZE;
+    AtomicUnit.write(ring, operands, request.swapOrAdd(), request.compare());
+    return operands + AtomicUnit.SIZE;
+  }
+
+  /**
+   * Writes data units and returns where they end; those of no bytes are left out, since they stop
+   * the first revision of the card.
+   */
+  private long writeElements(SendRequest request, int index, long at) {
+    int count = request.sgeCount();
+    // The usual case without a loop, whose set-up would cost as much as the element itself.
+    if (count == 1) {
+      int length = request.sgeLength(0);
+      if (length == 0) {
+        return at;
+      }
+      DataUnit.write(ring, at, length, request.sgeLkey(0), request.sgeAddress(0));
+      return at + UNIT;
+    }
+    return writeList(request, count, index, at);
+  }
+
+  private long writeList(SendRequest request, int count, int index, long at) {
+    if (count > maxSge) {
+      throw tooManyElements(index, count);
+    }
+    long next = at;
+    long total = 0;
+    for (int i = 0; i < count; i++) {
+      int length = request.sgeLength(i);
+      if (length != 0) {
+        DataUnit.write(ring, next, length, request.sgeLkey(i), request.sgeAddress(i));
+        next += UNIT;
+        total += length;
+      }
+    }
+    if (total > MAX_MESSAGE) {
+      throw tooLong(index, total);
+    }
+    return next;
+  }
+
+  /** An inline unit; none for no bytes. */
+  private long writeInline(SendRequest request, int index, long at) {
+    if (request.opcode() == WrOpcode.RDMA_READ) {
+      throw new BadRequestException(Errno.EINVAL, index, "an RDMA READ cannot be inline");
+    }
+    int count = request.sgeCount();
+    long total = 0;
+    for (int i = 0; i < count; i++) {
+      total += request.sgeLength(i);
+    }
+    if (total > maxInline) {
+      throw new BadRequestException(
+          Errno.EINVAL,
+          index,
+          "%d bytes inline: QP 0x%06x takes %d; raise maxInline".formatted(total, qpn, maxInline));
+    }
+    if (total == 0) {
+      return at;
+    }
+    long next = at + InlineUnit.HEADER_SIZE;
+    for (int i = 0; i < count; i++) {
+      if (!request.copyData(i, ring, next)) {
+        throw new BadRequestException(
+            Errno.EINVAL,
+            index,
+            "an element given by address alone cannot be inline: give the memory region");
+      }
+      next += request.sgeLength(i);
+    }
+    InlineUnit.writeHeader(ring, at, (int) total);
+    return at + (long) InlineUnit.units((int) total) * UNIT;
+  }
+
+  static BadRequestException unsupported(String what, int index) {
+    return new BadRequestException(
+        Errno.EOPNOTSUPP, index, what + " is not supported by this queue pair");
+  }
+
+  private BadRequestException tooManyElements(int index, int count) {
+    return new BadRequestException(
+        Errno.EINVAL,
+        index,
+        "%d scatter/gather elements: QP 0x%06x takes %d".formatted(count, qpn, maxSge));
+  }
+
+  private static BadRequestException tooLong(int index, long total) {
+    return new BadRequestException(
+        Errno.EINVAL, index, "a message of %d bytes: at most 2^31 are possible".formatted(total));
+  }
+
+  /**
+   * Whether the element in a slot names memory by a key: in a data unit, or as what a READ reads,
+   * since the card that it is read from may be this one.
+   */
+  boolean names(long offset, int key) {
+    int opcode = NextUnit.opcode(ring, offset);
+    long end = offset + (long) NextUnit.size16(ring, offset) * UNIT;
+    long at = offset + UNIT;
+    if (opcode == WqeOpcode.RDMA_READ && RemoteAddressUnit.rkey(ring, at) == key) {
+      return true;
+    }
+    if (opcode != WqeOpcode.SEND && opcode != WqeOpcode.SEND_IMM) {
+      at += RemoteAddressUnit.SIZE;
+    } else if (datagrams) {
+      at += UdUnit.SIZE;
+    }
+    if (at < end && DataUnit.isInline(DataUnit.firstDword(ring, at))) {
+      return false;
+    }
+    for (; at < end; at += UNIT) {
+      if (DataUnit.lkey(ring, at) == key) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,97 @@
+package org.hghca.driver;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.uar.UarAllocator;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.SendRequest;
+
+/** A send ring of the first RTL without the card: its doorbells are recorded. */
+final class CarefulRing {
+  static final long SLOT = 128;
+  static final int SLOTS = 64;
+  static final int PD = 3;
+
+  /** All may be done with it. */
+  static final KeyTable.Entry MEMORY =
+      new KeyTable.Entry(0x0100_0005, PD, 0x7f00_0000_0000L, 1 << 20, 7);
+
+  /** It may be read, and nothing else. */
+  static final KeyTable.Entry READ_ONLY =
+      new KeyTable.Entry(0x0100_0006, PD, 0x7e00_0000_0000L, 1 << 20, 0);
+
+  static final KeyTable.Entry FOREIGN =
+      new KeyTable.Entry(0x0100_0007, PD + 1, 0x7d00_0000_0000L, 1 << 20, 7);
+
+  /** Beyond page ends; of another card. */
+  static final long REMOTE = 0x6000_0000_0000L;
+
+  static final int RKEY = 0x21;
+  static final KeyTable KEYS = new KeyTable(16);
+
+  static {
+    KEYS.put(MEMORY);
+    KEYS.put(READ_ONLY);
+    KEYS.put(FOREIGN);
+  }
+
+  final MemorySegment memory = Arena.ofAuto().allocate(SLOTS * SLOT, 4096);
+  final List<Long> doorbells = new ArrayList<>();
+  final SendChecks checks = new SendChecks(new RequestMemory(KEYS, PD), new QpTable(8));
+  final SendRing ring;
+  private final Completions completions = new Completions(1);
+
+  CarefulRing(QpType type, DoorbellBudget budget) {
+    this(type, HardwareProfile.R1, budget);
+  }
+
+  CarefulRing(QpType type, HardwareProfile profile, DoorbellBudget budget) {
+    checks.path(10);
+    ring =
+        new SendRing(
+            type,
+            profile,
+            new SendWriter(type, null, memory, 2, 4, 60, true),
+            checks,
+            budget,
+            memory,
+            UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
+            2,
+            SLOTS,
+            SLOTS,
+            7,
+            new SpinLock(),
+            () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
+    ring.setOpen(() -> true);
+  }
+
+  static SendRequest request() {
+    return new SendRequest();
+  }
+
+  /** A request that is good. */
+  static SendRequest good() {
+    return request().rdmaWrite(REMOTE, RKEY).sge(MEMORY.start(), 8, MEMORY.key());
+  }
+
+  static int writable() {
+    return AccessFlag.LOCAL_WRITE.bit();
+  }
+
+  /** The card completes the oldest request. */
+  void complete() {
+    ring.complete(completions, 0, 0, 0, 8);
+  }
+
+  /** The places in the ring that the doorbells name, in order. */
+  List<Integer> rungSlots() {
+    return doorbells.stream().map(bell -> (int) (bell >>> 8 & 0xffff) * 16 / (int) SLOT).toList();
+  }
+}
