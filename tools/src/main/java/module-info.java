@@ -2,12 +2,15 @@
 module org.hghca.tools {
   requires com.fasterxml.jackson.jr.ob;
   requires info.picocli;
+  requires java.xml;
   requires HdrHistogram;
   requires org.hghca.abi;
   requires org.hghca.driver;
   requires org.hghca.icm;
+  requires org.hghca.mailbox;
   requires org.hghca.model;
   requires org.hghca.verbs;
+  requires org.hghca.vfio;
 
   opens org.hghca.tools to
       info.picocli;

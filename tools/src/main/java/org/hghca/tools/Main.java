@@ -22,7 +22,13 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {DemoCommand.class, ListCommand.class, InfoCommand.class, HelpCommand.class})
+    subcommands = {
+      DemoCommand.class,
+      ListCommand.class,
+      InfoCommand.class,
+      BringupCommand.class,
+      HelpCommand.class
+    })
 public final class Main implements Runnable {
   /** The system property that the configuration of the log takes its level from. */
   private static final String LOG_LEVEL = "hghca.log";
@@ -51,7 +57,8 @@ public final class Main implements Runnable {
   /**
    * Runs the command line.
    *
-   * @return the exit code: 0; 1 when something failed; 2 for wrong usage; {@code info} has its own
+   * @return the exit code: 0; 1 when something failed; 2 for wrong usage; {@code info} and {@code
+   *     bringup} have their own
    */
   static int run(PrintWriter out, PrintWriter err, String... args) {
     Main main = new Main();

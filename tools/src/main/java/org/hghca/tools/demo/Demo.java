@@ -3,16 +3,10 @@ package org.hghca.tools.demo;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.hghca.verbs.Counters;
 
 /** The whole demo: two sides, the classic example and what goes beyond, three measurements. */
 public final class Demo {
-  private static final int SMALL_BYTES = 8;
-  private static final int SMALL_LIST = 16;
-  private static final int LARGE_OUTSTANDING = 16;
-  private static final long WARM_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
-
   private final String serverDevice;
   private final String clientDevice;
   private final Journal journal;
@@ -50,38 +44,17 @@ public final class Demo {
     }
   }
 
-  /** Measures one thing after the other, once the code of all of them is warm. */
   private DemoResult measure(Side server, Side client, long nanos, int messageBytes) {
-    try (Connection small = new Connection(server, client, (long) SMALL_BYTES * Connection.DEPTH);
-        Connection large = new Connection(server, client, (long) messageBytes * LARGE_OUTSTANDING);
-        Connection table = new Connection(server, client, PingPong.MEMORY_BYTES)) {
-      WriteStream rate =
-          new WriteStream(
-              "write rate", small, SMALL_BYTES, SMALL_LIST, Connection.DEPTH / SMALL_LIST);
-      WriteStream throughput =
-          new WriteStream("write throughput", large, messageBytes, 1, LARGE_OUTSTANDING);
-      PingPong pingPong = new PingPong("ping-pong", table);
-      long warmUp = Math.min(nanos, WARM_UP_NANOS);
-      rate.run(warmUp);
-      throughput.run(warmUp);
-      pingPong.run(warmUp);
-
-      double messagesPerSecond = rate.run(nanos);
-      journal.held("write rate");
-      double largePerSecond = throughput.run(nanos);
-      journal.held("write throughput");
-      RoundTrips roundTrips = pingPong.run(nanos);
-      journal.held("ping-pong");
-      return new DemoResult(
-          serverDevice,
-          clientDevice,
-          journal.checks(),
-          messagesPerSecond,
-          messageBytes,
-          largePerSecond * messageBytes / 1e6,
-          roundTrips,
-          counters(server, client));
-    }
+    Speeds speeds = Speeds.measure(journal, server, client, nanos, messageBytes);
+    return new DemoResult(
+        serverDevice,
+        clientDevice,
+        journal.checks(),
+        speeds.messagesPerSecond(),
+        messageBytes,
+        speeds.megabytesPerSecond(),
+        speeds.roundTrips(),
+        counters(server, client));
   }
 
   private static Map<String, Counters> counters(Side... sides) {

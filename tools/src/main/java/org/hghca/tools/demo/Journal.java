@@ -1,6 +1,7 @@
 package org.hghca.tools.demo;
 
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -11,6 +12,11 @@ final class Journal {
 
   Journal(PrintWriter out) {
     this.out = out;
+  }
+
+  /** One that prints nothing. */
+  Journal() {
+    this(new PrintWriter(Writer.nullWriter()));
   }
 
   /** A step of one side. */

@@ -1,0 +1,264 @@
+package org.hghca.tools;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.tools.bringup.Bringup;
+import org.hghca.tools.bringup.BringupOptions;
+import org.hghca.tools.bringup.BringupReport;
+import org.hghca.tools.bringup.HtmlOutput;
+import org.hghca.tools.bringup.JsonOutput;
+import org.hghca.tools.bringup.JunitOutput;
+import org.hghca.tools.bringup.Loop;
+import org.hghca.tools.bringup.Step;
+import org.hghca.tools.bringup.TextOutput;
+import org.hghca.verbs.RdmaDevice;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.VfioException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code hghca bringup}: a board, step by step, with a verdict for each. */
+@Command(
+    name = "bringup",
+    description = {
+      "Bring a board up step by step, and say of each step what was expected and seen: PCI, HCR,"
+          + " commands, tables, queue pairs, every operation with data, errors, events, speed.",
+      "Without a loop, steps with data are skipped, which is no failure. The board belongs to this"
+          + " command while it runs, and is reset before and after."
+    },
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    exitCodeListHeading = "Exit codes:%n",
+    exitCodeList = {
+      "0:All steps passed that were done.",
+      "1:A step failed.",
+      "2:Wrong usage.",
+      "3:The board could not be opened.",
+      "4:The card stopped answering."
+    })
+final class BringupCommand implements Callable<Integer> {
+  private static final String STDOUT = "-";
+  private static final String AUTO = "auto";
+  private static final String PEER = "peer=";
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = {"-d", "--ib-dev"},
+      paramLabel = "<dev>",
+      description = "Name or locator of the board.")
+  private String device;
+
+  @Option(
+      names = "--profile",
+      paramLabel = "<name>",
+      description = "Which reading of the card it must be: auto, s, r1 or r2 (default: auto).")
+  private String profile = AUTO;
+
+  @Option(
+      names = "--loop",
+      paramLabel = "<kind>",
+      description =
+          "How data comes back: auto, none, plug, or peer=<locator>. auto sends one message and"
+              + " waits for it (default: auto).")
+  private String loop = AUTO;
+
+  @Option(
+      names = "--destructive",
+      description = "Do also what can stop a card; each is followed by a reset.")
+  private boolean destructive;
+
+  @Option(
+      names = "--limit",
+      paramLabel = "<duration>",
+      description =
+          "How long the card may take for an answer, such as PT2S; a card in a logic simulator"
+              + " needs minutes (default: PT2S).")
+  private String limit = "PT2S";
+
+  @Option(
+      names = "--seconds",
+      paramLabel = "<n>",
+      description = "How long each speed is measured, 0 to 60 (default: ${DEFAULT-VALUE}).")
+  private double seconds = 0.3;
+
+  @Option(
+      names = "--only",
+      paramLabel = "<id>",
+      split = ",",
+      description = "Do these steps, and those that they need.")
+  private List<String> only = List.of();
+
+  @Option(
+      names = "--skip",
+      paramLabel = "<id>",
+      split = ",",
+      description = "Leave these steps out, and those that need them.")
+  private List<String> skip = List.of();
+
+  @Option(
+      names = {"-l", "--list"},
+      description = "Print the steps and their sources, and touch no device.")
+  private boolean list;
+
+  @Option(
+      names = {"-v", "--verbose"},
+      description = "Print what every step saw, and its commands.")
+  private boolean verbose;
+
+  @Option(names = "--json", paramLabel = "<file>", description = "Write JSON; - is stdout.")
+  private String json;
+
+  @Option(names = "--junit", paramLabel = "<file>", description = "Write JUnit XML; - is stdout.")
+  private String junit;
+
+  @Option(
+      names = "--html",
+      paramLabel = "<file>",
+      description = "Write one self-contained HTML page; - is stdout.")
+  private String html;
+
+  @Override
+  public Integer call() throws IOException {
+    if (list) {
+      TextOutput.list(out(), new Bringup(BringupOptions.of("model:")).steps());
+      return 0;
+    }
+    BringupOptions options = options();
+    Bringup session = new Bringup(options);
+    checkIds(session.steps(), options.only());
+    checkIds(session.steps(), options.skip());
+    boolean quiet = STDOUT.equals(json) || STDOUT.equals(junit) || STDOUT.equals(html);
+    TextOutput text = new TextOutput(quiet ? new PrintWriter(Writer.nullWriter()) : out(), verbose);
+    BringupReport report = session.run(text);
+    text.summary(report);
+    if (json != null) {
+      write(json, JsonOutput.of(report));
+    }
+    if (junit != null) {
+      write(junit, JunitOutput.of(report));
+    }
+    if (html != null) {
+      write(html, HtmlOutput.of(report));
+    }
+    return report.outcome().exitCode();
+  }
+
+  private PrintWriter out() {
+    return spec.commandLine().getOut();
+  }
+
+  private void write(String file, String content) throws IOException {
+    if (file.equals(STDOUT)) {
+      out().println(content);
+    } else {
+      Files.writeString(Path.of(file), content, StandardCharsets.UTF_8);
+    }
+  }
+
+  private BringupOptions options() {
+    boolean peer = loop.startsWith(PEER);
+    if (seconds < 0 || seconds > 60 || Double.isNaN(seconds)) {
+      throw wrong("--seconds must be from 0 to 60");
+    }
+    Loop kind =
+        switch (loop) {
+          case AUTO -> Loop.AUTO;
+          case "none" -> Loop.NONE;
+          case "plug" -> Loop.PLUG;
+          default -> {
+            if (!peer) {
+              throw wrong("--loop=" + loop + " is none of auto, none, plug, peer=<locator>");
+            }
+            yield Loop.PEER;
+          }
+        };
+    return new BringupOptions(
+        locator(device()),
+        namedProfile(),
+        kind,
+        peer ? locator(loop.substring(PEER.length())) : "",
+        destructive,
+        duration(),
+        Duration.ofNanos((long) (seconds * 1e9)),
+        new HashSet<>(only),
+        new HashSet<>(skip));
+  }
+
+  private String device() {
+    if (device != null) {
+      return device;
+    }
+    List<RdmaDevice> devices = RdmaDevices.list();
+    return devices.isEmpty()
+        ? SoftwareHca.insteadOfCard(spec.commandLine().getErr())
+        : devices.getFirst().locator();
+  }
+
+  /** The locator that a name stands for; a locator stands for itself. */
+  private String locator(String name) {
+    Optional<String> known =
+        RdmaDevices.list().stream()
+            .filter(found -> found.name().equals(name))
+            .map(RdmaDevice::locator)
+            .findFirst();
+    String locator = known.orElse(name);
+    try {
+      return Locator.parse(locator).toString();
+    } catch (VfioException e) {
+      throw wrong(e.getMessage());
+    }
+  }
+
+  private Optional<HardwareProfile> namedProfile() {
+    if (profile.equals(AUTO)) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(HardwareProfile.byName(profile));
+    } catch (IllegalArgumentException e) {
+      throw wrong("--profile: " + e.getMessage() + ", or auto");
+    }
+  }
+
+  private Duration duration() {
+    try {
+      Duration parsed = Duration.parse(limit);
+      if (parsed.isPositive()) {
+        return parsed;
+      }
+    } catch (DateTimeParseException e) {
+      // Told below.
+    }
+    throw wrong("--limit=" + limit + " is no duration such as PT2S or PT5M");
+  }
+
+  private void checkIds(List<Step> steps, Set<String> ids) {
+    List<String> unknown = new ArrayList<>(ids);
+    steps.forEach(step -> unknown.remove(step.id()));
+    if (!unknown.isEmpty()) {
+      throw wrong("no step is named " + String.join(", ", unknown) + ": --list shows them");
+    }
+  }
+
+  private ParameterException wrong(String message) {
+    return new ParameterException(spec.commandLine(), message);
+  }
+}

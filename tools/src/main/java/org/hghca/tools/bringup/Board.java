@@ -1,0 +1,213 @@
+package org.hghca.tools.bringup;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.hghca.abi.Bar;
+import org.hghca.abi.DeviceLimits;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.icm.IcmTable;
+import org.hghca.mailbox.CommandInterface;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.PciFunctions;
+
+/**
+ * The board while its registers are driven without the driver: what is known of it so far, and what
+ * of it must be taken down. One thread at a time.
+ */
+final class Board {
+  private final BringupOptions options;
+  private TappedFunction function;
+  private HardwareProfile profile;
+  private RawHcr hcr;
+  private int hcrBase;
+  private CommandInterface commands;
+  private DeviceLimits limits;
+  private byte[] limitBytes = {};
+  private RawTables tables;
+  private final List<CommandRecord> given = new ArrayList<>();
+  private boolean looped;
+  private long faultsKnown;
+
+  Board(BringupOptions options) {
+    this.options = options;
+  }
+
+  BringupOptions options() {
+    return options;
+  }
+
+  Locator locator() {
+    return Locator.parse(options.device());
+  }
+
+  /** Takes the function from the system. */
+  void open() {
+    function = new TappedFunction(PciFunctions.open(locator()));
+    faultsKnown = 0;
+  }
+
+  /** Opens a board that is known already, and brings it up to where queue pairs can be made. */
+  void bringUp() {
+    byte[] known = limitBytes;
+    open();
+    if (function.canReset()) {
+      function.reset();
+    }
+    function.configuration().busMaster(true);
+    hcrAt(hcrBase);
+    limits(commands().queryDeviceLimits(), known);
+    commands().initHca(tables().layout());
+    for (IcmTable table : IcmTable.values()) {
+      tables().map(table, TableSteps.pages(table));
+    }
+  }
+
+  PciFunction function() {
+    return function;
+  }
+
+  /** What stands in front of BAR0. */
+  CommandTap tap() {
+    return function.tap();
+  }
+
+  /** The commands given since the last call. */
+  List<CommandRecord> takeCommands() {
+    keepCommands();
+    List<CommandRecord> taken = List.copyOf(given);
+    given.clear();
+    return taken;
+  }
+
+  private void keepCommands() {
+    if (function != null) {
+      given.addAll(function.commands());
+    }
+  }
+
+  /** The HCR was found. */
+  void hcrAt(int base) {
+    hcr = new RawHcr(function.region(0), base, options.limit());
+    tap().hcrAt(base);
+    if (base == Bar.HCR_DOCUMENT) {
+      tap().allowWholeBar();
+    }
+    hcrBase = base;
+  }
+
+  /** Whether the HCR is where the document has it. */
+  boolean isDocumentHcr() {
+    return hcrBase == Bar.HCR_DOCUMENT;
+  }
+
+  RawHcr hcr() {
+    return hcr;
+  }
+
+  /** The card was recognised. */
+  void recognized(HardwareProfile as) {
+    profile = as;
+  }
+
+  /** Which reading of the card is in force; null before it is known. */
+  HardwareProfile profile() {
+    return profile;
+  }
+
+  boolean isRtl() {
+    return profile != HardwareProfile.S;
+  }
+
+  /** What QUERY_DEV_LIM answered, and its bytes. */
+  void limits(DeviceLimits answer, byte[] bytes) {
+    limits = answer;
+    limitBytes = bytes.clone();
+  }
+
+  byte[] limitBytes() {
+    return limitBytes.clone();
+  }
+
+  DeviceLimits limits() {
+    return limits;
+  }
+
+  /** The typed commands, opened when first asked for. */
+  CommandInterface commands() {
+    if (commands == null) {
+      commands = CommandInterface.open(function, profile, options.limit());
+    }
+    return commands;
+  }
+
+  /** The tables in ICM, laid out when first asked for. */
+  RawTables tables() {
+    if (tables == null) {
+      tables = new RawTables(function, commands(), profile, limits);
+    }
+    return tables;
+  }
+
+  /** A message came back. */
+  void looped() {
+    looped = true;
+  }
+
+  /** Whether a message came back. */
+  boolean isLooped() {
+    return looped;
+  }
+
+  /** Refused accesses to memory since the last call of {@link #expectFaults}. */
+  long newFaults() {
+    return function.dmaFaultCount() - faultsKnown;
+  }
+
+  /** The refused accesses so far were meant. */
+  void expectFaults() {
+    faultsKnown = function.dmaFaultCount();
+  }
+
+  /**
+   * Whether an address that nobody owns is caught before it reaches memory: in a software device,
+   * or behind an IOMMU.
+   */
+  boolean isTranslated() {
+    Locator locator = locator();
+    return !locator.scheme().equals("pci")
+        || Files.exists(Path.of("/sys/bus/pci/devices", locator.name(), "iommu"));
+  }
+
+  /** Stops the card and gives everything back; what is not there is passed over. */
+  void close() {
+    if (function == null) {
+      return;
+    }
+    TappedFunction closing = function;
+    keepCommands();
+    function = null;
+    hcr = null;
+    limits = null;
+    try {
+      // In this order: no memory goes back that the card may still reach.
+      closing.configuration().busMaster(false);
+      if (closing.canReset()) {
+        closing.reset();
+      }
+      if (tables != null) {
+        tables.close();
+      }
+      if (commands != null) {
+        commands.deviceWasReset();
+        commands.close();
+      }
+    } finally {
+      tables = null;
+      commands = null;
+      closing.close();
+    }
+  }
+}

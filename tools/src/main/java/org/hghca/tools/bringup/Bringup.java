@@ -1,0 +1,237 @@
+package org.hghca.tools.bringup;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.hghca.mailbox.DeviceFatalException;
+import org.hghca.tools.bringup.BringupReport.Outcome;
+
+/**
+ * A session: all steps in their order, on one board. Used once.
+ *
+ * <p>It ends, whatever the card does: everything runs on a thread of its own, and a step that takes
+ * much longer than the limit of its commands is given up with everything behind it.
+ */
+public final class Bringup {
+  /** Answers that a step may wait for before it is given up. */
+  private static final int PATIENCE = 40;
+
+  private final BringupOptions options;
+  private final Board board;
+  private final Driver driver;
+  private final List<Step> steps = new ArrayList<>();
+  private final Map<String, Verdict> verdicts = new HashMap<>();
+  private String stoppedAt = "";
+  private boolean lost;
+  private boolean opened = true;
+
+  /** A session that has not started. */
+  public Bringup(BringupOptions options) {
+    this.options = options;
+    this.board = new Board(options);
+    this.driver = new Driver(board);
+    steps.addAll(new PciSteps(board).steps());
+    steps.addAll(new HcrSteps(board).steps());
+    steps.addAll(new QuerySteps(board).steps());
+    steps.addAll(new TableSteps(board).steps());
+    steps.addAll(new QueueSteps(board).steps());
+    steps.addAll(new RawDataSteps(board).steps());
+    steps.addAll(new DriverSteps(driver).steps());
+    steps.addAll(new DataSteps(driver).steps());
+    steps.addAll(new ErrorSteps(driver).steps());
+    steps.addAll(new SpeedSteps(driver).steps());
+    steps.addAll(new StopSteps(board, driver).steps());
+  }
+
+  /** All steps in their order. */
+  public List<Step> steps() {
+    return List.copyOf(steps);
+  }
+
+  /** Who is told while the session runs. */
+  public interface Listener {
+    /** A step begins. */
+    void begins(Step step);
+
+    /** A step has ended. */
+    void ended(StepResult result);
+  }
+
+  /** Does the steps. Nothing that a card does makes this throw. */
+  public BringupReport run(Listener listener) {
+    Instant started = Instant.now();
+    long start = System.nanoTime();
+    Set<String> chosen = chosen();
+    List<StepResult> results = new ArrayList<>();
+    ExecutorService thread =
+        Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("bringup").factory());
+    try {
+      for (Step step : steps) {
+        listener.begins(step);
+        StepResult result = result(step, chosen, thread);
+        verdicts.put(step.id(), result.verdict());
+        results.add(result);
+        listener.ended(result);
+      }
+      if (!lost) {
+        guarded(thread, this::close);
+      }
+    } finally {
+      thread.shutdownNow();
+    }
+    return new BringupReport(
+        options.device(),
+        board.profile() == null ? "" : board.profile().name(),
+        started,
+        System.nanoTime() - start,
+        results,
+        outcome());
+  }
+
+  private Outcome outcome() {
+    if (!opened) {
+      return Outcome.NOT_OPENED;
+    }
+    if (!stoppedAt.isEmpty()) {
+      return Outcome.STOPPED;
+    }
+    return verdicts.containsValue(Verdict.FAIL) ? Outcome.FAILED : Outcome.PASSED;
+  }
+
+  /** The steps that the options name, with those that they need. */
+  private Set<String> chosen() {
+    Set<String> chosen = new HashSet<>();
+    for (Step step : steps.reversed()) {
+      if (options.only().isEmpty() || options.only().contains(step.id())) {
+        chosen.add(step.id());
+      }
+      if (chosen.contains(step.id())) {
+        chosen.addAll(step.needs());
+      }
+    }
+    chosen.removeAll(options.skip());
+    return chosen;
+  }
+
+  private StepResult result(Step step, Set<String> chosen, ExecutorService thread) {
+    String reason = reasonToSkip(step, chosen);
+    if (!reason.isEmpty()) {
+      return new StepResult(
+          step, Verdict.SKIP, List.of(), List.of(), reason, List.of(), List.of(), 0);
+    }
+    Observation seen = new Observation();
+    long start = System.nanoTime();
+    Verdict verdict = Verdict.PASS;
+    String complaint = "";
+    try {
+      guarded(thread, () -> step.body().run(seen));
+      if (!seen.warnings().isEmpty()) {
+        verdict = Verdict.WARN;
+        complaint = String.join("; ", seen.warnings());
+      }
+    } catch (StepSkippedException e) {
+      verdict = Verdict.SKIP;
+      complaint = e.getMessage();
+    } catch (StepFailedException e) {
+      verdict = Verdict.FAIL;
+      complaint = e.getMessage();
+    } catch (RuntimeException e) {
+      verdict = Verdict.FAIL;
+      complaint = complaint(e);
+      if (isStop(e)) {
+        stoppedAt = step.id();
+      }
+    }
+    if (step.id().equals("open") && verdict == Verdict.FAIL) {
+      opened = false;
+    }
+    long nanos = System.nanoTime() - start;
+    return new StepResult(
+        step,
+        verdict,
+        seen.expected(),
+        seen.seen(),
+        complaint,
+        seen.comparisons(),
+        board.takeCommands(),
+        nanos);
+  }
+
+  private String reasonToSkip(Step step, Set<String> chosen) {
+    if (!chosen.contains(step.id())) {
+      return options.skip().contains(step.id()) ? "left out by --skip" : "left out by --only";
+    }
+    if (!stoppedAt.isEmpty()) {
+      return "the card stopped answering at " + stoppedAt;
+    }
+    if (step.destructive() && !options.destructive()) {
+      return "it can stop the card: --destructive does it";
+    }
+    for (String need : step.needs()) {
+      Verdict verdict = verdicts.get(need);
+      if (!verdict.isGood()) {
+        return "needs %s, which %s"
+            .formatted(need, verdict == Verdict.FAIL ? "failed" : "was not done");
+      }
+    }
+    return "";
+  }
+
+  /** Does something on the thread of the session, as long as patience lasts. */
+  private void guarded(ExecutorService thread, Runnable work) {
+    Future<?> future = thread.submit(work);
+    try {
+      future.get(PATIENCE * options.limit().toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      lost = true;
+      throw new CardStoppedException("the step did not end: an access to the card does not return");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      lost = true;
+      throw new CardStoppedException("interrupted");
+    } catch (ExecutionException e) {
+      switch (e.getCause()) {
+        case RuntimeException failure -> throw failure;
+        // A mapped register that is gone faults; the JVM reports that as an InternalError.
+        case InternalError fault ->
+            throw new CardStoppedException(
+                "an access to a register faulted: " + fault.getMessage());
+        case Error error -> throw error;
+        default -> throw new IllegalStateException(e.getCause());
+      }
+    }
+  }
+
+  private static boolean isStop(Throwable e) {
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause instanceof CardStoppedException || cause instanceof DeviceFatalException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static String complaint(RuntimeException e) {
+    String message = e.getMessage();
+    boolean known = e.getClass().getName().startsWith("org.hghca.");
+    return known && message != null ? message : e.toString();
+  }
+
+  private void close() {
+    try {
+      driver.close();
+    } finally {
+      board.close();
+    }
+  }
+}

@@ -1,0 +1,172 @@
+package org.hghca.tools.bringup;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.hghca.abi.Bar;
+import org.hghca.abi.Hcr;
+import org.hghca.abi.HcrCommand;
+import org.hghca.abi.MapIcm;
+import org.hghca.abi.WriteMtt;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.MmioHandler;
+import org.hghca.vfio.MmioRegion;
+
+/**
+ * Stands in front of BAR0, keeps every command with its mailboxes, and lets nothing through that
+ * could stop the RTL: no access that is not 32 bits wide, and none to the range that nobody answers
+ * there before it is known that this card is not that one.
+ */
+final class CommandTap implements MmioHandler {
+  private static final int NO_HCR = -1;
+
+  private final MmioRegion registers;
+  private final Set<DmaMapping> memory = ConcurrentHashMap.newKeySet();
+  private final int[] shadow = new int[Hcr.SIZE / Integer.BYTES];
+  private final List<CommandRecord> records = new ArrayList<>();
+  private int base = NO_HCR;
+  private boolean wholeBar;
+  private boolean running;
+  private long started;
+  private byte[] inbox = {};
+
+  CommandTap(MmioRegion registers) {
+    this.registers = registers;
+  }
+
+  /** BAR0 as seen through this. */
+  MmioRegion region() {
+    return MmioRegion.trapped(registers.size(), this);
+  }
+
+  /** Where the HCR is, from now on. */
+  synchronized void hcrAt(int offset) {
+    base = offset;
+  }
+
+  /** It is known that the card answers everywhere, or somebody said so. */
+  synchronized void allowWholeBar() {
+    wholeBar = true;
+  }
+
+  /** Memory that the card can reach, where mailboxes may be. */
+  void add(DmaMapping mapping) {
+    memory.add(mapping);
+  }
+
+  void remove(DmaMapping mapping) {
+    memory.remove(mapping);
+  }
+
+  /** Takes what was kept, with a command that has not ended. */
+  synchronized List<CommandRecord> take() {
+    if (running) {
+      end(0, false);
+    }
+    List<CommandRecord> taken = List.copyOf(records);
+    records.clear();
+    return taken;
+  }
+
+  @Override
+  public long read(long offset, int width) {
+    check(offset, width);
+    int value = registers.readInt(offset);
+    synchronized (this) {
+      if (running && offset == (long) base + Hcr.COMMAND && (!Hcr.go(value) || value == -1)) {
+        end(value, value != -1);
+      }
+    }
+    return Integer.toUnsignedLong(value);
+  }
+
+  @Override
+  public void write(long offset, int width, long value) {
+    check(offset, width);
+    synchronized (this) {
+      long at = offset - base;
+      if (base != NO_HCR && at >= 0 && at < Hcr.SIZE) {
+        shadow[(int) at / Integer.BYTES] = (int) value;
+        if (at == Hcr.COMMAND && Hcr.go((int) value)) {
+          begin();
+        }
+      }
+    }
+    registers.writeInt(offset, (int) value);
+  }
+
+  private synchronized void check(long offset, int width) {
+    if (width != Integer.BYTES) {
+      throw new IllegalStateException(
+          "BAR0 takes 32-bit accesses only, not %d bytes at 0x%x".formatted(width, offset));
+    }
+    if (!wholeBar && offset >= Bar.FORBIDDEN_RTL_FIRST && offset <= Bar.FORBIDDEN_RTL_LAST) {
+      throw new IllegalStateException(
+          "BAR0 + 0x%x is not to be touched before the RTL is ruled out".formatted(offset));
+    }
+  }
+
+  private void begin() {
+    if (running) {
+      end(0, false);
+    }
+    running = true;
+    inbox = bytes(parameter(Hcr.IN_PARAM_HIGH), inboxSize());
+    started = System.nanoTime();
+  }
+
+  private void end(int answer, boolean ended) {
+    long nanos = System.nanoTime() - started;
+    running = false;
+    int word = dword(Hcr.COMMAND);
+    int size = HcrCommand.of(Hcr.op(word)).map(HcrCommand::outboxSize).orElse(0);
+    boolean answered = ended && Hcr.status(answer) == 0;
+    long outParam = parameter(Hcr.OUT_PARAM_HIGH);
+    records.add(
+        new CommandRecord(
+            word,
+            dword(Hcr.IN_MODIFIER),
+            parameter(Hcr.IN_PARAM_HIGH),
+            outParam,
+            inbox,
+            answered ? bytes(outParam, size) : new byte[0],
+            answer,
+            nanos,
+            ended));
+  }
+
+  private int inboxSize() {
+    int word = dword(Hcr.COMMAND);
+    HcrCommand command = HcrCommand.of(Hcr.op(word)).orElse(null);
+    int entries = dword(Hcr.IN_MODIFIER);
+    return switch (command) {
+      case null -> 0;
+      case MAP_ICM -> entries < 1 || entries > MapIcm.MAX_ENTRIES ? 0 : MapIcm.size(entries);
+      case WRITE_MTT -> entries < 1 || entries > WriteMtt.MAX_ENTRIES ? 0 : WriteMtt.size(entries);
+      default -> command.hasInbox(Hcr.opModifier(word)) ? command.inboxSize() : 0;
+    };
+  }
+
+  private int dword(int offset) {
+    return shadow[offset / Integer.BYTES];
+  }
+
+  private long parameter(int offset) {
+    return (long) dword(offset) << 32 | Integer.toUnsignedLong(dword(offset + Integer.BYTES));
+  }
+
+  /** What stands at an address of the card; empty when it is not all in one piece of memory. */
+  private byte[] bytes(long iova, int size) {
+    for (DmaMapping mapping : memory) {
+      long at = iova - mapping.iova(0);
+      MemorySegment segment = mapping.segment();
+      if (size > 0 && at >= 0 && at + size <= segment.byteSize()) {
+        return segment.asSlice(at, size).toArray(ValueLayout.JAVA_BYTE);
+      }
+    }
+    return new byte[0];
+  }
+}

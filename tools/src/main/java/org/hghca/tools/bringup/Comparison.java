@@ -1,0 +1,44 @@
+package org.hghca.tools.bringup;
+
+import java.util.BitSet;
+
+/**
+ * Bytes that were expected beside those that were seen.
+ *
+ * @param what whose bytes they are
+ * @param expected what the profile says
+ * @param seen what the card gave
+ * @param ignored which bytes may be anything
+ */
+public record Comparison(String what, byte[] expected, byte[] seen, BitSet ignored) {
+
+  /** Whether a byte differs that must not. */
+  public boolean differsAt(int index) {
+    return !ignored.get(index)
+        && (index >= expected.length || index >= seen.length || expected[index] != seen[index]);
+  }
+
+  /** The first byte that differs; -1 when none does. */
+  public int firstDifference() {
+    for (int i = 0; i < length(); i++) {
+      if (differsAt(i)) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  /** How many bytes the longer of the two has. */
+  public int length() {
+    return Math.max(expected.length, seen.length);
+  }
+
+  /** How many bytes differ. */
+  public int differences() {
+    int count = 0;
+    for (int i = 0; i < length(); i++) {
+      count += differsAt(i) ? 1 : 0;
+    }
+    return count;
+  }
+}

@@ -1,0 +1,104 @@
+package org.hghca.tools.bringup;
+
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.Locator;
+
+/** The board as its driver has it, and the device at the other end. One thread at a time. */
+final class Driver {
+  static final int PORT = 1;
+
+  private final Board board;
+  private Context left;
+  private Context right;
+  private boolean looped;
+
+  Driver(Board board) {
+    this.board = board;
+  }
+
+  BringupOptions options() {
+    return board.options();
+  }
+
+  HardwareProfile profile() {
+    return board.profile();
+  }
+
+  /** The board's locator with the limit of this session, where it names none of its own. */
+  String locator() {
+    return withLimit(board.locator());
+  }
+
+  /** The locator of the other end: the same, unless there is a peer. */
+  String peerLocator() {
+    return options().loop() == Loop.PEER ? withLimit(Locator.parse(options().peer())) : locator();
+  }
+
+  private String withLimit(Locator locator) {
+    SortedMap<String, String> parameters = new TreeMap<>(locator.parameters());
+    parameters.putIfAbsent("limit", options().limit().toString());
+    return new Locator(locator.scheme(), locator.name(), parameters).toString();
+  }
+
+  /** Takes the board down and has the driver bring it up. */
+  void open() {
+    board.close();
+    left = RdmaDevices.open(locator());
+    right = options().loop() == Loop.PEER ? RdmaDevices.open(peerLocator()) : left;
+  }
+
+  /** The board. */
+  Context left() {
+    return left;
+  }
+
+  /** The other end, which may be the board itself. */
+  Context right() {
+    return right;
+  }
+
+  /** A message came back. */
+  void looped() {
+    looped = true;
+  }
+
+  boolean isLooped() {
+    return looped;
+  }
+
+  /**
+   * Does what the card may lack.
+   *
+   * @throws StepSkippedException when the driver says that it is not supported
+   */
+  void whereSupported(Runnable work) {
+    try {
+      work.run();
+    } catch (VerbsException e) {
+      if (e.errno() == Errno.EOPNOTSUPP) {
+        throw Observation.skip("the driver has no such thing on this card: %s", e.getMessage());
+      }
+      throw e;
+    }
+  }
+
+  /** Gives the board back; nothing when it is not open. */
+  void close() {
+    Context closing = left;
+    Context other = right;
+    left = null;
+    right = null;
+    if (other != null && other != closing) {
+      other.close();
+    }
+    if (closing != null) {
+      closing.close();
+    }
+  }
+}

@@ -1,0 +1,126 @@
+package org.hghca.tools.bringup;
+
+import java.util.List;
+import org.hghca.driver.HghcaContext;
+import org.hghca.verbs.Counters;
+import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.PortAttributes;
+import org.hghca.verbs.PortState;
+import org.hghca.verbs.QpType;
+
+/** The board through its driver: open, what it offers, and whether anything comes back. */
+final class DriverSteps {
+  private final Driver driver;
+
+  DriverSteps(Driver driver) {
+    this.driver = driver;
+  }
+
+  List<Step> steps() {
+    return List.of(
+        Step.of(
+            "driver.open",
+            "the driver brings the board up, and sees the same card",
+            "verbs: ibv_open_device, ibv_query_device",
+            "run hghca info -d <locator> --debug: it shows every command of the bring-up",
+            this::open,
+            "profile",
+            "hca.close"),
+        Step.of(
+            "driver.port",
+            "the port",
+            "verbs: ibv_query_port, ibv_query_gid",
+            "the link: transceiver, cable, the lanes of the MAC",
+            this::port,
+            "driver.open"),
+        Step.of(
+            "driver.loop",
+            "one SEND through the driver comes back",
+            "verbs: ibv_post_send, ibv_poll_cq",
+            "when loop.send passed: MAC and IP of the locator; else the link and its loop",
+            this::loop,
+            "driver.port"));
+  }
+
+  private void open(Observation o) {
+    o.expect("a device of profile %s", driver.profile());
+    driver.open();
+    DeviceAttributes device = driver.left().queryDevice();
+    o.saw(
+        "%,d QPs, %,d CQs of %,d entries, %,d MRs, %d elements, %d bytes inline, atomics: %s",
+        device.maxQp(),
+        device.maxCq(),
+        device.maxCqe(),
+        device.maxMr(),
+        device.maxSge(),
+        device.maxInline(),
+        device.atomics() ? "yes" : "no");
+    if (driver.left() instanceof HghcaContext context) {
+      String profile = context.card().profile();
+      o.saw("profile %s, HCR at BAR0 + %xh", profile, context.card().hcrBase());
+      o.check(
+          profile.equals(driver.profile().name()),
+          "the driver takes the card for profile %s, not %s",
+          profile,
+          driver.profile());
+    }
+  }
+
+  private void port(Observation o) {
+    o.expect("port 1 with a GID; state ACTIVE when there is a link");
+    PortAttributes port = driver.left().queryPort(Driver.PORT);
+    o.saw(
+        "%s%s, MTU %d, MAC %012x, GID %s",
+        port.state().text(),
+        port.stateAssumed() ? " (assumed: the card does not say)" : "",
+        port.activeMtu().bytes(),
+        port.mac(),
+        driver.left().queryGid(Driver.PORT, 0));
+    if (port.state() != PortState.ACTIVE) {
+      o.saw("the port is not active: only queue pairs of this card reach each other");
+    }
+  }
+
+  private void loop(Observation o) {
+    Loop loop = driver.options().loop();
+    if (loop == Loop.NONE) {
+      throw Observation.skip("no loop: data steps skipped");
+    }
+    o.expect("a completion within %s", driver.options().limit());
+    try (Pair pair = new Pair(driver, QpType.RC, 4096, 0).connect()) {
+      Transfers transfers = new Transfers(driver, pair);
+      if (transfers.probe(64)) {
+        driver.looped();
+        o.saw("64 bytes came back");
+        return;
+      }
+    }
+    if (loop == Loop.AUTO) {
+      throw Observation.skip("no loop: data steps skipped");
+    }
+    throw new StepFailedException("nothing came back, although --loop says that it does");
+  }
+
+  /** The last step of all that go through the driver. */
+  Step closeStep() {
+    return Step.of(
+        "driver.close",
+        "no DMA was refused, and the driver gives the board back",
+        "verbs: ibv_close_device; IOMMU of the platform",
+        "the faults in hghca info --counters, and the system's log",
+        this::close,
+        "driver.open");
+  }
+
+  private void close(Observation o) {
+    o.expect("0 refused accesses; close without an error");
+    Counters counters = driver.left().counters();
+    o.saw("%s", counters);
+    o.check(
+        counters.dmaFaults() == 0,
+        "%d accesses of the card to memory were refused",
+        counters.dmaFaults());
+    driver.close();
+    o.saw("closed");
+  }
+}

@@ -1,0 +1,253 @@
+package org.hghca.tools.bringup;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WcStatus;
+
+/** Errors that leave the card alive, and events. */
+final class ErrorSteps {
+  private static final int BYTES = 8192;
+  private static final int NO_KEY = 0x00f1_f1f1;
+  private static final int SHORT_TIMEOUT = 8;
+  private static final int SHORT_RNR = 1;
+
+  private final Driver driver;
+
+  ErrorSteps(Driver driver) {
+    this.driver = driver;
+  }
+
+  List<Step> steps() {
+    return List.of(
+        error("err.lkey", "a SEND with a key that nobody has", this::localKey),
+        error("err.rkey", "an RDMA WRITE to memory that was deregistered", this::remoteKey),
+        error("err.flush", "a queue pair that goes to ERR gives its receives back", this::flush),
+        error("err.rnr", "a SEND that finds no receive", this::receiverNotReady),
+        error("err.timeout", "a SEND to a queue pair that does not exist", this::timeout),
+        Step.of(
+            "event.cq",
+            "a completion wakes who waits for it",
+            "interface document, 3.2.4 (event queues); CQ arm is an extension",
+            "MSI-X table and vectors; where the card has no events the driver polls for them",
+            this::event,
+            "driver.loop"));
+  }
+
+  private static Step error(String id, String title, Step.Body body) {
+    return Step.of(
+        id,
+        title,
+        "interface document, tables 3-3-4 and 3-3-5; RTL ENG/RequesterRecvControl.v",
+        "run the step alone with --only and look at the completion",
+        body,
+        "driver.loop");
+  }
+
+  private Pair pair() {
+    return new Pair(driver, QpType.RC, BYTES, 0);
+  }
+
+  /** The next completion of the left end. */
+  private void await(Observation o, Pair pair) {
+    o.check(
+        pair.await(pair.left(), driver.options().limit()),
+        "no completion within %s",
+        driver.options().limit());
+    o.saw("%s", pair.completions().describe(0));
+  }
+
+  /** The error is over: another pair works. */
+  private void checkAlive(Observation o) {
+    try (Pair other = pair().connect()) {
+      o.check(new Transfers(driver, other).probe(64), "afterwards another pair does not work");
+    }
+    o.saw("afterwards another pair works");
+  }
+
+  private void localKey(Observation o) {
+    boolean careful = driver.profile() != HardwareProfile.S;
+    o.expect(
+        careful
+            ? "the driver refuses it with EINVAL: it would stop the card"
+            : "refused with EINVAL, or a completion with a local protection error");
+    try (Pair pair = pair().connect()) {
+      SendRequest request =
+          new SendRequest(1).send().sge(pair.left().memory().address(), 64, NO_KEY);
+      try {
+        pair.left().pair().postSend(request);
+      } catch (VerbsException e) {
+        o.saw("%s", e.getMessage());
+        o.check(e.errno() == Errno.EINVAL, "it was refused with %s", e.errno());
+        return;
+      }
+      o.check(!careful, "the driver has posted it");
+      await(o, pair);
+      o.check(
+          pair.completions().status(0) == WcStatus.LOC_PROT_ERR,
+          "the status is '%s'",
+          pair.completions().status(0).text());
+    }
+    checkAlive(o);
+  }
+
+  private void remoteKey(Observation o) {
+    if (!driver.profile().errorCqes()) {
+      throw Observation.skip("this card checks no keys");
+    }
+    boolean exact = driver.profile().errorCqeHasSyndrome();
+    o.expect(
+        exact
+            ? "a remote access error; the queue pair is in ERR"
+            : "an error without a cause; both queue pairs are in ERR; the others live");
+    try (Pair pair = pair().connect()) {
+      MemoryRegion right = pair.right().memory();
+      int gone;
+      try (MemoryRegion other = pair.right().domain().allocate(BYTES, right.access())) {
+        gone = other.rkey();
+      }
+      pair.left()
+          .pair()
+          .postSend(
+              new SendRequest(1).rdmaWrite(right.address(), gone).sge(pair.left().memory(), 0, 64));
+      await(o, pair);
+      WcStatus status = pair.completions().status(0);
+      o.check(
+          status == WcStatus.REM_ACCESS_ERR || !exact && status == WcStatus.GENERAL_ERR,
+          "the status is '%s'",
+          status.text());
+      QpState state = pair.left().pair().query().state();
+      o.saw("the sender is in %s", state);
+      o.check(state == QpState.ERR, "the sender is in %s, not ERR", state);
+    }
+    checkAlive(o);
+  }
+
+  private void flush(Observation o) {
+    o.expect("two receives, flushed");
+    try (Pair pair = pair().connect()) {
+      QueuePair qp = pair.left().pair();
+      ReceiveRequest receive = new ReceiveRequest(1).into(pair.left().memory(), 0, 64);
+      qp.postReceive(receive.wrId(1));
+      qp.postReceive(receive.wrId(2));
+      qp.modify(QpAttributes.to(QpState.ERR));
+      for (int id = 1; id <= 2; id++) {
+        await(o, pair);
+        Completions c = pair.completions();
+        o.check(
+            c.wrId(0) == id && c.status(0) == WcStatus.WR_FLUSH_ERR,
+            "expected wr_id %d flushed, not %s",
+            id,
+            c.describe(0));
+      }
+    }
+    checkAlive(o);
+  }
+
+  private ConnectionOptions impatient(Pair pair) {
+    return new ConnectionOptions(
+        Driver.PORT,
+        0,
+        pair.mtu(),
+        ConnectionOptions.DEFAULT.access(),
+        1,
+        SHORT_RNR,
+        SHORT_TIMEOUT,
+        1,
+        1);
+  }
+
+  private void checkRetries() {
+    if (!driver.profile().rnrAndTimeoutInHardware()) {
+      throw Observation.skip("this card does not retry and has no time-out");
+    }
+  }
+
+  private void receiverNotReady(Observation o) {
+    checkRetries();
+    o.expect("RNR retry counter exceeded");
+    try (Pair pair = pair()) {
+      pair.connect(impatient(pair));
+      pair.left().pair().postSend(new SendRequest(1).send().sge(pair.left().memory(), 0, 64));
+      await(o, pair);
+      o.check(
+          pair.completions().status(0) == WcStatus.RNR_RETRY_EXC_ERR,
+          "the status is '%s'",
+          pair.completions().status(0).text());
+    }
+    checkAlive(o);
+  }
+
+  private void timeout(Observation o) {
+    checkRetries();
+    o.expect("transport retry counter exceeded");
+    try (Pair pair = pair()) {
+      pair.connect(impatient(pair));
+      // The peer leaves.
+      pair.right().pair().modify(QpAttributes.to(QpState.RESET));
+      pair.left().pair().postSend(new SendRequest(1).send().sge(pair.left().memory(), 0, 64));
+      await(o, pair);
+      o.check(
+          pair.completions().status(0) == WcStatus.RETRY_EXC_ERR,
+          "the status is '%s'",
+          pair.completions().status(0).text());
+    }
+    checkAlive(o);
+  }
+
+  private void event(Observation o) {
+    o.expect(
+        driver.profile().eventQueues()
+            ? "an event of the card"
+            : "an event: this card has none, so the driver polls for it");
+    driver.whereSupported(() -> waitForEvent(o));
+  }
+
+  private void waitForEvent(Observation o) {
+    try (Pair pair = pair().connect();
+        CompletionChannel channel = driver.left().createCompletionChannel();
+        CompletionQueue queue =
+            driver
+                .left()
+                .createCompletionQueue(CompletionQueueAttributes.of(4).withChannel(channel))) {
+      QueuePairAttributes attributes =
+          QueuePairAttributes.rc(queue, queue).sendDepth(2).receiveDepth(2);
+      try (QueuePair waiting = pair.left().domain().createQueuePair(attributes)) {
+        queue.requestNotify(false);
+        QpAttributes init = ConnectionOptions.DEFAULT.toInit(QpType.RC);
+        waiting.modify(init);
+        waiting.postReceive(new ReceiveRequest(1).into(pair.left().memory(), 0, 64));
+        // A receive that is flushed is a completion like any other.
+        waiting.modify(QpAttributes.to(QpState.ERR));
+        Duration limit = driver.options().limit();
+        Optional<CompletionQueue> woken = channel.await(limit);
+        o.saw(
+            "%s; %d completion vectors",
+            woken.isPresent() ? "woken" : "not woken",
+            driver.left().queryDevice().completionVectors());
+        o.check(woken.isPresent(), "nobody was woken within %s", limit);
+        Completions completions = new Completions(1);
+        o.check(queue.poll(completions) == 1, "woken, but there is nothing to poll");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StepFailedException("interrupted");
+    }
+  }
+}

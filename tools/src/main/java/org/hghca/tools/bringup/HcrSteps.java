@@ -1,0 +1,190 @@
+package org.hghca.tools.bringup;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.hghca.abi.Bar;
+import org.hghca.abi.CommandStatus;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.Hcr;
+import org.hghca.abi.HcrCommand;
+
+/** The command register: where it is, that it keeps what it must, and the commands without data. */
+final class HcrSteps {
+  private static final String REGISTERS = "interface document, tables 3-1-2 to 3-1-4";
+  private static final int[] TOKENS = {0x5aa5, 0xa55a};
+  private static final int TOKEN = 0x1234;
+  private static final int UNKNOWN_OPCODE = 0xfff;
+
+  private final Board board;
+
+  HcrSteps(Board board) {
+    this.board = board;
+  }
+
+  List<Step> steps() {
+    return List.of(
+        Step.of(
+            "hcr.probe",
+            "where the HCR is",
+            REGISTERS + "; RTL PIO/rdma_hcr_space.v",
+            "BAR0 as a logic analyser sees it: 32-bit reads of +18h must be answered",
+            this::probe,
+            "pci.bars",
+            "pci.reset"),
+        Step.of(
+            "hcr.registers",
+            "the HCR keeps what is written, little-endian",
+            REGISTERS,
+            "byte enables and byte order between the PCIe block and the HCR",
+            this::registers,
+            "hcr.probe"),
+        Step.of(
+            "hcr.nop",
+            "NOP: the command unit is alive",
+            "interface document, 3.2.7.1; RTL CEU.v: an unknown opcode, 02",
+            "reset the card; if go stays set, the command unit has no clock or is in reset",
+            this::nop,
+            "hcr.registers"),
+        Step.of(
+            "hcr.unknown",
+            "an unknown opcode is refused",
+            "interface document, table 3-1-4 (status)",
+            "the decoder of the command unit",
+            this::unknown,
+            "hcr.nop"));
+  }
+
+  private void probe(Observation o) {
+    o.expect("an HCR at BAR0 + 0h (RTL), or only when there is none at BAR0 + 80000h (document)");
+    for (int base : bases()) {
+      if (base == Bar.HCR_DOCUMENT) {
+        board.tap().allowWholeBar();
+      }
+      if (base + Hcr.SIZE <= board.function().region(Bar.BAR0).size() && isHcr(o, base)) {
+        board.hcrAt(base);
+        return;
+      }
+    }
+    throw new StepFailedException("there is no HCR: wrong function, or BAR0 is not decoded");
+  }
+
+  /** Where to look, in this order: a read of 80000h can stop the RTL. */
+  private List<Integer> bases() {
+    Optional<String> named = board.locator().parameter("hcr");
+    if (named.isPresent()) {
+      return List.of(Integer.decode(named.get()));
+    }
+    HardwareProfile profile = named().orElse(null);
+    if (profile == null) {
+      return List.of(Bar.HCR_RTL, Bar.HCR_DOCUMENT);
+    }
+    return List.of(profile.hcrBase());
+  }
+
+  /** The profile that somebody has named. */
+  private Optional<HardwareProfile> named() {
+    return board
+        .options()
+        .profile()
+        .or(() -> board.locator().parameter("as").map(HardwareProfile::byName));
+  }
+
+  private boolean isHcr(Observation o, int base) {
+    RawHcr hcr = new RawHcr(board.function().region(Bar.BAR0), base, board.options().limit());
+    int word = hcr.command();
+    if (word == -1) {
+      throw new CardStoppedException(
+          "BAR0 + %05xh reads all ones: nothing answers".formatted(base + Hcr.COMMAND));
+    }
+    if (Hcr.go(word)) {
+      o.saw("BAR0 + %05xh: dword 18h is %08x, go is set", base, word);
+      throw new CardStoppedException(
+          "a command is in progress that was not given here: nothing was written; reset the card");
+    }
+    List<String> kept = new ArrayList<>();
+    boolean all = true;
+    for (int token : TOKENS) {
+      int written = Hcr.tokenRegister(token);
+      hcr.write(Hcr.TOKEN, written);
+      int read = hcr.read(Hcr.TOKEN);
+      all &= read == written;
+      kept.add("%08x reads %08x".formatted(written, read));
+    }
+    o.saw(
+        "BAR0 + %05xh: dword 18h is %08x; token %s: %s",
+        base, word, String.join(", ", kept), all ? "an HCR" : "no HCR");
+    return all;
+  }
+
+  private void registers(Observation o) {
+    o.expect("dwords 00h to 10h keep any value; of dword 14h the high half does");
+    RawHcr hcr = board.hcr();
+    for (int pattern : new int[] {0x01020304, 0xfedcba98, 0x55aa33cc}) {
+      for (int at = Hcr.IN_PARAM_HIGH; at <= Hcr.OUT_PARAM_LOW; at += Integer.BYTES) {
+        hcr.write(at, pattern + at);
+      }
+      for (int at = Hcr.IN_PARAM_HIGH; at <= Hcr.OUT_PARAM_LOW; at += Integer.BYTES) {
+        int read = hcr.read(at);
+        o.check(
+            read == pattern + at, "dword %02xh was given %08x, reads %08x", at, pattern + at, read);
+      }
+    }
+    hcr.write(Hcr.TOKEN, 0x1234_5678);
+    int token = hcr.read(Hcr.TOKEN);
+    o.saw("three patterns in five dwords; dword 14h was given 12345678 and reads %08x", token);
+    o.check(token == 0x1234_0000, "dword 14h was given 12345678 and reads %08x", token);
+  }
+
+  private void nop(Observation o) {
+    boolean rtl = isAtRtl();
+    // An event for the end of a command needs an event queue, which the RTL does not look for.
+    int word = Hcr.command(HcrCommand.NOP.code(), rtl ? 5 : 0) | (rtl ? Hcr.EVENT : 0);
+    int status = rtl ? CommandStatus.BAD_OP.code() : CommandStatus.OK.code();
+    o.expect("dword 18h ends as %08x; token kept; out_param cleared", Hcr.completed(word, status));
+    int ended =
+        board.hcr().give(word, 0, HcrCommand.NOP_IN_MODIFIER, 0x1122_3344_5566_7788L, TOKEN);
+    saw(o, ended);
+    o.check(
+        Hcr.status(ended) == status,
+        "NOP ended with status %s",
+        CommandStatus.describe(Hcr.status(ended)));
+    o.check(
+        ended == Hcr.completed(word, status),
+        "op, op_modifier and E were not kept: dword 18h is %08x",
+        ended);
+    checkAfter(o);
+  }
+
+  private void unknown(Observation o) {
+    int word = Hcr.command(UNKNOWN_OPCODE, 0);
+    int expected = Hcr.completed(word, CommandStatus.BAD_OP.code());
+    o.expect("dword 18h ends as %08x", expected);
+    int ended = board.hcr().give(word, 0, 0, 0, TOKEN);
+    saw(o, ended);
+    o.check(ended == expected, "opcode fffh ended with dword 18h %08x", ended);
+    checkAfter(o);
+  }
+
+  private boolean isAtRtl() {
+    return named().map(profile -> profile != HardwareProfile.S).orElse(!board.isDocumentHcr());
+  }
+
+  private void saw(Observation o, int ended) {
+    o.saw(
+        "dword 18h is %08x; token register %08x; out_param %08x %08x",
+        ended,
+        board.hcr().read(Hcr.TOKEN),
+        board.hcr().read(Hcr.OUT_PARAM_HIGH),
+        board.hcr().read(Hcr.OUT_PARAM_LOW));
+  }
+
+  private void checkAfter(Observation o) {
+    RawHcr hcr = board.hcr();
+    int token = hcr.read(Hcr.TOKEN);
+    o.check(token == Hcr.tokenRegister(TOKEN), "the token was not kept: %08x", token);
+    o.check(
+        (hcr.read(Hcr.OUT_PARAM_HIGH) | hcr.read(Hcr.OUT_PARAM_LOW)) == 0,
+        "out_param was not cleared by the completion");
+  }
+}

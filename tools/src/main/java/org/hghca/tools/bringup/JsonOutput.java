@@ -1,0 +1,80 @@
+package org.hghca.tools.bringup;
+
+import com.fasterxml.jackson.jr.ob.JSON;
+import java.io.IOException;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** A session as JSON: plain numbers, bytes in hexadecimal. */
+public final class JsonOutput {
+  private static final HexFormat HEX = HexFormat.of();
+
+  private JsonOutput() {}
+
+  /** The whole report. */
+  public static String of(BringupReport report) throws IOException {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("device", report.device());
+    json.put("outcome", report.outcome().name());
+    json.put("exit_code", report.outcome().exitCode());
+    json.put("profile", report.profile());
+    json.put("started", report.started().toString());
+    json.put("seconds", report.seconds());
+    for (Verdict verdict : Verdict.values()) {
+      json.put(verdict.name().toLowerCase(java.util.Locale.ROOT), report.count(verdict));
+    }
+    json.put("steps", report.results().stream().map(JsonOutput::step).toList());
+    return JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(json);
+  }
+
+  private static Map<String, Object> step(StepResult result) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("id", result.step().id());
+    json.put("title", result.step().title());
+    json.put("source", result.step().source());
+    json.put("verdict", result.verdict().name());
+    json.put("milliseconds", result.millis());
+    if (!result.reason().isEmpty()) {
+      json.put("reason", result.reason());
+    }
+    if (result.verdict() == Verdict.FAIL) {
+      json.put("look_at", result.step().next());
+    }
+    json.put("expected", result.expected());
+    json.put("seen", result.seen());
+    if (!result.comparisons().isEmpty()) {
+      json.put("comparisons", result.comparisons().stream().map(JsonOutput::comparison).toList());
+    }
+    if (!result.commands().isEmpty()) {
+      json.put("commands", result.commands().stream().map(JsonOutput::command).toList());
+    }
+    return json;
+  }
+
+  private static Map<String, Object> comparison(Comparison comparison) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("what", comparison.what());
+    json.put("expected", HEX.formatHex(comparison.expected()));
+    json.put("seen", HEX.formatHex(comparison.seen()));
+    json.put("ignored", comparison.ignored().stream().boxed().toList());
+    json.put("first_difference", comparison.firstDifference());
+    return json;
+  }
+
+  private static Map<String, Object> command(CommandRecord command) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("name", command.name());
+    json.put("opcode", command.opcode());
+    json.put("op_modifier", command.opModifier());
+    json.put("in_modifier", Integer.toUnsignedLong(command.inModifier()));
+    json.put("in_param", "%016x".formatted(command.inParam()));
+    json.put("out_param", "%016x".formatted(command.outParam()));
+    json.put("inbox", HEX.formatHex(command.inbox()));
+    json.put("outbox", HEX.formatHex(command.outbox()));
+    json.put("dword18", "%08x".formatted(command.answer()));
+    json.put("status", command.status());
+    json.put("microseconds", command.micros());
+    return json;
+  }
+}

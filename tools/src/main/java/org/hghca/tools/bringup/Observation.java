@@ -1,0 +1,85 @@
+package org.hghca.tools.bringup;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+
+/** What a step expects and sees while it runs. One thread at a time. */
+public final class Observation {
+  private final List<String> expected = new ArrayList<>();
+  private final List<String> seen = new ArrayList<>();
+  private final List<String> warnings = new ArrayList<>();
+  private final List<Comparison> comparisons = new ArrayList<>();
+
+  Observation() {}
+
+  /** Says what is expected. */
+  void expect(String text, Object... values) {
+    expected.add(text.formatted(values));
+  }
+
+  /** Says what was seen. */
+  void saw(String text, Object... values) {
+    seen.add(text.formatted(values));
+  }
+
+  /** Says that somebody should look, without failing. */
+  void warn(String text, Object... values) {
+    warnings.add(text.formatted(values));
+  }
+
+  /**
+   * Fails the step unless something holds.
+   *
+   * @throws StepFailedException when it does not
+   */
+  void check(boolean holds, String complaint, Object... values) {
+    if (!holds) {
+      throw new StepFailedException(complaint.formatted(values));
+    }
+  }
+
+  /** Compares all bytes. */
+  void compare(String what, byte[] expectedBytes, byte[] seenBytes) {
+    compare(what, expectedBytes, seenBytes, new BitSet());
+  }
+
+  /**
+   * Compares bytes but for some.
+   *
+   * @throws StepFailedException when one differs
+   */
+  void compare(String what, byte[] expectedBytes, byte[] seenBytes, BitSet ignored) {
+    Comparison comparison = new Comparison(what, expectedBytes, seenBytes, ignored);
+    comparisons.add(comparison);
+    int first = comparison.firstDifference();
+    check(
+        first < 0,
+        "%s: %d of %d bytes differ, the first at %02Xh",
+        what,
+        comparison.differences(),
+        comparison.length(),
+        first);
+  }
+
+  /** What ends a step that does not apply. */
+  static StepSkippedException skip(String reason, Object... values) {
+    return new StepSkippedException(reason.formatted(values));
+  }
+
+  List<String> expected() {
+    return List.copyOf(expected);
+  }
+
+  List<String> seen() {
+    return List.copyOf(seen);
+  }
+
+  List<String> warnings() {
+    return List.copyOf(warnings);
+  }
+
+  List<Comparison> comparisons() {
+    return List.copyOf(comparisons);
+  }
+}

@@ -1,0 +1,82 @@
+package org.hghca.tools.bringup;
+
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.hghca.abi.Hcr;
+import org.hghca.vfio.MmioRegion;
+
+/**
+ * The HCR by single accesses, for what the typed commands do not let anybody try: other opcodes,
+ * the event bit, missing mailboxes.
+ */
+final class RawHcr {
+  private static final int SPINS = 200;
+  private static final long PAUSE_NANOS = 50_000;
+
+  private final MmioRegion registers;
+  private final long base;
+  private final Duration limit;
+
+  RawHcr(MmioRegion registers, long base, Duration limit) {
+    this.registers = registers;
+    this.base = base;
+    this.limit = limit;
+  }
+
+  int read(int offset) {
+    return registers.readInt(base + offset);
+  }
+
+  void write(int offset, int value) {
+    registers.writeInt(base + offset, value);
+  }
+
+  /** Dword 18h. */
+  int command() {
+    return read(Hcr.COMMAND);
+  }
+
+  /**
+   * Gives a command and waits for its end.
+   *
+   * @param word dword 18h with go set
+   * @return dword 18h at the end
+   * @throws CardStoppedException when the end does not come
+   */
+  int give(int word, long inParam, int inModifier, long outParam, int token) {
+    awaitFree("is not free for a command");
+    write(Hcr.IN_PARAM_HIGH, (int) (inParam >>> 32));
+    write(Hcr.IN_PARAM_LOW, (int) inParam);
+    write(Hcr.IN_MODIFIER, inModifier);
+    write(Hcr.OUT_PARAM_HIGH, (int) (outParam >>> 32));
+    write(Hcr.OUT_PARAM_LOW, (int) outParam);
+    write(Hcr.TOKEN, Hcr.tokenRegister(token));
+    write(Hcr.COMMAND, word);
+    return awaitFree("did not end opcode %03xh".formatted(Hcr.op(word)));
+  }
+
+  private int awaitFree(String complaint) {
+    long start = System.nanoTime();
+    for (int reads = 0; ; reads++) {
+      boolean last = System.nanoTime() - start > limit.toNanos();
+      int word = command();
+      if (word == -1) {
+        throw new CardStoppedException(
+            "the HCR at BAR0 + 0x%x reads all ones: the card is gone".formatted(base));
+      }
+      if (!Hcr.go(word)) {
+        return word;
+      }
+      if (last) {
+        throw new CardStoppedException(
+            "the HCR at BAR0 + 0x%x %s within %s (dword 18h is %08x)"
+                .formatted(base, complaint, limit, word));
+      }
+      if (reads < SPINS) {
+        Thread.onSpinWait();
+      } else {
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
+    }
+  }
+}

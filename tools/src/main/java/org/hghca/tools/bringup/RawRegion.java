@@ -1,0 +1,19 @@
+package org.hghca.tools.bringup;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.vfio.DmaMapping;
+
+/**
+ * Memory that the card knows.
+ *
+ * @param mapping the memory
+ * @param index of its entry in the MPT
+ * @param key for elements and for peers
+ * @param start the address of its first byte
+ */
+record RawRegion(DmaMapping mapping, int index, int key, long start) {
+
+  MemorySegment segment() {
+    return mapping.segment();
+  }
+}

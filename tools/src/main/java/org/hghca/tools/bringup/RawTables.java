@@ -1,0 +1,171 @@
+package org.hghca.tools.bringup;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.hghca.abi.DeviceLimits;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.IcmChunk;
+import org.hghca.abi.InitHca;
+import org.hghca.abi.MapIcm;
+import org.hghca.abi.Mpt;
+import org.hghca.abi.MptFlags;
+import org.hghca.icm.IcmManager;
+import org.hghca.icm.IcmTable;
+import org.hghca.mailbox.CommandInterface;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.PciFunction;
+
+/**
+ * The card's tables, mapped page by page by the rule of the profile, and memory regions in them.
+ * All memory is kept until the card is down.
+ */
+final class RawTables implements AutoCloseable {
+  private static final int MTT_LINE = 4;
+  private static final int KEY_VARIANT = 0x5a;
+
+  private final PciFunction function;
+  private final CommandInterface commands;
+  private final HardwareProfile profile;
+  private final InitHca layout;
+  private final Map<IcmTable, DmaMapping> pages = new EnumMap<>(IcmTable.class);
+  private final List<DmaMapping> memory = new ArrayList<>();
+  private int nextMtt;
+  private int nextMpt;
+
+  RawTables(
+      PciFunction function,
+      CommandInterface commands,
+      HardwareProfile profile,
+      DeviceLimits limits) {
+    this.function = function;
+    this.commands = commands;
+    this.profile = profile;
+    this.layout = IcmManager.create(function, commands, profile, limits).initHca();
+    this.nextMtt = Math.max(MTT_LINE, limits.reservedMtts());
+    this.nextMpt = Math.max(1, limits.reservedLkeys());
+  }
+
+  /** Where the tables lie. */
+  InitHca layout() {
+    return layout;
+  }
+
+  long base(IcmTable table) {
+    return switch (table) {
+      case QPC -> layout.qpcBase();
+      case CQC -> layout.cqcBase();
+      case EQC -> layout.eqcBase();
+      case MPT -> layout.mptBase();
+      case MTT -> layout.mttBase();
+    };
+  }
+
+  /**
+   * Maps the first pages of a table.
+   *
+   * @return how many commands it took
+   */
+  int map(IcmTable table, int count) {
+    DmaMapping mapping = function.allocate((long) count * MapIcm.PAGE_SIZE);
+    memory.add(mapping);
+    pages.put(table, mapping);
+    List<List<IcmChunk>> given = chunks(base(table), mapping, count);
+    given.forEach(chunks -> commands.mapIcm(table.opModifier(), chunks));
+    return given.size();
+  }
+
+  /** The entries of each command: many, one long one, or one page, as the profile allows. */
+  private List<List<IcmChunk>> chunks(long base, DmaMapping mapping, int count) {
+    int longest = profile.mapIcmMaxEntries() > 1 ? 1 : profile.mapIcmMaxPagesPerEntry();
+    List<IcmChunk> chunks = new ArrayList<>();
+    for (int page = 0; page < count; ) {
+      int run = 1;
+      while (page + run < count && run < longest && isContiguous(mapping, page + run)) {
+        run++;
+      }
+      long offset = (long) page * MapIcm.PAGE_SIZE;
+      chunks.add(new IcmChunk(base + offset, mapping.iova(offset), run));
+      page += run;
+    }
+    List<List<IcmChunk>> given = new ArrayList<>();
+    int most = profile.mapIcmMaxEntries();
+    for (int from = 0; from < chunks.size(); from += most) {
+      given.add(chunks.subList(from, Math.min(chunks.size(), from + most)));
+    }
+    return given;
+  }
+
+  private static boolean isContiguous(DmaMapping mapping, int page) {
+    long offset = (long) page * MapIcm.PAGE_SIZE;
+    return mapping.iova(offset) == mapping.iova(offset - MapIcm.PAGE_SIZE) + MapIcm.PAGE_SIZE;
+  }
+
+  /** The memory behind the mapped pages of a table. */
+  DmaMapping pages(IcmTable table) {
+    return pages.get(table);
+  }
+
+  /** Allocates memory of whole pages that the card can reach. */
+  DmaMapping allocate(long bytes) {
+    DmaMapping mapping = function.allocate(bytes);
+    memory.add(mapping);
+    return mapping;
+  }
+
+  /**
+   * Registers memory.
+   *
+   * @param access bits of {@link MptFlags}
+   * @param start the address of the first byte; 0 for a queue
+   */
+  RawRegion register(DmaMapping mapping, int pd, int access, long start) {
+    int count = (int) (mapping.segment().byteSize() / MapIcm.PAGE_SIZE);
+    int first = writeMtt(mapping, count, count);
+    int index = nextMpt++;
+    int key = KEY_VARIANT << 24 | index;
+    long length = mapping.segment().byteSize();
+    commands.sw2hwMpt(
+        index,
+        new Mpt(
+            MptFlags.MIO | MptFlags.REGION | access,
+            0, // log2 of the page size, less 12
+            key,
+            pd,
+            start,
+            length,
+            0,
+            0,
+            0,
+            first,
+            0));
+    return new RawRegion(mapping, index, key, start);
+  }
+
+  /**
+   * Writes entries into the translation table, in lines of their own.
+   *
+   * @param pages of the memory, which the entries name in turn
+   * @return the index of the first entry
+   */
+  int writeMtt(DmaMapping mapping, int pages, int count) {
+    int first = nextMtt;
+    nextMtt += (count + MTT_LINE - 1) / MTT_LINE * MTT_LINE;
+    int most = profile.mttMaxPerWrite();
+    for (int done = 0; done < count; done += most) {
+      int from = done;
+      commands.writeMtt(
+          first + from,
+          Math.min(most, count - from),
+          entry -> mapping.iova((from + entry) % pages * MapIcm.PAGE_SIZE));
+    }
+    return first;
+  }
+
+  @Override
+  public void close() {
+    memory.forEach(DmaMapping::close);
+    memory.clear();
+  }
+}

@@ -1,0 +1,31 @@
+package org.hghca.tools.bringup;
+
+import java.util.List;
+
+/**
+ * What came of a step.
+ *
+ * @param step which step
+ * @param verdict how it ended
+ * @param expected what was expected, a line each
+ * @param seen what was seen, a line each
+ * @param reason why it failed, warns or was left out; empty when it passed
+ * @param comparisons bytes that were compared
+ * @param commands the commands that it gave, oldest first
+ * @param nanos how long it took
+ */
+public record StepResult(
+    Step step,
+    Verdict verdict,
+    List<String> expected,
+    List<String> seen,
+    String reason,
+    List<Comparison> comparisons,
+    List<CommandRecord> commands,
+    long nanos) {
+
+  /** Milliseconds that it took. */
+  public double millis() {
+    return nanos / 1e6;
+  }
+}

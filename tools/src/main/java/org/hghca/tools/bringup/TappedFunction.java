@@ -1,0 +1,142 @@
+package org.hghca.tools.bringup;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.hghca.abi.Bar;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.DmaFault;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.Interrupts;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.MmioHandler;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.PciFunction;
+
+/** A function whose commands are kept by a {@link CommandTap}, and whose BAR2 cannot be read. */
+final class TappedFunction implements PciFunction {
+  private final PciFunction function;
+  private CommandTap tap;
+
+  TappedFunction(PciFunction function) {
+    this.function = function;
+  }
+
+  /** What stands in front of BAR0. */
+  synchronized CommandTap tap() {
+    if (tap == null) {
+      tap = new CommandTap(function.region(Bar.BAR0));
+    }
+    return tap;
+  }
+
+  /** The commands given since the last call. */
+  synchronized List<CommandRecord> commands() {
+    return tap == null ? List.of() : tap.take();
+  }
+
+  @Override
+  public Locator locator() {
+    return function.locator();
+  }
+
+  @Override
+  public ConfigurationSpace configuration() {
+    return function.configuration();
+  }
+
+  @Override
+  public MmioRegion region(int bar) {
+    return switch (bar) {
+      case Bar.BAR0 -> tap().region();
+      case Bar.BAR2 -> writeOnly(function.region(bar));
+      default -> function.region(bar);
+    };
+  }
+
+  private static MmioRegion writeOnly(MmioRegion region) {
+    return MmioRegion.trapped(
+        region.size(),
+        new MmioHandler() {
+          @Override
+          public long read(long offset, int width) {
+            throw new IllegalStateException("BAR2 is never read: the card does not answer");
+          }
+
+          @Override
+          public void write(long offset, int width, long value) {
+            if (width == Long.BYTES) {
+              region.writeLong(offset, value);
+            } else {
+              region.writeInt(offset, (int) value);
+            }
+          }
+        });
+  }
+
+  @Override
+  public DmaMapping allocate(long bytes) {
+    DmaMapping mapping = function.allocate(bytes);
+    CommandTap at = tap();
+    DmaMapping known =
+        new DmaMapping() {
+          @Override
+          public MemorySegment segment() {
+            return mapping.segment();
+          }
+
+          @Override
+          public long iova(long offset) {
+            return mapping.iova(offset);
+          }
+
+          @Override
+          public DmaAccess access() {
+            return mapping.access();
+          }
+
+          @Override
+          public void close() {
+            at.remove(this);
+            mapping.close();
+          }
+        };
+    at.add(known);
+    return known;
+  }
+
+  @Override
+  public DmaMapping map(MemorySegment memory, DmaAccess access) {
+    return function.map(memory, access);
+  }
+
+  @Override
+  public Interrupts interrupts() {
+    return function.interrupts();
+  }
+
+  @Override
+  public List<DmaFault> dmaFaults() {
+    return function.dmaFaults();
+  }
+
+  @Override
+  public long dmaFaultCount() {
+    return function.dmaFaultCount();
+  }
+
+  @Override
+  public boolean canReset() {
+    return function.canReset();
+  }
+
+  @Override
+  public void reset() {
+    function.reset();
+  }
+
+  @Override
+  public void close() {
+    function.close();
+  }
+}

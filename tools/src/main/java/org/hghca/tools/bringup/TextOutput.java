@@ -1,0 +1,119 @@
+package org.hghca.tools.bringup;
+
+import java.io.PrintWriter;
+import java.util.List;
+
+/** A session as text, line by line while it runs. */
+public final class TextOutput implements Bringup.Listener {
+  private static final int COMMANDS_SHOWN = 4;
+
+  private final PrintWriter out;
+  private final boolean verbose;
+
+  /**
+   * Text for a terminal or a log.
+   *
+   * @param verbose whether steps that went well show what they saw, and their commands
+   */
+  public TextOutput(PrintWriter out, boolean verbose) {
+    this.out = out;
+    this.verbose = verbose;
+  }
+
+  @Override
+  public void begins(Step step) {
+    // The line comes with the verdict: output that is not a terminal stays readable.
+    out.flush();
+  }
+
+  @Override
+  public void ended(StepResult result) {
+    Step step = result.step();
+    boolean done = result.verdict() != Verdict.SKIP;
+    out.print("%-4s  %-17s %s".formatted(result.verdict(), step.id(), step.title()));
+    out.print(done ? "  (%.1f ms)\n".formatted(result.millis()) : "\n");
+    if (!result.reason().isEmpty() && (result.verdict() != Verdict.PASS)) {
+      out.print("      %s\n".formatted(result.reason()));
+    }
+    if (result.verdict() == Verdict.FAIL || verbose && done) {
+      details(result);
+    }
+    out.flush();
+  }
+
+  private void details(StepResult result) {
+    for (String line : result.expected()) {
+      out.print("      expected  %s\n".formatted(line));
+    }
+    for (String line : result.seen()) {
+      out.print("      seen      %s\n".formatted(line));
+    }
+    for (Comparison comparison : result.comparisons()) {
+      if (comparison.firstDifference() >= 0) {
+        compare(comparison);
+      }
+    }
+    List<CommandRecord> commands = result.commands();
+    int first = verbose ? 0 : Math.max(0, commands.size() - COMMANDS_SHOWN);
+    if (first > 0) {
+      out.print("      command   ... %d before these\n".formatted(first));
+    }
+    for (CommandRecord command : commands.subList(first, commands.size())) {
+      out.print(
+          "      command   %s op_modifier %d in_modifier %xh in_param %xh: %s, %.1f us\n"
+              .formatted(
+                  command.name(),
+                  command.opModifier(),
+                  command.inModifier(),
+                  command.inParam(),
+                  command.status(),
+                  command.micros()));
+    }
+    out.print("      source    %s\n".formatted(result.step().source()));
+    if (result.verdict() == Verdict.FAIL) {
+      out.print("      look at   %s\n".formatted(result.step().next()));
+    }
+  }
+
+  private void compare(Comparison comparison) {
+    List<String> expected = Hexdump.lines(comparison.expected());
+    List<String> seen = Hexdump.lines(comparison.seen());
+    for (int i = 0; i < Math.max(expected.size(), seen.size()); i++) {
+      boolean differs = false;
+      for (int at = i * Hexdump.COLUMNS; at < (i + 1) * Hexdump.COLUMNS; at++) {
+        differs |= at < comparison.length() && comparison.differsAt(at);
+      }
+      if (differs) {
+        out.print("      expected  %s\n".formatted(i < expected.size() ? expected.get(i) : "-"));
+        out.print("      seen      %s\n".formatted(i < seen.size() ? seen.get(i) : "-"));
+      }
+    }
+  }
+
+  /** Says how the session ended. */
+  public void summary(BringupReport report) {
+    out.print(
+        "\n%s: %s%s, %d passed, %d warnings, %d failed, %d skipped in %.1f s\n"
+            .formatted(
+                report.device(),
+                report.outcome().text(),
+                report.profile().isEmpty() ? "" : ", profile " + report.profile(),
+                report.count(Verdict.PASS),
+                report.count(Verdict.WARN),
+                report.count(Verdict.FAIL),
+                report.count(Verdict.SKIP),
+                report.seconds()));
+    out.flush();
+  }
+
+  /** Lists the steps that there are. */
+  public static void list(PrintWriter out, List<Step> steps) {
+    for (Step step : steps) {
+      out.print(
+          "%-17s %s%s\n"
+              .formatted(step.id(), step.title(), step.destructive() ? " (--destructive)" : ""));
+      out.print("%-17s   %s\n".formatted("", step.source()));
+    }
+    out.flush();
+  }
+}

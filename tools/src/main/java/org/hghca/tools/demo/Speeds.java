@@ -1,0 +1,60 @@
+package org.hghca.tools.demo;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How fast two devices exchange messages.
+ *
+ * @param messagesPerSecond RDMA WRITEs of 8 bytes
+ * @param megabytesPerSecond RDMA WRITEs of large messages
+ * @param roundTrips SENDs of 8 bytes to and fro
+ */
+public record Speeds(double messagesPerSecond, double megabytesPerSecond, RoundTrips roundTrips) {
+  private static final int SMALL_BYTES = 8;
+  private static final int SMALL_LIST = 16;
+  private static final int LARGE_OUTSTANDING = 16;
+  private static final long WARM_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+
+  /**
+   * Opens two devices, which may be the same, and measures.
+   *
+   * @param server name or locator
+   * @param client name or locator
+   * @param nanos how long each of the three is measured
+   * @param messageBytes the size of large messages, 8 to 2^20
+   * @throws CheckFailedException when a message fails or arrives changed
+   * @throws org.hghca.verbs.VerbsException when a verb fails
+   */
+  public static Speeds measure(String server, String client, long nanos, int messageBytes) {
+    try (Side serverSide = Side.open("server", server);
+        Side clientSide = Side.open("client", client)) {
+      return measure(new Journal(), serverSide, clientSide, nanos, messageBytes);
+    }
+  }
+
+  /** Measures one thing after the other, once the code of all of them is warm. */
+  static Speeds measure(Journal journal, Side server, Side client, long nanos, int messageBytes) {
+    try (Connection small = new Connection(server, client, (long) SMALL_BYTES * Connection.DEPTH);
+        Connection large = new Connection(server, client, (long) messageBytes * LARGE_OUTSTANDING);
+        Connection table = new Connection(server, client, PingPong.MEMORY_BYTES)) {
+      WriteStream rate =
+          new WriteStream(
+              "write rate", small, SMALL_BYTES, SMALL_LIST, Connection.DEPTH / SMALL_LIST);
+      WriteStream throughput =
+          new WriteStream("write throughput", large, messageBytes, 1, LARGE_OUTSTANDING);
+      PingPong pingPong = new PingPong("ping-pong", table);
+      long warmUp = Math.min(nanos, WARM_UP_NANOS);
+      rate.run(warmUp);
+      throughput.run(warmUp);
+      pingPong.run(warmUp);
+
+      double messagesPerSecond = rate.run(nanos);
+      journal.held("write rate");
+      double largePerSecond = throughput.run(nanos);
+      journal.held("write throughput");
+      RoundTrips roundTrips = pingPong.run(nanos);
+      journal.held("ping-pong");
+      return new Speeds(messagesPerSecond, largePerSecond * messageBytes / 1e6, roundTrips);
+    }
+  }
+}
