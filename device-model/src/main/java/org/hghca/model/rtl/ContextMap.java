@@ -41,10 +41,7 @@ final class ContextMap {
 
   void unmap(long virtual, int count) {
     IcmTable table = tableOf(virtual);
-    if (table == eventQueues) {
-      // The one page has no bits to count.
-      table.close();
-    } else if (table != null) {
+    if (table != null) {
       table.unmap(virtual, count);
     }
   }

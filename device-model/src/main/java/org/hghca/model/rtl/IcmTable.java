@@ -46,9 +46,10 @@ final class IcmTable {
     }
   }
 
-  /** Unmaps pages; of their number only what the capacity needs in bits counts. */
+  /** Unmaps pages; of their number only as many bits count as the capacity has. */
   void unmap(long virtual, int count) {
-    for (int i = 0; i < (count & pages.length - 1); i++) {
+    int unmapped = pages.length == 1 ? Math.min(count, 1) : count & pages.length - 1;
+    for (int i = 0; i < unmapped; i++) {
       pages[place(virtual - base) + i & pages.length - 1] = NONE;
     }
   }
