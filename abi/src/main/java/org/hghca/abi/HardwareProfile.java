@@ -208,6 +208,30 @@ public final class HardwareProfile {
   }
 
   /**
+   * Whether all of the MPT must be mapped before a peer may send. A key from the wire, whatever it
+   * is, has the first RTL look into the page of its entry, at bus address 0 where there is none.
+   */
+  public boolean mptMappedWhole() {
+    return values.mptMappedWhole;
+  }
+
+  /**
+   * Bits of a key that choose the MPT entry, where DEV_LIM gives less; 0 where DEV_LIM is right.
+   * The first RTL takes 15 although its DEV_LIM says 2^14 entries.
+   */
+  public int keyIndexBits() {
+    return values.keyIndexBits;
+  }
+
+  /**
+   * Whether a doorbell may overtake what the command before it changed: the RTL answers a command
+   * when it has handed it over.
+   */
+  public boolean doorbellsOvertakeCommands() {
+    return values.doorbellsOvertakeCommands;
+  }
+
+  /**
    * First QPN that may not be used, where DEV_LIM does not give less. The first RTL's tables take
    * 10 bits of it.
    */

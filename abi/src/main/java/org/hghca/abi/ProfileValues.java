@@ -32,6 +32,9 @@ final class ProfileValues {
   int mptCapacityPages;
   int mttCapacityPages;
   boolean icmReclaim;
+  boolean mptMappedWhole;
+  int keyIndexBits;
+  boolean doorbellsOvertakeCommands;
   int qpnLimit;
   int cqnLimit;
   boolean positionsSurviveDestroy;
@@ -89,6 +92,9 @@ final class ProfileValues {
     v.mptCapacityPages = UNBOUNDED;
     v.mttCapacityPages = UNBOUNDED;
     v.icmReclaim = true;
+    v.mptMappedWhole = false;
+    v.keyIndexBits = 0;
+    v.doorbellsOvertakeCommands = false;
     v.qpnLimit = 1 << 24;
     v.cqnLimit = 1 << 24;
     v.positionsSurviveDestroy = false;
@@ -146,6 +152,9 @@ final class ProfileValues {
     v.mptCapacityPages = 512;
     v.mttCapacityPages = 512;
     v.icmReclaim = false;
+    v.mptMappedWhole = true;
+    v.keyIndexBits = 15;
+    v.doorbellsOvertakeCommands = true;
     v.qpnLimit = 1024;
     v.cqnLimit = 8192;
     v.positionsSurviveDestroy = true;
@@ -203,6 +212,9 @@ final class ProfileValues {
     v.mptCapacityPages = 8192;
     v.mttCapacityPages = 8192;
     v.icmReclaim = false;
+    v.mptMappedWhole = true;
+    v.keyIndexBits = 0;
+    v.doorbellsOvertakeCommands = true;
     v.qpnLimit = 256;
     v.cqnLimit = 256;
     v.positionsSurviveDestroy = true;

@@ -74,9 +74,12 @@ final class BringUp {
           () -> {
             closeHca(commands, function);
             stop(function);
-            // Not reached when the reset failed: what the card may reach then stays.
-            retirement.afterReset();
-            icm.close();
+            // Not reached when the reset failed: what the card may reach then stays. It stays too
+            // where there is none and the card writes its tables back when it likes.
+            if (function.canReset() || profile.icmReclaim()) {
+              retirement.afterReset();
+              icm.close();
+            }
           });
       icm.activate();
 

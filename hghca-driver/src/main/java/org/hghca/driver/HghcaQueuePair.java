@@ -499,6 +499,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     QueuePairTransitionEvent event = new QueuePairTransitionEvent();
     event.begin();
     device.commands().modifyQp(command, number, QpContexts.forCard(next, device));
+    if (to == QpState.RTS) {
+      device.commands().settle();
+    }
     event.end();
     if (event.shouldCommit()) {
       event.qpn = number;
@@ -577,8 +580,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   public synchronized QpAttributes query() {
     checkOpen();
     device.health().check();
-    if (state == QpState.RESET) {
-      return QpContexts.attributes(context, QpState.RESET);
+    if (state == QpState.RESET || !device.limits().profile().queryQpReliable()) {
+      return QpContexts.attributes(context, state);
     }
     try {
       QpState before = state;

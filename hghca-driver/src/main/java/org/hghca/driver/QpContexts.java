@@ -46,6 +46,7 @@ import static org.hghca.abi.QueuePairContext.USR_PAGE;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MailboxField;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
@@ -138,9 +139,16 @@ final class QpContexts {
    * Puts attributes into a context. That the end of draining is to be told is a bit of the mask and
    * nothing else: it is left out where it is not to be told.
    *
-   * @throws VerbsException EINVAL when a value is not possible on this device
+   * @throws VerbsException EINVAL when a value is not possible on this device, EOPNOTSUPP for a
+   *     state that it has not
    */
   static void apply(QpAttributes a, QpState to, QueuePairContext c, DeviceContext device) {
+    HardwareProfile profile = device.hghca().limits().profile();
+    if (!profile.sqdSqeStates() && (to == QpState.SQD || to == QpState.SQE)) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "the card drops what is posted in %s: take the queue pair to ERR instead".formatted(to));
+    }
     c.set(STATE, code(to));
     int mask = 0;
     for (QpAttribute attribute : a.mask()) {
@@ -185,8 +193,9 @@ final class QpContexts {
       case DEST_QPN -> c.set(REMOTE_QPN, a.destinationQpn());
       case RQ_PSN -> c.set(NEXT_RECEIVE_PSN, a.receivePsn());
       case SQ_PSN -> {
-        c.set(NEXT_SEND_PSN, a.sendPsn());
-        c.set(LAST_ACKED_PSN, a.sendPsn()); // the oldest unacknowledged one: all are, at the start
+        int psn = expectsDatagramsInOrder(c, device) ? 0 : a.sendPsn();
+        c.set(NEXT_SEND_PSN, psn);
+        c.set(LAST_ACKED_PSN, psn); // the oldest unacknowledged one: all are, at the start
       }
       case TIMEOUT -> c.set(ACK_TIMEOUT, a.timeout());
       case RETRY_CNT -> c.set(RETRY_COUNT, a.retryCount());
@@ -199,6 +208,12 @@ final class QpContexts {
       case ALT_PATH, PATH_MIG_STATE, CAP ->
           throw new VerbsException(Errno.EOPNOTSUPP, attribute + " is not supported");
     }
+  }
+
+  /** The RTL drops a datagram with a PSN other than the next: both ends begin with 0. */
+  private static boolean expectsDatagramsInOrder(QueuePairContext c, DeviceContext device) {
+    return c.get(SERVICE_TYPE) == QpcServiceType.UD
+        && !device.hghca().limits().profile().rnrAndTimeoutInHardware();
   }
 
   private static int readAtomicLog(int count, DeviceContext device) {

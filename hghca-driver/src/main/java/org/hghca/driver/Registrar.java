@@ -28,6 +28,7 @@ final class Registrar {
   private final Retirement retirement;
   private final int mttBatch;
   private final int endKey;
+  private final long granularity;
   private final int capacity;
   private final NumberAllocator mptIndexes;
   private final RangeAllocator mttEntries;
@@ -44,6 +45,7 @@ final class Registrar {
     this.icm = icm;
     this.retirement = retirement;
     this.mttBatch = profile.mttMaxPerWrite();
+    this.granularity = profile.remoteBoundsGranularity();
     int keys = (int) Math.min(icm.capacity(IcmTable.MPT), 1L << VARIANT_SHIFT);
     // Key 0 is never given out: a forgotten key would name somebody's memory.
     int firstKey = Math.max(1, reservedKeys);
@@ -140,8 +142,10 @@ final class Registrar {
       }
     }
 
-    /** SW2HW_MPT. */
+    /** SW2HW_MPT; the bounds are as exact as the card can check them. */
     private void give(Translation pages, int pd, int accessBits, long start) {
+      long before = start & granularity - 1;
+      long length = before + pages.mapping.segment().byteSize() + granularity - 1 & -granularity;
       commands.sw2hwMpt(
           index,
           new Mpt(
@@ -149,14 +153,15 @@ final class Registrar {
               0, // log2 of the page size, less 12
               key,
               pd,
-              start,
-              pages.mapping.segment().byteSize(),
+              start - before,
+              length,
               0,
               0,
               0,
               pages.firstMtt,
               0));
       taken = true;
+      commands.settle();
     }
 
     @Override

@@ -11,12 +11,14 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.PciFunction;
 
 /**
- * Allocates the memory of chunks and tells the card where it lies. A chunk is never longer than one
- * command can map even when no two of its pages are neighbours for the card, so that it is mapped
- * as a whole or not at all. Thread-safe.
+ * Allocates the memory of chunks and tells the card where it lies. Where a chunk may be unmapped
+ * again, it is never longer than one command can map even when no two of its pages are neighbours
+ * for the card, so that it is mapped as a whole or not at all. Where it stays for ever it is
+ * longer, and as many commands follow each other as its pages need. Thread-safe.
  */
 final class ChunkMapper implements AutoCloseable {
   private static final int LONGEST_CHUNK_PAGES = 16;
+  private static final int LASTING_CHUNK_PAGES = 64;
 
   private final PciFunction function;
   private final CommandInterface commands;
@@ -35,7 +37,9 @@ final class ChunkMapper implements AutoCloseable {
   }
 
   int chunkPages() {
-    return Math.min(LONGEST_CHUNK_PAGES, profile.mapIcmMaxEntries());
+    return reclaims()
+        ? Math.min(LONGEST_CHUNK_PAGES, profile.mapIcmMaxEntries())
+        : LASTING_CHUNK_PAGES;
   }
 
   /** Whether a chunk may be unmapped while the card runs. */
@@ -50,15 +54,26 @@ final class ChunkMapper implements AutoCloseable {
           "a MAP_ICM before INIT_HCA would be lost: give the card INIT_HCA, then activate");
     }
     DmaMapping memory = function.allocate((long) pages * MapIcm.PAGE_SIZE);
+    List<IcmChunk> runs = runs(virtualAddress, memory, pages);
+    int most = profile.mapIcmMaxEntries();
+    int given = 0;
     try {
-      commands.mapIcm(table.opModifier(), runs(virtualAddress, memory, pages));
+      while (given < runs.size()) {
+        int end = Math.min(runs.size(), given + most);
+        commands.mapIcm(table.opModifier(), runs.subList(given, end));
+        given = end;
+      }
       return memory;
     } catch (DeviceFatalException e) {
       // The card may have taken the pages before it fell silent.
       strand(memory);
       throw e;
     } catch (RuntimeException e) {
-      memory.close();
+      if (given == 0) {
+        memory.close();
+      } else {
+        strand(memory); // a part of it is the card's
+      }
       throw e;
     }
   }

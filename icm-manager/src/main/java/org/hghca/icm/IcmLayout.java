@@ -58,7 +58,7 @@ final class IcmLayout {
         profile.eqcCapacityPages());
     add(
         IcmTable.MPT,
-        limits.maxMptsLog(),
+        Math.max(limits.maxMptsLog(), profile.keyIndexBits()),
         profile.mptEntrySize(),
         limits.mptEntrySize(),
         profile.mptCapacityPages());

@@ -17,11 +17,13 @@ import org.hghca.vfio.PciFunction;
  * and then ranges may be reserved.
  */
 public final class IcmManager implements AutoCloseable {
+  private final HardwareProfile profile;
   private final IcmLayout layout;
   private final ChunkMapper mapper;
   private final Map<IcmTable, TableMemory> tables = new EnumMap<>(IcmTable.class);
 
-  private IcmManager(IcmLayout layout, ChunkMapper mapper) {
+  private IcmManager(HardwareProfile profile, IcmLayout layout, ChunkMapper mapper) {
+    this.profile = profile;
     this.layout = layout;
     this.mapper = mapper;
     for (IcmTable table : IcmTable.values()) {
@@ -41,7 +43,7 @@ public final class IcmManager implements AutoCloseable {
       HardwareProfile profile,
       DeviceLimits limits) {
     return new IcmManager(
-        new IcmLayout(profile, limits), new ChunkMapper(function, commands, profile));
+        profile, new IcmLayout(profile, limits), new ChunkMapper(function, commands, profile));
   }
 
   /** Where the tables lie, for INIT_HCA. */
@@ -49,9 +51,19 @@ public final class IcmManager implements AutoCloseable {
     return layout.initHca();
   }
 
-  /** Tells that the card has taken INIT_HCA: from now on it knows what a MAP_ICM means. */
+  /**
+   * Tells that the card has taken INIT_HCA: from now on it knows what a MAP_ICM means. Maps what
+   * must be mapped before any traffic.
+   *
+   * @throws org.hghca.vfio.VfioException {@code NO_MEMORY} when there is no DMA memory left
+   * @throws org.hghca.mailbox.CommandException when the card refuses the mapping
+   * @throws org.hghca.mailbox.DeviceFatalException when it does not answer
+   */
   public void activate() {
     mapper.activate();
+    if (profile.mptMappedWhole()) {
+      tables.get(IcmTable.MPT).mapWhole();
+    }
   }
 
   /** How many entries a table has; indices are below it. */

@@ -43,6 +43,13 @@ final class TableMemory {
     return region.entries();
   }
 
+  /** Maps every chunk for as long as the table exists. */
+  synchronized void mapWhole() {
+    for (int chunk = 0; chunk < backing.length; chunk++) {
+      take(chunk);
+    }
+  }
+
   /** Takes a range into use, mapping the chunks under it that are not mapped yet. */
   synchronized IcmRange reserve(long firstIndex, long count) {
     Objects.checkFromIndexSize(firstIndex, count, region.entries());

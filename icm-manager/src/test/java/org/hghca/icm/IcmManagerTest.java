@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
 import java.util.function.LongUnaryOperator;
@@ -299,43 +300,112 @@ class IcmManagerTest {
         .isInstanceOf(IllegalStateException.class);
   }
 
+  private static IcmFixture active(HardwareProfile profile, LongUnaryOperator place) {
+    IcmFixture fixture = IcmFixture.active(profile, place);
+    fixture.card.commands.clear();
+    fixture.card.mapped.forEach(Map::clear);
+    return fixture;
+  }
+
+  /**
+   * One command is one table, one entry and, where the length of a run is not looked at, a page.
+   */
   @Test
-  void rtlMapsOnePageWithEachCommand() {
-    for (HardwareProfile rtl : List.of(HardwareProfile.R1, HardwareProfile.R2)) {
-      IcmFixture f = IcmFixture.active(rtl, LongUnaryOperator.identity());
+  void secondRtlMapsOnePageWithEachCommand() {
+    IcmFixture f = active(HardwareProfile.R2, LongUnaryOperator.identity());
 
-      f.icm.reserve(IcmTable.MTT, 0, 1025);
+    f.icm.reserve(IcmTable.MTT, 0, 1);
 
-      assertThat(f.card.commands)
-          .hasSize(3)
-          .allMatch(command -> command.entries().size() == 1 && command.pages() == 1);
-      assertBacked(f, 2, f.icm.initHca().mttBase(), 3);
-    }
+    assertThat(f.card.commands)
+        .hasSize(64)
+        .allMatch(command -> command.entries().size() == 1 && command.pages() == 1);
+    assertBacked(f, 2, f.icm.initHca().mttBase(), 64);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 64", "2, 32", "48, 2", "64, 1"})
+  void firstRtlMapsOneRunWithEachCommand(int run, int commands) {
+    // Those of the MPT, which is mapped before.
+    long first = 0x10_1000 + 512 * 4096;
+    IcmFixture f =
+        active(
+            HardwareProfile.R1,
+            page -> page < first ? page : page + (page - first) / 4096 / run * 4096);
+
+    f.icm.reserve(IcmTable.MTT, 32_767, 1);
+
+    assertThat(f.card.commands)
+        .hasSize(commands)
+        .allMatch(command -> command.entries().size() == 1 && command.pages() <= run);
+    assertBacked(f, 2, f.icm.initHca().mttBase(), 64);
+  }
+
+  @Test
+  void firstRtlTakesNoRunBeyondTheEndOfATable() {
+    IcmFixture f = active(HardwareProfile.R1, LongUnaryOperator.identity());
+
+    f.icm.reserve(IcmTable.EQC, 0, 1);
+    f.icm.reserve(IcmTable.MTT, 262_143, 1);
+
+    assertThat(f.card.commands.getFirst().pages()).isEqualTo(1);
+    long end = f.icm.initHca().mttBase() + 512 * 4096;
+    assertThat(f.card.mapped.get(2).lastKey()).isEqualTo(end - 4096);
+  }
+
+  /** A peer may send any key, and the card looks where it points. */
+  @ParameterizedTest
+  @CsvSource({"r1, 512", "r2, 256"})
+  void allKeysOfTheRtlAreMappedBeforeAnyTraffic(String profile, int pages) {
+    IcmFixture f = IcmFixture.active(HardwareProfile.byName(profile), LongUnaryOperator.identity());
+
+    assertBacked(f, 2, f.icm.initHca().mptBase(), pages);
+    assertThat(f.card.mapped.get(1)).isEmpty();
+    assertThat(f.icm.capacity(IcmTable.MPT)).isEqualTo(pages * 64L);
+    assertThat(f.icm.usage(IcmTable.MPT).ranges()).isZero();
+    assertThat(f.card.commands)
+        .allMatch(command -> command.opModifier() == 2 && command.entries().size() == 1);
+  }
+
+  @Test
+  void aPartOfAChunkThatTheCardHasTakenStaysUntilTheClose() {
+    IcmFixture f = active(HardwareProfile.R2, LongUnaryOperator.identity());
+    f.card.refuse = command -> f.card.commands.size() == 3;
+
+    assertThatThrownBy(() -> f.icm.reserve(IcmTable.QPC, 0, 1))
+        .isInstanceOf(CommandException.class);
+
+    assertThat(f.card.mapped.get(1).values()).hasSize(2).allMatch(f.card::isMemory);
+    f.icm.reserve(IcmTable.QPC, 0, 1);
+    assertBacked(f, 1, f.icm.initHca().qpcBase(), 16);
+    f.icm.close();
+    assertThat(f.icmPages()).isZero();
   }
 
   @Test
   void rtlIsNeverToldToUnmap() {
-    IcmFixture f = IcmFixture.active(HardwareProfile.R1, LongUnaryOperator.identity());
+    IcmFixture f = active(HardwareProfile.R1, LongUnaryOperator.identity());
+    int before = f.icmPages();
 
     f.icm.reserve(IcmTable.MTT, 0, 1).close();
     f.icm.reserve(IcmTable.MTT, 0, 1).close();
 
     assertThat(f.card.commands).hasSize(1);
-    assertThat(f.icmPages()).isEqualTo(1);
-    assertThat(f.icm.usage(IcmTable.MTT)).isEqualTo(new IcmUsage(IcmTable.MTT, 262144, 1, 0));
+    assertThat(f.icmPages()).isEqualTo(before + 64);
+    assertThat(f.icm.usage(IcmTable.MTT)).isEqualTo(new IcmUsage(IcmTable.MTT, 262144, 64, 0));
     f.icm.close();
     assertThat(f.icmPages()).isZero();
   }
 
   @Test
   void completionContextsOfTheFirstRtlAreBackedAtBothStrides() {
-    IcmFixture f = IcmFixture.active(HardwareProfile.R1, LongUnaryOperator.identity());
+    IcmFixture f = active(HardwareProfile.R1, LongUnaryOperator.identity());
 
-    // DEV_LIM says 128 bytes, the card uses 64: CQC 64 is in page 2 or in page 1.
-    f.icm.reserve(IcmTable.CQC, 64, 1);
+    // DEV_LIM says 128 bytes, the card uses 64: CQC 4096 is in page 128 or in page 64.
+    f.icm.reserve(IcmTable.CQC, 4096, 1);
 
     long base = f.icm.initHca().cqcBase();
-    assertThat(f.card.mapped.get(1).keySet()).containsExactly(base + 0x1000, base + 0x2000);
+    assertThat(f.card.mapped.get(1)).containsKeys(base + 64 * 4096, base + 128 * 4096);
+    assertThat(f.card.mapped.get(1)).hasSize(128);
   }
 
   @Test

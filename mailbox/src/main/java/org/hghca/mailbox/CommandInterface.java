@@ -149,6 +149,16 @@ public final class CommandInterface implements AutoCloseable {
         Command.out(QUERY_DEV_LIM, 0, 0, DeviceLimits::decode, DeviceLimits.LAYOUT::describe));
   }
 
+  /**
+   * Returns when a doorbell may be rung for what the commands before have changed: where a doorbell
+   * could overtake them, one more command takes the time that they need.
+   */
+  public void settle() {
+    if (profile.doorbellsOvertakeCommands()) {
+      queryDeviceLimits();
+    }
+  }
+
   /** QUERY_ADAPTER: the board (3.2.1.2). */
   public AdapterInfo queryAdapter() {
     return channel.execute(

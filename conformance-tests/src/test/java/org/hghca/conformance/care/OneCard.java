@@ -1,0 +1,69 @@
+package org.hghca.conformance.care;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.hghca.model.Simulation;
+import org.hghca.model.SoftwareHca;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.RdmaDevices;
+
+/**
+ * A context on a software HCA that plays the makers' RTL, in an inline simulation of its own. It
+ * finds out by itself which card it is.
+ */
+final class OneCard implements AutoCloseable {
+  private static final AtomicInteger NAMES = new AtomicInteger();
+
+  final Context context;
+  final SoftwareHca hca;
+
+  private final Simulation simulation;
+
+  /**
+   * Opens a card.
+   *
+   * @param profile r1 or r2
+   * @param parameters more of the locator, as in {@code &key=value}
+   */
+  OneCard(String profile, String parameters) {
+    String name = "care" + NAMES.incrementAndGet();
+    simulation = Simulation.inline(name);
+    try {
+      context =
+          RdmaDevices.open(
+              "model:%s?mode=inline&sim=%s&profile=%s%s".formatted(name, name, profile, parameters));
+      hca = simulation.hca(name).orElseThrow();
+    } catch (RuntimeException e) {
+      simulation.close();
+      throw e;
+    }
+  }
+
+  static OneCard r1() {
+    return new OneCard("r1", "");
+  }
+
+  /** Nothing was done to the card that breaks it, and it reached no memory but what is mapped. */
+  void assertUnharmed() {
+    assertUnharmed(hca);
+  }
+
+  private static void assertUnharmed(SoftwareHca hca) {
+    assertThat(hca.hazards()).as("what was done to the card that breaks it").isEmpty();
+    assertThat(hca.faults()).as("what the software HCA had to object to").isEmpty();
+  }
+
+  /** Takes the card down, which must not break it either. */
+  @Override
+  public void close() {
+    try {
+      context.close();
+      List<SoftwareHca> left = simulation.hca(hca.name()).stream().toList();
+      assertThat(left).as("software HCAs that are still there").isEmpty();
+    } finally {
+      simulation.close();
+    }
+  }
+}
