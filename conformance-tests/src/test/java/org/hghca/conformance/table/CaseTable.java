@@ -44,17 +44,28 @@ final class CaseTable {
 
   /** The cases of all test methods, and those that have none, in the table's order. */
   static List<Row> rows() {
+    Stream<Row> tested =
+        classes().stream()
+            .flatMap(
+                type ->
+                    Stream.of(type.getDeclaredMethods())
+                        .flatMap(method -> casesOf(type.getName(), method)));
+    return Stream.concat(tested, Untested.rows().stream()).sorted(Row.ORDER).toList();
+  }
+
+  /** All classes of the conformance tests. */
+  static List<Class<?>> classes() {
     try {
       Path root =
           Path.of(CaseTable.class.getProtectionDomain().getCodeSource().getLocation().toURI());
       try (Stream<Path> files = Files.walk(root.resolve(PACKAGE))) {
-        Stream<Row> tested =
-            files
-                .map(file -> root.relativize(file).toString())
-                .filter(name -> name.endsWith(CLASS))
-                .map(name -> name.substring(0, name.length() - CLASS.length()).replace('/', '.'))
-                .flatMap(CaseTable::casesOf);
-        return Stream.concat(tested, Untested.rows().stream()).sorted(Row.ORDER).toList();
+        return files
+            .map(file -> root.relativize(file).toString())
+            .filter(name -> name.endsWith(CLASS))
+            .map(name -> name.substring(0, name.length() - CLASS.length()).replace('/', '.'))
+            .sorted()
+            .<Class<?>>map(CaseTable::load)
+            .toList();
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -63,10 +74,9 @@ final class CaseTable {
     }
   }
 
-  private static Stream<Row> casesOf(String className) {
+  private static Class<?> load(String name) {
     try {
-      Class<?> type = Class.forName(className, false, CaseTable.class.getClassLoader());
-      return Stream.of(type.getDeclaredMethods()).flatMap(method -> casesOf(className, method));
+      return Class.forName(name, false, CaseTable.class.getClassLoader());
     } catch (ClassNotFoundException e) {
       throw new IllegalStateException(e);
     }

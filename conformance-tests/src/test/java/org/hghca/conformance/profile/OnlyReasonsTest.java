@@ -1,0 +1,68 @@
+package org.hghca.conformance.profile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Nothing is left out on any profile but for want of a {@link Feature} of the facts. */
+class OnlyReasonsTest {
+  private static final Path SOURCES = sources();
+
+  private static Path sources() {
+    Path here = Path.of("").toAbsolutePath();
+    while (!Files.isDirectory(here.resolve("conformance-tests"))) {
+      here = here.getParent();
+    }
+    return here.resolve("conformance-tests/src/test/java/org/hghca/conformance");
+  }
+
+  private static TreeMap<String, String> texts() throws IOException {
+    TreeMap<String, String> texts = new TreeMap<>();
+    try (Stream<Path> files = Files.walk(SOURCES)) {
+      for (Path file : files.filter(name -> name.toString().endsWith(".java")).toList()) {
+        texts.put(SOURCES.relativize(file).toString(), Files.readString(file));
+      }
+    }
+    return texts;
+  }
+
+  @Test
+  void noTestIsLeftOutInAnotherWay() throws IOException {
+    List<String> ways = List.of("@Disab", "@Enab", "@Assum", "assumeT", "assumeF", "TestAborted");
+    assertThat(texts())
+        .allSatisfy(
+            (file, text) -> {
+              if (!file.startsWith("profile/")) {
+                assertThat(ways).as(file).noneMatch(text::contains);
+              }
+            });
+  }
+
+  @Test
+  void everyFeatureIsNeededBySomeTest() throws IOException {
+    String all = String.join("\n", texts().values());
+    assertThat(Arrays.stream(Feature.values()))
+        .allMatch(feature -> all.contains("Feature." + feature.name()));
+  }
+
+  @Test
+  void everyFeatureNamesTheSectionsThatProveIt() {
+    assertThat(Arrays.stream(Feature.values()).map(Feature::sections))
+        .allMatch(sections -> sections.matches("\\d+(\\.\\d+)?(, \\d+(\\.\\d+)?)*"));
+  }
+
+  @Test
+  void theReasonIsReadBackAsItWasWritten() {
+    List<Feature> two = List.of(Feature.SQD, Feature.ATOMICS);
+    assertThat(Unsupported.features(Unsupported.reason(two)))
+        .contains("ATOMICS (7.3, 9, 12.7), SQD (6.3)");
+    assertThat(Unsupported.features("no time")).isEmpty();
+  }
+}

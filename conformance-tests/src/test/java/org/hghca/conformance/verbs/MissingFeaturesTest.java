@@ -1,0 +1,147 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Feature.Says;
+import org.hghca.conformance.profile.TestProfile;
+import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Whoever asks for what the profile lacks is told so, and everything else goes on. */
+class MissingFeaturesTest {
+
+  private static void assertFails(Errno errno, ThrowingCallable verb) {
+    assertThatThrownBy(verb)
+        .isInstanceOf(VerbsException.class)
+        .extracting("errno")
+        .isEqualTo(errno);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theVerbSaysThatItIsMissing(Feature feature) {
+    if (TestProfile.has(feature) || feature.says() != Says.ERROR) {
+      return; // what there is has tests of its own; the rest is in the attributes, if anywhere
+    }
+    try (RcPair pair = new RcSetup().channel().open()) {
+      assertRefused(feature, pair);
+      pair.left.assertQuiet();
+      new Transfer(pair.left, pair.right, 1)
+          .run(WrOpcode.SEND, Pieces.one(0, 3000), Pieces.one(0, 3000));
+    }
+  }
+
+  private static void assertRefused(Feature feature, RcPair pair) {
+    Side left = pair.left;
+    SendRequest send = left.send;
+    DeviceAttributes device = left.context.queryDevice();
+    long there = pair.right.address(0);
+    int rkey = pair.right.buffer.rkey();
+    switch (feature) {
+      case ATOMICS -> {
+        assertThat(device.atomics()).isFalse();
+        send.fetchAndAdd(there, rkey, 1).sge(left.buffer, 0, 8);
+        assertFails(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
+        send.compareAndSwap(there, rkey, 1, 2).sge(left.buffer, 0, 8);
+        assertFails(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
+      }
+      case SEND_WITH_IMMEDIATE -> {
+        send.sendWithImmediate(1).sge(left.buffer, 0, 8);
+        assertFails(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
+      }
+      case ZERO_LENGTH -> {
+        assertFails(Errno.EOPNOTSUPP, () -> left.qp.postSend(send.send()));
+        send.rdmaWrite(there, rkey).sge(left.buffer, 0, 0);
+        assertFails(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
+        send.rdmaRead(there, rkey).sge(left.buffer, 5, 0);
+        assertFails(Errno.EOPNOTSUPP, () -> left.qp.postSend(send));
+      }
+      case SHARED_RECEIVE_QUEUES -> {
+        assertThat(device.maxSrq()).isZero();
+        assertFails(
+            Errno.EOPNOTSUPP,
+            () -> left.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1)));
+      }
+      case SOLICITED_ONLY ->
+          assertFails(Errno.EOPNOTSUPP, () -> left.receiveQueue.requestNotify(true));
+      case SQD -> {
+        assertFails(Errno.EOPNOTSUPP, () -> left.qp.modify(QpAttributes.to(QpState.SQD)));
+        assertThat(left.qp.query().state()).isEqualTo(QpState.RTS);
+      }
+      case LOCAL_ERROR_COMPLETIONS -> {
+        send.send().sge(left.address(0), 8, left.buffer.lkey() + 1);
+        assertFails(Errno.EINVAL, () -> left.qp.postSend(send));
+      }
+      case DEREGISTERING_IN_USE -> assertRegionStays(pair);
+      case ANY_DESTINATION -> {
+        assertFails(Errno.EINVAL, () -> left.postReceive(1, 4090, 50));
+        send.rdmaWrite(there + 4090, rkey).sge(left.buffer, 0, 10);
+        assertFails(Errno.EINVAL, () -> left.qp.postSend(send));
+        send.rdmaRead(there, rkey).sge(left.buffer, 4090, 10);
+        assertFails(Errno.EINVAL, () -> left.qp.postSend(send));
+      }
+      case QUEUE_PAIR_NUMBERS_FOR_EVER -> assertNumbersEnd(left);
+      default -> throw new AssertionError(feature + " has no verb that could fail");
+    }
+  }
+
+  /** A region that a receive names stays until the receive is done. */
+  private static void assertRegionStays(RcPair pair) {
+    MemoryRegion region = pair.right.pd.allocate(64, Side.ALL);
+    pair.right.qp.postReceive(pair.right.receive.wrId(1).into(region));
+    assertFails(Errno.EBUSY, region::close);
+    pair.left.qp.postSend(pair.left.send.send().sge(pair.left.buffer, 0, 64).signaled());
+    Side.assertSuccess(pair.left.sent());
+    Side.assertSuccess(pair.right.received());
+    region.close();
+  }
+
+  /** Datagram queue pairs that were in use leave numbers that nobody gets again. */
+  private static void assertNumbersEnd(Side side) {
+    List<Integer> numbers = new ArrayList<>();
+    VerbsException end =
+        catchThrowableOfType(
+            VerbsException.class,
+            () -> {
+              while (numbers.size() < 1 << 14) {
+                try (QueuePair qp =
+                    side.pd.createQueuePair(
+                        QueuePairAttributes.ud(side.sendQueue, side.receiveQueue)
+                            .sendDepth(1)
+                            .receiveDepth(1))) {
+                  qp.activate(Player.QKEY);
+                  assertThat(qp.type()).isEqualTo(QpType.UD);
+                  numbers.add(qp.number());
+                }
+              }
+            });
+    assertThat(end.errno()).isEqualTo(Errno.ENOMEM);
+    assertThat(end).hasMessageContaining("retired");
+    assertThat(numbers).doesNotHaveDuplicates().hasSizeGreaterThan(200);
+  }
+
+  @Test
+  void theDocumentMissesNothing() {
+    assertThat(Feature.missingOn("s")).isEmpty();
+    assertThat(Feature.missingOn("r1")).containsExactlyInAnyOrder(Feature.values());
+  }
+}
