@@ -31,11 +31,12 @@ final class ContextMap {
       if (table == null) {
         continue;
       }
-      IcmChunk page = table == eventQueues && i % 2 == 1 ? chunks.get(i - 1) : chunk;
-      if (page != chunk || chunk.pages() > table.capacity()) {
+      boolean neighbours = table == eventQueues && i % 2 == 1;
+      if (neighbours || chunk.pages() > table.capacity()) {
         hazards.strike("3.3", "MAP_ICM of 0x%x maps wrongly".formatted(chunk.virtualAddress()));
       }
-      table.map(chunk.virtualAddress(), page.pageAddress(), chunk.pages());
+      long bus = chunks.get(neighbours ? i - 1 : i).pageAddress();
+      table.map(chunk.virtualAddress(), bus, chunk.pages());
     }
   }
 
