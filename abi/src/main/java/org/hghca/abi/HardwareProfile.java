@@ -373,6 +373,15 @@ public final class HardwareProfile {
     return values.destinationAlignment;
   }
 
+  /**
+   * Whether the transport does what it must beyond moving bytes between two queue pairs in order: a
+   * QP's own access rights, Q_Keys, datagrams of several peers, sequence numbers that wrap, flow
+   * labels, messages before RTR, READs that are refused. The RTL lacks all of it.
+   */
+  public boolean completeTransport() {
+    return values.completeTransport;
+  }
+
   /** Whether the card retries after RNR and loss, and times out. */
   public boolean rnrAndTimeoutInHardware() {
     return values.rnrAndTimeoutInHardware;

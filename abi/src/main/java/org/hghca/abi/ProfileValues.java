@@ -55,6 +55,7 @@ final class ProfileValues {
   boolean immediateDelivered;
   int remoteBoundsGranularity;
   int destinationAlignment;
+  boolean completeTransport;
   boolean rnrAndTimeoutInHardware;
   int cqeOwner;
   int receiveCqeUnit;
@@ -115,6 +116,7 @@ final class ProfileValues {
     v.immediateDelivered = true;
     v.remoteBoundsGranularity = 1;
     v.destinationAlignment = 1;
+    v.completeTransport = true;
     v.rnrAndTimeoutInHardware = true;
     v.cqeOwner = Cqe.OWNER_SOFTWARE;
     v.receiveCqeUnit = 1;
@@ -175,6 +177,7 @@ final class ProfileValues {
     v.immediateDelivered = false;
     v.remoteBoundsGranularity = 4096;
     v.destinationAlignment = 32;
+    v.completeTransport = false;
     v.rnrAndTimeoutInHardware = false;
     v.cqeOwner = Cqe.OWNER_SOFTWARE;
     v.receiveCqeUnit = 1;
@@ -235,6 +238,7 @@ final class ProfileValues {
     v.immediateDelivered = false;
     v.remoteBoundsGranularity = 4096;
     v.destinationAlignment = 32;
+    v.completeTransport = false;
     v.rnrAndTimeoutInHardware = false;
     v.cqeOwner = Cqe.OWNER_HARDWARE;
     v.receiveCqeUnit = 16;

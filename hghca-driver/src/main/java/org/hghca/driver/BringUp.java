@@ -87,6 +87,7 @@ final class BringUp {
       HghcaDevice device =
           new HghcaDevice(
               function,
+              place.hcrBase(),
               new Limits(limits, profile),
               adapter,
               health,

@@ -131,7 +131,9 @@ final class DeviceContext extends Resource implements HghcaContext {
         limits.device().ackDelay(),
         limits.maxInline(),
         limits.profile().remoteBoundsGranularity(),
-        hghca.events().completionVectors());
+        hghca.events().completionVectors(),
+        Features.of(limits, hghca.events().hasEventQueues()),
+        Features.advice(limits.profile()));
   }
 
   @Override
@@ -259,7 +261,7 @@ final class DeviceContext extends Resource implements HghcaContext {
     check();
     return new CardInformation(
         hghca.limits().profile().name(),
-        hghca.limits().profile().hcrBase(),
+        hghca.hcrBase(),
         hghca.adapter().boardId(),
         hghca.limits().device(),
         hghca.icm().usage());

@@ -24,6 +24,7 @@ import org.hghca.vfio.PciFunction;
  */
 final class HghcaDevice {
   private final PciFunction function;
+  private final long hcrBase;
   private final Limits limits;
   private final AdapterInfo adapter;
   private final Health health;
@@ -54,10 +55,12 @@ final class HghcaDevice {
   /**
    * A card that was brought up.
    *
+   * @param hcrBase where in BAR0 the HCR was found
    * @param takeDown the reverse of the bring-up
    */
   HghcaDevice(
       PciFunction function,
+      long hcrBase,
       Limits limits,
       AdapterInfo adapter,
       Health health,
@@ -67,6 +70,7 @@ final class HghcaDevice {
       Retirement retirement,
       Runnable takeDown) {
     this.function = function;
+    this.hcrBase = hcrBase;
     this.limits = limits;
     this.adapter = adapter;
     this.health = health;
@@ -144,6 +148,10 @@ final class HghcaDevice {
 
   PciFunction function() {
     return function;
+  }
+
+  long hcrBase() {
+    return hcrBase;
   }
 
   Limits limits() {

@@ -180,6 +180,7 @@ final class InfoCommand implements Callable<Integer> {
     for (DeviceReport report : reports) {
       new DevinfoPrinter(out, verbose).print(report);
       report.card().ifPresent(card -> CardPrinter.print(out, report.device().locator(), card));
+      FeaturePrinter.print(out, report.attributes());
       CounterReport.print(out, "\t", report.counters());
     }
   }

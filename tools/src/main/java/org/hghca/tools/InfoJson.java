@@ -51,6 +51,8 @@ final class InfoJson {
     json.put("num_comp_vectors", device.completionVectors());
     json.put("ports", report.ports().stream().map(port -> port(report, port)).toList());
     report.card().ifPresent(card -> json.put("card", card(card)));
+    json.put("features", FeaturePrinter.features(device));
+    json.put("advice", FeaturePrinter.advice(device));
     if (!report.counters().isEmpty()) {
       json.put("counters", report.counters());
     }

@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.hghca.verbs.DeviceAdvice;
 import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.FeatureSupport;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.GidType;
@@ -158,6 +162,15 @@ class DevinfoPrinterTest {
     return text.toString();
   }
 
+  /** Each support of the three in turn. */
+  private static Map<DeviceFeature, FeatureSupport> features() {
+    Map<DeviceFeature, FeatureSupport> features = new EnumMap<>(DeviceFeature.class);
+    for (DeviceFeature feature : DeviceFeature.values()) {
+      features.put(feature, FeatureSupport.values()[feature.ordinal() % 3]);
+    }
+    return features;
+  }
+
   private static DeviceReport report(String firmware, Optional<String> board, PortState state) {
     DeviceAttributes attributes =
         new DeviceAttributes(
@@ -190,7 +203,9 @@ class DevinfoPrinterTest {
             26,
             27,
             1,
-            1);
+            1,
+            features(),
+            new DeviceAdvice(32, 63, true));
     PortAttributes port =
         new PortAttributes(
             state, false, Mtu.MTU_4096, Mtu.MTU_1024, 3, 1, 1L << 31, 0, 2, 32, 0x0200_0000_0001L);

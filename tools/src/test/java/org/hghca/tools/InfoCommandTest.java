@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,6 +94,25 @@ class InfoCommandTest {
   }
 
   @Test
+  void featuresAndAdviceFollowTheCard() {
+    String document = CommandLineRun.of("info", "-d", HCA).out();
+    assertThat(document.substring(document.indexOf("\tfeatures:\n")))
+        .containsPattern("\t\tATOMICS +native\n")
+        .containsPattern("\t\tRESIZE_CQ +software\n")
+        .containsPattern("\t\tMEMORY_WINDOWS +missing\n")
+        .contains("\tadvice:\n\t\tdestinations:\t\tany address\n");
+
+    String rtl = CommandLineRun.of("info", "-d", "model:info-rtl?profile=r1").out();
+    assertThat(rtl)
+        .contains("\t\tprofile:\tr1\n\t\tHCR:\t\tBAR0 + 0x0\n")
+        .containsPattern("\t\tATOMICS +missing\n")
+        .containsPattern("\t\tFLUSH +software\n")
+        .contains("\t\tdestinations:\t\taligned to 32 bytes")
+        .contains("\t\tsends in the card:\t63 over all")
+        .contains("\t\treceive depth:\t\tall that the peer may have under way");
+  }
+
+  @Test
   void countersArePrintedWhenTheyAreAskedFor() throws IOException {
     String out = CommandLineRun.of("info", "--counters", "-d", HCA).out();
     assertThat(out)
@@ -163,6 +183,13 @@ class InfoCommandTest {
         .containsKeys("max_qps", "qpc_entry_sz", "max_icm_sz")
         .hasSize(31);
     assertThat((List<?>) map(device, "card").get("icm")).hasSize(5);
+    assertThat(map(device, "features"))
+        .containsEntry("ATOMICS", "native")
+        .containsEntry("MEMORY_WINDOWS", "missing")
+        .hasSize(DeviceFeature.values().length);
+    assertThat(map(device, "advice"))
+        .containsEntry("destination_alignment", 1)
+        .containsEntry("receives_ahead", false);
     assertThat((List<?>) device.get("ports"))
         .singleElement()
         .asInstanceOf(InstanceOfAssertFactories.MAP)

@@ -1,5 +1,8 @@
 package org.hghca.verbs;
 
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -37,6 +40,8 @@ import java.util.Optional;
  * @param remoteBoundsGranularity how exactly the device checks the bounds of remote accesses, in
  *     bytes: 1 is to the byte
  * @param completionVectors interrupt vectors for completions
+ * @param features all that there are, and who does what they promise
+ * @param advice what a program does well to heed
  */
 public record DeviceAttributes(
     String firmwareVersion,
@@ -68,4 +73,28 @@ public record DeviceAttributes(
     int localAckDelay,
     int maxInline,
     int remoteBoundsGranularity,
-    int completionVectors) {}
+    int completionVectors,
+    Map<DeviceFeature, FeatureSupport> features,
+    DeviceAdvice advice) {
+  /**
+   * Attributes.
+   *
+   * @throws IllegalArgumentException when a feature is not among the map's keys
+   */
+  public DeviceAttributes {
+    features = Collections.unmodifiableMap(new EnumMap<>(features));
+    if (features.size() != DeviceFeature.values().length) {
+      throw new IllegalArgumentException("not all features are told of: " + features.keySet());
+    }
+  }
+
+  /** Who does what a feature promises. */
+  public FeatureSupport support(DeviceFeature feature) {
+    return features.get(feature);
+  }
+
+  /** Whether anybody does it. */
+  public boolean has(DeviceFeature feature) {
+    return support(feature) != FeatureSupport.MISSING;
+  }
+}

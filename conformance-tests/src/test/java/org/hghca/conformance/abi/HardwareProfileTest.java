@@ -57,6 +57,7 @@ class HardwareProfileTest {
         fact("immediate arrives", HardwareProfile::immediateDelivered, true, false, false),
         fact("MR bounds", HardwareProfile::remoteBoundsGranularity, 1, 4096, 4096),
         fact("destinations", HardwareProfile::destinationAlignment, 1, 32, 32),
+        fact("complete transport", HardwareProfile::completeTransport, true, false, false),
         fact("retries, time-outs", HardwareProfile::rnrAndTimeoutInHardware, true, false, false),
         fact("owner in a CQE", HardwareProfile::cqeOwner, 0x00, 0x00, 0x80),
         fact("receive's offset in", HardwareProfile::receiveCqeUnit, 1, 1, 16),

@@ -33,7 +33,8 @@ final class OneCard implements AutoCloseable {
     try {
       context =
           RdmaDevices.open(
-              "model:%s?mode=inline&sim=%s&profile=%s%s".formatted(name, name, profile, parameters));
+              "model:%s?mode=inline&sim=%s&profile=%s%s"
+                  .formatted(name, name, profile, parameters));
       hca = simulation.hca(name).orElseThrow();
     } catch (RuntimeException e) {
       simulation.close();

@@ -1,0 +1,80 @@
+package org.hghca.conformance.care;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceAdvice;
+import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.FeatureSupport;
+import org.hghca.verbs.RdmaDevices;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A device says of itself what the facts about its card say. */
+class DeviceFeaturesTest {
+  private static DeviceAttributes attributes(String parameters) {
+    try (Context context = RdmaDevices.open("model:features?mode=inline" + parameters)) {
+      return context.queryDevice();
+    }
+  }
+
+  private static Set<DeviceFeature> with(DeviceAttributes device, FeatureSupport support) {
+    return Arrays.stream(DeviceFeature.values())
+        .filter(feature -> device.support(feature) == support)
+        .collect(Collectors.toCollection(() -> EnumSet.noneOf(DeviceFeature.class)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"s", "r1", "r2"})
+  void whatTheFactsSayIsMissingIsMissing(String profile) {
+    DeviceAttributes device = attributes("&profile=" + profile);
+
+    for (Feature feature : Feature.values()) {
+      assertThat(device.has(DeviceFeature.valueOf(feature.name())))
+          .as("%s has %s", profile, feature)
+          .isEqualTo(!Feature.missingOn(profile).contains(feature));
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "s, 'SHARED_RECEIVE_QUEUES, RESIZE_CQ'",
+    "s&events=poll, 'SHARED_RECEIVE_QUEUES, RESIZE_CQ, COMPLETION_EVENTS'",
+    "r1, 'COMPLETION_EVENTS, ACK_TIMEOUT, FLUSH, RESIZE_CQ'",
+    "r2, 'COMPLETION_EVENTS, ACK_TIMEOUT, FLUSH, RESIZE_CQ'"
+  })
+  void theDriverMakesUpForTheRest(String profile, String software) {
+    Set<DeviceFeature> expected = EnumSet.noneOf(DeviceFeature.class);
+    for (String name : software.split(", ")) {
+      expected.add(DeviceFeature.valueOf(name));
+    }
+
+    assertThat(with(attributes("&profile=" + profile), FeatureSupport.SOFTWARE))
+        .isEqualTo(expected);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"s", "r1", "r2"})
+  void noCardHasThese(String profile) {
+    assertThat(with(attributes("&profile=" + profile), FeatureSupport.MISSING))
+        .contains(
+            DeviceFeature.MEMORY_WINDOWS,
+            DeviceFeature.PATH_MIGRATION,
+            DeviceFeature.MULTICAST,
+            DeviceFeature.ON_DEMAND_PAGING);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"s, 1, 0, false", "r1, 32, 63, true", "r2, 32, 63, true"})
+  void adviceIsWhatTheCardSurvives(String profile, int alignment, int doorbells, boolean ahead) {
+    assertThat(attributes("&profile=" + profile).advice())
+        .isEqualTo(new DeviceAdvice(alignment, doorbells, ahead));
+  }
+}

@@ -1,0 +1,15 @@
+package org.hghca.verbs;
+
+/**
+ * What a program does well to heed on a device.
+ *
+ * @param destinationAlignment bytes to which receive buffers, READ results and targets of peers'
+ *     WRITEs should be aligned, and of which every element but a request's last should be a
+ *     multiple; 1 where any will do
+ * @param doorbellsInFlight send requests that the card holds at a time, over all queue pairs; more
+ *     are posted all the same and wait in the driver. 0 where nothing bounds them
+ * @param receivesAhead whether a queue pair must have receives for all that its peer may have under
+ *     way, before the peer may send: one message without a receive ends the connection
+ */
+public record DeviceAdvice(
+    int destinationAlignment, int doorbellsInFlight, boolean receivesAhead) {}

@@ -1,0 +1,20 @@
+package org.hghca.verbs;
+
+import java.util.Locale;
+
+/** Who does what a {@link DeviceFeature} promises. */
+public enum FeatureSupport {
+  /** The card itself. */
+  NATIVE,
+
+  /** The driver makes up for the card. */
+  SOFTWARE,
+
+  /** Nobody. */
+  MISSING;
+
+  /** In small letters, as tools print it. */
+  public String text() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}
