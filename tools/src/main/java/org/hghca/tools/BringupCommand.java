@@ -146,7 +146,8 @@ final class BringupCommand implements Callable<Integer> {
     checkIds(session.steps(), options.only());
     checkIds(session.steps(), options.skip());
     boolean quiet = STDOUT.equals(json) || STDOUT.equals(junit) || STDOUT.equals(html);
-    TextOutput text = new TextOutput(quiet ? new PrintWriter(Writer.nullWriter()) : out(), verbose);
+    PrintWriter steps = quiet ? new PrintWriter(Writer.nullWriter()) : out();
+    TextOutput text = new TextOutput(steps, verbose, session.steps().size());
     BringupReport report = session.run(text);
     text.summary(report);
     if (json != null) {

@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.hghca.abi.Bar;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
@@ -28,7 +29,6 @@ final class Board {
   private byte[] limitBytes = {};
   private RawTables tables;
   private final List<CommandRecord> given = new ArrayList<>();
-  private boolean looped;
   private long faultsKnown;
 
   Board(BringupOptions options) {
@@ -41,6 +41,19 @@ final class Board {
 
   Locator locator() {
     return Locator.parse(options.device());
+  }
+
+  /**
+   * The profile that somebody has named.
+   *
+   * @throws StepFailedException when the locator names one that does not exist
+   */
+  Optional<HardwareProfile> named() {
+    try {
+      return options.profile().or(() -> locator().parameter("as").map(HardwareProfile::byName));
+    } catch (IllegalArgumentException e) {
+      throw new StepFailedException(e.getMessage());
+    }
   }
 
   /** Takes the function from the system. */
@@ -56,6 +69,7 @@ final class Board {
     if (function.canReset()) {
       function.reset();
     }
+    function.configuration().enableMemorySpace();
     function.configuration().busMaster(true);
     hcrAt(hcrBase);
     limits(commands().queryDeviceLimits(), known);
@@ -138,7 +152,7 @@ final class Board {
   /** The typed commands, opened when first asked for. */
   CommandInterface commands() {
     if (commands == null) {
-      commands = CommandInterface.open(function, profile, options.limit());
+      commands = CommandInterface.open(function, profile, hcrBase, options.limit());
     }
     return commands;
   }
@@ -149,16 +163,6 @@ final class Board {
       tables = new RawTables(function, commands(), profile, limits);
     }
     return tables;
-  }
-
-  /** A message came back. */
-  void looped() {
-    looped = true;
-  }
-
-  /** Whether a message came back. */
-  boolean isLooped() {
-    return looped;
   }
 
   /** Refused accesses to memory since the last call of {@link #expectFaults}. */

@@ -13,6 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.hghca.mailbox.DeviceFatalException;
 import org.hghca.tools.bringup.BringupReport.Outcome;
 
@@ -30,7 +31,7 @@ public final class Bringup {
   private final Board board;
   private final Driver driver;
   private final List<Step> steps = new ArrayList<>();
-  private final Map<String, Verdict> verdicts = new HashMap<>();
+  private final Map<String, StepResult> done = new HashMap<>();
   private String stoppedAt = "";
   private boolean lost;
   private boolean opened = true;
@@ -58,17 +59,12 @@ public final class Bringup {
     return List.copyOf(steps);
   }
 
-  /** Who is told while the session runs. */
-  public interface Listener {
-    /** A step begins. */
-    void begins(Step step);
-
-    /** A step has ended. */
-    void ended(StepResult result);
-  }
-
-  /** Does the steps. Nothing that a card does makes this throw. */
-  public BringupReport run(Listener listener) {
+  /**
+   * Does the steps. Nothing that a card does makes this throw.
+   *
+   * @param listener is told of each step as it ends
+   */
+  public BringupReport run(Consumer<StepResult> listener) {
     Instant started = Instant.now();
     long start = System.nanoTime();
     Set<String> chosen = chosen();
@@ -77,11 +73,10 @@ public final class Bringup {
         Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("bringup").factory());
     try {
       for (Step step : steps) {
-        listener.begins(step);
         StepResult result = result(step, chosen, thread);
-        verdicts.put(step.id(), result.verdict());
+        done.put(step.id(), result);
         results.add(result);
-        listener.ended(result);
+        listener.accept(result);
       }
       if (!lost) {
         guarded(thread, this::close);
@@ -105,7 +100,8 @@ public final class Bringup {
     if (!stoppedAt.isEmpty()) {
       return Outcome.STOPPED;
     }
-    return verdicts.containsValue(Verdict.FAIL) ? Outcome.FAILED : Outcome.PASSED;
+    boolean failed = done.values().stream().anyMatch(r -> r.verdict() == Verdict.FAIL);
+    return failed ? Outcome.FAILED : Outcome.PASSED;
   }
 
   /** The steps that the options name, with those that they need. */
@@ -178,10 +174,12 @@ public final class Bringup {
       return "it can stop the card: --destructive does it";
     }
     for (String need : step.needs()) {
-      Verdict verdict = verdicts.get(need);
-      if (!verdict.isGood()) {
-        return "needs %s, which %s"
-            .formatted(need, verdict == Verdict.FAIL ? "failed" : "was not done");
+      StepResult result = done.get(need);
+      if (!result.verdict().isGood()) {
+        // What was left out tells why: the first reason counts.
+        return result.verdict() == Verdict.FAIL
+            ? "needs " + need + ", which failed"
+            : result.reason();
       }
     }
     return "";

@@ -62,10 +62,4 @@ public record BringupOptions(
   public BringupOptions withMeasure(Duration other) {
     return new BringupOptions(device, profile, loop, peer, destructive, limit, other, only, skip);
   }
-
-  /** The same with a loop; the peer is a locator with {@link Loop#PEER} and empty otherwise. */
-  public BringupOptions withLoop(Loop other, String otherPeer) {
-    return new BringupOptions(
-        device, profile, other, otherPeer, destructive, limit, measure, only, skip);
-  }
 }

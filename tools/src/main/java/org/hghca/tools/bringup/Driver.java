@@ -30,9 +30,15 @@ final class Driver {
     return board.profile();
   }
 
-  /** The board's locator with the limit of this session, where it names none of its own. */
+  /** The board's locator with limit and profile of this session, where it names none of its own. */
   String locator() {
-    return withLimit(board.locator());
+    Locator locator = board.locator();
+    if (options().profile().isEmpty()) {
+      return withLimit(locator);
+    }
+    SortedMap<String, String> parameters = new TreeMap<>(locator.parameters());
+    parameters.putIfAbsent("as", options().profile().get().name());
+    return withLimit(new Locator(locator.scheme(), locator.name(), parameters));
   }
 
   /** The locator of the other end: the same, unless there is a peer. */

@@ -1,6 +1,5 @@
 package org.hghca.tools.bringup;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.hghca.abi.Bar;
@@ -8,11 +7,11 @@ import org.hghca.abi.CommandStatus;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
+import org.hghca.mailbox.HcrProbe;
 
 /** The command register: where it is, that it keeps what it must, and the commands without data. */
 final class HcrSteps {
   private static final String REGISTERS = "interface document, tables 3-1-2 to 3-1-4";
-  private static final int[] TOKENS = {0x5aa5, 0xa55a};
   private static final int TOKEN = 0x1234;
   private static final int UNKNOWN_OPCODE = 0xfff;
 
@@ -61,9 +60,16 @@ final class HcrSteps {
       if (base == Bar.HCR_DOCUMENT) {
         board.tap().allowWholeBar();
       }
-      if (base + Hcr.SIZE <= board.function().region(Bar.BAR0).size() && isHcr(o, base)) {
-        board.hcrAt(base);
-        return;
+      HcrProbe probe = HcrProbe.at(board.function(), base);
+      o.saw("BAR0 + %05xh %s", base, probe.describe());
+      switch (probe.finding()) {
+        case HCR -> {
+          board.hcrAt(base);
+          return;
+        }
+        case ALL_ONES, BUSY ->
+            throw new CardStoppedException("BAR0 + %05xh %s".formatted(base, probe.describe()));
+        case OUTSIDE, NO_TOKEN -> {}
       }
     }
     throw new StepFailedException("there is no HCR: wrong function, or BAR0 is not decoded");
@@ -71,50 +77,18 @@ final class HcrSteps {
 
   /** Where to look, in this order: a read of 80000h can stop the RTL. */
   private List<Integer> bases() {
-    Optional<String> named = board.locator().parameter("hcr");
-    if (named.isPresent()) {
-      return List.of(Integer.decode(named.get()));
+    Optional<String> place = board.locator().parameter("hcr");
+    if (place.isPresent()) {
+      try {
+        return List.of(Integer.decode(place.get()));
+      } catch (NumberFormatException e) {
+        throw new StepFailedException("hcr=" + place.get() + " in the locator is no offset");
+      }
     }
-    HardwareProfile profile = named().orElse(null);
-    if (profile == null) {
-      return List.of(Bar.HCR_RTL, Bar.HCR_DOCUMENT);
-    }
-    return List.of(profile.hcrBase());
-  }
-
-  /** The profile that somebody has named. */
-  private Optional<HardwareProfile> named() {
     return board
-        .options()
-        .profile()
-        .or(() -> board.locator().parameter("as").map(HardwareProfile::byName));
-  }
-
-  private boolean isHcr(Observation o, int base) {
-    RawHcr hcr = new RawHcr(board.function().region(Bar.BAR0), base, board.options().limit());
-    int word = hcr.command();
-    if (word == -1) {
-      throw new CardStoppedException(
-          "BAR0 + %05xh reads all ones: nothing answers".formatted(base + Hcr.COMMAND));
-    }
-    if (Hcr.go(word)) {
-      o.saw("BAR0 + %05xh: dword 18h is %08x, go is set", base, word);
-      throw new CardStoppedException(
-          "a command is in progress that was not given here: nothing was written; reset the card");
-    }
-    List<String> kept = new ArrayList<>();
-    boolean all = true;
-    for (int token : TOKENS) {
-      int written = Hcr.tokenRegister(token);
-      hcr.write(Hcr.TOKEN, written);
-      int read = hcr.read(Hcr.TOKEN);
-      all &= read == written;
-      kept.add("%08x reads %08x".formatted(written, read));
-    }
-    o.saw(
-        "BAR0 + %05xh: dword 18h is %08x; token %s: %s",
-        base, word, String.join(", ", kept), all ? "an HCR" : "no HCR");
-    return all;
+        .named()
+        .map(profile -> List.of(profile.hcrBase()))
+        .orElse(List.of(Bar.HCR_RTL, Bar.HCR_DOCUMENT));
   }
 
   private void registers(Observation o) {
@@ -167,7 +141,10 @@ final class HcrSteps {
   }
 
   private boolean isAtRtl() {
-    return named().map(profile -> profile != HardwareProfile.S).orElse(!board.isDocumentHcr());
+    return board
+        .named()
+        .map(profile -> profile != HardwareProfile.S)
+        .orElse(!board.isDocumentHcr());
   }
 
   private void saw(Observation o, int ended) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 
 /** A session as JSON: plain numbers, bytes in hexadecimal. */
@@ -22,7 +23,7 @@ public final class JsonOutput {
     json.put("started", report.started().toString());
     json.put("seconds", report.seconds());
     for (Verdict verdict : Verdict.values()) {
-      json.put(verdict.name().toLowerCase(java.util.Locale.ROOT), report.count(verdict));
+      json.put(verdict.name().toLowerCase(Locale.ROOT), report.count(verdict));
     }
     json.put("steps", report.results().stream().map(JsonOutput::step).toList());
     return JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(json);

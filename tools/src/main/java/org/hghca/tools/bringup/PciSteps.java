@@ -10,7 +10,6 @@ import org.hghca.vfio.VfioException;
 /** The function as PCI sees it. */
 final class PciSteps {
   private static final String PCI = "PCI Local Bus / PCI Express Base Specification";
-  private static final int COMMAND_MEMORY = 1 << 1;
   private static final int STATUS_CAPABILITIES = 1 << 4;
   private static final int FIRST_CAPABILITY = 0x40;
   private static final int MOST_CAPABILITIES = 48;
@@ -95,7 +94,7 @@ final class PciSteps {
     o.saw("vendor %04x, device %04x, revision %02x", vendor, space.deviceId(), space.revisionId());
     o.saw(
         "class %06x, subsystem %04x:%04x",
-        space.read(0x08, 4) >>> 8, space.read(0x2c, 2), space.read(0x2e, 2));
+        space.classCode(), space.read(0x2c, 2), space.read(0x2e, 2));
     if (vendor == 0xffff) {
       throw new CardStoppedException("configuration space reads all ones: the card is gone");
     }
@@ -140,7 +139,7 @@ final class PciSteps {
   }
 
   private void command(Observation o) {
-    o.expect("bus mastering can be switched on and off");
+    o.expect("bus mastering can be switched on and off, memory decoding on");
     ConfigurationSpace space = space();
     int before = space.read(ConfigurationSpace.COMMAND, 2);
     space.busMaster(true);
@@ -152,9 +151,7 @@ final class PciSteps {
         (on & ConfigurationSpace.COMMAND_BUS_MASTER) != 0
             && (off & ConfigurationSpace.COMMAND_BUS_MASTER) == 0,
         "bus mastering does not follow what is written");
-    if ((before & COMMAND_MEMORY) == 0) {
-      o.saw("memory decoding is off: it is the system's, or the backend's, to switch it on");
-    }
+    o.check(space.enableMemorySpace(), "memory decoding cannot be switched on");
   }
 
   private void bars(Observation o) {
@@ -196,6 +193,7 @@ final class PciSteps {
     board.function().reset();
     int after = space().vendorId();
     int command = space().read(ConfigurationSpace.COMMAND, 2);
+    space().enableMemorySpace();
     o.saw("vendor %04x before and %04x after, command register %04x", vendor, after, command);
     if (after == 0xffff) {
       throw new CardStoppedException("configuration space reads all ones after the reset");

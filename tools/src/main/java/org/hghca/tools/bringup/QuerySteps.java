@@ -153,11 +153,7 @@ final class QuerySteps {
                 ? HardwareProfile.R2
                 : HardwareProfile.R1;
     o.saw("the card looks like profile %s", found);
-    Optional<HardwareProfile> named =
-        board
-            .options()
-            .profile()
-            .or(() -> board.locator().parameter("as").map(HardwareProfile::byName));
+    Optional<HardwareProfile> named = board.named();
     if (named.isPresent() && named.get() != found) {
       o.warn("taken for profile %s, as was asked for", named.get());
     }

@@ -72,8 +72,7 @@ final class RawDataSteps {
     }
     o.expect("a completion on both sides within %s", board.options().limit());
     loop = new RawLoop(board, LEFT, RIGHT, CQN);
-    if (loop.send(o, 1)) {
-      board.looped();
+    if (loop.send(o, 1, board.options().limit())) {
       o.saw("%d bytes arrived; both completions as expected", RawLoop.LENGTH);
     } else if (board.options().loop() == Loop.PLUG) {
       throw new StepFailedException("nothing came back, although a plug is there");

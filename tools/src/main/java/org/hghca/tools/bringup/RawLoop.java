@@ -2,6 +2,7 @@ package org.hghca.tools.bringup;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.SplittableRandom;
@@ -65,15 +66,16 @@ final class RawLoop {
   /**
    * One SEND of 64 bytes.
    *
+   * @param limit how long to wait for the sender's completion
    * @return whether anything came back within the limit
    */
-  boolean send(Observation o, long seed) {
+  boolean send(Observation o, long seed, Duration limit) {
     byte[] message = fill(seed);
     int receiveOffset = right.receiveOffset();
     int sendOffset = left.sendOffset();
     right.receive(target, TARGET, LENGTH);
     left.send(source.key(), source.start(), LENGTH);
-    byte[] sent = left.completion(board.options().limit());
+    byte[] sent = left.completion(limit);
     if (sent.length == 0 || isError(sent)) {
       o.saw(sent.length == 0 ? "no completion" : "the completion says that nobody answered");
       return false;

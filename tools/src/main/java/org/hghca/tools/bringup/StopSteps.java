@@ -1,5 +1,6 @@
 package org.hghca.tools.bringup;
 
+import java.time.Duration;
 import java.util.List;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.HardwareProfile;
@@ -89,8 +90,11 @@ final class StopSteps {
     RawLoop loop = new RawLoop(board, LEFT, RIGHT, CQN);
     RawLoop bystander = new RawLoop(board, LEFT + 1, RIGHT + 1, CQN + 2);
     blow.strike(o, loop);
-    byte[] entry = loop.left().completion(board.options().limit());
-    boolean alive = bystander.send(o, 1);
+    // Nothing is awaited for long where nothing is expected.
+    Duration limit = board.options().limit();
+    Duration patience = stops ? limit.dividedBy(4) : limit;
+    byte[] entry = loop.left().completion(patience);
+    boolean alive = bystander.send(o, 1, patience);
     if (stops) {
       o.saw(
           "%s; another queue pair %s",
@@ -111,7 +115,7 @@ final class StopSteps {
   private void comeBack(Observation o) {
     board.close();
     board.bringUp();
-    if (!new RawLoop(board, LEFT, RIGHT, CQN).send(o, 2)) {
+    if (!new RawLoop(board, LEFT, RIGHT, CQN).send(o, 2, board.options().limit())) {
       throw new CardStoppedException("after the reset the card does not work");
     }
     board.close();

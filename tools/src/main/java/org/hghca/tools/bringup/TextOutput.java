@@ -2,40 +2,41 @@ package org.hghca.tools.bringup;
 
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** A session as text, line by line while it runs. */
-public final class TextOutput implements Bringup.Listener {
+public final class TextOutput implements Consumer<StepResult> {
   private static final int COMMANDS_SHOWN = 4;
 
   private final PrintWriter out;
   private final boolean verbose;
+  private final int total;
+  private int done;
 
   /**
    * Text for a terminal or a log.
    *
    * @param verbose whether steps that went well show what they saw, and their commands
+   * @param total how many steps there will be
    */
-  public TextOutput(PrintWriter out, boolean verbose) {
+  public TextOutput(PrintWriter out, boolean verbose, int total) {
     this.out = out;
     this.verbose = verbose;
+    this.total = total;
   }
 
   @Override
-  public void begins(Step step) {
-    // The line comes with the verdict: output that is not a terminal stays readable.
-    out.flush();
-  }
-
-  @Override
-  public void ended(StepResult result) {
+  public void accept(StepResult result) {
     Step step = result.step();
-    boolean done = result.verdict() != Verdict.SKIP;
-    out.print("%-4s  %-17s %s".formatted(result.verdict(), step.id(), step.title()));
-    out.print(done ? "  (%.1f ms)\n".formatted(result.millis()) : "\n");
-    if (!result.reason().isEmpty() && (result.verdict() != Verdict.PASS)) {
-      out.print("      %s\n".formatted(result.reason()));
+    boolean tried = result.verdict() != Verdict.SKIP;
+    done++;
+    out.print(
+        "%2d/%d %-4s  %-17s %s".formatted(done, total, result.verdict(), step.id(), step.title()));
+    out.print((tried ? "  (%.1f ms)\n" : "  (%2$s)\n").formatted(result.millis(), result.reason()));
+    if (tried && !result.reason().isEmpty()) {
+      out.print("            %s\n".formatted(result.reason()));
     }
-    if (result.verdict() == Verdict.FAIL || verbose && done) {
+    if (result.verdict() == Verdict.FAIL || verbose && tried) {
       details(result);
     }
     out.flush();
@@ -43,10 +44,10 @@ public final class TextOutput implements Bringup.Listener {
 
   private void details(StepResult result) {
     for (String line : result.expected()) {
-      out.print("      expected  %s\n".formatted(line));
+      out.print("            expected  %s\n".formatted(line));
     }
     for (String line : result.seen()) {
-      out.print("      seen      %s\n".formatted(line));
+      out.print("            seen      %s\n".formatted(line));
     }
     for (Comparison comparison : result.comparisons()) {
       if (comparison.firstDifference() >= 0) {
@@ -56,11 +57,11 @@ public final class TextOutput implements Bringup.Listener {
     List<CommandRecord> commands = result.commands();
     int first = verbose ? 0 : Math.max(0, commands.size() - COMMANDS_SHOWN);
     if (first > 0) {
-      out.print("      command   ... %d before these\n".formatted(first));
+      out.print("            command   ... %d before these\n".formatted(first));
     }
     for (CommandRecord command : commands.subList(first, commands.size())) {
       out.print(
-          "      command   %s op_modifier %d in_modifier %xh in_param %xh: %s, %.1f us\n"
+          "            command   %s op_modifier %d in_modifier %xh in_param %xh: %s, %.1f us\n"
               .formatted(
                   command.name(),
                   command.opModifier(),
@@ -69,9 +70,9 @@ public final class TextOutput implements Bringup.Listener {
                   command.status(),
                   command.micros()));
     }
-    out.print("      source    %s\n".formatted(result.step().source()));
+    out.print("            source    %s\n".formatted(result.step().source()));
     if (result.verdict() == Verdict.FAIL) {
-      out.print("      look at   %s\n".formatted(result.step().next()));
+      out.print("            look at   %s\n".formatted(result.step().next()));
     }
   }
 
@@ -84,8 +85,9 @@ public final class TextOutput implements Bringup.Listener {
         differs |= at < comparison.length() && comparison.differsAt(at);
       }
       if (differs) {
-        out.print("      expected  %s\n".formatted(i < expected.size() ? expected.get(i) : "-"));
-        out.print("      seen      %s\n".formatted(i < seen.size() ? seen.get(i) : "-"));
+        out.print(
+            "            expected  %s\n".formatted(i < expected.size() ? expected.get(i) : "-"));
+        out.print("            seen      %s\n".formatted(i < seen.size() ? seen.get(i) : "-"));
       }
     }
   }

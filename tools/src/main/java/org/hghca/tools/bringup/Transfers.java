@@ -2,6 +2,7 @@ package org.hghca.tools.bringup;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.hghca.tools.bringup.Pair.End;
 import org.hghca.verbs.AddressHandle;
@@ -136,7 +137,7 @@ final class Transfers {
       checkReceive(o, what, kind, header + length);
     }
     byte[] expected = new byte[before + header + length + GUARD];
-    java.util.Arrays.fill(expected, BLANK);
+    Arrays.fill(expected, BLANK);
     System.arraycopy(message, 0, expected, before + header, length);
     byte[] seen = around.toArray(ValueLayout.JAVA_BYTE);
     // The header is the network's, or nobody's.

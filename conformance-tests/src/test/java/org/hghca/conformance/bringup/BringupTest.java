@@ -1,0 +1,64 @@
+package org.hghca.conformance.bringup;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.tools.bringup.Bringup;
+import org.hghca.tools.bringup.BringupOptions;
+import org.hghca.tools.bringup.BringupReport;
+import org.hghca.tools.bringup.StepResult;
+import org.hghca.tools.bringup.Verdict;
+import org.junit.jupiter.api.DynamicContainer;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * Every step of {@code hghca bringup} as a case of its own: on what the system property {@code
+ * hghca.device} names, else on a software HCA of each profile, where also the steps are done that
+ * stop a card.
+ */
+class BringupTest {
+  private static final String DEVICE = System.getProperty("hghca.device", "");
+
+  @TestFactory
+  Stream<DynamicContainer> everyStep() {
+    if (!DEVICE.isEmpty()) {
+      String first = DEVICE.split(",", 2)[0];
+      return Stream.of(container(BringupOptions.of(first)));
+    }
+    return HardwareProfile.all().stream()
+        .map(
+            profile ->
+                BringupOptions.of("model:bringup?profile=" + profile)
+                    .withDestructive()
+                    .withLimit(Duration.ofSeconds(4))
+                    .withMeasure(Duration.ofMillis(20)))
+        .map(BringupTest::container);
+  }
+
+  /** A session and its cases: it has run when they are known. */
+  private static DynamicContainer container(BringupOptions options) {
+    Bringup session = new Bringup(options);
+    BringupReport report = session.run(result -> {});
+    List<DynamicTest> cases =
+        report.results().stream()
+            .map(result -> DynamicTest.dynamicTest(result.step().id(), () -> check(result)))
+            .toList();
+    return DynamicContainer.dynamicContainer(options.device(), cases);
+  }
+
+  private static void check(StepResult result) {
+    if (result.verdict() == Verdict.SKIP) {
+      abort(result.reason());
+    }
+    assertThat(result.verdict())
+        .as(
+            "%s: %s%nexpected %s%nseen %s",
+            result.step().title(), result.reason(), result.expected(), result.seen())
+        .isIn(Verdict.PASS, Verdict.WARN);
+  }
+}

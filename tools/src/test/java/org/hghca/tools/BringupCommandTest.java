@@ -1,0 +1,382 @@
+package org.hghca.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.jr.ob.JSON;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.parsers.ParserConfigurationException;
+import org.hghca.verbs.RdmaDevices;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.w3c.dom.Element;
+import org.xml.sax.SAXException;
+
+class BringupCommandTest {
+  private static final String FALLBACK =
+      "hghca: no card found, using the embedded software HCA (model:)";
+
+  @TempDir private Path directory;
+
+  @AfterAll
+  static void letStuckReadsReturn() {
+    Fault.RELEASE.countDown();
+  }
+
+  private static CommandLineRun bringup(String... options) {
+    String[] always = {"bringup", "--seconds", "0.01"};
+    return CommandLineRun.of(
+        Stream.concat(Arrays.stream(always), Arrays.stream(options)).toArray(String[]::new));
+  }
+
+  @Test
+  void softwareHcaPassesEveryStep() {
+    CommandLineRun run = bringup("-d", "model:board", "--destructive");
+
+    assertThat(run.exitCode()).as(run.out()).isZero();
+    assertThat(run.err()).isEmpty();
+    assertThat(run.out())
+        .containsSubsequence(
+            " 1/62 PASS  open ",
+            "PASS  pci.identity",
+            "PASS  hcr.probe",
+            "PASS  cmd.dev-lim",
+            "PASS  hca.init",
+            "PASS  icm.qpc",
+            "PASS  qp.query",
+            "PASS  loop.send",
+            "PASS  rc.send",
+            "PASS  ud.send",
+            "PASS  err.rkey",
+            "PASS  event.cq",
+            "PASS  speed",
+            "PASS  stop.read",
+            "PASS  stop.last-element",
+            "model:board: PASSED, profile s, 62 passed, 0 warnings, 0 failed, 0 skipped")
+        .doesNotContain("FAIL", "expected  ");
+  }
+
+  @Test
+  void verboseShowsWhatWasExpectedAndSeenAndEveryCommand() {
+    CommandLineRun run = bringup("-d", "model:board", "-v", "--only", "cmd.dev-lim");
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out())
+        .contains("expected  reserved bits 0")
+        .contains("seen      16,384 QPs")
+        .contains("command   QUERY_DEV_LIM op_modifier 0")
+        .contains("source    interface document, tables 3-2-3 and 3-2-4");
+  }
+
+  @Test
+  void stepsThatAreNotAskedForAreLeftOut() {
+    CommandLineRun run = bringup("-d", "model:board", "--only", "hca.init");
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out())
+        .contains("PASS  hca.init")
+        .containsPattern("SKIP  icm.qpc .*\\(left out by --only\\)")
+        .containsPattern("SKIP  driver.open .*\\(left out by --only\\)");
+  }
+
+  @Test
+  void stepsThatNeedOneThatIsLeftOutAreLeftOut() {
+    CommandLineRun run = bringup("-d", "model:board", "--skip", "icm.mtt,speed");
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out())
+        .containsPattern("SKIP  icm.mtt .*\\(left out by --skip\\)")
+        .containsPattern("SKIP  qp.modify .*\\(left out by --skip\\)")
+        .containsPattern("SKIP  speed .*\\(left out by --skip\\)")
+        .contains("PASS  rc.send");
+  }
+
+  @Test
+  void withoutLoopDataStepsAreSkippedAndThatIsNoFailure() {
+    CommandLineRun run = bringup("-d", "model:board", "--loop", "none");
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out())
+        .containsPattern("SKIP  loop.send .*\\(no loop: data steps skipped\\)")
+        .containsPattern("SKIP  rc.send .*\\(no loop: data steps skipped\\)")
+        .contains("PASS  err.lkey");
+  }
+
+  @Test
+  void loopThatIsNotThereIsFoundOutByOneSend() {
+    CommandLineRun run =
+        bringup("-d", "faulty:deaf", "--limit", "PT0.1S", "--only", "loop.send,rc.send");
+
+    assertThat(run.exitCode()).as(run.out()).isZero();
+    assertThat(run.out())
+        .containsPattern("SKIP  loop.send .*\\(no loop: data steps skipped\\)")
+        .containsPattern("SKIP  driver.loop .*\\(no loop: data steps skipped\\)")
+        .containsPattern("SKIP  rc.send .*\\(no loop: data steps skipped\\)");
+  }
+
+  @Test
+  void loopThatIsSaidToBeThereAndIsNotFails() {
+    CommandLineRun run =
+        bringup("-d", "faulty:deaf", "--limit", "PT0.1S", "--loop", "plug", "--only", "loop.send");
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.out()).containsPattern("FAIL  loop.send").contains("although a plug is there");
+  }
+
+  @Test
+  void peerIsTheOtherEndOfACable() {
+    CommandLineRun run =
+        bringup("-d", "model:near?cable=bringup", "--loop", "peer=model:far?cable=bringup");
+
+    assertThat(run.exitCode()).as(run.out()).isZero();
+    assertThat(run.out())
+        .contains("SKIP  loop.send")
+        .contains("PASS  rc.send", "PASS  rc.read", "PASS  ud.send", "PASS  speed");
+  }
+
+  @Test
+  void peerThatIsNotConnectedFails() {
+    CommandLineRun run =
+        bringup(
+            "-d",
+            "model:near?cable=one",
+            "--limit",
+            "PT0.2S",
+            "--only",
+            "driver.loop",
+            "--loop",
+            "peer=model:far?cable=two");
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.out()).contains("FAIL  driver.loop").contains("nothing came back");
+  }
+
+  @Test
+  void wrongBytesFailTheirStepAndAreShown() {
+    CommandLineRun run = bringup("-d", "faulty:wrong-limits");
+
+    assertThat(run.exitCode()).as(run.out()).isEqualTo(1);
+    assertThat(run.out())
+        .contains("FAIL  cmd.dev-lim")
+        .contains("DEV_LIM: 1 of 64 bytes differ, the first at 04h")
+        .contains("expected  000:  01 00 00 00  00 00 00 00")
+        .contains("seen      000:  01 00 00 00  80 00 00 00")
+        .contains("look at   ")
+        .containsPattern("SKIP  hca.init .*\\(needs cmd.dev-lim, which failed\\)")
+        .contains("PASS  cmd.adapter")
+        .contains("faulty:wrong-limits: FAILED");
+  }
+
+  @Test
+  void commandThatDoesNotEndStopsTheSession() {
+    CommandLineRun run = bringup("-d", "faulty:hang", "--limit", "PT0.1S");
+
+    assertThat(run.exitCode()).as(run.out()).isEqualTo(4);
+    assertThat(run.out())
+        .contains("FAIL  hca.init")
+        .contains("did not end INIT_HCA")
+        .contains("command   INIT_HCA op_modifier 0 in_modifier 0h")
+        .contains("no answer")
+        .containsPattern("SKIP  icm.qpc .*\\(the card stopped answering at hca.init\\)")
+        .containsPattern("SKIP  driver.open .*\\(the card stopped answering at hca.init\\)")
+        .contains("faulty:hang: CARD STOPPED")
+        .doesNotContain("Exception", "\tat ");
+  }
+
+  @Test
+  void boardWithoutHcrFails() {
+    CommandLineRun run = bringup("-d", "faulty:no-hcr");
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.out())
+        .contains("FAIL  hcr.probe")
+        .contains("there is no HCR")
+        .contains("BAR0 + 00000h is none")
+        .contains("BAR0 + 80000h is none");
+  }
+
+  @Test
+  void boardThatNobodyAnswersForIsNotTouchedElsewhere() {
+    CommandLineRun run = bringup("-d", "faulty:all-ones");
+
+    assertThat(run.exitCode()).isEqualTo(4);
+    assertThat(run.out())
+        .contains("FAIL  hcr.probe")
+        .contains("BAR0 + 00000h reads all ones")
+        .doesNotContain("80000h reads", "80000h is");
+  }
+
+  @Test
+  void readThatDoesNotReturnEndsTheSessionAllTheSame() {
+    CommandLineRun run = bringup("-d", "faulty:stuck", "--limit", "PT0.01S");
+
+    assertThat(run.exitCode()).isEqualTo(4);
+    assertThat(run.out()).contains("FAIL  hcr.probe").contains("an access to the card does not");
+  }
+
+  @Test
+  void functionWithoutResetIsAWarning() {
+    CommandLineRun run = bringup("-d", "model:board?reset=none", "--only", "hca.init");
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out()).contains("WARN  pci.reset").contains("the function has no reset");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"nosuchscheme:0", "model:x?nosuch=1"})
+  void boardThatCannotBeOpenedIsExitCode3(String device) {
+    CommandLineRun run = bringup("-d", device);
+
+    assertThat(run.exitCode()).isEqualTo(3);
+    assertThat(run.out()).contains("FAIL  open").contains("NOT OPENED");
+  }
+
+  @Test
+  void withoutCardTheSoftwareHcaIsUsedAndSaidSo() {
+    assumeTrue(RdmaDevices.list().isEmpty(), "there is a card in this machine");
+
+    CommandLineRun run = bringup("--only", "open");
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.err()).isEqualTo(FALLBACK + "\n");
+  }
+
+  @Test
+  void listShowsStepsAndSourcesAndTouchesNothing() {
+    CommandLineRun run = CommandLineRun.of("bringup", "--list");
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.err()).isEmpty();
+    assertThat(run.out())
+        .contains("cmd.dev-lim ")
+        .contains("interface document, tables 3-2-3 and 3-2-4")
+        .contains("(--destructive)");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--loop, ring",
+    "--loop, peer=nothing",
+    "--profile, r9",
+    "--limit, soon",
+    "--limit, PT0S",
+    "--seconds, 61",
+    "--seconds, NaN",
+    "--only, nosuch",
+    "--skip, nosuch",
+    "-d, nocolon",
+    "--nosuch, 1"
+  })
+  void wrongUsageIsExitCode2(String option, String value) {
+    CommandLineRun run = CommandLineRun.of("bringup", "-d", "model:x", option, value);
+
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.out()).isEmpty();
+    assertThat(run.err()).contains("Usage: hghca bringup").contains("Exit codes:");
+  }
+
+  @Test
+  void helpNamesTheExitCodes() {
+    assertThat(CommandLineRun.of("bringup", "--help").out())
+        .contains("Exit codes:")
+        .contains("3", "The board could not be opened.")
+        .contains("4", "The card stopped answering.");
+  }
+
+  @Test
+  void jsonOnStandardOutputIsAllThereIs() throws IOException {
+    CommandLineRun run = bringup("-d", "faulty:wrong-limits", "--json", "-");
+
+    Map<String, Object> json = JSON.std.mapFrom(run.out());
+    assertThat(json)
+        .containsEntry("device", "faulty:wrong-limits")
+        .containsEntry("outcome", "FAILED")
+        .containsEntry("exit_code", 1)
+        .containsEntry("profile", "s")
+        .containsEntry("fail", 1);
+    List<?> steps = (List<?>) json.get("steps");
+    assertThat(steps).hasSize(62);
+    Map<?, ?> failed =
+        steps.stream()
+            .map(step -> (Map<?, ?>) step)
+            .filter(step -> step.get("verdict").equals("FAIL"))
+            .findFirst()
+            .orElseThrow();
+    assertThat(failed.get("id")).isEqualTo("cmd.dev-lim");
+    assertThat(failed.toString()).contains("first_difference=4");
+  }
+
+  @Test
+  void jsonHasTheMailboxesOfCommands() throws IOException {
+    CommandLineRun run = bringup("-d", "model:board", "--only", "hca.init", "--json", "-");
+
+    assertThat(JSON.std.mapFrom(run.out()).toString())
+        .contains("name=INIT_HCA")
+        .contains("status=HGHCA_CMD_STAT_OK")
+        .containsPattern("inbox=0000000000000000[0-9a-f]{112}");
+  }
+
+  @Test
+  void junitIsWellFormedAndCounts() throws IOException, ParserConfigurationException, SAXException {
+    Path file = directory.resolve("report.xml");
+
+    bringup("-d", "faulty:wrong-limits", "--junit", file.toString());
+
+    Element suite =
+        DocumentBuilderFactory.newInstance()
+            .newDocumentBuilder()
+            .parse(file.toFile())
+            .getDocumentElement();
+    int cases = suite.getElementsByTagName("testcase").getLength();
+    int failures = suite.getElementsByTagName("failure").getLength();
+    int skipped = suite.getElementsByTagName("skipped").getLength();
+    assertThat(suite.getTagName()).isEqualTo("testsuite");
+    assertThat(suite.getAttribute("tests")).isEqualTo("62").isEqualTo(Integer.toString(cases));
+    assertThat(suite.getAttribute("failures")).isEqualTo("1").isEqualTo(Integer.toString(failures));
+    assertThat(suite.getAttribute("skipped")).isEqualTo(Integer.toString(skipped));
+    assertThat(suite.getAttribute("errors")).isEqualTo("0");
+    assertThat(skipped).isGreaterThan(30);
+  }
+
+  @Test
+  void htmlNeedsNothingButItself() throws IOException {
+    Path file = directory.resolve("report.html");
+
+    CommandLineRun run = bringup("-d", "faulty:wrong-limits", "--html", file.toString());
+
+    String html = Files.readString(file, StandardCharsets.UTF_8);
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(html)
+        .startsWith("<!DOCTYPE html>")
+        .endsWith("</html>\n")
+        .contains("<title>Bring-up of faulty:wrong-limits: FAILED</title>")
+        .contains("<td class=\"group differs\">80</td>")
+        .doesNotContain("http:", "https:", "//", "src=", "<link", "<script", "@import", "url(");
+    assertThat(html.split("<details", -1)).hasSameSizeAs(html.split("</details>", -1));
+    assertThat(html.split("<table", -1)).hasSameSizeAs(html.split("</table>", -1));
+  }
+
+  @Test
+  void everythingIsEscaped() throws IOException {
+    Path html = directory.resolve("report.html");
+    Path xml = directory.resolve("report.xml");
+
+    bringup(
+        "-d", "model:<b>&\"x'", "--only", "open", "--html", "" + html, "--junit", xml.toString());
+
+    assertThat(html).content().contains("model:&lt;b&gt;&amp;&quot;x&#39;").doesNotContain("<b>&");
+    assertThat(xml).content().contains("model:&lt;b&gt;&amp;").doesNotContain("<b>");
+  }
+}

@@ -1,0 +1,100 @@
+package org.hghca.tools;
+
+import java.util.concurrent.CountDownLatch;
+import org.hghca.abi.Bar;
+import org.hghca.abi.Hcr;
+import org.hghca.abi.HcrCommand;
+
+/** What is wrong with a board of {@link FaultyProvider}: the name in its locator begins with it. */
+enum Fault {
+  /** A reserved bit of DEV_LIM is set. */
+  WRONG_LIMITS {
+    @Override
+    void answer(byte[] bytes) {
+      if (bytes.length == 64) {
+        bytes[4] |= (byte) 0x80;
+      }
+    }
+  },
+
+  /** INIT_HCA never ends. */
+  HANG {
+    @Override
+    long read(int bar, long offset, long honest) {
+      return bar == Bar.BAR0 && offset == COMMAND && hung != 0 ? hung : honest;
+    }
+
+    @Override
+    boolean write(int bar, long offset, long value) {
+      boolean init =
+          bar == Bar.BAR0
+              && offset == COMMAND
+              && Hcr.op((int) value) == HcrCommand.INIT_HCA.code()
+              && Hcr.go((int) value);
+      // The one without a mailbox is refused, as it should be.
+      if (init && ++inits == 2) {
+        hung = value;
+        return false;
+      }
+      return true;
+    }
+  },
+
+  /** No register keeps anything. */
+  NO_HCR {
+    @Override
+    long read(int bar, long offset, long honest) {
+      return 0;
+    }
+  },
+
+  /** Nobody answers. */
+  ALL_ONES {
+    @Override
+    long read(int bar, long offset, long honest) {
+      return 0xffff_ffffL;
+    }
+  },
+
+  /** Doorbells are not heard. */
+  DEAF {
+    @Override
+    boolean write(int bar, long offset, long value) {
+      return bar != Bar.BAR2;
+    }
+  },
+
+  /** A read does not return. */
+  STUCK {
+    @Override
+    long read(int bar, long offset, long honest) {
+      try {
+        RELEASE.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      return honest;
+    }
+  };
+
+  /** Lets reads return that do not. */
+  static final CountDownLatch RELEASE = new CountDownLatch(1);
+
+  static final long COMMAND = (long) Bar.HCR_DOCUMENT + Hcr.COMMAND;
+
+  int inits;
+  long hung;
+
+  /** What a register reads. */
+  long read(int bar, long offset, long honest) {
+    return honest;
+  }
+
+  /** Whether a register takes a value. */
+  boolean write(int bar, long offset, long value) {
+    return true;
+  }
+
+  /** What the card writes into memory. */
+  void answer(byte[] bytes) {}
+}

@@ -1,0 +1,118 @@
+package org.hghca.tools;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Locale;
+import org.hghca.model.ModelProvider;
+import org.hghca.vfio.DeviceBus;
+import org.hghca.vfio.EmulatedFunction;
+import org.hghca.vfio.InProcessFunction;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.PciFunctionProvider;
+
+/** Opens boards that are broken: {@code faulty:FAULT}, software HCAs with a {@link Fault}. */
+public final class FaultyProvider implements PciFunctionProvider {
+
+  @Override
+  public String scheme() {
+    return "faulty";
+  }
+
+  @Override
+  public List<Locator> enumerate() {
+    return List.of();
+  }
+
+  @Override
+  public PciFunction open(Locator locator) {
+    Fault fault = Fault.valueOf(locator.name().toUpperCase(Locale.ROOT).replace('-', '_'));
+    fault.inits = 0;
+    fault.hung = 0;
+    Locator model = new Locator("model", locator.name(), locator.parameters());
+    return InProcessFunction.connect(locator, new Board(ModelProvider.plugIn(model), fault));
+  }
+
+  /** A software HCA behind its fault. */
+  private record Board(EmulatedFunction hca, Fault fault) implements EmulatedFunction {
+    @Override
+    public void attach(DeviceBus bus) {
+      hca.attach(
+          new DeviceBus() {
+            @Override
+            public boolean read(long iova, MemorySegment to, long offset, long length) {
+              return bus.read(iova, to, offset, length);
+            }
+
+            @Override
+            public boolean write(long iova, MemorySegment from, long offset, long length) {
+              byte[] bytes = from.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
+              fault.answer(bytes);
+              try (Arena arena = Arena.ofConfined()) {
+                MemorySegment changed = arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes);
+                return bus.write(iova, changed, 0, length);
+              }
+            }
+
+            @Override
+            public void raise(int vector) {
+              bus.raise(vector);
+            }
+          });
+    }
+
+    @Override
+    public long regionSize(int bar) {
+      return hca.regionSize(bar);
+    }
+
+    @Override
+    public long read(int bar, long offset, int width) {
+      return fault.read(bar, offset, hca.read(bar, offset, width));
+    }
+
+    @Override
+    public void write(int bar, long offset, int width, long value) {
+      if (fault.write(bar, offset, value)) {
+        hca.write(bar, offset, width, value);
+      }
+    }
+
+    @Override
+    public int readConfiguration(int offset, int width) {
+      return hca.readConfiguration(offset, width);
+    }
+
+    @Override
+    public void writeConfiguration(int offset, int width, int value) {
+      hca.writeConfiguration(offset, width, value);
+    }
+
+    @Override
+    public int interruptVectors() {
+      return hca.interruptVectors();
+    }
+
+    @Override
+    public boolean isInline() {
+      return hca.isInline();
+    }
+
+    @Override
+    public boolean canReset() {
+      return hca.canReset();
+    }
+
+    @Override
+    public void reset() {
+      hca.reset();
+    }
+
+    @Override
+    public void close() {
+      hca.close();
+    }
+  }
+}
