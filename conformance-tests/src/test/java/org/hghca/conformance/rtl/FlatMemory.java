@@ -14,10 +14,18 @@ import org.hghca.vfio.DeviceBus;
 final class FlatMemory implements DeviceBus {
   private static final long SIZE = 8 << 20;
 
-  final MemorySegment bytes = Arena.ofAuto().allocate(SIZE, 4096);
+  final MemorySegment bytes;
 
   /** Reads as {@code "read ADDRESS LENGTH"}, writes as {@code "write ADDRESS BYTES"}. */
   final List<String> accesses = new ArrayList<>();
+
+  FlatMemory() {
+    this(SIZE);
+  }
+
+  FlatMemory(long size) {
+    bytes = Arena.ofAuto().allocate(size, 4096);
+  }
 
   @Override
   public boolean read(long iova, MemorySegment destination, long offset, long length) {

@@ -1,18 +1,43 @@
 package org.hghca.model.rtl;
 
+import static org.hghca.model.link.PacketOpcode.*;
+
+import org.hghca.abi.QpcServiceType;
+import org.hghca.model.link.Packet;
 import org.hghca.model.link.Port;
 import org.hghca.model.transport.TransportCounters;
 
-/** The data path: doorbells, work requests, packets and completions. */
+/**
+ * The data path of the first RTL: doorbells, work requests, packets and completions. It has no
+ * timers and repeats nothing. Used by the thread that does the steps.
+ */
 final class Engine {
-  private final Doorbells doorbells;
+  /** Packets and WQEs in a step before other cards get their turn. */
+  private static final int BUDGET = 256;
+
   private final Port port;
+  private final Stops stops;
+  private final Connections connections;
+  private final WriteChannel channel;
+  private final Requester requester;
+  private final Replies replies;
+  private final Receiver receiver;
+  private final SendSide sender;
   private final TransportCounters counters = new TransportCounters();
 
   Engine(
       Contexts contexts, Translation translation, Doorbells doorbells, Port port, Hazards hazards) {
-    this.doorbells = doorbells;
     this.port = port;
+    this.stops = new Stops(hazards);
+    this.connections = new Connections(contexts);
+    this.channel = new WriteChannel(translation, hazards);
+    CqeWriter cqes = new CqeWriter(contexts, channel);
+    this.requester = new Requester(channel, cqes, stops, port, counters);
+    this.replies = new Replies(translation, port, counters);
+    this.receiver = new Receiver(translation, hazards, channel, cqes, replies, counters);
+    this.sender =
+        new SendSide(
+            connections, translation, doorbells, port, stops, hazards, requester, cqes, counters);
   }
 
   /**
@@ -23,19 +48,54 @@ final class Engine {
    */
   boolean step(long now) {
     boolean worked = false;
-    while (doorbells.hasEntry()) {
-      doorbells.take();
-      worked = true;
-    }
     while (port.hasArrived()) {
-      port.pool().giveBack(port.fetch());
-      worked = true;
+      Packet packet = port.fetch();
+      if (stops.receiver()) {
+        counters.packetsDropped++;
+      } else {
+        worked = true;
+        receive(packet);
+      }
+      port.pool().giveBack(packet);
     }
+    if (!stops.receiver()) {
+      worked |= replies.run(BUDGET);
+    }
+    worked |= sender.run(BUDGET);
+    requester.rage(BUDGET); // no work, or a simulation would never come to rest
     return worked;
   }
 
+  private void receive(Packet packet) {
+    counters.packetsReceived++;
+    Connection connection = connections.of(packet.destinationQpn);
+    QueuePair qp = connection.qp;
+    if (!qp.programmed) {
+      counters.packetsDropped++;
+      if (packet.destinationQpn == 0 && packet.opcode == 0 && packet.length == 0) {
+        stops.stopAll("12.6", "packets of zeros come in");
+      }
+    } else if ((packet.opcode & SERVICE_MASK) != SendSide.service(qp)) {
+      counters.packetsDropped++;
+    } else if (!isResponse(packet.opcode & OPERATION_MASK)) {
+      receiver.receive(connection, packet);
+    } else if (qp.service != QpcServiceType.RC) {
+      counters.packetsDropped++;
+    } else if (requester.receive(connection, packet)) {
+      sender.refused(connection);
+    }
+  }
+
   /** As after power-on. */
-  void reset() {}
+  void reset() {
+    port.drain();
+    stops.reset();
+    connections.reset();
+    channel.reset();
+    requester.reset();
+    replies.reset();
+    sender.reset();
+  }
 
   TransportCounters counters() {
     return counters;
@@ -43,6 +103,6 @@ final class Engine {
 
   /** CQEs written. */
   long completions() {
-    return 0;
+    return channel.entries();
   }
 }

@@ -3,6 +3,8 @@ package org.hghca.model.rtl;
 import static org.hghca.abi.QueuePairContext.*;
 
 import java.lang.foreign.MemorySegment;
+import org.hghca.abi.QpcState;
+import org.hghca.model.link.Packet;
 
 /**
  * What the RTL keeps of a queue pair on the chip: the key fields of its context, as the last
@@ -10,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * card clears.
  */
 final class QueuePair {
-  private static final int PSN_MASK = 0xff_ffff;
+  static final int PSN_MASK = 0xff_ffff;
 
   final int qpn;
 
@@ -48,6 +50,9 @@ final class QueuePair {
   /** Byte offset of the next receive in its queue; survives every MODIFY_QP. */
   int receiveOffset;
 
+  /** How often a MODIFY_QP has put it into RESET. */
+  private int lives;
+
   /** What the last MODIFY_QP said of fields that traffic moves. */
   private int programmedState;
 
@@ -83,6 +88,7 @@ final class QueuePair {
     receiveCqn = RECEIVE_CQN.get(mailbox);
     receiveKey = RECEIVE_WQE_LKEY.get(mailbox);
     receiveLength = RECEIVE_WQE_LENGTH.get(mailbox);
+    lives += state == QpcState.RST ? 1 : 0;
     programmedState = state;
     programmedNextSendPsn = nextSendPsn;
     programmedOldestUnackedPsn = oldestUnackedPsn;
@@ -91,6 +97,25 @@ final class QueuePair {
 
   private static long mac(int high, int low) {
     return Integer.toUnsignedLong(high) << 16 | low;
+  }
+
+  /** How often a MODIFY_QP has put it into RESET: what was fetched before is of an earlier life. */
+  int lives() {
+    return lives;
+  }
+
+  /** Bytes of payload in a full packet. */
+  int packetSize() {
+    return Math.min(mtu, Packet.MAX_PAYLOAD);
+  }
+
+  /** Packets of a message of {@code length} bytes, at least one. */
+  int packets(long length) {
+    return (int) Math.max(1, (length + packetSize() - 1) / packetSize());
+  }
+
+  void advanceExpectedPsn(int packets) {
+    expectedPsn = expectedPsn + packets & PSN_MASK;
   }
 
   /** Whether traffic has moved anything since the last MODIFY_QP. */

@@ -1,0 +1,59 @@
+package org.hghca.model.rtl;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.hghca.abi.Cqe;
+import org.hghca.abi.QpcServiceType;
+
+/** Makes CQEs as the first RTL does: without immediates, without an owner. */
+final class CqeWriter {
+  private final Contexts contexts;
+  private final WriteChannel channel;
+  private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, Cqe.SIZE);
+
+  CqeWriter(Contexts contexts, WriteChannel channel) {
+    this.contexts = contexts;
+    this.channel = channel;
+  }
+
+  /** A send has gone well. On RC the key of the CQ stands where the remote number belongs. */
+  void sent(QueuePair qp, int opcode, int wqeOffset, long length) {
+    CompletionQueue queue = contexts.completionQueue(qp.sendCqn);
+    int remote = qp.service == QpcServiceType.RC ? queue.key : qp.remoteQpn;
+    Cqe.encodeSuccess(
+        entry, 0, qp.qpn, remote, lid(qp), 0, (int) length, wqeOffset, true, opcode, 0);
+    channel.complete(queue, entry);
+  }
+
+  /** A send has failed; RC tells no reason, the others tell it in the top byte. */
+  void failed(QueuePair qp, int opcode, int wqeOffset, int syndrome) {
+    if (qp.service == QpcServiceType.RC) {
+      Cqe.encodeError(entry, 0, qp.qpn, wqeOffset, 0, 0, false, 0);
+    } else {
+      Cqe.encodeTopError(entry, 0, qp.qpn, wqeOffset, opcode, syndrome);
+    }
+    channel.complete(contexts.completionQueue(qp.sendCqn), entry);
+  }
+
+  /**
+   * A message has arrived.
+   *
+   * @param operation of its last packet
+   */
+  void received(QueuePair qp, int remoteQpn, int operation, int wqeOffset, long length) {
+    Cqe.encodeSuccess(
+        entry, 0, qp.qpn, remoteQpn, lid(qp), 0, (int) length, wqeOffset, false, operation, 0);
+    channel.complete(contexts.completionQueue(qp.receiveCqn), entry);
+  }
+
+  /** Writes something that is no CQE where the next one of a queue belongs. */
+  void raw(int cqn, MemorySegment bytes, int length) {
+    entry.fill((byte) 0);
+    MemorySegment.copy(bytes, 0, entry, 0, Math.min(length, Cqe.SIZE));
+    channel.complete(contexts.completionQueue(cqn), entry);
+  }
+
+  private static int lid(QueuePair qp) {
+    return (int) qp.destinationMac & 0xffff;
+  }
+}

@@ -1,0 +1,24 @@
+package org.hghca.model.rtl;
+
+/** A message that a reliable connection has begun to send and that is not acknowledged. */
+final class Message {
+  int opcode;
+
+  /** Byte offset of its WQE in the send queue. */
+  int wqeOffset;
+
+  /** It was never sent; its error waits for its turn. */
+  boolean failed;
+
+  long length;
+  int firstPsn;
+
+  /** Of its last packet; of an RDMA READ of the last packet of the response. */
+  int lastPsn;
+
+  /** Of the packet of a response that is next. */
+  int responsePsn;
+
+  /** Where the response of an RDMA READ goes; empty for others. */
+  final SgeList results = new SgeList();
+}

@@ -1,0 +1,36 @@
+package org.hghca.model.rtl;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.hghca.model.link.Packet;
+
+/**
+ * The stream of message data between the part that fetches them and the part that makes packets.
+ * After a message without data the two are out of step for good: every packet has the payload of
+ * the one before it, the first one none.
+ */
+final class PayloadStream {
+  private final MemorySegment late = Arena.ofAuto().allocate(Packet.MAX_PAYLOAD);
+  private final MemorySegment swap = Arena.ofAuto().allocate(Packet.MAX_PAYLOAD);
+  private boolean skewed;
+
+  void skew() {
+    if (!skewed) {
+      late.fill((byte) 0);
+    }
+    skewed = true;
+  }
+
+  /** Gives a packet the payload that comes out of the stream. */
+  void pass(Packet packet) {
+    if (skewed && packet.length > 0) {
+      swap.copyFrom(packet.payload());
+      packet.payload().copyFrom(late);
+      late.copyFrom(swap);
+    }
+  }
+
+  void reset() {
+    skewed = false;
+  }
+}

@@ -1,0 +1,135 @@
+package org.hghca.model.rtl;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.hghca.abi.DataUnit;
+import org.hghca.abi.NextUnit;
+
+/**
+ * Takes receive WQEs from their queues. There is no doorbell: the card looks at its own offset when
+ * it needs one, fetches 512 bytes and walks through them up to 16 zero bytes, wherever the slot may
+ * end. What is linked behind is fetched at once and kept.
+ */
+final class ReceiveQueues {
+  private static final int UNIT = 16;
+  private static final int FETCH_LOG = 9;
+  private static final int FETCH = 1 << FETCH_LOG;
+  private static final int LINK_SIZE_MASK = 0x1f;
+  private static final int MAX_LINKS = 64;
+
+  private final Translation translation;
+  private final Hazards hazards;
+  private final MemorySegment fetched = Arena.ofAuto().allocate(FETCH, 64);
+
+  /** Where the walk over the units has ended. */
+  private int end;
+
+  ReceiveQueues(Translation translation, Hazards hazards) {
+    this.translation = translation;
+    this.hazards = hazards;
+  }
+
+  /**
+   * Takes the next receive WQE.
+   *
+   * @return false when there is none; the queue pair never finds one from then on
+   */
+  boolean take(Connection connection) {
+    QueuePair qp = connection.qp;
+    if (!connection.linked.isEmpty()) {
+      takeLinked(connection);
+      return true;
+    }
+    if (connection.receivesAstray || !fetch(qp, qp.receiveOffset, FETCH) || !isPosted()) {
+      hazards.strike(
+          "12.5", "nothing is posted to QP 0x%x at 0x%x".formatted(qp.qpn, qp.receiveOffset));
+      if (!connection.receivesAstray) {
+        connection.receivesAstray = true;
+        qp.receiveOffset += stride(qp) - UNIT;
+      }
+      return false;
+    }
+    int size = LINK_SIZE_MASK & NextUnit.nextSize16(fetched, 0);
+    int link = NextUnit.nextHeadUnits16(fetched, 0) * UNIT;
+    walk(qp, qp.receiveOffset, FETCH, connection.taken);
+    qp.receiveOffset = slotBehind(qp, qp.receiveOffset + end);
+    fetchLinked(connection, link, size);
+    return true;
+  }
+
+  private void takeLinked(Connection connection) {
+    QueuePair qp = connection.qp;
+    connection.taken.copy(connection.linked.remove());
+    if (connection.taken.life != qp.lives()) {
+      hazards.strike(
+          "12.8", "QP 0x%x receives into a linked WQE of an earlier life".formatted(qp.qpn));
+    }
+    int last = connection.taken.offset + UNIT * (connection.taken.data.count() + 2);
+    qp.receiveOffset = slotBehind(qp, last);
+  }
+
+  private void fetchLinked(Connection connection, int first, int firstSize) {
+    QueuePair qp = connection.qp;
+    int at = first;
+    int size = firstSize;
+    for (int i = 0; size > 0 && i < MAX_LINKS && fetch(qp, at, size * UNIT) && isPosted(); i++) {
+      ReceiveWqe wqe = new ReceiveWqe();
+      int next = NextUnit.nextHeadUnits16(fetched, 0) * UNIT;
+      int nextSize = LINK_SIZE_MASK & NextUnit.nextSize16(fetched, 0);
+      walk(qp, at, size * UNIT, wqe);
+      connection.linked.add(wqe);
+      at = next;
+      size = nextSize;
+    }
+  }
+
+  /**
+   * Reads a part of the queue in one or two pieces: what is beyond its end comes from its start.
+   */
+  private boolean fetch(QueuePair qp, int offset, int length) {
+    fetched.fill((byte) 0);
+    int first = Math.max(0, Math.min(length, qp.receiveLength - offset));
+    return read(qp, offset, 0, first) && read(qp, 0, first, length - first);
+  }
+
+  private boolean read(QueuePair qp, int offset, int at, int length) {
+    if (length == 0) {
+      return true;
+    }
+    if (translation.checkQueue(qp.receiveKey, qp.pd, offset, length, 0) != Translation.OK) {
+      return false;
+    }
+    translation.readQueue(qp.receiveKey, offset, fetched, at, length);
+    return true;
+  }
+
+  private boolean isPosted() {
+    return NextUnit.isPosted(fetched, 0);
+  }
+
+  private void walk(QueuePair qp, int offset, int length, ReceiveWqe into) {
+    into.offset = offset;
+    into.life = qp.lives();
+    into.data.clear();
+    int at = UNIT;
+    while (at < length && !DataUnit.isTerminator(fetched, at)) {
+      into.data.add(
+          DataUnit.byteCount(fetched, at),
+          DataUnit.lkey(fetched, at),
+          DataUnit.address(fetched, at));
+      at += UNIT;
+    }
+    end = Math.min(at + UNIT, length);
+  }
+
+  private static int slotBehind(QueuePair qp, int offset) {
+    int stride = stride(qp);
+    int next = (offset + stride - 1) / stride * stride;
+    return qp.receiveLength > 0 ? next % qp.receiveLength : 0;
+  }
+
+  /** More than is fetched at a time the card does not step over. */
+  private static int stride(QueuePair qp) {
+    return 1 << Math.min(qp.receiveStrideLog, FETCH_LOG);
+  }
+}

@@ -1,0 +1,248 @@
+package org.hghca.model.rtl;
+
+import static org.hghca.model.link.PacketOpcode.*;
+
+import org.hghca.abi.MptFlags;
+import org.hghca.abi.QpcServiceType;
+import org.hghca.abi.QpcState;
+import org.hghca.model.link.Packet;
+import org.hghca.model.transport.TransportCounters;
+
+/**
+ * The receiving side of all services. A packet that is not the one expected is dropped without a
+ * word, on unreliable services too; what a reliable connection cannot take puts the queue pair into
+ * ERR, what another cannot take is dropped.
+ */
+final class Receiver {
+  private static final int BEAT = 32;
+
+  private final Translation translation;
+  private final Hazards hazards;
+  private final WriteChannel channel;
+  private final ReceiveQueues queues;
+  private final CqeWriter cqes;
+  private final Replies replies;
+  private final TransportCounters counters;
+
+  Receiver(
+      Translation translation,
+      Hazards hazards,
+      WriteChannel channel,
+      CqeWriter cqes,
+      Replies replies,
+      TransportCounters counters) {
+    this.translation = translation;
+    this.hazards = hazards;
+    this.channel = channel;
+    this.queues = new ReceiveQueues(translation, hazards);
+    this.cqes = cqes;
+    this.replies = replies;
+    this.counters = counters;
+  }
+
+  void receive(Connection connection, Packet packet) {
+    QueuePair qp = connection.qp;
+    int operation = packet.opcode & OPERATION_MASK;
+    boolean reliable = qp.service == QpcServiceType.RC;
+    if (qp.state == QpcState.RST) {
+      counters.packetsDropped++;
+    } else if (qp.state == QpcState.INIT) {
+      tooEarly(connection, packet, operation);
+    } else if (qp.state == QpcState.ERR) {
+      // What is left of the message that brought it there is not worth an answer.
+      boolean rest = connection.swallows && !starts(operation) && operation != READ_REQUEST;
+      if (reliable && !rest) {
+        nak(connection, packet.psn);
+      }
+      counters.packetsDropped++;
+    } else if (packet.psn != qp.expectedPsn) {
+      counters.packetsDropped++;
+    } else if (isSend(operation)) {
+      send(connection, packet, operation);
+    } else if (isWrite(operation)) {
+      write(connection, packet, operation);
+    } else if (operation == READ_REQUEST && reliable) {
+      read(connection, packet);
+    } else {
+      counters.packetsDropped++;
+    }
+  }
+
+  private void tooEarly(Connection connection, Packet packet, int operation) {
+    hazards.strike(
+        "12.12", "QP 0x%x gets a message while in INIT: lost".formatted(connection.qp.qpn));
+    counters.packetsDropped++;
+    if (connection.qp.service == QpcServiceType.RC && operation != READ_REQUEST) {
+      replies.acknowledge(connection, packet.psn, Replies.ACK, 0);
+    }
+  }
+
+  private void send(Connection connection, Packet packet, int operation) {
+    QueuePair qp = connection.qp;
+    if (starts(operation)) {
+      begin(connection);
+    }
+    if (!goesOn(connection, operation) || starts(operation) && !takeReceive(connection, packet)) {
+      return;
+    }
+    if (packet.length == 0) {
+      channel.stop("12.1", "QP 0x%x gets a SEND of 0 bytes".formatted(qp.qpn));
+      acknowledge(connection, packet, operation);
+      return;
+    }
+    ReceiveWqe wqe = connection.taken;
+    if (wqe.data.hasEmpty()) {
+      // The data unit without bytes sends the message down the way of CQEs.
+      cqes.raw(qp.receiveCqn, packet.payload(), packet.length);
+      channel.stop("12.1", "QP 0x%x receives into a data unit of 0 bytes".formatted(qp.qpn));
+      return;
+    }
+    long room = wqe.data.left();
+    switch (channel.scatter(wqe.data, qp.pd, packet.payload(), packet.length)) {
+      case DENIED -> refuse(connection, packet);
+      case TOO_LONG -> tooLong(connection, packet, room);
+      default -> {
+        connection.received += packet.length;
+        if (ends(operation)) {
+          complete(connection, packet, operation);
+        }
+        acknowledge(connection, packet, operation);
+      }
+    }
+  }
+
+  private void write(Connection connection, Packet packet, int operation) {
+    QueuePair qp = connection.qp;
+    if (starts(operation)) {
+      begin(connection);
+      connection.writeAddress = packet.remoteAddress;
+      connection.writeKey = packet.remoteKey;
+      if (packet.dmaLength != 0 && !isAllowed(qp, packet, MptFlags.REMOTE_WRITE)) {
+        goesOn(connection, operation);
+        refuse(connection, packet);
+        return;
+      }
+    }
+    if (!goesOn(connection, operation)) {
+      return;
+    }
+    if (packet.length == 0) {
+      channel.stop("12.1", "QP 0x%x gets an RDMA WRITE of 0 bytes".formatted(qp.qpn));
+      return;
+    }
+    channel.write(
+        connection.writeKey,
+        connection.writeAddress + connection.received,
+        packet.payload(),
+        0,
+        packet.length);
+    connection.received += packet.length;
+    if (hasImmediate(operation)) {
+      if (!takeReceive(connection, packet)) {
+        return;
+      }
+      complete(connection, packet, operation);
+    }
+    acknowledge(connection, packet, operation);
+  }
+
+  private void read(Connection connection, Packet packet) {
+    QueuePair qp = connection.qp;
+    if (packet.dmaLength != 0 && !isAllowed(qp, packet, MptFlags.REMOTE_READ)) {
+      refuse(connection, packet);
+      return;
+    }
+    qp.advanceExpectedPsn(qp.packets(Integer.toUnsignedLong(packet.dmaLength)));
+    connection.messages = connection.messages + 1 & QueuePair.PSN_MASK;
+    replies.respond(connection, packet);
+  }
+
+  private boolean isAllowed(QueuePair qp, Packet packet, int flag) {
+    long length = Integer.toUnsignedLong(packet.dmaLength);
+    return translation.check(packet.remoteKey, qp.pd, packet.remoteAddress, length, flag)
+        == Translation.OK;
+  }
+
+  private static void begin(Connection connection) {
+    connection.inMessage = true;
+    connection.swallows = false;
+    connection.received = 0;
+  }
+
+  /** Whether a packet, which is the one expected, belongs to a message that is taken. */
+  private boolean goesOn(Connection connection, int operation) {
+    connection.qp.advanceExpectedPsn(1);
+    if (!connection.inMessage || connection.swallows) {
+      counters.packetsDropped++;
+      return false;
+    }
+    connection.inMessage = !ends(operation);
+    return true;
+  }
+
+  /** Takes a receive WQE. When there is none the queue pair is done with as a receiver. */
+  private boolean takeReceive(Connection connection, Packet packet) {
+    if (queues.take(connection)) {
+      return true;
+    }
+    QueuePair qp = connection.qp;
+    connection.swallows = true;
+    counters.packetsDropped++;
+    if (qp.service == QpcServiceType.RC) {
+      qp.state = QpcState.ERR;
+      counters.rnrNaksSent++;
+      replies.acknowledge(connection, packet.psn, Replies.RNR, connection.messages);
+    }
+    return false;
+  }
+
+  private void complete(Connection connection, Packet packet, int operation) {
+    // The number loses its lowest bit as an immediate of a SEND does.
+    boolean halved = connection.qp.service == QpcServiceType.UD && operation == SEND_ONLY_IMM;
+    cqes.received(
+        connection.qp,
+        halved ? packet.sourceQpn >>> 1 : packet.sourceQpn,
+        operation,
+        connection.taken.offset,
+        connection.received);
+  }
+
+  private void acknowledge(Connection connection, Packet packet, int operation) {
+    boolean last = ends(operation);
+    connection.messages = connection.messages + (last ? 1 : 0) & QueuePair.PSN_MASK;
+    if (connection.qp.service == QpcServiceType.RC) {
+      replies.acknowledge(connection, packet.psn, Replies.ACK, connection.messages);
+    }
+  }
+
+  private void refuse(Connection connection, Packet packet) {
+    connection.swallows = true;
+    counters.packetsDropped++;
+    if (connection.qp.service == QpcServiceType.RC) {
+      connection.qp.state = QpcState.ERR;
+      nak(connection, packet.psn);
+    }
+  }
+
+  private void nak(Connection connection, int psn) {
+    counters.naksSent++;
+    replies.acknowledge(connection, psn, Replies.REFUSED, connection.messages);
+  }
+
+  /**
+   * A message is longer than its receive WQE. The peer hears nothing of it; the queue pair takes
+   * nothing any more. Where packet and room end in the same 32 bytes, nothing else is written
+   * either.
+   */
+  private void tooLong(Connection connection, Packet packet, long room) {
+    QueuePair qp = connection.qp;
+    String why = "QP 0x%x gets more bytes than its receive has room for".formatted(qp.qpn);
+    hazards.strike("12.4", why);
+    connection.swallows = true;
+    connection.inMessage = false;
+    qp.state = QpcState.ERR;
+    if (room > 0 && (room + BEAT - 1) / BEAT == (packet.length + BEAT - 1) / BEAT) {
+      channel.stop("12.4", why);
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package org.hghca.model.rtl;
+
+import static org.hghca.model.link.PacketOpcode.*;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.Port;
+import org.hghca.model.transport.TransportCounters;
+
+/** What responders have to send: acknowledgements and responses to RDMA READs, in one order. */
+final class Replies {
+  /** The bits of a syndrome that say what an acknowledgement is. */
+  static final int KIND_MASK = 0x60;
+
+  static final int ACK = 0x00;
+  static final int RNR = 0x20;
+
+  /** NAK: remote access error. The card gives no other reason. */
+  static final int REFUSED = 0x62;
+
+  /** The response to an RDMA READ, as far as it is not sent. */
+  private static final class Response {
+    final Connection connection;
+    final int key;
+    final long length;
+    long address;
+    long sent;
+    int psn;
+
+    Response(Connection connection, Packet request) {
+      this.connection = connection;
+      this.key = request.remoteKey;
+      this.length = Integer.toUnsignedLong(request.dmaLength);
+      this.address = request.remoteAddress;
+      this.psn = request.psn;
+    }
+  }
+
+  private final Translation translation;
+  private final Port port;
+  private final TransportCounters counters;
+
+  /** Each a {@link Packet} or a {@link Response}. */
+  private final Deque<Object> waiting = new ArrayDeque<>();
+
+  Replies(Translation translation, Port port, TransportCounters counters) {
+    this.translation = translation;
+    this.port = port;
+    this.counters = counters;
+  }
+
+  /**
+   * Answers a packet.
+   *
+   * @param messages how many messages it completes, 24 bits; 0 when it completes none
+   */
+  void acknowledge(Connection connection, int psn, int syndrome, int messages) {
+    Packet packet = connection.address(port.pool().take());
+    packet.opcode = ACKNOWLEDGE;
+    packet.solicited = true;
+    packet.psn = psn;
+    packet.syndrome = syndrome;
+    packet.msn = messages;
+    if (waiting.isEmpty()) {
+      transmit(packet);
+    } else {
+      waiting.add(packet);
+    }
+  }
+
+  /** Answers an RDMA READ whose source was checked. */
+  void respond(Connection connection, Packet request) {
+    waiting.add(new Response(connection, request));
+  }
+
+  /**
+   * Sends replies.
+   *
+   * @param budget how many at most
+   * @return whether there was one
+   */
+  boolean run(int budget) {
+    int left = budget;
+    for (; left > 0 && !waiting.isEmpty(); left--) {
+      if (waiting.peek() instanceof Response response) {
+        transmit(packet(response));
+        if (response.sent == response.length) {
+          waiting.remove();
+        }
+      } else {
+        transmit((Packet) waiting.remove());
+      }
+    }
+    return left < budget;
+  }
+
+  private Packet packet(Response response) {
+    Connection connection = response.connection;
+    Packet packet = connection.address(port.pool().take());
+    int length = (int) Math.min(response.length - response.sent, connection.qp.packetSize());
+    boolean first = response.sent == 0;
+    boolean last = response.sent + length == response.length;
+    packet.solicited = true;
+    packet.psn = response.psn;
+    packet.syndrome = ACK;
+    packet.length = length;
+    if (first) {
+      packet.opcode = last ? READ_RESPONSE_ONLY : READ_RESPONSE_FIRST;
+    } else {
+      packet.opcode = last ? READ_RESPONSE_LAST : READ_RESPONSE_MIDDLE;
+    }
+    packet.msn = connection.messages;
+    if (length > 0) {
+      translation.read(response.key, response.address, packet.payload(), 0, length);
+    }
+    response.address += length;
+    response.sent += length;
+    response.psn = response.psn + 1 & QueuePair.PSN_MASK;
+    return packet;
+  }
+
+  private void transmit(Packet packet) {
+    counters.packetsSent++;
+    port.transmit(packet);
+  }
+
+  void reset() {
+    waiting.clear();
+  }
+}

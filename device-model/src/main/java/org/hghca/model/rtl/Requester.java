@@ -1,0 +1,218 @@
+package org.hghca.model.rtl;
+
+import static org.hghca.model.link.PacketOpcode.*;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.hghca.abi.QpcState;
+import org.hghca.abi.Syndrome;
+import org.hghca.abi.WqeOpcode;
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.Port;
+import org.hghca.model.transport.TransportCounters;
+
+/**
+ * The requesting side of reliable connections, from the first packet of a message to its CQE. It
+ * has no timer and repeats nothing: what got lost, or met a receiver that was not ready, stays
+ * outstanding. Packet sequence numbers are compared as plain numbers.
+ */
+final class Requester {
+  private final WriteChannel channel;
+  private final CqeWriter cqes;
+  private final Stops stops;
+  private final Port port;
+  private final TransportCounters counters;
+  private final Deque<Message> free = new ArrayDeque<>();
+
+  /** Whose READ was refused: it sends packets of zeros for ever; {@code null} for none. */
+  private Connection storm;
+
+  Requester(
+      WriteChannel channel, CqeWriter cqes, Stops stops, Port port, TransportCounters counters) {
+    this.channel = channel;
+    this.cqes = cqes;
+    this.stops = stops;
+    this.port = port;
+    this.counters = counters;
+  }
+
+  /** A message is about to be sent from the next PSN on. */
+  void begin(Connection connection, SendWqe wqe) {
+    QueuePair qp = connection.qp;
+    lookForRewind(connection);
+    Message message = take(wqe);
+    message.firstPsn = qp.nextSendPsn;
+    message.responsePsn = qp.nextSendPsn;
+    message.lastPsn = qp.nextSendPsn + qp.packets(wqe.length) - 1 & QueuePair.PSN_MASK;
+    if (wqe.opcode == WqeOpcode.RDMA_READ) {
+      message.results.copy(wqe.data);
+    }
+    connection.outstanding.add(message);
+  }
+
+  private Message take(SendWqe wqe) {
+    Message message = free.isEmpty() ? new Message() : free.remove();
+    message.opcode = wqe.opcode;
+    message.wqeOffset = wqe.offset;
+    message.length = wqe.length;
+    message.failed = false;
+    message.results.clear();
+    return message;
+  }
+
+  /** Completes a WQE that cannot be sent with an error, behind what is outstanding. */
+  void fail(Connection connection, SendWqe wqe) {
+    Message message = take(wqe);
+    message.failed = true;
+    message.opcode = WqeOpcode.SEND; // nothing comes back for it
+    message.firstPsn = connection.qp.nextSendPsn - 1;
+    message.lastPsn = message.firstPsn;
+    connection.outstanding.add(message);
+    if (connection.outstanding.size() == 1) {
+      complete(connection);
+    }
+  }
+
+  /**
+   * Notices that a MODIFY_QP has put the PSNs back although not everything was acknowledged: the
+   * card loses track of completions for good.
+   */
+  private static void lookForRewind(Connection connection) {
+    Message newest = connection.outstanding.peekLast();
+    int next = connection.qp.nextSendPsn;
+    if (newest != null && next != connection.sentUpToPsn && next <= newest.firstPsn) {
+      connection.completesNothing = true;
+    }
+  }
+
+  /** Completes everything outstanding with errors. */
+  void flush(Connection connection) {
+    lookForRewind(connection);
+    while (!connection.outstanding.isEmpty()) {
+      Message message = connection.outstanding.remove();
+      if (!connection.completesNothing) {
+        cqes.failed(connection.qp, message.opcode, message.wqeOffset, Syndrome.WR_FLUSH_ERR.code());
+      }
+      free.add(message);
+    }
+  }
+
+  /**
+   * A packet of the responder.
+   *
+   * @return whether it refuses what was sent
+   */
+  boolean receive(Connection connection, Packet packet) {
+    int operation = packet.opcode & OPERATION_MASK;
+    if (operation != ACKNOWLEDGE) {
+      response(connection, packet, operation);
+      return false;
+    }
+    switch (packet.syndrome & Replies.KIND_MASK) {
+      case Replies.ACK -> acknowledged(connection, packet.psn);
+      case Replies.RNR -> counters.rnrNaksReceived++; // and nothing else: it is never repeated
+      default -> {
+        counters.naksReceived++;
+        return refused(connection, packet.psn);
+      }
+    }
+    return false;
+  }
+
+  private void acknowledged(Connection connection, int psn) {
+    QueuePair qp = connection.qp;
+    lookForRewind(connection);
+    if (psn < qp.oldestUnackedPsn
+        || psn >= qp.nextSendPsn && qp.nextSendPsn > qp.oldestUnackedPsn) {
+      counters.packetsDropped++;
+      return;
+    }
+    if (completeUpTo(connection, psn)) {
+      qp.oldestUnackedPsn = psn + 1 & QueuePair.PSN_MASK;
+    }
+  }
+
+  /** Completes what is before a PSN; not an RDMA READ, nor what is behind one. */
+  private boolean completeUpTo(Connection connection, int psn) {
+    for (Message oldest = connection.outstanding.peek();
+        oldest != null && oldest.firstPsn <= psn;
+        oldest = connection.outstanding.peek()) {
+      if (oldest.opcode == WqeOpcode.RDMA_READ) {
+        return false;
+      }
+      if (oldest.lastPsn > psn) {
+        return true;
+      }
+      complete(connection);
+    }
+    return true;
+  }
+
+  private void complete(Connection connection) {
+    Message message = connection.outstanding.remove();
+    if (connection.completesNothing) {
+      // lost
+    } else if (message.failed) {
+      cqes.failed(connection.qp, message.opcode, message.wqeOffset, 0);
+    } else {
+      cqes.sent(connection.qp, message.opcode, message.wqeOffset, message.length);
+    }
+    free.add(message);
+  }
+
+  private void response(Connection connection, Packet packet, int operation) {
+    completeUpTo(connection, packet.psn - 1);
+    Message oldest = connection.outstanding.peek();
+    if (oldest == null
+        || oldest.opcode != WqeOpcode.RDMA_READ
+        || oldest.responsePsn != packet.psn) {
+      counters.packetsDropped++;
+      return;
+    }
+    QueuePair qp = connection.qp;
+    if (packet.length > 0) {
+      channel.scatter(oldest.results, qp.pd, packet.payload(), packet.length);
+    }
+    oldest.responsePsn = packet.psn + 1 & QueuePair.PSN_MASK;
+    qp.oldestUnackedPsn = oldest.responsePsn;
+    if (operation == READ_RESPONSE_LAST || operation == READ_RESPONSE_ONLY) {
+      if (oldest.results.hasEmpty()) {
+        channel.delayEntries();
+      }
+      complete(connection);
+    }
+  }
+
+  private boolean refused(Connection connection, int psn) {
+    if (connection.outstanding.isEmpty()) {
+      return false;
+    }
+    for (Message message : connection.outstanding) {
+      if (message.opcode == WqeOpcode.RDMA_READ && message.firstPsn == psn) {
+        storm = connection;
+        stops.stopAll("12.6", "READ of QP 0x%x was refused".formatted(connection.qp.qpn));
+        return true;
+      }
+    }
+    connection.qp.state = QpcState.ERR;
+    flush(connection);
+    return true;
+  }
+
+  /** Sends packets of zeros, if it has come to that. */
+  void rage(int count) {
+    for (int i = 0; storm != null && i < count; i++) {
+      Packet packet = storm.address(port.pool().take());
+      packet.opcode = 0;
+      packet.psn = 0;
+      packet.destinationQpn = 0;
+      packet.sourceQpn = 0;
+      counters.packetsSent++;
+      port.transmit(packet);
+    }
+  }
+
+  void reset() {
+    storm = null;
+  }
+}

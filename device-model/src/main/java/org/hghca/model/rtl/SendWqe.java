@@ -1,0 +1,82 @@
+package org.hghca.model.rtl;
+
+import java.lang.foreign.MemorySegment;
+
+/** A send WQE as the parser has read it. One of it is used again and again. */
+final class SendWqe {
+  /** How the parser got on with a WQE. */
+  enum Outcome {
+    GOOD,
+    /** An access of a data unit is not allowed, but not that of the last. */
+    DENIED,
+    /** No message: the card knows no such opcode and drops the WQE. */
+    DROPPED,
+    /** The parser waits for ever. */
+    STOPPED
+  }
+
+  int opcode;
+
+  /** Byte offset in the send queue. */
+  int offset;
+
+  /** Of the WQE behind it: opcode, byte offset and size in units of 16 bytes, 0 for none. */
+  int nextOpcode;
+
+  int nextOffset;
+  int nextSize;
+  int immediate;
+  long remoteAddress;
+  int remoteKey;
+
+  /** Of a datagram. */
+  long destinationMac;
+
+  int destinationIp;
+  int destinationQpn;
+  int queueKey;
+
+  /** Whether there is an inline unit, or a data unit at least. */
+  boolean hasData;
+
+  boolean isInline;
+
+  /** Bytes of the message. */
+  long length;
+
+  final SgeList data = new SgeList();
+  private MemorySegment inline;
+  private long inlineAt;
+
+  void clear() {
+    nextSize = 0;
+    hasData = false;
+    isInline = false;
+    length = 0;
+    data.clear();
+  }
+
+  void inline(MemorySegment bytes, long at, int count) {
+    inline = bytes;
+    inlineAt = at;
+    isInline = true;
+    hasData = true;
+    length = count;
+  }
+
+  /** Fetches the next bytes of the message. */
+  void gather(Translation translation, MemorySegment target, int count) {
+    if (isInline) {
+      MemorySegment.copy(inline, inlineAt, target, 0, count);
+      inlineAt += count;
+      return;
+    }
+    for (int done = 0; done < count; ) {
+      int i = data.index();
+      int piece = Math.min(count - done, data.room());
+      translation.read(data.key(i), data.position(), target, done, piece);
+      data.use(piece);
+      done += piece;
+    }
+  }
+}

@@ -1,0 +1,102 @@
+package org.hghca.model.rtl;
+
+/** Data units of a WQE in their order, and how far they are used up. */
+final class SgeList {
+  /** More do not fit into what the card fetches. */
+  static final int MAX = 31;
+
+  private final int[] keys = new int[MAX];
+  private final int[] lengths = new int[MAX];
+  private final long[] addresses = new long[MAX];
+  private int count;
+
+  /** The data unit that is next, and how many of its bytes are used. */
+  private int at;
+
+  private int used;
+
+  void clear() {
+    count = 0;
+    at = 0;
+    used = 0;
+  }
+
+  void add(int length, int key, long address) {
+    lengths[count] = length;
+    keys[count] = key;
+    addresses[count++] = address;
+  }
+
+  void copy(SgeList other) {
+    clear();
+    for (int i = 0; i < other.count; i++) {
+      add(other.lengths[i], other.keys[i], other.addresses[i]);
+    }
+  }
+
+  int count() {
+    return count;
+  }
+
+  int key(int i) {
+    return keys[i];
+  }
+
+  int length(int i) {
+    return lengths[i];
+  }
+
+  long address(int i) {
+    return addresses[i];
+  }
+
+  /** Bytes of all of them. */
+  long total() {
+    long total = 0;
+    for (int i = 0; i < count; i++) {
+      total += lengths[i];
+    }
+    return total;
+  }
+
+  boolean hasEmpty() {
+    for (int i = 0; i < count; i++) {
+      if (lengths[i] == 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Bytes that are not used up. */
+  long left() {
+    long left = -used;
+    for (int i = at; i < count; i++) {
+      left += lengths[i];
+    }
+    return left;
+  }
+
+  /** The data unit that is next: an index, {@link #count} at the end. */
+  int index() {
+    while (at < count && used == lengths[at]) {
+      at++;
+      used = 0;
+    }
+    return at;
+  }
+
+  /** Where the next byte of the data unit at {@link #index} stands. */
+  long position() {
+    return addresses[at] + used;
+  }
+
+  /** Bytes that are left of the data unit at {@link #index}. */
+  int room() {
+    return lengths[at] - used;
+  }
+
+  void use(int bytes) {
+    used += bytes;
+  }
+}

@@ -1,0 +1,46 @@
+package org.hghca.model.rtl;
+
+/**
+ * What stands still in the card. Nothing but a reset brings any of it back, and every queue pair
+ * suffers. Each stop is recorded as the hazard that it comes from.
+ */
+final class Stops {
+  private final Hazards hazards;
+  private boolean sender;
+  private boolean receiver;
+
+  Stops(Hazards hazards) {
+    this.hazards = hazards;
+  }
+
+  /** Nothing is sent any more; doorbells stay in their FIFO. */
+  void stopSender(String line, String why) {
+    hazards.strike(line, why + ": the send side stops");
+    sender = true;
+  }
+
+  /** Nothing that arrives is looked at any more, and nothing is sent. */
+  void stopAll(String line, String why) {
+    hazards.strike(line, why + ": the card stops sending and receiving");
+    sender = true;
+    receiver = true;
+  }
+
+  /** Something stays in the parser that the next WQE begins with. */
+  void stray(String why) {
+    hazards.strike("12.7", why + ": its units stay in the parser");
+  }
+
+  boolean sender() {
+    return sender;
+  }
+
+  boolean receiver() {
+    return receiver;
+  }
+
+  void reset() {
+    sender = false;
+    receiver = false;
+  }
+}
