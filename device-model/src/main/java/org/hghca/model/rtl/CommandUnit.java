@@ -46,6 +46,7 @@ final class CommandUnit {
   private final ContextManager contexts;
   private final TranslationUnit translation;
   private final Hazards hazards;
+  private final boolean second;
   private final byte[] limits = HexFormat.of().parseHex(LIMITS);
   private final MemorySegment mailbox = Arena.ofAuto().allocate(MAILBOX_SIZE, 64);
   private boolean hung;
@@ -60,7 +61,8 @@ final class CommandUnit {
     this.contexts = contexts;
     this.translation = translation;
     this.hazards = hazards;
-    if (profile == HardwareProfile.R2) {
+    this.second = profile == HardwareProfile.R2;
+    if (second) {
       limits[LOG_QPS] = LOG_QUEUES_R2;
       limits[LOG_CQS] = LOG_QUEUES_R2;
     }
@@ -164,6 +166,9 @@ final class CommandUnit {
         }
       }
       case MAP_ICM, UNMAP_ICM -> {
+        if (second && command == HcrCommand.MAP_ICM && modifier != 1) {
+          return false; // it waits for the second half of the first entry
+        }
         if (opModifier == MapIcm.CONTEXTS) {
           return contexts.execute(command, opModifier, modifier, in, mailbox);
         }

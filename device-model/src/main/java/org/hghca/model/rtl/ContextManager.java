@@ -3,6 +3,7 @@ package org.hghca.model.rtl;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.CompletionQueueContext;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.InitHca;
 import org.hghca.abi.MapIcm;
@@ -14,7 +15,8 @@ import org.hghca.model.hca.HostMemory;
  * that never comes; the next one then pays for that.
  */
 final class ContextManager implements Contexts {
-  private static final int NUMBERS = 1 << 13;
+  private static final int NUMBERS_R1 = 1 << 13;
+  private static final int NUMBERS_R2 = 1 << 8;
   private static final int QPC_IMAGE = 164;
   private static final int CQC_IMAGE = 56;
   private static final int EQC_IMAGE = 48;
@@ -34,26 +36,36 @@ final class ContextManager implements Contexts {
 
   private final HostMemory host;
   private final Hazards hazards;
-  private final ContextMap icm = new ContextMap();
+  private final boolean second;
+
+  /** How many of each there are; of larger numbers only the low bits count. */
+  private final int numbers;
+
+  private final ContextMap icm;
   private final QueuePairImage images;
   private final MemorySegment buffer = Arena.ofAuto().allocate(2 * Beats.SIZE, 64);
   private final MemorySegment resized = Arena.ofAuto().allocate(2 * Beats.SIZE, 64);
-  private QueuePair[] queuePairs = new QueuePair[NUMBERS];
-  private CompletionQueue[] completionQueues = new CompletionQueue[NUMBERS];
+  private QueuePair[] queuePairs;
+  private CompletionQueue[] completionQueues;
   private Parser parser = Parser.READY;
 
   /** The number in the RESIZE_CQ that is not complete. */
   private int resizedCqn;
 
-  ContextManager(HostMemory host, Hazards hazards) {
+  ContextManager(HardwareProfile profile, HostMemory host, Hazards hazards) {
     this.host = host;
     this.hazards = hazards;
+    this.second = profile == HardwareProfile.R2;
+    this.numbers = second ? NUMBERS_R2 : NUMBERS_R1;
+    this.icm = new ContextMap(profile);
     this.images = new QueuePairImage(host);
+    this.queuePairs = new QueuePair[numbers];
+    this.completionQueues = new CompletionQueue[numbers];
   }
 
   @Override
   public QueuePair queuePair(int qpn) {
-    int number = qpn & NUMBERS - 1;
+    int number = qpn & numbers - 1;
     if (queuePairs[number] == null) {
       queuePairs[number] = new QueuePair(number);
     }
@@ -62,7 +74,7 @@ final class ContextManager implements Contexts {
 
   @Override
   public CompletionQueue completionQueue(int cqn) {
-    int number = cqn & NUMBERS - 1;
+    int number = cqn & numbers - 1;
     if (completionQueues[number] == null) {
       completionQueues[number] = new CompletionQueue(number);
     }
@@ -116,6 +128,10 @@ final class ContextManager implements Contexts {
             "2.3", "RESIZE_CQ 0x%x: the next context command is lost".formatted(modifier));
       }
       case QUERY_QP -> {
+        if (second) {
+          images.part(queuePair(modifier), mailbox);
+          return true;
+        }
         return images.query(queuePair(modifier), icm.queuePair(modifier), mailbox);
       }
       default -> modify(opModifier, modifier, mailbox);
@@ -189,9 +205,9 @@ final class ContextManager implements Contexts {
 
   /** As after power-on. */
   void reset() {
-    icm.close();
-    queuePairs = new QueuePair[NUMBERS];
-    completionQueues = new CompletionQueue[NUMBERS];
+    icm.reset();
+    queuePairs = new QueuePair[numbers];
+    completionQueues = new CompletionQueue[numbers];
     parser = Parser.READY;
   }
 }

@@ -1,23 +1,37 @@
 package org.hghca.model.rtl;
 
 import java.util.List;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.IcmChunk;
 import org.hghca.abi.InitHca;
 
-/** The context manager's maps of the tables of queue pairs, completion queues and event queues. */
+/**
+ * The context manager's maps of the tables of queue pairs, completion queues and event queues. The
+ * first RTL finds the table of an address by the bases, the second by bases and lengths; there a
+ * page that is mapped stays so.
+ */
 final class ContextMap {
-  private static final int QPC_STRIDE = 256;
-  private static final int CQC_STRIDE = 64;
-  private static final int EQC_STRIDE = 64;
+  private final HardwareProfile profile;
+  private final boolean byLength;
+  private final IcmTable queuePairs;
+  private final IcmTable completionQueues;
+  private final IcmTable eventQueues;
 
-  private final IcmTable queuePairs = new IcmTable(1024);
-  private final IcmTable completionQueues = new IcmTable(256);
-  private final IcmTable eventQueues = new IcmTable(1);
+  ContextMap(HardwareProfile profile) {
+    this.profile = profile;
+    this.byLength = profile == HardwareProfile.R2;
+    this.queuePairs = new IcmTable(profile.qpcCapacityPages());
+    this.completionQueues = new IcmTable(profile.cqcCapacityPages());
+    this.eventQueues = new IcmTable(profile.eqcCapacityPages());
+  }
 
   void initialize(InitHca tables) {
     queuePairs.base(tables.qpcBase());
     completionQueues.base(tables.cqcBase());
     eventQueues.base(tables.eqcBase());
+    queuePairs.size((long) profile.qpcEntrySize() << tables.logQps());
+    completionQueues.size((long) profile.cqcEntrySize() << tables.logCqs());
+    eventQueues.size((long) profile.eqcEntrySize() << tables.logEqs());
   }
 
   /**
@@ -29,6 +43,11 @@ final class ContextMap {
       IcmChunk chunk = chunks.get(i);
       IcmTable table = tableOf(chunk.virtualAddress());
       if (table == null) {
+        hazards.strike("3.3", "MAP_ICM of 0x%x is lost".formatted(chunk.virtualAddress()));
+        continue;
+      }
+      if (byLength) {
+        table.map(chunk.virtualAddress(), chunk.pageAddress(), 1);
         continue;
       }
       boolean neighbours = table == eventQueues && i % 2 == 1;
@@ -42,16 +61,20 @@ final class ContextMap {
 
   void unmap(long virtual, int count) {
     IcmTable table = tableOf(virtual);
-    if (table != null) {
+    if (table != null && !byLength) {
       table.unmap(virtual, count);
     }
   }
 
-  /** The table with the largest base up to an address; of equal ones the last. */
+  /**
+   * The table that holds an address, or that with the largest base up to it, the last of equals.
+   */
   private IcmTable tableOf(long virtual) {
     IcmTable found = null;
     for (IcmTable table : List.of(queuePairs, completionQueues, eventQueues)) {
-      if (Long.compareUnsigned(table.base(), virtual) <= 0
+      if (byLength) {
+        found = table.holds(virtual) ? table : found;
+      } else if (Long.compareUnsigned(table.base(), virtual) <= 0
           && (found == null || Long.compareUnsigned(table.base(), found.base()) >= 0)) {
         found = table;
       }
@@ -60,22 +83,30 @@ final class ContextMap {
   }
 
   long queuePair(int qpn) {
-    return queuePairs.address((long) qpn * QPC_STRIDE);
+    return queuePairs.address((long) qpn * profile.qpcEntrySize());
   }
 
   long completionQueue(int cqn) {
-    return completionQueues.address((long) cqn * CQC_STRIDE);
+    return completionQueues.address((long) cqn * profile.cqcEntrySize());
   }
 
   long eventQueue(int eqn) {
-    return eventQueues.address((long) eqn * EQC_STRIDE);
+    return eventQueues.address((long) eqn * profile.eqcEntrySize());
   }
 
   int pages() {
     return queuePairs.mappedPages() + completionQueues.mappedPages() + eventQueues.mappedPages();
   }
 
+  /** CLOSE_HCA. */
   void close() {
+    if (!byLength) {
+      reset();
+    }
+  }
+
+  /** As after power-on. */
+  void reset() {
     queuePairs.close();
     completionQueues.close();
     eventQueues.close();

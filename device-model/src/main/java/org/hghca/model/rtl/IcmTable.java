@@ -17,6 +17,7 @@ final class IcmTable {
 
   private final long[] pages;
   private long base;
+  private long size;
 
   /**
    * @param capacity pages, a power of two
@@ -33,6 +34,16 @@ final class IcmTable {
 
   long base() {
     return base;
+  }
+
+  /** Takes the table's length in bytes, which only {@link #holds} asks for. */
+  void size(long bytes) {
+    size = bytes;
+  }
+
+  /** Whether an address in ICM is the table's by its base and length. */
+  boolean holds(long virtual) {
+    return Long.compareUnsigned(virtual - base, size) < 0;
   }
 
   int capacity() {
@@ -71,6 +82,7 @@ final class IcmTable {
   /** Forgets the base and all pages. */
   void close() {
     base = 0;
+    size = 0;
     Arrays.fill(pages, NONE);
   }
 }

@@ -10,7 +10,9 @@ import org.hghca.abi.Mpt;
  * way.
  */
 final class KeyCache {
-  private static final int INDEX_MASK = 0x7fff;
+  /** Bytes of an entry in ICM. */
+  static final int ENTRY_SIZE = 64;
+
   private static final int SETS = 4096;
   private static final int WAYS = 2;
 
@@ -18,7 +20,7 @@ final class KeyCache {
   static final class Entry {
     private int index;
     private boolean dirty;
-    private final MemorySegment image = MemorySegment.ofArray(new byte[Mpt.LAYOUT.size()]);
+    private final MemorySegment image = MemorySegment.ofArray(new byte[ENTRY_SIZE]);
     int flags;
     int key;
     int pd;
@@ -37,20 +39,25 @@ final class KeyCache {
   }
 
   private final TableMemory table;
+  private final int indexMask;
   private final Entry[] lines = new Entry[SETS * WAYS];
 
-  KeyCache(TableMemory table) {
+  /**
+   * @param entries of the table, a power of two: as many low bits of a key are its index
+   */
+  KeyCache(TableMemory table, int entries) {
     this.table = table;
+    this.indexMask = entries - 1;
   }
 
   /** The entry of a key, by its low bits; good until the next call. */
   Entry get(int key) {
-    int index = key & INDEX_MASK;
+    int index = key & indexMask;
     Entry entry = find(index);
     if (entry == null) {
       entry = makeRoom(index);
       table.read(offset(index), entry.image);
-      Beats.reverse(entry.image, Mpt.LAYOUT.size());
+      Beats.reverse(entry.image, ENTRY_SIZE);
       entry.decode(entry.image);
     }
     return entry;
@@ -58,19 +65,19 @@ final class KeyCache {
 
   /** Takes a whole entry, which needs no look at the one before. */
   void replace(int number, MemorySegment mailbox) {
-    int index = number & INDEX_MASK;
+    int index = number & indexMask;
     Entry entry = find(index);
     if (entry == null) {
       entry = makeRoom(index);
     }
-    MemorySegment.copy(mailbox, 0, entry.image, 0, Mpt.LAYOUT.size());
+    MemorySegment.copy(mailbox, 0, entry.image, 0, ENTRY_SIZE);
     entry.decode(entry.image);
     entry.dirty = true;
   }
 
   /** Makes an entry one that suits no access. */
   void clear(int number) {
-    int index = number & INDEX_MASK;
+    int index = number & indexMask;
     Entry entry = find(index);
     if (entry == null) {
       entry = makeRoom(index);
@@ -96,7 +103,7 @@ final class KeyCache {
     int at = lines[set] == null ? set : set + WAYS - 1;
     Entry old = lines[at];
     if (old != null && old.dirty) {
-      Beats.reverse(old.image, Mpt.LAYOUT.size());
+      Beats.reverse(old.image, ENTRY_SIZE);
       table.write(offset(old.index), old.image);
     }
     Entry entry = old == null ? new Entry() : old;
@@ -107,7 +114,7 @@ final class KeyCache {
   }
 
   private static long offset(int index) {
-    return (long) index * Mpt.LAYOUT.size();
+    return (long) index * ENTRY_SIZE;
   }
 
   void reset() {

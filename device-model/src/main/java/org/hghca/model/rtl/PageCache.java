@@ -11,13 +11,13 @@ import java.util.Arrays;
  * taken, the one that was filled first gives way.
  */
 final class PageCache {
+  /** Bytes of an entry in ICM. */
+  static final int ENTRY_SIZE = Long.BYTES;
+
   private static final int ENTRIES = 4;
-  private static final int LINE_SIZE = ENTRIES * Long.BYTES;
+  private static final int LINE_SIZE = ENTRIES * ENTRY_SIZE;
   private static final int SETS = 512;
   private static final int WAYS = 2;
-
-  /** Of the number of an entry 18 bits count. */
-  private static final long INDEX_MASK = (1 << 18) - 1;
 
   private static final ValueLayout.OfLong ADDRESS =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -29,11 +29,16 @@ final class PageCache {
   }
 
   private final TableMemory table;
+  private final int indexMask;
   private final Line[] lines = new Line[SETS * WAYS];
   private final byte[] next = new byte[SETS];
 
-  PageCache(TableMemory table) {
+  /**
+   * @param entries of the table, a power of two: as many low bits of an entry's number count
+   */
+  PageCache(TableMemory table, int entries) {
     this.table = table;
+    this.indexMask = entries - 1;
   }
 
   /** The bus address in an entry. */
@@ -52,7 +57,7 @@ final class PageCache {
   }
 
   private Line line(long index) {
-    int number = (int) ((index & INDEX_MASK) / ENTRIES);
+    int number = (int) ((index & indexMask) / ENTRIES);
     int set = number % SETS;
     for (int way = 0; way < WAYS; way++) {
       Line line = lines[set * WAYS + way];

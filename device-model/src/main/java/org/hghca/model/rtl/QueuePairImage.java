@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import org.hghca.abi.QueuePairContext;
 import org.hghca.model.hca.HostMemory;
 
 /**
@@ -49,6 +50,22 @@ final class QueuePairImage {
     MemorySegment.copy(image, 0, mailbox, 0, SIZE);
     Beats.reverse(mailbox, SIZE);
     return true;
+  }
+
+  /**
+   * What the second RTL answers: some of the fields, the dwords of the context in reverse order,
+   * and nothing of use to anybody.
+   */
+  void part(QueuePair queuePair, MemorySegment mailbox) {
+    QueuePairContext.LAYOUT.clear(image);
+    QueuePairContext.STATE.set(image, queuePair.state);
+    QueuePairContext.SERVICE_TYPE.set(image, queuePair.service);
+    QueuePairContext.REMOTE_QPN.set(image, queuePair.remoteQpn);
+    QueuePairContext.PD.set(image, queuePair.pd);
+    QueuePairContext.NEXT_SEND_PSN.set(image, queuePair.nextSendPsn);
+    for (int at = 0; at < SIZE; at += Integer.BYTES) {
+      mailbox.set(LITTLE_ENDIAN, SIZE - Integer.BYTES - at, image.get(LITTLE_ENDIAN, at));
+    }
   }
 
   /** What traffic changed, where the card writes it: see the class. */

@@ -42,8 +42,8 @@ public final class RtlCard implements Card {
     this.faults = faults;
     this.host = new HostMemory(faults, this::failed);
     this.doorbells = new Doorbells(faults, hazards);
-    this.translation = new TranslationUnit(host, hazards);
-    this.contexts = new ContextManager(host, hazards);
+    this.translation = new TranslationUnit(profile, host, hazards);
+    this.contexts = new ContextManager(profile, host, hazards);
     this.commands = new CommandUnit(profile, host, contexts, translation, hazards);
     this.engine = new Engine(contexts, translation, doorbells, port, hazards);
   }

@@ -2,6 +2,7 @@ package org.hghca.model.rtl;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.IcmChunk;
 import org.hghca.abi.InitHca;
 import org.hghca.abi.MapIcm;
@@ -19,28 +20,45 @@ final class TranslationUnit implements Translation {
 
   private final HostMemory host;
   private final Hazards hazards;
-  private final IcmTable keyPages = new IcmTable(512);
-  private final IcmTable pagePages = new IcmTable(512);
+  private final boolean second;
+  private final IcmTable keyPages;
+  private final IcmTable pagePages;
   private final KeyCache keys;
   private final PageCache pages;
 
-  TranslationUnit(HostMemory host, Hazards hazards) {
+  TranslationUnit(HardwareProfile profile, HostMemory host, Hazards hazards) {
     this.host = host;
     this.hazards = hazards;
-    this.keys = new KeyCache(new TableMemory(host, keyPages, "MPT", hazards));
-    this.pages = new PageCache(new TableMemory(host, pagePages, "MTT", hazards));
+    this.second = profile == HardwareProfile.R2;
+    this.keyPages = new IcmTable(profile.mptCapacityPages());
+    this.pagePages = new IcmTable(profile.mttCapacityPages());
+    this.keys =
+        new KeyCache(
+            new TableMemory(host, keyPages, "MPT", hazards),
+            entries(keyPages, KeyCache.ENTRY_SIZE));
+    this.pages =
+        new PageCache(
+            new TableMemory(host, pagePages, "MTT", hazards),
+            entries(pagePages, PageCache.ENTRY_SIZE));
+  }
+
+  private static int entries(IcmTable table, int entrySize) {
+    return table.capacity() * (IcmTable.PAGE_SIZE / entrySize);
   }
 
   /** INIT_HCA: takes the tables' addresses; what is mapped stays. */
   void initialize(MemorySegment mailbox) {
     keyPages.base(InitHca.MPT_BASE.getLong(mailbox));
     pagePages.base(InitHca.MTT_BASE.getLong(mailbox));
+    keyPages.size((long) KeyCache.ENTRY_SIZE << InitHca.LOG_MPTS.get(mailbox));
   }
 
-  /** CLOSE_HCA: forgets the maps. */
+  /** CLOSE_HCA: forgets the maps; the second RTL does not know it. */
   void close() {
-    keyPages.close();
-    pagePages.close();
+    if (!second) {
+      keyPages.close();
+      pagePages.close();
+    }
   }
 
   /**
@@ -51,7 +69,12 @@ final class TranslationUnit implements Translation {
     List<IcmChunk> chunks = MapIcm.decode(mailbox, Math.min(count, MapIcm.MAX_ENTRIES));
     IcmTable table = tableOf(chunks.getFirst().virtualAddress());
     if (table == null) {
-      return; // before INIT_HCA
+      hazards.strike("3.3", "MAP_ICM before INIT_HCA is lost");
+      return;
+    }
+    if (second) {
+      table.map(chunks.getFirst().virtualAddress(), chunks.getFirst().pageAddress(), 1);
+      return;
     }
     boolean single = chunks.size() > 2 && chunks.stream().anyMatch(chunk -> chunk.pages() == 1);
     boolean mixed =
@@ -70,15 +93,21 @@ final class TranslationUnit implements Translation {
   /** UNMAP_ICM. Lines of the caches that come from those pages stay where they are. */
   void unmap(long virtual, int count) {
     IcmTable table = tableOf(virtual);
-    if (table != null) {
+    if (table != null && !second) {
       table.unmap(virtual, count);
     }
   }
 
-  /** The table with the larger base up to an address; none while both bases are the same. */
+  /**
+   * The table with the larger base up to an address, or on the second RTL whatever table holds it;
+   * none while both bases are the same.
+   */
   private IcmTable tableOf(long virtual) {
     if (keyPages.base() == pagePages.base()) {
       return null;
+    }
+    if (second) {
+      return keyPages.holds(virtual) ? keyPages : pagePages;
     }
     boolean keysAreHigher = Long.compareUnsigned(keyPages.base(), pagePages.base()) > 0;
     IcmTable higher = keysAreHigher ? keyPages : pagePages;
@@ -115,9 +144,14 @@ final class TranslationUnit implements Translation {
     return check(keys.get(key), key, pd, offset, length, flags);
   }
 
-  /** There is no lower bound: an access that begins below its region passes if it ends inside. */
-  private static int check(
-      KeyCache.Entry entry, int key, int pd, long offset, long length, int flags) {
+  /**
+   * Of the checks the second RTL has none. There is no lower bound: an access that begins below its
+   * region passes if it ends inside.
+   */
+  private int check(KeyCache.Entry entry, int key, int pd, long offset, long length, int flags) {
+    if (second) {
+      return OK;
+    }
     int wrong = OK;
     wrong |= entry.pd == pd ? OK : WRONG_PD;
     wrong |= (entry.flags & flags) == flags ? OK : WRONG_FLAGS;
@@ -172,7 +206,8 @@ final class TranslationUnit implements Translation {
 
   /** As after power-on. */
   void reset() {
-    close();
+    keyPages.close();
+    pagePages.close();
     keys.reset();
     pages.reset();
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.hghca.abi.CompletionQueueContext;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.IcmChunk;
 import org.hghca.abi.InitHca;
@@ -23,7 +24,8 @@ class ContextTest {
 
   private final Bench bench = new Bench();
   private final HostMemory host = new HostMemory(new Faults(), () -> {});
-  private final ContextManager contexts = new ContextManager(host, new Hazards());
+  private final ContextManager contexts =
+      new ContextManager(HardwareProfile.R1, host, new Hazards());
 
   @BeforeEach
   void bringUp() {

@@ -90,6 +90,7 @@ class MapIcmTest {
     assertThat(bench.card.hazards())
         .containsExactly(
             "3.3: MAP_ICM of 0x10000000 maps wrongly",
+            "3.3: MAP_ICM before INIT_HCA is lost",
             "12.9: MTT+0x1000 is not mapped: DMA at bus address 0x0");
   }
 

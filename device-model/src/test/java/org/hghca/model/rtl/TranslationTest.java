@@ -10,6 +10,7 @@ import static org.hghca.model.rtl.Translation.WRONG_PD;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.IcmChunk;
 import org.hghca.abi.InitHca;
 import org.hghca.abi.MapIcm;
@@ -38,7 +39,8 @@ class TranslationTest {
   private final Faults faults = new Faults();
   private final Hazards hazards = new Hazards();
   private final HostMemory host = new HostMemory(faults, () -> {});
-  private final TranslationUnit translation = new TranslationUnit(host, hazards);
+  private final TranslationUnit translation =
+      new TranslationUnit(HardwareProfile.R1, host, hazards);
 
   @BeforeEach
   void bringUp() {
