@@ -1,0 +1,247 @@
+package org.hghca.model.rtl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.hghca.model.rtl.TestPair.QPN;
+import static org.hghca.model.rtl.TestPair.data;
+
+import org.hghca.abi.QpcServiceType;
+import org.hghca.abi.QpcState;
+import org.hghca.model.rtl.TestCard.Sge;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What goes well, and errors that leave the card alive. */
+class EngineTest {
+  private static final int WRITE = 0x08;
+  private static final int SEND = 0x0a;
+  private static final int SEND_IMM = 0x0b;
+  private static final int READ = 0x10;
+  private static final String FLUSHED = "ff000000 00";
+  private static final Sge UNKNOWN = new Sge(0x77, 0, 16);
+
+  private TestPair pair = new TestPair(QpcServiceType.RC);
+
+  private static String sent(int opcode) {
+    return "%02x010000 00".formatted(opcode);
+  }
+
+  @Test
+  void aSendArrivesAndBothSidesComplete() {
+    pair.a.put(0, "hello");
+    pair.b.receive(QPN, data(0x8000, 64));
+    pair.a.post(QPN, SEND, null, data(0, 5));
+    pair.run();
+
+    assertThat(pair.b.text(0x8000, 5)).isEqualTo("hello");
+    assertThat(pair.a.sends(QPN)).containsExactly(sent(SEND));
+    assertThat(pair.b.receives(QPN)).isEqualTo(1);
+    assertThat(pair.a.hazards.list()).isEmpty();
+    assertThat(pair.b.hazards.list()).isEmpty();
+  }
+
+  @Test
+  void aChainOfThreeGoesWithOneDoorbell() {
+    for (int i = 0; i < 3; i++) {
+      pair.a.write(QPN, data(0x8000 + 64 * i, 8), data(0, 8));
+    }
+    pair.a.link(TestCard.SQ + QPN, 0, 1, WRITE, 3);
+    pair.a.link(TestCard.SQ + QPN, 1, 2, WRITE, 3);
+    pair.a.ring(QPN, WRITE, 0, 3);
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).containsExactly(sent(WRITE), sent(WRITE), sent(WRITE));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {QpcState.RST, QpcState.INIT, QpcState.RTR})
+  void aReliableSenderSendsBeforeItIsReady(int state) {
+    pair.a.queuePair(QPN).state = state;
+    pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).containsExactly(sent(WRITE));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {4, 5, 6})
+  void aReliableSenderInTheLastThreeStatesFails(int state) {
+    pair.a.queuePair(QPN).state = state;
+    pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).containsExactly(FLUSHED);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1,0,00", "1,4,00", "1,5,05", "1,6,05", "3,0,00", "3,4,00", "3,5,05", "3,6,05"})
+  void anUnreliableSenderKeepsItsOpcodeInErrors(int service, int state, String syndrome) {
+    pair = new TestPair(service);
+    pair.b.receive(QPN, data(0x8000, 64));
+    pair.a.queuePair(QPN).state = state;
+    pair.a.put(0, "late");
+    if (service == QpcServiceType.UD) {
+      pair.a.datagram(QPN, SEND, TestPair.B, QPN, data(0, 4));
+    } else {
+      pair.a.post(QPN, SEND, null, data(0, 4));
+    }
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).containsExactly("0a000000 " + syndrome);
+    // In RST the message is sent all the same.
+    assertThat(pair.b.text(0x8000, 4).equals("late")).isEqualTo(state == QpcState.RST);
+  }
+
+  @Test
+  void aReadOnAnUnreliableConnectionIsNotAllowed() {
+    pair = new TestPair(QpcServiceType.UC);
+    pair.a.post(QPN, READ, data(0x8000, 8), data(0, 8));
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).containsExactly("10000000 02");
+  }
+
+  @Test
+  void aWriteByAnUnknownKeyFailsBothSidesAndAllThatFollows() {
+    pair.a.post(QPN, WRITE, UNKNOWN, data(0, 8));
+    pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    pair.run();
+    pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).containsExactly(FLUSHED, FLUSHED, FLUSHED);
+    assertThat(pair.packets).contains("11 100 62");
+    assertThat(pair.a.queuePair(QPN).state).isEqualTo(QpcState.ERR);
+    assertThat(pair.b.queuePair(QPN).state).isEqualTo(QpcState.ERR);
+    assertThat(pair.bothPass()).isTrue();
+  }
+
+  @Test
+  void anUnreliableWriteByAnUnknownKeySucceedsForItsSender() {
+    pair = new TestPair(QpcServiceType.UC);
+    pair.a.post(QPN, WRITE, UNKNOWN, data(0, 8));
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).containsExactly(sent(WRITE));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0,ff000000 00", "1,0a000000 11"})
+  void aBadDataUnitThatIsNotTheLastFailsTheQueuePairAlone(int service, String cqe) {
+    pair = new TestPair(service);
+    pair.a.post(QPN, SEND, null, UNKNOWN, data(0, 8));
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).containsExactly(cqe);
+    assertThat(pair.a.queuePair(QPN).state).isEqualTo(QpcState.ERR);
+    assertThat(pair.bothPass()).isTrue();
+  }
+
+  @Test
+  void aBadReceiveUnitFailsTheRequesterAlone() {
+    pair.b.receive(QPN, UNKNOWN);
+    pair.a.post(QPN, SEND, null, data(0, 8));
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).containsExactly(FLUSHED);
+    assertThat(pair.b.receives(QPN)).isZero();
+    assertThat(pair.bothPass()).isTrue();
+  }
+
+  @Test
+  void errorFlushesNothingUntilAnotherDoorbell() {
+    pair.loses = number -> number == 0;
+    pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    pair.run();
+    pair.a.queuePair(QPN).state = QpcState.ERR;
+    pair.run();
+    assertThat(pair.a.sends(QPN)).isEmpty();
+
+    pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    pair.run();
+    assertThat(pair.a.sends(QPN)).containsExactly(FLUSHED, FLUSHED);
+  }
+
+  @Test
+  void aRewoundPsnLosesCompletionsForGood() {
+    pair.loses = number -> number == 0;
+    pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    pair.run();
+    QueuePair qp = pair.a.queuePair(QPN);
+    qp.state = QpcState.ERR;
+    qp.nextSendPsn = 0x100;
+    pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    pair.run();
+    qp.state = QpcState.RTS;
+    pair.a.put(0, "still");
+    pair.a.post(QPN, WRITE, data(0x8000, 5), data(0, 5));
+    pair.run();
+
+    assertThat(pair.b.text(0x8000, 5)).isEqualTo("still");
+    assertThat(pair.a.sends(QPN)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0a,02000000", "0b,01000000"})
+  void aDatagramPlacesItsPayloadOnlyAndHalvesTheNumberWithAnImmediate(String opcode, String rqpn) {
+    pair = new TestPair(QpcServiceType.UD);
+    pair.a.put(0, "datagram");
+    pair.b.receive(QPN, data(0x8000, 64));
+    pair.a.datagram(QPN, Integer.parseInt(opcode, 16), TestPair.B, QPN, data(0, 8));
+    pair.run();
+
+    assertThat(pair.b.text(0x8000, 8)).isEqualTo("datagram");
+    assertThat(pair.b.cqes(TestCard.RCQ + QPN).getFirst().substring(16, 24)).isEqualTo(rqpn);
+  }
+
+  @Test
+  void aLostDatagramMeansThatNoneIsTakenAnyMore() {
+    pair = new TestPair(QpcServiceType.UD);
+    pair.loses = number -> number == 0;
+    pair.b.receive(QPN, data(0x8000, 64));
+    pair.a.datagram(QPN, SEND, TestPair.B, QPN, data(0, 8));
+    pair.a.datagram(QPN, SEND, TestPair.B, QPN, data(0, 8));
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).hasSize(2);
+    assertThat(pair.b.receives(QPN)).isZero();
+  }
+
+  @Test
+  void anImmediateIsNeverDelivered() {
+    pair.b.receive(QPN, data(0x8000, 64));
+    pair.a.post(QPN, SEND_IMM, null, data(0, 8));
+    pair.run();
+
+    String cqe = pair.b.cqes(TestCard.RCQ + QPN).getFirst();
+    assertThat(cqe.substring(32, 40)).isEqualTo("00000000");
+    assertThat(cqe).endsWith("05000000");
+  }
+
+  @Test
+  void aReceiveWithoutTerminatorSwallowsTheSlotBehind() {
+    Sge unit = data(0x8000, 16);
+    pair.b.receive(QPN, unit, unit, unit);
+    pair.b.receive(QPN, data(0x9000, 16));
+    pair.a.post(QPN, SEND, null, data(0, 8));
+    pair.run();
+    assertThat(pair.b.receives(QPN)).isEqualTo(1);
+
+    pair.a.post(QPN, SEND, null, data(0, 8));
+    pair.run();
+    assertThat(pair.b.receives(QPN)).isEqualTo(1);
+    assertThat(pair.b.hazards.list()).singleElement().asString().startsWith("12.5");
+  }
+
+  @Test
+  void completionQueuesAreOverwritten() {
+    for (int i = 0; i < 20; i++) {
+      pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+      pair.run();
+    }
+
+    assertThat(pair.a.cqes(QPN)).hasSize(16);
+    assertThat(pair.a.completionQueue(QPN).offset).isEqualTo(4 * 32);
+  }
+}

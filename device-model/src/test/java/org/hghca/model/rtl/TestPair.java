@@ -1,0 +1,85 @@
+package org.hghca.model.rtl;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntPredicate;
+import org.hghca.model.link.Medium;
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.PacketPool;
+import org.hghca.model.link.Port;
+import org.hghca.model.rtl.TestCard.Sge;
+
+/** Two cards, joined; a queue pair 2 on each under test, and a pair 5 that only stands by. */
+final class TestPair implements Medium {
+  static final long A = 0x0200_0000_0001L;
+  static final long B = 0x0200_0000_0002L;
+  static final int QPN = 2;
+  static final int BYSTANDER = 5;
+
+  final PacketPool pool = new PacketPool();
+  final TestCard a = new TestCard(A, pool);
+  final TestCard b = new TestCard(B, pool);
+
+  /** Operations and PSNs of the packets, in order. */
+  final List<String> packets = new ArrayList<>();
+
+  /** Asked with the number of each packet whether it is lost. */
+  IntPredicate loses = number -> false;
+
+  private int count;
+
+  TestPair(int service) {
+    a.port.plug(this);
+    b.port.plug(this);
+    a.connect(QPN, service, B, QPN);
+    b.connect(QPN, service, A, QPN);
+    a.connect(BYSTANDER, 0, B, BYSTANDER);
+    b.connect(BYSTANDER, 0, A, BYSTANDER);
+  }
+
+  /** A data unit in the region of all data. */
+  static Sge data(long offset, int length) {
+    return new Sge(TestCard.DATA, offset, length);
+  }
+
+  @Override
+  public boolean isUp() {
+    return true;
+  }
+
+  @Override
+  public void carry(Port from, Packet packet) {
+    if (packets.size() < 1000) {
+      packets.add("%02x %x %02x".formatted(packet.opcode, packet.psn, packet.syndrome));
+    }
+    if (loses.test(count++)) {
+      pool.giveBack(packet);
+    } else {
+      (from == a.port ? b : a).port.deliver(packet);
+    }
+  }
+
+  void run() {
+    boolean worked = true;
+    while (worked) {
+      worked = a.engine.step(0);
+      worked |= b.engine.step(0);
+    }
+  }
+
+  /** Whether an RDMA WRITE between the bystanders arrives and completes. */
+  boolean passes(TestCard from, TestCard to) {
+    int before = from.cqes(BYSTANDER).size();
+    from.put(0x2_0000, "bystander");
+    to.put(0x3_0000, ".........");
+    from.post(BYSTANDER, 8, data(0x3_0000, 9), data(0x2_0000, 9));
+    run();
+    return from.cqes(BYSTANDER).size() == before + 1
+        && from.cqes(BYSTANDER).getLast().endsWith("08010000")
+        && to.text(0x3_0000, 9).equals("bystander");
+  }
+
+  boolean bothPass() {
+    return passes(a, b) & passes(b, a);
+  }
+}
