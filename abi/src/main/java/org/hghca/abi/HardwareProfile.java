@@ -252,6 +252,14 @@ public final class HardwareProfile {
     return values.positionsSurviveDestroy;
   }
 
+  /**
+   * Whether a number may be used again from the ring positions that have survived. Seen to work on
+   * the first RTL, under the conditions of its receive ring; never tried on the second.
+   */
+  public boolean positionsResumable() {
+    return values.positionsResumable;
+  }
+
   /** Smallest stride of a work queue, in bytes; strides are powers of two. */
   public int minStride() {
     return values.minStride;

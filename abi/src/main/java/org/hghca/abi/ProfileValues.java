@@ -38,6 +38,7 @@ final class ProfileValues {
   int qpnLimit;
   int cqnLimit;
   boolean positionsSurviveDestroy;
+  boolean positionsResumable;
   int minStride;
   int maxSendStride;
   int maxReceiveStride;
@@ -99,6 +100,7 @@ final class ProfileValues {
     v.qpnLimit = 1 << 24;
     v.cqnLimit = 1 << 24;
     v.positionsSurviveDestroy = false;
+    v.positionsResumable = false;
     v.minStride = 64;
     v.maxSendStride = 512;
     v.maxReceiveStride = 512;
@@ -160,6 +162,7 @@ final class ProfileValues {
     v.qpnLimit = 1024;
     v.cqnLimit = 8192;
     v.positionsSurviveDestroy = true;
+    v.positionsResumable = true;
     v.minStride = 64;
     v.maxSendStride = 512;
     v.maxReceiveStride = 512;
@@ -221,6 +224,7 @@ final class ProfileValues {
     v.qpnLimit = 256;
     v.cqnLimit = 256;
     v.positionsSurviveDestroy = true;
+    v.positionsResumable = false;
     v.minStride = 64;
     v.maxSendStride = 512;
     v.maxReceiveStride = 512;

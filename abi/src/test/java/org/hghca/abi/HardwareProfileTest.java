@@ -66,6 +66,7 @@ class HardwareProfileTest {
     expect(HardwareProfile::qpnLimit, 0x1000000, 1024, 256);
     expect(HardwareProfile::cqnLimit, 0x1000000, 8192, 256);
     expect(HardwareProfile::positionsSurviveDestroy, false, true, true);
+    expect(HardwareProfile::positionsResumable, false, true, false);
   }
 
   @Test

@@ -8,6 +8,7 @@ import org.hghca.abi.BthOpcode;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.Doorbell;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MptFlags;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.icm.IcmRange;
@@ -71,6 +72,10 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   private ReceiveShare due;
 
   private int index;
+
+  /** Where the card would go on; known when it has forgotten the queue. */
+  private int end;
+
   private HghcaQueuePair lastFound;
   private int entries;
   private int reserved;
@@ -86,6 +91,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
 
   /** Behind what was polled last, silent completions not counted. */
   private int polledTo;
+
+  /** Whether completions of queue pairs that are gone may still come. */
+  private volatile boolean distrusted;
 
   /** How many completions were taken from the ring, silent ones included. */
   private long taken;
@@ -109,8 +117,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       this.entries = attributes.entries();
       int slots = ringEntries(attributes);
       this.mask = slots - 1;
-      this.number = device.cqNumbers().allocate();
+      this.number = device.cqNumbers().allocate(slot -> slot < slots);
       undo.add(() -> device.cqNumbers().free(number));
+      this.index = device.cqNumbers().position(number).orElse(0);
       this.icm = device.icm().reserve(IcmTable.CQC, number, 1);
       undo.add(icm::close);
       this.memory =
@@ -305,7 +314,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     if (qp == null || qp.number() != qpn) {
       qp = queuePairs.find(qpn);
       if (qp == null) {
-        return unknown(qpn, wqe, last);
+        return unexpected(qpn, wqe, last);
       }
       lastFound = qp;
     }
@@ -317,7 +326,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     }
     if (send) {
       if (!qp.sends().isOldest(wqe)) {
-        return unknown(qpn, wqe, last);
+        return unexpected(qp, true, wqe, last);
       }
       return qp.sends().complete(out, count, 0, 0, bytes);
     }
@@ -325,7 +334,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       return takeFromRtl(qp, last, sourceQp, immediate, bytes, wqe, out, count);
     }
     if (!qp.receives().isOldest(wqe)) {
-      return unknown(qpn, wqe, last);
+      return unexpected(qp, false, wqe, last);
     }
     qp.receives()
         .complete(
@@ -363,8 +372,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       return error(qp, true, wqe, cause, out, count);
     }
     if (!qp.receives().isOldest(decode.receiveOffset(wqe))) {
-      return unknown(qp.number(), wqe, last);
+      return unexpected(qp, false, wqe, last);
     }
+    qp.ending().received(bytes);
     qp.receives()
         .complete(
             out,
@@ -382,16 +392,16 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   private int error(
       HghcaQueuePair qp, boolean marked, int wqe, int cause, Completions out, int count) {
     int syndrome = CompletionDecode.syndrome(cause);
-    int vendorError = cause >>> 8 & 0xff;
     boolean send = marked || isSendError(qp, wqe);
-    WcStatus status =
-        syndrome == NO_SYNDROME && qp.hasFailed(send)
-            ? WcStatus.WR_FLUSH_ERR
-            : CompletionStatus.of(syndrome);
-    qp.failed(send, status);
     if (!(send ? qp.sends().isOldest(wqe) : qp.receives().isOldest(wqe))) {
-      return unknown(qp.number(), wqe, WqeOpcode.INVALID);
+      return unexpected(qp, send, wqe, WqeOpcode.INVALID);
     }
+    WcStatus status =
+        syndrome == NO_SYNDROME
+            ? qp.flush().unknownCause(qp.hasFailed(send))
+            : CompletionStatus.of(syndrome);
+    int vendorError = SoftwareFlush.vendorError(status, cause >>> 8 & 0xff);
+    qp.failed(send, status);
     ReceiveShare share = qp.share();
     int filled;
     if (send) {
@@ -429,7 +439,22 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     return !qp.receives().isOldest(wqe);
   }
 
-  private int unknown(int qpn, int wqe, int last) {
+  /** A completion that fits no request, unless one that was completed here before. */
+  private int unexpected(HghcaQueuePair qp, boolean send, int wqe, int last) {
+    if (qp.flush().takeLate(send, wqe)) {
+      device.completedLate();
+      return 0;
+    }
+    return unexpected(qp.number(), wqe, last);
+  }
+
+  private int unexpected(int qpn, int wqe, int last) {
+    if (qpn == 0 && wqe == 0 && last == 0) {
+      device
+          .health()
+          .fail(describe() + " holds a completion of zeros: a message of no bytes broke the card");
+      return 0;
+    }
     device
         .health()
         .fail(
@@ -438,23 +463,22 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     return 0;
   }
 
-  /** Completes receives that were posted to a queue pair in error, behind all of the card's. */
+  /** Completes what the driver flushes of queue pairs in error, behind all of the card's. */
   private int flush(Completions out, int from, int max) {
     int count = from;
     for (int left = flushing.size(); left > 0 && count < max; left--) {
       HghcaQueuePair qp = flushing.removeFirst();
-      count = qp.flushedReceives().complete(out, count, max);
-      if (!qp.flushedReceives().isEmpty()) {
+      count = qp.flush().complete(this, out, count, max, failures);
+      if (!qp.flush().isEmpty()) {
         flushing.addLast(qp);
       }
     }
     hasFlushing = !flushing.isEmpty();
     taken += count - from;
-    failures[WcStatus.WR_FLUSH_ERR.code()] += count - from;
     return count;
   }
 
-  /** A receive was posted to a queue pair in error. */
+  /** A queue pair in error has something that the driver flushes. */
   void addFlushing(HghcaQueuePair qp) {
     boolean tells;
     ReceiveShare found;
@@ -509,6 +533,56 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Whether nothing of the card stands here. Under the lock. */
+  boolean isDrained() {
+    return Cqe.owner(ring, place(index)) == Cqe.SENTINEL;
+  }
+
+  /** What stands here of a queue pair, and how far its sends are, if they complete here. */
+  Standing standing(HghcaQueuePair qp) {
+    lock.lock();
+    try {
+      int sends = 0;
+      int receives = 0;
+      int packets = 0;
+      for (int end = index + unpolled(), i = index; i != end; i++) {
+        long at = place(i);
+        if (Cqe.qpn(ring, at) != qp.number()) {
+          continue;
+        }
+        if (isSend(at)) {
+          sends++;
+        } else {
+          receives++;
+          packets += qp.ending().packets(Cqe.byteCount(ring, at));
+        }
+      }
+      int outstanding = qp.sends().rung() + qp.flush().awaited();
+      return new Standing(
+          sends,
+          packets,
+          outstanding - sends,
+          qp.sends().tail() + sends,
+          qp.receives().onCard() - receives,
+          qp.receives().position(receives));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean isSend(long at) {
+    int last = Cqe.lastDword(ring, at);
+    int opcode = Cqe.opcode(last);
+    return Cqe.isSend(last)
+        || opcode == WqeOpcode.INVALID
+        || decode.isSendError(opcode, Cqe.remoteQpn(ring, at), Cqe.byteCount(ring, at));
+  }
+
+  /** The card may go on writing here for queue pairs that are gone. */
+  void distrust() {
+    distrusted = true;
   }
 
   private long place(int at) {
@@ -614,10 +688,12 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     return Look.DONE;
   }
 
-  /** Whether the card has written a completion since it was asked, polled or not. */
+  /** Whether something may have come since it was asked, polled or not. */
   private boolean hasCome() {
     int ahead = askedFrom - index;
-    return ahead < 0 || ahead <= mask && Cqe.owner(ring, place(askedFrom)) != Cqe.SENTINEL;
+    return isFlushReady()
+        || ahead < 0
+        || ahead <= mask && Cqe.owner(ring, place(askedFrom)) != Cqe.SENTINEL;
   }
 
   /** Whether a poll would return something, after silent completions at the head were taken out. */
@@ -631,8 +707,12 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       taken++;
       last = Cqe.lastDword(ring, place(index));
     }
+    return isFlushReady();
+  }
+
+  private boolean isFlushReady() {
     for (HghcaQueuePair qp : flushing) {
-      if (qp.flushedReceives().isReady()) {
+      if (qp.flush().isReady(this)) {
         return true;
       }
     }
@@ -708,11 +788,34 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
               device.commands().hw2swCq(number);
               // What is told of this queue must not be taken for the next one's of its number.
               device.events().settle();
+              checkTrusted();
+              end = index + unpolled() & mask;
             },
             memory::close,
             () -> {
               icm.close();
-              device.cqNumbers().free(number);
+              freeNumber();
             });
+  }
+
+  /** Memory that the card may write to is not given back. */
+  private void checkTrusted() {
+    if (distrusted) {
+      device.cqNumbers().retire(number);
+      throw new VerbsException(
+          Errno.EIO, "the card may still write completions to %s".formatted(describe()));
+    }
+  }
+
+  /** Where the card goes on under this number, if it does not begin anew, is known on one card. */
+  private void freeNumber() {
+    HardwareProfile profile = device.limits().profile();
+    if (!profile.positionsSurviveDestroy() || end == 0 && taken == 0) {
+      device.cqNumbers().free(number);
+    } else if (profile.positionsResumable()) {
+      device.cqNumbers().free(number, end);
+    } else {
+      device.cqNumbers().retire(number);
+    }
   }
 }

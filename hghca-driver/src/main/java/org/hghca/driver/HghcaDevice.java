@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import org.hghca.abi.AdapterInfo;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.PortInfo;
@@ -45,8 +46,13 @@ final class HghcaDevice {
   private final DoorbellBudget doorbells;
 
   private final NumberAllocator pdNumbers;
-  private final NumberAllocator cqNumbers;
-  private final NumberAllocator qpNumbers;
+  private final RingNumbers<Integer> cqNumbers;
+  private final RingNumbers<ReceivePosition> qpNumbers;
+
+  /** Null for a card that times out and flushes by itself. */
+  private final Sweep sweep;
+
+  private final LongAdder late = new LongAdder();
   private final LinkAddress address;
   private final Map<Integer, HghcaCompletionQueue> completionQueues = new ConcurrentHashMap<>();
   private final Set<DeviceContext> contexts = ConcurrentHashMap.newKeySet();
@@ -96,12 +102,13 @@ final class HghcaDevice {
     this.doorbells =
         profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED
             ? null
-            : new DoorbellBudget(profile.doorbellsInFlight());
+            : new DoorbellBudget(profile.doorbellsInFlight(), () -> sweep().wake());
     this.pdNumbers =
         new NumberAllocator(
             "protection domains", limits.device().reservedPds(), limits.device().maxPds());
-    this.cqNumbers = new NumberAllocator("completion queues", limits.firstCq(), limits.endCq());
-    this.qpNumbers = new NumberAllocator("queue pairs", limits.firstQp(), limits.endQp());
+    this.cqNumbers = new RingNumbers<>("completion queues", limits.firstCq(), limits.endCq());
+    this.qpNumbers = new RingNumbers<>("queue pairs", limits.firstQp(), limits.endQp());
+    this.sweep = limits.profile().flushesInHardware() ? null : new Sweep(this);
     this.address = LinkAddress.of(function.locator());
     health.onFailure(
         () -> {
@@ -113,10 +120,16 @@ final class HghcaDevice {
   /** Begins to tell of events; the last step of the bring-up. */
   void startEvents() {
     events = new DeviceEvents(this);
+    if (sweep != null) {
+      sweep.start();
+    }
   }
 
   /** The first step of the take-down. */
   void stopEvents() {
+    if (sweep != null) {
+      sweep.stop();
+    }
     events.close();
   }
 
@@ -239,12 +252,28 @@ final class HghcaDevice {
     return pdNumbers;
   }
 
-  NumberAllocator cqNumbers() {
+  /** With the slots of their rings where the card goes on. */
+  RingNumbers<Integer> cqNumbers() {
     return cqNumbers;
   }
 
-  NumberAllocator qpNumbers() {
+  RingNumbers<ReceivePosition> qpNumbers() {
     return qpNumbers;
+  }
+
+  /** Looks after sends; null for a card that times out and flushes by itself. */
+  Sweep sweep() {
+    return sweep;
+  }
+
+  /** The card has completed something that was completed here before. Under any lock. */
+  void completedLate() {
+    late.increment();
+  }
+
+  /** How often the card has completed something that was completed here before. */
+  long lateCompletions() {
+    return late.sum();
   }
 
   LinkAddress address() {

@@ -46,6 +46,10 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private final HghcaCompletionQueue receiveQueue;
   private final QueuePairCapabilities capabilities;
   private final int number;
+
+  /** How many sends may stand in the ring, one of our own too where the card needs it. */
+  private final int sendRequests;
+
   private final IcmRange icm;
   private final Registrar.Registration sendMemory;
   private final Registrar.Registration receiveMemory;
@@ -62,9 +66,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   /** Null for a queue pair that one thread owns; that of the shared receive queue, if there is. */
   private final SpinLock receiveLock;
 
-  private final FlushedReceives flushed;
+  private final SoftwareFlush flush;
 
-  private QueuePairContext context;
+  /** Null on a card that times out and flushes by itself. */
+  private final Ending ending;
+
+  /** What the card was given last. Under the monitor; others may see an older one. */
+  private volatile QueuePairContext context;
 
   /** Changed by modifying, and by whoever learns of an error, through STATE. */
   private volatile QpState state = QpState.RESET;
@@ -99,15 +107,16 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       QueueGeometry geometry = QueueGeometry.of(device.limits(), type, rings);
-      sendQueue.reserve(capabilities.sendDepth());
-      undo.add(() -> sendQueue.unreserve(capabilities.sendDepth()));
+      this.sendRequests = capabilities.sendDepth() + device.limits().ownElements();
+      sendQueue.reserve(sendRequests);
+      undo.add(() -> sendQueue.unreserve(sendRequests));
       receiveQueue.reserve(capabilities.receiveDepth());
       undo.add(() -> receiveQueue.unreserve(capabilities.receiveDepth()));
       if (shared != null) {
         shared.reserve(receiveQueue);
         undo.add(() -> shared.unreserve(receiveQueue));
       }
-      this.number = device.qpNumbers().allocate();
+      this.number = device.qpNumbers().allocate(position -> position.fits(geometry));
       undo.add(() -> device.qpNumbers().free(number));
       this.icm = device.icm().reserve(IcmTable.QPC, number, 1);
       undo.add(icm::close);
@@ -147,7 +156,14 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
               rings.maxReceiveSge(),
               memory.map(m -> new ReceiveChecks(m, bytesBeforeReceived)).orElse(null));
       this.share = shared == null ? null : new ReceiveShare(shared, this, receives);
-      this.flushed = new FlushedReceives(number, capabilities.receiveDepth(), receives);
+      this.flush = new SoftwareFlush(this, capabilities.sendDepth(), capabilities.receiveDepth());
+      if (device.limits().profile().flushesInHardware()) {
+        this.ending = null;
+      } else {
+        this.ending = new Ending(this, device, flush);
+        sends.flushedBy(flush);
+        receives.resume(device.qpNumbers().position(number).map(ReceivePosition::next).orElse(0));
+      }
       this.context = QpContexts.fresh(this, geometry);
       device.queuePairs().put(number, this);
       pd.deviceContext().count(this);
@@ -357,7 +373,12 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
    * take that one.
    */
   void failed(boolean send, WcStatus status) {
-    if (type == QpType.RC || !send) {
+    if (ending != null) {
+      if (state != QpState.ERR) {
+        ending.flaw();
+      }
+      failed();
+    } else if (type == QpType.RC || !send) {
       failed();
     } else if (status != WcStatus.WR_FLUSH_ERR) {
       change(QpState.RTS, QpState.SQE);
@@ -371,6 +392,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       // Whoever takes it to RESET at this moment wins: what is closed must not open again.
       if (STATE.compareAndSet(this, now, QpState.ERR)) {
         sends.setOpen(this::takesSends);
+        if (ending != null) {
+          device.sweep().wake();
+        }
       }
     }
   }
@@ -384,7 +408,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private boolean takesSends() {
     boolean takes =
         switch (state) {
-          case RTS, SQD, SQE, ERR -> true;
+          case RTS, SQD, SQE -> true;
+          case ERR -> ending == null;
           case RESET, INIT, RTR -> false;
         };
     return takes && !device.health().isDead();
@@ -407,15 +432,51 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       throw wrongState("receive", index);
     }
     receives.check(request, index);
-    if (!flushed.post(request)) {
+    if (!flush.post(request)) {
       return false;
     }
     receiveQueue.addFlushing(this);
     return true;
   }
 
-  FlushedReceives flushedReceives() {
-    return flushed;
+  SoftwareFlush flush() {
+    return flush;
+  }
+
+  /** Null on a card that times out and flushes by itself. */
+  Ending ending() {
+    return ending;
+  }
+
+  /** Whether it is in ERR on a card that flushes nothing. */
+  boolean isFlushedByDriver() {
+    return ending != null && state == QpState.ERR && !device.health().isDead();
+  }
+
+  /** What the card was given last. */
+  QueuePairContext programmed() {
+    return context;
+  }
+
+  /** Gives the card another context. Under the monitor. */
+  void program(HcrCommand command, QueuePairContext next) {
+    device.commands().modifyQp(command, number, QpContexts.forCard(next, device));
+    context = next;
+  }
+
+  /**
+   * Looks whether its sends move on.
+   *
+   * @param now nanoseconds
+   */
+  synchronized Sweep.Need look(long now) {
+    if (isClosed()) {
+      return Sweep.Need.NONE;
+    }
+    if (ending.look(now)) {
+      return Sweep.Need.OFTEN;
+    }
+    return state == QpState.RTS ? Sweep.Need.SELDOM : Sweep.Need.NONE;
   }
 
   // ---- states
@@ -432,6 +493,14 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     if (from == QpState.RESET && to == QpState.RESET) {
       return;
     }
+    if (to == QpState.SQD && !device.limits().profile().sqdSqeStates()) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP, "%s cannot go to SQD on this card".formatted(describe()));
+    }
+    if (ending != null && (to == QpState.RESET || to == QpState.ERR)) {
+      end(to);
+      return;
+    }
     QueuePairContext next = to == QpState.RESET ? QpContexts.reset(context) : live(from);
     QpContexts.apply(attributes, to, next, pd.deviceContext());
     // Before the card changes its mind the queues stop taking what it would not see any more.
@@ -440,7 +509,11 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       enter(to);
     }
     try {
-      give(from, to, next);
+      // Nothing that this changes means anything to the RTL, which would go back to the sequence
+      // numbers that it had when it was asked for them.
+      if (ending == null || from != QpState.RTS || to != QpState.RTS) {
+        give(from, to, next);
+      }
     } catch (RuntimeException e) {
       change(to, from);
       if (device.health().isDead()) {
@@ -457,6 +530,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       forget();
     } else if (!stops) {
       change(from, to);
+    }
+    if (ending != null) {
+      ending.entered(to);
     }
     tellShare();
   }
@@ -485,6 +561,29 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       unlockReceives();
     }
     return sends.names(key);
+  }
+
+  /** Takes a card that flushes nothing to ERR, and from there to RESET if that is wanted. */
+  private void end(QpState to) {
+    try {
+      if (to == QpState.RESET) {
+        ending.checkReset();
+      }
+      enter(QpState.ERR);
+      ending.follow();
+      if (to == QpState.RESET) {
+        ending.prepareReset();
+        enter(QpState.RESET);
+        program(HcrCommand.ERR2RST, QpContexts.reset(context));
+        forget();
+        ending.entered(QpState.RESET);
+      }
+    } catch (RuntimeException e) {
+      if (device.health().isDead()) {
+        deviceFailed();
+      }
+      throw Failures.of("cannot modify " + describe(), e);
+    }
   }
 
   /** Whoever shares receives with us hears that the state has changed. */
@@ -527,9 +626,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private QueuePairContext live(QpState from) {
     QueuePairContext c = context.copy();
     boolean counts = from != QpState.RESET && from != QpState.INIT;
-    if (counts && device.limits().profile().queryQpReliable()) {
+    if (counts) {
       try {
-        QpContexts.copySequenceNumbers(device.commands().queryQp(number), c);
+        if (ending != null) {
+          ending.goOn(c);
+        } else {
+          QpContexts.copySequenceNumbers(device.commands().queryQp(number), c);
+        }
       } catch (RuntimeException e) {
         throw Failures.of("cannot query " + describe(), e);
       }
@@ -548,11 +651,12 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private void forget() {
     sendQueue.drop(this, sends::reset);
     if (share == null) {
-      receiveQueue.drop(this, receives::reset);
+      int first = ending == null ? 0 : ending.firstReceive();
+      receiveQueue.drop(this, () -> receives.resume(first));
     } else {
       share.queue().takeBack(share, receiveQueue);
     }
-    flushed.clear();
+    flush.reset();
     if (device.doorbells() != null) {
       device.doorbells().ringHeld(); // with what this one has given back
     }
@@ -584,6 +688,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       return QpContexts.attributes(context, state);
     }
     try {
+      if (ending != null) {
+        if (ending.showsError()) {
+          ending.flaw();
+          failed();
+        }
+        return QpContexts.attributes(context, state);
+      }
       QpState before = state;
       QueuePairContext live = device.commands().queryQp(number);
       QpState now = QpContexts.state(live);
@@ -602,8 +713,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   @Override
   public void addTo(Tally tally) {
     // What the shared queue deals, and deals again, was posted to it.
-    long received = share == null ? receives.posted() + flushed.posted() : 0;
-    tally.add(sends.posted(), received, sends.doorbells());
+    long received = share == null ? receives.posted() + flush.receivesPosted() : 0;
+    tally.add(sends.posted() + flush.sendsPosted(), received, sends.doorbells());
   }
 
   @Override
@@ -621,6 +732,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
             describe(),
             () -> {
               if (last != QpState.RESET) {
+                endForGood();
                 device
                     .commands()
                     .modifyQp(
@@ -635,6 +747,22 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
             this::freeNumbers);
   }
 
+  /** Nothing of a card that flushes nothing is under way any more when this returns. */
+  private void endForGood() {
+    if (ending == null) {
+      return;
+    }
+    try {
+      ending.end();
+    } catch (RuntimeException e) {
+      // It stays known under its number, so that what still comes is known to be late.
+      flush.over();
+      forget();
+      device.qpNumbers().retire(number);
+      throw e;
+    }
+  }
+
   private void freeMemory() {
     receiveMemory.close();
     sendMemory.close();
@@ -643,11 +771,15 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private void freeNumbers() {
     device.queuePairs().remove(number);
     icm.close();
-    sendQueue.unreserve(capabilities.sendDepth());
+    sendQueue.unreserve(sendRequests);
     receiveQueue.unreserve(capabilities.receiveDepth());
     if (share != null) {
       share.queue().unreserve(receiveQueue);
     }
-    device.qpNumbers().free(number);
+    if (ending == null) {
+      device.qpNumbers().free(number);
+    } else {
+      ending.freeNumber(device.qpNumbers());
+    }
   }
 }

@@ -42,6 +42,11 @@ record Limits(DeviceLimits device, HardwareProfile profile) {
     return device.maxQpSize() - 1;
   }
 
+  /** Elements of our own in a send ring: one, upon which a card that is in ERR flushes. */
+  int ownElements() {
+    return profile.flushesInHardware() ? 0 : 1;
+  }
+
   int maxSge() {
     return Math.min(device.maxSg(), profile.maxSendSge());
   }

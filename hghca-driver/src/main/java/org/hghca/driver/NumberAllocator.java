@@ -1,6 +1,7 @@
 package org.hghca.driver;
 
 import java.util.BitSet;
+import java.util.function.IntPredicate;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
@@ -13,6 +14,7 @@ final class NumberAllocator {
   private final int first;
   private final int end;
   private final BitSet used = new BitSet();
+  private int retired;
   private int next;
 
   /**
@@ -27,24 +29,68 @@ final class NumberAllocator {
     this.next = first;
   }
 
-  synchronized int allocate() {
-    int number = used.nextClearBit(next);
-    if (number >= end) {
-      number = used.nextClearBit(first);
+  int allocate() {
+    return allocate(number -> true);
+  }
+
+  /**
+   * Hands out a number that fits.
+   *
+   * @param fits is asked of numbers that are free
+   * @throws VerbsException ENOMEM when there is none
+   */
+  synchronized int allocate(IntPredicate fits) {
+    int number = find(next, end, fits);
+    if (number < 0) {
+      number = find(first, next, fits);
     }
-    if (number >= end) {
-      throw new VerbsException(
-          Errno.ENOMEM, "all %d %s of the device are in use".formatted(end - first, what));
+    if (number < 0) {
+      throw new VerbsException(Errno.ENOMEM, complaint());
     }
     used.set(number);
     next = number + 1;
     return number;
   }
 
+  private int find(int from, int to, IntPredicate fits) {
+    for (int number = used.nextClearBit(from);
+        number < to;
+        number = used.nextClearBit(number + 1)) {
+      if (fits.test(number)) {
+        return number;
+      }
+    }
+    return -1;
+  }
+
+  private String complaint() {
+    int busy = used.cardinality() - retired;
+    if (busy == end - first) {
+      return "all %d %s of the device are in use".formatted(busy, what);
+    }
+    return ("of the device's %d %s %d are in use, %d retired, because the card goes on where it was"
+            + " and nobody knows where, and %d stopped where a new one does not fit: close all"
+            + " contexts of the device and open it again, which resets it and gives them back")
+        .formatted(end - first, what, busy, retired, end - first - busy - retired);
+  }
+
   synchronized void free(int number) {
     used.clear(number);
   }
 
+  /** A number that is in use is not given out again. */
+  synchronized void retire(int number) {
+    if (used.get(number)) {
+      retired++;
+    }
+  }
+
+  /** How many numbers are retired. */
+  synchronized int retired() {
+    return retired;
+  }
+
+  /** How many numbers are given out and not freed, retired ones too. */
   synchronized int inUse() {
     return used.cardinality();
   }

@@ -48,7 +48,7 @@ record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int rec
     int send = UNIT + address + data;
     int sendStrideLog = Math.max(MIN_STRIDE_LOG, log2(send));
     int receiveStrideLog = receiveStrideLog(c.maxReceiveSge());
-    int sendSlots = 1 << log2(Math.max(1, c.sendDepth()));
+    int sendSlots = 1 << log2(Math.max(1, c.sendDepth() + limits.ownElements()));
     int fewest = limits.profile().minReceiveQueueBytes() >> receiveStrideLog;
     int receiveSlots = 1 << log2(Math.max(fewest, c.receiveDepth() + 1));
     QueueGeometry geometry =

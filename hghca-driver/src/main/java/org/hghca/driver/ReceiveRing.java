@@ -10,6 +10,7 @@ import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.WcOpcode;
+import org.hghca.verbs.WcStatus;
 
 /**
  * A receive queue in memory that the card reads. It has no doorbell: the card looks at the next
@@ -50,6 +51,9 @@ final class ReceiveRing {
   private int head;
   private int tail;
   private long posted;
+
+  /** How many of the completed ones the card has not taken: they were flushed here. */
+  private int flushed;
 
   /**
    * A ring over zeroed memory.
@@ -213,6 +217,29 @@ final class ReceiveRing {
     free(tail & mask);
   }
 
+  /**
+   * The oldest outstanding request is flushed by the driver, and the card stays where it is. Called
+   * under the completion queue's lock.
+   */
+  void flush(Completions out, int index) {
+    flushed++;
+    complete(out, index, WcStatus.WR_FLUSH_ERR.code(), WcOpcode.RECV, 0, 0, 0, 0, 0);
+  }
+
+  /** How many requests were posted to the card and not completed by it. */
+  int onCard() {
+    return outstanding() + flushed;
+  }
+
+  /**
+   * Where the card goes on.
+   *
+   * @param more how many receives it has completed that are not taken out of the completion queue
+   */
+  ReceivePosition position(int more) {
+    return new ReceivePosition(slots(), strideLog, tail - flushed + more & mask);
+  }
+
   private void free(int slot) {
     NextUnit.clear(ring, (long) slot << strideLog);
     TAIL.setRelease(this, tail + 1);
@@ -220,9 +247,15 @@ final class ReceiveRing {
 
   /** Forgets everything. Callers hold the queue pair's and the completion queue's lock. */
   void reset() {
+    resume(0);
+  }
+
+  /** As {@link #reset}, on a card that goes on at a slot. */
+  void resume(int slot) {
     ring.fill((byte) 0);
-    head = 0;
-    TAIL.setRelease(this, 0);
+    flushed = 0;
+    head = slot;
+    TAIL.setRelease(this, slot);
   }
 
   /** Whether a request that is not complete names memory by its key. Callers lock. */

@@ -182,6 +182,26 @@ final class SendBells {
     return (long) (at & marks.length - 1) << strideLog;
   }
 
+  /**
+   * Rings for an element that is no request.
+   *
+   * @param size in units
+   * @return false when no doorbell may be rung now
+   */
+  boolean ringOwn(int offset, int size) {
+    if (!budget.takeOne()) {
+      return false;
+    }
+    uar.ringSendQueue(
+        Doorbell.sendQueue(qpn, size, offset >>> UNIT_SHIFT, 0, NextUnit.opcode(ring, offset)));
+    return true;
+  }
+
+  /** That element is complete. */
+  void completeOwn() {
+    budget.giveOne();
+  }
+
   /** The ring was taken from the list of those that hold doorbells back. */
   void waitsNoMore() {
     waits = false;

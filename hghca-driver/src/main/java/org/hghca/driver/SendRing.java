@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.NextUnit;
+import org.hghca.abi.WqeOpcode;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;
@@ -65,6 +66,17 @@ final class SendRing {
   /** Requests that stood behind others and needed no doorbell. */
   private long chained;
 
+  /** What takes requests in ERR; null on a card that flushes them itself. */
+  private SoftwareFlush flush;
+
+  /** Whether nothing is rung any more, and the position of the first that was not rung for. */
+  private boolean stopped;
+
+  private int stop;
+
+  /** Where an element of our own stands; below 0 when there is none. */
+  private volatile int flushOffset = -1;
+
   /**
    * A ring over zeroed memory.
    *
@@ -109,7 +121,7 @@ final class SendRing {
     try {
       long at = head;
       if (room((int) at) <= 0) {
-        return false;
+        return limit == 0 && postInError(request, 0);
       }
       int meaning = SendMeaning.of(variant, request.opcodeNumber());
       int slot = (int) at & wrIds.length - 1;
@@ -198,6 +210,9 @@ final class SendRing {
     int first = (int) head;
     try {
       int wanted = Math.min(room(first), count);
+      if (limit == 0) {
+        return postInError(requests, from, count);
+      }
       while (posted < wanted) {
         SendRequest request = requests[from + posted];
         int at = first + posted;
@@ -217,6 +232,25 @@ final class SendRing {
     }
   }
 
+  /** Takes a request that the card is not to hear of. */
+  private boolean postInError(SendRequest request, int index) {
+    checks.check(request, SendMeaning.of(variant, request.opcodeNumber()), index);
+    return flush.post(request);
+  }
+
+  private int postInError(SendRequest[] requests, int from, int count) {
+    int taken = 0;
+    while (taken < count && postInError(requests[from + taken], taken)) {
+      taken++;
+    }
+    return taken;
+  }
+
+  /** Has requests that are posted in ERR taken elsewhere. Before the first is posted. */
+  void flushedBy(SoftwareFlush flush) {
+    this.flush = flush;
+  }
+
   /** Rings for requests that were held back, as far as doorbells may be rung now. */
   void ringHeld() {
     lock();
@@ -228,31 +262,106 @@ final class SendRing {
     }
   }
 
-  /** The position of the first request that was not rung for; only where doorbells are counted. */
-  int rung() {
+  /** Rings no more until the next reset: what is held back the card never sees. */
+  void stopRinging() {
     lock();
     try {
-      return bells.from();
+      stop();
     } finally {
       unlock();
     }
   }
 
-  /**
-   * Rings no more until the next reset. What was posted and not rung for, and what is posted from
-   * here on, the card never sees.
-   *
-   * @return how many requests, from the oldest on, it may have seen of those outstanding
-   */
-  int stopRinging() {
+  private void stop() {
+    if (!stopped) {
+      stop = bells.from();
+      bells.silence();
+      stopped = true;
+    }
+  }
+
+  /** How many outstanding requests the card has heard of; only where doorbells are counted. */
+  int rung() {
     lock();
     try {
-      int seen = bells.from() - (int) TAIL.getAcquire(this);
-      bells.silence();
-      return seen;
+      return firstUnrung() - (int) TAIL.getAcquire(this);
     } finally {
       unlock();
     }
+  }
+
+  /** Whether the card has heard of a request since the ring began, or was reset. */
+  boolean hasRung() {
+    lock();
+    try {
+      return firstUnrung() != 0;
+    } finally {
+      unlock();
+    }
+  }
+
+  private int firstUnrung() {
+    return stopped ? stop : bells.from();
+  }
+
+  /** Whether the card never hears of the oldest outstanding request. */
+  boolean isOldestUnrung() {
+    return stopped && tail - stop >= 0 && outstanding() > 0;
+  }
+
+  /** How many requests are complete. Under the completion queue's lock. */
+  int tail() {
+    return tail;
+  }
+
+  /**
+   * Whether an outstanding request uses up a receive of the peer.
+   *
+   * @param behind how many older ones there are
+   */
+  boolean needsReceive(int behind) {
+    long offset = (long) (tail + behind & wrIds.length - 1) << strideLog;
+    return switch (NextUnit.opcode(ring, offset)) {
+      case WqeOpcode.SEND, WqeOpcode.SEND_IMM, WqeOpcode.RDMA_WRITE_IMM -> true;
+      default -> false;
+    };
+  }
+
+  /**
+   * Rings for an element of our own behind all others, upon which a card in ERR flushes what it has
+   * not completed. It stands in the one slot that requests leave free.
+   *
+   * @return false when no doorbell may be rung now
+   */
+  boolean ringFlush() {
+    lock();
+    try {
+      int slot = (int) head & wrIds.length - 1;
+      int offset = slot << strideLog;
+      flushOffset = bells.ringOwn(offset, writer.writeFlush(offset)) ? offset : -1;
+      return flushOffset >= 0;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Whether the card has not completed our own element. */
+  boolean awaitsFlush() {
+    return flushOffset >= 0;
+  }
+
+  /**
+   * Takes the completion of our own element. Under the completion queue's lock.
+   *
+   * @return false when the element at this offset is not ours
+   */
+  boolean takeFlush(int offset) {
+    boolean ours = flushOffset >= 0 && offset == flushOffset;
+    if (ours) {
+      flushOffset = -1;
+      bells.completeOwn();
+    }
+    return ours;
   }
 
   /**
@@ -267,6 +376,9 @@ final class SendRing {
       limit = open.getAsBoolean() ? depth : 0;
       if (bells != null && limit != 0) {
         bells.open();
+      }
+      if (limit == 0 && takesInError()) {
+        stop();
       }
     } finally {
       unlock();
@@ -288,10 +400,14 @@ final class SendRing {
   /** How many more requests fit with the head where it is; at most 0 when the ring is full. */
   private int room(int at) {
     int room = limit - (at - (int) TAIL.getAcquire(this));
-    if (room <= 0 && limit == 0) {
+    if (room <= 0 && limit == 0 && !takesInError()) {
       throw refusal.get();
     }
     return room;
+  }
+
+  private boolean takesInError() {
+    return flush != null && flush.takesSends();
   }
 
   private long bell(SendRequest request, int meaning, int size, long offset) {
@@ -361,6 +477,11 @@ final class SendRing {
       }
       postedBeforeReset += head;
       head = 0;
+      stopped = false;
+      if (flushOffset >= 0) {
+        flushOffset = -1;
+        bells.completeOwn();
+      }
       TAIL.setRelease(this, 0);
     } finally {
       unlock();

@@ -34,6 +34,9 @@ final class SendWriter {
   private static final long MAX_MESSAGE = 1L << 31;
   private static final int ATOMIC_BYTES = 8;
 
+  /** Fills a unit, with the header of inline data. */
+  private static final int FLUSH_BYTES = 12;
+
   private final boolean datagrams;
   private final HghcaProtectionDomain pd;
   private final MemorySegment ring;
@@ -97,6 +100,29 @@ final class SendWriter {
         NextUnit.size(0, request.isFenced() ? 1 : 0),
         control(request, meaning, size),
         request.immediate());
+    return size;
+  }
+
+  /**
+   * Writes an element that is never carried out, since the card is in ERR; if it were, nothing
+   * could come of an RDMA WRITE that has no key.
+   *
+   * @return its size in units
+   */
+  int writeFlush(long offset) {
+    long data = offset + UNIT + RemoteAddressUnit.SIZE;
+    int units = InlineUnit.units(FLUSH_BYTES);
+    int size = (int) (data - offset >>> UNIT_SHIFT) + units;
+    RemoteAddressUnit.write(ring, offset + UNIT, 0, 0);
+    ring.asSlice(data, (long) units * UNIT).fill((byte) 0);
+    InlineUnit.writeHeader(ring, data, FLUSH_BYTES);
+    NextUnit.write(
+        ring,
+        offset,
+        LAST,
+        NextUnit.size(0, 0),
+        NextUnit.control(WqeOpcode.RDMA_WRITE, size, NextUnit.MARKER),
+        0);
     return size;
   }
 

@@ -46,6 +46,7 @@ class HardwareProfileTest {
         fact("bits of a key's index", HardwareProfile::keyIndexBits, 0, 15, 0),
         fact("overtaking", HardwareProfile::doorbellsOvertakeCommands, false, true, true),
         fact("largest queue", HardwareProfile::maxQueueBytes, 0x100000, 0x100000, 0x100000),
+        fact("positions resumable", HardwareProfile::positionsResumable, false, true, false),
         fact("smallest stride", HardwareProfile::minStride, 64, 64, 64),
         fact("largest WQE", HardwareProfile::maxDescriptor, 512, 512, 512),
         fact("bad requests fail", HardwareProfile::badRequestsReported, true, false, false),

@@ -1,0 +1,382 @@
+package org.hghca.driver;
+
+import static org.hghca.abi.QueuePairContext.ACK_TIMEOUT;
+import static org.hghca.abi.QueuePairContext.DMAC_HIGH;
+import static org.hghca.abi.QueuePairContext.DMAC_LOW;
+import static org.hghca.abi.QueuePairContext.MTU;
+import static org.hghca.abi.QueuePairContext.NEXT_RECEIVE_PSN;
+import static org.hghca.abi.QueuePairContext.REMOTE_QPN;
+import static org.hghca.abi.QueuePairContext.RETRY_COUNT;
+import static org.hghca.abi.QueuePairContext.SMAC_HIGH;
+import static org.hghca.abi.QueuePairContext.SMAC_LOW;
+import static org.hghca.abi.QueuePairContext.STATE;
+
+import java.util.concurrent.locks.LockSupport;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.HcrCommand;
+import org.hghca.abi.QpcState;
+import org.hghca.abi.QueuePairContext;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WcStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How a queue pair ends on a card that neither times out nor flushes: the RTL. It notices sends
+ * that the card will not complete, has the card follow into ERR without losing its place there, and
+ * knows whether the number can have another life (INTERFACE 6.6).
+ *
+ * <p>Called under the queue pair's monitor unless said otherwise.
+ */
+final class Ending {
+  private static final Logger LOG = LoggerFactory.getLogger(Ending.class);
+  private static final int PSN_MASK = 0xff_ffff;
+
+  /** Bytes of the MTU of code 0; each further code doubles them. */
+  private static final int MTU_UNIT = 128;
+
+  private static final long TIME_OUT_UNIT_NANOS = 4096;
+
+  /** Looks that must find no progress before it is believed that there is none. */
+  private static final int LOOKS = 2;
+
+  /** How long the card may take to flush what it was told to. */
+  private static final long FLUSH_NANOS = 20_000_000;
+
+  private static final long FLUSH_STEP_NANOS = 20_000;
+
+  private final HghcaQueuePair qp;
+  private final HghcaDevice device;
+  private final HardwareProfile profile;
+  private final SendRing sends;
+  private final SoftwareFlush flush;
+
+  /** Whether the card was told of ERR. */
+  private boolean followed;
+
+  /** Whether it is to flush, and there was no doorbell left to tell it. */
+  private boolean owesBell;
+
+  /** Whether the queue pair has been in RTR. */
+  private boolean lived;
+
+  private int firstReceivePsn;
+
+  /** Where another life would begin; null when there can be none. */
+  private ReceivePosition next;
+
+  /** Whether something has happened after which nobody knows where the card is. */
+  private volatile boolean flawed;
+
+  /** Packets of the receives that have completed since RTR. Under the receive queue's lock. */
+  private int packets;
+
+  private boolean busy;
+  private int seen;
+  private long since;
+  private int looks;
+
+  Ending(HghcaQueuePair qp, HghcaDevice device, SoftwareFlush flush) {
+    this.qp = qp;
+    this.device = device;
+    this.profile = device.limits().profile();
+    this.sends = qp.sends();
+    this.flush = flush;
+  }
+
+  // ---- what completions tell, under a completion queue's lock
+
+  /** The card has reported an error that the driver did not order. */
+  void flaw() {
+    flawed = true;
+    device.sweep().wake();
+  }
+
+  /** A receive of so many bytes has completed. */
+  void received(int bytes) {
+    packets += packets(bytes);
+  }
+
+  /** How many packets a message of so many bytes has. */
+  int packets(int bytes) {
+    int mtu = MTU_UNIT << qp.programmed().get(MTU);
+    return Math.max(1, (bytes + mtu - 1) / mtu);
+  }
+
+  // ---- states
+
+  /** The card was given a state. */
+  void entered(QpState state) {
+    switch (state) {
+      case RESET -> {
+        lived = false;
+        next = null;
+        followed = false;
+        owesBell = false;
+        packets = 0;
+      }
+      case RTR -> {
+        lived = true;
+        firstReceivePsn = qp.programmed().get(NEXT_RECEIVE_PSN);
+      }
+      case RTS -> {
+        busy = false;
+        device.sweep().wake();
+      }
+      default -> {}
+    }
+  }
+
+  /**
+   * The queue pair is in ERR by our own state: has the card follow from where it is. What is stuck
+   * there it flushes when a doorbell comes in ERR; all else is flushed by us.
+   */
+  void follow() {
+    if (followed) {
+      return;
+    }
+    // The second RTL looks at no state, and what its context says of sequence numbers is unknown.
+    if (profile.errorCqes()) {
+      LivePsns psns = psns(qp);
+      // Already there by itself, or perhaps: it met a message without a receive, or an error.
+      flawed |= psns.state() == QpcState.ERR || psns.state() == LivePsns.UNKNOWN;
+      QueuePairContext next = qp.programmed().copy().set(STATE, QpcState.ERR);
+      psns.putInto(next);
+      qp.program(HcrCommand.ANY2ERR, next);
+      // One more command: the card has carried the last one out before it begins with this, and
+      // what was under way then has ended when this ends.
+      device.commands().queryQp(qp.number());
+      owesBell = qp.type() == QpType.RC && qp.sendQueue().standing(qp).unfinished() > 0;
+      payBell();
+    }
+    followed = true;
+    busy = false;
+    flush.endReceives();
+    qp.sendQueue().addFlushing(qp);
+    qp.receiveQueue().addFlushing(qp);
+    device.sweep().wake();
+  }
+
+  private void payBell() {
+    owesBell = owesBell && !sends.ringFlush();
+  }
+
+  /** What the card says of a queue pair that it was given. */
+  private LivePsns psns(HghcaQueuePair other) {
+    return LivePsns.read(
+        device.commands(), other.number(), other.programmed(), other.sends().hasRung());
+  }
+
+  /** Puts the sequence numbers that the card has come to into a context. */
+  void goOn(QueuePairContext next) {
+    if (profile.misplacesSequenceNumbers()) {
+      psns(qp).putInto(next);
+    }
+  }
+
+  /** Whether the card is in ERR, as far as it can tell. */
+  boolean showsError() {
+    return profile.misplacesSequenceNumbers()
+        && (lived || qp.state() == QpState.RTS)
+        && psns(qp).state() == QpcState.ERR;
+  }
+
+  // ---- another life
+
+  /**
+   * Takes the queue pair, which is in ERR or what has not come further than INIT, to where it can
+   * begin anew.
+   *
+   * @throws VerbsException EIO when the card would not go on from where the next life begins
+   */
+  void prepareReset() {
+    if (!lived) {
+      return;
+    }
+    String obstacle = awaitFlush() ? obstacle() : "sends that do not end";
+    if (obstacle != null) {
+      throw hopeless(obstacle);
+    }
+  }
+
+  /** The slot where the receive ring of the next life begins. After {@link #prepareReset}. */
+  int firstReceive() {
+    return next == null ? 0 : next.next();
+  }
+
+  /** Whether a life of this queue pair could be followed by another at all. */
+  void checkReset() {
+    if (lived && neverResumes() != null) {
+      throw hopeless(neverResumes());
+    }
+  }
+
+  private VerbsException hopeless(String obstacle) {
+    return new VerbsException(
+        Errno.EIO,
+        "%s cannot begin anew on this card, because of %s: destroy it and make another"
+            .formatted(qp.describe(), obstacle));
+  }
+
+  /**
+   * Ends for good, with the card in ERR and nothing under way.
+   *
+   * @throws VerbsException EIO when sends do not end, so that the card may reach what they name
+   */
+  void end() {
+    if (!lived) {
+      return;
+    }
+    if (!awaitFlush()) {
+      qp.sendQueue().distrust();
+      qp.receiveQueue().distrust();
+      throw new VerbsException(
+          Errno.EIO, "the card does not complete %s's sends".formatted(qp.describe()));
+    }
+    String obstacle = obstacle();
+    if (obstacle != null) {
+      LOG.debug("{} is not used again, because of {}", qp.describe(), obstacle);
+    }
+  }
+
+  /** Gives the number back, as far as another queue pair can have it. After {@link #end}. */
+  void freeNumber(RingNumbers<ReceivePosition> numbers) {
+    if (!lived) {
+      numbers.free(qp.number());
+    } else if (next == null) {
+      numbers.retire(qp.number());
+    } else {
+      numbers.free(qp.number(), next);
+    }
+  }
+
+  /** Waits for the card to flush what it has; returns whether it did. */
+  private boolean awaitFlush() {
+    follow();
+    long start = System.nanoTime();
+    while (qp.sendQueue().standing(qp).unfinished() > 0) {
+      if (System.nanoTime() - start > FLUSH_NANOS || device.health().isDead()) {
+        return false;
+      }
+      payBell();
+      LockSupport.parkNanos(FLUSH_STEP_NANOS);
+    }
+    return true;
+  }
+
+  /** Why this number cannot be used again; null when it can, and then we know from where. */
+  private String obstacle() {
+    next = null;
+    String never = neverResumes();
+    if (never != null) {
+      return never;
+    }
+    if (flawed) {
+      return "errors that it met";
+    }
+    Standing standing = qp.receiveQueue().standing(qp);
+    int expected = qp.programmed().get(NEXT_RECEIVE_PSN);
+    boolean explained = (expected - firstReceivePsn & PSN_MASK) == packets + standing.packets();
+    if (standing.receivesLeft() > 0 && !explained) {
+      return "a receive that may be half filled";
+    }
+    next = standing.next();
+    return null;
+  }
+
+  private String neverResumes() {
+    if (!profile.positionsResumable()) {
+      return "queue positions that nobody knows";
+    }
+    return qp.type() == QpType.RC ? null : "messages that may have found no receive";
+  }
+
+  // ---- time-outs
+
+  /**
+   * Looks whether the card still completes what it was given.
+   *
+   * @param now nanoseconds of a clock that goes on evenly
+   * @return whether another look is wanted soon
+   */
+  boolean look(long now) {
+    return switch (qp.state()) {
+      case RTS -> lookAtSends(now);
+      case ERR -> lookAtFlush();
+      default -> false;
+    };
+  }
+
+  private boolean lookAtSends(long now) {
+    int timeout = qp.programmed().get(ACK_TIMEOUT);
+    if (qp.type() != QpType.RC || timeout == 0) {
+      return false;
+    }
+    if (!isStuck()) {
+      since = now;
+      return busy;
+    }
+    long limit = (qp.programmed().get(RETRY_COUNT) + 1) * TIME_OUT_UNIT_NANOS << timeout;
+    if (looks >= LOOKS && now - since >= limit) {
+      timeOut(now - since);
+    }
+    return true;
+  }
+
+  private boolean lookAtFlush() {
+    follow();
+    payBell();
+    if (isStuck() && looks >= LOOKS) {
+      flush.endSends();
+      return false;
+    }
+    return busy;
+  }
+
+  /** Whether the card has sends to complete and has completed none since the last look. */
+  private boolean isStuck() {
+    Standing standing = qp.sendQueue().standing(qp);
+    boolean was = busy && standing.sent() == seen;
+    busy = standing.unfinished() > 0;
+    seen = standing.sent();
+    looks = was && busy ? looks + 1 : 0;
+    return looks > 0;
+  }
+
+  private void timeOut(long nanos) {
+    boolean refused = sends.needsReceive(qp.sendQueue().standing(qp).sends()) && isRefused();
+    flush.cause(refused ? WcStatus.RNR_RETRY_EXC_ERR : WcStatus.RETRY_EXC_ERR);
+    flawed = true;
+    qp.failed();
+    follow(); // and so proves that the card still takes commands
+    flush.endSends();
+    LOG.warn(
+        "{}: nothing was completed for {} ms, which the driver takes for a time-out{}",
+        qp.describe(),
+        nanos / 1_000_000,
+        refused ? ": the peer has no receive" : "; the card still takes commands");
+  }
+
+  /** Whether the peer is of this device too and cannot receive. */
+  private boolean isRefused() {
+    QueuePairContext c = qp.programmed();
+    HghcaQueuePair peer = device.queuePairs().find(c.get(REMOTE_QPN));
+    boolean ours =
+        peer != null
+            && peer.programmed().get(REMOTE_QPN) == qp.number()
+            && c.get(DMAC_HIGH) == c.get(SMAC_HIGH)
+            && c.get(DMAC_LOW) == c.get(SMAC_LOW);
+    if (!ours) {
+      return false;
+    }
+    if (peer.state() == QpState.ERR || peer.receives().outstanding() == 0) {
+      return true;
+    }
+    return profile.misplacesSequenceNumbers()
+        && peer.takesReceives()
+        && psns(peer).state() == QpcState.ERR;
+  }
+}

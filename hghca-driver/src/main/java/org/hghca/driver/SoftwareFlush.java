@@ -1,0 +1,209 @@
+package org.hghca.driver;
+
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WcOpcode;
+import org.hghca.verbs.WcStatus;
+
+/**
+ * What the driver completes of a queue pair in ERR: requests that were posted to it there and that
+ * the card never sees; and on a card that flushes nothing itself also what it has left in the
+ * rings. All of it behind what the card has completed.
+ *
+ * <p>A completion queue calls this under its lock, for its own direction; the queue pair opens and
+ * ends under its monitor.
+ */
+final class SoftwareFlush {
+  /** Vendor error of a send whose time-out the driver has found; no card has one of nine bits. */
+  static final int SOFTWARE_TIME_OUT = 0x100;
+
+  private final HghcaQueuePair qp;
+  private final SendRing sends;
+  private final ReceiveRing receives;
+  private final FlushedRequests moreSends;
+  private final FlushedRequests moreReceives;
+
+  /** Whether the card takes no receive any more. */
+  private volatile boolean receivesEnded;
+
+  /** Whether the card is expected to complete no send any more. */
+  private volatile boolean sendsEnded;
+
+  /** What the oldest send fails with, where the driver knows why; null when it was told. */
+  private volatile WcStatus cause;
+
+  /** Whether all is over, and whatever the card still says is late. */
+  private volatile boolean over;
+
+  /** Sends that were completed here although the card had heard of them: it may complete them. */
+  private int awaited;
+
+  SoftwareFlush(HghcaQueuePair qp, int sendDepth, int receiveDepth) {
+    this.qp = qp;
+    this.sends = qp.sends();
+    this.receives = qp.receives();
+    this.moreSends = new FlushedRequests(qp.number(), sendDepth, sends::outstanding);
+    this.moreReceives = new FlushedRequests(qp.number(), receiveDepth, receives::outstanding);
+  }
+
+  // ---- posting in ERR
+
+  boolean post(SendRequest request) {
+    return moreSends.post(request.wrId(), request.opcode().completion());
+  }
+
+  boolean post(ReceiveRequest request) {
+    return moreReceives.post(request.wrId(), WcOpcode.RECV);
+  }
+
+  long sendsPosted() {
+    return moreSends.posted();
+  }
+
+  long receivesPosted() {
+    return moreReceives.posted();
+  }
+
+  // ---- where it stands
+
+  /** The card takes no receive any more: those that it has are flushed here. */
+  void endReceives() {
+    receivesEnded = true;
+  }
+
+  /** The card completes no send any more, as far as anybody can know. */
+  void endSends() {
+    sendsEnded = true;
+  }
+
+  /** The driver knows why the oldest send fails. */
+  void cause(WcStatus status) {
+    cause = status;
+  }
+
+  /**
+   * The status of a send that the card has failed without saying why.
+   *
+   * @param known whether the queue pair was in error before
+   */
+  WcStatus unknownCause(boolean known) {
+    WcStatus status = cause;
+    if (status != null) {
+      cause = null;
+      return status;
+    }
+    return known ? WcStatus.WR_FLUSH_ERR : WcStatus.GENERAL_ERR;
+  }
+
+  /** Whether requests that are posted are taken, to be flushed. */
+  boolean takesSends() {
+    return qp.isFlushedByDriver();
+  }
+
+  /**
+   * How many completions the card may still give of sends that were completed here and of elements
+   * that are nobody's.
+   */
+  int awaited() {
+    return awaited + (sends.awaitsFlush() ? 1 : 0);
+  }
+
+  /** The queue pair is closed, and the card may not know it. */
+  void over() {
+    over = true;
+  }
+
+  /** The queue pair begins anew. */
+  void reset() {
+    moreSends.clear();
+    moreReceives.clear();
+    receivesEnded = false;
+    sendsEnded = false;
+    cause = null;
+    awaited = 0;
+  }
+
+  // ---- under a completion queue's lock
+
+  /** The vendor error of a send that failed: what the card has said, or that we have found out. */
+  static int vendorError(WcStatus status, int said) {
+    return said == 0 && (status == WcStatus.RETRY_EXC_ERR || status == WcStatus.RNR_RETRY_EXC_ERR)
+        ? SOFTWARE_TIME_OUT
+        : said;
+  }
+
+  /** Whether a completion can be had for a completion queue. */
+  boolean isReady(HghcaCompletionQueue queue) {
+    return queue == qp.sendQueue() && (canFlushSend() || moreSends.isReady())
+        || queue == qp.receiveQueue() && (canFlushReceive() || moreReceives.isReady());
+  }
+
+  /** Whether nothing will come for a completion queue that is not posted first. */
+  boolean isEmpty() {
+    return moreSends.isEmpty() && moreReceives.isEmpty() && !qp.isFlushedByDriver();
+  }
+
+  private boolean canFlushSend() {
+    return (sendsEnded || sends.isOldestUnrung())
+        && sends.outstanding() != 0
+        && qp.sendQueue().isDrained();
+  }
+
+  private boolean canFlushReceive() {
+    return receivesEnded && receives.outstanding() != 0 && qp.receiveQueue().isDrained();
+  }
+
+  /**
+   * Fills completions for a completion queue that the card has nothing more in.
+   *
+   * @param from the first place to fill
+   * @param max the place behind the last
+   * @param failures counts what has another status than WR_FLUSH_ERR
+   * @return the place behind the last that was filled
+   */
+  int complete(HghcaCompletionQueue queue, Completions out, int from, int max, long[] failures) {
+    int count = from;
+    if (queue == qp.sendQueue()) {
+      while (count < max && canFlushSend()) {
+        WcStatus status = unknownCause(true);
+        failures[status.code()]++;
+        awaited += sends.isOldestUnrung() ? 0 : 1;
+        count += sends.complete(out, count, status.code(), vendorError(status, 0), 0);
+      }
+      int before = count;
+      count = moreSends.complete(out, count, max);
+      failures[WcStatus.WR_FLUSH_ERR.code()] += count - before;
+    }
+    if (queue == qp.receiveQueue()) {
+      int before = count;
+      while (count < max && canFlushReceive()) {
+        receives.flush(out, count++);
+      }
+      count = moreReceives.complete(out, count, max);
+      failures[WcStatus.WR_FLUSH_ERR.code()] += count - before;
+    }
+    return count;
+  }
+
+  /**
+   * Whether a completion of the card that fits no request is one of those that were completed here,
+   * or of an element of our own.
+   *
+   * @param send whether it is of a send
+   * @param offset where the element stands
+   */
+  boolean takeLate(boolean send, int offset) {
+    if (over || !send && receivesEnded) {
+      return true;
+    }
+    if (send && sends.takeFlush(offset)) {
+      return true;
+    }
+    if (send && awaited != 0) {
+      awaited--;
+      return true;
+    }
+    return false;
+  }
+}
