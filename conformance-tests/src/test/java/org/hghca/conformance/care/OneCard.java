@@ -51,6 +51,12 @@ final class OneCard implements AutoCloseable {
     assertUnharmed(hca);
   }
 
+  /** Nothing was done to the card but what a line of the facts warns of. */
+  void assertOnlyHazards(String line) {
+    assertThat(hca.hazards()).as("what was done to the card").allMatch(h -> h.startsWith(line));
+    assertThat(hca.faults()).as("what the software HCA had to object to").isEmpty();
+  }
+
   private static void assertUnharmed(SoftwareHca hca) {
     assertThat(hca.hazards()).as("what was done to the card that breaks it").isEmpty();
     assertThat(hca.faults()).as("what the software HCA had to object to").isEmpty();
