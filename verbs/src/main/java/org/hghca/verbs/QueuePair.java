@@ -135,7 +135,7 @@ public interface QueuePair extends AutoCloseable {
   default void connect(ConnectionOptions options, UnaryOperator<QpEndpoint> exchange) {
     Context context = protectionDomain().context();
     Gid gid = context.queryGid(options.port(), options.gidIndex());
-    int psn = ThreadLocalRandom.current().nextInt() & 0xff_ffff;
+    int psn = firstPsn(context);
     int lid = context.queryPort(options.port()).lid();
     modify(options.toInit(type()));
     QpEndpoint peer = exchange.apply(new QpEndpoint(lid, number(), psn, gid));
@@ -160,10 +160,16 @@ public interface QueuePair extends AutoCloseable {
       throw new VerbsException(
           Errno.EINVAL, "a %s queue pair has a peer: connect it".formatted(type()));
     }
-    int psn = ThreadLocalRandom.current().nextInt() & 0xff_ffff;
+    int psn = firstPsn(protectionDomain().context());
     modify(QpAttributes.to(QpState.INIT).pkeyIndex(0).port(options.port()).qkey(qkey));
     modify(QpAttributes.to(QpState.RTR));
     modify(options.toRts(QpType.UD, psn));
+  }
+
+  /** A random one: of all that there are, or one with a long way to go where none comes round. */
+  private static int firstPsn(Context context) {
+    boolean wraps = context.queryDevice().has(DeviceFeature.PSN_WRAP);
+    return ThreadLocalRandom.current().nextInt(wraps ? 1 << 24 : 1 << 16);
   }
 
   @Override

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
@@ -23,12 +25,15 @@ class QueuePairTest {
   private final List<QpAttributes> modified = new ArrayList<>();
   private final List<QpEndpoint> told = new ArrayList<>();
   private int room;
+  private FeatureSupport psnWrap = FeatureSupport.NATIVE;
 
   private QueuePair queuePair(QpType type) {
     Context context =
         Fakes.of(
             Context.class,
             Map.of(
+                "queryDevice",
+                arguments -> attributes(),
                 "queryGid",
                 arguments -> {
                   events.add("gid %s of port %s".formatted(arguments[1], arguments[0]));
@@ -70,6 +75,46 @@ class QueuePairTest {
     return Fakes.of(QueuePair.class, answers);
   }
 
+  private DeviceAttributes attributes() {
+    Map<DeviceFeature, FeatureSupport> features = new EnumMap<>(DeviceFeature.class);
+    for (DeviceFeature feature : DeviceFeature.values()) {
+      features.put(feature, feature == DeviceFeature.PSN_WRAP ? psnWrap : FeatureSupport.NATIVE);
+    }
+    return new DeviceAttributes(
+        "",
+        1,
+        1,
+        1,
+        1,
+        1,
+        Optional.empty(),
+        1,
+        1,
+        4096,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        true,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        features,
+        new DeviceAdvice(1, 1, false));
+  }
+
   private static int count(Object[] arguments) {
     assertThat(arguments[1]).isEqualTo(0);
     return (int) arguments[2];
@@ -93,6 +138,17 @@ class QueuePairTest {
     assertThat(local.lid()).isEqualTo(0x17);
     assertThat(local.psn()).isBetween(0, 0xff_ffff);
     assertThat(local.toText()).hasSize(51);
+  }
+
+  /** A connection that begins high would soon end where sequence numbers do not come round. */
+  @Test
+  void sequenceNumbersBeginLowWhereTheyDoNotComeRound() {
+    psnWrap = FeatureSupport.MISSING;
+    for (int i = 0; i < 100; i++) {
+      queuePair(QpType.RC).connect(this::exchange);
+    }
+
+    assertThat(told).extracting(QpEndpoint::psn).allMatch(psn -> psn < 1 << 16);
   }
 
   @Test
