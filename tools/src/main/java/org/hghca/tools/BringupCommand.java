@@ -191,13 +191,15 @@ final class BringupCommand implements Callable<Integer> {
             yield Loop.PEER;
           }
         };
+    Duration answer = duration();
     return new BringupOptions(
         locator(device()),
         namedProfile(),
         kind,
         peer ? locator(loop.substring(PEER.length())) : "",
         destructive,
-        duration(),
+        answer,
+        BringupOptions.patience(answer),
         Duration.ofNanos((long) (seconds * 1e9)),
         new HashSet<>(only),
         new HashSet<>(skip));

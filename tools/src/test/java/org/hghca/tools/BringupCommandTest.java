@@ -8,12 +8,17 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
+import org.hghca.tools.bringup.Bringup;
+import org.hghca.tools.bringup.BringupOptions;
+import org.hghca.tools.bringup.BringupReport;
+import org.hghca.tools.bringup.Verdict;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -220,10 +225,19 @@ class BringupCommandTest {
 
   @Test
   void readThatDoesNotReturnEndsTheSessionAllTheSame() {
-    CommandLineRun run = bringup("-d", "faulty:stuck", "--limit", "PT0.01S");
+    BringupOptions options = BringupOptions.of("faulty:stuck").withPatience(Duration.ofSeconds(5));
 
-    assertThat(run.exitCode()).isEqualTo(4);
-    assertThat(run.out()).contains("FAIL  hcr.probe").contains("an access to the card does not");
+    BringupReport report = new Bringup(options).run(result -> {});
+
+    assertThat(report.outcome()).isEqualTo(BringupReport.Outcome.STOPPED);
+    assertThat(report.results())
+        .filteredOn(result -> result.verdict() == Verdict.FAIL)
+        .singleElement()
+        .satisfies(
+            result -> {
+              assertThat(result.step().id()).isEqualTo("hcr.probe");
+              assertThat(result.reason()).contains("an access to the card does not return");
+            });
   }
 
   @Test

@@ -4,17 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.model.ModelProvider;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupOptions;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.StepResult;
 import org.hghca.tools.bringup.Verdict;
+import org.hghca.vfio.Locator;
 import org.junit.jupiter.api.DynamicContainer;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Every step of {@code hghca bringup} as a case of its own: on what the system property {@code
@@ -38,6 +43,30 @@ class BringupTest {
                     .withLimit(Duration.ofSeconds(4))
                     .withMeasure(Duration.ofMillis(20)))
         .map(BringupTest::container);
+  }
+
+  /** Nothing that is done without being asked for is among what breaks the card of the RTL. */
+  @ParameterizedTest
+  @ValueSource(strings = {"r1", "r2"})
+  void noStepThatMayBeDoneMeetsHazard(String profile) {
+    String locator = "model:careful?profile=" + profile;
+    BringupOptions options =
+        BringupOptions.of(locator)
+            .withLimit(Duration.ofSeconds(4))
+            .withMeasure(Duration.ofMillis(20));
+    List<String> hazards = new ArrayList<>();
+
+    new Bringup(options)
+        .run(
+            result ->
+                Stream.of(locator, locator + "&limit=PT4S")
+                    .map(Locator::parse)
+                    .flatMap(name -> ModelProvider.hca(name).stream())
+                    .flatMap(hca -> hca.hazards().stream())
+                    .map(hazard -> result.step().id() + ": " + hazard)
+                    .forEach(hazards::add));
+
+    assertThat(hazards).isEmpty();
   }
 
   /** A session and its cases: it has run when they are known. */

@@ -21,12 +21,9 @@ import org.hghca.tools.bringup.BringupReport.Outcome;
  * A session: all steps in their order, on one board. Used once.
  *
  * <p>It ends, whatever the card does: everything runs on a thread of its own, and a step that takes
- * much longer than the limit of its commands is given up with everything behind it.
+ * longer than the options' patience is given up with everything behind it.
  */
 public final class Bringup {
-  /** Answers that a step may wait for before it is given up. */
-  private static final int PATIENCE = 40;
-
   private final BringupOptions options;
   private final Board board;
   private final Driver driver;
@@ -189,7 +186,7 @@ public final class Bringup {
   private void guarded(ExecutorService thread, Runnable work) {
     Future<?> future = thread.submit(work);
     try {
-      future.get(PATIENCE * options.limit().toMillis(), TimeUnit.MILLISECONDS);
+      future.get(options.patience().toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       lost = true;
       throw new CardStoppedException("the step did not end: an access to the card does not return");

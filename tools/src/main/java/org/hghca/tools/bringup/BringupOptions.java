@@ -14,6 +14,7 @@ import org.hghca.abi.HardwareProfile;
  * @param peer locator of the other device with {@link Loop#PEER}; empty otherwise
  * @param destructive whether steps that stop a card are done, too
  * @param limit how long the card may take for a command or a completion
+ * @param patience how long a step may take before it is given up with everything behind it
  * @param measure how long each speed is measured
  * @param only ids of the steps to do, with those that they need; empty for all
  * @param skip ids of steps to leave out
@@ -25,9 +26,17 @@ public record BringupOptions(
     String peer,
     boolean destructive,
     Duration limit,
+    Duration patience,
     Duration measure,
     Set<String> only,
     Set<String> skip) {
+  /** A million times what a card takes. */
+  public static final Duration LIMIT = Duration.ofSeconds(2);
+
+  /** No step waits for more answers than this. */
+  private static final int MOST_ANSWERS = 40;
+
+  private static final Duration LEAST_PATIENCE = Duration.ofSeconds(60);
 
   /** Two seconds for an answer, a third of a second for a measurement. */
   public static BringupOptions of(String device) {
@@ -37,7 +46,8 @@ public record BringupOptions(
         Loop.AUTO,
         "",
         false,
-        Duration.ofSeconds(2),
+        LIMIT,
+        patience(LIMIT),
         Duration.ofMillis(300),
         Set.of(),
         Set.of());
@@ -48,18 +58,33 @@ public record BringupOptions(
     skip = Set.copyOf(skip);
   }
 
+  /** How long a step may take when the card may take so long for an answer. */
+  public static Duration patience(Duration limit) {
+    Duration patience = limit.multipliedBy(MOST_ANSWERS);
+    return patience.compareTo(LEAST_PATIENCE) < 0 ? LEAST_PATIENCE : patience;
+  }
+
   /** The same, with steps that stop a card. */
   public BringupOptions withDestructive() {
-    return new BringupOptions(device, profile, loop, peer, true, limit, measure, only, skip);
+    return new BringupOptions(
+        device, profile, loop, peer, true, limit, patience, measure, only, skip);
   }
 
   /** The same, with another limit. */
   public BringupOptions withLimit(Duration other) {
-    return new BringupOptions(device, profile, loop, peer, destructive, other, measure, only, skip);
+    return new BringupOptions(
+        device, profile, loop, peer, destructive, other, patience(other), measure, only, skip);
+  }
+
+  /** The same, with another patience. */
+  public BringupOptions withPatience(Duration other) {
+    return new BringupOptions(
+        device, profile, loop, peer, destructive, limit, other, measure, only, skip);
   }
 
   /** The same, with other times to measure. */
   public BringupOptions withMeasure(Duration other) {
-    return new BringupOptions(device, profile, loop, peer, destructive, limit, other, only, skip);
+    return new BringupOptions(
+        device, profile, loop, peer, destructive, limit, patience, other, only, skip);
   }
 }

@@ -163,6 +163,17 @@ final class QuerySteps {
   private void limitBytes(Observation o) {
     byte[] bytes = board.limitBytes();
     DeviceLimits limits = board.limits();
+    o.saw(
+        "%,d QPs, %,d CQs, %d EQs, %,d MPTs, %,d PDs; QPC %d, CQC %d, EQC %d, MPT %d bytes",
+        limits.maxQps(),
+        limits.maxCqs(),
+        limits.maxEqs(),
+        limits.maxMpts(),
+        limits.maxPds(),
+        limits.qpcEntrySize(),
+        limits.cqcEntrySize(),
+        limits.eqcEntrySize(),
+        limits.mptEntrySize());
     if (board.isRtl()) {
       byte[] expected = R1_LIMITS.clone();
       if (board.profile() == HardwareProfile.R2) {
@@ -176,17 +187,6 @@ final class QuerySteps {
       o.compare("DEV_LIM", encoded(limits), bytes);
       plausible(o, limits);
     }
-    o.saw(
-        "%,d QPs, %,d CQs, %d EQs, %,d MPTs, %,d PDs; QPC %d, CQC %d, EQC %d, MPT %d bytes",
-        limits.maxQps(),
-        limits.maxCqs(),
-        limits.maxEqs(),
-        limits.maxMpts(),
-        limits.maxPds(),
-        limits.qpcEntrySize(),
-        limits.cqcEntrySize(),
-        limits.eqcEntrySize(),
-        limits.mptEntrySize());
   }
 
   /** The limits with all reserved bits zero. */
