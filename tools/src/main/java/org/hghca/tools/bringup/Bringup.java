@@ -30,6 +30,7 @@ public final class Bringup {
   private final List<Step> steps = new ArrayList<>();
   private final Map<String, StepResult> done = new HashMap<>();
   private String stoppedAt = "";
+  private String brokenAt = "";
   private boolean lost;
   private boolean opened = true;
 
@@ -145,6 +146,9 @@ public final class Bringup {
         stoppedAt = step.id();
       }
     }
+    if (verdict == Verdict.FAIL && stoppedAt.isEmpty() && brokenAt.isEmpty() && isBroken(thread)) {
+      brokenAt = step.id();
+    }
     if (step.id().equals("open") && verdict == Verdict.FAIL) {
       opened = false;
     }
@@ -167,6 +171,9 @@ public final class Bringup {
     if (!stoppedAt.isEmpty()) {
       return "the card stopped answering at " + stoppedAt;
     }
+    if (!brokenAt.isEmpty() && isOnDriver(step) && !step.id().equals(DriverSteps.CLOSE)) {
+      return "the device failed at " + brokenAt;
+    }
     if (step.destructive() && !options.destructive()) {
       return "it can stop the card: --destructive does it";
     }
@@ -180,6 +187,19 @@ public final class Bringup {
       }
     }
     return "";
+  }
+
+  /** Whether a step goes through the driver. */
+  private boolean isOnDriver(Step step) {
+    return step.needs().contains(DriverSteps.OPEN)
+        || steps.stream().anyMatch(other -> step.needs().contains(other.id()) && isOnDriver(other));
+  }
+
+  /** Whether a failure has left a device that does nothing any more. */
+  private boolean isBroken(ExecutorService thread) {
+    boolean[] broken = new boolean[1];
+    guarded(thread, () -> broken[0] = driver.isBroken());
+    return broken[0];
   }
 
   /** Does something on the thread of the session, as long as patience lasts. */

@@ -87,4 +87,10 @@ public record BringupOptions(
     return new BringupOptions(
         device, profile, loop, peer, destructive, limit, patience, other, only, skip);
   }
+
+  /** The same without a loop: steps with data are left out. */
+  public BringupOptions withoutLoop() {
+    return new BringupOptions(
+        device, profile, Loop.NONE, "", destructive, limit, patience, measure, only, skip);
+  }
 }

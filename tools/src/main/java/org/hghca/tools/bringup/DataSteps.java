@@ -83,15 +83,15 @@ final class DataSteps {
       }
     }
     o.saw(
-        "%d messages, %,d bytes, content and completions as expected",
-        transfers.messages(), transfers.bytes());
+        "%d messages, %,d bytes, content and completions as expected"
+            .formatted(transfers.messages(), transfers.bytes()));
   }
 
   private static void expectAll(Observation o, int[] lengths) {
     o.expect(
-        "%d lengths from %d to %,d bytes, each at two alignments; every byte in its place, none"
-            + " around it changed; a completion each",
-        lengths.length, lengths[0], lengths[lengths.length - 1]);
+        ("%d lengths from %d to %,d bytes, each at two alignments; every byte in its place, none"
+                + " around it changed; a completion each")
+            .formatted(lengths.length, lengths[0], lengths[lengths.length - 1]));
   }
 
   private void rc(Observation o, Kind kind) {
@@ -149,18 +149,18 @@ final class DataSteps {
           transfers.move(o, kind, 10_000, 7, TARGET);
         }
       }
-      o.saw("MTU %d: %,d bytes three times", mtu.bytes(), 10_000);
+      o.saw("MTU %d: %,d bytes three times".formatted(mtu.bytes(), 10_000));
     }
   }
 
   private void ring(Observation o) {
-    o.expect("100 SENDs through queues of %d", Pair.DEPTH);
+    o.expect("100 SENDs through queues of %d".formatted(Pair.DEPTH));
     try (Pair pair = new Pair(driver, QpType.RC, BYTES, 0).connect()) {
       Transfers transfers = new Transfers(driver, pair);
       for (int i = 0; i < 100; i++) {
         transfers.move(o, SEND, 32 + i, i, TARGET);
       }
-      o.saw("%d messages, %,d bytes", transfers.messages(), transfers.bytes());
+      o.saw("%d messages, %,d bytes".formatted(transfers.messages(), transfers.bytes()));
     }
   }
 
@@ -177,7 +177,7 @@ final class DataSteps {
       Transfers transfers = new Transfers(driver, pair);
       transfers.move(o, SEND, 0, 0, TARGET);
       transfers.move(o, WRITE, 0, 0, TARGET);
-      o.saw("%d messages", transfers.messages());
+      o.saw("%d messages".formatted(transfers.messages()));
     }
   }
 
@@ -207,7 +207,7 @@ final class DataSteps {
               pair,
               request.compareAndSwap(number.address(), number.rkey(), 42, 7).sge(result, 0, 8));
       long left = number.segment().get(ValueLayout.JAVA_LONG, 0);
-      o.saw("was %d, was %d, is %d", first, second, left);
+      o.saw("was %d, was %d, is %d".formatted(first, second, left));
       o.check(first == 40 && second == 42 && left == 7, "the numbers are wrong");
     }
   }
@@ -215,12 +215,11 @@ final class DataSteps {
   private long atomic(Observation o, Pair pair, SendRequest request) {
     pair.left().pair().postSend(request);
     o.check(
-        pair.await(pair.left(), driver.options().limit()), "%s: no completion", request.opcode());
+        pair.await(pair.left(), driver.options().limit()),
+        "%s: no completion".formatted(request.opcode()));
     o.check(
         pair.completions().isSuccess(0),
-        "%s: %s",
-        request.opcode(),
-        pair.completions().describe(0));
+        "%s: %s".formatted(request.opcode(), pair.completions().describe(0)));
     return pair.left().memory().segment().get(ValueLayout.JAVA_LONG, 0);
   }
 
@@ -251,14 +250,14 @@ final class DataSteps {
   }
 
   private void refused(Observation o, String why, Refused what) {
-    o.expect("the driver refuses it with EOPNOTSUPP: %s", why);
+    o.expect("the driver refuses it with EOPNOTSUPP: %s".formatted(why));
     try (Pair pair = new Pair(driver, QpType.RC, 4096, 0).connect()) {
       SendRequest request = what.prepare(pair, new SendRequest(1));
       try {
         pair.left().pair().postSend(request);
       } catch (VerbsException e) {
-        o.saw("%s", e.getMessage());
-        o.check(e.errno() == Errno.EOPNOTSUPP, "it was refused with %s", e.errno());
+        o.saw("%s".formatted(e.getMessage()));
+        o.check(e.errno() == Errno.EOPNOTSUPP, "it was refused with %s".formatted(e.errno()));
         return;
       }
       throw new StepFailedException("the driver has posted it");

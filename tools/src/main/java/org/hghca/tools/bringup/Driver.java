@@ -15,7 +15,7 @@ final class Driver {
 
   private final Board board;
   private Context left;
-  private Context right;
+  private Context peer;
   private boolean looped;
 
   Driver(Board board) {
@@ -56,7 +56,7 @@ final class Driver {
   void open() {
     board.close();
     left = RdmaDevices.open(locator());
-    right = options().loop() == Loop.PEER ? RdmaDevices.open(peerLocator()) : left;
+    peer = options().loop() == Loop.PEER ? RdmaDevices.open(peerLocator()) : null;
   }
 
   /** The board. */
@@ -66,7 +66,7 @@ final class Driver {
 
   /** The other end, which may be the board itself. */
   Context right() {
-    return right;
+    return peer == null ? left : peer;
   }
 
   /** A message came back. */
@@ -88,19 +88,34 @@ final class Driver {
       work.run();
     } catch (VerbsException e) {
       if (e.errno() == Errno.EOPNOTSUPP) {
-        throw Observation.skip("the driver has no such thing on this card: %s", e.getMessage());
+        throw Observation.skip(
+            "the driver has no such thing on this card: %s".formatted(e.getMessage()));
       }
       throw e;
+    }
+  }
+
+  /** Whether one of the devices does nothing any more. */
+  boolean isBroken() {
+    return left != null && (isBroken(left) || isBroken(right()));
+  }
+
+  private static boolean isBroken(Context context) {
+    try {
+      context.allocateProtectionDomain().close();
+      return false;
+    } catch (VerbsException e) {
+      return e.errno() == Errno.EIO;
     }
   }
 
   /** Gives the board back; nothing when it is not open. */
   void close() {
     Context closing = left;
-    Context other = right;
+    Context other = peer;
     left = null;
-    right = null;
-    if (other != null && other != closing) {
+    peer = null;
+    if (other != null) {
       other.close();
     }
     if (closing != null) {

@@ -10,6 +10,9 @@ import org.hghca.verbs.QpType;
 
 /** The board through its driver: open, what it offers, and whether anything comes back. */
 final class DriverSteps {
+  static final String OPEN = "driver.open";
+  static final String CLOSE = "driver.close";
+
   private final Driver driver;
 
   DriverSteps(Driver driver) {
@@ -19,7 +22,7 @@ final class DriverSteps {
   List<Step> steps() {
     return List.of(
         Step.of(
-            "driver.open",
+            OPEN,
             "the driver brings the board up, and sees the same card",
             "verbs: ibv_open_device, ibv_query_device",
             "run hghca info -d <locator> --debug: it shows every command of the bring-up",
@@ -32,7 +35,7 @@ final class DriverSteps {
             "verbs: ibv_query_port, ibv_query_gid",
             "the link: transceiver, cable, the lanes of the MAC",
             this::port,
-            "driver.open"),
+            OPEN),
         Step.of(
             "driver.loop",
             "one SEND through the driver comes back",
@@ -43,26 +46,25 @@ final class DriverSteps {
   }
 
   private void open(Observation o) {
-    o.expect("a device of profile %s", driver.profile());
+    o.expect("a device of profile %s".formatted(driver.profile()));
     driver.open();
     DeviceAttributes device = driver.left().queryDevice();
     o.saw(
-        "%,d QPs, %,d CQs of %,d entries, %,d MRs, %d elements, %d bytes inline, atomics: %s",
-        device.maxQp(),
-        device.maxCq(),
-        device.maxCqe(),
-        device.maxMr(),
-        device.maxSge(),
-        device.maxInline(),
-        device.atomics() ? "yes" : "no");
+        "%,d QPs, %,d CQs of %,d entries, %,d MRs, %d elements, %d bytes inline, atomics: %s"
+            .formatted(
+                device.maxQp(),
+                device.maxCq(),
+                device.maxCqe(),
+                device.maxMr(),
+                device.maxSge(),
+                device.maxInline(),
+                device.atomics() ? "yes" : "no"));
     if (driver.left() instanceof HghcaContext context) {
       String profile = context.card().profile();
-      o.saw("profile %s, HCR at BAR0 + %xh", profile, context.card().hcrBase());
+      o.saw("profile %s, HCR at BAR0 + %xh".formatted(profile, context.card().hcrBase()));
       o.check(
           profile.equals(driver.profile().name()),
-          "the driver takes the card for profile %s, not %s",
-          profile,
-          driver.profile());
+          "the driver takes the card for profile %s, not %s".formatted(profile, driver.profile()));
     }
   }
 
@@ -70,12 +72,13 @@ final class DriverSteps {
     o.expect("port 1 with a GID; state ACTIVE when there is a link");
     PortAttributes port = driver.left().queryPort(Driver.PORT);
     o.saw(
-        "%s%s, MTU %d, MAC %012x, GID %s",
-        port.state().text(),
-        port.stateAssumed() ? " (assumed: the card does not say)" : "",
-        port.activeMtu().bytes(),
-        port.mac(),
-        driver.left().queryGid(Driver.PORT, 0));
+        "%s%s, MTU %d, MAC %012x, GID %s"
+            .formatted(
+                port.state().text(),
+                port.stateAssumed() ? " (assumed: the card does not say)" : "",
+                port.activeMtu().bytes(),
+                port.mac(),
+                driver.left().queryGid(Driver.PORT, 0)));
     if (port.state() != PortState.ACTIVE) {
       o.saw("the port is not active: only queue pairs of this card reach each other");
     }
@@ -86,7 +89,7 @@ final class DriverSteps {
     if (loop == Loop.NONE) {
       throw Observation.skip("no loop: data steps skipped");
     }
-    o.expect("a completion within %s", driver.options().limit());
+    o.expect("a completion within %s".formatted(driver.options().limit()));
     try (Pair pair = new Pair(driver, QpType.RC, 4096, 0).connect()) {
       Transfers transfers = new Transfers(driver, pair);
       if (transfers.probe(64)) {
@@ -104,22 +107,21 @@ final class DriverSteps {
   /** The last step of all that go through the driver. */
   Step closeStep() {
     return Step.of(
-        "driver.close",
+        CLOSE,
         "no DMA was refused, and the driver gives the board back",
         "verbs: ibv_close_device; IOMMU of the platform",
         "the faults in hghca info --counters, and the system's log",
         this::close,
-        "driver.open");
+        OPEN);
   }
 
   private void close(Observation o) {
     o.expect("0 refused accesses; close without an error");
     Counters counters = driver.left().counters();
-    o.saw("%s", counters);
+    o.saw("%s".formatted(counters));
     o.check(
         counters.dmaFaults() == 0,
-        "%d accesses of the card to memory were refused",
-        counters.dmaFaults());
+        "%d accesses of the card to memory were refused".formatted(counters.dmaFaults()));
     driver.close();
     o.saw("closed");
   }

@@ -61,7 +61,7 @@ final class HcrSteps {
         board.tap().allowWholeBar();
       }
       HcrProbe probe = HcrProbe.at(board.function(), base);
-      o.saw("BAR0 + %05xh %s", base, probe.describe());
+      o.saw("BAR0 + %05xh %s".formatted(base, probe.describe()));
       switch (probe.finding()) {
         case HCR -> {
           board.hcrAt(base);
@@ -101,13 +101,16 @@ final class HcrSteps {
       for (int at = Hcr.IN_PARAM_HIGH; at <= Hcr.OUT_PARAM_LOW; at += Integer.BYTES) {
         int read = hcr.read(at);
         o.check(
-            read == pattern + at, "dword %02xh was given %08x, reads %08x", at, pattern + at, read);
+            read == pattern + at,
+            "dword %02xh was given %08x, reads %08x".formatted(at, pattern + at, read));
       }
     }
     hcr.write(Hcr.TOKEN, 0x1234_5678);
     int token = hcr.read(Hcr.TOKEN);
-    o.saw("three patterns in five dwords; dword 14h was given 12345678 and reads %08x", token);
-    o.check(token == 0x1234_0000, "dword 14h was given 12345678 and reads %08x", token);
+    o.saw(
+        "three patterns in five dwords; dword 14h was given 12345678 and reads %08x"
+            .formatted(token));
+    o.check(token == 0x1234_0000, "dword 14h was given 12345678 and reads %08x".formatted(token));
   }
 
   private void nop(Observation o) {
@@ -115,28 +118,28 @@ final class HcrSteps {
     // An event for the end of a command needs an event queue, which the RTL does not look for.
     int word = Hcr.command(HcrCommand.NOP.code(), rtl ? 5 : 0) | (rtl ? Hcr.EVENT : 0);
     int status = rtl ? CommandStatus.BAD_OP.code() : CommandStatus.OK.code();
-    o.expect("dword 18h ends as %08x; token kept; out_param cleared", Hcr.completed(word, status));
+    o.expect(
+        "dword 18h ends as %08x; token kept; out_param cleared"
+            .formatted(Hcr.completed(word, status)));
     int ended =
         board.hcr().give(word, 0, HcrCommand.NOP_IN_MODIFIER, 0x1122_3344_5566_7788L, TOKEN);
     saw(o, ended);
     o.check(
         Hcr.status(ended) == status,
-        "NOP ended with status %s",
-        CommandStatus.describe(Hcr.status(ended)));
+        "NOP ended with status %s".formatted(CommandStatus.describe(Hcr.status(ended))));
     o.check(
         ended == Hcr.completed(word, status),
-        "op, op_modifier and E were not kept: dword 18h is %08x",
-        ended);
+        "op, op_modifier and E were not kept: dword 18h is %08x".formatted(ended));
     checkAfter(o);
   }
 
   private void unknown(Observation o) {
     int word = Hcr.command(UNKNOWN_OPCODE, 0);
     int expected = Hcr.completed(word, CommandStatus.BAD_OP.code());
-    o.expect("dword 18h ends as %08x", expected);
+    o.expect("dword 18h ends as %08x".formatted(expected));
     int ended = board.hcr().give(word, 0, 0, 0, TOKEN);
     saw(o, ended);
-    o.check(ended == expected, "opcode fffh ended with dword 18h %08x", ended);
+    o.check(ended == expected, "opcode fffh ended with dword 18h %08x".formatted(ended));
     checkAfter(o);
   }
 
@@ -149,17 +152,18 @@ final class HcrSteps {
 
   private void saw(Observation o, int ended) {
     o.saw(
-        "dword 18h is %08x; token register %08x; out_param %08x %08x",
-        ended,
-        board.hcr().read(Hcr.TOKEN),
-        board.hcr().read(Hcr.OUT_PARAM_HIGH),
-        board.hcr().read(Hcr.OUT_PARAM_LOW));
+        "dword 18h is %08x; token register %08x; out_param %08x %08x"
+            .formatted(
+                ended,
+                board.hcr().read(Hcr.TOKEN),
+                board.hcr().read(Hcr.OUT_PARAM_HIGH),
+                board.hcr().read(Hcr.OUT_PARAM_LOW)));
   }
 
   private void checkAfter(Observation o) {
     RawHcr hcr = board.hcr();
     int token = hcr.read(Hcr.TOKEN);
-    o.check(token == Hcr.tokenRegister(TOKEN), "the token was not kept: %08x", token);
+    o.check(token == Hcr.tokenRegister(TOKEN), "the token was not kept: %08x".formatted(token));
     o.check(
         (hcr.read(Hcr.OUT_PARAM_HIGH) | hcr.read(Hcr.OUT_PARAM_LOW)) == 0,
         "out_param was not cleared by the completion");

@@ -14,18 +14,18 @@ public final class Observation {
   Observation() {}
 
   /** Says what is expected. */
-  void expect(String text, Object... values) {
-    expected.add(text.formatted(values));
+  void expect(String text) {
+    expected.add(text);
   }
 
   /** Says what was seen. */
-  void saw(String text, Object... values) {
-    seen.add(text.formatted(values));
+  void saw(String text) {
+    seen.add(text);
   }
 
   /** Says that somebody should look, without failing. */
-  void warn(String text, Object... values) {
-    warnings.add(text.formatted(values));
+  void warn(String text) {
+    warnings.add(text);
   }
 
   /**
@@ -33,9 +33,9 @@ public final class Observation {
    *
    * @throws StepFailedException when it does not
    */
-  void check(boolean holds, String complaint, Object... values) {
+  void check(boolean holds, String complaint) {
     if (!holds) {
-      throw new StepFailedException(complaint.formatted(values));
+      throw new StepFailedException(complaint);
     }
   }
 
@@ -55,16 +55,13 @@ public final class Observation {
     int first = comparison.firstDifference();
     check(
         first < 0,
-        "%s: %d of %d bytes differ, the first at %02Xh",
-        what,
-        comparison.differences(),
-        comparison.length(),
-        first);
+        "%s: %d of %d bytes differ, the first at %02Xh"
+            .formatted(what, comparison.differences(), comparison.length(), first));
   }
 
   /** What ends a step that does not apply. */
-  static StepSkippedException skip(String reason, Object... values) {
-    return new StepSkippedException(reason.formatted(values));
+  static StepSkippedException skip(String reason) {
+    return new StepSkippedException(reason);
   }
 
   List<String> expected() {

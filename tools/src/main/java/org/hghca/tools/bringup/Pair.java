@@ -9,6 +9,7 @@ import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Context;
@@ -55,18 +56,31 @@ final class Pair implements AutoCloseable {
 
   /** Makes them; they are not connected yet. */
   Pair(Driver driver, QpType type, int bytes, int inline) {
+    this(driver, type, bytes, inline, false);
+  }
+
+  private Pair(Driver driver, QpType type, int bytes, int inline, boolean notified) {
     try {
-      this.left = make(driver.left(), type, bytes, inline);
-      this.right = make(driver.right(), type, bytes, 0);
+      this.left = make(driver.left(), type, bytes, inline, false);
+      this.right = make(driver.right(), type, bytes, 0, notified);
     } catch (RuntimeException e) {
       close();
       throw e;
     }
   }
 
-  private End make(Context context, QpType type, int bytes, int inline) {
+  /** As the others, and completions of the right end give events. */
+  static Pair notified(Driver driver, int bytes) {
+    return new Pair(driver, QpType.RC, bytes, 0, true);
+  }
+
+  private End make(Context context, QpType type, int bytes, int inline, boolean notified) {
     ProtectionDomain domain = kept(context.allocateProtectionDomain());
-    CompletionQueue queue = kept(context.createCompletionQueue(COMPLETIONS));
+    CompletionQueueAttributes attributes = CompletionQueueAttributes.of(COMPLETIONS);
+    if (notified) {
+      attributes = attributes.withChannel(kept(context.createCompletionChannel()));
+    }
+    CompletionQueue queue = kept(context.createCompletionQueue(attributes));
     MemoryRegion memory = kept(domain.allocate(bytes, access(context)));
     QueuePair pair =
         kept(

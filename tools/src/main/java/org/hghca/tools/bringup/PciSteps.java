@@ -78,9 +78,9 @@ final class PciSteps {
   }
 
   private void open(Observation o) {
-    o.expect("%s can be opened", board.locator());
+    o.expect("%s can be opened".formatted(board.locator()));
     board.open();
-    o.saw("it is open%s", board.function().canReset() ? ", and can be reset" : "");
+    o.saw("it is open%s".formatted(board.function().canReset() ? ", and can be reset" : ""));
   }
 
   private ConfigurationSpace space() {
@@ -91,15 +91,17 @@ final class PciSteps {
     o.expect("vendor other than FFFFh, header type 0; no document names the ids");
     ConfigurationSpace space = space();
     int vendor = space.vendorId();
-    o.saw("vendor %04x, device %04x, revision %02x", vendor, space.deviceId(), space.revisionId());
     o.saw(
-        "class %06x, subsystem %04x:%04x",
-        space.classCode(), space.read(0x2c, 2), space.read(0x2e, 2));
+        "vendor %04x, device %04x, revision %02x"
+            .formatted(vendor, space.deviceId(), space.revisionId()));
+    o.saw(
+        "class %06x, subsystem %04x:%04x"
+            .formatted(space.classCode(), space.read(0x2c, 2), space.read(0x2e, 2)));
     if (vendor == 0xffff) {
       throw new CardStoppedException("configuration space reads all ones: the card is gone");
     }
     int header = space.read(0x0e, 1) & 0x7f;
-    o.check(header == 0, "header type %d: this is no endpoint", header);
+    o.check(header == 0, "header type %d: this is no endpoint".formatted(header));
   }
 
   private void capabilities(Observation o) {
@@ -111,12 +113,12 @@ final class PciSteps {
     int at = space.read(0x34, 1) & ~3;
     for (int i = 0; at >= FIRST_CAPABILITY && i < MOST_CAPABILITIES; i++) {
       int id = space.read(at, 1);
-      o.saw("%02xh: %s (%02xh)", at, NAMES.getOrDefault(id, "capability"), id);
+      o.saw("%02xh: %s (%02xh)".formatted(at, NAMES.getOrDefault(id, "capability"), id));
       if (id == EXPRESS) {
         express = true;
         express(o, at);
       } else if (id == MSIX) {
-        o.saw("MSI-X: %d vectors", (space.read(at + 2, 2) & 0x7ff) + 1);
+        o.saw("MSI-X: %d vectors".formatted((space.read(at + 2, 2) & 0x7ff) + 1));
       }
       at = space.read(at + 1, 1) & ~3;
     }
@@ -128,13 +130,13 @@ final class PciSteps {
     boolean canReset = (space.read(at + 4, 4) & 1 << 28) != 0;
     int link = space.read(at + 0x12, 2);
     o.saw(
-        "function-level reset: %s; link: generation %d, %d lanes",
-        canReset ? "yes" : "no", link & 0xf, link >>> 4 & 0x3f);
+        "function-level reset: %s; link: generation %d, %d lanes"
+            .formatted(canReset ? "yes" : "no", link & 0xf, link >>> 4 & 0x3f));
     int errors = space.read(at + 0x0a, 2) & 0xf;
     if (errors != 0) {
       o.warn(
-          "device status %xh: the function has reported errors on the link since it was cleared",
-          errors);
+          "device status %xh: the function has reported errors on the link since it was cleared"
+              .formatted(errors));
     }
   }
 
@@ -146,7 +148,8 @@ final class PciSteps {
     int on = space.read(ConfigurationSpace.COMMAND, 2);
     space.busMaster(false);
     int off = space.read(ConfigurationSpace.COMMAND, 2);
-    o.saw("command register %04x, with bus mastering %04x, without %04x", before, on, off);
+    o.saw(
+        "command register %04x, with bus mastering %04x, without %04x".formatted(before, on, off));
     o.check(
         (on & ConfigurationSpace.COMMAND_BUS_MASTER) != 0
             && (off & ConfigurationSpace.COMMAND_BUS_MASTER) == 0,
@@ -155,11 +158,11 @@ final class PciSteps {
   }
 
   private void bars(Observation o) {
-    o.expect("BAR0 of %xh bytes, BAR2 of %xh bytes", Bar.BAR0_SIZE, Bar.BAR2_SIZE);
+    o.expect("BAR0 of %xh bytes, BAR2 of %xh bytes".formatted(Bar.BAR0_SIZE, Bar.BAR2_SIZE));
     for (int bar = 0; bar < 6; bar++) {
       long size = size(bar);
       if (size > 0) {
-        o.saw("BAR%d: %xh bytes", bar, size);
+        o.saw("BAR%d: %xh bytes".formatted(bar, size));
       }
     }
     long registers = size(Bar.BAR0);
@@ -194,7 +197,9 @@ final class PciSteps {
     int after = space().vendorId();
     int command = space().read(ConfigurationSpace.COMMAND, 2);
     space().enableMemorySpace();
-    o.saw("vendor %04x before and %04x after, command register %04x", vendor, after, command);
+    o.saw(
+        "vendor %04x before and %04x after, command register %04x"
+            .formatted(vendor, after, command));
     if (after == 0xffff) {
       throw new CardStoppedException("configuration space reads all ones after the reset");
     }

@@ -106,9 +106,7 @@ final class QuerySteps {
   private static void checkStatus(Observation o, HcrCommand command, int word) {
     o.check(
         Hcr.status(word) == CommandStatus.OK.code(),
-        "%s ended with status %s",
-        command,
-        CommandStatus.describe(Hcr.status(word)));
+        "%s ended with status %s".formatted(command, CommandStatus.describe(Hcr.status(word))));
   }
 
   /** Asks, and checks status and the bytes behind the answer. */
@@ -121,8 +119,7 @@ final class QuerySteps {
     byte[] behind = Arrays.copyOfRange(all, command.outboxSize(), all.length);
     o.check(
         Arrays.equals(guard, behind),
-        "the card has written behind the %d bytes of the answer",
-        command.outboxSize());
+        "the card has written behind the %d bytes of the answer".formatted(command.outboxSize()));
     return Arrays.copyOf(all, command.outboxSize());
   }
 
@@ -130,7 +127,7 @@ final class QuerySteps {
     o.expect("status 00; 64 bytes written, the rest of the page untouched");
     board.function().configuration().busMaster(true);
     byte[] bytes = answer(o, HcrCommand.QUERY_DEV_LIM, 0);
-    o.saw("%s", HexFormat.of().formatHex(bytes));
+    o.saw("%s".formatted(HexFormat.of().formatHex(bytes)));
     byte[] untouched = new byte[bytes.length];
     Arrays.fill(untouched, GUARD);
     o.check(
@@ -152,10 +149,10 @@ final class QuerySteps {
             : bytes[MAX_QPS_OFFSET] == R2_LOG && bytes[MAX_QPS_OFFSET + 1] == R2_LOG
                 ? HardwareProfile.R2
                 : HardwareProfile.R1;
-    o.saw("the card looks like profile %s", found);
+    o.saw("the card looks like profile %s".formatted(found));
     Optional<HardwareProfile> named = board.named();
     if (named.isPresent() && named.get() != found) {
-      o.warn("taken for profile %s, as was asked for", named.get());
+      o.warn("taken for profile %s, as was asked for".formatted(named.get()));
     }
     board.recognized(named.orElse(found));
   }
@@ -164,16 +161,17 @@ final class QuerySteps {
     byte[] bytes = board.limitBytes();
     DeviceLimits limits = board.limits();
     o.saw(
-        "%,d QPs, %,d CQs, %d EQs, %,d MPTs, %,d PDs; QPC %d, CQC %d, EQC %d, MPT %d bytes",
-        limits.maxQps(),
-        limits.maxCqs(),
-        limits.maxEqs(),
-        limits.maxMpts(),
-        limits.maxPds(),
-        limits.qpcEntrySize(),
-        limits.cqcEntrySize(),
-        limits.eqcEntrySize(),
-        limits.mptEntrySize());
+        "%,d QPs, %,d CQs, %d EQs, %,d MPTs, %,d PDs; QPC %d, CQC %d, EQC %d, MPT %d bytes"
+            .formatted(
+                limits.maxQps(),
+                limits.maxCqs(),
+                limits.maxEqs(),
+                limits.maxMpts(),
+                limits.maxPds(),
+                limits.qpcEntrySize(),
+                limits.cqcEntrySize(),
+                limits.eqcEntrySize(),
+                limits.mptEntrySize()));
     if (board.isRtl()) {
       byte[] expected = R1_LIMITS.clone();
       if (board.profile() == HardwareProfile.R2) {
@@ -202,26 +200,30 @@ final class QuerySteps {
     o.check(limits.maxQps() > limits.reservedQps(), "all queue pairs are reserved");
     o.check(limits.maxCqs() > limits.reservedCqs(), "all completion queues are reserved");
     o.check(limits.maxMpts() > limits.reservedLkeys(), "all memory keys are reserved");
-    o.check(limits.minPageSize() == 4096, "the smallest page has %d bytes", limits.minPageSize());
+    o.check(
+        limits.minPageSize() == 4096,
+        "the smallest page has %d bytes".formatted(limits.minPageSize()));
     o.check(limits.ports() >= 1, "there is no port");
     o.check(
         limits.maxMtu() >= 1 && limits.maxMtu() <= 5,
-        "MTU code %d does not exist",
-        limits.maxMtu());
+        "MTU code %d does not exist".formatted(limits.maxMtu()));
     o.check(limits.maxSg() >= 1 && limits.maxSgRq() >= 1, "no scatter/gather element is possible");
-    o.check(limits.maxDescSize() >= 64, "a WQE of %d bytes is too short", limits.maxDescSize());
+    o.check(
+        limits.maxDescSize() >= 64,
+        "a WQE of %d bytes is too short".formatted(limits.maxDescSize()));
     for (int size :
         new int[] {
           limits.qpcEntrySize(), limits.cqcEntrySize(), limits.eqcEntrySize(), limits.mptEntrySize()
         }) {
-      o.check(size >= 32 && Integer.bitCount(size) == 1, "a table entry of %d bytes", size);
+      o.check(
+          size >= 32 && Integer.bitCount(size) == 1, "a table entry of %d bytes".formatted(size));
     }
   }
 
   private void adapter(Observation o) {
     byte[] bytes = answer(o, HcrCommand.QUERY_ADAPTER, 0);
     AdapterInfo info = AdapterInfo.decode(MemorySegment.ofArray(bytes));
-    o.saw("board %016x", info.boardId());
+    o.saw("board %016x".formatted(info.boardId()));
     if (board.isRtl()) {
       o.expect("exactly the bytes of the RTL");
       o.compare("ADAPTER", ADAPTER, bytes);
@@ -237,14 +239,14 @@ final class QuerySteps {
     Answer answer = ask(HcrCommand.MAD_IFC, 1);
     if (!board.isRtl() && Hcr.status(answer.word()) != CommandStatus.OK.code()) {
       o.expect("an answer of 32 bytes, or a refusal: the document does not describe it");
-      o.saw("status %s", CommandStatus.describe(Hcr.status(answer.word())));
+      o.saw("status %s".formatted(CommandStatus.describe(Hcr.status(answer.word()))));
       return;
     }
     byte[] bytes = answer(o, HcrCommand.MAD_IFC, 1);
     PortInfo info = PortInfo.decode(MemorySegment.ofArray(bytes));
     o.saw(
-        "LID %d, port state %d, physical state %d",
-        info.lid(), info.portState(), info.physicalState());
+        "LID %d, port state %d, physical state %d"
+            .formatted(info.lid(), info.portState(), info.physicalState()));
     if (board.isRtl()) {
       o.expect("exactly the constant of the RTL");
       o.compare("MAD_IFC", PORT, bytes);
@@ -264,12 +266,11 @@ final class QuerySteps {
   /** Gives a command without any mailbox. */
   private void refused(Observation o, HcrCommand command, int opModifier) {
     int word = board.hcr().give(Hcr.command(command.code(), opModifier), 0, 0, 0, TOKEN);
-    o.saw("%s without mailbox: %s", command, CommandStatus.describe(Hcr.status(word)));
+    o.saw("%s without mailbox: %s".formatted(command, CommandStatus.describe(Hcr.status(word))));
     o.check(
         Hcr.status(word) == CommandStatus.BAD_PARAM.code(),
-        "%s without a mailbox ended with status %s",
-        command,
-        CommandStatus.describe(Hcr.status(word)));
+        "%s without a mailbox ended with status %s"
+            .formatted(command, CommandStatus.describe(Hcr.status(word))));
   }
 
   private void fault(Observation o) {
@@ -285,15 +286,16 @@ final class QuerySteps {
     int word = board.hcr().give(Hcr.command(HcrCommand.QUERY_ADAPTER.code(), 0), 0, 0, gone, TOKEN);
     long faults = board.function().dmaFaultCount() - before;
     o.saw(
-        "status %s; %d refused accesses%s",
-        CommandStatus.describe(Hcr.status(word)),
-        faults,
-        faults == 0 ? "" : ", the last one: " + board.function().dmaFaults().getLast());
+        "status %s; %d refused accesses%s"
+            .formatted(
+                CommandStatus.describe(Hcr.status(word)),
+                faults,
+                faults == 0 ? "" : ", the last one: " + board.function().dmaFaults().getLast()));
     if (faults == 0) {
       o.saw("this platform tells nobody of refused accesses: look into the system's log");
     }
     board.expectFaults();
     byte[] bytes = answer(o, HcrCommand.QUERY_ADAPTER, 0);
-    o.saw("afterwards QUERY_ADAPTER answers %s", HexFormat.of().formatHex(bytes));
+    o.saw("afterwards QUERY_ADAPTER answers %s".formatted(HexFormat.of().formatHex(bytes)));
   }
 }

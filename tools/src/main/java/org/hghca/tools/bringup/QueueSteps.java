@@ -60,7 +60,7 @@ final class QueueSteps {
     board.commands().modifyQp(HcrCommand.ANY2ERR, qp.qpn(), qp.context(QpcState.ERR, qp.qpn()));
     board.commands().modifyQp(HcrCommand.ERR2RST, qp.qpn(), qp.context(QpcState.RST, qp.qpn()));
     board.commands().hw2swCq(qp.cqn());
-    o.saw("QP %02xh went through all states and is in RST again", qp.qpn());
+    o.saw("QP %02xh went through all states and is in RST again".formatted(qp.qpn()));
   }
 
   private void query(Observation o) {
@@ -90,8 +90,10 @@ final class QueueSteps {
         }
       }
       o.saw(
-          "QP %02xh as it was written; its context in ICM is %s",
-          qp.qpn(), inMemory(qp.qpn()) ? "at its place in the mapped page" : "not in the page yet");
+          "QP %02xh as it was written; its context in ICM is %s"
+              .formatted(
+                  qp.qpn(),
+                  inMemory(qp.qpn()) ? "at its place in the mapped page" : "not in the page yet"));
       board.commands().modifyQp(HcrCommand.ANY2ERR, qp.qpn(), qp.context(QpcState.ERR, QPNS[0]));
       board.commands().modifyQp(HcrCommand.ERR2RST, qp.qpn(), qp.context(QpcState.RST, QPNS[0]));
       board.commands().hw2swCq(qp.cqn());

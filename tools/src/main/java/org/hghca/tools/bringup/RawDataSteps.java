@@ -70,10 +70,10 @@ final class RawDataSteps {
       case PEER -> throw Observation.skip("the loop is a peer: data goes through the driver only");
       default -> {}
     }
-    o.expect("a completion on both sides within %s", board.options().limit());
+    o.expect("a completion on both sides within %s".formatted(board.options().limit()));
     loop = new RawLoop(board, LEFT, RIGHT, CQN);
     if (loop.send(o, 1, board.options().limit())) {
-      o.saw("%d bytes arrived; both completions as expected", RawLoop.LENGTH);
+      o.saw("%d bytes arrived; both completions as expected".formatted(RawLoop.LENGTH));
     } else if (board.options().loop() == Loop.PLUG) {
       throw new StepFailedException("nothing came back, although a plug is there");
     } else {
@@ -82,20 +82,19 @@ final class RawDataSteps {
   }
 
   private void access(Observation o, int opcode) {
-    o.expect("a completion, and %d bytes at their place", RawLoop.LENGTH);
+    o.expect("a completion, and %d bytes at their place".formatted(RawLoop.LENGTH));
     loop.access(o, opcode, opcode);
-    o.saw("%d bytes; the completion as expected", RawLoop.LENGTH);
+    o.saw("%d bytes; the completion as expected".formatted(RawLoop.LENGTH));
   }
 
   private void clean(Observation o) {
     o.expect("0 refused accesses");
     long faults = board.newFaults();
-    o.saw("%d refused accesses", faults);
+    o.saw("%d refused accesses".formatted(faults));
     o.check(
         faults == 0,
-        "%d accesses of the card to memory were refused, the last one: %s",
-        faults,
-        faults == 0 ? "" : board.function().dmaFaults().getLast());
+        "%d accesses of the card to memory were refused, the last one: %s"
+            .formatted(faults, faults == 0 ? "" : board.function().dmaFaults().getLast()));
   }
 
   private void unmap(Observation o) {
@@ -105,14 +104,14 @@ final class RawDataSteps {
     }
     long last = board.tables().base(IcmTable.QPC) + 2L * MapIcm.PAGE_SIZE;
     board.commands().unmapIcm(MapIcm.CONTEXTS, last, 1);
-    o.saw("the page at %xh is unmapped", last);
+    o.saw("the page at %xh is unmapped".formatted(last));
   }
 
   private void close(Observation o) {
     o.expect("status 00, and QUERY_DEV_LIM answers as before");
     board.commands().closeHca();
     boolean same = board.commands().queryDeviceLimits().equals(board.limits());
-    o.saw("closed; QUERY_DEV_LIM answers %s", same ? "as before" : "something else");
+    o.saw("closed; QUERY_DEV_LIM answers %s".formatted(same ? "as before" : "something else"));
     o.check(same, "QUERY_DEV_LIM answers something else after CLOSE_HCA");
   }
 }

@@ -101,7 +101,7 @@ final class RawLoop {
         target.start() + (write ? TARGET : 0),
         target.key());
     byte[] entry = left.completion(board.options().limit());
-    o.check(entry.length != 0, "%s gave no completion", WqeOpcode.name(opcode));
+    o.check(entry.length != 0, "%s gave no completion".formatted(WqeOpcode.name(opcode)));
     checkSend(o, "CQE of the " + WqeOpcode.name(opcode), left, entry, opcode, offset);
     checkData(o, write ? "what was written" : "what was read", message, write ? target : source);
   }

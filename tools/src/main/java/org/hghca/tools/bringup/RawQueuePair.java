@@ -157,7 +157,7 @@ final class RawQueuePair {
   /** Posts a SEND of a part of a region, and rings. */
   void send(int key, long address, int length) {
     MemorySegment ring = sendQueue.segment();
-    long at = sendOffset() + NextUnit.SIZE;
+    long at = (long) sendOffset() + NextUnit.SIZE;
     DataUnit.write(ring, at, length, key, address);
     ring(WqeOpcode.SEND, (NextUnit.SIZE + DataUnit.SIZE) / 16);
   }
@@ -165,7 +165,7 @@ final class RawQueuePair {
   /** Posts an RDMA WRITE or READ between a local and a remote address, and rings. */
   void access(int opcode, int key, long address, int length, long remote, int rkey) {
     MemorySegment ring = sendQueue.segment();
-    long at = sendOffset() + NextUnit.SIZE;
+    long at = (long) sendOffset() + NextUnit.SIZE;
     RemoteAddressUnit.write(ring, at, remote, rkey);
     DataUnit.write(ring, at + RemoteAddressUnit.SIZE, length, key, address);
     ring(opcode, (NextUnit.SIZE + RemoteAddressUnit.SIZE + DataUnit.SIZE) / 16);

@@ -35,11 +35,11 @@ final class SpeedSteps {
           Speeds.measure(
               driver.peerLocator(), driver.locator(), driver.options().measure().toNanos(), LARGE);
       RoundTrips trips = speeds.roundTrips();
-      o.saw("RDMA WRITE of 8 bytes: %,.0f messages/s", speeds.messagesPerSecond());
-      o.saw("RDMA WRITE of 64 KiB: %,.1f MB/s", speeds.megabytesPerSecond());
+      o.saw("RDMA WRITE of 8 bytes: %,.0f messages/s".formatted(speeds.messagesPerSecond()));
+      o.saw("RDMA WRITE of 64 KiB: %,.1f MB/s".formatted(speeds.megabytesPerSecond()));
       o.saw(
-          "SEND there and back, 8 bytes: p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f us (%,d of them)",
-          trips.p50(), trips.p99(), trips.p999(), trips.max(), trips.count());
+          "SEND there and back, 8 bytes: p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f us (%,d of them)"
+              .formatted(trips.p50(), trips.p99(), trips.p999(), trips.max(), trips.count()));
     } catch (CheckFailedException e) {
       throw new StepFailedException(e.getMessage());
     }

@@ -97,16 +97,18 @@ final class StopSteps {
     boolean alive = bystander.send(o, 1, patience);
     if (stops) {
       o.saw(
-          "%s; another queue pair %s",
-          entry.length == 0 ? "no completion" : "a completion", alive ? "works" : "is dead");
+          "%s; another queue pair %s"
+              .formatted(
+                  entry.length == 0 ? "no completion" : "a completion",
+                  alive ? "works" : "is dead"));
       if (entry.length != 0 || alive) {
         o.warn("this card does not stop here, as its RTL does: better than expected");
       }
     } else {
       o.check(entry.length != 0, "no completion");
       int code = entry[Cqe.SYNDROME_OFFSET] & 0xff;
-      o.saw("syndrome %02xh; another queue pair %s", code, alive ? "works" : "is dead");
-      o.check(code == syndrome.code(), "the syndrome is %02xh", code);
+      o.saw("syndrome %02xh; another queue pair %s".formatted(code, alive ? "works" : "is dead"));
+      o.check(code == syndrome.code(), "the syndrome is %02xh".formatted(code));
       o.check(alive, "another queue pair is dead");
     }
     comeBack(o);

@@ -103,28 +103,29 @@ final class TableSteps {
     o.expect("status 00");
     commands().initHca(layout);
     o.saw(
-        "QPC at %xh (log2 %d), CQC at %xh (%d), EQC at %xh (%d), MPT at %xh (%d), MTT at %xh",
-        layout.qpcBase(),
-        layout.logQps(),
-        layout.cqcBase(),
-        layout.logCqs(),
-        layout.eqcBase(),
-        layout.logEqs(),
-        layout.mptBase(),
-        layout.logMpts(),
-        layout.mttBase());
+        "QPC at %xh (log2 %d), CQC at %xh (%d), EQC at %xh (%d), MPT at %xh (%d), MTT at %xh"
+            .formatted(
+                layout.qpcBase(),
+                layout.logQps(),
+                layout.cqcBase(),
+                layout.logCqs(),
+                layout.eqcBase(),
+                layout.logEqs(),
+                layout.mptBase(),
+                layout.logMpts(),
+                layout.mttBase()));
   }
 
   private void map(Observation o, IcmTable table, int pages) {
     HardwareProfile profile = board.profile();
     o.expect(
-        "status 00 for commands of at most %d entries of at most %,d pages",
-        profile.mapIcmMaxEntries(), profile.mapIcmMaxPagesPerEntry());
+        "status 00 for commands of at most %d entries of at most %,d pages"
+            .formatted(profile.mapIcmMaxEntries(), profile.mapIcmMaxPagesPerEntry()));
     int given = board.tables().map(table, pages);
     DmaMapping memory = board.tables().pages(table);
     o.saw(
-        "%d page(s) at %xh to bus address %xh in %d command(s)",
-        pages, board.tables().base(table), memory.iova(0), given);
+        "%d page(s) at %xh to bus address %xh in %d command(s)"
+            .formatted(pages, board.tables().base(table), memory.iova(0), given));
   }
 
   private void writeMtt(Observation o) {
@@ -133,7 +134,9 @@ final class TableSteps {
     for (int count : counts) {
       DmaMapping page = board.tables().allocate(MapIcm.PAGE_SIZE);
       int first = board.tables().writeMtt(page, 1, count);
-      o.saw("%d entries from %d on, all of them the page at %xh", count, first, page.iova(0));
+      o.saw(
+          "%d entries from %d on, all of them the page at %xh"
+              .formatted(count, first, page.iova(0)));
     }
   }
 
@@ -147,7 +150,9 @@ final class TableSteps {
             MptFlags.LOCAL_WRITE | MptFlags.REMOTE_READ,
             0x10_0000);
     commands().hw2swMpt(region.index());
-    o.saw("entry %d, key %08x: given to the card and taken back", region.index(), region.key());
+    o.saw(
+        "entry %d, key %08x: given to the card and taken back"
+            .formatted(region.index(), region.key()));
   }
 
   private void completionQueue(Observation o) {
@@ -162,11 +167,11 @@ final class TableSteps {
                 CompletionQueueContext.TRANSLATE, 0, 4, 0, 0, PD, ring.key(), CQN));
     commands().hw2swCq(CQN);
     commands().hw2swMpt(ring.index());
-    o.saw("CQ %d of 16 entries: given to the card and taken back", CQN);
+    o.saw("CQ %d of 16 entries: given to the card and taken back".formatted(CQN));
   }
 
   private void eventQueue(Observation o) {
-    o.expect("status 00%s", board.isRtl() ? "; no event ever comes" : "");
+    o.expect("status 00%s".formatted(board.isRtl() ? "; no event ever comes" : ""));
     RawTables tables = board.tables();
     RawRegion ring =
         tables.register(tables.allocate(MapIcm.PAGE_SIZE), PD, MptFlags.LOCAL_WRITE, 0);
@@ -186,6 +191,6 @@ final class TableSteps {
     commands().mapEq(EQN, true, EventType.ASYNC_MASK);
     commands().hw2swEq(EQN);
     commands().hw2swMpt(ring.index());
-    o.saw("EQ %d of 64 entries: events mapped to it and away again", EQN);
+    o.saw("EQ %d of 64 entries: events mapped to it and away again".formatted(EQN));
   }
 }

@@ -181,46 +181,33 @@ final class Transfers {
   }
 
   private void checkCompletion(Observation o, String what, End end, long id, WcOpcode opcode) {
-    String side = end == pair.left() ? "sender" : "receiver";
+    String side = opcode.isReceive() ? "receiver" : "sender";
     o.check(
         pair.await(end, driver.options().limit()),
-        "%s: the %s has no completion within %s",
-        what,
-        side,
-        driver.options().limit());
+        "%s: the %s has no completion within %s".formatted(what, side, driver.options().limit()));
     Completions c = pair.completions();
-    o.check(c.status(0) == WcStatus.SUCCESS, "%s: the %s has %s", what, side, c.describe(0));
+    o.check(
+        c.status(0) == WcStatus.SUCCESS, "%s: the %s has %s".formatted(what, side, c.describe(0)));
     o.check(
         c.wrId(0) == id && c.opcode(0) == opcode && c.qpNumber(0) == end.pair().number(),
-        "%s: the %s expected wr_id %d, %s, QPN 0x%06x, and has %s",
-        what,
-        side,
-        id,
-        opcode,
-        end.pair().number(),
-        c.describe(0));
+        "%s: the %s expected wr_id %d, %s, QPN 0x%06x, and has %s"
+            .formatted(what, side, id, opcode, end.pair().number(), c.describe(0)));
   }
 
   private void checkReceive(Observation o, String what, Kind kind, int length) {
     Completions c = pair.completions();
     o.check(
         c.byteLength(0) == length,
-        "%s: the receiver was told of %d bytes, not %d",
-        what,
-        c.byteLength(0),
-        length);
+        "%s: the receiver was told of %d bytes, not %d".formatted(what, c.byteLength(0), length));
     boolean delivered = kind.hasImmediate() && driver.profile().immediateDelivered();
     o.check(
         c.hasImmediate(0) == delivered && (!delivered || c.immediate(0) == IMMEDIATE),
-        "%s: the immediate is %s",
-        what,
-        c.hasImmediate(0) ? "%08x".formatted(c.immediate(0)) : "missing");
+        "%s: the immediate is %s"
+            .formatted(what, c.hasImmediate(0) ? "%08x".formatted(c.immediate(0)) : "missing"));
     if (handle != null) {
       o.check(
           c.sourceQp(0) == pair.left().pair().number(),
-          "%s: the source is QP 0x%06x",
-          what,
-          c.sourceQp(0));
+          "%s: the source is QP 0x%06x".formatted(what, c.sourceQp(0)));
     }
   }
 }
