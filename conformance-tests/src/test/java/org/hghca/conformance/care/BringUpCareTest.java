@@ -1,0 +1,81 @@
+package org.hghca.conformance.care;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.hghca.driver.CardInformation;
+import org.hghca.driver.HghcaContext;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The driver finds the card of the RTL without touching what nobody answers. */
+class BringUpCareTest {
+
+  @ParameterizedTest
+  @ValueSource(strings = {"r1", "r2"})
+  @Tag("hazard-1.1")
+  @Tag("hazard-12.11")
+  void theCardIsFoundWithoutTouchingWhatNobodyAnswers(String profile) {
+    try (OneCard card = new OneCard(profile, "")) {
+      CardInformation found = ((HghcaContext) card.context).card();
+
+      card.assertUnharmed();
+      assertThat(found.hcrBase()).isZero();
+      assertThat(found.profile()).isEqualTo(profile);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"r1", "r2"})
+  @Tag("hazard-1.1")
+  @Tag("hazard-12.11")
+  void itIsFoundAgainAndAgain(String profile) {
+    for (int life = 0; life < 3; life++) {
+      try (OneCard card = new OneCard(profile, "")) {
+        card.context.allocateProtectionDomain().close();
+        card.assertUnharmed();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"&as=r1", "&hcr=0x0", "&hcr=0&as=r1"})
+  @Tag("hazard-1.1")
+  void whatTheUserNamesIsLookedAtAlone(String parameters) {
+    try (OneCard card = new OneCard("r1", parameters)) {
+      assertThat(((HghcaContext) card.context).card().profile()).isEqualTo("r1");
+      card.assertUnharmed();
+    }
+  }
+
+  /** What the user names wins: the second RTL driven by the rules of the first is still one. */
+  @Test
+  @Tag("hazard-1.1")
+  void theUsersWordIsFollowed() {
+    try (OneCard card = new OneCard("r1", "&as=r2")) {
+      assertThat(((HghcaContext) card.context).card().profile()).isEqualTo("r2");
+      assertThat(card.context.queryDevice().maxQp()).isLessThan(256);
+      card.assertUnharmed();
+    }
+  }
+
+  /** Only a reset takes the card's queue positions away. */
+  @ParameterizedTest
+  @ValueSource(strings = {"r1", "r2"})
+  @Tag("hazard-1.3")
+  void aCardThatMayHoldOldPositionsIsRefused(String profile) {
+    assertThatThrownBy(() -> new OneCard(profile, "&reset=none"))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EOPNOTSUPP))
+        .hasMessageContaining("old queue positions")
+        .hasMessageContaining("assumeClean=true");
+    try (OneCard card = new OneCard(profile, "&reset=none&assumeClean=true")) {
+      card.context.createCompletionQueue(8).close();
+      card.assertUnharmed();
+    }
+  }
+}

@@ -1,0 +1,97 @@
+package org.hghca.conformance.care;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.hghca.driver.HghcaContext;
+import org.hghca.icm.IcmTable;
+import org.hghca.icm.IcmUsage;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The card never looks into a page of its tables that is not there: it would go to address 0. */
+class TranslationCareTest {
+  private static final Set<AccessFlag> ALL =
+      Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
+
+  private static IcmUsage usage(OneCard card, IcmTable table) {
+    return ((HghcaContext) card.context).card().icm().get(table.ordinal());
+  }
+
+  /** Any key that a peer sends has the card look into the page of its entry. */
+  @Test
+  @Tag("hazard-12.9")
+  void everyKeyHasAPageFromTheBeginning() {
+    try (OneCard card = OneCard.r1()) {
+      IcmUsage keys = usage(card, IcmTable.MPT);
+      assertThat(keys.entries()).isEqualTo(1 << 15);
+      assertThat(keys.pages()).isEqualTo(512);
+      card.assertUnharmed();
+    }
+  }
+
+  @Test
+  @Tag("hazard-12.9")
+  void everyRegionIsMappedBeforeItIsWritten() {
+    try (OneCard card = OneCard.r1()) {
+      ProtectionDomain pd = card.context.allocateProtectionDomain();
+      List<MemoryRegion> regions = new ArrayList<>();
+      MemoryRegion memory = pd.allocate(8 << 20, ALL);
+      regions.add(memory);
+      // 2048 pages each: beyond what is mapped in one piece.
+      for (int i = 0; i < 20; i++) {
+        regions.add(pd.register(memory.segment(), ALL));
+      }
+      assertThat(usage(card, IcmTable.MTT).pages()).isGreaterThan(64);
+      card.assertUnharmed();
+      regions.reversed().forEach(MemoryRegion::close);
+      pd.close();
+      card.assertUnharmed();
+    }
+  }
+
+  /** The card writes lines of the table back when it likes, also those of memory that is gone. */
+  @Test
+  @Tag("hazard-12.9")
+  @Tag("hazard-11.3")
+  void pagesOfTheTableStayForEver() {
+    try (OneCard card = OneCard.r1()) {
+      ProtectionDomain pd = card.context.allocateProtectionDomain();
+      pd.allocate(8 << 20, ALL).close();
+      long pages = usage(card, IcmTable.MTT).pages();
+      assertThat(pages).isPositive();
+
+      // As many lines as take the places of all others.
+      for (int i = 0; i < 40; i++) {
+        MemoryRegion first = pd.allocate(1 << 20, ALL);
+        pd.allocate(4096, ALL).close();
+        first.close();
+      }
+
+      assertThat(usage(card, IcmTable.MTT).pages()).isGreaterThanOrEqualTo(pages);
+      pd.close();
+      card.assertUnharmed();
+    }
+  }
+
+  /** DEV_LIM and the card disagree on where the contexts of completion queues lie. */
+  @Test
+  @Tag("hazard-11.3")
+  void manyCompletionQueuesHaveTheirContexts() {
+    try (OneCard card = OneCard.r1()) {
+      List<CompletionQueue> queues = new ArrayList<>();
+      for (int i = 0; i < 300; i++) {
+        queues.add(card.context.createCompletionQueue(4));
+      }
+      card.assertUnharmed();
+      queues.forEach(CompletionQueue::close);
+      card.assertUnharmed();
+    }
+  }
+}
