@@ -93,7 +93,10 @@ final class ReceiveRing {
     }
     int slot = at & mask;
     long offset = (long) slot << strideLog;
-    long next = writeElements(request, offset + UNIT);
+    long next =
+        skipped == 0
+            ? writeElements(request, offset + UNIT)
+            : writeRest(request, skipped, offset + UNIT);
     DataUnit.writeTerminator(ring, next);
     wrIds[slot] = request.wrId();
     head = at + 1;
@@ -106,18 +109,27 @@ final class ReceiveRing {
   private long writeElements(ReceiveRequest request, long at) {
     long next = at;
     int count = request.sgeCount();
-    int skip = skipped;
     for (int i = 0; i < count; i++) {
       int length = request.sgeLength(i);
-      long address = request.sgeAddress(i);
-      if (skip != 0) {
-        int less = Math.min(skip, length);
-        skip -= less;
-        length -= less;
-        address += less;
-      }
       if (length != 0) {
-        DataUnit.write(ring, next, length, request.sgeLkey(i), address);
+        DataUnit.write(ring, next, length, request.sgeLkey(i), request.sgeAddress(i));
+        next += UNIT;
+      }
+    }
+    return next;
+  }
+
+  /** As {@link #writeElements}, without the first bytes. */
+  private long writeRest(ReceiveRequest request, int without, long at) {
+    long next = at;
+    int skip = without;
+    for (int i = 0; i < request.sgeCount(); i++) {
+      int length = request.sgeLength(i);
+      int less = Math.min(skip, length);
+      skip -= less;
+      if (length != less) {
+        long address = request.sgeAddress(i) + less;
+        DataUnit.write(ring, next, length - less, request.sgeLkey(i), address);
         next += UNIT;
       }
     }

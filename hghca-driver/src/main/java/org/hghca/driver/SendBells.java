@@ -98,7 +98,7 @@ final class SendBells {
   }
 
   /** Rings for the request that was written last, or holds it back. */
-  void post(int at, long bell, boolean fenced) {
+  void post(int at, long bell) {
     if (from == end && !silent && rung - (int) SEEN.getAcquire(this) < share) {
       marks[at & marks.length - 1] = SHARED;
       rung++;
@@ -107,7 +107,7 @@ final class SendBells {
       end = from;
       uar.ringSendQueue(bell);
     } else {
-      add(at, fenced);
+      add(at, Doorbell.opcode(bell), Doorbell.size16(bell), Doorbell.fence(bell) != 0);
       ring();
     }
   }
@@ -116,17 +116,11 @@ final class SendBells {
    * Holds the request that was written last back, chained to the one before it if that was held
    * back too, until {@link #ring}.
    */
-  void add(int at, boolean fenced) {
+  void add(int at, int opcode, int size, boolean fenced) {
     boolean chained = from != end && open && !fenced;
     long offset = offset(at);
     if (chained) {
-      NextUnit.link(
-          ring,
-          offset(at - 1),
-          (int) (offset >>> UNIT_SHIFT),
-          NextUnit.opcode(ring, offset),
-          NextUnit.size16(ring, offset),
-          0);
+      NextUnit.link(ring, offset(at - 1), (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
     }
     marks[at & marks.length - 1] = chained ? CHAINED : HELD;
     end = at + 1;

@@ -201,7 +201,7 @@ final class SendRing {
     int size = writer.write(request, meaning, 0, offset);
     wrIds[at & wrIds.length - 1] = request.wrId();
     head++;
-    bells.post(at, bell(request, meaning, size, offset), request.isFenced());
+    bells.post(at, bell(request, meaning, size, offset));
   }
 
   private int postCarefully(SendRequest[] requests, int from, int count) {
@@ -219,10 +219,10 @@ final class SendRing {
         int slot = at & wrIds.length - 1;
         int meaning = SendMeaning.of(variant, request.opcodeNumber());
         checks.check(request, meaning, posted);
-        writer.write(request, meaning, posted, (long) slot << strideLog);
+        int size = writer.write(request, meaning, posted, (long) slot << strideLog);
         wrIds[slot] = request.wrId();
         posted++;
-        bells.add(at, request.isFenced());
+        bells.add(at, SendMeaning.opcode(meaning), size, request.isFenced());
       }
       return posted;
     } finally {

@@ -15,18 +15,34 @@ final class DriverFixture implements AutoCloseable {
   private static final AtomicInteger COUNT = new AtomicInteger();
 
   /** A name of its own, so that a test that fails takes no other along. */
-  private final Locator locator =
-      Locator.parse("model:fixture-%d?mode=inline".formatted(COUNT.incrementAndGet()));
+  private final Locator locator;
 
-  final FailingFunction function = new FailingFunction(PciFunctions.open(locator));
-  final HghcaDevice device = BringUp.of(function);
-  final DeviceContext context =
-      new DeviceContext(new RdmaDevice("hca", locator.toString(), 1), device, device::close);
-  final HghcaProtectionDomain pd = (HghcaProtectionDomain) context.allocateProtectionDomain();
-  final HghcaCompletionQueue cq = (HghcaCompletionQueue) context.createCompletionQueue(16);
-  final HghcaQueuePair qp =
-      (HghcaQueuePair)
-          pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sendDepth(4).receiveDepth(4));
+  final FailingFunction function;
+  final HghcaDevice device;
+  final DeviceContext context;
+  final HghcaProtectionDomain pd;
+  final HghcaCompletionQueue cq;
+  final HghcaQueuePair qp;
+
+  DriverFixture() {
+    this("");
+  }
+
+  /** With more parameters of the software HCA, each behind an ampersand. */
+  DriverFixture(String parameters) {
+    locator =
+        Locator.parse(
+            "model:fixture-%d?mode=inline".formatted(COUNT.incrementAndGet()) + parameters);
+    function = new FailingFunction(PciFunctions.open(locator));
+    device = BringUp.of(function);
+    context =
+        new DeviceContext(new RdmaDevice("hca", locator.toString(), 1), device, device::close);
+    pd = (HghcaProtectionDomain) context.allocateProtectionDomain();
+    cq = (HghcaCompletionQueue) context.createCompletionQueue(16);
+    qp =
+        (HghcaQueuePair)
+            pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sendDepth(4).receiveDepth(4));
+  }
 
   void connect() {
     connect(qp);

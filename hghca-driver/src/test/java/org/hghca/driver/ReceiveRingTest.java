@@ -146,4 +146,23 @@ class ReceiveRingTest {
     assertThat(bytes(0, SLOT)).isEqualTo("00".repeat(SLOT));
     assertThat(ring.outstanding()).isZero();
   }
+
+  @Test
+  void whatIsKeptFromTheCardIsLeftOutOfTheFirstElements() {
+    KeyTable keys = new KeyTable(KEY + 1);
+    keys.put(new KeyTable.Entry(KEY, 4, DATA, 1 << 20, 1));
+    ReceiveChecks checks = new ReceiveChecks(new RequestMemory(keys, 4), 40);
+    ReceiveRing datagrams = new ReceiveRing(memory, 3, 3, 4, 6, 2, checks);
+    datagrams.post(request().sge(DATA + 24, 100, KEY), 0);
+    assertThat(bytes(16, 32)).isEqualTo("3c0000002100000040000000007e0000" + EMPTY_UNIT);
+    datagrams.post(request().sge(DATA, 30, KEY).sge(DATA + 0x100, 50, KEY), 0);
+    assertThat(bytes(SLOT + 16, 32)).isEqualTo("28000000210000000a010000007e0000" + EMPTY_UNIT);
+    datagrams.post(request().sge(DATA, 40, KEY).sge(DATA + 0x100, 50, KEY), 0);
+    assertThat(bytes(2 * SLOT + 16, 32)).isEqualTo("320000002100000000010000007e0000" + EMPTY_UNIT);
+    assertThatThrownBy(() -> datagrams.post(request().sge(DATA, 40, KEY), 0))
+        .hasMessageContaining("no more than the 40 bytes");
+    // Of 100 bytes at a page's end the card gets 60, from 24 before it: that may strike.
+    assertThatThrownBy(() -> datagrams.post(request().sge(DATA + 4096 - 64, 100, KEY), 0))
+        .hasMessageContaining("crosses a page");
+  }
 }
