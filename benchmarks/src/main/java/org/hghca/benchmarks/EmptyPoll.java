@@ -26,7 +26,7 @@ public class EmptyPoll {
 
   @Setup(Level.Trial)
   public void open() {
-    rig = new Rig(false, false);
+    rig = new Rig(false, false, "s");
     for (int i = 0; i < 1000; i++) {
       for (int j = 0; j < Rig.BATCH; j++) {
         rig.qp.postSend(rig.send);

@@ -39,7 +39,7 @@ public class Posting {
 
   @Setup(Level.Trial)
   public void open() {
-    rig = new Rig(regions.equals("all"), posting.equals("singleOwner"));
+    rig = new Rig(regions.equals("all"), posting.equals("singleOwner"), "s");
   }
 
   @TearDown(Level.Trial)

@@ -9,6 +9,7 @@ import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -23,11 +24,15 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class Receiving {
+  /** Which card. */
+  @Param({"s", "r1"})
+  public String profile;
+
   private Rig rig;
 
   @Setup(Level.Trial)
   public void open() {
-    rig = new Rig(false, false);
+    rig = new Rig(false, false, profile);
   }
 
   @TearDown(Level.Trial)

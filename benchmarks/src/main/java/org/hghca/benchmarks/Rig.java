@@ -32,6 +32,9 @@ final class Rig implements AutoCloseable {
 
   static final int POLL = 16;
 
+  /** Work requests in a round: the RTL takes the doorbells of so many of one queue at any time. */
+  static final int ROUND = 8;
+
   private final Context context;
   private final ProtectionDomain pd;
   final MemoryRegion memory;
@@ -56,12 +59,13 @@ final class Rig implements AutoCloseable {
    *
    * @param allKinds whether all kinds of register regions have been used before in this process
    * @param singleOwner whether posting takes no lock
+   * @param profile which card: s or r1
    */
-  Rig(boolean allKinds, boolean singleOwner) {
+  Rig(boolean allKinds, boolean singleOwner, String profile) {
     if (allKinds) {
       useAllKinds();
     }
-    context = RdmaDevices.open("bench:" + System.nanoTime());
+    context = RdmaDevices.open("bench:" + System.nanoTime() + "?profile=" + profile);
     pd = context.allocateProtectionDomain();
     memory =
         pd.allocate(
@@ -183,6 +187,14 @@ final class Rig implements AutoCloseable {
   /** Completes the batch of sends that was posted. */
   void completeSends() {
     complete(sendScript, 0, sendRing);
+  }
+
+  private int round;
+
+  /** Completes a round of sends; a queue is used with rounds only, or with batches only. */
+  void completeRound() {
+    long at = (long) (round++ & BATCH / ROUND - 1) * ROUND * Cqe.SIZE;
+    MemorySegment.copy(sendScript, at, sendRing, at, (long) ROUND * Cqe.SIZE);
   }
 
   private int receiveBatch;

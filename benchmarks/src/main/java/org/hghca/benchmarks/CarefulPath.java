@@ -1,0 +1,100 @@
+package org.hghca.benchmarks;
+
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * The whole way of a work request as in {@link HotPath}, in rounds of 8, on the document's card and
+ * on the RTL, where requests are checked and no more doorbells are rung than it takes. One
+ * operation is one request.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(1)
+public class CarefulPath {
+  /** Which card. */
+  @Param({"s", "r1"})
+  public String profile;
+
+  private Rig rig;
+
+  @Setup(Level.Trial)
+  public void open() {
+    rig = new Rig(false, false, profile);
+  }
+
+  @TearDown(Level.Trial)
+  public void close() {
+    rig.close();
+  }
+
+  /** RDMA WRITE of one element, posted one by one. */
+  @Benchmark
+  @OperationsPerInvocation(Rig.BATCH)
+  public int writeOneSge() {
+    int taken = 0;
+    while (taken < Rig.BATCH) {
+      for (int i = 0; i < Rig.ROUND; i++) {
+        rig.qp.postSend(rig.send);
+      }
+      rig.completeRound();
+      taken += rig.sendQueue.poll(rig.completions);
+    }
+    return taken;
+  }
+
+  /** RDMA WRITE of 16 bytes inline, posted one by one. */
+  @Benchmark
+  @OperationsPerInvocation(Rig.BATCH)
+  public int writeInline() {
+    int taken = 0;
+    while (taken < Rig.BATCH) {
+      for (int i = 0; i < Rig.ROUND; i++) {
+        rig.qp.postSend(rig.inline);
+      }
+      rig.completeRound();
+      taken += rig.sendQueue.poll(rig.completions);
+    }
+    return taken;
+  }
+
+  /** RDMA WRITE of one element, posted in lists of 8. */
+  @Benchmark
+  @OperationsPerInvocation(Rig.BATCH)
+  public int writeList() {
+    int taken = 0;
+    while (taken < Rig.BATCH) {
+      rig.qp.tryPostSend(rig.sends, 0, Rig.ROUND);
+      rig.completeRound();
+      taken += rig.sendQueue.poll(rig.completions);
+    }
+    return taken;
+  }
+
+  /** RDMA WRITE of one element, 128 at once: on the RTL most doorbells are held back. */
+  @Benchmark
+  @OperationsPerInvocation(Rig.BATCH)
+  public int writeBatch() {
+    for (int i = 0; i < Rig.BATCH; i++) {
+      rig.qp.postSend(rig.send);
+    }
+    rig.completeSends();
+    return rig.pollAll(rig.sendQueue);
+  }
+}
