@@ -1,0 +1,172 @@
+package org.hghca.conformance.care;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+
+/** A card of the first RTL with queue pairs that are each other's peers, and memory for them. */
+final class LoopedCard implements AutoCloseable {
+  static final int PAGE = 4096;
+
+  private static final Duration STEP = Duration.ofNanos(100_000);
+  private static final int STEPS = 1000;
+
+  final OneCard card = OneCard.r1();
+  final ProtectionDomain pd = card.context.allocateProtectionDomain();
+
+  /** Where requests take data from: 16 pages of numbers. */
+  final MemoryRegion source =
+      pd.allocate(16L * PAGE, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+
+  /** Where data goes. */
+  final MemoryRegion target =
+      pd.allocate(
+          16L * PAGE, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+
+  final CompletionQueue cq = card.context.createCompletionQueue(4096);
+  final QueuePair a;
+  final QueuePair b;
+  private final List<QueuePair> queuePairs = new ArrayList<>();
+  private final Completions completions = new Completions(16);
+  private String harm = "";
+
+  LoopedCard() {
+    a = queuePair();
+    b = queuePair();
+    connect(a, b);
+    for (int i = 0; i < source.length(); i++) {
+      source.segment().set(ValueLayout.JAVA_BYTE, i, (byte) (i * 7 + (i >> 8)));
+    }
+  }
+
+  QueuePair queuePair() {
+    QueuePair qp =
+        pd.createQueuePair(
+            QueuePairAttributes.rc(cq, cq)
+                .sendDepth(32)
+                .receiveDepth(8)
+                .maxSendSge(4)
+                .maxReceiveSge(4)
+                .maxInline(32)
+                .signalAll());
+    queuePairs.add(qp);
+    return qp;
+  }
+
+  static void connect(QueuePair one, QueuePair other) {
+    one.connect(
+        endpoint -> {
+          QpEndpoint[] local = new QpEndpoint[1];
+          other.connect(
+              own -> {
+                local[0] = own;
+                return endpoint;
+              });
+          return local[0];
+        });
+  }
+
+  SendRequest write(long offset, long bytes) {
+    return new SendRequest()
+        .rdmaWrite(target.address() + offset, target.rkey())
+        .sge(source, 0, bytes);
+  }
+
+  SendRequest read(long offset, long bytes) {
+    return new SendRequest().rdmaRead(source.address(), source.rkey()).sge(target, offset, bytes);
+  }
+
+  SendRequest send(long bytes) {
+    return new SendRequest().send().sge(source, 0, bytes);
+  }
+
+  ReceiveRequest into(long offset, long bytes) {
+    return new ReceiveRequest().into(target, offset, bytes);
+  }
+
+  /** A request is refused, and the card goes on as if it had never been. */
+  void assertRefused(SendRequest request, Errno errno) {
+    assertThatThrownBy(() -> a.postSend(request))
+        .isInstanceOfSatisfying(
+            BadRequestException.class, e -> assertThat(e.errno()).isEqualTo(errno));
+    assertAlive();
+  }
+
+  void assertRefused(ReceiveRequest request, Errno errno) {
+    assertThatThrownBy(() -> b.postReceive(request))
+        .isInstanceOfSatisfying(
+            BadRequestException.class, e -> assertThat(e.errno()).isEqualTo(errno));
+    assertAlive();
+  }
+
+  /** Both directions between both queue pairs work. */
+  void assertAlive() {
+    for (QueuePair qp : List.of(a, b)) {
+      qp.postSend(write(15L * PAGE, 40).wrId(77));
+      await(1);
+    }
+  }
+
+  /** Lets pass what can happen. */
+  void settle() {
+    card.hca.simulation().advance(STEP);
+  }
+
+  /** Waits for so many completions, all of them good. */
+  void await(int count) {
+    int seen = 0;
+    for (int step = 0; step < STEPS && seen < count; step++) {
+      card.hca.simulation().advance(STEP);
+      for (int got = cq.poll(completions); got > 0; got = cq.poll(completions)) {
+        for (int i = 0; i < got; i++) {
+          assertThat(completions.isSuccess(i)).as(completions.describe(i)).isTrue();
+        }
+        seen += got;
+      }
+    }
+    assertThat(seen).as("completions; hazards %s", card.hca.hazards()).isEqualTo(count);
+  }
+
+  /** Bytes of the target are those of the source's beginning. */
+  void assertArrived(long offset, long bytes) {
+    assertThat(target.segment().asSlice(offset, bytes).mismatch(source.segment().asSlice(0, bytes)))
+        .as("first wrong byte")
+        .isEqualTo(-1);
+  }
+
+  /** The card is to be harmed, in this way and no other. */
+  void expectHarm(String line) {
+    harm = line + ":";
+  }
+
+  @Override
+  public void close() {
+    if (harm.isEmpty()) {
+      card.assertUnharmed();
+    } else {
+      assertThat(card.hca.hazards()).isNotEmpty().allMatch(what -> what.startsWith(harm));
+    }
+    queuePairs.forEach(QueuePair::close);
+    cq.close();
+    source.close();
+    target.close();
+    pd.close();
+    card.close();
+  }
+}
