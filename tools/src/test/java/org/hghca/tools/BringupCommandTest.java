@@ -10,14 +10,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupOptions;
 import org.hghca.tools.bringup.BringupReport;
+import org.hghca.tools.bringup.Step;
 import org.hghca.tools.bringup.Verdict;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.AfterAll;
@@ -277,6 +280,18 @@ class BringupCommandTest {
         .contains("cmd.dev-lim ")
         .contains("interface document, tables 3-2-3 and 3-2-4")
         .contains("(--destructive)");
+  }
+
+  @Test
+  void everyStepHasANameOfItsOwnAndNeedsOnlyEarlierOnes() {
+    Set<String> earlier = new HashSet<>();
+
+    for (Step step : new Bringup(BringupOptions.of("model:")).steps()) {
+      assertThat(earlier).as(step.id()).containsAll(step.needs());
+      assertThat(earlier.add(step.id())).as(step.id()).isTrue();
+      assertThat(step.source()).as(step.id()).isNotBlank();
+      assertThat(step.next()).as(step.id()).isNotBlank();
+    }
   }
 
   @ParameterizedTest

@@ -77,7 +77,7 @@ public final class Bringup {
         listener.accept(result);
       }
       if (!lost) {
-        guarded(thread, this::close);
+        close(thread);
       }
     } finally {
       thread.shutdownNow();
@@ -197,8 +197,15 @@ public final class Bringup {
 
   /** Whether a failure has left a device that does nothing any more. */
   private boolean isBroken(ExecutorService thread) {
-    boolean[] broken = new boolean[1];
-    guarded(thread, () -> broken[0] = driver.isBroken());
+    if (lost) {
+      return true;
+    }
+    boolean[] broken = {true};
+    try {
+      guarded(thread, () -> broken[0] = driver.isBroken());
+    } catch (RuntimeException e) {
+      // It is.
+    }
     return broken[0];
   }
 
@@ -242,11 +249,22 @@ public final class Bringup {
     return known && message != null ? message : e.toString();
   }
 
-  private void close() {
+  /** Gives everything back; a card that does not let go of it has stopped. */
+  private void close(ExecutorService thread) {
     try {
-      driver.close();
-    } finally {
-      board.close();
+      guarded(
+          thread,
+          () -> {
+            try {
+              driver.close();
+            } finally {
+              board.close();
+            }
+          });
+    } catch (RuntimeException e) {
+      if (stoppedAt.isEmpty()) {
+        stoppedAt = "the end";
+      }
     }
   }
 }

@@ -70,6 +70,11 @@ final class RawDataSteps {
       case PEER -> throw Observation.skip("the loop is a peer: data goes through the driver only");
       default -> {}
     }
+    if (board.isRtl() && !board.function().canReset()) {
+      throw Observation.skip(
+          "the function has no reset: the positions that this leaves on the card would be in the"
+              + " driver's way");
+    }
     o.expect("a completion on both sides within %s".formatted(board.options().limit()));
     loop = new RawLoop(board, LEFT, RIGHT, CQN);
     if (loop.send(o, 1, board.options().limit())) {

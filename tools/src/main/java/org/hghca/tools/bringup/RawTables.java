@@ -152,6 +152,11 @@ final class RawTables implements AutoCloseable {
   int writeMtt(DmaMapping mapping, int pages, int count) {
     int first = nextMtt;
     nextMtt += (count + MTT_LINE - 1) / MTT_LINE * MTT_LINE;
+    // Beyond the mapped page the card would read and write bus address 0.
+    long mapped = pages(IcmTable.MTT).segment().byteSize() / profile.mttEntrySize();
+    if (nextMtt > mapped) {
+      throw new IllegalStateException("more than %d pages to translate".formatted(mapped));
+    }
     int most = profile.mttMaxPerWrite();
     for (int done = 0; done < count; done += most) {
       int from = done;
