@@ -403,7 +403,14 @@ class BringupCommandTest {
     Path xml = directory.resolve("report.xml");
 
     bringup(
-        "-d", "model:<b>&\"x'", "--only", "open", "--html", "" + html, "--junit", xml.toString());
+        "-d",
+        "model:<b>&\"x'",
+        "--only",
+        "open",
+        "--html",
+        html.toString(),
+        "--junit",
+        xml.toString());
 
     assertThat(html).content().contains("model:&lt;b&gt;&amp;&quot;x&#39;").doesNotContain("<b>&");
     assertThat(xml).content().contains("model:&lt;b&gt;&amp;").doesNotContain("<b>");
