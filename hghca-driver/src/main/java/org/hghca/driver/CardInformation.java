@@ -11,7 +11,13 @@ import org.hghca.icm.IcmUsage;
  * @param hcrBase offset of the command register in BAR0
  * @param boardId as QUERY_ADAPTER gave it (table 3-2-6)
  * @param limits as QUERY_DEV_LIM gave them (table 3-2-3)
+ * @param retired numbers that are not used again before the card is reset
  * @param icm use of the interconnect context memory, table by table
  */
 public record CardInformation(
-    String profile, long hcrBase, long boardId, DeviceLimits limits, List<IcmUsage> icm) {}
+    String profile,
+    long hcrBase,
+    long boardId,
+    DeviceLimits limits,
+    RetiredNumbers retired,
+    List<IcmUsage> icm) {}

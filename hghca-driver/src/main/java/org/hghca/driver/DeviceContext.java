@@ -264,6 +264,7 @@ final class DeviceContext extends Resource implements HghcaContext {
         hghca.hcrBase(),
         hghca.adapter().boardId(),
         hghca.limits().device(),
+        hghca.retiredNumbers(),
         hghca.icm().usage());
   }
 

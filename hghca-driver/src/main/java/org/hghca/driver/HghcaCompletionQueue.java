@@ -441,7 +441,10 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
 
   /** A completion that fits no request, unless one that was completed here before. */
   private int unexpected(HghcaQueuePair qp, boolean send, int wqe, int last) {
-    if (qp.flush().takeLate(send, wqe)) {
+    if (send && qp.sends().takeFlush(wqe)) {
+      return 0;
+    }
+    if (qp.flush().takeLate(send)) {
       device.completedLate();
       return 0;
     }

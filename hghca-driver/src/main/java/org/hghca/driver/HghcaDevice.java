@@ -271,9 +271,8 @@ final class HghcaDevice {
     late.increment();
   }
 
-  /** How often the card has completed something that was completed here before. */
-  long lateCompletions() {
-    return late.sum();
+  RetiredNumbers retiredNumbers() {
+    return new RetiredNumbers(qpNumbers.retired(), cqNumbers.retired(), late.sum());
   }
 
   LinkAddress address() {

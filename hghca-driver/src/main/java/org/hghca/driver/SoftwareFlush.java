@@ -187,17 +187,12 @@ final class SoftwareFlush {
   }
 
   /**
-   * Whether a completion of the card that fits no request is one of those that were completed here,
-   * or of an element of our own.
+   * Whether a completion of the card that fits no request is one of those that were completed here.
    *
    * @param send whether it is of a send
-   * @param offset where the element stands
    */
-  boolean takeLate(boolean send, int offset) {
+  boolean takeLate(boolean send) {
     if (over || !send && receivesEnded) {
-      return true;
-    }
-    if (send && sends.takeFlush(offset)) {
       return true;
     }
     if (send && awaited != 0) {

@@ -36,4 +36,34 @@ class NumberAllocatorTest {
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM))
         .hasMessage("all 3 queue pairs of the device are in use: ENOMEM (12)");
   }
+
+  @Test
+  void aRetiredNumberDoesNotComeAgainAndIsTold() {
+    int retired = numbers.allocate();
+    numbers.retire(retired);
+    int unfit = numbers.allocate();
+    numbers.allocate();
+    numbers.free(unfit);
+    assertThat(numbers.retired()).isEqualTo(1);
+    assertThatThrownBy(() -> numbers.allocate(number -> number != unfit))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM))
+        .hasMessageContaining("3 queue pairs 1 are in use, 1 retired")
+        .hasMessageContaining("1 stopped where a new one does not fit")
+        .hasMessageContaining("open it again");
+    assertThat(numbers.allocate()).isEqualTo(unfit);
+  }
+
+  @Test
+  void aNumberComesWithThePositionThatItStoppedAtIfThatFits() {
+    RingNumbers<Integer> rings = new RingNumbers<>("completion queues", 0, 2);
+    int first = rings.allocate(slot -> false); // fresh: nothing is asked
+    assertThat(rings.position(first)).isEmpty();
+    rings.free(first, 5);
+    int second = rings.allocate(slot -> slot < 4);
+    assertThat(second).isNotEqualTo(first);
+    assertThatThrownBy(() -> rings.allocate(slot -> slot < 4)).isInstanceOf(VerbsException.class);
+    assertThat(rings.allocate(slot -> slot < 8)).isEqualTo(first);
+    assertThat(rings.position(first)).hasValue(5);
+  }
 }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.hghca.conformance.care.TwoQueuePairs.Done;
+import org.hghca.driver.HghcaContext;
+import org.hghca.driver.RetiredNumbers;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
@@ -69,6 +71,12 @@ class EndingTest {
     assertThat(ids(receives)).isEqualTo(range(10, 16));
     assertThat(receives).allMatch(done -> done.status() == WcStatus.WR_FLUSH_ERR);
     card.assertOnlyHazards("12.5");
+    RetiredNumbers before = ((HghcaContext) card.context).card().retired();
+    assertThat(before.lateCompletions()).as("the card flushed by itself").isZero();
+    pair.left.qp.close();
+    pair.right.qp.close();
+    RetiredNumbers retired = ((HghcaContext) card.context).card().retired();
+    assertThat(retired.queuePairs()).as("only the one that had no receive").isEqualTo(1);
   }
 
   @Test

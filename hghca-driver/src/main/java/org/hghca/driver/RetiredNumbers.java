@@ -1,0 +1,11 @@
+package org.hghca.driver;
+
+/**
+ * What the makers' RTL, which goes on in its rings where it was, has cost since its last reset.
+ *
+ * @param queuePairs numbers of queue pairs that are not used again, since nobody knows where the
+ *     card would go on
+ * @param completionQueues likewise of completion queues
+ * @param lateCompletions completions of requests that the driver had completed before the card
+ */
+public record RetiredNumbers(int queuePairs, int completionQueues, long lateCompletions) {}
