@@ -119,7 +119,7 @@ class BringupCommandTest {
     assertThat(run.out())
         .containsPattern("SKIP  loop.send .*\\(no loop: data steps skipped\\)")
         .containsPattern("SKIP  rc.send .*\\(no loop: data steps skipped\\)")
-        .contains("PASS  err.lkey");
+        .contains("PASS  err.flush");
   }
 
   @Test
