@@ -29,7 +29,8 @@ import org.hghca.vfio.VfioException.Reason;
  *       rates of 0 to 1; {@code maxdelay=} the longest delay in the form of {@link Duration#parse},
  *       such as {@code PT0.0001S}, and {@code seed=} a number: the parts of a {@link Disturbance},
  *       those of {@link Disturbance#NONE} where they are not given. They count in the locator of
- *       the HCA that is plugged into the cable first.
+ *       the HCA that is plugged into the cable first. With {@code profile=r2} the seed also chooses
+ *       what nobody knows of that card.
  *   <li>{@code mac=, ip=}: its addresses, see {@link LinkAddress}.
  *   <li>{@code mode=threaded}, the default: it joins the simulation of this process, which follows
  *       the system's clock. {@code mode=inline}: a simulation of its own, which does everything on
@@ -127,7 +128,7 @@ public final class ModelProvider implements PciFunctionProvider {
     boolean interrupts = value(locator, "interrupts", MSIX, MSIX, "none").equals(MSIX);
     value(locator, "events", "eq", "eq", "poll");
     LinkAddress address = LinkAddress.of(locator);
-    Optional<Plug> plug = plug(locator);
+    Optional<Plug> plug = plug(locator, profile);
     Simulation simulation = simulation(locator);
     if (OPEN.putIfAbsent(locator, Optional.empty()) != null) {
       throw new VfioException(
@@ -145,6 +146,7 @@ public final class ModelProvider implements PciFunctionProvider {
               plug,
               canReset,
               interrupts,
+              disturbance(locator).seed(),
               () -> OPEN.remove(locator));
       OPEN.put(locator, Optional.of(hca));
       return hca;
@@ -163,11 +165,12 @@ public final class ModelProvider implements PciFunctionProvider {
     return HardwareProfile.byName(value(locator, "profile", "s", "s", "r1", "r2"));
   }
 
-  private static Optional<Plug> plug(Locator locator) {
+  private static Optional<Plug> plug(Locator locator, HardwareProfile profile) {
     Disturbance disturbance = disturbance(locator);
     Optional<String> cable = locator.parameter("cable");
     for (String parameter : DISTURBANCE) {
-      if (cable.isEmpty() && locator.parameter(parameter).isPresent()) {
+      boolean isCards = profile == HardwareProfile.R2 && parameter.equals("seed");
+      if (cable.isEmpty() && !isCards && locator.parameter(parameter).isPresent()) {
         throw new VfioException(
             Reason.INVALID,
             "locator '%s': %s= is of a cable: name one with cable=".formatted(locator, parameter));

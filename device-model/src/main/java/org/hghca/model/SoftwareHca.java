@@ -45,6 +45,7 @@ public final class SoftwareHca implements EmulatedFunction {
    * Puts an HCA into a simulation.
    *
    * @param plug where its port is plugged in
+   * @param seed chooses what is not known of the card
    * @param onClose called once when the HCA is closed
    */
   SoftwareHca(
@@ -55,6 +56,7 @@ public final class SoftwareHca implements EmulatedFunction {
       Optional<Plug> plug,
       boolean canReset,
       boolean interrupts,
+      long seed,
       Runnable onClose) {
     this.name = name;
     this.address = address;
@@ -66,7 +68,7 @@ public final class SoftwareHca implements EmulatedFunction {
     this.hca =
         profile == HardwareProfile.S
             ? new Hca(profile, port, faults, vectors)
-            : new RtlCard(profile, port, faults);
+            : new RtlCard(profile, port, faults, seed);
     this.configuration =
         new ConfigurationRegisters(
             BAR_SIZES,

@@ -27,6 +27,7 @@ import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -170,7 +171,7 @@ class TransferReplayTest {
   }
 
   private static void note(
-      String address, String length, boolean queue, List<String> queues, TreeSet<Long> data) {
+      String address, String length, boolean queue, List<String> queues, Set<Long> data) {
     if (queue) {
       queues.add(address + " " + length);
     } else {
@@ -239,7 +240,7 @@ class TransferReplayTest {
   private static final class Bench implements Medium {
     final FlatMemory memory = new FlatMemory(MEMORY);
     final Port port = new Port(PORT_MAC, new PacketPool());
-    final RtlCard card = new RtlCard(HardwareProfile.R1, port, new Faults());
+    final RtlCard card = new RtlCard(HardwareProfile.R1, port, new Faults(), 0);
     final List<List<String>> packets = new ArrayList<>();
     private final MemorySegment mailbox = Arena.ofAuto().allocate(PAGE);
     private int nextPage;
@@ -253,7 +254,7 @@ class TransferReplayTest {
           .encode(mailbox);
       run(HcrCommand.INIT_HCA, 0, 0);
       for (int table = 0; table < 5; table++) {
-        long at = ICM + 0x2_0000 * table;
+        long at = ICM + 0x2_0000L * table;
         mailbox.fill((byte) 0);
         MapIcm.encode(mailbox, List.of(new IcmChunk(at, at, 1)));
         run(HcrCommand.MAP_ICM, table < 3 ? MapIcm.CONTEXTS : MapIcm.TRANSLATION, 1);

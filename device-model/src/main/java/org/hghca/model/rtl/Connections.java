@@ -12,11 +12,11 @@ final class Connections {
   }
 
   Connection of(int qpn) {
-    int number = qpn & NUMBERS - 1;
-    if (connections[number] == null) {
-      connections[number] = new Connection(contexts.queuePair(number));
+    QueuePair qp = contexts.queuePair(qpn);
+    if (connections[qp.qpn] == null) {
+      connections[qp.qpn] = new Connection(qp);
     }
-    return connections[number];
+    return connections[qp.qpn];
   }
 
   void reset() {

@@ -11,7 +11,7 @@ import org.hghca.model.transport.TransportCounters;
  * The data path of the first RTL: doorbells, work requests, packets and completions. It has no
  * timers and repeats nothing. Used by the thread that does the steps.
  */
-final class Engine {
+final class Engine implements DataPath {
   /** Packets and WQEs in a step before other cards get their turn. */
   private static final int BUDGET = 256;
 
@@ -40,13 +40,8 @@ final class Engine {
             connections, translation, doorbells, port, stops, hazards, requester, cqes, counters);
   }
 
-  /**
-   * Does what there is to do now.
-   *
-   * @param now nanoseconds
-   * @return whether there was anything
-   */
-  boolean step(long now) {
+  @Override
+  public boolean step(long now) {
     boolean worked = false;
     while (port.hasArrived()) {
       Packet packet = port.fetch();
@@ -86,8 +81,8 @@ final class Engine {
     }
   }
 
-  /** As after power-on. */
-  void reset() {
+  @Override
+  public void reset() {
     port.drain();
     stops.reset();
     connections.reset();
@@ -97,12 +92,13 @@ final class Engine {
     sender.reset();
   }
 
-  TransportCounters counters() {
+  @Override
+  public TransportCounters counters() {
     return counters;
   }
 
-  /** CQEs written. */
-  long completions() {
+  @Override
+  public long completions() {
     return channel.entries();
   }
 }

@@ -25,7 +25,7 @@ public final class RtlCard implements Card {
   private final TranslationUnit translation;
   private final ContextManager contexts;
   private final CommandUnit commands;
-  private final Engine engine;
+  private final DataPath engine;
 
   /** Commands that were started and not looked at yet. */
   private final AtomicInteger started = new AtomicInteger();
@@ -37,15 +37,19 @@ public final class RtlCard implements Card {
 
   /**
    * @param profile R1 or R2
+   * @param seed chooses what is not known of R2
    */
-  public RtlCard(HardwareProfile profile, Port port, Faults faults) {
+  public RtlCard(HardwareProfile profile, Port port, Faults faults, long seed) {
     this.faults = faults;
     this.host = new HostMemory(faults, this::failed);
     this.doorbells = new Doorbells(faults, hazards);
     this.translation = new TranslationUnit(profile, host, hazards);
     this.contexts = new ContextManager(profile, host, hazards);
     this.commands = new CommandUnit(profile, host, contexts, translation, hazards);
-    this.engine = new Engine(contexts, translation, doorbells, port, hazards);
+    this.engine =
+        profile == HardwareProfile.R2
+            ? new SecondEngine(contexts, translation, doorbells, port, hazards, seed)
+            : new Engine(contexts, translation, doorbells, port, hazards);
   }
 
   @Override

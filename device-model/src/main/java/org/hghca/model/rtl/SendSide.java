@@ -237,7 +237,7 @@ final class SendSide {
     sending = !last;
   }
 
-  private static int operation(boolean write, boolean first, boolean last, boolean immediate) {
+  static int operation(boolean write, boolean first, boolean last, boolean immediate) {
     int base = write ? WRITE_FIRST : SEND_FIRST;
     if (!last) {
       return base + (first ? SEND_FIRST : SEND_MIDDLE);

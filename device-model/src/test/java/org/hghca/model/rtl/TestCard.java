@@ -3,6 +3,8 @@ package org.hghca.model.rtl;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HexFormat;
@@ -36,6 +38,9 @@ final class TestCard implements Translation, Contexts {
   static final long BASE = 0x7f00_0000_0000L;
   static final int DATA_SIZE = 0x4_0000;
 
+  private static final ValueLayout.OfInt CONTROL =
+      ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
   /** A data unit; the address counts from the region's start. */
   record Sge(int key, long offset, int length) {}
 
@@ -45,7 +50,7 @@ final class TestCard implements Translation, Contexts {
   final Hazards hazards = new Hazards();
   final Doorbells doorbells = new Doorbells(new Faults(), hazards);
   final Port port;
-  final Engine engine;
+  final DataPath engine;
   private final Map<Integer, Region> regions = new HashMap<>();
   private final Map<Integer, QueuePair> queuePairs = new HashMap<>();
   private final Map<Integer, CompletionQueue> completionQueues = new HashMap<>();
@@ -56,6 +61,13 @@ final class TestCard implements Translation, Contexts {
   TestCard(long mac, PacketPool pool) {
     port = new Port(mac, pool);
     engine = new Engine(this, this, doorbells, port, hazards);
+    regions.put(DATA, new Region(BASE, 0, DATA_SIZE, 7));
+  }
+
+  /** A card of the second RTL. */
+  TestCard(long mac, PacketPool pool, long seed) {
+    port = new Port(mac, pool);
+    engine = new SecondEngine(this, this, doorbells, port, hazards, seed);
     regions.put(DATA, new Region(BASE, 0, DATA_SIZE, 7));
   }
 
@@ -114,7 +126,9 @@ final class TestCard implements Translation, Contexts {
   /** Writes a send WQE into the next slot and rings for it. */
   void post(int qpn, int opcode, Sge remote, Sge... sges) {
     int slot = write(qpn, remote, sges);
-    ring(qpn, opcode, slot, 1 + (remote == null ? 0 : 1) + sges.length);
+    int units = 1 + (remote == null ? 0 : 1) + sges.length;
+    slot(SQ + qpn, slot).set(CONTROL, NextUnit.CONTROL_OFFSET, NextUnit.control(opcode, units, 1));
+    ring(qpn, opcode, slot, units);
   }
 
   int write(int qpn, Sge remote, Sge... sges) {
@@ -152,7 +166,8 @@ final class TestCard implements Translation, Contexts {
     int slot = receiveSlots.merge(qpn, 1, Integer::sum) - 1;
     MemorySegment wqe = memory.asSlice(regions.get(RQ + qpn).at + (long) SLOT * slot, 4 * SLOT);
     writeAll(wqe, NextUnit.SIZE, sges);
-    NextUnit.write(wqe, 0, NextUnit.ADDRESS_MARKER, 0, 0, 0);
+    int control = NextUnit.control(0, sges.length + 2, NextUnit.MARKER);
+    NextUnit.write(wqe, 0, NextUnit.ADDRESS_MARKER, 0, control, 0);
     return slot;
   }
 
@@ -165,11 +180,14 @@ final class TestCard implements Translation, Contexts {
   }
 
   void put(long offset, String text) {
-    memory.asSlice(offset, text.length()).copyFrom(MemorySegment.ofArray(text.getBytes()));
+    memory
+        .asSlice(offset, text.length())
+        .copyFrom(MemorySegment.ofArray(text.getBytes(StandardCharsets.US_ASCII)));
   }
 
   String text(long offset, int length) {
-    return new String(memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE));
+    return new String(
+        memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.US_ASCII);
   }
 
   /** CQEs of a queue in hexadecimal, without the parts that hold only zeros at both ends. */
@@ -181,6 +199,11 @@ final class TestCard implements Translation, Contexts {
           HexFormat.of().formatHex(memory.asSlice(at, Cqe.SIZE).toArray(ValueLayout.JAVA_BYTE)));
     }
     return entries;
+  }
+
+  /** A part of a completion queue from a byte offset on. */
+  MemorySegment entry(int cqn, long offset) {
+    return memory.asSlice(regions.get(completionQueue(cqn).key).at + offset, Cqe.SIZE);
   }
 
   /** What became of the sends of a queue pair: the last dword and byte 13h of each CQE. */

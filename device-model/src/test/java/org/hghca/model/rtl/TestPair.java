@@ -17,8 +17,8 @@ final class TestPair implements Medium {
   static final int BYSTANDER = 5;
 
   final PacketPool pool = new PacketPool();
-  final TestCard a = new TestCard(A, pool);
-  final TestCard b = new TestCard(B, pool);
+  final TestCard a;
+  final TestCard b;
 
   /** Operations and PSNs of the packets, in order. */
   final List<String> packets = new ArrayList<>();
@@ -29,6 +29,19 @@ final class TestPair implements Medium {
   private int count;
 
   TestPair(int service) {
+    a = new TestCard(A, pool);
+    b = new TestCard(B, pool);
+    connect(service);
+  }
+
+  /** Two cards of the second RTL. */
+  TestPair(int service, long seed) {
+    a = new TestCard(A, pool, seed);
+    b = new TestCard(B, pool, seed + 1);
+    connect(service);
+  }
+
+  private void connect(int service) {
     a.port.plug(this);
     b.port.plug(this);
     a.connect(QPN, service, B, QPN);
@@ -80,6 +93,7 @@ final class TestPair implements Medium {
   }
 
   boolean bothPass() {
-    return passes(a, b) & passes(b, a);
+    boolean forth = passes(a, b);
+    return passes(b, a) && forth;
   }
 }

@@ -1,0 +1,144 @@
+package org.hghca.model.rtl;
+
+import static org.hghca.model.link.PacketOpcode.*;
+
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+import org.hghca.abi.WqeOpcode;
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.Port;
+import org.hghca.model.transport.TransportCounters;
+
+/**
+ * The data path of the second RTL as far as it is known: sends, writes and reads over a network
+ * that loses nothing, without a check and without an error. What is not known differs by the seed
+ * and from one time to the next.
+ */
+final class SecondEngine implements DataPath {
+  private static final int BUDGET = 256;
+  private static final int NUMBERS = 1 << 8;
+
+  private final Port port;
+  private final Translation translation;
+  private final RandomGenerator random;
+  private final Stops stops;
+  private final Connections connections;
+  private final SecondCqes cqes;
+  private final Replies replies;
+  private final SecondReceiver receiver;
+  private final SecondSendSide sender;
+  private final TransportCounters counters = new TransportCounters();
+  private SecondQueues[] queues = new SecondQueues[NUMBERS];
+
+  SecondEngine(
+      Contexts contexts,
+      Translation translation,
+      Doorbells doorbells,
+      Port port,
+      Hazards hazards,
+      long seed) {
+    this.port = port;
+    this.translation = translation;
+    this.random = new SplittableRandom(seed);
+    this.stops = new Stops(hazards);
+    this.connections = new Connections(contexts);
+    this.cqes = new SecondCqes(contexts, translation, random);
+    this.replies = new Replies(translation, port, counters);
+    this.receiver = new SecondReceiver(translation, cqes, replies, hazards, counters);
+    this.sender =
+        new SecondSendSide(this, translation, doorbells, port, stops, cqes, counters, random);
+  }
+
+  SecondQueues queues(int qpn) {
+    Connection connection = connections.of(qpn);
+    int number = connection.qp.qpn % NUMBERS;
+    if (queues[number] == null) {
+      queues[number] = new SecondQueues(connection);
+    }
+    return queues[number];
+  }
+
+  @Override
+  public boolean step(long now) {
+    boolean worked = false;
+    while (port.hasArrived()) {
+      Packet packet = port.fetch();
+      receive(packet);
+      port.pool().giveBack(packet);
+      worked = true;
+    }
+    worked |= replies.run(BUDGET);
+    worked |= sender.run(1 + random.nextInt(BUDGET));
+    return worked;
+  }
+
+  private void receive(Packet packet) {
+    counters.packetsReceived++;
+    SecondQueues to = queues(packet.destinationQpn);
+    to.lookForReset(random);
+    if (!to.connection.qp.programmed) {
+      counters.packetsDropped++;
+    } else if (!isResponse(packet.opcode & OPERATION_MASK)) {
+      receiver.receive(to, packet);
+    } else {
+      respond(to.connection, packet);
+    }
+  }
+
+  /** A reliable connection begins to send a message. */
+  void begin(Connection connection, SendWqe wqe) {
+    Message message = new Message();
+    message.opcode = wqe.opcode;
+    message.wqeOffset = wqe.offset;
+    message.length = wqe.length;
+    if (wqe.opcode == WqeOpcode.RDMA_READ) {
+      message.results.copy(wqe.data);
+    }
+    connection.outstanding.add(message);
+  }
+
+  /** Answers come in the order of the messages. */
+  private void respond(Connection connection, Packet packet) {
+    Message oldest = connection.outstanding.peek();
+    int operation = packet.opcode & OPERATION_MASK;
+    if (oldest == null) {
+      counters.packetsDropped++;
+      return;
+    }
+    for (int done = 0; done < packet.length; ) {
+      SgeList results = oldest.results;
+      int i = results.index();
+      if (i == results.count()) {
+        break;
+      }
+      int piece = Math.min(packet.length - done, results.room());
+      translation.write(results.key(i), results.position(), packet.payload(), done, piece);
+      results.use(piece);
+      done += piece;
+    }
+    if (operation != READ_RESPONSE_FIRST && operation != READ_RESPONSE_MIDDLE) {
+      connection.outstanding.remove();
+      cqes.sent(connection.qp, oldest.opcode, oldest.wqeOffset, oldest.length);
+    }
+  }
+
+  @Override
+  public void reset() {
+    port.drain();
+    stops.reset();
+    connections.reset();
+    replies.reset();
+    sender.reset();
+    queues = new SecondQueues[NUMBERS];
+  }
+
+  @Override
+  public TransportCounters counters() {
+    return counters;
+  }
+
+  @Override
+  public long completions() {
+    return cqes.entries();
+  }
+}
