@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -69,10 +70,24 @@ final class DoorbellBudget {
   }
 
   /**
-   * Rings what was held back, as far as doorbells may be rung now. Callers hold no lock of a ring
-   * or a completion queue.
+   * A ring in the list has had its turn: it goes behind the others, or leaves. Callers hold its
+   * lock.
+   */
+  synchronized void endTurn(SendRing ring, boolean holds) {
+    holding.remove(ring); // usually the first
+    if (holds) {
+      holding.addLast(ring);
+    }
+    held = holding.size();
+  }
+
+  /**
+   * Rings what was held back, as far as doorbells may be rung now, those included that the caller
+   * has just given back. Callers hold no lock of a ring or a completion queue.
    */
   void ringHeld() {
+    // Who gets none and goes into the list before we look there finds what we have given back.
+    VarHandle.fullFence();
     if (held != 0) {
       ringAll();
     }
@@ -84,14 +99,16 @@ final class DoorbellBudget {
       if (ring == null) {
         return;
       }
-      ring.ringHeld(); // or stands in the list again
+      ring.ringHeld();
     }
   }
 
+  /**
+   * The ring whose turn it is. It stays in the list until it has had its turn: whoever comes
+   * meanwhile waits for that, and does not pass it over.
+   */
   private synchronized SendRing first() {
-    SendRing ring = holding.pollFirst();
-    held = holding.size();
-    return ring;
+    return holding.peekFirst();
   }
 
   /** How many rings hold doorbells back. */

@@ -70,7 +70,9 @@ final class SendBells {
   /** Whether another request may be chained to the last. */
   private boolean open;
 
+  /** Whether the ring is in the list of those that hold doorbells back; so if it does. */
   private boolean waits;
+
   private boolean silent;
 
   SendBells(
@@ -132,36 +134,59 @@ final class SendBells {
 
   /** Rings for what is held back, as far as doorbells may be rung now. */
   void ring() {
+    if (!ringPaid() && !waits) {
+      waits = true;
+      budget.hold(owner);
+      ringPaidAfterAll();
+    }
+  }
+
+  /** As {@link #ring}, when it is the turn of a ring in the list of those that hold back. */
+  void ringHeld() {
+    if (waits) {
+      waits = !ringPaid();
+      budget.endTurn(owner, waits);
+      if (waits) {
+        ringPaidAfterAll();
+      }
+    }
+  }
+
+  /** Who gives one back from here on finds us in the list; who has done so before is seen. */
+  private void ringPaidAfterAll() {
+    VarHandle.fullFence();
+    ringPaid();
+  }
+
+  /** Returns whether nothing is held back any more. */
+  private boolean ringPaid() {
     while (from != end) {
       byte mark = pay();
       if (mark == HELD) {
-        if (waits) {
-          return;
-        }
-        waits = true;
-        budget.hold(owner);
-        VarHandle.fullFence(); // who sees one complete from here on finds us in the list
-        mark = pay();
-        if (mark == HELD) {
-          return;
-        }
+        return false;
       }
-      int first = from;
-      long offset = offset(first);
-      long bell =
-          Doorbell.sendQueue(
-              qpn,
-              NextUnit.size16(ring, offset),
-              (int) (offset >>> UNIT_SHIFT),
-              NextUnit.nextFence(ring, offset), // only of one that nothing is chained to
-              NextUnit.opcode(ring, offset));
-      do {
-        from++;
-      } while (from != end && marks[from & marks.length - 1] == CHAINED);
-      marks[first & marks.length - 1] = mark;
-      total++;
-      uar.ringSendQueue(bell);
+      ringFirst(mark);
     }
+    return true;
+  }
+
+  /** Rings for the first chain. */
+  private void ringFirst(byte mark) {
+    int first = from;
+    long offset = offset(first);
+    long bell =
+        Doorbell.sendQueue(
+            qpn,
+            NextUnit.size16(ring, offset),
+            (int) (offset >>> UNIT_SHIFT),
+            NextUnit.nextFence(ring, offset), // only of one that nothing is chained to
+            NextUnit.opcode(ring, offset));
+    do {
+      from++;
+    } while (from != end && marks[from & marks.length - 1] == CHAINED);
+    marks[first & marks.length - 1] = mark;
+    total++;
+    uar.ringSendQueue(bell);
   }
 
   private byte pay() {
@@ -194,11 +219,6 @@ final class SendBells {
   /** That element is complete. */
   void completeOwn() {
     budget.giveOne();
-  }
-
-  /** The ring was taken from the list of those that hold doorbells back. */
-  void waitsNoMore() {
-    waits = false;
   }
 
   /** How many doorbells were rung so far. */

@@ -255,8 +255,7 @@ final class SendRing {
   void ringHeld() {
     lock();
     try {
-      bells.waitsNoMore();
-      bells.ring();
+      bells.ringHeld();
     } finally {
       unlock();
     }

@@ -45,6 +45,7 @@ final class CarefulRing {
   final MemorySegment memory = Arena.ofAuto().allocate(SLOTS * SLOT, 4096);
   final List<Long> doorbells = new ArrayList<>();
   final SendChecks checks = new SendChecks(new RequestMemory(KEYS, PD), new QpTable(8));
+  final SpinLock lock = new SpinLock();
   final SendRing ring;
   private final Completions completions = new Completions(1);
 
@@ -67,7 +68,7 @@ final class CarefulRing {
             SLOTS,
             SLOTS,
             7,
-            new SpinLock(),
+            lock,
             () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
     ring.setOpen(() -> true);
   }

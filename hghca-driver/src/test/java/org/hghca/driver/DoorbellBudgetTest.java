@@ -4,7 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.hghca.driver.CarefulRing.good;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
@@ -13,7 +18,8 @@ import org.junit.jupiter.api.Test;
 class DoorbellBudgetTest {
   private static final int MOST = 63;
 
-  private final DoorbellBudget budget = new DoorbellBudget(MOST, () -> {});
+  private final AtomicInteger holds = new AtomicInteger();
+  private final DoorbellBudget budget = new DoorbellBudget(MOST, holds::getAndIncrement);
   private final List<CarefulRing> rings = new ArrayList<>();
 
   private CarefulRing ring() {
@@ -158,6 +164,99 @@ class DoorbellBudgetTest {
     ring.ring.setOpen(() -> true);
     ring.ring.post(good());
     assertThat(ring.doorbells).hasSize(25);
+  }
+
+  /** What is run then wakes who would ring for it: it must not wake itself. */
+  @Test
+  void aRingBeginsToHoldBackOnce() {
+    CarefulRing first = ring();
+    CarefulRing second = ring();
+    for (int i = 0; i < 30; i++) {
+      first.ring.post(good());
+      second.ring.post(good());
+    }
+    assertThat(holds).hasValue(2);
+    for (int i = 0; i < 5; i++) {
+      budget.ringHeld();
+    }
+    assertThat(holds).hasValue(2);
+    assertThat(budget.held()).isEqualTo(2);
+  }
+
+  @Test
+  void whoComesWhileAnotherIsAboutToRingWaitsForThat() throws InterruptedException {
+    CarefulRing ring = ring();
+    for (int i = 0; i < 25; i++) {
+      ring.ring.post(good());
+    }
+    ring.complete();
+    List<Integer> seen = Collections.synchronizedList(new ArrayList<>());
+    Runnable ringing =
+        () -> {
+          budget.ringHeld();
+          seen.add(ring.doorbells.size());
+        };
+    ring.lock.lock();
+    List<Thread> threads =
+        List.of(Thread.ofPlatform().start(ringing), Thread.ofPlatform().start(ringing));
+    while (!threads.stream().allMatch(DoorbellBudgetTest::isAtALockOrOver)) {
+      Thread.onSpinWait();
+    }
+    ring.lock.unlock();
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertThat(seen).containsExactly(25, 25);
+  }
+
+  private static boolean isAtALockOrOver(Thread thread) {
+    return !thread.isAlive()
+        || Arrays.stream(thread.getStackTrace())
+            .anyMatch(frame -> frame.getClassName().equals(SpinLock.class.getName()));
+  }
+
+  /** Of one that is given back while a request finds none left, one of the two has to know. */
+  @Test
+  void nothingStaysHeldBackWhenOneIsGivenBackAtThatMoment() throws InterruptedException {
+    CarefulRing other = ring();
+    for (int i = 0; i < 24; i++) {
+      other.ring.post(good()); // the reserve is empty
+    }
+    CarefulRing ring = ring();
+    int share = 8;
+    for (int i = 0; i < share; i++) {
+      ring.ring.post(good());
+    }
+    int rounds = 20_000;
+    CyclicBarrier round = new CyclicBarrier(2);
+    Thread poller =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  for (int i = 0; i < rounds; i++) {
+                    meet(round);
+                    ring.complete();
+                    budget.ringHeld();
+                    meet(round);
+                  }
+                });
+    int left = 0;
+    for (int i = 0; i < rounds; i++) {
+      meet(round);
+      ring.ring.post(good());
+      meet(round);
+      left += ring.ring.outstanding() - ring.ring.rung();
+    }
+    poller.join();
+    assertThat(left).isZero();
+  }
+
+  private static void meet(CyclicBarrier barrier) {
+    try {
+      barrier.await();
+    } catch (InterruptedException | BrokenBarrierException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Test

@@ -7,12 +7,15 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
+import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.Mtu;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
@@ -26,6 +29,19 @@ final class LoopedCard implements AutoCloseable {
 
   private static final Duration STEP = Duration.ofNanos(100_000);
   private static final int STEPS = 1000;
+
+  /** The driver's time-outs are by the system's clock, and the card stands still between steps. */
+  private static final ConnectionOptions NEVER_TIMED_OUT =
+      new ConnectionOptions(
+          1,
+          0,
+          Mtu.MTU_1024,
+          Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ),
+          1,
+          12,
+          0,
+          7,
+          7);
 
   final OneCard card = OneCard.r1();
   final ProtectionDomain pd = card.context.allocateProtectionDomain();
@@ -71,9 +87,11 @@ final class LoopedCard implements AutoCloseable {
 
   static void connect(QueuePair one, QueuePair other) {
     one.connect(
+        NEVER_TIMED_OUT,
         endpoint -> {
           QpEndpoint[] local = new QpEndpoint[1];
           other.connect(
+              NEVER_TIMED_OUT,
               own -> {
                 local[0] = own;
                 return endpoint;
