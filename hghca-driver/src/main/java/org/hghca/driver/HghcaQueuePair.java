@@ -684,7 +684,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   public synchronized QpAttributes query() {
     checkOpen();
     device.health().check();
-    if (state == QpState.RESET || !device.limits().profile().queryQpReliable()) {
+    boolean shows = ending != null || device.limits().profile().queryQpReliable();
+    if (state == QpState.RESET || !shows) {
       return QpContexts.attributes(context, state);
     }
     try {
