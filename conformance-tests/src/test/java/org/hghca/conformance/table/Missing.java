@@ -17,9 +17,13 @@ final class Missing {
         .filter(Row::unsupported)
         .map(row -> "- %s: %s\n".formatted(row.source(), row.says()))
         .forEach(text::append);
-    text.append("\nOn S: nothing else. On R1 and R2 also what the makers' RTL lacks; the sections")
-        .append(" are those of the\nfact sheet of the card's interface, and 12.n is a line of its")
-        .append(" table of what breaks a card. The last\ncolumn counts the cases of R1 below that")
+    text.append(
+            "\n"
+                + "On S: nothing else. On R1 and R2 also what the makers' RTL lacks,"
+                + " INLINE_DATAGRAMS on R2 alone.\n"
+                + "The sections")
+        .append(" are those of the fact sheet of the card's interface, and 12.n is a line of its\n")
+        .append("table of what breaks a card. The last column counts the cases of R1 below that")
         .append(" miss it.\n\n| feature | what is missing | proved by | said by | cases |\n")
         .append("|---|---|---|---|---|\n");
     Arrays.stream(Feature.values())

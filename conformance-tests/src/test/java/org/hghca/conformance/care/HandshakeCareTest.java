@@ -1,0 +1,96 @@
+package org.hghca.conformance.care;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.hghca.conformance.care.TwoQueuePairs.Done;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.WcStatus;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What both ends of a connection have to agree on, and what becomes of it when they do not. */
+class HandshakeCareTest {
+  /** 4.096 us * 2^8. */
+  private static final int SHORT = 8;
+
+  private static final int RING = 128;
+
+  /** The card would send in each of these states, and a receiver in INIT would lose it. */
+  @Test
+  @Tag("hazard-12.12")
+  @Tag("hazard-6.3")
+  void nothingIsSentBeforeReadyToSend() {
+    try (OneCard card = OneCard.r1();
+        TwoQueuePairs pair = new TwoQueuePairs(card.context, RING)) {
+      ConnectionOptions options = ConnectionOptions.DEFAULT;
+      QueuePair qp = pair.left.qp;
+      assertRefused(pair, QpState.RESET);
+      qp.modify(options.toInit(QpType.RC));
+      pair.right.qp.modify(options.toInit(QpType.RC));
+      assertRefused(pair, QpState.INIT);
+      qp.modify(
+          options.toRtr(
+              QpType.RC,
+              new QpEndpoint(0, pair.right.qp.number(), 0, card.context.queryGid(1, 0))));
+      assertRefused(pair, QpState.RTR);
+      card.assertUnharmed();
+    }
+  }
+
+  private static void assertRefused(TwoQueuePairs pair, QpState state) {
+    assertThatThrownBy(() -> pair.send(pair.left, 1, 0, 64))
+        .isInstanceOf(BadRequestException.class)
+        .hasMessageContaining(state.name())
+        .extracting("errno")
+        .isEqualTo(Errno.EINVAL);
+  }
+
+  @Test
+  @Tag("hazard-12.4")
+  void aMessageThatIsLongerThanItsReceiveEndsAloneAndItsNumbersAreNotUsedAgain() {
+    try (OneCard card = OneCard.r1()) {
+      List<Integer> burnt = new ArrayList<>();
+      try (TwoQueuePairs pair = new TwoQueuePairs(card.context, RING);
+          TwoQueuePairs other = new TwoQueuePairs(card.context, RING)) {
+        pair.connect(100, 200, SHORT);
+        other.connect(300, 400, SHORT);
+        burnt.add(pair.right.qp.number());
+        pair.right.qp.postReceive(new ReceiveRequest().wrId(7).into(pair.buffer, 0, 100));
+        pair.send(pair.left, 1, 1, 300);
+        Done done = TwoQueuePairs.await(pair.left.sent, 1).getFirst();
+        assertThat(done.wrId()).isEqualTo(1);
+        assertThat(done.status()).isNotEqualTo(WcStatus.SUCCESS);
+        assertThat(pair.left.qp.state()).isEqualTo(QpState.ERR);
+        assertArrives(other);
+      }
+      for (int i = 0; i < 20; i++) {
+        try (TwoQueuePairs next = new TwoQueuePairs(card.context, RING)) {
+          assertThat(List.of(next.left.qp.number(), next.right.qp.number()))
+              .doesNotContainAnyElementsOf(burnt);
+          next.connect(i, i, SHORT);
+          assertArrives(next);
+        }
+      }
+      card.assertOnlyHazards("12.4");
+    }
+  }
+
+  private static void assertArrives(TwoQueuePairs pair) {
+    pair.receive(pair.right, 2, 3);
+    pair.send(pair.left, 5, 4, 1000);
+    assertThat(TwoQueuePairs.await(pair.left.sent, 1).getFirst().status())
+        .isEqualTo(WcStatus.SUCCESS);
+    assertThat(TwoQueuePairs.await(pair.right.received, 1).getFirst().bytes()).isEqualTo(1000);
+    pair.assertHolds(3, 5, 1000);
+  }
+}

@@ -1,0 +1,85 @@
+package org.hghca.conformance.table;
+
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Something that breaks a card as its makers built it, or that such a card does differently, and
+ * what the driver does about it. The tests that guard it carry the tag {@code hazard-} and its
+ * line.
+ *
+ * @param line of the fact sheet of the card's interface: 12.n is line n of its table of what breaks
+ *     a card, anything else a section
+ * @param what breaks it
+ * @param care what the driver does
+ */
+record Hazard(String line, String what, String care) {
+  /** Tags of tests begin with it. */
+  static final String TAG = "hazard-";
+
+  static final Comparator<String> ORDER =
+      Comparator.comparing((String line) -> !line.startsWith("12."))
+          .thenComparing(line -> Integer.parseInt(line.split("\\.")[0]))
+          .thenComparing(line -> line.contains(".") ? Integer.parseInt(line.split("\\.")[1]) : 0);
+
+  static List<Hazard> all() {
+    return List.of(
+        new Hazard(
+            "12.1",
+            "a message or an element of no bytes",
+            "empty elements are dropped; a message of nothing is EOPNOTSUPP"),
+        new Hazard(
+            "12.2",
+            "data that cross a page unevenly: fewer than 33 bytes in the last words on both sides",
+            "such a destination is EINVAL: receives, READ results, targets of WRITEs"),
+        new Hazard(
+            "12.3",
+            "a bad local key, bound or right in the last element of a send",
+            "every element is checked when it is posted, EINVAL; a region that a request names"
+                + " does not go away, EBUSY"),
+        new Hazard(
+            "12.4",
+            "a message that is longer than its receive",
+            "the number of that queue pair is not used again; the requester's time-out ends it"),
+        new Hazard(
+            "12.5",
+            "a message that finds no receive",
+            "no shared receive queues; the number of that queue pair is not used again; the"
+                + " requester's time-out ends it"),
+        new Hazard(
+            "12.6",
+            "a READ that the responder refuses",
+            "keys of the same device are checked when it is posted"),
+        new Hazard(
+            "12.7",
+            "atomics, unknown opcodes, a wrong size, a WQE across the end of its ring, a doorbell"
+                + " of a queue pair that there is not",
+            "EOPNOTSUPP; rings of whole slots; doorbells in RTS only, of 8 bytes"),
+        new Hazard("12.8", "receives that are linked", "none is: nds is 0"),
+        new Hazard(
+            "12.9",
+            "a page of MPT or MTT that is not mapped",
+            "tables are mapped before use, and never unmapped while the card runs"),
+        new Hazard(
+            "12.10",
+            "RESIZE_CQ, MODIFY_QP without inbox, QUERY_QP of an unmapped page, MAP_ICM of many"
+                + " entries, WRITE_MTT of 256",
+            "none is ever given"),
+        new Hazard(
+            "12.11",
+            "an access to BAR0+10000h to 9FFFFh, a read of BAR2",
+            "the HCR is looked for at 0 first; BAR2 is written only"),
+        new Hazard(
+            "12.12",
+            "a message to a receiver in INIT: acknowledged, and lost",
+            "sends in RTS only; the tools have the receiver in RTR before the peer sends"));
+  }
+
+  /** What is known of a line. */
+  static Hazard of(String line) {
+    return all().stream()
+        .filter(hazard -> hazard.line().equals(line))
+        .findFirst()
+        .orElseGet(() -> new Hazard(line, Sections.of(line), ""));
+  }
+}
