@@ -255,7 +255,8 @@ class HostileDeviceTest {
             });
     assertThat(told).isNotNull();
     assertThat(told.errno()).isEqualTo(Errno.EIO);
-    assertThat(told).hasMessageContaining(name).hasMessageContaining("fits no request");
+    assertThat(told).hasMessageContaining(name);
+    assertThat(told.getMessage()).containsAnyOf("fits no request", "a completion of zeros");
     victim.closeAll();
     assertThat(victim.device().mappingsAtClose()).isZero();
     assertRecovers();

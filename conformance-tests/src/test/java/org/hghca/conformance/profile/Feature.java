@@ -26,6 +26,9 @@ public enum Feature {
 
   ZERO_LENGTH("messages of no bytes", "7.3, 12.1", Says.ERROR),
 
+  /** The second RTL alone lacks them. */
+  INLINE_DATAGRAMS("inline data of datagrams", "7.3", Says.ERROR),
+
   /** A receive queue may never be empty, so that requests cannot wait in a shared one. */
   SHARED_RECEIVE_QUEUES("shared receive queues", "6.6, 9, 12.5", Says.ERROR),
 
@@ -33,16 +36,16 @@ public enum Feature {
   SOLICITED_ONLY("events of solicited completions only", "1.5, 5.6", Says.ERROR),
 
   /** Nor does the card tell of connections, ports, and queues that are drained. */
-  CARD_EVENTS("asynchronous events that only the card knows", "1.5, 5.6", Says.NOTHING),
+  CARD_EVENTS("asynchronous events that only the card knows", "1.5, 5.6", Says.ATTRIBUTE),
 
   /** MAD_IFC has a fixed answer. */
-  PORT_STATE("the state of the port", "2.1", Says.NOTHING),
+  PORT_STATE("the state of the port", "2.1", Says.ATTRIBUTE),
 
   /** The codes of both states are swapped, and sends are refused in both. */
   SQD("the state SQD", "6.3", Says.ERROR),
 
   /** As for SQD: a send error of UC and UD ends in ERR. */
-  SQE("the state SQE", "6.3", Says.NOTHING),
+  SQE("the state SQE", "6.3", Says.ATTRIBUTE),
 
   /** A message that finds no receive ends the use of the QPN as a receiver. */
   RNR_RETRY("waiting for a receive", "6.6, 9, 12.5", Says.ATTRIBUTE),
@@ -63,7 +66,7 @@ public enum Feature {
   DEREGISTERING_IN_USE("ending a region that a request names", "9, 12.3", Says.ERROR),
 
   /** A READ that the responder refuses makes an endless stream of packets. */
-  REFUSED_READS("READs that the peer refuses", "9, 12.6", Says.NOTHING),
+  REFUSED_READS("READs that the peer refuses", "9, 12.6", Says.ATTRIBUTE),
 
   /** Pages are all that the translation knows. */
   BYTE_EXACT_REMOTE_BOUNDS("remote bounds to the byte", "4.2", Says.ATTRIBUTE),
@@ -75,7 +78,7 @@ public enum Feature {
   ANY_DESTINATION("destinations at any address", "12.2", Says.ERROR),
 
   /** Numbers are compared without their wrap. */
-  PSN_WRAP("sequence numbers that wrap", "6.2", Says.NOTHING),
+  PSN_WRAP("sequence numbers that wrap", "6.2", Says.ATTRIBUTE),
 
   /** Payload is all that is placed. */
   GRH("the header before a datagram", "9", Says.ATTRIBUTE),
@@ -86,22 +89,20 @@ public enum Feature {
   QKEY_CHECK("the check of the Q_Key", "9", Says.ATTRIBUTE),
 
   /** The ports of every packet are 4791. */
-  ENTROPY("flow labels", "9", Says.NOTHING),
+  ENTROPY("flow labels", "9", Says.ATTRIBUTE),
 
   /** A receiver in INIT acknowledges, and loses the data. */
-  SAFE_INIT("messages that wait for the receiver's RTR", "6.3, 12.12", Says.NOTHING),
+  SAFE_INIT("messages that wait for the receiver's RTR", "6.3, 12.12", Says.ATTRIBUTE),
 
   /** A QPN whose card-side position is not known is never used again. */
   QUEUE_PAIR_NUMBERS_FOR_EVER("queue pairs without end", "6.6", Says.ERROR);
 
   /** How a program learns that it is missing. */
   public enum Says {
-    /** A verb fails. */
-    ERROR("a verb fails"),
+    /** A verb fails; the attributes of the device say so, too. */
+    ERROR("attributes; a verb fails"),
     /** The attributes of the device. */
-    ATTRIBUTE("attributes"),
-    /** Only this table. */
-    NOTHING("only here");
+    ATTRIBUTE("attributes");
 
     private final String text;
 
@@ -152,7 +153,11 @@ public enum Feature {
 
   /** Those that a profile lacks: the interface document has everything, its two RTLs nothing. */
   public static Set<Feature> missingOn(String profile) {
-    return profile.equals("s") ? EnumSet.noneOf(Feature.class) : EnumSet.allOf(Feature.class);
+    return switch (profile) {
+      case "s" -> EnumSet.noneOf(Feature.class);
+      case "r1" -> EnumSet.complementOf(EnumSet.of(INLINE_DATAGRAMS));
+      default -> EnumSet.allOf(Feature.class);
+    };
   }
 
   /** Whether the profile that the tests run on lacks any of them. */

@@ -54,7 +54,7 @@ public final class TestProfile {
   /**
    * The locator of a software HCA that plays it.
    *
-   * @param locator {@code model:} and a name, with or without parameters
+   * @param locator a scheme that takes {@code profile=}, and a name, with or without parameters
    */
   public static String model(String locator) {
     if (isDocument()) {

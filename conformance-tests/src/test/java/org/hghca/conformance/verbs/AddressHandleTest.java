@@ -87,7 +87,9 @@ class AddressHandleTest {
         QueuePair other =
             pd.createQueuePair(QueuePairAttributes.ud(left.sendQueue, left.receiveQueue))) {
       other.activate(QKEY);
+      pair.right.postReceive(4, 0, 100);
       SendRequest request = left.send.send().to(handle, pair.right.qp.number(), QKEY);
+      request.sge(left.buffer, 0, 8);
       assertEinval(() -> other.postSend(request));
       assertThatCode(() -> left.qp.postSend(request)).doesNotThrowAnyException();
     }
@@ -98,6 +100,7 @@ class AddressHandleTest {
     pair.right.postReceive(4, 0, 100);
     AddressHandle handle = left.pd.createAddressHandle(AddressVector.to(rightGid(0), 0));
     SendRequest request = left.send.send().to(handle, pair.right.qp.number(), QKEY).signaled();
+    request.sge(left.buffer, 0, 8);
     left.qp.postSend(request);
     handle.close();
     Side.assertSuccess(left.sent());

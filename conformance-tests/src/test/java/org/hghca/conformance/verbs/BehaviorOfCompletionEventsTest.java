@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionChannel;
@@ -160,7 +161,9 @@ class BehaviorOfCompletionEventsTest {
       send(players, false);
       assertThat(channel(server).await(NOT)).isEmpty();
       server.queue.requestNotify(false);
-      server.queue.requestNotify(true);
+      if (TestProfile.has(Feature.SOLICITED_ONLY)) {
+        server.queue.requestNotify(true);
+      }
       send(players, false);
       assertThat(channel(server).await(Duration.ofSeconds(10))).contains(server.queue);
       assertThat(Wc.await(players.fabric, server.queue, 4)).allSatisfy(Side::assertSuccess);

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionQueue;
@@ -85,8 +87,15 @@ class BehaviorOfCompletionQueuesTest {
         pair.right.postReceive(1000 + i, 0, 8);
         left.qp.postSend(left.send.wrId(i).send().sge(left.buffer, 0, 8).signaled());
       }
+      // Only so many at a time where a device has room for a few doorbells only.
+      int most = TestProfile.hardware().doorbellsInFlight();
       pair.fabric.settle();
-      assertBatches(left.sendQueue, 0);
+      if (most == HardwareProfile.UNBOUNDED) {
+        assertBatches(left.sendQueue, 0);
+      } else {
+        assertThat(left.sent(100)).allSatisfy(Side::assertSuccess);
+        pair.fabric.settle();
+      }
       assertBatches(pair.right.receiveQueue, 1000);
     }
   }

@@ -386,7 +386,7 @@ class CompletionChannelTest {
     try (RcPair pair = open(INTERRUPTS)) {
       Context context = pair.left.context;
       int vectors = context.queryDevice().completionVectors();
-      assertThat(vectors).isEqualTo(4);
+      assertThat(vectors).isEqualTo(TestProfile.hardware().eventQueues() ? 4 : 1);
       for (int vector : new int[] {-1, vectors}) {
         assertErrno(
             Errno.EINVAL,
@@ -443,8 +443,7 @@ class CompletionChannelTest {
         while (!pair.right.qp.tryPostReceive(pair.right.receive.into(pair.right.buffer, 0, 64))) {
           Thread.yield();
         }
-        pair.left.qp.postSend(
-            pair.left.send.sendWithImmediate(i).sge(pair.left.buffer, 0, 64).signaled());
+        pair.left.qp.postSend(numbered(pair.left.send, i).sge(pair.left.buffer, 0, 64).signaled());
         Side.assertSuccess(pair.left.sent());
       }
       taker.join(20_000);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionQueue;
@@ -102,13 +103,15 @@ class CompletionQueueTest {
           right.postSend(pair.right.send.send().sge(pair.right.buffer, 0, 8).signaled());
         }
         pair.fabric.settle();
+        // Polling lets a device go on that has room for a few doorbells only.
+        List<Wc> sent = pair.right.sent(128);
         List<Wc> found = Wc.await(pair.fabric, one, 256);
         assertThat(found).allSatisfy(Side::assertSuccess);
         assertThat(found.stream().map(Wc::wrId).filter(id -> id < 1000))
             .containsExactlyElementsOf(LongStream.range(0, 128).boxed().toList());
         assertThat(found.stream().map(Wc::wrId).filter(id -> id >= 1000))
             .containsExactlyElementsOf(LongStream.range(1000, 1128).boxed().toList());
-        assertThat(pair.right.sent(128)).allSatisfy(Side::assertSuccess);
+        assertThat(sent).allSatisfy(Side::assertSuccess);
       }
     }
   }
@@ -127,11 +130,13 @@ class CompletionQueueTest {
                 .createCompletionQueue(CompletionQueueAttributes.of(1).withRingEntries(256))) {
       QueuePairAttributes attributes = QueuePairAttributes.rc(queue, queue);
       QueuePair first = pd.createQueuePair(attributes.sendDepth(100).receiveDepth(100));
-      assertNoRoom(pd, attributes.sendDepth(57).receiveDepth(0), "56 more", "not 57");
+      int own = TestProfile.isDocument() ? 0 : 1; // the driver's, for the end of each queue pair
+      assertNoRoom(
+          pd, attributes.sendDepth(57).receiveDepth(0), 56 - own + " more", "not " + (57 + own));
       // The room for the sends, which was found, is given back when there is none for receives.
-      assertNoRoom(pd, attributes.sendDepth(50).receiveDepth(7), "6 more", "not 7");
-      assertNoRoom(pd, attributes.sendDepth(50).receiveDepth(7), "6 more", "not 7");
-      QueuePair second = pd.createQueuePair(attributes.sendDepth(50).receiveDepth(6));
+      assertNoRoom(pd, attributes.sendDepth(50).receiveDepth(7), 6 - 2 * own + " more", "not 7");
+      assertNoRoom(pd, attributes.sendDepth(50).receiveDepth(7), 6 - 2 * own + " more", "not 7");
+      QueuePair second = pd.createQueuePair(attributes.sendDepth(50).receiveDepth(6 - 2 * own));
       assertNoRoom(pd, attributes.sendDepth(1).receiveDepth(0), "0 more");
       first.close();
       QueuePair third = pd.createQueuePair(attributes.sendDepth(100).receiveDepth(100));

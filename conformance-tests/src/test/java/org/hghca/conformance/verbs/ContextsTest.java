@@ -55,26 +55,26 @@ class ContextsTest {
       long length = 3000;
       pair.left.memory().asSlice(0, length).fill((byte) 0x33);
       if (Transfer.takesReceive(opcode)) {
-        peer.postReceive(pair.left.receive.into(pair.left.buffer, 10_000, length));
+        peer.postReceive(pair.left.receive.into(pair.left.buffer, 10_016, length));
       }
       var request =
           switch (opcode) {
             case SEND -> pair.left.send.send();
             case SEND_WITH_IMM -> pair.left.send.sendWithImmediate(5);
             case RDMA_READ ->
-                pair.left.send.rdmaRead(pair.left.address(10_000), pair.left.buffer.rkey());
+                pair.left.send.rdmaRead(pair.left.address(10_016), pair.left.buffer.rkey());
             case RDMA_WRITE ->
-                pair.left.send.rdmaWrite(pair.left.address(10_000), pair.left.buffer.rkey());
+                pair.left.send.rdmaWrite(pair.left.address(10_016), pair.left.buffer.rkey());
             default ->
                 pair.left.send.rdmaWriteWithImmediate(
-                    pair.left.address(10_000), pair.left.buffer.rkey(), 5);
+                    pair.left.address(10_016), pair.left.buffer.rkey(), 5);
           };
       pair.left.qp.postSend(request.sge(pair.left.buffer, 0, length).signaled());
       Side.assertSuccess(pair.left.sent());
       if (Transfer.takesReceive(opcode)) {
         Side.assertSuccess(pair.left.received());
       }
-      byte there = pair.left.memory().get(ValueLayout.JAVA_BYTE, 12_999);
+      byte there = pair.left.memory().get(ValueLayout.JAVA_BYTE, 13_015);
       assertThat(there).isEqualTo((byte) (opcode == WrOpcode.RDMA_READ ? 0 : 0x33));
       byte here = pair.left.memory().get(ValueLayout.JAVA_BYTE, 0);
       assertThat(here).isEqualTo((byte) (opcode == WrOpcode.RDMA_READ ? 0 : 0x33));

@@ -33,6 +33,9 @@ final class Fabric implements AutoCloseable {
   /** How often; nothing takes longer than some seconds of virtual time. */
   private static final int STEPS = 10_000;
 
+  /** How long the driver takes to do what a card does not. */
+  private static final Duration SOFTWARE = Duration.ofSeconds(3);
+
   private static final Duration QUIET = Duration.ofSeconds(1);
   private static final long QUIET_NANOS = 5_000_000;
   private static final String DEVICE = System.getProperty("hghca.device", "");
@@ -46,6 +49,7 @@ final class Fabric implements AutoCloseable {
   private final List<IcmUsage> leftTables;
   private final List<IcmUsage> rightTables;
   private boolean faultsExpected;
+  private boolean retires;
 
   private Fabric(Simulation simulation, String leftLocator, String rightLocator) {
     this.simulation = simulation;
@@ -149,7 +153,8 @@ final class Fabric implements AutoCloseable {
     long start = System.nanoTime();
     int steps = 0;
     while (!done.getAsBoolean()) {
-      if (System.nanoTime() - start > LIMIT.toNanos() || simulation != null && ++steps > STEPS) {
+      if (System.nanoTime() - start > LIMIT.toNanos()
+          || simulation != null && ++steps > STEPS && !driverHelps(start)) {
         throw new AssertionError(
             "after %d ms: %s".formatted((System.nanoTime() - start) / 1_000_000, otherwise.get()));
       }
@@ -159,6 +164,11 @@ final class Fabric implements AutoCloseable {
         Thread.yield();
       }
     }
+  }
+
+  /** Where the driver makes up for the card it follows the system's clock. */
+  private static boolean driverHelps(long start) {
+    return !TestProfile.isDocument() && System.nanoTime() - start < SOFTWARE.toNanos();
   }
 
   /** Lets pass a time in which all that can happen does happen. */
@@ -178,6 +188,11 @@ final class Fabric implements AutoCloseable {
   }
 
   /** Pages of a card whose tables are never unmapped stay; what is reserved in them does not. */
+  /** Numbers and rings that a card may still use after their end are kept from all others. */
+  void mayRetire() {
+    retires = TestProfile.hardware().positionsSurviveDestroy();
+  }
+
   private static List<IcmUsage> tables(Context context) {
     List<IcmUsage> tables = ((HghcaContext) context).card().icm();
     return TestProfile.hardware().icmReclaim()
@@ -189,8 +204,10 @@ final class Fabric implements AutoCloseable {
 
   @Override
   public void close() {
-    assertThat(tables(left)).as("what the card's tables hold").isEqualTo(leftTables);
-    assertThat(tables(right)).as("what the card's tables hold").isEqualTo(rightTables);
+    if (!retires) {
+      assertThat(tables(left)).as("what the card's tables hold").isEqualTo(leftTables);
+      assertThat(tables(right)).as("what the card's tables hold").isEqualTo(rightTables);
+    }
     List<SoftwareHca> present = simulation == null ? List.of() : hcas();
     left.close();
     right.close();

@@ -101,6 +101,10 @@ final class ProgramRun implements AutoCloseable {
       case NEW_REGION -> sides[side].regions.add(new ProgramRegion(sides[side].pd, random));
       case END_REGION -> {
         settle();
+        if (!TestProfile.has(Feature.DEREGISTERING_IN_USE)) {
+          sides[0].pollAll();
+          sides[1].pollAll();
+        }
         List<ProgramRegion> regions = sides[side].regions;
         ProgramRegion region = ProgramSide.any(regions, random);
         if (!region.isBusy() && regions.size() > REGIONS) {

@@ -8,6 +8,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
@@ -147,8 +149,12 @@ final class Side implements AutoCloseable {
 
   @Override
   public void close() {
-    buffer.close();
+    // A region goes while queue pairs still name it, where that is allowed.
+    if (TestProfile.has(Feature.DEREGISTERING_IN_USE)) {
+      buffer.close();
+    }
     qp.close();
+    buffer.close();
     sendQueue.close();
     receiveQueue.close();
     if (channel != null) {
