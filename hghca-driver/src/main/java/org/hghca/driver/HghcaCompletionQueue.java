@@ -588,6 +588,29 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     distrusted = true;
   }
 
+  /**
+   * Gives back the doorbells of requests whose completions stand here: a program that waits for
+   * something else first has its requests carried out all the same. Only on a card that takes so
+   * many doorbells.
+   */
+  void giveBackDoorbells() {
+    lock.lock();
+    try {
+      if (isClosed()) {
+        return;
+      }
+      for (int at = index, end = index + unpolled(); at != end; at++) {
+        long place = place(at);
+        HghcaQueuePair qp = queuePairs.find(Cqe.qpn(ring, place));
+        if (qp != null && qp.sendQueue() == this && isSend(place)) {
+          qp.sends().completeUnpolled(Cqe.wqeOffset(ring, place));
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private long place(int at) {
     return (long) (at & mask) * Cqe.SIZE;
   }

@@ -247,6 +247,12 @@ final class SendBells {
     }
   }
 
+  /** The request in a slot is complete, and nobody has polled for it yet. As {@link #complete}. */
+  void completeUnpolled(int slot) {
+    complete(slot);
+    marks[slot] = CHAINED; // once is enough
+  }
+
   /**
    * Forgets everything and gives back all doorbells. Under both locks.
    *

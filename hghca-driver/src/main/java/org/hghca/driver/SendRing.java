@@ -467,6 +467,19 @@ final class SendRing {
     return 1;
   }
 
+  /**
+   * A completion stands in its queue that nobody has polled yet: its doorbell is in flight no more.
+   * Called under the completion queue's lock, only where doorbells are counted.
+   *
+   * @param offset of the request that it is of, or of anything else
+   */
+  void completeUnpolled(int offset) {
+    int slot = offset >>> strideLog & wrIds.length - 1;
+    if ((slot - tail & wrIds.length - 1) < outstanding()) {
+      bells.completeUnpolled(slot);
+    }
+  }
+
   /** Forgets everything. The ring is not open; callers hold the completion queue's lock. */
   void reset() {
     lock(); // half of it would look like room

@@ -82,7 +82,10 @@ final class Sweep {
    */
   Need look(long now) {
     DoorbellBudget doorbells = device.doorbells();
-    doorbells.ringHeld();
+    if (doorbells.held() != 0) {
+      device.completionQueues().forEach(HghcaCompletionQueue::giveBackDoorbells);
+      doorbells.ringHeld();
+    }
     Need[] most = {doorbells.held() != 0 ? Need.OFTEN : Need.NONE};
     device
         .queuePairs()

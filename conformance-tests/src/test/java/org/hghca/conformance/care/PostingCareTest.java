@@ -5,13 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.hghca.conformance.care.LoopedCard.PAGE;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
@@ -23,6 +28,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Requests that would stop a card of the first RTL do not reach it, and all others do. */
 class PostingCareTest {
+  /** How long anything may take that the driver does by itself. */
+  private static final Duration LIMIT = Duration.ofSeconds(20);
+
   private final LoopedCard it = new LoopedCard();
 
   @AfterEach
@@ -227,5 +235,32 @@ class PostingCareTest {
     for (int i = 0; i < 20; i++) {
       it.assertArrived(64L * i, 40);
     }
+  }
+
+  /** It may wait for something else first: an answer of the peer, say. */
+  @Test
+  @Tag("hazard-1.4")
+  void requestsAreCarriedOutThoughNobodyPollsForThem() {
+    CompletionQueue unpolled = it.card.context.createCompletionQueue(512);
+    QueuePair sender =
+        it.pd.createQueuePair(
+            QueuePairAttributes.rc(unpolled, it.cq).sendDepth(256).maxSendSge(1).signalAll());
+    QueuePair peer = it.queuePair();
+    LoopedCard.connect(sender, peer);
+
+    for (int i = 0; i < 250; i++) {
+      sender.postSend(it.write(64L * i, 40));
+    }
+
+    int last = 64 * 249 + 39;
+    long begin = System.nanoTime();
+    while (it.target.segment().get(ValueLayout.JAVA_BYTE, last)
+        != it.source.segment().get(ValueLayout.JAVA_BYTE, 39)) {
+      it.settle();
+      assertThat(System.nanoTime() - begin).as("time passed").isLessThan(LIMIT.toNanos());
+    }
+    assertThat(unpolled.poll(new Completions(256), 256)).isEqualTo(250);
+    sender.close();
+    unpolled.close();
   }
 }
