@@ -181,7 +181,7 @@ class BusyMemoryTest {
     for (int i = 0; i < 300; i++) {
       MemoryRegion contended = region();
       AtomicBoolean posted = new AtomicBoolean();
-      AtomicBoolean closed = new AtomicBoolean();
+      boolean closed = false;
       AtomicInteger ready = new AtomicInteger();
       Thread poster =
           Thread.ofPlatform()
@@ -200,12 +200,12 @@ class BusyMemoryTest {
       meet(ready);
       try {
         contended.close();
-        closed.set(true);
+        closed = true;
       } catch (VerbsException e) {
         assertThat(e.errno()).isEqualTo(Errno.EBUSY);
       }
       poster.join();
-      assertThat(posted.get()).isNotEqualTo(closed.get());
+      assertThat(posted.get()).isNotEqualTo(closed);
       if (posted.get()) {
         poll();
         contended.close();

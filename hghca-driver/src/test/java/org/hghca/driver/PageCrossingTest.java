@@ -75,7 +75,7 @@ class PageCrossingTest {
     Random random = new Random(mtuLog);
     for (int i = 0; i < 20_000; i++) {
       long address = random.nextLong() & 0x7fff_ffff_ffffL;
-      long length = 1 + random.nextInt(1 << 17);
+      long length = 1L + random.nextInt(1 << 17);
       assertThat(PageCrossing.strikes(address, length, mtuLog))
           .as("%d bytes at 0x%x", length, address)
           .isEqualTo(struckByAPacket(address, length, 1 << mtuLog));
@@ -89,8 +89,8 @@ class PageCrossingTest {
     int safe = 0;
     for (int i = 0; i < 300_000; i++) {
       int mtu = 256 << random.nextInt(5);
-      long address = 0x10_0000 + random.nextInt(PAGE);
-      long length = 1 + random.nextInt(2 * PAGE);
+      long address = 0x10_0000L + random.nextInt(PAGE);
+      long length = 1L + random.nextInt(2 * PAGE);
       long before = random.nextInt(4) == 0 ? random.nextInt(300) : 32L * random.nextInt(300);
       if (random.nextBoolean()) {
         address &= -32;
@@ -100,7 +100,7 @@ class PageCrossingTest {
       }
       safe++;
       // The message may be shorter than the memory: it ends anywhere in the element.
-      long bytes = 1 + random.nextInt((int) length);
+      long bytes = 1L + random.nextInt((int) length);
       long first = before / mtu * mtu;
       for (long packet = first; packet < before + bytes; packet += mtu) {
         long from = Math.max(packet, before);

@@ -61,13 +61,11 @@ class BringupTest {
     assertThat(hazards).isEmpty();
   }
 
-  /** On a software HCA; that of the second RTL has no data path that can be compared. */
+  /** On a software HCA. */
   private static BringupOptions options(String name, HardwareProfile profile) {
-    BringupOptions options =
-        BringupOptions.of("model:%s?profile=%s".formatted(name, profile))
-            .withLimit(Duration.ofSeconds(4))
-            .withMeasure(Duration.ofMillis(20));
-    return profile == HardwareProfile.R2 ? options.withoutLoop() : options;
+    return BringupOptions.of("model:%s?profile=%s".formatted(name, profile))
+        .withLimit(Duration.ofSeconds(4))
+        .withMeasure(Duration.ofMillis(20));
   }
 
   /** A session and its cases: it has run when they are known. */

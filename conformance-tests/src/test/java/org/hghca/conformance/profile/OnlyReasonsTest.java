@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -23,8 +24,8 @@ class OnlyReasonsTest {
     return here.resolve("conformance-tests/src/test/java/org/hghca/conformance");
   }
 
-  private static TreeMap<String, String> texts() throws IOException {
-    TreeMap<String, String> texts = new TreeMap<>();
+  private static Map<String, String> texts() throws IOException {
+    Map<String, String> texts = new TreeMap<>();
     try (Stream<Path> files = Files.walk(SOURCES)) {
       for (Path file : files.filter(name -> name.toString().endsWith(".java")).toList()) {
         texts.put(SOURCES.relativize(file).toString(), Files.readString(file));

@@ -19,8 +19,9 @@ record Hazard(String line, String what, String care) {
 
   static final Comparator<String> ORDER =
       Comparator.comparing((String line) -> !line.startsWith("12."))
-          .thenComparing(line -> Integer.parseInt(line.split("\\.")[0]))
-          .thenComparing(line -> line.contains(".") ? Integer.parseInt(line.split("\\.")[1]) : 0);
+          .thenComparingInt(line -> Integer.parseInt(line.split("\\.")[0]))
+          .thenComparingInt(
+              line -> line.contains(".") ? Integer.parseInt(line.split("\\.")[1]) : 0);
 
   static List<Hazard> all() {
     return List.of(

@@ -110,8 +110,18 @@ final class Fabric implements AutoCloseable {
       String locator = DEVICE.split(",")[0];
       return new Fabric(null, locator, locator);
     }
+    return looped("");
+  }
+
+  /**
+   * Both contexts on one software HCA with virtual time.
+   *
+   * @param parameters as in {@code &key=value}
+   */
+  static Fabric looped(String parameters) {
     String name = "conformance" + NAMES.incrementAndGet();
-    String locator = TestProfile.model("model:%s-alone?mode=inline&sim=%s".formatted(name, name));
+    String locator =
+        TestProfile.model("model:%s-alone?mode=inline&sim=%s".formatted(name, name)) + parameters;
     return new Fabric(Simulation.inline(name), locator, locator);
   }
 
@@ -187,12 +197,12 @@ final class Fabric implements AutoCloseable {
     faultsExpected = true;
   }
 
-  /** Pages of a card whose tables are never unmapped stay; what is reserved in them does not. */
   /** Numbers and rings that a card may still use after their end are kept from all others. */
   void mayRetire() {
     retires = TestProfile.hardware().positionsSurviveDestroy();
   }
 
+  /** Pages of a card whose tables are never unmapped stay; what is reserved in them does not. */
   private static List<IcmUsage> tables(Context context) {
     List<IcmUsage> tables = ((HghcaContext) context).card().icm();
     return TestProfile.hardware().icmReclaim()

@@ -27,7 +27,7 @@ class RegistrationTest {
   private static final long MIB = 1 << 20;
 
   /** The peer writes into the region from end to end and reads it back. */
-  private static void use(RcPair pair, MemoryRegion region) {
+  static void use(RcPair pair, MemoryRegion region) {
     long length = region.length();
     long most = Math.min(length, 1 << 15);
     SplittableRandom random = new SplittableRandom(length);
