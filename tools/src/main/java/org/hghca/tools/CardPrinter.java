@@ -3,6 +3,7 @@ package org.hghca.tools;
 import java.io.PrintWriter;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.driver.CardInformation;
+import org.hghca.driver.RetiredNumbers;
 import org.hghca.icm.IcmUsage;
 
 /**
@@ -27,6 +28,10 @@ final class CardPrinter {
           "\t\t\t%-8s%10d %11d %7d\n",
           table.table(), table.entries(), table.bytes() / KIB, table.ranges());
     }
+    RetiredNumbers retired = card.retired();
+    out.printf(
+        "\t\tretired:\t%d QPNs, %d CQNs\n", retired.queuePairs(), retired.completionQueues());
+    out.printf("\t\tlate CQEs:\t%d\n", retired.lateCompletions());
     out.printf("\n");
   }
 

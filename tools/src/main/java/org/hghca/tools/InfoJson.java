@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.driver.CardInformation;
+import org.hghca.driver.RetiredNumbers;
 import org.hghca.icm.IcmUsage;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.PortAttributes;
@@ -96,7 +97,16 @@ final class InfoJson {
     json.put("profile", card.profile());
     json.put("hcr_base", card.hcrBase());
     json.put("dev_lim", limits(card.limits()));
+    json.put("retired", retired(card.retired()));
     json.put("icm", card.icm().stream().map(InfoJson::icm).toList());
+    return json;
+  }
+
+  private static Map<String, Object> retired(RetiredNumbers retired) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("qpns", retired.queuePairs());
+    json.put("cqns", retired.completionQueues());
+    json.put("late_cqes", retired.lateCompletions());
     return json;
   }
 

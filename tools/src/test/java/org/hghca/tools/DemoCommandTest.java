@@ -54,6 +54,32 @@ class DemoCommandTest {
                 + " rate, write throughput, ping-pong");
   }
 
+  /** The makers' cards have no atomics, and say of a datagram's sender no more than its number. */
+  @ParameterizedTest
+  @CsvSource({
+    "model:l?cable=demo-rtl1&profile=r1, model:r?cable=demo-rtl1&profile=r1",
+    "model:demo-rtl1?profile=r1, model:demo-rtl1?profile=r1",
+    "model:l?cable=demo-rtl2&profile=r2, model:r?cable=demo-rtl2&profile=r2",
+    "model:demo-rtl2?profile=r2, model:demo-rtl2?profile=r2",
+  })
+  void whatTheCardCannotDoIsSaidAndAllElseIsShown(String server, String client) {
+    CommandLineRun run = CommandLineRun.of("demo", "--seconds", "0", "-d", server, "-d", client);
+
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out())
+        .containsSubsequence(
+            "client  buffer verified, 64 bytes: 'SEND operation'",
+            "client  buffer verified, 64 bytes: 'RDMA read operation'",
+            "server  buffer verified, 64 bytes: 'RDMA write operation'",
+            "server  not supported by this card: ATOMICS",
+            "server  buffer verified: 'datagram: who is there?'",
+            "server  not supported by this card: GRH; the answer goes to the client's known"
+                + " address",
+            "client  buffer verified: 'datagram: it is me'",
+            "All 8 checks held: connect, send, rdma read, rdma write, datagrams, write rate, write"
+                + " throughput, ping-pong");
+  }
+
   @Test
   void countersOfBothSidesAreToldWhenTheyAreAskedFor() {
     CommandLineRun run = CommandLineRun.of("demo", "--seconds", "0", "--counters");

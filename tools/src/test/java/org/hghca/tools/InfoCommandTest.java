@@ -9,7 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -110,6 +115,26 @@ class InfoCommandTest {
         .contains("\t\tdestinations:\t\taligned to 32 bytes")
         .contains("\t\tsends in the card:\t63 over all")
         .contains("\t\treceive depth:\t\tall that the peer may have under way");
+  }
+
+  @Test
+  void numbersThatTheCardHasUsedUpAreCounted() throws IOException {
+    String name = "model:info-retired?profile=r1";
+    try (Context context = RdmaDevices.open(name)) {
+      assertThat(CommandLineRun.of("info", "-d", name).out())
+          .contains("\t\tretired:\t0 QPNs, 0 CQNs\n\t\tlate CQEs:\t0\n");
+      try (CompletionQueue cq = context.createCompletionQueue(2);
+          ProtectionDomain pd = context.allocateProtectionDomain();
+          QueuePair qp = pd.createQueuePair(QueuePairAttributes.ud(cq, cq))) {
+        qp.activate(0x1111); // what it has received by then nobody knows
+      }
+
+      assertThat(CommandLineRun.of("info", "-d", name).out())
+          .contains("\t\tretired:\t1 QPNs, 0 CQNs\n");
+      Map<String, Object> json = onlyDevice(CommandLineRun.of("info", "--json", "-d", name).out());
+      assertThat(map(json, "card"))
+          .containsEntry("retired", Map.of("qpns", 1, "cqns", 0, "late_cqes", 0));
+    }
   }
 
   @Test

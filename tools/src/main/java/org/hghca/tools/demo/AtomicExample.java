@@ -2,7 +2,9 @@ package org.hghca.tools.demo;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.util.List;
 import org.hghca.verbs.Completions;
+import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 
@@ -25,14 +27,16 @@ final class AtomicExample {
   }
 
   /**
-   * Runs it, where the server's device has atomics.
+   * Runs it, where both devices have atomics.
    *
    * @throws CheckFailedException when something is not as it must be
    */
   void run() {
-    if (!server.context().queryDevice().atomics() || !client.context().queryDevice().atomics()) {
-      journal.step(server, "no atomics: the devices do not both have them");
-      return;
+    for (Side side : List.of(server, client)) {
+      if (!side.has(DeviceFeature.ATOMICS)) {
+        journal.missing(side, DeviceFeature.ATOMICS, "the example leaves them out");
+        return;
+      }
     }
     try (Connection connection = new Connection(server, client, Long.BYTES)) {
       long address = connection.serverMemory().address();

@@ -10,6 +10,7 @@ import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Completions;
+import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.GlobalRouteHeader;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QueuePair;
@@ -19,7 +20,8 @@ import org.hghca.verbs.SendRequest;
 
 /**
  * Datagrams, and waiting without polling: the client asks; the server, which knows no client, sends
- * its answer to whoever it was. Both sleep on a completion channel until something has come.
+ * its answer to whoever it was. Both sleep on a completion channel until something has come. Where
+ * the server's card says of the sender no more than the queue pair, its address is told.
  */
 final class DatagramExample {
   private static final String CHECK = "datagrams";
@@ -54,13 +56,22 @@ final class DatagramExample {
       asking.send(QUESTION, toServer, asked.qp.number());
       asked.await(QUESTION);
       Completions question = asked.completions;
-      try (AddressHandle back =
-          server.pd().createAddressHandle(question, 0, asked.memory.segment(), Side.PORT)) {
+      try (AddressHandle back = backTo(asked)) {
         asked.send(ANSWER, back, question.sourceQp(0));
         asking.await(ANSWER);
       }
       journal.held(CHECK);
     }
+  }
+
+  private AddressHandle backTo(End asked) {
+    if (server.has(DeviceFeature.GRH)) {
+      return server
+          .pd()
+          .createAddressHandle(asked.completions, 0, asked.memory.segment(), Side.PORT);
+    }
+    journal.missing(server, DeviceFeature.GRH, "the answer goes to the client's known address");
+    return server.pd().createAddressHandle(AddressVector.to(client.gid(), Side.GID_INDEX));
   }
 
   /** A datagram queue pair whose completion queue tells a channel, with one receive posted. */

@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.io.Writer;
 import java.util.ArrayList;
 import java.util.List;
+import org.hghca.verbs.DeviceFeature;
 
 /** Prints what happens, step by step, and keeps the checks that held. */
 final class Journal {
@@ -22,6 +23,15 @@ final class Journal {
   /** A step of one side. */
   void step(Side side, String what) {
     out.println("%-7s %s".formatted(side.role(), what));
+  }
+
+  /**
+   * Tells of what a side's card cannot do.
+   *
+   * @param instead what happens instead
+   */
+  void missing(Side side, DeviceFeature feature, String instead) {
+    step(side, "not supported by this card: %s; %s".formatted(feature, instead));
   }
 
   /** A line of its own. */

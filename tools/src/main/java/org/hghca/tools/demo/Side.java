@@ -4,6 +4,7 @@ import java.util.concurrent.TimeUnit;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpEndpoint;
@@ -65,6 +66,11 @@ final class Side implements AutoCloseable {
 
   CompletionQueue cq() {
     return cq;
+  }
+
+  /** Whether the card or its driver has a feature. */
+  boolean has(DeviceFeature feature) {
+    return context.queryDevice().has(feature);
   }
 
   Gid gid() {
