@@ -216,6 +216,16 @@ public final class HardwareProfile {
   }
 
   /**
+   * Whether all of the MTT must be mapped before a peer may send. An address below its region,
+   * which the first RTL does not refuse, has it look at the entries before the region's, at bus
+   * address 0 where there are none. So does the second, whose table would take thousands of
+   * commands.
+   */
+  public boolean mttMappedWhole() {
+    return values.mttMappedWhole;
+  }
+
+  /**
    * Bits of a key that choose the MPT entry, where DEV_LIM gives less; 0 where DEV_LIM is right.
    * The first RTL takes 15 although its DEV_LIM says 2^14 entries.
    */

@@ -33,6 +33,7 @@ final class ProfileValues {
   int mttCapacityPages;
   boolean icmReclaim;
   boolean mptMappedWhole;
+  boolean mttMappedWhole;
   int keyIndexBits;
   boolean doorbellsOvertakeCommands;
   int qpnLimit;
@@ -95,6 +96,7 @@ final class ProfileValues {
     v.mttCapacityPages = UNBOUNDED;
     v.icmReclaim = true;
     v.mptMappedWhole = false;
+    v.mttMappedWhole = false;
     v.keyIndexBits = 0;
     v.doorbellsOvertakeCommands = false;
     v.qpnLimit = 1 << 24;
@@ -157,6 +159,7 @@ final class ProfileValues {
     v.mttCapacityPages = 512;
     v.icmReclaim = false;
     v.mptMappedWhole = true;
+    v.mttMappedWhole = true;
     v.keyIndexBits = 15;
     v.doorbellsOvertakeCommands = true;
     v.qpnLimit = 1024;
@@ -219,6 +222,7 @@ final class ProfileValues {
     v.mttCapacityPages = 8192;
     v.icmReclaim = false;
     v.mptMappedWhole = true;
+    v.mttMappedWhole = false;
     v.keyIndexBits = 0;
     v.doorbellsOvertakeCommands = true;
     v.qpnLimit = 256;

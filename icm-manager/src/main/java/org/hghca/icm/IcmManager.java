@@ -64,6 +64,9 @@ public final class IcmManager implements AutoCloseable {
     if (profile.mptMappedWhole()) {
       tables.get(IcmTable.MPT).mapWhole();
     }
+    if (profile.mttMappedWhole()) {
+      tables.get(IcmTable.MTT).mapWhole();
+    }
   }
 
   /** How many entries a table has; indices are below it. */

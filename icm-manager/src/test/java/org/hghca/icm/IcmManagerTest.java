@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
 import java.util.function.LongUnaryOperator;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.InitHca;
 import org.hghca.icm.FakeCard.Entry;
 import org.hghca.icm.FakeCard.IcmCommand;
 import org.hghca.mailbox.CommandException;
@@ -325,19 +328,19 @@ class IcmManagerTest {
   @ParameterizedTest
   @CsvSource({"1, 64", "2, 32", "48, 2", "64, 1"})
   void firstRtlMapsOneRunWithEachCommand(int run, int commands) {
-    // Those of the MPT, which is mapped before.
-    long first = 0x10_1000 + 512 * 4096;
+    // Behind those of the MPT and the MTT, which are mapped before.
+    long first = 0x10_1000 + 2 * 512 * 4096;
     IcmFixture f =
         active(
             HardwareProfile.R1,
             page -> page < first ? page : page + (page - first) / 4096 / run * 4096);
 
-    f.icm.reserve(IcmTable.MTT, 32_767, 1);
+    f.icm.reserve(IcmTable.QPC, 1023, 1);
 
     assertThat(f.card.commands)
         .hasSize(commands)
         .allMatch(command -> command.entries().size() == 1 && command.pages() <= run);
-    assertBacked(f, 2, f.icm.initHca().mttBase(), 64);
+    assertBacked(f, 1, f.icm.initHca().qpcBase(), 64);
   }
 
   @Test
@@ -345,25 +348,37 @@ class IcmManagerTest {
     IcmFixture f = active(HardwareProfile.R1, LongUnaryOperator.identity());
 
     f.icm.reserve(IcmTable.EQC, 0, 1);
-    f.icm.reserve(IcmTable.MTT, 262_143, 1);
+    f.icm.reserve(IcmTable.QPC, 16_383, 1);
 
     assertThat(f.card.commands.getFirst().pages()).isEqualTo(1);
-    long end = f.icm.initHca().mttBase() + 512 * 4096;
-    assertThat(f.card.mapped.get(2).lastKey()).isEqualTo(end - 4096);
+    assertThat(f.card.commands.getLast().entries().getLast())
+        .extracting(entry -> entry.virtual() + entry.pages() * 4096L)
+        .isEqualTo(f.icm.initHca().qpcBase() + 1024 * 4096);
   }
 
-  /** A peer may send any key, and the card looks where it points. */
+  /**
+   * A peer may send any key, and the card looks where it points; on the first RTL also at entries
+   * before those of a region.
+   */
   @ParameterizedTest
-  @CsvSource({"r1, 512", "r2, 256"})
-  void allKeysOfTheRtlAreMappedBeforeAnyTraffic(String profile, int pages) {
+  @CsvSource({"r1, 512, 512", "r2, 256, 0"})
+  void whatAPeerCanReachIsMappedBeforeAnyTraffic(String profile, int keys, int translations) {
     IcmFixture f = IcmFixture.active(HardwareProfile.byName(profile), LongUnaryOperator.identity());
 
-    assertBacked(f, 2, f.icm.initHca().mptBase(), pages);
+    InitHca bases = f.icm.initHca();
+    assertThat(f.card.mapped.get(2))
+        .containsOnlyKeys(
+            Stream.concat(pages(bases.mptBase(), keys), pages(bases.mttBase(), translations))
+                .toArray(Long[]::new));
     assertThat(f.card.mapped.get(1)).isEmpty();
-    assertThat(f.icm.capacity(IcmTable.MPT)).isEqualTo(pages * 64L);
+    assertThat(f.icm.capacity(IcmTable.MPT)).isEqualTo(keys * 64L);
     assertThat(f.icm.usage(IcmTable.MPT).ranges()).isZero();
     assertThat(f.card.commands)
         .allMatch(command -> command.opModifier() == 2 && command.entries().size() == 1);
+  }
+
+  private static Stream<Long> pages(long base, int count) {
+    return LongStream.range(0, count).mapToObj(page -> base + page * 4096);
   }
 
   @Test
@@ -386,12 +401,12 @@ class IcmManagerTest {
     IcmFixture f = active(HardwareProfile.R1, LongUnaryOperator.identity());
     int before = f.icmPages();
 
-    f.icm.reserve(IcmTable.MTT, 0, 1).close();
-    f.icm.reserve(IcmTable.MTT, 0, 1).close();
+    f.icm.reserve(IcmTable.QPC, 0, 1).close();
+    f.icm.reserve(IcmTable.QPC, 0, 1).close();
 
     assertThat(f.card.commands).hasSize(1);
     assertThat(f.icmPages()).isEqualTo(before + 64);
-    assertThat(f.icm.usage(IcmTable.MTT)).isEqualTo(new IcmUsage(IcmTable.MTT, 262144, 64, 0));
+    assertThat(f.icm.usage(IcmTable.QPC)).isEqualTo(new IcmUsage(IcmTable.QPC, 16384, 64, 0));
     f.icm.close();
     assertThat(f.icmPages()).isZero();
   }

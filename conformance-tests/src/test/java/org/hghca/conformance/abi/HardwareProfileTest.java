@@ -43,6 +43,7 @@ class HardwareProfileTest {
         fact("WRITE_MTT entries", HardwareProfile::mttMaxPerWrite, 255, 255, 255),
         fact("ICM may be unmapped", HardwareProfile::icmReclaim, true, false, false),
         fact("the MPT is mapped whole", HardwareProfile::mptMappedWhole, false, true, true),
+        fact("the MTT is mapped whole", HardwareProfile::mttMappedWhole, false, true, false),
         fact("bits of a key's index", HardwareProfile::keyIndexBits, 0, 15, 0),
         fact("overtaking", HardwareProfile::doorbellsOvertakeCommands, false, true, true),
         fact("largest queue", HardwareProfile::maxQueueBytes, 0x100000, 0x100000, 0x100000),

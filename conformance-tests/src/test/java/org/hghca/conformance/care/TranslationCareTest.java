@@ -12,8 +12,11 @@ import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The card never looks into a page of its tables that is not there: it would go to address 0. */
 class TranslationCareTest {
@@ -33,6 +36,45 @@ class TranslationCareTest {
       assertThat(keys.entries()).isEqualTo(1 << 15);
       assertThat(keys.pages()).isEqualTo(512);
       card.assertUnharmed();
+    }
+  }
+
+  /** An address below its region has the card look at entries before the region's. */
+  @Test
+  @Tag("hazard-12.9")
+  void everyEntryOfTheTranslationHasAPageFromTheBeginning() {
+    try (OneCard card = OneCard.r1()) {
+      IcmUsage pages = usage(card, IcmTable.MTT);
+      assertThat(pages.entries()).isEqualTo(1 << 18);
+      assertThat(pages.pages()).isEqualTo(512);
+      card.assertUnharmed();
+    }
+  }
+
+  /** Keys and addresses of peers are looked up before they are refused. */
+  @ParameterizedTest(name = "key {0}, {1} bytes off")
+  @CsvSource({
+    "0, 0",
+    "0x7fff, 0",
+    "0xdeadbeef, 0",
+    "0xffffffff, 0",
+    "own, -16",
+    "own, -4096",
+    "own, 65536",
+    "own, 0x7fffffffffff0000",
+    "own, -0x7fffffff00000000"
+  })
+  @Tag("hazard-12.9")
+  void noKeyOrAddressFromThePeerLeadsOutOfTheTables(String key, String offset) {
+    try (LoopedCard it = new LoopedCard()) {
+      SendRequest wild = new SendRequest();
+      int rkey = key.equals("own") ? it.target.rkey() : Long.decode(key).intValue();
+      wild.rdmaWrite(it.target.address() + Long.decode(offset), rkey).sge(it.source, 0, 40);
+
+      it.a.postSend(wild);
+      it.settle();
+
+      it.card.assertUnharmed();
     }
   }
 
