@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
  * the tests' own list, which knows nothing of the driver's. Whatever the driver makes up for in
  * software is not here.
  *
- * <p>Sections are those of the fact sheet of the card's interface; {@code 12.n} is line n of its
- * table of what breaks a card.
+ * <p>{@code 12.n} is line n of the table of what stops a card in docs/hardware.md; other numbers
+ * are rules of the card's interface, which docs/verbs-behaviour.md names.
  */
 public enum Feature {
   /** Both RTLs lack them; a WQE with one stops the first one's send side. */
@@ -117,12 +117,12 @@ public enum Feature {
   }
 
   private final String what;
-  private final String sections;
+  private final String rules;
   private final Says says;
 
-  Feature(String what, String sections, Says says) {
+  Feature(String what, String rules, Says says) {
     this.what = what;
-    this.sections = sections;
+    this.rules = rules;
     this.says = says;
   }
 
@@ -132,8 +132,8 @@ public enum Feature {
   }
 
   /** Where the facts prove that it is missing. */
-  public String sections() {
-    return sections;
+  public String rules() {
+    return rules;
   }
 
   /** How a program learns of it. */
@@ -141,9 +141,9 @@ public enum Feature {
     return says;
   }
 
-  /** Name and sections. */
+  /** Name and rules. */
   public String because() {
-    return name() + " (" + sections + ")";
+    return name() + " (" + rules + ")";
   }
 
   /** Names and sections of several. */

@@ -55,7 +55,7 @@ class OnlyReasonsTest {
 
   @Test
   void everyFeatureNamesTheSectionsThatProveIt() {
-    assertThat(Arrays.stream(Feature.values()).map(Feature::sections))
+    assertThat(Arrays.stream(Feature.values()).map(Feature::rules))
         .allMatch(sections -> sections.matches("\\d+(\\.\\d+)?(, \\d+(\\.\\d+)?)*"));
   }
 

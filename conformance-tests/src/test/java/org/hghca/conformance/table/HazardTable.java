@@ -55,10 +55,11 @@ final class HazardTable {
   static String render() {
     StringBuilder text = new StringBuilder(8 * 1024);
     text.append("# What breaks a card, and the tests that guard it\n\n")
-        .append("Lines 12.n are those of the fact sheet's table of what breaks a card as its")
-        .append(" makers built it; the others are\nits sections. Each test runs the driver on a")
-        .append(" software HCA that plays such a card, really stops, and records\nthe cause. Made")
-        .append(" by the conformance tests; not to be edited. To make it anew:\n\n```\n")
+        .append("Lines 12.n are those of the table of what stops a card in [hardware.md]")
+        .append("(hardware.md); the others are rules that\nits other tables give. Each test runs")
+        .append(" the driver on a software HCA that plays a card as its makers built it, really\n")
+        .append("stops, and records the cause. Made by the conformance tests; not to be edited.")
+        .append(" To make it anew:\n\n```\n")
         .append(CaseTable.COMMAND)
         .append("\n```\n\n| line | what breaks it | what the driver does | guarded by |\n")
         .append("|---|---|---|---|\n");

@@ -26,7 +26,7 @@ class HazardTableTest {
   }
 
   @Test
-  void linesStandInTheOrderOfTheFactSheet() {
+  void linesStandInTheOrderOfTheirNumbers() {
     assertThat(Hazard.ORDER.compare("12.2", "12.10")).isNegative();
     assertThat(Hazard.ORDER.compare("12.12", "2.3")).isNegative();
     assertThat(Hazard.ORDER.compare("8", "5.4")).isPositive();

@@ -21,10 +21,11 @@ final class Missing {
             "\n"
                 + "On S: nothing else. On R1 and R2 also what the makers' RTL lacks,"
                 + " INLINE_DATAGRAMS on R2 alone.\n"
-                + "The sections")
-        .append(" are those of the fact sheet of the card's interface, and 12.n is a line of its\n")
-        .append("table of what breaks a card. The last column counts the cases of R1 below that")
-        .append(" miss it.\n\n| feature | what is missing | proved by | said by | cases |\n")
+                + "A line 12.n")
+        .append(" is one of the table of what stops a card in [hardware.md](hardware.md), the")
+        .append(" others stand behind the table.\n")
+        .append("The last column counts the cases of R1 below that miss it.\n\n")
+        .append("| feature | what is missing | lines | said by | cases |\n")
         .append("|---|---|---|---|---|\n");
     Arrays.stream(Feature.values())
         .map(
@@ -33,11 +34,21 @@ final class Missing {
                     .formatted(
                         feature.name(),
                         feature.what(),
-                        feature.sections(),
+                        feature.rules(),
                         feature.says().text(),
                         count(feature, rows, profiles)))
         .forEach(text::append);
-    return text.toString();
+    return text.append(legend()).toString();
+  }
+
+  private static String legend() {
+    return Arrays.stream(Feature.values())
+        .flatMap(feature -> Arrays.stream(feature.rules().split(", ")))
+        .filter(line -> !line.startsWith("12."))
+        .distinct()
+        .sorted(Hazard.ORDER)
+        .map(line -> "- %s: %s\n".formatted(line, Sections.of(line)))
+        .collect(Collectors.joining("", "\n", ""));
   }
 
   private static long count(Feature feature, List<Row> rows, List<ProfileResults> profiles) {

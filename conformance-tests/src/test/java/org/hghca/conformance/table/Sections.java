@@ -2,7 +2,7 @@ package org.hghca.conformance.table;
 
 import java.util.Map;
 
-/** What the sections of the fact sheet of the card's interface are about. */
+/** What the numbers of rules of the card's interface mean that are no lines of what stops it. */
 final class Sections {
   private static final Map<String, String> TITLES =
       Map.ofEntries(
@@ -11,6 +11,7 @@ final class Sections {
           Map.entry("1.3", "only a reset at PCIe level clears the card"),
           Map.entry("1.4", "doorbells beyond 63 are lost; BAR2 is never read"),
           Map.entry("1.5", "no interrupt ever comes"),
+          Map.entry("2.1", "the commands that there are"),
           Map.entry("2.2", "what a command's status says"),
           Map.entry("2.3", "commands that hang the HCR"),
           Map.entry("3.2", "tables and their strides"),

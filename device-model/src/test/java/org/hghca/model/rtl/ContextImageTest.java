@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Images of contexts in ICM (INTERFACE-FACTS 3.2, 6.5; RTL-PROVED 2.2, 2.4). */
+/** Images of contexts in ICM. */
 class ContextImageTest {
   private static final int QPN = 2;
   private static final long IMAGE = Bench.QPC_PAGE + 256 * QPN;

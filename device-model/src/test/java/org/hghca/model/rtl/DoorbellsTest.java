@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The doorbell registers and the FIFO behind them (INTERFACE-FACTS 1.4). */
+/** The doorbell registers and the FIFO behind them. */
 class DoorbellsTest {
   private final Bench bench = new Bench();
 

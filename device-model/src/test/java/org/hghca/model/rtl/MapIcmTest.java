@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** MAP_ICM and where it goes wrong (INTERFACE-FACTS 3.3, RTL-PROVED 2.2). */
+/** MAP_ICM and where it goes wrong. */
 class MapIcmTest {
   private static final int QPS_PER_PAGE = 16;
   private static final int MTTS_PER_PAGE = 512;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** BAR0 of the RTL (INTERFACE-FACTS 1.1 to 1.3, RTL-PROVED 1). */
+/** BAR0 of the RTL. */
 class RegistersTest {
   private static final int ALL_ONES = -1;
 

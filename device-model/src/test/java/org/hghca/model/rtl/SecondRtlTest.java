@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where the second RTL's command side differs from the first's (INTERFACE-FACTS, R2). */
+/** Where the second RTL's command side differs from the first's. */
 class SecondRtlTest {
   private final Bench bench = new Bench("r2").initialize();
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Keys, pages and the accesses by them (INTERFACE-FACTS 4, RTL-PROVED 3). */
+/** Keys, pages and the accesses by them. */
 class TranslationTest {
   private static final int KEY = 0xabc0_8033;
   private static final int INDEX = 0x33;
