@@ -15,6 +15,7 @@ final class CompletionDecode {
   private final boolean receiveErrors;
   private final boolean plain;
   private final int receiveShift;
+  private final boolean zerosBreak;
   private final int immediateFlag;
 
   CompletionDecode(HardwareProfile profile) {
@@ -22,6 +23,7 @@ final class CompletionDecode {
     this.receiveErrors = profile.flushesInHardware();
     this.plain = profile.flushesInHardware() && profile.immediateDelivered() && profile.grhPlaced();
     this.receiveShift = Integer.numberOfTrailingZeros(profile.receiveCqeUnit());
+    this.zerosBreak = !profile.zeroLength();
     this.immediateFlag = profile.immediateDelivered() ? Completions.WITH_IMM : 0;
   }
 
@@ -53,6 +55,13 @@ final class CompletionDecode {
   /** Whether an error may be of a receive; the RTL reports those of sends only. */
   boolean reportsReceiveErrors() {
     return receiveErrors;
+  }
+
+  /**
+   * Whether a completion of zeros is the mark of a message of no bytes that has broken the card.
+   */
+  boolean zerosBreak() {
+    return zerosBreak;
   }
 
   /**

@@ -43,6 +43,9 @@ final class Ending {
   /** Looks that must find no progress before it is believed that there is none. */
   private static final int LOOKS = 2;
 
+  /** Looks that may find sequence numbers moving before that is no reason to wait any more. */
+  private static final int LOOKS_FOR_REST = 100;
+
   /** How long the card may take to flush what it was told to. */
   private static final long FLUSH_NANOS = 20_000_000;
 
@@ -65,7 +68,10 @@ final class Ending {
 
   private int firstReceivePsn;
 
-  /** Where another life would begin; null when there can be none. */
+  /** Where this life has begun; null for the beginning of a number that had none before. */
+  private ReceivePosition start;
+
+  /** Where another life would begin; null while this one has not ended, or when there is none. */
   private ReceivePosition next;
 
   /** Whether something has happened after which nobody knows where the card is. */
@@ -85,6 +91,7 @@ final class Ending {
     this.profile = device.limits().profile();
     this.sends = qp.sends();
     this.flush = flush;
+    this.start = device.qpNumbers().position(qp.number()).orElse(null);
   }
 
   // ---- what completions tell, under a completion queue's lock
@@ -113,6 +120,7 @@ final class Ending {
     switch (state) {
       case RESET -> {
         lived = false;
+        start = next == null ? start : next;
         next = null;
         followed = false;
         owesBell = false;
@@ -138,9 +146,12 @@ final class Ending {
     if (followed) {
       return;
     }
+    // Also where the queue pair is being closed: a doorbell that comes when the card is in RST
+    // would have it send.
+    sends.stopRinging();
     // The second RTL looks at no state, and what its context says of sequence numbers is unknown.
     if (profile.errorCqes()) {
-      LivePsns psns = psns(qp);
+      LivePsns psns = atRest();
       // Already there by itself, or perhaps: it met a message without a receive, or an error.
       flawed |= psns.state() == QpcState.ERR || psns.state() == LivePsns.UNKNOWN;
       QueuePairContext next = qp.programmed().copy().set(STATE, QpcState.ERR);
@@ -162,6 +173,18 @@ final class Ending {
 
   private void payBell() {
     owesBell = owesBell && !sends.ringFlush();
+  }
+
+  /** What the card says when it says the same twice: MODIFY_QP takes back what moves meanwhile. */
+  private LivePsns atRest() {
+    LivePsns now = psns(qp);
+    LivePsns before;
+    int looks = 0;
+    do {
+      before = now;
+      now = psns(qp);
+    } while (!now.equals(before) && ++looks < LOOKS_FOR_REST);
+    return now;
   }
 
   /** What the card says of a queue pair that it was given. */
@@ -202,9 +225,13 @@ final class Ending {
     }
   }
 
-  /** The slot where the receive ring of the next life begins. After {@link #prepareReset}. */
+  /**
+   * The slot where the receive ring begins: that of the next life after {@link #prepareReset}, else
+   * that of this one.
+   */
   int firstReceive() {
-    return next == null ? 0 : next.next();
+    ReceivePosition first = next == null ? start : next;
+    return first == null ? 0 : first.next();
   }
 
   /** Whether a life of this queue pair could be followed by another at all. */
@@ -244,12 +271,13 @@ final class Ending {
 
   /** Gives the number back, as far as another queue pair can have it. After {@link #end}. */
   void freeNumber(RingNumbers<ReceivePosition> numbers) {
-    if (!lived) {
-      numbers.free(qp.number());
-    } else if (next == null) {
+    ReceivePosition position = lived ? next : start;
+    if (position != null) {
+      numbers.free(qp.number(), position);
+    } else if (lived) {
       numbers.retire(qp.number());
     } else {
-      numbers.free(qp.number(), next);
+      numbers.free(qp.number());
     }
   }
 

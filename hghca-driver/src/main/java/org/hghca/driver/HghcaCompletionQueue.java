@@ -452,7 +452,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   }
 
   private int unexpected(int qpn, int wqe, int last) {
-    if (qpn == 0 && wqe == 0 && last == 0) {
+    if (decode.zerosBreak() && qpn == 0 && wqe == 0 && last == 0) {
       device
           .health()
           .fail(describe() + " holds a completion of zeros: a message of no bytes broke the card");
@@ -836,10 +836,10 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   /** Where the card goes on under this number, if it does not begin anew, is known on one card. */
   private void freeNumber() {
     HardwareProfile profile = device.limits().profile();
-    if (!profile.positionsSurviveDestroy() || end == 0 && taken == 0) {
-      device.cqNumbers().free(number);
-    } else if (profile.positionsResumable()) {
+    if (profile.positionsResumable()) {
       device.cqNumbers().free(number, end);
+    } else if (!profile.positionsSurviveDestroy() || end == 0 && taken == 0) {
+      device.cqNumbers().free(number);
     } else {
       device.cqNumbers().retire(number);
     }

@@ -162,7 +162,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       } else {
         this.ending = new Ending(this, device, flush);
         sends.flushedBy(flush);
-        receives.resume(device.qpNumbers().position(number).map(ReceivePosition::next).orElse(0));
+        receives.resume(ending.firstReceive());
       }
       this.context = QpContexts.fresh(this, geometry);
       device.queuePairs().put(number, this);

@@ -32,6 +32,10 @@ record LivePsns(int nextSend, int oldestUnacked, int expected, int state) {
   private static final int UNWRITTEN = -1;
 
   private static final int PSN_MASK = 0xff_ffff;
+
+  /** In which the card begins with what a doorbell tells, unless it does not send any more. */
+  private static final long HEARD_NANOS = 500_000;
+
   private static final int LAST_STATE = 6;
 
   /**
@@ -51,19 +55,37 @@ record LivePsns(int nextSend, int oldestUnacked, int expected, int state) {
    */
   static LivePsns read(
       CommandInterface commands, int qpn, QueuePairContext programmed, boolean rung) {
-    return of(commands.queryQp(qpn), programmed, rung);
+    QueuePairContext answer = commands.queryQp(qpn);
+    long start = System.nanoTime();
+    while (rung && !tellsOfSends(answer, programmed) && System.nanoTime() - start < HEARD_NANOS) {
+      answer = commands.queryQp(qpn);
+    }
+    return of(answer, programmed, rung);
+  }
+
+  /** Whether the card shows that it has sent, or answered, something since MODIFY_QP. */
+  private static boolean tellsOfSends(QueuePairContext answer, QueuePairContext programmed) {
+    return answer.get(WQE_BASE) != UNWRITTEN || answer.get(SEND_CQN) != programmed.get(SEND_CQN);
   }
 
   /** What the answer to a query tells. */
   static LivePsns of(QueuePairContext answer, QueuePairContext programmed, boolean rung) {
     boolean acknowledged = answer.get(WQE_BASE) != UNWRITTEN;
     boolean received = answer.get(QKEY) != UNWRITTEN;
-    boolean sent = rung || acknowledged || answer.get(SEND_CQN) != programmed.get(SEND_CQN);
+    // Where the number of the completion queue stands, a doorbell was not heard yet, or that
+    // number is the PSN that the card has come to: then it lies ahead.
+    boolean sent =
+        tellsOfSends(answer, programmed)
+            || rung && isAhead(programmed.get(SEND_CQN), programmed.get(NEXT_SEND_PSN));
     return new LivePsns(
         psn(sent, answer, SEND_CQN, programmed, NEXT_SEND_PSN),
         psn(acknowledged, answer, WQE_BASE, programmed, LAST_ACKED_PSN),
         psn(received, answer, QKEY, programmed, NEXT_RECEIVE_PSN),
         state(answer, programmed));
+  }
+
+  private static boolean isAhead(int psn, int of) {
+    return (psn - of & PSN_MASK) <= PSN_MASK >>> 1;
   }
 
   private static int psn(

@@ -70,7 +70,7 @@ final class SendRing {
   private SoftwareFlush flush;
 
   /** Whether nothing is rung any more, and the position of the first that was not rung for. */
-  private boolean stopped;
+  private volatile boolean stopped;
 
   private int stop;
 

@@ -18,13 +18,14 @@ import org.hghca.vfio.VfioException;
 
 /** A software HCA that fails at one command or one allocation, and counts what is left mapped. */
 final class FailingFunction implements PciFunction {
-  private static final int DWORD_6 = HardwareProfile.S.hcrBase() + 0x18;
   private static final int GO = 1 << 23;
   private static final int STATUS_BAD_PARAM = 3;
 
   private final PciFunction function;
   private final Locator locator;
+  private final int dword6;
   private final Set<DmaMapping> mappings = new HashSet<>();
+  private DmaMapping newest;
   private int commandsUntilFailure = Integer.MAX_VALUE;
   private int allocationsUntilFailure = Integer.MAX_VALUE;
   private boolean answerFailure;
@@ -43,6 +44,8 @@ final class FailingFunction implements PciFunction {
   FailingFunction(PciFunction function, Locator locator) {
     this.function = function;
     this.locator = locator;
+    String profile = function.locator().parameter("profile").orElse("s");
+    this.dword6 = HardwareProfile.byName(profile).hcrBase() + 0x18;
   }
 
   /** Makes a command be refused by the card, after some that are not. */
@@ -73,7 +76,7 @@ final class FailingFunction implements PciFunction {
   /** The inbox of the command that is being given. */
   MemorySegment inbox() {
     MmioRegion registers = function.region(0);
-    int hcr = HardwareProfile.S.hcrBase();
+    int hcr = dword6 - 0x18;
     long address = (long) registers.readInt(hcr) << 32 | registers.readInt(hcr + 4) & 0xffff_ffffL;
     return mappings.stream()
         .filter(mapping -> mapping.iova(0) == address)
@@ -85,6 +88,11 @@ final class FailingFunction implements PciFunction {
   /** The opcode of the command that is being given. */
   int opcode() {
     return opcode;
+  }
+
+  /** The memory that was allocated or mapped last. */
+  MemorySegment newestMemory() {
+    return newest.segment();
   }
 
   boolean isClosed() {
@@ -124,14 +132,14 @@ final class FailingFunction implements PciFunction {
               @Override
               public long read(long offset, int width) {
                 int value = vanished ? -1 : region.readInt(offset);
-                return offset == DWORD_6 && answerFailure
+                return offset == dword6 && answerFailure
                     ? value & 0xff_ffff | STATUS_BAD_PARAM << 24
                     : value;
               }
 
               @Override
               public void write(long offset, int width, long value) {
-                if (offset == DWORD_6 && (value & GO) != 0) {
+                if (offset == dword6 && (value & GO) != 0) {
                   opcode = (int) value & 0xfff;
                   onCommand.run();
                   answerFailure = commandsUntilFailure-- == 0;
@@ -159,6 +167,7 @@ final class FailingFunction implements PciFunction {
 
   private DmaMapping track(DmaMapping mapping) {
     mappings.add(mapping);
+    newest = mapping;
     return new DmaMapping() {
       @Override
       public MemorySegment segment() {

@@ -75,6 +75,14 @@ class LivePsnsTest {
   }
 
   @Test
+  void aDoorbellThatTheCardHasNotHeardYetMovesNothing() {
+    LivePsns live = LivePsns.of(answer, programmed, true);
+
+    assertThat(live.nextSend()).as("and not the number of the completion queue").isEqualTo(0x100);
+    assertThat(live.oldestUnacked()).isEqualTo(0x100);
+  }
+
+  @Test
   void psn0IsAPsn() {
     answer.set(WQE_BASE, 0).set(SEND_CQN, 0).set(QKEY, 0);
 

@@ -108,6 +108,16 @@ class RecognitionTest {
     assertThat(function.touchedForbidden()).isFalse();
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2})
+  void aDeviceThatGoesWhileItIsProbedIsGoneAndNoOtherPlaceIsTried(int stores) {
+    function.withHcr(RTL).dies = stores;
+
+    assertRefused(this::find, Errno.ENODEV, "BAR0 + 0x0 reads all ones");
+
+    assertThat(function.touchedForbidden()).isFalse();
+  }
+
   @Test
   void aBusyHcrIsNotWrittenAndNoOtherPlaceIsTried() {
     function.withHcr(RTL).registers.put(RTL + 0x18, 0x0080_0031);

@@ -33,6 +33,10 @@ final class StrangeFunction implements PciFunction {
   int tokenMask = 0xffff_0000;
 
   boolean allOnes;
+
+  /** How many stores it survives. */
+  int dies = Integer.MAX_VALUE;
+
   boolean canReset = true;
   boolean keepsMemorySpace = true;
   int vendor = 0x10ee;
@@ -107,6 +111,7 @@ final class StrangeFunction implements PciFunction {
           @Override
           public void write(long offset, int width, long value) {
             accesses.add(new Access(bar, true, offset, width));
+            allOnes |= --dies <= 0;
             registers.computeIfPresent(
                 offset, (at, old) -> (at & 0xff) == 0x14 ? (int) value & tokenMask : (int) value);
           }

@@ -58,7 +58,8 @@ public record HcrProbe(long base, Finding finding, int command, int written, int
       registers.writeInt(base + Hcr.TOKEN, written);
       read = registers.readInt(base + Hcr.TOKEN);
       if (read != written) {
-        return new HcrProbe(base, Finding.NO_TOKEN, command, written, read);
+        Finding finding = read == -1 ? Finding.ALL_ONES : Finding.NO_TOKEN;
+        return new HcrProbe(base, finding, command, written, read);
       }
     }
     return new HcrProbe(base, Finding.HCR, command, written, read);

@@ -23,6 +23,9 @@ import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.Step;
 import org.hghca.tools.bringup.Verdict;
 import org.hghca.verbs.RdmaDevices;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.PciFunctions;
+import org.hghca.vfio.VfioException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -241,6 +244,22 @@ class BringupCommandTest {
               assertThat(result.step().id()).isEqualTo("hcr.probe");
               assertThat(result.reason()).contains("an access to the card does not return");
             });
+    letStuckReadsReturn();
+    assertGivenBack("model:stuck");
+  }
+
+  /** A software HCA that is plugged in cannot be plugged in again. */
+  private static void assertGivenBack(String locator) {
+    long start = System.nanoTime();
+    while (true) {
+      try {
+        PciFunctions.open(Locator.parse(locator)).close();
+        return;
+      } catch (VfioException e) {
+        assertThat(System.nanoTime() - start).as(e.getMessage()).isLessThan(20_000_000_000L);
+        Thread.yield();
+      }
+    }
   }
 
   @Test

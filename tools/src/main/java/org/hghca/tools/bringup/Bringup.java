@@ -80,7 +80,12 @@ public final class Bringup {
         close(thread);
       }
     } finally {
-      thread.shutdownNow();
+      if (lost) {
+        thread.execute(this::giveBackLate);
+        thread.shutdown();
+      } else {
+        thread.shutdownNow();
+      }
     }
     return new BringupReport(
         options.device(),
@@ -252,19 +257,28 @@ public final class Bringup {
   /** Gives everything back; a card that does not let go of it has stopped. */
   private void close(ExecutorService thread) {
     try {
-      guarded(
-          thread,
-          () -> {
-            try {
-              driver.close();
-            } finally {
-              board.close();
-            }
-          });
+      guarded(thread, this::giveBack);
     } catch (RuntimeException e) {
       if (stoppedAt.isEmpty()) {
         stoppedAt = "the end";
       }
+    }
+  }
+
+  /** Where an access that did not return has returned after the session. */
+  private void giveBackLate() {
+    try {
+      giveBack();
+    } catch (RuntimeException e) {
+      // The session was over before, and has told what there is to tell.
+    }
+  }
+
+  private void giveBack() {
+    try {
+      driver.close();
+    } finally {
+      board.close();
     }
   }
 }
