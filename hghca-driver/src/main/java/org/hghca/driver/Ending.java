@@ -307,8 +307,8 @@ final class Ending {
     }
     Standing standing = qp.receiveQueue().standing(qp);
     int expected = qp.programmed().get(NEXT_RECEIVE_PSN);
-    boolean explained = (expected - firstReceivePsn & PSN_MASK) == packets + standing.packets();
-    if (standing.receivesLeft() > 0 && !explained) {
+    int unexplained = expected - firstReceivePsn - packets - standing.packets() & PSN_MASK;
+    if (standing.receivesLeft() > 0 && unexplained != 0) {
       return "a receive that may be half filled";
     }
     next = standing.next();

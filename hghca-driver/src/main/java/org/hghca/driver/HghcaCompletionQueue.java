@@ -747,15 +747,19 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
 
   /**
    * Whether a place holds a completion that polling keeps for itself: of an unsignalled send that
-   * succeeded, or of a shared receive that was flushed and is given back.
+   * succeeded, or of a shared receive that was flushed and is given back, or of what the driver has
+   * completed before.
    */
   private boolean isSilent(long at, int last) {
     HghcaQueuePair qp = queuePairs.find(Cqe.qpn(ring, at));
     if (qp == null) {
       return false;
     }
-    boolean send = (last >>> 8 & 0xff) != 0;
     int wqe = Cqe.wqeOffset(ring, at);
+    if (!plain && isLate(qp, at, wqe)) {
+      return true;
+    }
+    boolean send = (last >>> 8 & 0xff) != 0;
     if ((last & 0xff) == WqeOpcode.INVALID) {
       return qp.share() != null
           && !send
@@ -764,6 +768,14 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
           && !isSendError(qp, wqe);
     }
     return send && qp.sends().isOldest(wqe) && !qp.sends().isOldestSignaled();
+  }
+
+  /** Whether a place holds what the driver has completed before, or does not tell of at all. */
+  private boolean isLate(HghcaQueuePair qp, long at, int wqe) {
+    boolean send = isSend(at);
+    boolean oldest =
+        send ? qp.sends().isOldest(wqe) : qp.receives().isOldest(decode.receiveOffset(wqe));
+    return !oldest && qp.flush().awaits(send, wqe);
   }
 
   @Override

@@ -263,7 +263,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   void prepareRelease() {
     try (Undo undo = new Undo()) {
       withdraw(subject);
-      undo.add(() -> admit(subject));
+      undo.add(() -> admitAgain(subject));
       endBuffer();
       undo.forget();
     }

@@ -349,13 +349,18 @@ final class SendRing {
     return flushOffset >= 0;
   }
 
+  /** Whether the element at an offset is our own. */
+  boolean isFlush(int offset) {
+    return offset >= 0 && offset == flushOffset;
+  }
+
   /**
    * Takes the completion of our own element. Under the completion queue's lock.
    *
    * @return false when the element at this offset is not ours
    */
   boolean takeFlush(int offset) {
-    boolean ours = flushOffset >= 0 && offset == flushOffset;
+    boolean ours = isFlush(offset);
     if (ours) {
       flushOffset = -1;
       bells.completeOwn();

@@ -186,6 +186,11 @@ final class SoftwareFlush {
     return count;
   }
 
+  /** Whether {@link #takeLate} or {@link SendRing#takeFlush} would take a completion. */
+  boolean awaits(boolean send, int wqe) {
+    return over || (send ? awaited != 0 || sends.isFlush(wqe) : receivesEnded);
+  }
+
   /**
    * Whether a completion of the card that fits no request is one of those that were completed here.
    *

@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
@@ -119,6 +120,17 @@ class NextLifeTest {
   }
 
   @Test
+  void sequenceNumbersComeRoundWithoutHarm() {
+    exchange(1);
+    receive(1);
+    int most = 1 << 30;
+    for (int packets = 0; packets < 1 << 24; packets += qp.ending().packets(most)) {
+      qp.ending().received(most);
+    }
+    qp.modify(QpAttributes.to(QpState.RESET));
+  }
+
+  @Test
   void aReceiveThatTheCardCompletesAfterTheDriverHasEndsTheNumber() {
     receive(2);
     qp.modify(QpAttributes.to(QpState.ERR));
@@ -136,6 +148,42 @@ class NextLifeTest {
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
     qp.close();
     assertThat(it.device.retiredNumbers().queuePairs()).isOne();
+  }
+
+  @Test
+  void whatTheDriverHasCompletedBeforeIsNotToldOf() {
+    try (CompletionChannel channel = it.context.createCompletionChannel();
+        HghcaCompletionQueue told =
+            (HghcaCompletionQueue)
+                it.context.createCompletionQueue(
+                    CompletionQueueAttributes.of(RING)
+                        .withRingEntries(RING)
+                        .withChannel(channel))) {
+      MemorySegment completed = it.function.newestMemory();
+      try (HghcaQueuePair other = queuePair(told)) {
+        it.connect(other);
+        other.postReceive(new ReceiveRequest().into(memory, 0, MESSAGE));
+        other.modify(QpAttributes.to(QpState.ERR));
+        assertThat(told.poll(completions)).isOne();
+        told.requestNotify(false);
+        Cqe.encodeSuccess(
+            completed,
+            0,
+            other.number(),
+            other.number(),
+            0,
+            0,
+            MESSAGE,
+            0,
+            false,
+            BthOpcode.SEND_ONLY,
+            0x00);
+
+        // The thread that tells may have looked before.
+        assertThat(told.look(false)).isNotEqualTo(HghcaCompletionQueue.Look.DONE);
+        assertThat(channel.poll()).isEmpty();
+      }
+    }
   }
 
   @Test
