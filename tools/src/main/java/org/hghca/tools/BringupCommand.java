@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupOptions;
@@ -145,7 +146,11 @@ final class BringupCommand implements Callable<Integer> {
     Bringup session = new Bringup(options);
     checkIds(session.steps(), options.only());
     checkIds(session.steps(), options.skip());
-    boolean quiet = STDOUT.equals(json) || STDOUT.equals(junit) || STDOUT.equals(html);
+    long onStdout = Stream.of(json, junit, html).filter(STDOUT::equals).count();
+    if (onStdout > 1) {
+      throw wrong("only one of --json, --junit and --html can go to stdout");
+    }
+    boolean quiet = onStdout > 0;
     PrintWriter steps = quiet ? new PrintWriter(Writer.nullWriter()) : out();
     TextOutput text = new TextOutput(steps, verbose, session.steps().size());
     BringupReport report = session.run(text);

@@ -290,6 +290,15 @@ class BringupCommandTest {
   }
 
   @Test
+  void onlyOneReportGoesToStdout() {
+    CommandLineRun run = bringup("--json", "-", "--html", "-");
+
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.out()).isEmpty();
+    assertThat(run.err()).contains("only one of --json, --junit and --html can go to stdout");
+  }
+
+  @Test
   void listShowsStepsAndSourcesAndTouchesNothing() {
     CommandLineRun run = CommandLineRun.of("bringup", "--list");
 
