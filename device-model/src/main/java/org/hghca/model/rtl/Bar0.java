@@ -88,14 +88,14 @@ final class Bar0 {
       hazards.strike("12.11", "write to BAR0+0x%x, where nobody takes it".formatted(offset));
       return false;
     }
-    if (width < DWORD) {
+    if (width < DWORD || offset % DWORD != 0) {
       synchronized (this) {
         completions.add(Integer.toUnsignedLong(dword(offset)));
         outOfStep = true;
       }
       return false;
     }
-    return width == DWORD && offset % DWORD == 0 && store(offset, (int) value);
+    return width == DWORD && store(offset, (int) value);
   }
 
   private boolean store(long offset, int value) {

@@ -139,6 +139,14 @@ final class ContextManager implements Contexts {
     return true;
   }
 
+  @Override
+  public void writeBack(int qpn) {
+    long at = icm.queuePair(qpn);
+    if (at != IcmTable.NONE) {
+      images.writeBack(queuePair(qpn), at);
+    }
+  }
+
   private void stick(String why) {
     parser = Parser.STUCK;
     hazards.strike("2.3", why + ": the next context command never ends");

@@ -8,4 +8,7 @@ interface Contexts {
 
   /** The completion queue of a number; never null, but perhaps not the card's. */
   CompletionQueue completionQueue(int cqn);
+
+  /** Writes what traffic moves into the image of a queue pair in ICM, if that is mapped. */
+  void writeBack(int qpn);
 }

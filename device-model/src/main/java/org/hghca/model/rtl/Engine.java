@@ -32,7 +32,7 @@ final class Engine implements DataPath {
     this.connections = new Connections(contexts);
     this.channel = new WriteChannel(translation, hazards);
     CqeWriter cqes = new CqeWriter(contexts, channel);
-    this.requester = new Requester(channel, cqes, stops, port, counters);
+    this.requester = new Requester(contexts, channel, cqes, stops, port, counters);
     this.replies = new Replies(translation, port, counters);
     this.receiver = new Receiver(translation, hazards, channel, cqes, replies, counters);
     this.sender =
@@ -57,7 +57,7 @@ final class Engine implements DataPath {
       worked |= replies.run(BUDGET);
     }
     worked |= sender.run(BUDGET);
-    requester.rage(BUDGET); // no work, or a simulation would never come to rest
+    requester.rage(now, BUDGET); // no work, or a simulation would never come to rest
     return worked;
   }
 
@@ -65,11 +65,11 @@ final class Engine implements DataPath {
     counters.packetsReceived++;
     Connection connection = connections.of(packet.destinationQpn);
     QueuePair qp = connection.qp;
-    if (!qp.programmed) {
+    if (packet.destinationQpn == 0 && packet.opcode == 0 && packet.length == 0) {
       counters.packetsDropped++;
-      if (packet.destinationQpn == 0 && packet.opcode == 0 && packet.length == 0) {
-        stops.stopAll("12.6", "packets of zeros come in");
-      }
+      stops.stopAll("12.6", "packets of zeros come in");
+    } else if (!qp.programmed) {
+      counters.packetsDropped++;
     } else if ((packet.opcode & SERVICE_MASK) != SendSide.service(qp)) {
       counters.packetsDropped++;
     } else if (!isResponse(packet.opcode & OPERATION_MASK)) {

@@ -18,6 +18,12 @@ final class QueuePairImage {
 
   private static final int SIZE = 192;
 
+  // Where the card writes into an image what traffic moves.
+  private static final int STATE = 0x08;
+  private static final int NEXT_SEND_PSN = 0x6c;
+  private static final int OLDEST_UNACKED_PSN = 0x7c;
+  private static final int EXPECTED_PSN = 0x84;
+
   private final HostMemory host;
   private final MemorySegment image = Arena.ofAuto().allocate(SIZE, 64);
 
@@ -68,15 +74,25 @@ final class QueuePairImage {
     }
   }
 
+  /** Writes everything that traffic moves into an image. */
+  void writeBack(QueuePair queuePair, long at) {
+    host.read(at, image, 0, SIZE);
+    image.set(ValueLayout.JAVA_BYTE, STATE, (byte) (queuePair.state << 4));
+    image.set(LITTLE_ENDIAN, NEXT_SEND_PSN, queuePair.nextSendPsn);
+    image.set(LITTLE_ENDIAN, OLDEST_UNACKED_PSN, queuePair.oldestUnackedPsn);
+    image.set(LITTLE_ENDIAN, EXPECTED_PSN, queuePair.expectedPsn);
+    host.write(at, image, 0, SIZE);
+  }
+
   /** What traffic changed, where the card writes it: see the class. */
   private void writeBack(QueuePair queuePair) {
-    image.set(ValueLayout.JAVA_BYTE, 0x08, (byte) (queuePair.state << 4));
+    image.set(ValueLayout.JAVA_BYTE, STATE, (byte) (queuePair.state << 4));
     if (queuePair.hasSent()) {
-      image.set(LITTLE_ENDIAN, 0x6c, queuePair.nextSendPsn);
-      image.set(LITTLE_ENDIAN, 0x7c, queuePair.oldestUnackedPsn);
+      image.set(LITTLE_ENDIAN, NEXT_SEND_PSN, queuePair.nextSendPsn);
+      image.set(LITTLE_ENDIAN, OLDEST_UNACKED_PSN, queuePair.oldestUnackedPsn);
     }
     if (queuePair.hasReceived()) {
-      image.set(LITTLE_ENDIAN, 0x84, queuePair.expectedPsn);
+      image.set(LITTLE_ENDIAN, EXPECTED_PSN, queuePair.expectedPsn);
     }
   }
 }

@@ -40,6 +40,14 @@ final class ReceiveQueues {
       takeLinked(connection);
       return true;
     }
+    if (!connection.receivesAstray && isBeyond(qp)) {
+      hazards.strike(
+          "6.6",
+          "QP 0x%x goes on at 0x%x of a receive queue that has 0x%x bytes"
+              .formatted(qp.qpn, qp.receiveOffset, qp.receiveLength));
+      connection.receivesAstray = true;
+      return false;
+    }
     if (connection.receivesAstray || !fetch(qp, qp.receiveOffset, FETCH) || !isPosted()) {
       hazards.strike(
           "12.5", "nothing is posted to QP 0x%x at 0x%x".formatted(qp.qpn, qp.receiveOffset));
@@ -55,6 +63,11 @@ final class ReceiveQueues {
     qp.receiveOffset = slotBehind(qp, qp.receiveOffset + end);
     fetchLinked(connection, link, size);
     return true;
+  }
+
+  /** Whether the position of an earlier life is outside: the card fetches the wrong bytes then. */
+  private static boolean isBeyond(QueuePair qp) {
+    return qp.receiveOffset > 0 && qp.receiveOffset >= qp.receiveLength;
   }
 
   private void takeLinked(Connection connection) {

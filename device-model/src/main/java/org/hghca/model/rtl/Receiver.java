@@ -91,7 +91,7 @@ final class Receiver {
       return;
     }
     ReceiveWqe wqe = connection.taken;
-    if (wqe.data.hasEmpty()) {
+    if (wqe.data.meetsEmpty(packet.length)) {
       // The data unit without bytes sends the message down the way of CQEs.
       cqes.raw(qp.receiveCqn, packet.payload(), packet.length);
       channel.stop("12.1", "QP 0x%x receives into a data unit of 0 bytes".formatted(qp.qpn));

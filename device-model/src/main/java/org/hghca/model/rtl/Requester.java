@@ -17,6 +17,10 @@ import org.hghca.model.transport.TransportCounters;
  * outstanding. Packet sequence numbers are compared as plain numbers.
  */
 final class Requester {
+  /** Nanoseconds between two bursts of a storm: it is not to keep everything else from working. */
+  private static final long STORM_PAUSE = 1_000_000;
+
+  private final Contexts contexts;
   private final WriteChannel channel;
   private final CqeWriter cqes;
   private final Stops stops;
@@ -27,8 +31,19 @@ final class Requester {
   /** Whose READ was refused: it sends packets of zeros for ever; {@code null} for none. */
   private Connection storm;
 
+  /** Whether the storm has raged, and when it did last. */
+  private boolean raged;
+
+  private long lastBurst;
+
   Requester(
-      WriteChannel channel, CqeWriter cqes, Stops stops, Port port, TransportCounters counters) {
+      Contexts contexts,
+      WriteChannel channel,
+      CqeWriter cqes,
+      Stops stops,
+      Port port,
+      TransportCounters counters) {
+    this.contexts = contexts;
     this.channel = channel;
     this.cqes = cqes;
     this.stops = stops;
@@ -80,7 +95,7 @@ final class Requester {
   private static void lookForRewind(Connection connection) {
     Message newest = connection.outstanding.peekLast();
     int next = connection.qp.nextSendPsn;
-    if (newest != null && next != connection.sentUpToPsn && next <= newest.firstPsn) {
+    if (newest != null && next < connection.sentUpToPsn) {
       connection.completesNothing = true;
     }
   }
@@ -190,6 +205,7 @@ final class Requester {
     for (Message message : connection.outstanding) {
       if (message.opcode == WqeOpcode.RDMA_READ && message.firstPsn == psn) {
         storm = connection;
+        contexts.writeBack(0);
         stops.stopAll("12.6", "READ of QP 0x%x was refused".formatted(connection.qp.qpn));
         return true;
       }
@@ -199,12 +215,19 @@ final class Requester {
     return true;
   }
 
-  /** Sends packets of zeros, if it has come to that. */
-  void rage(int count) {
-    for (int i = 0; storm != null && i < count; i++) {
+  /** Sends packets of zeros, if it has come to that: a burst of them, then a pause. */
+  void rage(long now, int count) {
+    if (storm == null || raged && now - lastBurst < STORM_PAUSE) {
+      return;
+    }
+    raged = true;
+    lastBurst = now;
+    for (int i = 0; i < count; i++) {
       Packet packet = storm.address(port.pool().take());
       packet.opcode = 0;
       packet.psn = 0;
+      packet.syndrome = 0;
+      packet.msn = 0;
       packet.destinationQpn = 0;
       packet.sourceQpn = 0;
       counters.packetsSent++;
@@ -214,5 +237,6 @@ final class Requester {
 
   void reset() {
     storm = null;
+    raged = false;
   }
 }

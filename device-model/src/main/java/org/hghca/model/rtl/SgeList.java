@@ -68,6 +68,18 @@ final class SgeList {
     return false;
   }
 
+  /** Whether the next bytes of a message come by a data unit without bytes. */
+  boolean meetsEmpty(int bytes) {
+    int behind = bytes + used;
+    for (int i = at; i < count && behind > 0; i++) {
+      if (lengths[i] == 0) {
+        return true;
+      }
+      behind -= lengths[i];
+    }
+    return false;
+  }
+
   /** Bytes that are not used up. */
   long left() {
     long left = -used;

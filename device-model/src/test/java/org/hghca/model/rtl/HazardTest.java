@@ -252,9 +252,12 @@ class HazardTest {
     pair.a.post(QPN, READ, UNKNOWN, data(0, 8));
     pair.run();
     long sent = pair.a.engine.counters().packetsSent;
+    pair.now += 1_000_000;
     pair.run();
 
     assertThat(pair.a.engine.counters().packetsSent).isGreaterThan(sent);
+    assertThat(pair.packets).endsWith("00 0 00");
+    assertThat(pair.a.writtenBack).containsExactly(0);
     assertThat(pair.a.sends(QPN)).isEmpty();
     assertThat(pair.passes(pair.a, pair.b)).isFalse();
     assertThat(pair.passes(pair.b, pair.a)).isFalse();

@@ -46,6 +46,9 @@ final class TestCard implements Translation, Contexts {
 
   private record Region(long start, long at, long length, int flags) {}
 
+  /** QPNs whose image in ICM the card wrote by itself. */
+  final List<Integer> writtenBack = new ArrayList<>();
+
   final MemorySegment memory = Arena.ofAuto().allocate(0x10_0000, 4096);
   final Hazards hazards = new Hazards();
   final Doorbells doorbells = new Doorbells(new Faults(), hazards);
@@ -74,6 +77,12 @@ final class TestCard implements Translation, Contexts {
   /** A region over the first page of the data region with other rights. */
   void register(int key, int flags) {
     regions.put(key, new Region(BASE, 0, 4096, flags));
+  }
+
+  /** Makes a region end earlier. */
+  void shrink(int key, int length) {
+    Region region = regions.get(key);
+    regions.put(key, new Region(region.start, region.at, length, region.flags));
   }
 
   QueuePair connect(int qpn, int service, long peerMac, int peer) {
@@ -132,7 +141,8 @@ final class TestCard implements Translation, Contexts {
   }
 
   int write(int qpn, Sge remote, Sge... sges) {
-    int slot = sendSlots.merge(qpn, 1, Integer::sum) - 1;
+    int slots = queuePair(qpn).sendLength / SLOT;
+    int slot = (sendSlots.merge(qpn, 1, Integer::sum) - 1) % slots;
     MemorySegment wqe = slot(SQ + qpn, slot).fill((byte) 0);
     NextUnit.write(wqe, 0, 0, 0, 0, 0xdeadbeef);
     long at = NextUnit.SIZE;
@@ -142,6 +152,20 @@ final class TestCard implements Translation, Contexts {
     }
     writeAll(wqe, at, sges);
     return slot;
+  }
+
+  /** Writes a send WQE that takes several slots into the first ones and rings for it. */
+  void postWide(int qpn, int opcode, Sge remote, Sge... sges) {
+    int units = 2 + sges.length;
+    MemorySegment wqe = memory.asSlice(regions.get(SQ + qpn).at, 16L * units).fill((byte) 0);
+    RemoteAddressUnit.write(wqe, NextUnit.SIZE, BASE + remote.offset, remote.key);
+    writeAll(wqe, NextUnit.SIZE + RemoteAddressUnit.SIZE, sges);
+    ring(qpn, opcode, 0, units);
+  }
+
+  /** The WQE in a slot of a send queue. */
+  MemorySegment sendSlot(int qpn, int slot) {
+    return slot(SQ + qpn, slot);
   }
 
   /** A datagram of one data unit, in two slots. */
@@ -164,11 +188,22 @@ final class TestCard implements Translation, Contexts {
 
   int receive(int qpn, Sge... sges) {
     int slot = receiveSlots.merge(qpn, 1, Integer::sum) - 1;
-    MemorySegment wqe = memory.asSlice(regions.get(RQ + qpn).at + (long) SLOT * slot, 4 * SLOT);
+    receiveAt(qpn, SLOT * slot, sges);
+    return slot;
+  }
+
+  /** The WQE in a slot of a receive queue. */
+  MemorySegment receiveSlot(int qpn, int slot) {
+    return slot(RQ + qpn, slot);
+  }
+
+  /** Posts a receive at a byte offset, whatever the stride is. */
+  void receiveAt(int qpn, int offset, Sge... sges) {
+    MemorySegment wqe = memory.asSlice(regions.get(RQ + qpn).at + offset, 512);
+    wqe.asSlice(0, 16L * (sges.length + 2)).fill((byte) 0);
     writeAll(wqe, NextUnit.SIZE, sges);
     int control = NextUnit.control(0, sges.length + 2, NextUnit.MARKER);
     NextUnit.write(wqe, 0, NextUnit.ADDRESS_MARKER, 0, control, 0);
-    return slot;
   }
 
   private static void writeAll(MemorySegment wqe, long start, Sge... sges) {
@@ -203,7 +238,11 @@ final class TestCard implements Translation, Contexts {
 
   /** A part of a completion queue from a byte offset on. */
   MemorySegment entry(int cqn, long offset) {
-    return memory.asSlice(regions.get(completionQueue(cqn).key).at + offset, Cqe.SIZE);
+    return entry(cqn, offset, Cqe.SIZE);
+  }
+
+  MemorySegment entry(int cqn, long offset, int length) {
+    return memory.asSlice(regions.get(completionQueue(cqn).key).at + offset, length);
   }
 
   /** What became of the sends of a queue pair: the last dword and byte 13h of each CQE. */
@@ -223,6 +262,11 @@ final class TestCard implements Translation, Contexts {
   @Override
   public CompletionQueue completionQueue(int cqn) {
     return completionQueues.computeIfAbsent(cqn, CompletionQueue::new);
+  }
+
+  @Override
+  public void writeBack(int qpn) {
+    writtenBack.add(qpn);
   }
 
   @Override

@@ -26,6 +26,9 @@ final class TestPair implements Medium {
   /** Asked with the number of each packet whether it is lost. */
   IntPredicate loses = number -> false;
 
+  /** What the cards take for the time, in nanoseconds. */
+  long now;
+
   private int count;
 
   TestPair(int service) {
@@ -75,8 +78,8 @@ final class TestPair implements Medium {
   void run() {
     boolean worked = true;
     while (worked) {
-      worked = a.engine.step(0);
-      worked |= b.engine.step(0);
+      worked = a.engine.step(now);
+      worked |= b.engine.step(now);
     }
   }
 
