@@ -19,21 +19,22 @@ final class Replies {
   /** NAK: remote access error. The card gives no other reason. */
   static final int REFUSED = 0x62;
 
-  /** The response to an RDMA READ, as far as it is not sent. */
+  /** The response to an RDMA READ, as far as it is not sent. One that is sent is used again. */
   private static final class Response {
-    final Connection connection;
-    final int key;
-    final long length;
-    long address;
-    long sent;
-    int psn;
+    private Connection connection;
+    private int key;
+    private long length;
+    private long address;
+    private long sent;
+    private int psn;
 
-    Response(Connection connection, Packet request) {
-      this.connection = connection;
-      this.key = request.remoteKey;
-      this.length = Integer.toUnsignedLong(request.dmaLength);
-      this.address = request.remoteAddress;
-      this.psn = request.psn;
+    void answer(Connection to, Packet request) {
+      connection = to;
+      key = request.remoteKey;
+      length = Integer.toUnsignedLong(request.dmaLength);
+      address = request.remoteAddress;
+      sent = 0;
+      psn = request.psn;
     }
   }
 
@@ -43,6 +44,8 @@ final class Replies {
 
   /** Each a {@link Packet} or a {@link Response}. */
   private final Deque<Object> waiting = new ArrayDeque<>();
+
+  private final Deque<Response> free = new ArrayDeque<>();
 
   Replies(Translation translation, Port port, TransportCounters counters) {
     this.translation = translation;
@@ -71,7 +74,9 @@ final class Replies {
 
   /** Answers an RDMA READ whose source was checked. */
   void respond(Connection connection, Packet request) {
-    waiting.add(new Response(connection, request));
+    Response response = free.isEmpty() ? new Response() : free.remove();
+    response.answer(connection, request);
+    waiting.add(response);
   }
 
   /**
@@ -87,6 +92,7 @@ final class Replies {
         transmit(packet(response));
         if (response.sent == response.length) {
           waiting.remove();
+          free.add(response);
         }
       } else {
         transmit((Packet) waiting.remove());

@@ -62,7 +62,11 @@ final class Bench implements DeviceBus, AutoCloseable {
   }
 
   Bench(String profile) {
-    card = ModelProvider.plugIn(Locator.parse("model:bench?mode=inline&profile=" + profile));
+    this(Locator.parse("model:bench?mode=inline&profile=" + profile));
+  }
+
+  Bench(Locator locator) {
+    card = ModelProvider.plugIn(locator);
     card.attach(this);
     master();
   }
@@ -133,7 +137,15 @@ final class Bench implements DeviceBus, AutoCloseable {
     writeInt(Hcr.OUT_PARAM_LOW, (int) out);
     writeInt(Hcr.COMMAND, Hcr.command(op, opModifier));
     int dword = readInt(Hcr.COMMAND);
+    while (Hcr.go(dword) && !card.isInline() && !hasHung()) {
+      Thread.onSpinWait();
+      dword = readInt(Hcr.COMMAND);
+    }
     return Hcr.go(dword) ? HUNG : Hcr.status(dword);
+  }
+
+  private boolean hasHung() {
+    return card.hazards().stream().anyMatch(what -> what.endsWith("never ends"));
   }
 
   int command(HcrCommand command, int opModifier, int modifier) {
