@@ -17,7 +17,6 @@ final class DoorbellBudget {
   private static final int RESERVE = 16;
 
   private final AtomicInteger reserve;
-  private final Runnable onHold;
   private final ArrayDeque<SendRing> holding = new ArrayDeque<>();
   private int shares;
 
@@ -28,10 +27,8 @@ final class DoorbellBudget {
    * A budget.
    *
    * @param doorbells how many may be in flight
-   * @param onHold is run when a ring begins to hold doorbells back; under its lock
    */
-  DoorbellBudget(int doorbells, Runnable onHold) {
-    this.onHold = onHold;
+  DoorbellBudget(int doorbells) {
     reserve = new AtomicInteger(Math.min(RESERVE, doorbells));
     shares = doorbells - reserve.get();
   }
@@ -66,7 +63,6 @@ final class DoorbellBudget {
   synchronized void hold(SendRing ring) {
     holding.addLast(ring);
     held = holding.size();
-    onHold.run();
   }
 
   /**

@@ -102,7 +102,7 @@ final class HghcaDevice {
     this.doorbells =
         profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED
             ? null
-            : new DoorbellBudget(profile.doorbellsInFlight(), () -> sweep().wake());
+            : new DoorbellBudget(profile.doorbellsInFlight());
     this.pdNumbers =
         new NumberAllocator(
             "protection domains", limits.device().reservedPds(), limits.device().maxPds());

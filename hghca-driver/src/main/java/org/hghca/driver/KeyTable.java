@@ -4,7 +4,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * What the keys of applications' memory stand for, for a card that does not survive a request that
- * names a wrong one. Thread-safe: finding an entry is one load, and an entry never changes.
+ * names a wrong one. Thread-safe: finding an entry is one plain load, and an entry never changes.
+ * Who must not find one that was removed has to come after the removal by a lock.
  */
 final class KeyTable {
   private static final int INDEX = 0xff_ffff;
@@ -39,7 +40,7 @@ final class KeyTable {
   /** What a key stands for; null for nothing. */
   Entry find(int key) {
     int index = key & INDEX;
-    Entry entry = index < entries.length() ? entries.getAcquire(index) : null;
+    Entry entry = index < entries.length() ? entries.getPlain(index) : null;
     return entry != null && entry.key == key ? entry : null;
   }
 

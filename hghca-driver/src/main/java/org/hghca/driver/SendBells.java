@@ -53,14 +53,14 @@ final class SendBells {
   /** How many doorbells are the ring's own. */
   private int share;
 
-  /** How many doorbells were rung so far. */
-  private long total;
+  /** How many doorbells of the share were rung so far. */
+  private long rung;
 
-  /** How many of the share were rung. */
-  private int rung;
-
-  /** How many of those were seen to be complete; the completion queue's. */
+  /** How many of those need not be counted any more; the completion queue's. */
   private int seen;
+
+  /** How many doorbells of the reserve were rung so far. */
+  private long reserved;
 
   /** The position of the first request that was not rung, and that behind the last. */
   private int from;
@@ -101,10 +101,9 @@ final class SendBells {
 
   /** Rings for the request that was written last, or holds it back. */
   void post(int at, long bell) {
-    if (from == end && !silent && rung - (int) SEEN.getAcquire(this) < share) {
+    if (from == end && !silent && (int) rung - (int) SEEN.getAcquire(this) < share) {
       marks[at & marks.length - 1] = SHARED;
       rung++;
-      total++;
       from = at + 1;
       end = from;
       uar.ringSendQueue(bell);
@@ -181,20 +180,25 @@ final class SendBells {
             (int) (offset >>> UNIT_SHIFT),
             NextUnit.nextFence(ring, offset), // only of one that nothing is chained to
             NextUnit.opcode(ring, offset));
-    do {
-      from++;
-    } while (from != end && marks[from & marks.length - 1] == CHAINED);
+    int next = first + 1;
+    while (next != end && marks[next & marks.length - 1] == CHAINED) {
+      next++;
+    }
+    from = next;
     marks[first & marks.length - 1] = mark;
-    total++;
     uar.ringSendQueue(bell);
   }
 
   private byte pay() {
-    if (rung - (int) SEEN.getAcquire(this) < share) {
+    if ((int) rung - (int) SEEN.getAcquire(this) < share) {
       rung++;
       return SHARED;
     }
-    return budget.takeOne() ? RESERVED : HELD;
+    if (budget.takeOne()) {
+      reserved++;
+      return RESERVED;
+    }
+    return HELD;
   }
 
   private long offset(int at) {
@@ -223,7 +227,7 @@ final class SendBells {
 
   /** How many doorbells were rung so far. */
   long rung() {
-    return total;
+    return rung + reserved;
   }
 
   /** The position of the first request that was not rung. */
@@ -266,8 +270,7 @@ final class SendBells {
     }
     budget.giveShare(share);
     share = 0;
-    rung = 0;
-    SEEN.setRelease(this, 0);
+    SEEN.setRelease(this, (int) rung);
     from = 0;
     end = 0;
     silent = false;

@@ -60,7 +60,7 @@ class DatagramRingTest {
             profile,
             new SendWriter(type, it.pd, memory, 2, 2, 32, false),
             profile.badRequestsReported() ? null : checks(),
-            profile.badRequestsReported() ? null : new DoorbellBudget(63, () -> {}),
+            profile.badRequestsReported() ? null : new DoorbellBudget(63),
             memory,
             UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
             2,

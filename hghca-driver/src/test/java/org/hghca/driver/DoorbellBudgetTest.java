@@ -9,7 +9,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
@@ -18,8 +17,7 @@ import org.junit.jupiter.api.Test;
 class DoorbellBudgetTest {
   private static final int MOST = 63;
 
-  private final AtomicInteger holds = new AtomicInteger();
-  private final DoorbellBudget budget = new DoorbellBudget(MOST, holds::getAndIncrement);
+  private final DoorbellBudget budget = new DoorbellBudget(MOST);
   private final List<CarefulRing> rings = new ArrayList<>();
 
   private CarefulRing ring() {
@@ -164,23 +162,6 @@ class DoorbellBudgetTest {
     ring.ring.setOpen(() -> true);
     ring.ring.post(good());
     assertThat(ring.doorbells).hasSize(25);
-  }
-
-  /** What is run then wakes who would ring for it: it must not wake itself. */
-  @Test
-  void aRingBeginsToHoldBackOnce() {
-    CarefulRing first = ring();
-    CarefulRing second = ring();
-    for (int i = 0; i < 30; i++) {
-      first.ring.post(good());
-      second.ring.post(good());
-    }
-    assertThat(holds).hasValue(2);
-    for (int i = 0; i < 5; i++) {
-      budget.ringHeld();
-    }
-    assertThat(holds).hasValue(2);
-    assertThat(budget.held()).isEqualTo(2);
   }
 
   @Test

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 
 /** What is not posted to a card that a bad request stops. */
 class SendChecksTest {
-  private final CarefulRing rc = new CarefulRing(QpType.RC, new DoorbellBudget(63, () -> {}));
-  private final CarefulRing uc = new CarefulRing(QpType.UC, new DoorbellBudget(63, () -> {}));
+  private final CarefulRing rc = new CarefulRing(QpType.RC, new DoorbellBudget(63));
+  private final CarefulRing uc = new CarefulRing(QpType.UC, new DoorbellBudget(63));
 
   private void assertRefused(CarefulRing ring, SendRequest bad, Errno errno, String complaint) {
     byte[] before = ring.memory.toArray(ValueLayout.JAVA_BYTE);
@@ -200,8 +200,7 @@ class SendChecksTest {
 
   @Test
   void theSecondRevisionIsSparedTheSame() {
-    CarefulRing second =
-        new CarefulRing(QpType.RC, HardwareProfile.R2, new DoorbellBudget(63, () -> {}));
+    CarefulRing second = new CarefulRing(QpType.RC, HardwareProfile.R2, new DoorbellBudget(63));
     assertRefused(second, request().send(), Errno.EOPNOTSUPP, "zero length");
     assertThat(second.ring.post(good())).isTrue();
   }
