@@ -15,6 +15,8 @@ import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.ReceiveRequest;
@@ -195,6 +197,26 @@ class PostingCareTest {
     }
   }
 
+  /** A card that keeps what receives are linked to would fill the memory of another time. */
+  @Test
+  @Tag("hazard-12.8")
+  void receivesThatAResetTookBackAreNotFilled() {
+    for (int life = 0; life < 3; life++) {
+      long first = 4L * life * PAGE;
+      for (int i = 0; i < 3; i++) {
+        it.b.postReceive(it.into(first + (long) i * PAGE, 64));
+      }
+      it.a.postSend(it.send(64));
+      it.await(2);
+      it.assertArrived(first, 64);
+      assertUntouched(first);
+      it.a.modify(QpAttributes.to(QpState.RESET));
+      it.b.modify(QpAttributes.to(QpState.RESET));
+      it.target.segment().fill((byte) 0);
+      LoopedCard.connect(it.a, it.b);
+    }
+  }
+
   /** A slot that still looked posted would take another message into memory that was given back. */
   @Test
   @Tag("hazard-12.5")
@@ -208,7 +230,14 @@ class PostingCareTest {
     it.expectHarm("12.5"); // of a peer that sends though nothing was posted
     it.a.postSend(it.send(64));
     it.settle();
-    assertThat(it.target.segment().asSlice(0, 64).mismatch(MemorySegment.ofArray(new byte[64])))
+    assertUntouched(64);
+  }
+
+  /** The first bytes of the target are zero. */
+  private void assertUntouched(long bytes) {
+    MemorySegment zeros = MemorySegment.ofArray(new byte[(int) bytes]);
+    assertThat(it.target.segment().asSlice(0, bytes).mismatch(zeros))
+        .as("first byte that was written")
         .isEqualTo(-1);
   }
 
