@@ -47,11 +47,14 @@ final class Features {
       case FLUSH -> profile.flushesInHardware() ? NATIVE : SOFTWARE;
       case ERROR_CAUSE, RECEIVE_ERRORS -> nativeIf(profile.errorCqeHasSyndrome());
       case LOCAL_ERROR_COMPLETIONS, DEREGISTERING_IN_USE -> nativeIf(profile.badRequestsReported());
+      case REMOTE_PROTECTION -> nativeIf(profile.errorCqes());
       case BYTE_EXACT_REMOTE_BOUNDS -> nativeIf(profile.remoteBoundsGranularity() == 1);
       case ANY_DESTINATION -> nativeIf(profile.destinationAlignment() == 1);
       case GRH -> nativeIf(profile.grhPlaced());
       case QUEUE_PAIR_ACCESS, QKEY_CHECK, MANY_PEERS, PSN_WRAP, ENTROPY, SAFE_INIT, REFUSED_READS ->
           nativeIf(profile.completeTransport());
+      case RECONNECTION ->
+          nativeIf(!profile.positionsSurviveDestroy() || profile.positionsResumable());
       case QUEUE_PAIR_NUMBERS_FOR_EVER -> nativeIf(!profile.positionsSurviveDestroy());
       case RESIZE_CQ -> SOFTWARE;
       case MEMORY_WINDOWS, PATH_MIGRATION, MULTICAST, ON_DEMAND_PAGING -> MISSING;

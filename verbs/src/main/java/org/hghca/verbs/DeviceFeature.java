@@ -22,7 +22,7 @@ public enum DeviceFeature {
   /** Messages of no bytes. Missing: EOPNOTSUPP at the post; empty elements are left out. */
   ZERO_LENGTH,
 
-  /** Inline data of datagrams ({@code IBV_SEND_INLINE}). Missing: queue pairs have none. */
+  /** Inline data of datagrams ({@code IBV_SEND_INLINE}). Missing: EOPNOTSUPP at the post. */
   INLINE_DATAGRAMS,
 
   /** Shared receive queues ({@code max_srq}). Missing: EOPNOTSUPP. */
@@ -79,6 +79,12 @@ public enum DeviceFeature {
   /** A READ that the peer refuses fails. Missing: it ends the service of the card. */
   REFUSED_READS,
 
+  /**
+   * Keys, bounds and rights that peers name are checked, and whoever names wrong ones is told.
+   * Missing: what they ask for is done all the same, or lost, and completes with success.
+   */
+  REMOTE_PROTECTION,
+
   /** What peers reach of a region is checked to the byte, not to the page. */
   BYTE_EXACT_REMOTE_BOUNDS,
 
@@ -109,6 +115,12 @@ public enum DeviceFeature {
 
   /** A message waits for the receiver's RTR. Missing: it is acknowledged and lost. */
   SAFE_INIT,
+
+  /**
+   * A queue pair that was connected is taken to RESET and connected again. Missing: EIO, and its
+   * place takes another queue pair.
+   */
+  RECONNECTION,
 
   /** Queue pairs may be made without end. Missing: numbers run out, ENOMEM. */
   QUEUE_PAIR_NUMBERS_FOR_EVER,

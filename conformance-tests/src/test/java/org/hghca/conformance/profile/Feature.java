@@ -10,119 +10,224 @@ import java.util.stream.Collectors;
  * What a program may miss on a card as its makers built it, from the facts about their RTL alone:
  * the tests' own list, which knows nothing of the driver's. Whatever the driver makes up for in
  * software is not here.
- *
- * <p>{@code 12.n} is line n of the table of what stops a card in docs/hardware.md; other numbers
- * are rules of the card's interface, which docs/verbs-behaviour.md names.
  */
 public enum Feature {
   /** Both RTLs lack them; a WQE with one stops the first one's send side. */
-  ATOMICS("atomic operations", "7.3, 9, 12.7", Says.ERROR),
+  ATOMICS("atomic operations", "EOPNOTSUPP at the post", Place.OPCODES, Says.ERROR),
 
   /** The wire carries the immediate shifted by one bit. */
-  SEND_WITH_IMMEDIATE("SEND with immediate", "5.3, 9", Says.ERROR),
+  SEND_WITH_IMMEDIATE("SEND with immediate", "EOPNOTSUPP at the post", Place.OPCODES, Says.ERROR),
 
   /** RDMA WRITE with immediate takes a receive; the value is in no completion. */
-  IMMEDIATE_VALUE("the value of an immediate", "5.3", Says.ATTRIBUTE),
+  IMMEDIATE_VALUE(
+      "the value of an immediate",
+      "an RDMA WRITE with immediate takes a receive, whose completion is without the value",
+      Place.OPCODES,
+      Says.ATTRIBUTE),
 
-  ZERO_LENGTH("messages of no bytes", "7.3, 12.1", Says.ERROR),
+  ZERO_LENGTH(
+      "messages of no bytes",
+      "EOPNOTSUPP at the post; empty elements among others are left out",
+      Place.OPCODES,
+      Says.ERROR),
 
   /** The second RTL alone lacks them. */
-  INLINE_DATAGRAMS("inline data of datagrams", "7.3", Says.ERROR),
+  INLINE_DATAGRAMS("inline data of datagrams", "EOPNOTSUPP at the post", Place.OPCODES, Says.ERROR),
 
   /** A receive queue may never be empty, so that requests cannot wait in a shared one. */
-  SHARED_RECEIVE_QUEUES("shared receive queues", "6.6, 9, 12.5", Says.ERROR),
+  SHARED_RECEIVE_QUEUES(
+      "shared receive queues", "EOPNOTSUPP; max_srq is 0", Place.RECEIVES, Says.ERROR),
 
   /** No event queue is ever written, so that nothing but the CQE tells of a completion. */
-  SOLICITED_ONLY("events of solicited completions only", "1.5, 5.6", Says.ERROR),
+  SOLICITED_ONLY(
+      "events of solicited completions only",
+      "EOPNOTSUPP; events of all completions are there",
+      Place.EVENTS,
+      Says.ERROR),
 
   /** Nor does the card tell of connections, ports, and queues that are drained. */
-  CARD_EVENTS("asynchronous events that only the card knows", "1.5, 5.6", Says.ATTRIBUTE),
+  CARD_EVENTS(
+      "asynchronous events that only the card knows",
+      "they never come",
+      Place.EVENTS,
+      Says.ATTRIBUTE),
 
   /** MAD_IFC has a fixed answer. */
-  PORT_STATE("the state of the port", "2.1", Says.ATTRIBUTE),
+  PORT_STATE("the state of the port", "ACTIVE is assumed", Place.COMMANDS, Says.ATTRIBUTE),
 
   /** The codes of both states are swapped, and sends are refused in both. */
-  SQD("the state SQD", "6.3", Says.ERROR),
+  SQD("the state SQD", "EOPNOTSUPP", Place.QUEUE_PAIRS, Says.ERROR),
 
   /** As for SQD: a send error of UC and UD ends in ERR. */
-  SQE("the state SQE", "6.3", Says.ATTRIBUTE),
+  SQE("the state SQE", "a send error of UC and UD leads to ERR", Place.QUEUE_PAIRS, Says.ATTRIBUTE),
 
   /** A message that finds no receive ends the use of the QPN as a receiver. */
-  RNR_RETRY("waiting for a receive", "6.6, 9, 12.5", Says.ATTRIBUTE),
+  RNR_RETRY(
+      "waiting for a receive",
+      "the connection ends by time-out: post receives before the peer may send",
+      Place.TRANSPORT,
+      Says.ATTRIBUTE),
 
   /** No timer ever runs: a lost packet is a message that never ends. */
-  LOSS_RECOVERY("recovery of lost packets", "9", Says.ATTRIBUTE),
+  LOSS_RECOVERY(
+      "recovery of lost packets",
+      "the connection ends by time-out",
+      Place.TRANSPORT,
+      Says.ATTRIBUTE),
 
   /** Every error of RC has syndrome 0. */
-  ERROR_CAUSE("the cause of an error in the completion", "5.4", Says.ATTRIBUTE),
+  ERROR_CAUSE(
+      "the cause of an error in the completion",
+      "GENERAL_ERR where the driver cannot tell",
+      Place.COMPLETIONS,
+      Says.ATTRIBUTE),
 
   /** The responder has no error CQE, and a short buffer none at all. */
-  RECEIVE_ERRORS("completions of receives that fail", "5.4, 12.4", Says.ATTRIBUTE),
+  RECEIVE_ERRORS(
+      "completions of receives that fail",
+      "they stay outstanding until they are flushed",
+      Place.COMPLETIONS,
+      Says.ATTRIBUTE),
 
   /** A bad element would stop the card, so that no post with one is taken. */
-  LOCAL_ERROR_COMPLETIONS("bad local keys as completions", "9, 12.3", Says.ERROR),
+  LOCAL_ERROR_COMPLETIONS(
+      "bad local keys as completions",
+      "EINVAL at the post, which changes nothing",
+      Place.HAZARDS,
+      Says.ERROR),
 
   /** As for bad elements: memory may not go away under a request. */
-  DEREGISTERING_IN_USE("ending a region that a request names", "9, 12.3", Says.ERROR),
+  DEREGISTERING_IN_USE(
+      "ending a region that a request names",
+      "EBUSY until the request is done",
+      Place.HAZARDS,
+      Says.ERROR),
 
   /** A READ that the responder refuses makes an endless stream of packets. */
-  REFUSED_READS("READs that the peer refuses", "9, 12.6", Says.ATTRIBUTE),
+  REFUSED_READS(
+      "READs that the peer refuses",
+      "the card is lost; keys of the same device are checked at the post",
+      Place.TRANSPORT,
+      Says.ATTRIBUTE),
+
+  /** The second RTL checks nothing and has no error CQE. */
+  REMOTE_PROTECTION(
+      "protection from peers with wrong keys",
+      "what a peer asks for is done, or lost; nobody is told",
+      Place.TRANSPORT,
+      Says.ATTRIBUTE),
 
   /** Pages are all that the translation knows. */
-  BYTE_EXACT_REMOTE_BOUNDS("remote bounds to the byte", "4.2", Says.ATTRIBUTE),
+  BYTE_EXACT_REMOTE_BOUNDS(
+      "remote bounds to the byte", "bounds are those of the pages", Place.REGIONS, Says.ATTRIBUTE),
 
   /** The fields are not used; regions alone say what peers may do. */
-  QUEUE_PAIR_ACCESS("what peers may do through a queue pair", "6.2", Says.ATTRIBUTE),
+  QUEUE_PAIR_ACCESS(
+      "what peers may do through a queue pair",
+      "regions alone say it",
+      Place.REGIONS,
+      Says.ATTRIBUTE),
 
   /** A write channel stops at some crossings of a page. */
-  ANY_DESTINATION("destinations at any address", "12.2", Says.ERROR),
+  ANY_DESTINATION(
+      "destinations at any address",
+      "EINVAL for those that the card does not survive; multiples of 32 are safe",
+      Place.HAZARDS,
+      Says.ERROR),
 
   /** Numbers are compared without their wrap. */
-  PSN_WRAP("sequence numbers that wrap", "6.2", Says.ATTRIBUTE),
+  PSN_WRAP(
+      "sequence numbers that wrap",
+      "begin low: 2^24 packets a connection",
+      Place.QUEUE_PAIRS,
+      Says.ATTRIBUTE),
 
   /** Payload is all that is placed. */
-  GRH("the header before a datagram", "9", Says.ATTRIBUTE),
+  GRH(
+      "the header before a datagram",
+      "40 bytes of nothing, and no GRH flag",
+      Place.RECEIVES,
+      Says.ATTRIBUTE),
 
   /** Each datagram is checked against the sequence number of a connection. */
-  MANY_PEERS("several peers of a datagram queue pair", "9", Says.ATTRIBUTE),
+  MANY_PEERS(
+      "several peers of a datagram queue pair", "one is heard", Place.TRANSPORT, Says.ATTRIBUTE),
 
-  QKEY_CHECK("the check of the Q_Key", "9", Says.ATTRIBUTE),
+  QKEY_CHECK("the check of the Q_Key", "every datagram is taken", Place.TRANSPORT, Says.ATTRIBUTE),
 
   /** The ports of every packet are 4791. */
-  ENTROPY("flow labels", "9", Says.ATTRIBUTE),
+  ENTROPY("flow labels", "none", Place.TRANSPORT, Says.ATTRIBUTE),
 
   /** A receiver in INIT acknowledges, and loses the data. */
-  SAFE_INIT("messages that wait for the receiver's RTR", "6.3, 12.12", Says.ATTRIBUTE),
+  SAFE_INIT(
+      "messages that wait for the receiver's RTR",
+      "success for the sender, no data: take the receiver to RTR first",
+      Place.HAZARDS,
+      Says.ATTRIBUTE),
+
+  /** Whether the second RTL begins anew after RESET is not known. */
+  RECONNECTION(
+      "RESET of a queue pair that was connected", "EIO: make another", Place.NUMBERS, Says.ERROR),
 
   /** A QPN whose card-side position is not known is never used again. */
-  QUEUE_PAIR_NUMBERS_FOR_EVER("queue pairs without end", "6.6", Says.ERROR);
+  QUEUE_PAIR_NUMBERS_FOR_EVER(
+      "queue pairs without end",
+      "ENOMEM in the end, with the number of those retired",
+      Place.NUMBERS,
+      Says.ERROR);
 
   /** How a program learns that it is missing. */
   public enum Says {
     /** A verb fails; the attributes of the device say so, too. */
-    ERROR("attributes; a verb fails"),
+    ERROR,
     /** The attributes of the device. */
-    ATTRIBUTE("attributes");
+    ATTRIBUTE
+  }
 
-    private final String text;
+  /** Where the page on the hardware tells what the card does instead. */
+  public enum Place {
+    /** Commands. */
+    COMMANDS("commands-and-statuses"),
+    /** Regions. */
+    REGIONS("memory-regions-and-keys"),
+    /** Completions. */
+    COMPLETIONS("completion-queues-and-completions"),
+    /** States. */
+    QUEUE_PAIRS("queue-pairs-and-states"),
+    /** What survives destroy. */
+    NUMBERS("numbers-and-what-survives-destroy"),
+    /** Receives. */
+    RECEIVES("receive-rules"),
+    /** Operations. */
+    OPCODES("opcodes-and-immediates"),
+    /** Transport. */
+    TRANSPORT("transport"),
+    /** Events. */
+    EVENTS("events-and-interrupts"),
+    /** What stops it. */
+    HAZARDS("what-stops-an-r1-card-and-what-the-driver-does");
 
-    Says(String text) {
-      this.text = text;
+    private final String anchor;
+
+    Place(String anchor) {
+      this.anchor = anchor;
     }
 
-    /** For the table. */
-    public String text() {
-      return text;
+    /** As behind the # of a link to {@code docs/hardware.md}. */
+    public String anchor() {
+      return anchor;
     }
   }
 
   private final String what;
-  private final String rules;
+  private final String instead;
+  private final Place place;
   private final Says says;
 
-  Feature(String what, String rules, Says says) {
+  Feature(String what, String instead, Place place, Says says) {
     this.what = what;
-    this.rules = rules;
+    this.instead = instead;
+    this.place = place;
     this.says = says;
   }
 
@@ -131,9 +236,14 @@ public enum Feature {
     return what;
   }
 
-  /** Where the facts prove that it is missing. */
-  public String rules() {
-    return rules;
+  /** What happens to a program that uses it all the same. */
+  public String instead() {
+    return instead;
+  }
+
+  /** Where to read more. */
+  public Place place() {
+    return place;
   }
 
   /** How a program learns of it. */
@@ -141,21 +251,17 @@ public enum Feature {
     return says;
   }
 
-  /** Name and rules. */
-  public String because() {
-    return name() + " (" + rules + ")";
-  }
-
-  /** Names and sections of several. */
-  public static String because(List<Feature> features) {
-    return features.stream().sorted().map(Feature::because).collect(Collectors.joining(", "));
+  /** Names of several. */
+  public static String names(List<Feature> features) {
+    return features.stream().sorted().map(Feature::name).collect(Collectors.joining(", "));
   }
 
   /** Those that a profile lacks: the interface document has everything, its two RTLs nothing. */
   public static Set<Feature> missingOn(String profile) {
     return switch (profile) {
       case "s" -> EnumSet.noneOf(Feature.class);
-      case "r1" -> EnumSet.complementOf(EnumSet.of(INLINE_DATAGRAMS));
+      case "r1" ->
+          EnumSet.complementOf(EnumSet.of(INLINE_DATAGRAMS, REMOTE_PROTECTION, RECONNECTION));
       default -> EnumSet.allOf(Feature.class);
     };
   }

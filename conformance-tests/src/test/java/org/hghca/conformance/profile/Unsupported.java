@@ -10,7 +10,7 @@ public final class Unsupported {
   private Unsupported() {}
 
   static String reason(List<Feature> missing) {
-    return PREFIX + Feature.because(missing);
+    return PREFIX + Feature.names(missing);
   }
 
   /** The features of a reason, as text; empty when the reason is another one. */

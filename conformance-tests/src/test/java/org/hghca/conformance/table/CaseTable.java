@@ -19,7 +19,7 @@ final class CaseTable {
   static final String COMMAND = "mvn verify -Dhghca.table=docs/verbs-behaviour.md";
 
   /** The profiles that run every case, in the order of the build. */
-  static final List<String> PROFILES = List.of("s", "r1");
+  static final List<String> PROFILES = List.of("s", "r1", "r2");
 
   private static final String PACKAGE = "org/hghca/conformance";
   private static final String CLASS = ".class";

@@ -8,8 +8,8 @@ import java.util.List;
  * what the driver does about it. The tests that guard it carry the tag {@code hazard-} and its
  * line.
  *
- * @param line 12.n is line n of the table of what stops a card in docs/hardware.md, anything else
- *     one of {@link Sections}
+ * @param line as in tags: 12.n is line n of what breaks a card, in {@code docs/hardware.md};
+ *     anything else a rule
  * @param what breaks it
  * @param care what the driver does
  */

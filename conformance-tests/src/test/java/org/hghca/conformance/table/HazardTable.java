@@ -7,13 +7,20 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.hghca.conformance.profile.Feature;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Tags;
 
 /** Every {@link Hazard} with the tests that guard it. */
 final class HazardTable {
+  /** How the committed list is made anew. */
+  static final String COMMAND =
+      "mvn -pl conformance-tests -am test -Dtest=HazardTableTest"
+          + " -Dsurefire.failIfNoSpecifiedTests=false -Dhghca.profile=s -Dhghca.table=hazards";
+
   private HazardTable() {}
 
   static Path committed() {
@@ -55,12 +62,14 @@ final class HazardTable {
   static String render() {
     StringBuilder text = new StringBuilder(8 * 1024);
     text.append("# What breaks a card, and the tests that guard it\n\n")
-        .append("Lines 12.n are those of the table of what stops a card in [hardware.md]")
-        .append("(hardware.md); the others are rules that\nits other tables give. Each test runs")
-        .append(" the driver on a software HCA that plays a card as its makers built it, really\n")
-        .append("stops, and records the cause. Made by the conformance tests; not to be edited.")
-        .append(" To make it anew:\n\n```\n")
-        .append(CaseTable.COMMAND)
+        .append("The numbers are those of the tests' tags (`hazard-12.n`). Lines 12.n are in")
+        .append(" [hardware.md](hardware.md#")
+        .append(Feature.Place.HAZARDS.anchor())
+        .append("),\nthe others are rules of the tables before them there. Each test runs the")
+        .append(" driver on a software HCA that plays such a card, really stops,\nand records the")
+        .append(
+            " cause. Made by the conformance tests; not to be edited. To make it anew:\n\n```\n")
+        .append(COMMAND)
         .append("\n```\n\n| line | what breaks it | what the driver does | guarded by |\n")
         .append("|---|---|---|---|\n");
     guards()
@@ -78,5 +87,24 @@ final class HazardTable {
                               .collect(Collectors.joining("<br>"))));
             });
     return text.toString();
+  }
+
+  /** What a rendered list says guards each line. */
+  static Map<String, Set<String>> listed(String rendered) {
+    Map<String, Set<String>> listed = new TreeMap<>(Hazard.ORDER);
+    rendered
+        .lines()
+        .filter(row -> row.matches("\\| \\d.*"))
+        .map(row -> row.split(" \\| "))
+        .forEach(cells -> listed.put(cells[0].substring(2), tests(cells[cells.length - 1])));
+    return listed;
+  }
+
+  private static Set<String> tests(String cell) {
+    return Pattern.compile("`([^`]+)`")
+        .matcher(cell)
+        .results()
+        .map(test -> test.group(1))
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 }

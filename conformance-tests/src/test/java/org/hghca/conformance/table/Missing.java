@@ -1,8 +1,6 @@
 package org.hghca.conformance.table;
 
-import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.hghca.conformance.profile.Feature;
 
 /** What is UNSUPPORTED, at the top of the table. */
@@ -17,46 +15,37 @@ final class Missing {
         .filter(Row::unsupported)
         .map(row -> "- %s: %s\n".formatted(row.source(), row.says()))
         .forEach(text::append);
-    text.append(
-            "\n"
-                + "On S: nothing else. On R1 and R2 also what the makers' RTL lacks,"
-                + " INLINE_DATAGRAMS on R2 alone.\n"
-                + "A line 12.n")
-        .append(" is one of the table of what stops a card in [hardware.md](hardware.md), the")
-        .append(" others stand behind the table.\n")
-        .append("The last column counts the cases of R1 below that miss it.\n\n")
-        .append("| feature | what is missing | lines | said by | cases |\n")
-        .append("|---|---|---|---|---|\n");
-    Arrays.stream(Feature.values())
-        .map(
-            feature ->
-                "| %s | %s | %s | %s | %d |\n"
-                    .formatted(
-                        feature.name(),
-                        feature.what(),
-                        feature.rules(),
-                        feature.says().text(),
-                        count(feature, rows, profiles)))
-        .forEach(text::append);
-    return text.append(legend()).toString();
+    text.append("\nOn S: nothing else. R1 and R2, the card as its makers built it, lack these")
+        .append(" as well. `queryDevice().features()`\nsays so of each, and `hghca info -v`")
+        .append(" prints it. Counted are the cases below that miss it.\n\n")
+        .append("| feature | what is missing | what happens instead | more | R1 | R2 |\n")
+        .append("|---|---|---|---|---|---|\n");
+    for (Feature feature : Feature.values()) {
+      text.append(
+          "| %s | %s | %s | [hardware](hardware.md#%s) |"
+              .formatted(
+                  feature.name(), feature.what(), feature.instead(), feature.place().anchor()));
+      profiles.stream()
+          .filter(profile -> !profile.profile().equals("s"))
+          .forEach(profile -> text.append(" %s |".formatted(on(profile, feature, rows))));
+      text.append('\n');
+    }
+    return text.toString();
   }
 
-  private static String legend() {
-    return Arrays.stream(Feature.values())
-        .flatMap(feature -> Arrays.stream(feature.rules().split(", ")))
-        .filter(line -> !line.startsWith("12."))
-        .distinct()
-        .sorted(Hazard.ORDER)
-        .map(line -> "- %s: %s\n".formatted(line, Sections.of(line)))
-        .collect(Collectors.joining("", "\n", ""));
+  private static String on(ProfileResults profile, Feature feature, List<Row> rows) {
+    if (!Feature.missingOn(profile.profile()).contains(feature)) {
+      return "there";
+    }
+    long cases = count(feature, rows, profile);
+    return cases == 0 ? "missing" : "missing, %d cases".formatted(cases);
   }
 
-  private static long count(Feature feature, List<Row> rows, List<ProfileResults> profiles) {
-    return profiles.stream()
-        .flatMap(profile -> rows.stream().map(row -> profile.of(row.test())))
-        .map(result -> result.missing().stream().collect(Collectors.joining(", ")))
-        .filter(
-            missing -> Arrays.asList(missing.split(", (?=[A-Z])|; ")).contains(feature.because()))
+  private static long count(Feature feature, List<Row> rows, ProfileResults profile) {
+    return rows.stream()
+        .map(row -> profile.of(row.test()))
+        .map(result -> String.join(", ", result.missing()))
+        .filter(missing -> List.of(missing.split("[,;] ")).contains(feature.name()))
         .count();
   }
 }

@@ -2,7 +2,7 @@ package org.hghca.conformance.table;
 
 import java.util.Map;
 
-/** What the numbers of rules of the card's interface mean that are no lines of what stops it. */
+/** What tags are about that are no line of what breaks a card. */
 final class Sections {
   private static final Map<String, String> TITLES =
       Map.ofEntries(
@@ -11,7 +11,6 @@ final class Sections {
           Map.entry("1.3", "only a reset at PCIe level clears the card"),
           Map.entry("1.4", "doorbells beyond 63 are lost; BAR2 is never read"),
           Map.entry("1.5", "no interrupt ever comes"),
-          Map.entry("2.1", "the commands that there are"),
           Map.entry("2.2", "what a command's status says"),
           Map.entry("2.3", "commands that hang the HCR"),
           Map.entry("3.2", "tables and their strides"),
@@ -41,7 +40,11 @@ final class Sections {
 
   /** Of a section, or of an item of the list of what suits all cards. */
   static String of(String line) {
-    return TITLES.getOrDefault(
-        line, line.startsWith("11.") ? "what suits all three readings" : "section " + line);
+    String title = line.startsWith("11.") ? "what suits all three readings" : TITLES.get(line);
+    if (title == null) {
+      throw new IllegalArgumentException(
+          "no line '%s': a tag is hazard-12.n, or one of %s".formatted(line, TITLES.keySet()));
+    }
+    return title;
   }
 }

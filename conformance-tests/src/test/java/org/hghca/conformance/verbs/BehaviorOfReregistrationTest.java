@@ -113,6 +113,7 @@ class BehaviorOfReregistrationTest {
       tier = Tier.IF_SUPPORTED,
       source = "test_mr.MRTest.test_mr_rereg_access_bad_flow",
       says = "CHANGE_ACCESS takes REMOTE_WRITE away: 'Remote access error'")
+  @Needs(Feature.REMOTE_PROTECTION)
   void fewerRights() {
     try (Players players = rc(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE).open()) {
       players.rdma(WrOpcode.RDMA_WRITE, 1);

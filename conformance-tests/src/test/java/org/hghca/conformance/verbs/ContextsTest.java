@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Context;
@@ -96,6 +97,7 @@ class ContextsTest {
   }
 
   @Test
+  @Needs(Feature.REMOTE_PROTECTION)
   void keysDoNotCrossContexts() {
     try (RcPair pair = new RcSetup().on(Fabric.oneDevice())) {
       // The region belongs to the sender's own context, not to the receiver's.

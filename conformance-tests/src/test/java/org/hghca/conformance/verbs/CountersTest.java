@@ -3,6 +3,7 @@ package org.hghca.conformance.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.Counters;
 import org.hghca.verbs.QpAttributes;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Test;
 class CountersTest {
 
   @Test
+  @Needs(Feature.RECONNECTION)
   void whatWasPostedRungAndPolledIsCountedAlsoOverResetAndClose() {
     try (RcPair pair = RcPair.open()) {
       Counters before = pair.left.context.counters();
@@ -60,6 +62,7 @@ class CountersTest {
   }
 
   @Test
+  @Needs(Feature.REMOTE_PROTECTION)
   void failuresAreCountedByTheirKind() {
     try (RcPair pair = RcPair.open()) {
       pair.left.qp.postSend(

@@ -12,6 +12,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Feature.Says;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.Errno;
@@ -112,15 +114,27 @@ class MissingFeaturesTest {
         assertFails(Errno.EINVAL, () -> left.qp.postSend(send));
       }
       case QUEUE_PAIR_NUMBERS_FOR_EVER -> assertNumbersEnd(left);
-      case INLINE_DATAGRAMS ->
-          assertFails(
-              Errno.EINVAL,
-              () ->
-                  left.pd
-                      .createQueuePair(
-                          QueuePairAttributes.ud(left.sendQueue, left.receiveQueue).maxInline(8))
-                      .close());
+      case INLINE_DATAGRAMS -> assertDatagramsAreNotInline(left);
+      case RECONNECTION -> {
+        try (QueuePair qp =
+            left.pd.createQueuePair(QueuePairAttributes.rc(left.sendQueue, left.receiveQueue))) {
+          RcPair.connectReceiver(pair.setup(), qp, pair.right.qp, 0);
+          assertFails(Errno.EIO, () -> qp.modify(QpAttributes.to(QpState.RESET)));
+        }
+      }
       default -> throw new AssertionError(feature + " has no verb that could fail");
+    }
+  }
+
+  private static void assertDatagramsAreNotInline(Side side) {
+    try (QueuePair qp =
+            side.pd.createQueuePair(
+                QueuePairAttributes.ud(side.sendQueue, side.receiveQueue).maxInline(8));
+        AddressHandle handle =
+            side.pd.createAddressHandle(AddressVector.to(side.context.queryGid(1, 0), 0))) {
+      qp.activate(Player.QKEY);
+      SendRequest send = side.send.send().to(handle, qp.number(), Player.QKEY);
+      assertFails(Errno.EOPNOTSUPP, () -> qp.postSend(send.sge(side.buffer, 0, 8).inline()));
     }
   }
 

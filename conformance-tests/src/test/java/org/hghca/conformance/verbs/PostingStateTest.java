@@ -124,6 +124,9 @@ class PostingStateTest {
     // The peer posts no receive, so that the sends stay outstanding: all, or only the first.
     int sends = TestProfile.pick(Feature.RNR_RETRY, 5, 1);
     try (RcPair pair = new RcSetup().retries(12, 7, 14, 7).open()) {
+      if (!TestProfile.has(Feature.RECONNECTION)) {
+        pair.fabric.mayRetire();
+      }
       for (int i = 0; i < 5; i++) {
         SendRequest send = pair.left.send.wrId(i).send().sge(pair.left.buffer, 0, 8);
         if (i < sends) {
@@ -180,6 +183,7 @@ class PostingStateTest {
   }
 
   @Test
+  @Needs(Feature.REMOTE_PROTECTION)
   void receivesPostedWhenTheErrorLeftNoCompletionAreFlushedAfterAQuery() {
     try (RcPair pair = RcPair.open()) {
       pair.left.qp.postSend(
@@ -219,6 +223,7 @@ class PostingStateTest {
   }
 
   @Test
+  @Needs(Feature.RECONNECTION)
   void resetForgetsWhatWasOutstandingAndTheQueuePairServesAgain() {
     boolean waits = TestProfile.has(Feature.RNR_RETRY);
     try (RcPair pair = new RcSetup().depth(8).retries(12, 7, 14, 7).open()) {
@@ -247,6 +252,7 @@ class PostingStateTest {
   }
 
   @Test
+  @Needs(Feature.RECONNECTION)
   void completionsFromBeforeAResetAreGone() {
     try (RcPair pair = new RcSetup().depth(8).open()) {
       for (int i = 0; i < 4; i++) {

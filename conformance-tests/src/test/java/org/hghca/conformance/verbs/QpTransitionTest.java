@@ -88,6 +88,9 @@ class QpTransitionTest {
   @MethodSource("everyPairOfStates")
   void theTransitionsOfTheTableExistAndNoOthers(QpState from, QpState to) {
     requireStates(from, to);
+    if (to == QpState.RESET && (from == QpState.RTR || from == QpState.RTS)) {
+      TestProfile.require(Feature.RECONNECTION);
+    }
     try (RcPair pair = unconnected()) {
       QpFixtures.bring(pair.left.qp, pair.right.qp, from);
       assertState(pair, from);

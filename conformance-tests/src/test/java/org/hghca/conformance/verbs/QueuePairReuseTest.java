@@ -113,6 +113,7 @@ class QueuePairReuseTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 100, 128})
+  @Needs(Feature.RECONNECTION)
   void theRingHasRoomAfterAResetThoughNobodyPolled(int unpolled) {
     try (RcPair pair = new RcSetup().unconnected().open();
         CompletionQueue queue =
@@ -137,6 +138,7 @@ class QueuePairReuseTest {
   }
 
   @Test
+  @Needs(Feature.RECONNECTION)
   void theCompletionsOfOthersOnTheSameQueueStayInOrder() {
     try (RcPair pair = new RcSetup().unconnected().open();
         CompletionQueue queue =

@@ -67,6 +67,7 @@ class RemoteErrorTest {
 
   @ParameterizedTest
   @FieldSource("RDMA")
+  @Needs(Feature.REMOTE_PROTECTION)
   void aKeyThatNobodyHas(WrOpcode opcode) {
     try (RcPair pair = RcPair.open()) {
       assertFails(pair, opcode, pair.right.address(0), 0x7fff_fff0, 8, WcStatus.REM_ACCESS_ERR);
@@ -75,6 +76,7 @@ class RemoteErrorTest {
 
   @ParameterizedTest
   @FieldSource("RDMA")
+  @Needs(Feature.REMOTE_PROTECTION)
   void aKeyThatDiffersInItsChangingPart(WrOpcode opcode) {
     try (RcPair pair = RcPair.open()) {
       int rkey = pair.right.buffer.rkey() ^ 1 << 24;
@@ -104,6 +106,7 @@ class RemoteErrorTest {
 
   @ParameterizedTest
   @MethodSource("outside")
+  @Needs(Feature.REMOTE_PROTECTION)
   void bytesOutsideTheRegion(WrOpcode opcode, long offset, long length) {
     if (offset != 4096) {
       TestProfile.require(Feature.BYTE_EXACT_REMOTE_BOUNDS);
@@ -157,6 +160,7 @@ class RemoteErrorTest {
   }
 
   @Test
+  @Needs(Feature.REMOTE_PROTECTION)
   void aRegionWithoutRemoteWriteIsNotWritten() {
     try (RcPair pair =
         new RcSetup().bufferAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ).open()) {
@@ -197,6 +201,7 @@ class RemoteErrorTest {
 
   @ParameterizedTest
   @FieldSource("RDMA")
+  @Needs(Feature.REMOTE_PROTECTION)
   void theKeyOfAnotherProtectionDomain(WrOpcode opcode) {
     try (RcPair pair = RcPair.open();
         ProtectionDomain other = pair.right.context.allocateProtectionDomain();
@@ -208,6 +213,7 @@ class RemoteErrorTest {
 
   @ParameterizedTest
   @FieldSource("RDMA")
+  @Needs(Feature.REMOTE_PROTECTION)
   void theKeyOfARegionThatWasDeregistered(WrOpcode opcode) {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
@@ -250,6 +256,7 @@ class RemoteErrorTest {
   }
 
   @Test
+  @Needs(Feature.REMOTE_PROTECTION)
   void whatWasSentBeforeTheErrorIsDoneAndWhatCameAfterIsFlushed() {
     try (RcPair pair = RcPair.open()) {
       int rkey = pair.right.buffer.rkey();

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.BadRequestException;
@@ -128,6 +130,7 @@ class RequestFlagsTest {
   }
 
   @Test
+  @Needs(Feature.REMOTE_PROTECTION)
   void aFailedRequestGivesACompletionThoughItIsNotSignalled() {
     try (RcPair pair = RcPair.open()) {
       pair.left.qp.postSend(

@@ -84,6 +84,7 @@ class ReregistrationTest {
   }
 
   @Test
+  @Needs(Feature.REMOTE_PROTECTION)
   void otherMemoryIsReachedUnderTheSameKeysAndTheOldIsNot() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {

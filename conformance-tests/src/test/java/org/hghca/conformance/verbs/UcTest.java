@@ -159,6 +159,7 @@ class UcTest {
   }
 
   @Test
+  @Needs(Feature.REMOTE_PROTECTION)
   void aWriteThatIsNotAllowedIsLost() {
     try (RcPair pair = setup().open()) {
       for (long length : new long[] {8, 5000}) {

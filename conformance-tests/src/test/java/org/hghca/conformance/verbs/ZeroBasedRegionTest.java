@@ -9,6 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.verbs.Pieces.Piece;
 import org.hghca.verbs.AccessFlag;
@@ -78,6 +79,7 @@ class ZeroBasedRegionTest {
 
   @ParameterizedTest
   @CsvSource({"-1, 1", "-1, 2", "10000, 1", "9999, 2", "0, 10001", "4611686018427387904, 1"})
+  @Needs(Feature.REMOTE_PROTECTION)
   void nothingIsReachedBesideThem(long offset, long length) {
     if (offset != Long.MAX_VALUE / 2 + 1) {
       TestProfile.require(Feature.BYTE_EXACT_REMOTE_BOUNDS);
@@ -91,6 +93,7 @@ class ZeroBasedRegionTest {
   }
 
   @Test
+  @Needs(Feature.REMOTE_PROTECTION)
   void theAddressOfTheirMemoryMeansNothing() {
     try (RcPair pair = RcPair.open();
         MemoryRegion region = pair.right.pd.allocate(10_000, ZERO_BASED)) {
