@@ -32,11 +32,15 @@ public class CarefulPath {
   @Param({"s", "r1"})
   public String profile;
 
+  /** Whether posting locks, or the queue pair has one owner; on the RTL it locks in any case. */
+  @Param({"locked", "singleOwner"})
+  public String posting;
+
   private Rig rig;
 
   @Setup(Level.Trial)
   public void open() {
-    rig = new Rig(false, false, profile);
+    rig = new Rig(false, posting.equals("singleOwner"), profile);
   }
 
   @TearDown(Level.Trial)
