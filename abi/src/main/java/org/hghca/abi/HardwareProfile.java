@@ -405,6 +405,14 @@ public final class HardwareProfile {
     return values.rnrAndTimeoutInHardware;
   }
 
+  /**
+   * Whether a reliable connection in INIT acknowledges messages and drops them, so that the peer
+   * takes them for delivered. Of the second RTL nothing is known.
+   */
+  public boolean initAcknowledges() {
+    return values.initAcknowledges;
+  }
+
   /** Owner byte that the card writes into a CQE. */
   public int cqeOwner() {
     return values.cqeOwner;

@@ -59,6 +59,7 @@ final class ProfileValues {
   int destinationAlignment;
   boolean completeTransport;
   boolean rnrAndTimeoutInHardware;
+  boolean initAcknowledges;
   int cqeOwner;
   int receiveCqeUnit;
   boolean errorCqes;
@@ -122,6 +123,7 @@ final class ProfileValues {
     v.destinationAlignment = 1;
     v.completeTransport = true;
     v.rnrAndTimeoutInHardware = true;
+    v.initAcknowledges = false;
     v.cqeOwner = Cqe.OWNER_SOFTWARE;
     v.receiveCqeUnit = 1;
     v.errorCqes = true;
@@ -185,6 +187,7 @@ final class ProfileValues {
     v.destinationAlignment = 32;
     v.completeTransport = false;
     v.rnrAndTimeoutInHardware = false;
+    v.initAcknowledges = true;
     v.cqeOwner = Cqe.OWNER_SOFTWARE;
     v.receiveCqeUnit = 1;
     v.errorCqes = true;
@@ -248,6 +251,7 @@ final class ProfileValues {
     v.destinationAlignment = 32;
     v.completeTransport = false;
     v.rnrAndTimeoutInHardware = false;
+    v.initAcknowledges = false;
     v.cqeOwner = Cqe.OWNER_HARDWARE;
     v.receiveCqeUnit = 16;
     v.errorCqes = false;

@@ -51,6 +51,9 @@ final class Ending {
 
   private static final long FLUSH_STEP_NANOS = 20_000;
 
+  /** How often to ask the card of a queue pair that waits for messages. */
+  private static final long ASK_NANOS = 1_000_000_000;
+
   private final HghcaQueuePair qp;
   private final HghcaDevice device;
   private final HardwareProfile profile;
@@ -84,6 +87,11 @@ final class Ending {
   private int seen;
   private long since;
   private int looks;
+
+  /** When the card was asked last, and how many receives were complete then. */
+  private long asked;
+
+  private int receivedThen;
 
   Ending(HghcaQueuePair qp, HghcaDevice device, SoftwareFlush flush) {
     this.qp = qp;
@@ -129,9 +137,12 @@ final class Ending {
       case RTR -> {
         lived = true;
         firstReceivePsn = qp.programmed().get(NEXT_RECEIVE_PSN);
+        receivedThen = qp.receives().tail() - 1; // looks like a receive: it is not asked at once
+        device.sweep().wake();
       }
       case RTS -> {
         busy = false;
+        seen = 0;
         device.sweep().wake();
       }
       default -> {}
@@ -153,10 +164,11 @@ final class Ending {
     if (profile.errorCqes()) {
       LivePsns psns = atRest();
       // Already there by itself, or perhaps: it met a message without a receive, or an error.
-      flawed |= psns.state() == QpcState.ERR || psns.state() == LivePsns.UNKNOWN;
+      boolean fell = psns.state() == QpcState.ERR || psns.state() == LivePsns.UNKNOWN;
+      flawed |= lived && fell;
       QueuePairContext next = qp.programmed().copy().set(STATE, QpcState.ERR);
       psns.putInto(next);
-      qp.program(HcrCommand.ANY2ERR, next);
+      qp.program(HcrCommand.ANY2ERR, QpContexts.state(qp.programmed()), next);
       // One more command: the card has carried the last one out before it begins with this, and
       // what was under way then has ended when this ends.
       device.commands().queryQp(qp.number());
@@ -343,7 +355,11 @@ final class Ending {
     if (qp.type() != QpType.RC || timeout == 0) {
       return false;
     }
+    int before = seen;
     if (!isStuck()) {
+      if (seen != before) {
+        device.sweep().moved();
+      }
       since = now;
       return busy;
     }
@@ -381,11 +397,33 @@ final class Ending {
     qp.failed();
     follow(); // and so proves that the card still takes commands
     flush.endSends();
-    LOG.warn(
-        "{}: nothing was completed for {} ms, which the driver takes for a time-out{}",
-        qp.describe(),
-        nanos / 1_000_000,
-        refused ? ": the peer has no receive" : "; the card still takes commands");
+    device.sweep().timedOut(qp, nanos, refused);
+  }
+
+  /**
+   * Whether the card has put a queue pair that waits for messages into ERR and gives no completion
+   * that says so: a message found no receive, or too small a one, or bad memory. The card is asked
+   * at most once a second, and not while messages come.
+   *
+   * @param now as in {@link #look}
+   */
+  boolean hasFallen(long now) {
+    QpState state = qp.state();
+    if (state != QpState.RTR && state != QpState.RTS || !profile.misplacesSequenceNumbers()) {
+      return false;
+    }
+    int received = qp.receives().tail();
+    if (received != receivedThen || qp.receives().outstanding() == 0) {
+      receivedThen = received;
+      asked = now;
+      return false;
+    }
+    if (now - asked < ASK_NANOS) {
+      return false;
+    }
+    asked = now;
+    // What fails a send says so.
+    return showsError() && qp.sendQueue().standing(qp).sends() == 0;
   }
 
   /** Whether the peer is of this device too and cannot receive. */

@@ -2,18 +2,22 @@ package org.hghca.driver;
 
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
+import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
+import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpTransitions;
 import org.hghca.verbs.QpType;
@@ -73,6 +77,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
 
   /** What the card was given last. Under the monitor; others may see an older one. */
   private volatile QueuePairContext context;
+
+  /** What it will probably be asked to send with. */
+  private volatile int announcedPsn;
 
   /** Changed by modifying, and by whoever learns of an error, through STATE. */
   private volatile QpState state = QpState.RESET;
@@ -386,8 +393,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     }
   }
 
-  /** The queue pair is in ERR, and so is what follows. */
-  void failed() {
+  /** The queue pair is in ERR, and so is what follows; returns whether that is new. */
+  boolean failed() {
     for (QpState now = state; now != QpState.ERR && now != QpState.RESET; now = state) {
       // Whoever takes it to RESET at this moment wins: what is closed must not open again.
       if (STATE.compareAndSet(this, now, QpState.ERR)) {
@@ -395,7 +402,18 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
         if (ending != null) {
           device.sweep().wake();
         }
+        return true;
       }
+    }
+    return false;
+  }
+
+  /** The card has put it into ERR by itself, which no completion tells. */
+  private void failedSilently() {
+    ending.flaw();
+    if (failed()) {
+      pd.deviceContext().raise(AsyncEventType.QP_FATAL, this);
+      tellShare();
     }
   }
 
@@ -459,27 +477,54 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   }
 
   /** Gives the card another context. Under the monitor. */
-  void program(HcrCommand command, QueuePairContext next) {
+  void program(HcrCommand command, QpState from, QueuePairContext next) {
+    QueuePairTransitionEvent event = new QueuePairTransitionEvent();
+    event.begin();
     device.commands().modifyQp(command, number, QpContexts.forCard(next, device));
+    event.end();
+    if (event.shouldCommit()) {
+      event.qpn = number;
+      event.type = type.name();
+      event.from = from.name();
+      event.to = QpContexts.state(next).name();
+      event.command = command.name();
+      event.commit();
+    }
     context = next;
   }
 
   /**
-   * Looks whether its sends move on.
+   * Looks whether its sends move on, and whether the card still takes messages for it.
    *
    * @param now nanoseconds
    */
   synchronized Sweep.Need look(long now) {
-    if (isClosed()) {
+    if (isClosed() || device.health().isDead()) {
       return Sweep.Need.NONE;
     }
     if (ending.look(now)) {
       return Sweep.Need.OFTEN;
     }
-    return state == QpState.RTS ? Sweep.Need.SELDOM : Sweep.Need.NONE;
+    if (ending.hasFallen(now)) {
+      failedSilently();
+      ending.follow();
+      return Sweep.Need.OFTEN;
+    }
+    return state == QpState.RTR || state == QpState.RTS ? Sweep.Need.SELDOM : Sweep.Need.NONE;
   }
 
   // ---- states
+
+  /** Notes what the peer is told that we begin with, so that the card can be told in time too. */
+  @Override
+  public void connect(ConnectionOptions options, UnaryOperator<QpEndpoint> exchange) {
+    QueuePair.super.connect(
+        options,
+        own -> {
+          announcedPsn = own.psn();
+          return exchange.apply(own);
+        });
+  }
 
   @Override
   public synchronized void modify(QpAttributes attributes) {
@@ -501,18 +546,27 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       end(to);
       return;
     }
-    QueuePairContext next = to == QpState.RESET ? QpContexts.reset(context) : live(from);
+    boolean concernsCard = concernsCard(from, to, attributes);
+    QueuePairContext next =
+        to == QpState.RESET ? QpContexts.reset(context) : next(from, concernsCard);
     QpContexts.apply(attributes, to, next, pd.deviceContext());
+    if (to == QpState.RTR && ending != null) {
+      QpContexts.sendFrom(announcedPsn, next);
+    }
     // Before the card changes its mind the queues stop taking what it would not see any more.
     boolean stops = to == QpState.RESET || to == QpState.ERR;
     if (stops) {
       enter(to);
     }
     try {
-      // Nothing that this changes means anything to the RTL, which would go back to the sequence
-      // numbers that it had when it was asked for them.
-      if (ending == null || from != QpState.RTS || to != QpState.RTS) {
-        give(from, to, next);
+      if (concernsCard) {
+        program(command(from, to), from, next);
+      } else {
+        next.set(QueuePairContext.STATE, context.get(QueuePairContext.STATE));
+        context = next;
+      }
+      if (to == QpState.RTS) {
+        device.commands().settle();
       }
     } catch (RuntimeException e) {
       change(to, from);
@@ -522,7 +576,6 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       tellShare();
       throw Failures.of("cannot modify " + describe(), e);
     }
-    context = next;
     tellPath(next);
     if (to == QpState.RESET) {
       // An error of the time before must not be taken for one of the time to come.
@@ -574,7 +627,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       if (to == QpState.RESET) {
         ending.prepareReset();
         enter(QpState.RESET);
-        program(HcrCommand.ERR2RST, QpContexts.reset(context));
+        program(HcrCommand.ERR2RST, QpState.ERR, QpContexts.reset(context));
         forget();
         ending.entered(QpState.RESET);
       }
@@ -593,25 +646,6 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     }
   }
 
-  private void give(QpState from, QpState to, QueuePairContext next) {
-    HcrCommand command = command(from, to);
-    QueuePairTransitionEvent event = new QueuePairTransitionEvent();
-    event.begin();
-    device.commands().modifyQp(command, number, QpContexts.forCard(next, device));
-    if (to == QpState.RTS) {
-      device.commands().settle();
-    }
-    event.end();
-    if (event.shouldCommit()) {
-      event.qpn = number;
-      event.type = type.name();
-      event.from = from.name();
-      event.to = to.name();
-      event.command = command.name();
-      event.commit();
-    }
-  }
-
   /** Changes the state, unless an error has changed it meanwhile. */
   private void change(QpState from, QpState to) {
     if (STATE.compareAndSet(this, from, to)) {
@@ -620,13 +654,29 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   }
 
   /**
-   * The context with the sequence numbers that the card has come to by now. A card that replaces
-   * the whole context would otherwise go back to those that traffic began with.
+   * Whether a change has to be told to the card. The RTL sends in RTR as it does in RTS, and uses
+   * nothing of what may change then but the sequence number to send with. It is better not told: it
+   * would go back to the sequence numbers that it had when it was asked for them, and refuse a peer
+   * that has sent something since.
    */
-  private QueuePairContext live(QpState from) {
+  private boolean concernsCard(QpState from, QpState to, QpAttributes attributes) {
+    if (ending == null || to != QpState.RTS) {
+      return true;
+    }
+    return from == QpState.RTR
+        && type != QpType.UD
+        && attributes.sendPsn() != context.get(QueuePairContext.NEXT_SEND_PSN);
+  }
+
+  /**
+   * The context with the sequence numbers that the card has come to by now, if it is to be given to
+   * it. A card that replaces the whole context would otherwise go back to those that traffic began
+   * with.
+   */
+  private QueuePairContext next(QpState from, boolean forCard) {
     QueuePairContext c = context.copy();
     boolean counts = from != QpState.RESET && from != QpState.INIT;
-    if (counts) {
+    if (forCard && counts) {
       try {
         if (ending != null) {
           ending.goOn(c);
@@ -691,8 +741,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     try {
       if (ending != null) {
         if (ending.showsError()) {
-          ending.flaw();
-          failed();
+          failedSilently();
         }
         return QpContexts.attributes(context, state);
       }

@@ -192,11 +192,7 @@ final class QpContexts {
       }
       case DEST_QPN -> c.set(REMOTE_QPN, a.destinationQpn());
       case RQ_PSN -> c.set(NEXT_RECEIVE_PSN, a.receivePsn());
-      case SQ_PSN -> {
-        int psn = expectsDatagramsInOrder(c, device) ? 0 : a.sendPsn();
-        c.set(NEXT_SEND_PSN, psn);
-        c.set(LAST_ACKED_PSN, psn); // the oldest unacknowledged one: all are, at the start
-      }
+      case SQ_PSN -> sendFrom(expectsDatagramsInOrder(c, device) ? 0 : a.sendPsn(), c);
       case TIMEOUT -> c.set(ACK_TIMEOUT, a.timeout());
       case RETRY_CNT -> c.set(RETRY_COUNT, a.retryCount());
       case RNR_RETRY -> c.set(RNR_RETRY, a.rnrRetry());
@@ -208,6 +204,12 @@ final class QpContexts {
       case ALT_PATH, PATH_MIG_STATE, CAP ->
           throw new VerbsException(Errno.EOPNOTSUPP, attribute + " is not supported");
     }
+  }
+
+  /** Nothing was sent yet, and this is the first PSN. */
+  static void sendFrom(int psn, QueuePairContext c) {
+    c.set(NEXT_SEND_PSN, psn);
+    c.set(LAST_ACKED_PSN, psn); // the oldest unacknowledged one: all are, at the start
   }
 
   /** The RTL drops a datagram with a PSN other than the next: both ends begin with 0. */
@@ -242,9 +244,16 @@ final class QpContexts {
     c.set(DESTINATION_IP, av.destination().ipv4().orElse(0));
   }
 
-  /** A context as MODIFY_QP gives it to the card. */
+  /**
+   * A context as MODIFY_QP gives it to the card. In INIT a connection of the first RTL acknowledges
+   * messages and drops them: there the card is told ERR, in which it refuses them, so that a peer
+   * that begins too early hears of it.
+   */
   static QueuePairContext forCard(QueuePairContext c, HghcaDevice device) {
-    return device.limits().profile().misplacesSequenceNumbers() ? LivePsns.marked(c) : c;
+    HardwareProfile profile = device.limits().profile();
+    QueuePairContext given = profile.misplacesSequenceNumbers() ? LivePsns.marked(c) : c;
+    boolean loses = profile.initAcknowledges() && c.get(SERVICE_TYPE) == QpcServiceType.RC;
+    return loses && c.get(STATE) == QpcState.INIT ? given.copy().set(STATE, QpcState.ERR) : given;
   }
 
   /** Takes over what the card counts while messages flow. */

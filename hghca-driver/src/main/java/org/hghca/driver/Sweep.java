@@ -1,5 +1,7 @@
 package org.hghca.driver;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,9 +16,23 @@ final class Sweep {
   private static final long PERIOD_NANOS = 10_000_000;
   private static final long IDLE_PERIOD_NANOS = 100_000_000;
 
+  private static final int SEVERAL = 2;
+
   private final HghcaDevice device;
   private final Thread thread;
   private volatile boolean stopping;
+
+  /** What is to be told of time-outs that this look has found. */
+  private final List<String> timeOuts = new ArrayList<>();
+
+  /** Whether the card has completed a send since the look before. */
+  private boolean moved;
+
+  /** How many time-outs of no known cause there were since the card has completed a send. */
+  private int unexplained;
+
+  /** Whether it was said that the card may be dead, and it has completed nothing since. */
+  private boolean told;
 
   Sweep(HghcaDevice device) {
     this.device = device;
@@ -94,7 +110,55 @@ final class Sweep {
               Need need = look(qp, now);
               most[0] = need.compareTo(most[0]) > 0 ? need : most[0];
             });
+    tell();
     return most[0];
+  }
+
+  /** A send of some queue pair is complete. Called while looking. */
+  void moved() {
+    moved = true;
+  }
+
+  /**
+   * A queue pair's sends have ended in a time-out. Called while looking.
+   *
+   * @param nanos how long nothing was completed
+   * @param refused whether the peer has no receive
+   */
+  void timedOut(HghcaQueuePair qp, long nanos, boolean refused) {
+    unexplained += refused ? 0 : 1;
+    timeOuts.add(
+        "%s after %d ms%s"
+            .formatted(
+                qp.describe(), nanos / 1_000_000, refused ? ", its peer has no receive" : ""));
+  }
+
+  /** One line, however many there are: when the card is dead, all of them are. */
+  private void tell() {
+    if (moved) {
+      unexplained = 0;
+      told = false;
+      moved = false;
+    }
+    if (timeOuts.isEmpty()) {
+      return;
+    }
+    String found = String.join("; ", timeOuts);
+    timeOuts.clear();
+    if (unexplained < SEVERAL) {
+      LOG.warn(
+          "the driver takes it for a time-out that nothing was completed: {}; the card still takes"
+              + " commands",
+          found);
+    } else if (!told) {
+      told = true;
+      LOG.warn(
+          "nothing is completed any more, for any queue pair: {}; the card still takes commands,"
+              + " but its data path may be dead, and only a reset cures that: close all contexts"
+              + " of {} and open it again",
+          found,
+          device.function().locator());
+    }
   }
 
   private Need look(HghcaQueuePair qp, long now) {

@@ -61,6 +61,7 @@ class HardwareProfileTest {
         fact("destinations", HardwareProfile::destinationAlignment, 1, 32, 32),
         fact("complete transport", HardwareProfile::completeTransport, true, false, false),
         fact("retries, time-outs", HardwareProfile::rnrAndTimeoutInHardware, true, false, false),
+        fact("INIT acknowledges", HardwareProfile::initAcknowledges, false, true, false),
         fact("owner in a CQE", HardwareProfile::cqeOwner, 0x00, 0x00, 0x80),
         fact("receive's offset in", HardwareProfile::receiveCqeUnit, 1, 1, 16),
         fact("error CQEs", HardwareProfile::errorCqes, true, true, false),
