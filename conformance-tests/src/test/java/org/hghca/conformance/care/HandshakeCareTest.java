@@ -47,6 +47,30 @@ class HandshakeCareTest {
     }
   }
 
+  /** The peer has to begin anew, but nobody believes that data are there which are not. */
+  @Test
+  @Tag("hazard-12.12")
+  void aMessageToAReceiverThatIsNotReadyIsNotTakenForDelivered() {
+    try (OneCard card = OneCard.r1();
+        TwoQueuePairs pair = new TwoQueuePairs(card.context, RING)) {
+      ConnectionOptions options = ConnectionOptions.DEFAULT;
+      pair.right.qp.modify(options.toInit(QpType.RC));
+      pair.receive(pair.right, 7, 3);
+      QueuePair early = pair.left.qp;
+      early.modify(options.toInit(QpType.RC));
+      early.modify(
+          options.toRtr(
+              QpType.RC,
+              new QpEndpoint(0, pair.right.qp.number(), 0, card.context.queryGid(1, 0))));
+      early.modify(options.toRts(QpType.RC, 0));
+      pair.send(pair.left, 1, 0, 64);
+      Done done = TwoQueuePairs.await(pair.left.sent, 1).getFirst();
+      assertThat(done.status()).isNotEqualTo(WcStatus.SUCCESS);
+      assertThat(early.state()).isEqualTo(QpState.ERR);
+      card.assertUnharmed();
+    }
+  }
+
   private static void assertRefused(TwoQueuePairs pair, QpState state) {
     assertThatThrownBy(() -> pair.send(pair.left, 1, 0, 64))
         .isInstanceOf(BadRequestException.class)

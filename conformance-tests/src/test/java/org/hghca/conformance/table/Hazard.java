@@ -73,7 +73,8 @@ record Hazard(String line, String what, String care) {
         new Hazard(
             "12.12",
             "a message to a receiver in INIT: acknowledged, and lost",
-            "sends in RTS only; the tools have the receiver in RTR before the peer sends"));
+            "sends in RTS only; the tools have the receiver in RTR before the peer sends; for INIT"
+                + " the card is told ERR, in which it refuses what comes too early"));
   }
 
   /** What is known of a line. */
