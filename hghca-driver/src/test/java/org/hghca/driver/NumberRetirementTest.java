@@ -8,7 +8,9 @@ import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.ReceiveRequest;
@@ -115,6 +117,21 @@ class NumberRetirementTest {
     connect(qp, QpType.RC, others.getFirst().number());
     qp.close();
     assertThat(it.device.retiredNumbers().queuePairs()).isEqualTo(number.retired);
+  }
+
+  /** For INIT the card is told ERR, which is no error that it has met. */
+  @Test
+  void anErrorBeforeAnythingCouldComeIsForgotten() {
+    HghcaQueuePair peer = queuePair(QpType.RC);
+    others.add(peer);
+    HghcaQueuePair qp = queuePair(QpType.RC);
+    qp.modify(ConnectionOptions.DEFAULT.toInit(QpType.RC));
+    qp.modify(QpAttributes.to(QpState.ERR));
+    qp.modify(QpAttributes.to(QpState.RESET));
+    connect(qp, QpType.RC, peer.number());
+    qp.modify(QpAttributes.to(QpState.RESET));
+    qp.close();
+    assertThat(it.device.retiredNumbers().queuePairs()).isZero();
   }
 
   /** A number, and how many are lost after a life in which nothing came and nothing was sent. */

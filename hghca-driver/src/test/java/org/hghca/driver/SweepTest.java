@@ -67,8 +67,8 @@ class SweepTest {
                 (type == QpType.RC
                         ? QueuePairAttributes.rc(it.cq, it.cq)
                         : QueuePairAttributes.uc(it.cq, it.cq))
-                    .sendDepth(2)
-                    .receiveDepth(2)
+                    .sendDepth(4)
+                    .receiveDepth(4)
                     .signalAll());
     others.add(qp);
     return qp;
@@ -229,21 +229,20 @@ class SweepTest {
     HghcaQueuePair left = queuePair(QpType.RC);
     HghcaQueuePair right = queuePair(QpType.RC);
     connect(left, right.number());
+    int[] posted = {0};
     it.function.onCommand(
-        () -> {
-          if (right.state() == QpState.RTR) {
-            left.tryPostSend(send(64));
-          }
-        });
+        () -> posted[0] += right.state() == QpState.RTR && left.tryPostSend(send(64)) ? 1 : 0);
     right.connect(
         own -> {
-          right.tryPostReceive(receive(64));
-          right.tryPostReceive(receive(64));
+          for (int i = 0; i < 4; i++) {
+            right.tryPostReceive(receive(64));
+          }
           return new QpEndpoint(0, left.number(), 7, it.context.queryGid(1, 0));
         });
     it.function.onCommand(() -> {});
+    assertThat(posted[0]).as("messages that came at each command to RTS").isBetween(1, 3);
     left.tryPostSend(send(64));
-    assertThat(poll()).hasSize(4).containsOnly(WcStatus.SUCCESS);
+    assertThat(poll()).hasSize(2 * posted[0] + 2).containsOnly(WcStatus.SUCCESS);
     assertThat(right.state()).isEqualTo(QpState.RTS);
   }
 
