@@ -64,7 +64,7 @@ class SecondRtlTest {
     try (RcPair pair = new RcSetup().on(fabric(seed, seed % 2 == 0))) {
       List<MemoryRegion> regions = new ArrayList<>();
       for (int i = 0; i < REGIONS; i++) {
-        long length = 1 + random.nextInt(random.nextInt(8) == 0 ? 3 << 20 : 20_000);
+        long length = 1L + random.nextInt(random.nextInt(8) == 0 ? 3 << 20 : 20_000);
         regions.add(pair.right.pd.allocate(length, Side.ALL));
         if (random.nextInt(4) == 0) {
           regions.remove(random.nextInt(regions.size())).close();
@@ -90,7 +90,7 @@ class SecondRtlTest {
         for (WrOpcode opcode : Transfer.possible(MessageSizeTest.OPCODES)) {
           int size = 1 + random.nextInt(1 + random.nextInt(16_000));
           Pieces one = Pieces.one(random.nextInt(1000), size);
-          Pieces other = Pieces.one(random.nextInt(1000) / 32 * 32, size);
+          Pieces other = Pieces.one(random.nextInt(1000) / 32 * 32L, size);
           boolean read = opcode == WrOpcode.RDMA_READ;
           (random.nextBoolean() ? rightward : leftward)
               .run(opcode, read ? other : one, read ? one : other);
