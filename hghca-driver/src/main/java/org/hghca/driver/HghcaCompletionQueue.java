@@ -63,7 +63,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   private final int mask;
   private final SpinLock lock = new SpinLock();
 
-  /** Queue pairs with flushed receives that the card knows nothing of; usually none. */
+  /** Queue pairs in error of which the driver completes something; usually none. */
   private final ArrayDeque<HghcaQueuePair> flushing = new ArrayDeque<>();
 
   private volatile boolean hasFlushing;
