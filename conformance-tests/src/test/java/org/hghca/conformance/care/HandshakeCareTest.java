@@ -5,14 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.hghca.conformance.care.TwoQueuePairs.Done;
 import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Tag;
@@ -24,6 +28,9 @@ class HandshakeCareTest {
   private static final int SHORT = 8;
 
   private static final int RING = 128;
+
+  /** Queue pairs of two connections, and two more. */
+  private static final int FEW = 6;
 
   /** The card would send in each of these states, and a receiver in INIT would lose it. */
   @Test
@@ -82,7 +89,10 @@ class HandshakeCareTest {
   @Test
   @Tag("hazard-12.4")
   void aMessageThatIsLongerThanItsReceiveEndsAloneAndItsNumbersAreNotUsedAgain() {
-    try (OneCard card = OneCard.r1()) {
+    try (OneCard card = OneCard.r1();
+        ProtectionDomain pd = card.context.allocateProtectionDomain();
+        CompletionQueue queue = card.context.createCompletionQueue(8000)) {
+      List<QueuePair> others = takeAllNumbersBut(FEW, pd, queue);
       List<Integer> burnt = new ArrayList<>();
       try (TwoQueuePairs pair = new TwoQueuePairs(card.context, RING);
           TwoQueuePairs other = new TwoQueuePairs(card.context, RING)) {
@@ -105,8 +115,19 @@ class HandshakeCareTest {
           assertArrives(next);
         }
       }
+      others.forEach(QueuePair::close);
       card.assertOnlyHazards("12.4");
     }
+  }
+
+  /** So that those that are left come again and again. */
+  private static List<QueuePair> takeAllNumbersBut(
+      int few, ProtectionDomain pd, CompletionQueue queue) {
+    QueuePairAttributes small =
+        QueuePairAttributes.rc(queue, queue).sendDepth(1).receiveDepth(1).maxInline(0);
+    return Stream.generate(() -> pd.createQueuePair(small))
+        .limit(pd.context().queryDevice().maxQp() - few)
+        .toList();
   }
 
   private static void assertArrives(TwoQueuePairs pair) {

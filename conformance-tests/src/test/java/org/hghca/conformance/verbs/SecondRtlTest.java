@@ -90,7 +90,7 @@ class SecondRtlTest {
         for (WrOpcode opcode : Transfer.possible(MessageSizeTest.OPCODES)) {
           int size = 1 + random.nextInt(1 + random.nextInt(16_000));
           Pieces one = Pieces.one(random.nextInt(1000), size);
-          Pieces other = Pieces.one(random.nextInt(1000) / 32 * 32L, size);
+          Pieces other = Pieces.one(random.nextInt(32) * 32L, size);
           boolean read = opcode == WrOpcode.RDMA_READ;
           (random.nextBoolean() ? rightward : leftward)
               .run(opcode, read ? other : one, read ? one : other);
