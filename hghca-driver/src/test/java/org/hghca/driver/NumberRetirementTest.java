@@ -108,15 +108,15 @@ class NumberRetirementTest {
   /** The low byte of 60h could be the state ERR. */
   @ParameterizedTest
   @EnumSource
-  void aNumberThatLooksLikeAStateIsNotTrusted(Number number) {
+  void aNumberThatLooksLikeAStateIsNotTrusted(Life life) {
     HghcaQueuePair qp = queuePair(QpType.RC);
-    while (qp.number() < number.value) {
+    while (qp.number() < life.value) {
       others.add(qp);
       qp = queuePair(QpType.RC);
     }
     connect(qp, QpType.RC, others.getFirst().number());
     qp.close();
-    assertThat(it.device.retiredNumbers().queuePairs()).isEqualTo(number.retired);
+    assertThat(it.device.retiredNumbers().queuePairs()).isEqualTo(life.retired);
   }
 
   /** For INIT the card is told ERR, which is no error that it has met. */
@@ -135,14 +135,14 @@ class NumberRetirementTest {
   }
 
   /** A number, and how many are lost after a life in which nothing came and nothing was sent. */
-  enum Number {
+  enum Life {
     PLAIN(0x5f, 0),
     LIKE_ERR(0x60, 1);
 
     final int value;
     final int retired;
 
-    Number(int value, int retired) {
+    Life(int value, int retired) {
       this.value = value;
       this.retired = retired;
     }
