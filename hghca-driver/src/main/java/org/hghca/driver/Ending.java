@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 /**
  * How a queue pair ends on a card that neither times out nor flushes: the RTL. It notices sends
  * that the card will not complete, has the card follow into ERR without losing its place there, and
- * knows whether the number can have another life (INTERFACE 6.6).
+ * knows whether the number can have another life.
  *
  * <p>Called under the queue pair's monitor unless said otherwise.
  */
