@@ -113,7 +113,7 @@ public enum DeviceFeature {
   /** Flow labels spread connections over paths. */
   ENTROPY,
 
-  /** A message waits for the receiver's RTR. Missing: it is acknowledged and lost. */
+  /** A message waits for the receiver's RTR. Missing: it fails, or gets lost. */
   SAFE_INIT,
 
   /**

@@ -161,7 +161,7 @@ public enum Feature {
   /** A receiver in INIT acknowledges, and loses the data. */
   SAFE_INIT(
       "messages that wait for the receiver's RTR",
-      "success for the sender, no data: take the receiver to RTR first",
+      "it fails or, on R2, gets lost: take the receiver to RTR first",
       Place.HAZARDS,
       Says.ATTRIBUTE),
 

@@ -179,7 +179,7 @@ final class ErrorSteps {
 
   private void checkRetries() {
     if (!driver.profile().rnrAndTimeoutInHardware()) {
-      throw Observation.skip("this card does not retry and has no time-out");
+      throw Observation.skip("this card does not retry, and the queue pair's number would be lost");
     }
   }
 
