@@ -27,7 +27,7 @@ final class EventThread {
   private final UarPage uar;
   private final boolean interrupts;
   private final EventDispatcher dispatcher;
-  private final Thread thread;
+  private final DeviceThread thread;
 
   /** Completion queues to look at. */
   private final Set<HghcaCompletionQueue> watched = ConcurrentHashMap.newKeySet();
@@ -54,11 +54,7 @@ final class EventThread {
     this.uar = uar;
     this.interrupts = interrupts;
     this.dispatcher = new EventDispatcher(device, this);
-    this.thread =
-        Thread.ofPlatform()
-            .daemon()
-            .name("hghca-events-" + device.function().locator().name())
-            .unstarted(this::run);
+    this.thread = new DeviceThread("events", device, this::run);
   }
 
   void start() {
@@ -69,24 +65,14 @@ final class EventThread {
   void stop() {
     stopping = true;
     wake();
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    thread.join();
   }
 
   private void wake() {
     if (interrupts) {
       device.function().interrupts().wake();
     } else {
-      LockSupport.unpark(thread);
+      thread.unpark();
     }
   }
 
@@ -99,7 +85,7 @@ final class EventThread {
       watched.add(queue);
     }
     wanted = true;
-    LockSupport.unpark(thread);
+    thread.unpark();
   }
 
   /**

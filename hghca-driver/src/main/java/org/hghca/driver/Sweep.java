@@ -19,7 +19,7 @@ final class Sweep {
   private static final int SEVERAL = 2;
 
   private final HghcaDevice device;
-  private final Thread thread;
+  private final DeviceThread thread;
   private volatile boolean stopping;
 
   /** What is to be told of time-outs that this look has found. */
@@ -36,11 +36,7 @@ final class Sweep {
 
   Sweep(HghcaDevice device) {
     this.device = device;
-    this.thread =
-        Thread.ofPlatform()
-            .daemon()
-            .name("hghca-sweep-" + device.function().locator().name())
-            .unstarted(this::run);
+    this.thread = new DeviceThread("sweep", device, this::run);
   }
 
   void start() {
@@ -51,22 +47,12 @@ final class Sweep {
   void stop() {
     stopping = true;
     wake();
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    thread.join();
   }
 
   /** There may be something to look at. Under any lock. */
   void wake() {
-    LockSupport.unpark(thread);
+    thread.unpark();
   }
 
   private void run() {
