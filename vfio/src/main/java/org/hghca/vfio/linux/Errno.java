@@ -1,0 +1,58 @@
+package org.hghca.vfio.linux;
+
+/** Error numbers of Linux on x86-64, with what they mean (asm-generic/errno.h). */
+public enum Errno {
+  EPERM(1, "operation not permitted"),
+  ENOENT(2, "no such file"),
+  EINTR(4, "interrupted"),
+  EIO(5, "input/output error"),
+  ENXIO(6, "no such device or address"),
+  EBADF(9, "bad file descriptor"),
+  EAGAIN(11, "try again"),
+  ENOMEM(12, "out of memory, or over a limit"),
+  EACCES(13, "permission denied"),
+  EFAULT(14, "bad address"),
+  EBUSY(16, "busy"),
+  EEXIST(17, "exists already"),
+  ENODEV(19, "no such device"),
+  EINVAL(22, "invalid argument"),
+  EMFILE(24, "too many open files"),
+  ENOTTY(25, "no such ioctl"),
+  ENOSPC(28, "no space left"),
+  EPIPE(32, "broken pipe"),
+  ERANGE(34, "out of range"),
+  ENOSYS(38, "no such system call"),
+  EOVERFLOW(75, "value too large"),
+  EOPNOTSUPP(95, "not supported"),
+  EADDRINUSE(98, "address in use"),
+  ECONNRESET(104, "connection reset"),
+  ETIMEDOUT(110, "timed out"),
+  ECONNREFUSED(111, "connection refused");
+
+  private final int number;
+  private final String meaning;
+
+  Errno(int number, String meaning) {
+    this.number = number;
+    this.meaning = meaning;
+  }
+
+  public int number() {
+    return number;
+  }
+
+  /** Whether a system call's answer is this error. */
+  public boolean is(long answer) {
+    return answer == -number;
+  }
+
+  /** A system call's negative answer in words, such as {@code EBUSY (16), busy}. */
+  public static String describe(long answer) {
+    for (Errno errno : values()) {
+      if (errno.is(answer)) {
+        return "%s (%d), %s".formatted(errno, errno.number, errno.meaning);
+      }
+    }
+    return "error " + -answer;
+  }
+}

@@ -1,0 +1,70 @@
+package org.hghca.vfio.linux;
+
+import jnr.ffi.annotations.StdCall;
+
+/**
+ * The functions of the C library as jnr-ffi binds them: by their names, with pointers as 64-bit
+ * numbers. Public because jnr generates its implementation in another package.
+ */
+public interface Libc {
+  int open(CharSequence path, int flags);
+
+  int close(int descriptor);
+
+  int dup(int descriptor);
+
+  int ioctl(int descriptor, long request, long argument);
+
+  // On x86-64 the same convention as every other; but for six arguments the call that jnr-ffi
+  // compiles for the default convention reads the sixth from a wrong place.
+  @StdCall
+  long mmap(long address, long length, int protection, int flags, int descriptor, long offset);
+
+  int munmap(long address, long length);
+
+  int mlock(long address, long length);
+
+  int munlock(long address, long length);
+
+  long pread(int descriptor, long buffer, long length, long offset);
+
+  long pwrite(int descriptor, long buffer, long length, long offset);
+
+  long read(int descriptor, long buffer, long length);
+
+  long write(int descriptor, long buffer, long length);
+
+  int eventfd(int value, int flags);
+
+  int epoll_create1(int flags);
+
+  int epoll_ctl(int epoll, int operation, int descriptor, long event);
+
+  int epoll_wait(int epoll, long events, int maximum, int timeout);
+
+  int poll(long descriptors, long count, int timeout);
+
+  int memfd_create(CharSequence name, int flags);
+
+  int ftruncate(int descriptor, long length);
+
+  long lseek(int descriptor, long offset, int whence);
+
+  int fcntl(int descriptor, int command, long argument);
+
+  int socket(int domain, int type, int protocol);
+
+  int bind(int socket, long address, int length);
+
+  int listen(int socket, int backlog);
+
+  int accept4(int socket, long address, long length, int flags);
+
+  int connect(int socket, long address, int length);
+
+  int shutdown(int socket, int how);
+
+  long sendmsg(int socket, long message, int flags);
+
+  long recvmsg(int socket, long message, int flags);
+}

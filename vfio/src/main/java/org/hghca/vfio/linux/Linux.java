@@ -1,0 +1,196 @@
+package org.hghca.vfio.linux;
+
+import java.lang.foreign.MemorySegment;
+import jnr.ffi.LibraryLoader;
+import jnr.ffi.Runtime;
+import jnr.posix.POSIX;
+import jnr.posix.POSIXFactory;
+
+/** Linux itself, by way of jnr-ffi, and of jnr-posix for what is the process's. */
+public final class Linux implements SystemCalls {
+  private final Libc libc;
+  private final Runtime runtime;
+
+  private Linux() {
+    libc = LibraryLoader.create(Libc.class).load("c");
+    runtime = Runtime.getRuntime(libc);
+  }
+
+  private static final class Holder {
+    static final Linux SYSTEM = new Linux();
+  }
+
+  /** The calls of this system; binding them at the first use takes some hundred milliseconds. */
+  public static SystemCalls system() {
+    return Holder.SYSTEM;
+  }
+
+  /** Apart, because only a diagnosis asks for it. */
+  private static final class PosixHolder {
+    static final POSIX SYSTEM = POSIXFactory.getNativePOSIX();
+  }
+
+  private int answer(int result) {
+    return result == -1 ? -runtime.getLastError() : result;
+  }
+
+  private long answer(long result) {
+    return result == -1 ? -runtime.getLastError() : result;
+  }
+
+  @Override
+  public int open(String path, int flags) {
+    return answer(libc.open(path, flags));
+  }
+
+  @Override
+  public int close(int descriptor) {
+    return answer(libc.close(descriptor));
+  }
+
+  @Override
+  public int dup(int descriptor) {
+    return answer(libc.dup(descriptor));
+  }
+
+  @Override
+  public int ioctl(int descriptor, int request, long argument) {
+    return answer(libc.ioctl(descriptor, Integer.toUnsignedLong(request), argument));
+  }
+
+  @Override
+  public int ioctl(int descriptor, int request, MemorySegment structure) {
+    return ioctl(descriptor, request, structure.address());
+  }
+
+  @Override
+  public long mmap(long length, int protection, int flags, int descriptor, long offset) {
+    return answer(libc.mmap(0, length, protection, flags, descriptor, offset));
+  }
+
+  @Override
+  public int munmap(long address, long length) {
+    return answer(libc.munmap(address, length));
+  }
+
+  @Override
+  public int mlock(long address, long length) {
+    return answer(libc.mlock(address, length));
+  }
+
+  @Override
+  public int munlock(long address, long length) {
+    return answer(libc.munlock(address, length));
+  }
+
+  @Override
+  public long pread(int descriptor, MemorySegment buffer, long offset) {
+    return answer(libc.pread(descriptor, buffer.address(), buffer.byteSize(), offset));
+  }
+
+  @Override
+  public long pwrite(int descriptor, MemorySegment buffer, long offset) {
+    return answer(libc.pwrite(descriptor, buffer.address(), buffer.byteSize(), offset));
+  }
+
+  @Override
+  public long read(int descriptor, MemorySegment buffer) {
+    return answer(libc.read(descriptor, buffer.address(), buffer.byteSize()));
+  }
+
+  @Override
+  public long write(int descriptor, MemorySegment buffer) {
+    return answer(libc.write(descriptor, buffer.address(), buffer.byteSize()));
+  }
+
+  @Override
+  public int eventfd(int value, int flags) {
+    return answer(libc.eventfd(value, flags));
+  }
+
+  @Override
+  public int epollCreate(int flags) {
+    return answer(libc.epoll_create1(flags));
+  }
+
+  @Override
+  public int epollControl(int epoll, int operation, int descriptor, MemorySegment event) {
+    return answer(libc.epoll_ctl(epoll, operation, descriptor, event.address()));
+  }
+
+  @Override
+  public int epollWait(int epoll, MemorySegment events, int timeoutMillis) {
+    return answer(
+        libc.epoll_wait(epoll, events.address(), (int) (events.byteSize() / 12), timeoutMillis));
+  }
+
+  @Override
+  public int poll(MemorySegment descriptors, int timeoutMillis) {
+    return answer(libc.poll(descriptors.address(), descriptors.byteSize() / 8, timeoutMillis));
+  }
+
+  @Override
+  public int memfdCreate(String name, int flags) {
+    return answer(libc.memfd_create(name, flags));
+  }
+
+  @Override
+  public int ftruncate(int descriptor, long length) {
+    return answer(libc.ftruncate(descriptor, length));
+  }
+
+  @Override
+  public long lseek(int descriptor, long offset, int whence) {
+    return answer(libc.lseek(descriptor, offset, whence));
+  }
+
+  @Override
+  public int fcntl(int descriptor, int command, int argument) {
+    return answer(libc.fcntl(descriptor, command, argument));
+  }
+
+  @Override
+  public int socket(int domain, int type, int protocol) {
+    return answer(libc.socket(domain, type, protocol));
+  }
+
+  @Override
+  public int bind(int socket, MemorySegment address) {
+    return answer(libc.bind(socket, address.address(), (int) address.byteSize()));
+  }
+
+  @Override
+  public int listen(int socket, int backlog) {
+    return answer(libc.listen(socket, backlog));
+  }
+
+  @Override
+  public int accept(int socket, int flags) {
+    return answer(libc.accept4(socket, 0, 0, flags));
+  }
+
+  @Override
+  public int connect(int socket, MemorySegment address) {
+    return answer(libc.connect(socket, address.address(), (int) address.byteSize()));
+  }
+
+  @Override
+  public int shutdown(int socket, int how) {
+    return answer(libc.shutdown(socket, how));
+  }
+
+  @Override
+  public long sendmsg(int socket, MemorySegment message, int flags) {
+    return answer(libc.sendmsg(socket, message.address(), flags));
+  }
+
+  @Override
+  public long recvmsg(int socket, MemorySegment message, int flags) {
+    return answer(libc.recvmsg(socket, message.address(), flags));
+  }
+
+  @Override
+  public int geteuid() {
+    return PosixHolder.SYSTEM.geteuid();
+  }
+}

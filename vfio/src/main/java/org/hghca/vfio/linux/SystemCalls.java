@@ -1,0 +1,107 @@
+package org.hghca.vfio.linux;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What the backends ask of Linux, one method a system call, with the arguments that the call has. A
+ * method answers what the kernel answers: a value, or the negative {@link Errno error number}.
+ * Structures are native memory that the caller lays out. Thread-safe.
+ */
+public interface SystemCalls {
+  int open(String path, int flags);
+
+  int close(int descriptor);
+
+  int dup(int descriptor);
+
+  /** {@code ioctl} whose argument is a number. */
+  int ioctl(int descriptor, int request, long argument);
+
+  /** {@code ioctl} whose argument points at a structure. */
+  int ioctl(int descriptor, int request, MemorySegment structure);
+
+  /**
+   * Maps at an address that the kernel chooses.
+   *
+   * @return the address
+   */
+  long mmap(long length, int protection, int flags, int descriptor, long offset);
+
+  int munmap(long address, long length);
+
+  int mlock(long address, long length);
+
+  int munlock(long address, long length);
+
+  long pread(int descriptor, MemorySegment buffer, long offset);
+
+  long pwrite(int descriptor, MemorySegment buffer, long offset);
+
+  long read(int descriptor, MemorySegment buffer);
+
+  long write(int descriptor, MemorySegment buffer);
+
+  int eventfd(int value, int flags);
+
+  int epollCreate(int flags);
+
+  /**
+   * {@code epoll_ctl}.
+   *
+   * @param event a {@code struct epoll_event} (12 bytes, packed)
+   */
+  int epollControl(int epoll, int operation, int descriptor, MemorySegment event);
+
+  /**
+   * {@code epoll_wait}.
+   *
+   * @param events an array of {@code struct epoll_event}, as many as may be told at once
+   */
+  int epollWait(int epoll, MemorySegment events, int timeoutMillis);
+
+  /**
+   * {@code poll}.
+   *
+   * @param descriptors an array of {@code struct pollfd} (8 bytes each)
+   */
+  int poll(MemorySegment descriptors, int timeoutMillis);
+
+  int memfdCreate(String name, int flags);
+
+  int ftruncate(int descriptor, long length);
+
+  /** {@code lseek}, which tells the size of a file when it goes to its end. */
+  long lseek(int descriptor, long offset, int whence);
+
+  int fcntl(int descriptor, int command, int argument);
+
+  int socket(int domain, int type, int protocol);
+
+  int bind(int socket, MemorySegment address);
+
+  int listen(int socket, int backlog);
+
+  /** {@code accept4} that does not ask for the peer's address. */
+  int accept(int socket, int flags);
+
+  int connect(int socket, MemorySegment address);
+
+  int shutdown(int socket, int how);
+
+  /**
+   * {@code sendmsg}.
+   *
+   * @param message a {@code struct msghdr} (56 bytes)
+   */
+  long sendmsg(int socket, MemorySegment message, int flags);
+
+  /**
+   * {@code recvmsg}.
+   *
+   * @param message a {@code struct msghdr} (56 bytes)
+   */
+  long recvmsg(int socket, MemorySegment message, int flags);
+
+  /** The effective user id. */
+  int geteuid();
+}
