@@ -1,0 +1,322 @@
+package org.hghca.vfio.user;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.locks.ReentrantLock;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.SystemCalls;
+
+/**
+ * A connected socket that carries whole messages with descriptors beside them. Any thread may send,
+ * and any receive, one at a time each; neither allocates.
+ *
+ * <p>Closing ends the calls that wait, here and at the other end.
+ */
+final class UserChannel implements AutoCloseable {
+  /** How long a peer may leave what it is sent unread before it counts as gone. */
+  private static final int SEND_TIMEOUT_MILLIS = 10_000;
+
+  private static final int MSG_CTRUNC = 0x8;
+  private static final int MSG_DONTWAIT = 0x40;
+  private static final int MSG_NOSIGNAL = 0x4000;
+  private static final int MSG_CMSG_CLOEXEC = 0x4000_0000;
+  private static final int SHUT_RDWR = 2;
+  private static final int POLLIN = 1;
+  private static final int POLLOUT = 4;
+  private static final int POLLFD_EVENTS = 4;
+
+  /** The most descriptors that the kernel carries at once ({@code SCM_MAX_FD}). */
+  static final int MAX_DESCRIPTORS = 253;
+
+  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+
+  /** What one direction hands to the kernel: {@code msghdr}, one {@code iovec}, a {@code cmsg}. */
+  private static final class Envelope {
+    private static final int MSG_IOV = 16;
+    private static final int MSG_IOVLEN = 24;
+    private static final int MSG_CONTROL = 32;
+    private static final int MSG_CONTROLLEN = 40;
+    private static final int MSG_FLAGS = 48;
+    private static final int MSGHDR_BYTES = 56;
+
+    private static final int IOVEC = MSGHDR_BYTES;
+    private static final int IOVEC_BYTES = 16;
+
+    private static final int CMSG = IOVEC + IOVEC_BYTES;
+    private static final int CMSG_LEVEL = CMSG + 8;
+    private static final int CMSG_TYPE = CMSG + 12;
+    private static final int CMSG_DATA = CMSG + 16;
+    private static final int CMSG_HEADER_BYTES = 16;
+
+    private static final int SOL_SOCKET = 1;
+    private static final int SCM_RIGHTS = 1;
+
+    final MemorySegment message;
+
+    Envelope(Arena arena) {
+      long control = CMSG_HEADER_BYTES + 4L * MAX_DESCRIPTORS + 4; // padded to 8 bytes
+      message = arena.allocate(CMSG + control, 8);
+      message.set(LONG, MSG_IOV, message.address() + IOVEC);
+      message.set(LONG, MSG_IOVLEN, 1);
+    }
+
+    void data(MemorySegment memory, long offset, long length) {
+      message.set(LONG, IOVEC, memory.address() + offset);
+      message.set(LONG, IOVEC + 8, length);
+    }
+
+    /** Room for this many descriptors, or as many to send. */
+    void control(int descriptors) {
+      long length = descriptors == 0 ? 0 : CMSG_HEADER_BYTES + 4L * descriptors;
+      message.set(LONG, MSG_CONTROL, descriptors == 0 ? 0 : message.address() + CMSG);
+      message.set(LONG, MSG_CONTROLLEN, length);
+      message.set(LONG, CMSG, length);
+      message.set(INT, CMSG_LEVEL, SOL_SOCKET);
+      message.set(INT, CMSG_TYPE, SCM_RIGHTS);
+    }
+
+    /** How many descriptors were received. */
+    int received() {
+      return message.get(LONG, MSG_CONTROLLEN) >= CMSG_HEADER_BYTES
+              && message.get(INT, CMSG_LEVEL) == SOL_SOCKET
+              && message.get(INT, CMSG_TYPE) == SCM_RIGHTS
+          ? (int) (message.get(LONG, CMSG) - CMSG_HEADER_BYTES) / 4
+          : 0;
+    }
+
+    boolean isTruncated() {
+      return (message.get(INT, MSG_FLAGS) & MSG_CTRUNC) != 0;
+    }
+
+    int descriptor(int index) {
+      return message.get(INT, CMSG_DATA + 4L * index);
+    }
+
+    void descriptor(int index, int descriptor) {
+      message.set(INT, CMSG_DATA + 4L * index, descriptor);
+    }
+  }
+
+  private final SystemCalls system;
+  private final int socket;
+  private final Arena arena = Arena.ofShared();
+  private final ReentrantLock sendLock = new ReentrantLock();
+  private final Envelope sending = new Envelope(arena);
+  private final MemorySegment sendPoll = arena.allocate(8, 8);
+  private final ReentrantLock receiveLock = new ReentrantLock();
+  private final Envelope receiving = new Envelope(arena);
+  private final MemorySegment receivePoll = arena.allocate(8, 8);
+  private volatile boolean closed;
+  private boolean released;
+
+  /** Takes over a connected socket. */
+  UserChannel(SystemCalls system, int socket) {
+    this.system = system;
+    this.socket = socket;
+    sendPoll.set(INT, 0, socket);
+    sendPoll.set(ValueLayout.JAVA_SHORT, POLLFD_EVENTS, (short) POLLOUT);
+    receivePoll.set(INT, 0, socket);
+    receivePoll.set(ValueLayout.JAVA_SHORT, POLLFD_EVENTS, (short) POLLIN);
+  }
+
+  /** Connects to a server; see {@link UserSocket#connect}. */
+  static UserChannel connect(SystemCalls system, String path) {
+    return new UserChannel(system, UserSocket.connect(system, path));
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /**
+   * Sends a message whole, with the descriptors attached to it, which stay the caller's.
+   *
+   * @throws VfioException {@code CLOSED} when the peer is gone, does not read any longer, or this
+   *     was closed; nothing more can be sent then
+   */
+  void send(UserMessage message) {
+    sendLock.lock();
+    try {
+      checkOpen();
+      long length = UserMessage.HEADER_BYTES + (long) message.payloadBytes();
+      int descriptors = message.descriptors();
+      for (int i = 0; i < descriptors; i++) {
+        sending.descriptor(i, message.descriptor(i));
+      }
+      sending.control(descriptors);
+      long sent = 0;
+      while (sent < length) {
+        sending.data(message.memory(), sent, length - sent);
+        long answer = system.sendmsg(socket, sending.message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (answer > 0) {
+          sent += answer;
+          sending.control(0);
+        } else if (Errno.EAGAIN.is(answer)) {
+          awaitRoom();
+        } else if (!Errno.EINTR.is(answer)) {
+          throw failed("send", answer);
+        }
+      }
+    } catch (VfioException e) {
+      shutDown(); // half a message may have gone out
+      throw e;
+    } finally {
+      sendLock.unlock();
+    }
+  }
+
+  private void awaitRoom() {
+    if (!await(sendPoll, SEND_TIMEOUT_MILLIS)) {
+      throw new VfioException(
+          Reason.CLOSED,
+          "the peer has read nothing for %d s".formatted(SEND_TIMEOUT_MILLIS / 1000));
+    }
+  }
+
+  private boolean await(MemorySegment poll, int millis) {
+    long deadline = System.nanoTime() + millis * 1_000_000L;
+    int answer;
+    do {
+      long left = (deadline - System.nanoTime()) / 1_000_000;
+      answer = system.poll(poll, (int) Math.max(0, left));
+    } while (Errno.EINTR.is(answer));
+    return answer != 0;
+  }
+
+  /**
+   * Waits until something can be received, or the peer hung up.
+   *
+   * @return whether {@link #receive} would not have to wait for the beginning of a message; not
+   *     after the time
+   */
+  boolean awaitMessage(int timeoutMillis) {
+    receiveLock.lock();
+    try {
+      return closed || await(receivePoll, timeoutMillis);
+    } finally {
+      receiveLock.unlock();
+    }
+  }
+
+  /**
+   * Waits for the next message and receives it whole. Descriptors of the message before that nobody
+   * took are closed.
+   *
+   * @return whether there was one; not when the peer has hung up between two messages, or this was
+   *     closed
+   * @throws VfioException {@code CLOSED} when the peer is gone in the middle of a message, {@code
+   *     INVALID} when a header's size cannot be: nothing more can be received then
+   */
+  boolean receive(UserMessage into) {
+    into.closeDescriptors(system);
+    receiveLock.lock();
+    try {
+      if (!fill(into, 0, UserMessage.HEADER_BYTES, true)) {
+        return false;
+      }
+      long payload = into.size() - UserMessage.HEADER_BYTES;
+      if (payload < 0 || payload > into.maxPayload()) {
+        throw new VfioException(
+            Reason.INVALID,
+            "a message of %d bytes (%s): %d to %d are possible"
+                .formatted(
+                    into.size(),
+                    UserCommand.describe(into.command()),
+                    UserMessage.HEADER_BYTES,
+                    UserMessage.HEADER_BYTES + into.maxPayload()));
+      }
+      into.receivePayload((int) payload);
+      return fill(into, UserMessage.HEADER_BYTES, (int) payload, false);
+    } catch (VfioException e) {
+      into.closeDescriptors(system);
+      throw e;
+    } finally {
+      receiveLock.unlock();
+    }
+  }
+
+  /** Receives so many bytes; false when there is none at all and none need be. */
+  private boolean fill(UserMessage into, int offset, int length, boolean endIsFine) {
+    int received = 0;
+    while (received < length) {
+      if (closed) {
+        return stopped(into);
+      }
+      receiving.data(into.memory(), offset + (long) received, length - received);
+      receiving.control(MAX_DESCRIPTORS);
+      long answer = system.recvmsg(socket, receiving.message, MSG_CMSG_CLOEXEC);
+      if (answer > 0) {
+        received += (int) answer;
+        takeDescriptors(into);
+      } else if (answer == 0 || Errno.ECONNRESET.is(answer)) {
+        if (closed || endIsFine && received == 0) {
+          return stopped(into);
+        }
+        throw new VfioException(Reason.CLOSED, "the peer hung up in the middle of a message");
+      } else if (!Errno.EINTR.is(answer)) {
+        throw failed("receive", answer);
+      }
+    }
+    return true;
+  }
+
+  private boolean stopped(UserMessage into) {
+    into.closeDescriptors(system);
+    return false;
+  }
+
+  private void takeDescriptors(UserMessage into) {
+    if (receiving.isTruncated()) {
+      into.loseDescriptors();
+    }
+    int count = receiving.received();
+    for (int i = 0; i < count; i++) {
+      int descriptor = receiving.descriptor(i);
+      if (!into.arrived(descriptor)) {
+        system.close(descriptor);
+      }
+    }
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new VfioException(Reason.CLOSED, "the connection is closed");
+    }
+  }
+
+  private static VfioException failed(String what, long answer) {
+    return new VfioException(
+        Reason.CLOSED, "cannot %s: %s".formatted(what, Errno.describe(answer)));
+  }
+
+  private void shutDown() {
+    system.shutdown(socket, SHUT_RDWR);
+  }
+
+  /** Idempotent. Waits for the calls that it ends. */
+  @Override
+  public void close() {
+    closed = true;
+    synchronized (this) {
+      if (released) {
+        return;
+      }
+      released = true;
+    }
+    shutDown();
+    // The number of the descriptor is somebody else's after this: nobody may be about to use it.
+    receiveLock.lock();
+    sendLock.lock();
+    try {
+      system.close(socket);
+      arena.close();
+    } finally {
+      sendLock.unlock();
+      receiveLock.unlock();
+    }
+  }
+}

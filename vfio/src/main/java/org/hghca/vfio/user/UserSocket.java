@@ -1,0 +1,98 @@
+package org.hghca.vfio.user;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.SystemCalls;
+
+/** UNIX stream sockets by path (unix(7)). */
+final class UserSocket {
+  private static final int AF_UNIX = 1;
+  private static final int SOCK_STREAM = 1;
+  private static final int SOCK_NONBLOCK = 0x800;
+  static final int SOCK_CLOEXEC = 0x8_0000;
+  private static final int F_SETFL = 4;
+
+  /** {@code struct sockaddr_un}: the family in 2 bytes, then the path with its NUL. */
+  private static final int SUN_PATH = 2;
+
+  private static final int SUN_PATH_BYTES = 108;
+
+  private UserSocket() {}
+
+  /** Makes a socket that is connected to nobody and does not wait. */
+  static int create(SystemCalls system) {
+    int socket = system.socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (socket < 0) {
+      throw new VfioException(Reason.NO_MEMORY, "cannot make a socket: " + Errno.describe(socket));
+    }
+    return socket;
+  }
+
+  /** Has calls on a socket wait from now on. */
+  static void block(SystemCalls system, int socket) {
+    system.fcntl(socket, F_SETFL, 0);
+  }
+
+  /**
+   * The address of a path.
+   *
+   * @throws VfioException {@code INVALID} if it is empty or too long
+   */
+  static MemorySegment address(Arena arena, String path) {
+    byte[] bytes = path.getBytes(StandardCharsets.UTF_8);
+    if (bytes.length == 0 || bytes.length >= SUN_PATH_BYTES || path.indexOf('\0') >= 0) {
+      throw new VfioException(
+          Reason.INVALID,
+          "'%s' cannot be the path of a socket: it has %d bytes, and 1 to %d are possible; use a"
+                  .formatted(path, bytes.length, SUN_PATH_BYTES - 1)
+              + " shorter one");
+    }
+    MemorySegment address = arena.allocate(SUN_PATH + bytes.length + 1L, 8);
+    address.set(ValueLayout.JAVA_SHORT, 0, (short) AF_UNIX);
+    MemorySegment.copy(bytes, 0, address, ValueLayout.JAVA_BYTE, SUN_PATH, bytes.length);
+    return address;
+  }
+
+  /**
+   * Connects to a server.
+   *
+   * @throws VfioException {@code NOT_FOUND} when nobody serves there, {@code NO_PERMISSION}, {@code
+   *     BUSY} when too many wait to be served, {@code INVALID} for a path that cannot be
+   */
+  static int connect(SystemCalls system, String path) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment address = address(arena, path);
+      int socket = create(system);
+      int answer = system.connect(socket, address);
+      if (answer < 0) {
+        system.close(socket);
+        throw refused(path, answer);
+      }
+      block(system, socket);
+      return socket;
+    }
+  }
+
+  private static VfioException refused(String path, int answer) {
+    String why = Errno.describe(answer);
+    if (Errno.EACCES.is(answer) || Errno.EPERM.is(answer)) {
+      return new VfioException(
+          Reason.NO_PERMISSION,
+          "no permission to connect to '%s' (%s): 'ls -l %s' shows who may"
+              .formatted(path, why, path));
+    }
+    if (Errno.EAGAIN.is(answer)) {
+      return new VfioException(
+          Reason.BUSY, "too many wait for the server of '%s' already (%s)".formatted(path, why));
+    }
+    return new VfioException(
+        Reason.NOT_FOUND,
+        "nobody serves at '%s' (%s): start the server first, such as 'hghca model serve --socket %s'"
+            .formatted(path, why, path));
+  }
+}

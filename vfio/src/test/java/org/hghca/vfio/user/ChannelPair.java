@@ -1,0 +1,34 @@
+package org.hghca.vfio.user;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.SystemCalls;
+
+/** Two ends of one connection, for tests. */
+record ChannelPair(UserChannel left, UserChannel right) implements AutoCloseable {
+
+  static ChannelPair connect(Path directory) {
+    SystemCalls linux = Linux.system();
+    String path = directory.resolve("pair").toString();
+    int listening = UserSocket.create(linux);
+    try (Arena arena = Arena.ofConfined()) {
+      assertThat(linux.bind(listening, UserSocket.address(arena, path))).isZero();
+      assertThat(linux.listen(listening, 1)).isZero();
+      UserChannel left = UserChannel.connect(linux, path);
+      int accepted = linux.accept(listening, UserSocket.SOCK_CLOEXEC);
+      assertThat(accepted).isNotNegative();
+      return new ChannelPair(left, new UserChannel(linux, accepted));
+    } finally {
+      linux.close(listening);
+    }
+  }
+
+  @Override
+  public void close() {
+    left.close();
+    right.close();
+  }
+}
