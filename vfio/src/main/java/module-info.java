@@ -9,6 +9,7 @@ module org.hghca.vfio {
   requires org.slf4j;
 
   exports org.hghca.vfio;
+  exports org.hghca.vfio.kernel;
 
   // jnr-ffi implements the interface of the C library in a class of its own.
   opens org.hghca.vfio.linux;

@@ -9,6 +9,7 @@ import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
+import org.hghca.vfio.VfioException;
 
 /**
  * The names of the devices: hghca0, hghca1 ... over the sorted locators of the system property
@@ -25,6 +26,7 @@ final class DeviceNames {
         .map(String::strip)
         .filter(text -> !text.isEmpty())
         .map(Locator::parse)
+        .map(DeviceNames::resolvedIfThere)
         .sorted()
         .distinct()
         .forEach(locators::add);
@@ -48,12 +50,21 @@ final class DeviceNames {
     if (!nameOrLocator.contains(":")) {
       return list().stream().filter(device -> device.name().equals(nameOrLocator)).findFirst();
     }
-    Locator locator = Locator.parse(nameOrLocator);
+    Locator locator = PciFunctions.resolve(Locator.parse(nameOrLocator));
     return Optional.of(
         list().stream()
             .filter(device -> device.locator().equals(locator.toString()))
             .findFirst()
             .orElseGet(() -> device(locator.toString(), locator)));
+  }
+
+  /** A device that is not there keeps its name; opening it says what is wrong. */
+  private static Locator resolvedIfThere(Locator locator) {
+    try {
+      return PciFunctions.resolve(locator);
+    } catch (VfioException e) {
+      return locator;
+    }
   }
 
   private static RdmaDevice device(String name, Locator locator) {

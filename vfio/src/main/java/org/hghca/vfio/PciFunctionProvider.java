@@ -15,6 +15,16 @@ public interface PciFunctionProvider {
   List<Locator> enumerate();
 
   /**
+   * The locator under which a function is known, for one that only selects it: the same function
+   * has one such locator, whatever the user wrote.
+   *
+   * @throws VfioException naming what is wrong with it
+   */
+  default Locator resolve(Locator locator) {
+    return locator;
+  }
+
+  /**
    * Takes ownership of a function.
    *
    * @throws VfioException naming what is missing and the mend

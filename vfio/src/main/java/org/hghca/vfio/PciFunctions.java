@@ -2,6 +2,7 @@ package org.hghca.vfio;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 
@@ -21,21 +22,38 @@ public final class PciFunctions {
   }
 
   /**
+   * The locator under which the function is known that a locator selects; a scheme that no backend
+   * knows is left as it is.
+   *
+   * @throws VfioException what the backend says
+   */
+  public static Locator resolve(Locator locator) {
+    return provider(locator).map(provider -> provider.resolve(locator)).orElse(locator);
+  }
+
+  /**
    * Takes ownership of a function.
    *
    * @throws VfioException {@code NOT_FOUND} when no backend knows the scheme; else what the backend
    *     says
    */
   public static PciFunction open(Locator locator) {
-    for (PciFunctionProvider provider : ServiceLoader.load(PciFunctionProvider.class)) {
-      if (provider.scheme().equals(locator.scheme())) {
-        return provider.open(locator);
-      }
-    }
-    throw new VfioException(
-        VfioException.Reason.NOT_FOUND,
-        "no backend for locator '%s': known schemes are %s; is the backend's jar on the module path?"
-            .formatted(locator, schemes()));
+    return provider(locator)
+        .orElseThrow(
+            () ->
+                new VfioException(
+                    VfioException.Reason.NOT_FOUND,
+                    "no backend for locator '%s': known schemes are %s; is the backend's jar on the"
+                            .formatted(locator, schemes())
+                        + " module path?"))
+        .open(locator);
+  }
+
+  private static Optional<PciFunctionProvider> provider(Locator locator) {
+    return ServiceLoader.load(PciFunctionProvider.class).stream()
+        .map(ServiceLoader.Provider::get)
+        .filter(provider -> provider.scheme().equals(locator.scheme()))
+        .findFirst();
   }
 
   private static String schemes() {

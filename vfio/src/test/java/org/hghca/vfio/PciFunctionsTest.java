@@ -28,7 +28,13 @@ class PciFunctionsTest {
   void kernelBackendIsAmongThem() {
     assertThatThrownBy(() -> PciFunctions.open(Locator.parse("pci:nonsense")))
         .isInstanceOf(VfioException.class)
-        .hasMessageContaining("no PCI address");
+        .hasMessageContaining("names no PCI function");
+  }
+
+  @Test
+  void locatorThatOnlySelectsIsResolvedByItsBackend() {
+    assertThat(PciFunctions.resolve(Locator.parse("stub:x?y=1"))).hasToString("stub:X?y=1");
+    assertThat(PciFunctions.resolve(Locator.parse("nosuch:x"))).hasToString("nosuch:x");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package org.hghca.vfio;
 
 import java.util.List;
+import java.util.Locale;
 
 /** A backend from outside, found by {@link java.util.ServiceLoader} as any other. */
 public final class StubProvider implements PciFunctionProvider {
@@ -13,6 +14,11 @@ public final class StubProvider implements PciFunctionProvider {
   @Override
   public List<Locator> enumerate() {
     return List.of(Locator.parse("stub:b"), Locator.parse("stub:a"));
+  }
+
+  @Override
+  public Locator resolve(Locator locator) {
+    return new Locator("stub", locator.name().toUpperCase(Locale.ROOT), locator.parameters());
   }
 
   @Override

@@ -3,58 +3,34 @@ package org.hghca.vfio.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** What keeps a function from being opened, step by step, over a tree that looks like sysfs. */
+/** Which functions are found, and what keeps one from being opened, over a made-up machine. */
 class KernelProviderTest {
-  private static final String ADDRESS = "0000:03:00.0";
+  private static final String CARD = "0000:03:00.0";
 
   @TempDir Path root;
-  private Path sysfs;
-  private Path dev;
-  private boolean permitted = true;
+  private FakeMachine machine;
 
   @BeforeEach
-  void emptyTree() throws IOException {
-    sysfs = Files.createDirectories(root.resolve("sys"));
-    dev = Files.createDirectories(root.resolve("dev"));
-    Files.createDirectories(sysfs.resolve("bus/pci/devices"));
-    Files.createDirectories(sysfs.resolve("bus/pci/drivers"));
+  void emptyMachine() {
+    machine = new FakeMachine(root);
+  }
+
+  @AfterEach
+  void forgetIds() {
+    System.clearProperty(KnownIds.PROPERTY);
   }
 
   private KernelProvider provider() {
-    return new KernelProvider(sysfs, dev, node -> permitted);
-  }
-
-  private Path function(String address) throws IOException {
-    Path real = Files.createDirectories(sysfs.resolve("devices/pci0000:00").resolve(address));
-    Files.createSymbolicLink(sysfs.resolve("bus/pci/devices").resolve(address), real);
-    return real;
-  }
-
-  private void bind(Path function, String driver) throws IOException {
-    Path real = Files.createDirectories(sysfs.resolve("bus/pci/drivers").resolve(driver));
-    Files.createSymbolicLink(function.resolve("driver"), real);
-    Files.createSymbolicLink(real.resolve(function.getFileName().toString()), function);
-  }
-
-  private void group(Path function, String number) throws IOException {
-    Path real = Files.createDirectories(sysfs.resolve("kernel/iommu_groups").resolve(number));
-    Files.createSymbolicLink(function.resolve("iommu_group"), real);
-  }
-
-  private void node(String number) throws IOException {
-    Files.createFile(Files.createDirectories(dev.resolve("vfio")).resolve(number));
+    return new KernelProvider(machine);
   }
 
   private void assertRefused(String locator, Reason reason, String... message) {
@@ -68,116 +44,145 @@ class KernelProviderTest {
     assertThat(provider().scheme()).isEqualTo("pci");
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "pci:",
-        "pci:03:00.0",
-        "pci:0000:03:00",
-        "pci:0000:03:00.8",
-        "pci:0000:03:20.0",
-        "pci:../../../etc",
-        "pci:0000:03:00.0/..",
-        "pci:0000:03:00.00",
-        "pci:000g:03:00.0"
-      })
-  void textThatIsNoAddressIsRefused(String locator) {
-    assertRefused(locator, Reason.INVALID, "'" + locator + "'", "pci:0000:03:00.0");
+  @Test
+  void textThatNamesNoFunctionIsRefused() {
+    assertRefused("pci:../../../etc", Reason.INVALID, "'../../../etc'", "0000:03:00.0");
+    assertRefused("pci:", Reason.INVALID, "''", "0000:03:00.0");
   }
 
   @Test
   void cardThatIsNotThereIsNamed() {
-    assertRefused("pci:" + ADDRESS, Reason.NOT_FOUND, "no PCI function at " + ADDRESS, "lspci -D");
+    assertRefused("pci:" + CARD, Reason.NOT_FOUND, "no PCI function at " + CARD, "lspci -Dnn");
   }
 
   @Test
-  void functionWithoutDriverSaysHowToBindIt() throws IOException {
-    function(ADDRESS);
+  void locatorIsResolvedToTheAddressAndKeepsItsParameters() {
+    machine.readyCard(CARD);
+
+    for (String name : new String[] {"03:00.0", "0000:03:00.0", "id=10ee:9038", "class=0207"}) {
+      assertThat(provider().resolve(Locator.parse("pci:" + name + "?as=r1")))
+          .isEqualTo(Locator.parse("pci:0000:03:00.0?as=r1"));
+    }
+  }
+
+  @Test
+  void functionWithoutDriverSaysHowToBindIt() {
+    machine.readyCard("0000:04:00.0").function(CARD, "10ee:9038", "020700").group(18, CARD);
 
     assertRefused(
-        "pci:" + ADDRESS,
+        "pci:" + CARD,
         Reason.BUSY,
-        ADDRESS + " is bound to no driver",
-        "modprobe vfio-pci",
-        "echo vfio-pci > /sys/bus/pci/devices/0000:03:00.0/driver_override",
-        "echo 0000:03:00.0 > /sys/bus/pci/drivers_probe");
-    assertThatThrownBy(() -> provider().open(Locator.parse("pci:" + ADDRESS)))
-        .hasMessageNotContaining("unbind");
+        CARD + " is bound to no driver, not to vfio-pci",
+        "sudo hghca bind 0000:03:00.0");
   }
 
   @Test
-  void functionOfAnotherDriverSaysHowToTakeItAway() throws IOException {
-    bind(function(ADDRESS), "hgrnic");
+  void functionOfAnotherDriverSaysHowToTakeItAway() {
+    machine.readyCard(CARD).driver(CARD, "hgrnic");
 
     assertRefused(
-        "pci:" + ADDRESS,
+        "pci:" + CARD,
         Reason.BUSY,
-        ADDRESS + " is bound to the driver hgrnic",
-        "echo 0000:03:00.0 > /sys/bus/pci/drivers/hgrnic/unbind",
-        "echo 0000:03:00.0 > /sys/bus/pci/drivers_probe");
+        CARD + " is bound to the driver hgrnic",
+        "sudo hghca bind 0000:03:00.0");
   }
 
   @Test
-  void functionWithoutIommuGroupSaysHowToSwitchTheIommuOn() throws IOException {
-    bind(function(ADDRESS), "vfio-pci");
+  void functionWithoutIommuGroupSaysHowToSwitchTheIommuOn() {
+    machine.function(CARD, "10ee:9038", "020700").driver(CARD, "vfio-pci");
 
     assertRefused(
-        "pci:" + ADDRESS,
-        Reason.UNSUPPORTED,
-        ADDRESS + " has no IOMMU group",
-        "intel_iommu=on",
-        "amd_iommu=on");
+        "pci:" + CARD, Reason.UNSUPPORTED, CARD + " has no IOMMU group", "intel_iommu=on", "amd");
   }
 
   @Test
-  void missingNodeIsNamed() throws IOException {
-    Path function = function(ADDRESS);
-    bind(function, "vfio-pci");
-    group(function, "17");
+  void groupThatAnotherDriverHoldsAPartOfIsNamed() {
+    machine
+        .readyCard(CARD)
+        .function("0000:03:00.1", "10ee:9039", "020000")
+        .driver("0000:03:00.1", "xhci_hcd")
+        .group(17, "0000:03:00.1");
 
     assertRefused(
-        "pci:" + ADDRESS,
+        "pci:" + CARD,
+        Reason.BUSY,
+        "IOMMU group 17 of 0000:03:00.0 is not viable: 0000:03:00.1 has the driver xhci_hcd",
+        "sudo hghca bind 0000:03:00.1");
+  }
+
+  @Test
+  void missingNodeIsNamed() {
+    machine.function(CARD, "10ee:9038", "020700").driver(CARD, "vfio-pci").group(17, CARD);
+
+    assertRefused(
+        "pci:" + CARD,
         Reason.NOT_FOUND,
-        dev.resolve("vfio/17") + " does not exist",
+        machine.file("/dev/vfio/vfio") + " does not exist",
         "modprobe vfio-pci");
   }
 
   @Test
-  void nodeWithoutPermissionIsNamedWithTheMend() throws IOException {
-    Path function = function(ADDRESS);
-    bind(function, "vfio-pci");
-    group(function, "17");
-    node("17");
-    permitted = false;
+  void nodeWithoutPermissionIsNamedWithTheMend() {
+    machine.readyCard(CARD).forbid("/dev/vfio/17");
+    Path node = machine.file("/dev/vfio/17");
 
     assertRefused(
-        "pci:" + ADDRESS,
+        "pci:" + CARD,
         Reason.NO_PERMISSION,
-        "no permission to read and write " + dev.resolve("vfio/17"),
-        ADDRESS,
-        "chown " + System.getProperty("user.name") + " " + dev.resolve("vfio/17"));
+        "no permission to read and write " + node,
+        CARD,
+        "sudo chown alice " + node,
+        "tools/udev/60-hghca-vfio.rules");
   }
 
   @Test
-  void functionThatIsReadySaysThatThisVersionCannotOpenIt() throws IOException {
-    Path function = function(ADDRESS);
-    bind(function, "vfio-pci");
-    group(function, "17");
-    node("17");
+  void functionThatIsReadySaysThatThisVersionCannotOpenIt() {
+    machine.readyCard(CARD);
 
-    assertRefused("pci:" + ADDRESS, Reason.UNSUPPORTED, ADDRESS + " is ready", "model:");
+    assertRefused("pci:" + CARD, Reason.UNSUPPORTED, CARD + " is ready", "model:");
   }
 
   @Test
-  void functionsBoundToVfioAreListedInOrder() throws IOException {
-    bind(function("0000:81:00.1"), "vfio-pci");
-    bind(function("0000:03:00.0"), "vfio-pci");
-    bind(function("0000:04:00.0"), "nvme");
-    Files.createFile(sysfs.resolve("bus/pci/drivers/vfio-pci/new_id"));
-    Files.createFile(sysfs.resolve("bus/pci/drivers/vfio-pci/unbind"));
+  void wayThatTheLocatorDoesNotKnowIsRefused() {
+    machine.readyCard(CARD);
+
+    assertRefused(
+        "pci:" + CARD + "?iommu=yes",
+        Reason.INVALID,
+        "iommu=yes: expected auto or iommufd or group or noiommu");
+  }
+
+  @Test
+  void functionsBoundToVfioAreListedInOrder() {
+    machine
+        .readyCard("0000:81:00.1")
+        .readyCard(CARD)
+        .function("0000:04:00.0", "10ee:9038", "020700")
+        .driver("0000:04:00.0", "nvme");
 
     assertThat(provider().enumerate())
         .containsExactly(Locator.parse("pci:0000:03:00.0"), Locator.parse("pci:0000:81:00.1"));
+  }
+
+  @Test
+  void onlyFunctionsWithKnownIdsAreListedWhereTheUserNamesAny() {
+    machine
+        .readyCard(CARD)
+        .function("0000:81:00.0", "10de:2204", "030000")
+        .driver("0000:81:00.0", "vfio-pci");
+    assertThat(provider().enumerate()).hasSize(2);
+
+    System.setProperty(KnownIds.PROPERTY, "1234:4843, 10EE:9038");
+    assertThat(provider().enumerate()).containsExactly(Locator.parse("pci:0000:03:00.0"));
+  }
+
+  @Test
+  void idThatIsNoneIsNamedWithItsProperty() {
+    System.setProperty(KnownIds.PROPERTY, "10ee:9038,10ee");
+
+    assertThatThrownBy(() -> provider().enumerate())
+        .isInstanceOf(VfioException.class)
+        .hasMessageContainingAll("-Dhghca.ids=", "'10ee'", "10ee:9038");
   }
 
   @Test

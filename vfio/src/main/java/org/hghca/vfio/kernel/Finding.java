@@ -1,0 +1,39 @@
+package org.hghca.vfio.kernel;
+
+/**
+ * Something that was looked at on a system.
+ *
+ * @param subject what it is about: an area such as {@code IOMMU}, or a function's address
+ * @param found what is the case
+ * @param why what that means for who wants to use a card; empty when it goes without saying
+ * @param mend the command, or the step, that makes it better; empty when there is nothing to mend
+ */
+public record Finding(Level level, String subject, String found, String why, String mend) {
+
+  /** How bad it is. */
+  public enum Level {
+    /** As it should be. */
+    OK,
+    /** Good to know, and it may matter for some. */
+    NOTE,
+    /** Keeps a card from being used. */
+    PROBLEM
+  }
+
+  static Finding ok(String subject, String found) {
+    return new Finding(Level.OK, subject, found, "", "");
+  }
+
+  static Finding note(String subject, String found, String why, String mend) {
+    return new Finding(Level.NOTE, subject, found, why, mend);
+  }
+
+  static Finding problem(String subject, String found, String why, String mend) {
+    return new Finding(Level.PROBLEM, subject, found, why, mend);
+  }
+
+  /** All of it in one line, as an error message has it. */
+  public String message() {
+    return found + (why.isEmpty() ? "" : ": " + why) + (mend.isEmpty() ? "" : "; mend: " + mend);
+  }
+}

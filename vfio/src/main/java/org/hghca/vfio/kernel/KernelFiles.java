@@ -1,0 +1,65 @@
+package org.hghca.vfio.kernel;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Reading what the kernel shows in files. Any of them may be missing, forbidden, or gone with its
+ * device the next moment, and all of that is the same to who asks: there is nothing to see.
+ */
+final class KernelFiles {
+
+  private KernelFiles() {}
+
+  /** The text of a file without the white space around it. */
+  static Optional<String> text(Path file) {
+    try {
+      return Files.isReadable(file)
+          ? Optional.of(Files.readString(file).strip())
+          : Optional.empty();
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** The lines of a file; empty when there is nothing to see. */
+  static List<String> lines(Path file) {
+    return text(file).map(text -> text.lines().toList()).orElse(List.of());
+  }
+
+  /** The number in a file, decimal, or hexadecimal after 0x. */
+  static Optional<Long> number(Path file) {
+    try {
+      return text(file).map(Long::decode);
+    } catch (NumberFormatException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** The last part of the path that a symbolic link leads to. */
+  static Optional<String> linkName(Path link) {
+    try {
+      return Files.isSymbolicLink(link)
+          ? Optional.of(Files.readSymbolicLink(link).getFileName().toString())
+          : Optional.empty();
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** The names in a directory, sorted. */
+  static List<String> names(Path directory) {
+    if (!Files.isDirectory(directory)) {
+      return List.of();
+    }
+    try (Stream<Path> entries = Files.list(directory)) {
+      return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+}

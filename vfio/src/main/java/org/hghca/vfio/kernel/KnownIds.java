@@ -1,0 +1,43 @@
+package org.hghca.vfio.kernel;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+
+/**
+ * The vendor and device ids of cards. What a real card has stands inside its vendor's PCIe block
+ * and in no document, so the user can name it: {@code -Dhghca.ids=10ee:9038,1234:4843}.
+ */
+public final class KnownIds {
+  /** The system property with the ids, separated by commas. */
+  public static final String PROPERTY = "hghca.ids";
+
+  private static final Pattern ID = Pattern.compile("[0-9a-f]{4}:[0-9a-f]{4}");
+
+  private KnownIds() {}
+
+  /**
+   * The ids that the user has named, each {@code vvvv:dddd} in lower case; empty when none.
+   *
+   * @throws VfioException {@code INVALID} when the property holds something else
+   */
+  static List<String> configured() {
+    return Arrays.stream(System.getProperty(PROPERTY, "").split(","))
+        .map(text -> text.strip().toLowerCase(Locale.ROOT))
+        .filter(text -> !text.isEmpty())
+        .peek(KnownIds::check)
+        .toList();
+  }
+
+  private static void check(String id) {
+    if (!ID.matcher(id).matches()) {
+      throw new VfioException(
+          Reason.INVALID,
+          "-D%s=: '%s' is no id: expected vendor:device, such as 10ee:9038, separated by commas"
+              .formatted(PROPERTY, id));
+    }
+  }
+}

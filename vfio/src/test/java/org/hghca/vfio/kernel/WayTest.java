@@ -1,0 +1,80 @@
+package org.hghca.vfio.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class WayTest {
+  private static final String CARD = "0000:03:00.0";
+
+  @TempDir Path root;
+  private FakeMachine machine;
+
+  @BeforeEach
+  void readyCard() {
+    machine = new FakeMachine(root).readyCard(CARD);
+  }
+
+  private Way choose(String wanted) {
+    return Way.choose(machine, device(), wanted);
+  }
+
+  private PciDevice device() {
+    return new PciBus(machine).find(CARD).orElseThrow();
+  }
+
+  @Test
+  void groupIsTakenWhereTheKernelHasNothingElse() {
+    assertThat(choose(Way.AUTO)).isEqualTo(Way.GROUP);
+    assertThat(Way.GROUP.nodes(machine, device()))
+        .containsExactly(machine.file("/dev/vfio/vfio"), machine.file("/dev/vfio/17"));
+  }
+
+  @Test
+  void iommufdIsTakenWhereTheKernelHasIt() {
+    machine.iommufd(CARD);
+
+    assertThat(choose(Way.AUTO)).isEqualTo(Way.IOMMUFD);
+    assertThat(Way.IOMMUFD.nodes(machine, device()))
+        .containsExactly(machine.file("/dev/iommu"), machine.file("/dev/vfio/devices/vfio3"));
+  }
+
+  @Test
+  void vfioDeviceWithoutNodeIsNoWayIn() {
+    machine.directory(FakeMachine.real(CARD) + "/vfio-dev/vfio3").node("/dev/iommu");
+
+    assertThat(choose(Way.AUTO)).isEqualTo(Way.GROUP);
+  }
+
+  @Test
+  void wayThatThisUserMayGoIsPreferred() {
+    machine.iommufd(CARD).forbid("/dev/iommu");
+    assertThat(choose(Way.AUTO)).isEqualTo(Way.GROUP);
+
+    machine.forbid("/dev/vfio/17");
+    assertThat(choose(Way.AUTO)).isEqualTo(Way.IOMMUFD);
+  }
+
+  @Test
+  void wayThatTheLocatorNamesIsTaken() {
+    machine.iommufd(CARD);
+
+    assertThat(choose("group")).isEqualTo(Way.GROUP);
+    assertThat(choose("iommufd")).isEqualTo(Way.IOMMUFD);
+    assertThat(choose("noiommu")).isEqualTo(Way.NOIOMMU);
+  }
+
+  @Test
+  void noiommuIsTakenForItsGroupOnly() {
+    machine.node("/dev/vfio/noiommu-17");
+    assertThat(choose(Way.AUTO)).isEqualTo(Way.GROUP);
+
+    machine.text("/sys/kernel/iommu_groups/17/name", "vfio-noiommu\n");
+    assertThat(choose(Way.AUTO)).isEqualTo(Way.NOIOMMU);
+    assertThat(Way.NOIOMMU.nodes(machine, device()))
+        .containsExactly(machine.file("/dev/vfio/vfio"), machine.file("/dev/vfio/noiommu-17"));
+  }
+}
