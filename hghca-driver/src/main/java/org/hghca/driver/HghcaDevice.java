@@ -35,7 +35,7 @@ final class HghcaDevice {
   private final Retirement retirement;
   private final Runnable takeDown;
   private final Registrar registrar;
-  private final BufferPool buffers = new BufferPool();
+  private final BufferPool buffers;
   private final Neighbors neighbors = new Neighbors();
   private final QpTable queuePairs;
 
@@ -85,6 +85,7 @@ final class HghcaDevice {
     this.uars = uars;
     this.retirement = retirement;
     this.takeDown = takeDown;
+    this.buffers = new BufferPool(function.memory());
     this.registrar =
         new Registrar(
             commands,

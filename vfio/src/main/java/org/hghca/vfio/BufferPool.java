@@ -2,33 +2,28 @@ package org.hghca.vfio;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.Optional;
+import org.hghca.vfio.dma.PagePool;
 
 /**
  * Page-aligned memory for application data. Each buffer is a segment with a lifetime of its own, so
  * that touching it after its end throws instead of reaching what somebody else was given since. The
- * memory itself is kept and used again, for what needs about as much: sizes are rounded up to a
- * power of two pages, and above 2 MiB by a quarter at most, to whole huge pages. Memory of 2 MiB
- * and more is in huge pages where the system has them. Thread-safe.
+ * memory itself is kept and used again, for what needs about as much. Thread-safe.
  */
 public final class BufferPool implements AutoCloseable {
   private final Arena arena;
-  private final HugePages hugePages;
-  private final Map<Long, ArrayDeque<MemorySegment>> free = new HashMap<>();
+  private final PagePool pages;
   private int lent;
   private boolean closed;
 
-  public BufferPool() {
-    this(Arena.ofShared(), new HugePages());
+  /** A pool of memory that a device shares, such as {@link PciFunction#memory} gives. */
+  public BufferPool(MemorySource source) {
+    this(Arena.ofShared(), source);
   }
 
   /** A pool of an arena that the pool closes. */
-  BufferPool(Arena arena, HugePages hugePages) {
+  BufferPool(Arena arena, MemorySource source) {
     this.arena = arena;
-    this.hugePages = hugePages;
+    this.pages = new PagePool(source, arena);
   }
 
   /**
@@ -102,29 +97,9 @@ public final class BufferPool implements AutoCloseable {
       throw new VfioException(
           VfioException.Reason.INVALID, "cannot allocate %d bytes".formatted(bytes));
     }
-    long size = slabSize(bytes);
-    ArrayDeque<MemorySegment> left = free.get(size);
-    MemorySegment slab =
-        left != null && !left.isEmpty() ? left.removeLast().fill((byte) 0) : fresh(bytes, size);
+    MemorySegment slab = pages.take(bytes);
     lent++;
     return new Buffer(this, slab, bytes);
-  }
-
-  /** How much is taken for some bytes; not positive when there is no so much. */
-  private static long slabSize(long bytes) {
-    long pages = PagePool.wholePages(bytes);
-    long power = Long.highestOneBit(pages - 1) << 1;
-    if (power <= HugePages.SIZE) {
-      return Math.max(pages, power);
-    }
-    long step = Math.max(HugePages.SIZE, power / 8);
-    return pages + step - 1 & -step;
-  }
-
-  private MemorySegment fresh(long bytes, long size) {
-    Optional<MemorySegment> huge =
-        size >= HugePages.SIZE ? hugePages.allocate(arena, size) : Optional.empty();
-    return huge.orElseGet(() -> PagePool.fresh(arena, bytes, size));
   }
 
   private synchronized void giveBack(MemorySegment slab) {
@@ -132,7 +107,7 @@ public final class BufferPool implements AutoCloseable {
     if (closed) {
       closeArena();
     } else {
-      free.computeIfAbsent(slab.byteSize(), size -> new ArrayDeque<>()).addLast(slab);
+      pages.giveBack(slab);
     }
   }
 

@@ -1,12 +1,13 @@
 package org.hghca.vfio;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.dma.AddressSpace;
+import org.hghca.vfio.dma.DeviceMemory;
+import org.hghca.vfio.dma.IovaAllocator;
+import org.hghca.vfio.dma.IovaRange;
 
 /**
  * Joins the two halves of the seam inside one process: the host half of a function whose device
@@ -20,16 +21,16 @@ public final class InProcessFunction implements PciFunction {
   private final EmulatedFunction device;
   private final InProcessInterrupts interrupts;
   private final Iommu iommu = new Iommu();
-  private final IovaAllocator addresses = new IovaAllocator(IovaAllocator.LOWEST, 1L << 48);
-  private final Arena arena = Arena.ofShared();
-  private final PagePool pages = new PagePool(arena);
-  private final Set<DmaMapping> mappings = ConcurrentHashMap.newKeySet();
+  private final IovaAllocator addresses =
+      new IovaAllocator(List.of(new IovaRange(0, (1L << 48) - 1)));
+  private final DeviceMemory memory;
   private boolean closed;
 
   private InProcessFunction(Locator locator, EmulatedFunction device) {
     this.locator = locator;
     this.device = device;
     this.interrupts = new InProcessInterrupts(device.interruptVectors());
+    this.memory = new DeviceMemory(locator, new Space(), memory());
   }
 
   /** Plugs a device in and returns the host's view of it. The function closes the device. */
@@ -96,42 +97,41 @@ public final class InProcessFunction implements PciFunction {
 
   @Override
   public DmaMapping allocate(long bytes) {
-    if (bytes <= 0) {
-      throw new VfioException(Reason.INVALID, "cannot allocate %d bytes".formatted(bytes));
-    }
-    MemorySegment slab;
-    synchronized (this) {
-      checkOpen();
-      slab = pages.take(bytes);
-    }
-    MemorySegment memory = slab.asSlice(0, PagePool.wholePages(bytes));
-    return insert(memory, DmaAccess.READ_WRITE, () -> pages.giveBack(slab));
+    checkOpen();
+    return memory.allocate(bytes);
   }
 
   @Override
-  public DmaMapping map(MemorySegment memory, DmaAccess access) {
-    checkMappable(memory, access);
-    return insert(memory, access, () -> {});
+  public DmaMapping map(MemorySegment segment, DmaAccess access) {
+    checkOpen();
+    return memory.map(segment, access);
   }
 
-  private void checkMappable(MemorySegment memory, DmaAccess access) {
-    if (!memory.isNative()) {
-      throw new VfioException(
-          Reason.INVALID,
-          "heap memory cannot be mapped for a device: allocate it from an Arena, or from the"
-              + " protection domain");
+  /** The device reaches segments, byte by byte, and nothing else of their pages. */
+  private final class Space implements AddressSpace {
+    @Override
+    public Pin pin(MemorySegment segment, DmaAccess access) {
+      checkConfinement(segment);
+      long inPage = segment.address() & DmaMapping.PAGE_SIZE - 1;
+      long base = addresses.allocate(inPage + segment.byteSize());
+      long iova = base + inPage;
+      iommu.map(iova, segment, access);
+      return new Pin() {
+        @Override
+        public long iova(long offset) {
+          return iova + offset;
+        }
+
+        @Override
+        public void release() {
+          iommu.unmap(iova);
+          addresses.free(base);
+        }
+      };
     }
-    if (memory.byteSize() == 0) {
-      throw new VfioException(Reason.INVALID, "a segment of 0 bytes cannot be mapped for a device");
-    }
-    if (!memory.scope().isAlive()) {
-      throw new VfioException(
-          Reason.INVALID, "memory of a closed arena cannot be mapped for a device");
-    }
-    if (access.writable() && memory.isReadOnly()) {
-      throw new VfioException(
-          Reason.INVALID, "a read-only segment cannot be mapped for a device that is to write it");
-    }
+  }
+
+  private void checkConfinement(MemorySegment memory) {
     Thread here = Thread.currentThread();
     boolean confined = !memory.isAccessibleBy(STRANGER);
     if (confined && !(device.isInline() && memory.isAccessibleBy(here))) {
@@ -146,21 +146,6 @@ public final class InProcessFunction implements PciFunction {
                       device.isInline() ? "the calling thread" : "its own thread")
               + " use Arena.ofShared(), Arena.ofAuto() or the protection domain's memory");
     }
-  }
-
-  private DmaMapping insert(MemorySegment memory, DmaAccess access, Runnable release) {
-    long inPage = memory.address() & DmaMapping.PAGE_SIZE - 1;
-    long base = addresses.allocate(inPage + memory.byteSize());
-    Mapping mapping = new Mapping(memory, access, base, base + inPage, release);
-    synchronized (this) {
-      if (closed) {
-        addresses.free(base);
-        throw closedException();
-      }
-      iommu.map(mapping.iova, memory, access);
-      mappings.add(mapping);
-    }
-    return mapping;
   }
 
   @Override
@@ -195,7 +180,7 @@ public final class InProcessFunction implements PciFunction {
 
   /** How many mappings are left, for those who check that nothing leaks. */
   public int mappings() {
-    return mappings.size();
+    return memory.mappings();
   }
 
   @Override
@@ -207,62 +192,12 @@ public final class InProcessFunction implements PciFunction {
       closed = true;
     }
     device.close();
-    synchronized (this) {
-      iommu.clear();
-      mappings.clear();
-    }
-    arena.close();
+    memory.close();
   }
 
   private synchronized void checkOpen() {
     if (closed) {
-      throw closedException();
-    }
-  }
-
-  private VfioException closedException() {
-    return new VfioException(Reason.CLOSED, "%s is closed".formatted(locator));
-  }
-
-  private final class Mapping implements DmaMapping {
-    private final MemorySegment memory;
-    private final DmaAccess access;
-    private final long base;
-    private final long iova;
-    private final Runnable release;
-
-    Mapping(MemorySegment memory, DmaAccess access, long base, long iova, Runnable release) {
-      this.memory = memory;
-      this.access = access;
-      this.base = base;
-      this.iova = iova;
-      this.release = release;
-    }
-
-    @Override
-    public MemorySegment segment() {
-      return memory;
-    }
-
-    @Override
-    public long iova(long offset) {
-      return iova + Objects.checkIndex(offset, memory.byteSize());
-    }
-
-    @Override
-    public DmaAccess access() {
-      return access;
-    }
-
-    @Override
-    public void close() {
-      synchronized (InProcessFunction.this) {
-        if (mappings.remove(this)) {
-          iommu.unmap(iova);
-          addresses.free(base);
-          release.run();
-        }
-      }
+      throw new VfioException(Reason.CLOSED, "%s is closed".formatted(locator));
     }
   }
 

@@ -55,11 +55,6 @@ final class Iommu {
     Arrays.fill(cache, null);
   }
 
-  synchronized void clear() {
-    ranges = new Range[0];
-    Arrays.fill(cache, null);
-  }
-
   synchronized boolean read(long iova, MemorySegment destination, long offset, long length) {
     if (length == 0) {
       return true;

@@ -7,8 +7,8 @@ import java.util.List;
  * A PCI function that this process owns: what a driver sees of its device. Thread-safe.
  *
  * <p>Closing stops the function's DMA, takes back every mapping that is left and gives the function
- * back; it is idempotent. Afterwards {@link #locator}, {@link #canReset}, {@link #dmaFaults} and
- * {@link #dmaFaultCount} still answer, and every other call throws {@code CLOSED}.
+ * back; it is idempotent. Afterwards {@link #locator}, {@link #canReset}, {@link #memory}, {@link
+ * #dmaFaults} and {@link #dmaFaultCount} still answer, and every other call throws {@code CLOSED}.
  */
 public interface PciFunction extends AutoCloseable {
 
@@ -42,6 +42,14 @@ public interface PciFunction extends AutoCloseable {
    *     written; {@code NO_MEMORY} when a limit is hit
    */
   DmaMapping map(MemorySegment memory, DmaAccess access);
+
+  /**
+   * Where memory comes from that this function reaches best once it is mapped. What it gives is no
+   * part of the function: it lives as long as its arena.
+   */
+  default MemorySource memory() {
+    return MemorySource.ANONYMOUS;
+  }
 
   Interrupts interrupts();
 

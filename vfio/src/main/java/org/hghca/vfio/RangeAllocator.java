@@ -36,7 +36,20 @@ public final class RangeAllocator {
    * @return its first number; empty when no free range is long enough
    * @throws IllegalArgumentException when the length is not positive
    */
-  public synchronized OptionalLong allocate(long length) {
+  public OptionalLong allocate(long length) {
+    return allocate(length, granule, 0);
+  }
+
+  /**
+   * Takes a range whose first number leaves a certain remainder.
+   *
+   * @param length at least 1; rounded up to whole granules
+   * @param modulus a power of two, at least the granule
+   * @param congruent a multiple of the granule that leaves the same remainder
+   * @return its first number; empty when no free range is long enough
+   * @throws IllegalArgumentException when the length is not positive
+   */
+  public synchronized OptionalLong allocate(long length, long modulus, long congruent) {
     if (length <= 0) {
       throw new IllegalArgumentException("length " + length);
     }
@@ -45,12 +58,16 @@ public final class RangeAllocator {
       return OptionalLong.empty(); // Rounded up it is longer than all numbers.
     }
     for (Map.Entry<Long, Long> range : free.entrySet()) {
-      if (range.getValue() >= size) {
-        long start = range.getKey();
-        long rest = range.getValue() - size;
-        free.remove(start);
-        if (rest > 0) {
-          free.put(start + size, rest);
+      long before = congruent - range.getKey() & modulus - 1;
+      long after = range.getValue() - before - size;
+      if (after >= 0) {
+        long start = range.getKey() + before;
+        free.remove(range.getKey());
+        if (before > 0) {
+          free.put(range.getKey(), before);
+        }
+        if (after > 0) {
+          free.put(start + size, after);
         }
         used.put(start, size);
         return OptionalLong.of(start);

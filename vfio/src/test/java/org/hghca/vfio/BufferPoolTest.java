@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class BufferPoolTest {
-  private final BufferPool pool = new BufferPool();
+  private final BufferPool pool = new BufferPool(MemorySource.ANONYMOUS);
 
   @AfterEach
   void close() {
@@ -133,7 +133,7 @@ class BufferPoolTest {
   @Test
   void memoryOfAClosedPoolGoesBackWithTheLastBuffer() {
     Arena arena = Arena.ofShared();
-    BufferPool other = new BufferPool(arena, new HugePages());
+    BufferPool other = new BufferPool(arena, MemorySource.ANONYMOUS);
     Buffer first = other.allocate(64);
     Buffer last = other.allocate(64);
 
@@ -148,7 +148,7 @@ class BufferPoolTest {
   @Test
   void memoryOfAClosedPoolWithoutBuffersGoesBackAtOnce() {
     Arena arena = Arena.ofShared();
-    BufferPool other = new BufferPool(arena, new HugePages());
+    BufferPool other = new BufferPool(arena, MemorySource.ANONYMOUS);
     other.allocate(64).close();
 
     other.close();

@@ -9,6 +9,7 @@ import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
@@ -108,6 +109,11 @@ final class TappedFunction implements PciFunction {
   @Override
   public DmaMapping map(MemorySegment memory, DmaAccess access) {
     return function.map(memory, access);
+  }
+
+  @Override
+  public MemorySource memory() {
+    return function.memory();
   }
 
   @Override

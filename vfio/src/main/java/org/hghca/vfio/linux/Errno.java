@@ -16,6 +16,7 @@ public enum Errno {
   EEXIST(17, "exists already"),
   ENODEV(19, "no such device"),
   EINVAL(22, "invalid argument"),
+  ENFILE(23, "too many open files of all processes"),
   EMFILE(24, "too many open files"),
   ENOTTY(25, "no such ioctl"),
   ENOSPC(28, "no space left"),

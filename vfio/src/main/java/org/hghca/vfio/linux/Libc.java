@@ -48,6 +48,8 @@ public interface Libc {
 
   int ftruncate(int descriptor, long length);
 
+  int fallocate(int descriptor, int mode, long offset, long length);
+
   long lseek(int descriptor, long offset, int whence);
 
   int fcntl(int descriptor, int command, long argument);

@@ -140,6 +140,11 @@ public final class Linux implements SystemCalls {
   }
 
   @Override
+  public int fallocate(int descriptor, int mode, long offset, long length) {
+    return answer(libc.fallocate(descriptor, mode, offset, length));
+  }
+
+  @Override
   public long lseek(int descriptor, long offset, int whence) {
     return answer(libc.lseek(descriptor, offset, whence));
   }

@@ -70,6 +70,8 @@ public interface SystemCalls {
 
   int ftruncate(int descriptor, long length);
 
+  int fallocate(int descriptor, int mode, long offset, long length);
+
   /** {@code lseek}, which tells the size of a file when it goes to its end. */
   long lseek(int descriptor, long offset, int whence);
 

@@ -1,4 +1,4 @@
-package org.hghca.vfio;
+package org.hghca.vfio.dma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -14,6 +14,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,9 +22,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class IovaAllocatorTest {
 
+  private static IovaAllocator space(long first, long end) {
+    return new IovaAllocator(List.of(new IovaRange(first, end - 1)));
+  }
+
   @Test
   void nothingBelow64KiBIsHandedOut() {
-    IovaAllocator addresses = new IovaAllocator(0, 1L << 32);
+    IovaAllocator addresses = space(0, 1L << 32);
 
     assertThat(addresses.allocate(1)).isEqualTo(0x1_0000);
     assertThat(addresses.allocate(1)).isEqualTo(0x1_1000);
@@ -31,7 +36,7 @@ class IovaAllocatorTest {
 
   @Test
   void boundsAreRoundedInwardToPages() {
-    IovaAllocator addresses = new IovaAllocator(0x10_0001, 0x10_3fff);
+    IovaAllocator addresses = space(0x10_0001, 0x10_3fff);
 
     assertThat(addresses.allocate(1)).isEqualTo(0x10_1000);
     assertThat(addresses.allocate(1)).isEqualTo(0x10_2000);
@@ -41,7 +46,7 @@ class IovaAllocatorTest {
   @ParameterizedTest
   @ValueSource(longs = {1, 4095, 4096})
   void upToAPageTakesAPage(long bytes) {
-    IovaAllocator addresses = new IovaAllocator(0x10_0000, 0x20_0000);
+    IovaAllocator addresses = space(0x10_0000, 0x20_0000);
 
     assertThat(addresses.allocate(bytes)).isEqualTo(0x10_0000);
     assertThat(addresses.allocate(1)).isEqualTo(0x10_1000);
@@ -49,7 +54,7 @@ class IovaAllocatorTest {
 
   @Test
   void oneByteMoreThanAPageTakesTwo() {
-    IovaAllocator addresses = new IovaAllocator(0x10_0000, 0x20_0000);
+    IovaAllocator addresses = space(0x10_0000, 0x20_0000);
 
     addresses.allocate(4097);
 
@@ -58,7 +63,7 @@ class IovaAllocatorTest {
 
   @Test
   void addressesBeyond32BitsAreUsed() {
-    IovaAllocator addresses = new IovaAllocator(0x10_0000, 1L << 48);
+    IovaAllocator addresses = space(0x10_0000, 1L << 48);
 
     assertThat(addresses.allocate(1L << 40)).isEqualTo(0x10_0000);
     assertThat(addresses.allocate(1)).isEqualTo((1L << 40) + 0x10_0000);
@@ -66,7 +71,7 @@ class IovaAllocatorTest {
 
   @Test
   void freedRangeIsTheNextHandedOut() {
-    IovaAllocator addresses = new IovaAllocator(0x10_0000, 0x20_0000);
+    IovaAllocator addresses = space(0x10_0000, 0x20_0000);
     long first = addresses.allocate(0x1000);
     addresses.allocate(0x1000);
 
@@ -79,7 +84,7 @@ class IovaAllocatorTest {
   @Test
   void neighboursThatAreFreedJoin() {
     // Freed in the order middle, left, right: joins upward, then on both sides.
-    IovaAllocator addresses = new IovaAllocator(0x10_0000, 0x10_3000);
+    IovaAllocator addresses = space(0x10_0000, 0x10_3000);
     long left = addresses.allocate(0x1000);
     long middle = addresses.allocate(0x1000);
     long right = addresses.allocate(0x1000);
@@ -94,7 +99,7 @@ class IovaAllocatorTest {
 
   @Test
   void exhaustionSaysWhatWasAskedAndHowManyAreInUse() {
-    IovaAllocator addresses = new IovaAllocator(0x10_0000, 0x10_2000);
+    IovaAllocator addresses = space(0x10_0000, 0x10_2000);
     long first = addresses.allocate(0x1000);
 
     assertThatThrownBy(() -> addresses.allocate(0x2000))
@@ -107,7 +112,7 @@ class IovaAllocatorTest {
 
   @Test
   void lengthThatCannotBeRoundedUpIsExhaustionToo() {
-    IovaAllocator addresses = new IovaAllocator(0, 1L << 48);
+    IovaAllocator addresses = space(0, 1L << 48);
 
     assertThatThrownBy(() -> addresses.allocate(Long.MAX_VALUE))
         .isInstanceOfSatisfying(
@@ -117,7 +122,7 @@ class IovaAllocatorTest {
   @ParameterizedTest
   @ValueSource(longs = {0, -1, Long.MIN_VALUE})
   void lengthMustBePositive(long bytes) {
-    IovaAllocator addresses = new IovaAllocator(0, 1L << 48);
+    IovaAllocator addresses = space(0, 1L << 48);
 
     assertThatThrownBy(() -> addresses.allocate(bytes))
         .isInstanceOf(IllegalArgumentException.class);
@@ -126,7 +131,7 @@ class IovaAllocatorTest {
 
   @Test
   void onlyWhatIsInUseCanBeFreed() {
-    IovaAllocator addresses = new IovaAllocator(0x10_0000, 0x20_0000);
+    IovaAllocator addresses = space(0x10_0000, 0x20_0000);
     long start = addresses.allocate(0x2000);
 
     assertThatThrownBy(() -> addresses.free(start + 0x1000))
@@ -142,7 +147,7 @@ class IovaAllocatorTest {
     Random random = new Random(seed);
     long first = 0x10_0000;
     long end = first + 256 * 0x1000;
-    IovaAllocator addresses = new IovaAllocator(first, end);
+    IovaAllocator addresses = space(first, end);
     TreeMap<Long, Long> model = new TreeMap<>();
     for (int step = 0; step < 5_000; step++) {
       String where = "seed %d step %d".formatted(seed, step);
@@ -186,7 +191,7 @@ class IovaAllocatorTest {
   void threadsNeverGetTheSameRange() throws Exception {
     int threads = 4;
     int perThread = 5_000;
-    IovaAllocator addresses = new IovaAllocator(0, 1L << 40);
+    IovaAllocator addresses = space(0, 1L << 40);
     CyclicBarrier start = new CyclicBarrier(threads);
     Callable<List<Long>> work =
         () -> {

@@ -1,0 +1,39 @@
+package org.hghca.vfio;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.hghca.vfio.dma.PagePool;
+
+/** Where the memory comes from that a program and a device share. Thread-safe. */
+@FunctionalInterface
+public interface MemorySource {
+
+  /** The size of a huge page in bytes: memory that is a multiple may be in huge pages. */
+  long HUGE_PAGE = 2 << 20;
+
+  /** Memory of this process alone, which a device in the same process reaches. */
+  MemorySource ANONYMOUS =
+      (arena, bytes) -> {
+        try {
+          return arena.allocate(bytes, DmaMapping.PAGE_SIZE);
+        } catch (OutOfMemoryError e) {
+          throw PagePool.exhausted(bytes, e);
+        }
+      };
+
+  /**
+   * Allocates zeroed, page-aligned memory that lives as long as an arena.
+   *
+   * @param bytes a positive multiple of the page size
+   * @throws VfioException {@code NO_MEMORY}, naming the limit that was hit
+   */
+  MemorySegment allocate(Arena arena, long bytes);
+
+  /**
+   * The least that is worth asking for at once, in bytes: where a piece of memory costs the system
+   * more than its pages, pools ask for more and divide it.
+   */
+  default long grain() {
+    return DmaMapping.PAGE_SIZE;
+  }
+}

@@ -1,0 +1,198 @@
+package org.hghca.vfio.dma;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.MemorySource;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The memory that one function reaches: what it was given and what it allocated. Several functions
+ * may share an address space; each has its own of these. Thread-safe.
+ *
+ * <p>Closing takes back every mapping that is left and frees what was allocated; it is idempotent.
+ */
+public final class DeviceMemory implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DeviceMemory.class);
+
+  private final Locator locator;
+  private final AddressSpace space;
+  private final Arena arena = Arena.ofShared();
+  private final PagePool pages;
+  private final Set<Mapping> mappings = ConcurrentHashMap.newKeySet();
+
+  /** Held shared while mappings come and go, and alone by the close that ends them all. */
+  private final ReadWriteLock life = new ReentrantReadWriteLock();
+
+  private boolean closed;
+
+  /**
+   * The memory of a function.
+   *
+   * @param locator names the function in messages
+   * @param source what {@link #allocate} gives
+   */
+  public DeviceMemory(Locator locator, AddressSpace space, MemorySource source) {
+    this.locator = locator;
+    this.space = space;
+    this.pages = new PagePool(source, arena);
+  }
+
+  /** As {@link org.hghca.vfio.PciFunction#allocate}. */
+  public DmaMapping allocate(long bytes) {
+    if (bytes <= 0) {
+      throw new VfioException(Reason.INVALID, "cannot allocate %d bytes".formatted(bytes));
+    }
+    life.readLock().lock();
+    try {
+      checkOpen();
+      MemorySegment slab;
+      synchronized (pages) {
+        slab = pages.take(bytes);
+      }
+      try {
+        MemorySegment memory = slab.asSlice(0, PagePool.wholePages(bytes));
+        return pin(memory, DmaAccess.READ_WRITE, slab);
+      } catch (RuntimeException e) {
+        giveBack(slab);
+        throw e;
+      }
+    } finally {
+      life.readLock().unlock();
+    }
+  }
+
+  /** As {@link org.hghca.vfio.PciFunction#map}. */
+  public DmaMapping map(MemorySegment memory, DmaAccess access) {
+    checkMappable(memory, access);
+    life.readLock().lock();
+    try {
+      checkOpen();
+      return pin(memory, access, null);
+    } finally {
+      life.readLock().unlock();
+    }
+  }
+
+  private static void checkMappable(MemorySegment memory, DmaAccess access) {
+    if (!memory.isNative()) {
+      throw new VfioException(
+          Reason.INVALID,
+          "heap memory cannot be mapped for a device: allocate it from an Arena, or from the"
+              + " protection domain");
+    }
+    if (memory.byteSize() == 0) {
+      throw new VfioException(Reason.INVALID, "a segment of 0 bytes cannot be mapped for a device");
+    }
+    if (!memory.scope().isAlive()) {
+      throw new VfioException(
+          Reason.INVALID, "memory of a closed arena cannot be mapped for a device");
+    }
+    if (access.writable() && memory.isReadOnly()) {
+      throw new VfioException(
+          Reason.INVALID, "a read-only segment cannot be mapped for a device that is to write it");
+    }
+  }
+
+  private Mapping pin(MemorySegment memory, DmaAccess access, MemorySegment slab) {
+    Mapping mapping = new Mapping(memory, access, space.pin(memory, access), slab);
+    mappings.add(mapping);
+    return mapping;
+  }
+
+  private void giveBack(MemorySegment slab) {
+    synchronized (pages) {
+      pages.giveBack(slab);
+    }
+  }
+
+  /** How many mappings are left. */
+  public int mappings() {
+    return mappings.size();
+  }
+
+  @Override
+  public void close() {
+    life.writeLock().lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      for (Mapping mapping : mappings) {
+        try {
+          mapping.pin.release();
+        } catch (RuntimeException e) {
+          LOG.warn("{}: memory was not taken back from the device", locator, e);
+        }
+      }
+      mappings.clear();
+      arena.close();
+    } finally {
+      life.writeLock().unlock();
+    }
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new VfioException(Reason.CLOSED, "%s is closed".formatted(locator));
+    }
+  }
+
+  private final class Mapping implements DmaMapping {
+    private final MemorySegment memory;
+    private final DmaAccess access;
+    private final AddressSpace.Pin pin;
+
+    /** What goes back to the pool, or null. */
+    private final MemorySegment slab;
+
+    Mapping(MemorySegment memory, DmaAccess access, AddressSpace.Pin pin, MemorySegment slab) {
+      this.memory = memory;
+      this.access = access;
+      this.pin = pin;
+      this.slab = slab;
+    }
+
+    @Override
+    public MemorySegment segment() {
+      return memory;
+    }
+
+    @Override
+    public long iova(long offset) {
+      return pin.iova(Objects.checkIndex(offset, memory.byteSize()));
+    }
+
+    @Override
+    public DmaAccess access() {
+      return access;
+    }
+
+    /** Synchronised so that a second close, too, returns after the device's last access. */
+    @Override
+    public synchronized void close() {
+      life.readLock().lock();
+      try {
+        if (mappings.remove(this)) {
+          pin.release();
+          if (slab != null) {
+            giveBack(slab);
+          }
+        }
+      } finally {
+        life.readLock().unlock();
+      }
+    }
+  }
+}

@@ -1,0 +1,163 @@
+package org.hghca.vfio.dma;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.MemorySource;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+
+/**
+ * The host's books of an I/O page table that somebody else keeps: which addresses are in use, and
+ * for what memory. Memory is rounded outward to pages. Where the table pins pages, what lies inside
+ * memory that is mapped with enough access shares that mapping: pages are pinned once. Thread-safe.
+ */
+public final class DmaSpace implements AddressSpace {
+  /** A thread that never runs: memory that it may touch is not confined. */
+  private static final Thread STRANGER = Thread.ofPlatform().unstarted(() -> {});
+
+  private static final long PAGE = DmaMapping.PAGE_SIZE;
+
+  private final DmaBackend backend;
+  private final IovaAllocator addresses;
+
+  // What new memory may share: of memory that lies inside other memory only the outer, so that
+  // ends ascend as starts do, and the last that starts at or below an address reaches farthest.
+  private final NavigableMap<Long, Range> readable = new TreeMap<>();
+  private final NavigableMap<Long, Range> writable = new TreeMap<>();
+
+  public DmaSpace(DmaBackend backend) {
+    this.backend = backend;
+    this.addresses = new IovaAllocator(backend.ranges());
+  }
+
+  /** Pages that the device reaches, by one or more pins. */
+  private static final class Range {
+    final long start;
+    final long end;
+    final long iova;
+    final DmaAccess access;
+
+    /**
+     * Of the memory for which the pages were mapped. While it lives they are what the device has;
+     * afterwards other memory may stand at these addresses.
+     */
+    final MemorySegment.Scope scope;
+
+    int pins = 1;
+
+    Range(long start, long end, long iova, DmaAccess access, MemorySegment.Scope scope) {
+      this.start = start;
+      this.end = end;
+      this.iova = iova;
+      this.access = access;
+      this.scope = scope;
+    }
+  }
+
+  private final class RangePin implements Pin {
+    private final Range range;
+    private final long iova;
+
+    RangePin(Range range, MemorySegment memory) {
+      this.range = range;
+      this.iova = range.iova + memory.address() - range.start;
+    }
+
+    @Override
+    public long iova(long offset) {
+      return iova + offset;
+    }
+
+    @Override
+    public void release() {
+      unpin(range);
+    }
+  }
+
+  @Override
+  public Pin pin(MemorySegment memory, DmaAccess access) {
+    boolean pinsPages = backend.pinsPages();
+    if (!pinsPages && !memory.isAccessibleBy(STRANGER)) {
+      throw new VfioException(
+          Reason.INVALID,
+          "memory confined to a thread cannot be mapped: a thread of its own serves this device's"
+              + " accesses; use Arena.ofShared(), Arena.ofAuto() or the protection domain's"
+              + " memory");
+    }
+    long start = memory.address() & -PAGE;
+    long end = PagePool.wholePages(memory.address() + memory.byteSize());
+    if (start < 0 || end <= start) {
+      throw new VfioException(
+          Reason.INVALID,
+          "there is no memory of %d bytes at 0x%x".formatted(memory.byteSize(), memory.address()));
+    }
+    synchronized (this) {
+      Range range = pinsPages ? shared(start, end, access) : null;
+      if (range != null) {
+        range.pins++;
+      } else {
+        range = map(memory, start, end, access);
+        if (pinsPages) {
+          offer(range);
+        }
+      }
+      return new RangePin(range, memory);
+    }
+  }
+
+  private Range shared(long start, long end, DmaAccess access) {
+    Range range = covering(writable, start, end);
+    return range == null && !access.writable() ? covering(readable, start, end) : range;
+  }
+
+  private static Range covering(NavigableMap<Long, Range> ranges, long start, long end) {
+    Map.Entry<Long, Range> below = ranges.floorEntry(start);
+    while (below != null && below.getValue().end >= end) {
+      if (below.getValue().scope.isAlive()) {
+        return below.getValue();
+      }
+      ranges.remove(below.getKey());
+      below = ranges.floorEntry(start);
+    }
+    return null;
+  }
+
+  private Range map(MemorySegment memory, long start, long end, DmaAccess access) {
+    long bytes = end - start;
+    // The table can use its large pages only where both addresses end alike.
+    long iova =
+        bytes >= MemorySource.HUGE_PAGE
+            ? addresses.allocate(bytes, MemorySource.HUGE_PAGE, start)
+            : addresses.allocate(bytes);
+    try {
+      backend.map(memory, start, bytes, iova, access);
+    } catch (RuntimeException e) {
+      addresses.free(iova);
+      throw e;
+    }
+    return new Range(start, end, iova, access, memory.scope());
+  }
+
+  private void offer(Range range) {
+    NavigableMap<Long, Range> ranges = rangesFor(range.access);
+    ranges.subMap(range.start, range.end).values().removeIf(inner -> inner.end <= range.end);
+    ranges.put(range.start, range);
+  }
+
+  private NavigableMap<Long, Range> rangesFor(DmaAccess access) {
+    return access.writable() ? writable : readable;
+  }
+
+  private synchronized void unpin(Range range) {
+    if (--range.pins > 0) {
+      return;
+    }
+    rangesFor(range.access).remove(range.start, range);
+    backend.unmap(range.iova, range.end - range.start);
+    addresses.free(range.iova); // Not when that failed: the device may still reach the memory.
+  }
+}

@@ -1,0 +1,102 @@
+package org.hghca.vfio.dma;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.RangeAllocator;
+import org.hghca.vfio.VfioException;
+
+/**
+ * Hands out ranges of a 64-bit I/O address space: page-aligned, never below 64 KiB, freed ranges
+ * used again, lowest address first. Thread-safe.
+ */
+public final class IovaAllocator {
+
+  /** Addresses below are never used: cards are known to send stray DMA to the first pages. */
+  static final long LOWEST = 0x1_0000;
+
+  private static final long PAGE = DmaMapping.PAGE_SIZE;
+
+  /** Addresses beyond are left out: the last page of what a signed number holds. */
+  private static final long END = Long.MAX_VALUE & -PAGE;
+
+  /** One for each usable range, ascending. */
+  private final List<RangeAllocator> ranges = new ArrayList<>();
+
+  /** The first address of each, to find what an address belongs to. */
+  private final List<Long> firsts = new ArrayList<>();
+
+  /**
+   * An allocator over some ranges, which do not overlap.
+   *
+   * @param usable ascending; parts of pages, and what lies below 64 KiB or close to 2^63 and
+   *     beyond, are left out
+   */
+  public IovaAllocator(List<IovaRange> usable) {
+    for (IovaRange range : usable) {
+      if (Long.compareUnsigned(range.first(), END) >= 0) {
+        break;
+      }
+      long first = Math.max(LOWEST, PagePool.wholePages(range.first()));
+      long end = Long.compareUnsigned(range.last(), END) < 0 ? range.last() + 1 & -PAGE : END;
+      if (first < end) {
+        ranges.add(new RangeAllocator(first, end, PAGE));
+        firsts.add(first);
+      }
+    }
+  }
+
+  /**
+   * Takes a range.
+   *
+   * @param bytes at least 1; rounded up to whole pages
+   * @return its first address
+   * @throws VfioException {@code NO_MEMORY} when no free range is large enough
+   * @throws IllegalArgumentException when bytes is not positive
+   */
+  public long allocate(long bytes) {
+    return allocate(bytes, PAGE, 0);
+  }
+
+  /**
+   * Takes a range that starts where another address stands in a larger page.
+   *
+   * @param bytes at least 1; rounded up to whole pages
+   * @param largerPage a power of two, at least the page size
+   * @param like an address at the start of a page
+   * @return its first address: it and {@code like} leave the same remainder
+   * @throws VfioException {@code NO_MEMORY} when no free range is large enough
+   * @throws IllegalArgumentException when bytes is not positive
+   */
+  public long allocate(long bytes, long largerPage, long like) {
+    for (RangeAllocator range : ranges) {
+      OptionalLong start = range.allocate(bytes, largerPage, like);
+      if (start.isPresent()) {
+        return start.getAsLong();
+      }
+    }
+    throw new VfioException(
+        VfioException.Reason.NO_MEMORY,
+        "no free range of %d bytes in the I/O address space; %d ranges are in use"
+            .formatted(bytes, inUse()));
+  }
+
+  /**
+   * Gives a range back.
+   *
+   * @param start as {@link #allocate} returned it
+   */
+  public void free(long start) {
+    int at = ranges.size() - 1;
+    while (at > 0 && firsts.get(at) > start) {
+      at--;
+    }
+    ranges.get(at).free(start);
+  }
+
+  /** How many ranges are in use. */
+  public int inUse() {
+    return ranges.stream().mapToInt(RangeAllocator::inUse).sum();
+  }
+}

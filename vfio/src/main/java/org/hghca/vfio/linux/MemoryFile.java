@@ -1,0 +1,226 @@
+package org.hghca.vfio.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.hghca.vfio.MemorySource;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.dma.PagePool;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Memory that another process can share: each piece is a file without a name (memfd_create(2)) that
+ * is mapped here. All pieces of the process are known, so that whoever has an address can ask for
+ * the file behind it. In huge pages where the system has them. Thread-safe.
+ *
+ * <p>The files are sealed in their size: nobody who is given a descriptor can take pages away from
+ * under this process.
+ */
+public final class MemoryFile implements MemorySource {
+  private static final Logger LOG = LoggerFactory.getLogger(MemoryFile.class);
+
+  // linux/memfd.h
+  private static final int MFD_CLOEXEC = 0x1;
+  private static final int MFD_ALLOW_SEALING = 0x2;
+  private static final int MFD_HUGETLB = 0x4;
+
+  /** The logarithm of the size of a page, in bits 26 to 31. */
+  private static final int MFD_HUGE_2MB = 21 << 26;
+
+  // linux/fcntl.h
+  private static final int F_ADD_SEALS = 1033;
+  private static final int F_SEAL_SEAL = 0x1;
+  private static final int F_SEAL_SHRINK = 0x2;
+  private static final int F_SEAL_GROW = 0x4;
+
+  // asm-generic/mman.h
+  private static final int PROT_READ = 0x1;
+  private static final int PROT_WRITE = 0x2;
+  private static final int MAP_SHARED = 0x1;
+  private static final int MAP_PRIVATE = 0x2;
+  private static final int MAP_ANONYMOUS = 0x20;
+
+  /** By address. */
+  private static final ConcurrentSkipListMap<Long, MemoryFile.Piece> PIECES =
+      new ConcurrentSkipListMap<>();
+
+  private final SystemCalls linux;
+
+  public MemoryFile(SystemCalls linux) {
+    this.linux = linux;
+  }
+
+  /**
+   * A file's part behind a range of addresses. The descriptor is good until this is closed, even if
+   * the memory ends before.
+   */
+  public static final class FileRange implements AutoCloseable {
+    private final Piece piece;
+    private final long offset;
+    private boolean closed;
+
+    private FileRange(Piece piece, long offset) {
+      this.piece = piece;
+      this.offset = offset;
+    }
+
+    public int descriptor() {
+      return piece.descriptor;
+    }
+
+    /** Where in the file the range starts, in bytes. */
+    public long offset() {
+      return offset;
+    }
+
+    @Override
+    public synchronized void close() {
+      if (!closed) {
+        closed = true;
+        piece.letGo();
+      }
+    }
+  }
+
+  /** A file, open as long as it is mapped or somebody uses its descriptor. */
+  private static final class Piece {
+    final SystemCalls linux;
+    final int descriptor;
+    final long address;
+    final long bytes;
+    private int users = 1;
+
+    Piece(SystemCalls linux, int descriptor, long address, long bytes) {
+      this.linux = linux;
+      this.descriptor = descriptor;
+      this.address = address;
+      this.bytes = bytes;
+    }
+
+    synchronized boolean use() {
+      if (users == 0) {
+        return false;
+      }
+      users++;
+      return true;
+    }
+
+    synchronized void letGo() {
+      if (--users == 0) {
+        linux.close(descriptor);
+      }
+    }
+
+    void end() {
+      PIECES.remove(address, this); // First: the addresses may be somebody else's at once.
+      linux.munmap(address, bytes);
+      letGo();
+    }
+  }
+
+  /**
+   * The file behind a range of addresses.
+   *
+   * @return empty where the range is not within one piece of such memory
+   */
+  public static Optional<FileRange> of(long address, long bytes) {
+    Map.Entry<Long, Piece> below = PIECES.floorEntry(address);
+    if (below == null) {
+      return Optional.empty();
+    }
+    Piece piece = below.getValue();
+    long offset = address - piece.address;
+    if (bytes < 0 || offset > piece.bytes - bytes || !piece.use()) {
+      return Optional.empty();
+    }
+    return Optional.of(new FileRange(piece, offset));
+  }
+
+  /** A descriptor for each piece, of which a process has some thousand. */
+  @Override
+  public long grain() {
+    return HUGE_PAGE;
+  }
+
+  @Override
+  public MemorySegment allocate(Arena arena, long bytes) {
+    if (bytes % HUGE_PAGE == 0) {
+      int file = create(MFD_HUGETLB | MFD_HUGE_2MB);
+      // Pages that a control group keeps back are missed only at the first touch, by a signal:
+      // taking them now is an error that can be handled.
+      long address = file < 0 ? file : map(file, bytes, true);
+      if (address >= 0) {
+        return segment(arena, file, address, bytes);
+      }
+      LOG.debug("no huge pages for {} bytes: {}", bytes, Errno.describe(address));
+    }
+    checkAvailable(bytes);
+    int file = create(0);
+    long address = file < 0 ? file : map(file, bytes, false);
+    if (Errno.EMFILE.is(address) || Errno.ENFILE.is(address)) {
+      throw new VfioException(
+          Reason.NO_MEMORY,
+          "no descriptor is left for memory of %d bytes that a device shares: raise ulimit -n"
+              .formatted(bytes));
+    }
+    if (address < 0) {
+      throw Errno.ENOMEM.is(address)
+          ? PagePool.exhausted(bytes, null)
+          : new VfioException(
+              Reason.UNSUPPORTED,
+              "the kernel gives no memory that a device can share, memfd_create(2): "
+                  + Errno.describe(address));
+    }
+    return segment(arena, file, address, bytes);
+  }
+
+  /**
+   * A file may be of any size, its pages are missed at the first touch: for memory that is the
+   * process's alone the kernel says beforehand when there will never be so much.
+   */
+  private void checkAvailable(long bytes) {
+    long address = linux.mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (address < 0) {
+      throw PagePool.exhausted(bytes, null);
+    }
+    linux.munmap(address, bytes);
+  }
+
+  private int create(int flags) {
+    return linux.memfdCreate("hghca", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
+  }
+
+  /** Gives a new file its size and maps it, or closes it. */
+  private long map(int file, long bytes, boolean populate) {
+    long result = linux.ftruncate(file, bytes);
+    if (result == 0) {
+      result = linux.fcntl(file, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW);
+    }
+    if (result == 0 && populate) {
+      result = linux.fallocate(file, 0, 0, bytes);
+    }
+    if (result == 0) {
+      result = linux.mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    if (result < 0) {
+      linux.close(file);
+    }
+    return result;
+  }
+
+  @SuppressWarnings("restricted")
+  private MemorySegment segment(Arena arena, int file, long address, long bytes) {
+    Piece piece = new Piece(linux, file, address, bytes);
+    PIECES.put(address, piece);
+    try {
+      return MemorySegment.ofAddress(address).reinterpret(bytes, arena, gone -> piece.end());
+    } catch (RuntimeException e) {
+      piece.end(); // The arena is closed.
+      throw e;
+    }
+  }
+}

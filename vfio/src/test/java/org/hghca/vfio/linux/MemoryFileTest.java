@@ -1,0 +1,263 @@
+package org.hghca.vfio.linux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.hghca.vfio.BufferPool;
+import org.hghca.vfio.MemorySource;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.linux.MemoryFile.FileRange;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class MemoryFileTest {
+  private static final int MFD_HUGETLB = 0x4;
+
+  private final TamperedCalls tampered = new TamperedCalls();
+  private final MemorySource files = new MemoryFile(tampered.calls);
+  private final Arena arena = Arena.ofShared();
+
+  @AfterEach
+  void closeArena() {
+    if (arena.scope().isAlive()) {
+      arena.close();
+    }
+  }
+
+  private static FileRange fileOf(MemorySegment memory) {
+    return MemoryFile.of(memory.address(), memory.byteSize()).orElseThrow();
+  }
+
+  private static Path link(FileRange range) {
+    return Path.of("/proc/self/fd", Integer.toString(range.descriptor()));
+  }
+
+  private static byte byteAt(FileRange range, long offset) {
+    try (Arena local = Arena.ofConfined()) {
+      MemorySegment buffer = local.allocate(1);
+      assertThat(Linux.system().pread(range.descriptor(), buffer, range.offset() + offset))
+          .isEqualTo(1);
+      return buffer.get(ValueLayout.JAVA_BYTE, 0);
+    }
+  }
+
+  @Test
+  void memoryIsZeroedPageAlignedAndForTheArenasThreads() {
+    MemorySegment memory = files.allocate(arena, 12288);
+
+    assertThat(memory.byteSize()).isEqualTo(12288);
+    assertThat(memory.address() % 4096).isZero();
+    assertThat(memory.toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+    assertThat(memory.scope()).isEqualTo(arena.scope());
+    assertThat(memory.isAccessibleBy(Thread.ofPlatform().unstarted(() -> {}))).isTrue();
+  }
+
+  @Test
+  void theFileBehindAnAddressHasTheMemorysBytes() throws IOException {
+    MemorySegment memory = files.allocate(arena, 8192);
+    memory.set(ValueLayout.JAVA_BYTE, 5000, (byte) 42);
+
+    try (FileRange all = fileOf(memory);
+        FileRange part = fileOf(memory.asSlice(4096, 4096))) {
+      assertThat(all.offset()).isZero();
+      assertThat(part.offset()).isEqualTo(4096);
+      assertThat(part.descriptor()).isEqualTo(all.descriptor());
+      assertThat(byteAt(part, 904)).isEqualTo((byte) 42);
+      assertThat(Files.readSymbolicLink(link(all)).toString()).startsWith("/memfd:hghca");
+    }
+  }
+
+  @Test
+  void rangesThatAreNotWithinOnePieceHaveNoFile() {
+    MemorySegment memory = files.allocate(arena, 8192);
+    long address = memory.address();
+
+    assertThat(MemoryFile.of(address - 1, 2)).isEmpty();
+    assertThat(MemoryFile.of(address + 8191, 2)).isEmpty();
+    assertThat(MemoryFile.of(address, 8193)).isEmpty();
+    assertThat(MemoryFile.of(address, -1)).isEmpty();
+    assertThat(MemoryFile.of(address, Long.MAX_VALUE)).isEmpty();
+    assertThat(MemoryFile.of(0, 1)).isEmpty();
+    assertThat(MemoryFile.of(arena.allocate(64).address(), 64)).isEmpty();
+  }
+
+  @Test
+  void theDescriptorIsClosedOnExecAndTheFilesSizeIsSealed() throws IOException {
+    MemorySegment memory = files.allocate(arena, 4096);
+
+    try (FileRange range = fileOf(memory)) {
+      int descriptor = range.descriptor();
+      String flags = Files.readString(Path.of("/proc/self/fdinfo/" + descriptor));
+      assertThat(flags).containsPattern("flags:\\s+02\\d{6}\\s"); // O_CLOEXEC
+      assertThat(Errno.EPERM.is(Linux.system().ftruncate(descriptor, 0))).isTrue();
+      assertThat(Errno.EPERM.is(Linux.system().ftruncate(descriptor, 8192))).isTrue();
+    }
+  }
+
+  @Test
+  void theEndOfTheArenaUnmapsAndClosesAndForgets() throws IOException {
+    MemorySegment memory = files.allocate(arena, 4096);
+    long address = memory.address();
+    FileRange range = fileOf(memory);
+    Path link = link(range);
+    range.close();
+    range.close();
+    assertThat(Files.isSymbolicLink(link)).isTrue();
+
+    arena.close();
+
+    assertThat(MemoryFile.of(address, 1)).isEmpty();
+    assertThat(tampered.names).endsWith("munmap", "close");
+    assertThat(Files.readString(Path.of("/proc/self/maps")))
+        .doesNotContain(Long.toHexString(address) + "-");
+    assertThatThrownBy(() -> memory.get(ValueLayout.JAVA_BYTE, 0))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void aDescriptorInUseOutlivesTheArena() {
+    MemorySegment memory = files.allocate(arena, 4096);
+    memory.set(ValueLayout.JAVA_BYTE, 7, (byte) 9);
+    try (FileRange range = fileOf(memory)) {
+      arena.close();
+      assertThat(tampered.names).endsWith("munmap");
+      assertThat(byteAt(range, 7)).isEqualTo((byte) 9);
+    }
+    assertThat(tampered.names).endsWith("munmap", "close");
+  }
+
+  @Test
+  void nothingIsLeftWhenTheArenaIsClosedAlready() {
+    arena.close();
+
+    assertThatThrownBy(() -> files.allocate(arena, 4096)).isInstanceOf(IllegalStateException.class);
+
+    assertThat(tampered.names).endsWith("munmap", "close");
+  }
+
+  @Test
+  void nothingIsLeftOfAFailure() {
+    for (String call : new String[] {"ftruncate", "fcntl", "mmap"}) {
+      TamperedCalls failing = new TamperedCalls();
+      failing.answer(
+          call,
+          arguments ->
+              call.equals("mmap")
+                  ? (int) arguments[3] < 0 ? null : (Object) (-12L)
+                  : (Object) (-12));
+      assertThatThrownBy(() -> new MemoryFile(failing.calls).allocate(arena, 4096))
+          .isInstanceOfSatisfying(
+              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
+          .hasMessageContainingAll("4096 bytes", "ulimit -v");
+      assertThat(failing.names).endsWith("close");
+    }
+  }
+
+  @Test
+  void withoutDescriptorsLeftTheLimitIsNamed() {
+    tampered.fail("memfdCreate", Errno.EMFILE);
+
+    assertThatThrownBy(() -> files.allocate(arena, 2 * MemorySource.HUGE_PAGE))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
+        .hasMessageContainingAll("descriptor", "ulimit -n");
+  }
+
+  @Test
+  void aKernelWithoutItIsSaidSo() {
+    tampered.fail("memfdCreate", Errno.ENOSYS);
+
+    assertThatThrownBy(() -> files.allocate(arena, 4096))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.UNSUPPORTED))
+        .hasMessageContainingAll("memfd_create", "ENOSYS");
+  }
+
+  @Test
+  void moreThanThereCanBeIsRefusedAtOnce() {
+    assertThatThrownBy(() -> files.allocate(arena, 1L << 46))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
+        .hasMessageContainingAll((1L << 46) + " bytes", "ulimit -v");
+  }
+
+  /** The kernel here may have no huge pages: an ordinary file is made in their place. */
+  private void pretendHugePages() {
+    tampered.answer(
+        "memfdCreate",
+        arguments -> {
+          int flags = (int) arguments[1];
+          if ((flags & MFD_HUGETLB) == 0) {
+            return Linux.system().memfdCreate("ordinary", flags);
+          }
+          assertThat(flags >>> 26).as("logarithm of the size of a page").isEqualTo(21);
+          return Linux.system().memfdCreate("huge", flags & 0xf & ~MFD_HUGETLB);
+        });
+  }
+
+  private static String nameOf(MemorySegment memory) throws IOException {
+    try (FileRange range = fileOf(memory)) {
+      return Files.readSymbolicLink(link(range)).toString();
+    }
+  }
+
+  @Test
+  void wholeHugePagesAreTakenInAdvance() throws IOException {
+    pretendHugePages();
+    MemorySegment huge = files.allocate(arena, 2 * MemorySource.HUGE_PAGE);
+    MemorySegment small = files.allocate(arena, MemorySource.HUGE_PAGE / 2);
+    MemorySegment odd = files.allocate(arena, MemorySource.HUGE_PAGE + 4096);
+
+    assertThat(nameOf(huge)).startsWith("/memfd:huge");
+    assertThat(nameOf(small)).startsWith("/memfd:ordinary");
+    assertThat(nameOf(odd)).startsWith("/memfd:ordinary");
+    assertThat(tampered.names.stream().filter("fallocate"::equals)).hasSize(1);
+  }
+
+  @Test
+  void ordinaryPagesServeWhereHugeOnesAreMissing() throws IOException {
+    pretendHugePages();
+    tampered.fail("fallocate", Errno.ENOSPC);
+
+    MemorySegment memory = files.allocate(arena, 2 * MemorySource.HUGE_PAGE);
+
+    assertThat(nameOf(memory)).startsWith("/memfd:ordinary");
+    assertThat(tampered.names.stream().filter("close"::equals)).hasSize(1);
+  }
+
+  /** Whatever this system has. */
+  @Test
+  void largeMemoryWorksHere() {
+    long bytes = 2 * MemorySource.HUGE_PAGE;
+    MemorySegment memory = files.allocate(arena, bytes);
+
+    assertThat(memory.mismatch(arena.allocate(bytes))).isEqualTo(-1);
+    memory.set(ValueLayout.JAVA_BYTE, bytes - 1, (byte) 1);
+    try (FileRange range = fileOf(memory)) {
+      assertThat(range.offset()).isZero();
+    }
+  }
+
+  @Test
+  void smallBuffersOfAPoolShareAFile() {
+    try (BufferPool pool = new BufferPool(files);
+        BufferPool.Buffer one = pool.allocate(100);
+        BufferPool.Buffer other = pool.allocate(100_000)) {
+      Optional<FileRange> first = MemoryFile.of(one.segment().address(), 100);
+      Optional<FileRange> second = MemoryFile.of(other.segment().address(), 100_000);
+      assertThat(first.orElseThrow().descriptor()).isEqualTo(second.orElseThrow().descriptor());
+      assertThat(first.orElseThrow().offset()).isNotEqualTo(second.orElseThrow().offset());
+      first.orElseThrow().close();
+      second.orElseThrow().close();
+    }
+    assertThat(tampered.names).endsWith("munmap", "close");
+  }
+}

@@ -1,0 +1,57 @@
+package org.hghca.vfio.linux;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/** The system's calls, some of which a test answers itself; notes the names of all. */
+public final class TamperedCalls {
+  /** What was called, oldest first. */
+  public final List<String> names = Collections.synchronizedList(new ArrayList<>());
+
+  private final Map<String, Function<Object[], Object>> answers = new HashMap<>();
+
+  /** The calls themselves. */
+  public final SystemCalls calls = proxy();
+
+  private SystemCalls proxy() {
+    InvocationHandler handler =
+        (self, method, arguments) -> {
+          names.add(method.getName());
+          Function<Object[], Object> answer = answers.get(method.getName());
+          Object result = answer == null ? null : answer.apply(arguments);
+          try {
+            return result == null ? method.invoke(Linux.system(), arguments) : result;
+          } catch (InvocationTargetException e) {
+            throw e.getCause();
+          }
+        };
+    return (SystemCalls)
+        Proxy.newProxyInstance(
+            SystemCalls.class.getClassLoader(), new Class<?>[] {SystemCalls.class}, handler);
+  }
+
+  /**
+   * Answers a call by its name.
+   *
+   * @param answer given the arguments, says what the kernel would, or null to ask the kernel
+   */
+  public TamperedCalls answer(String name, Function<Object[], Object> answer) {
+    answers.put(name, answer);
+    return this;
+  }
+
+  /** Lets a call fail. */
+  public TamperedCalls fail(String name, Errno errno) {
+    boolean wide =
+        List.of(SystemCalls.class.getMethods()).stream()
+            .anyMatch(m -> m.getName().equals(name) && m.getReturnType() == long.class);
+    return answer(name, arguments -> wide ? (Object) (long) -errno.number() : -errno.number());
+  }
+}
