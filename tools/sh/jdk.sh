@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the scripts: finds a JDK that can build and run hghca.
 
 HGHCA_JDK_MINIMUM=25

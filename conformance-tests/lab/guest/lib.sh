@@ -1,0 +1,106 @@
+# shellcheck shell=bash
+# Sourced by the jobs, in the guest: checks, devices, and the programs of the project.
+
+PROJECT=$(cd "$LAB/../.." && pwd)
+JDK=$(sed -n 's/.*\blab\.jdk=\([^ ]*\).*/\1/p' /proc/cmdline)
+JOB=${JOB:-shell}
+SCENARIO=${SCENARIO:-shell}
+CHECKS=0
+
+# Says how a check ended, to the host: record STATUS WHAT SECONDS LOG
+record() {
+  printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$SCENARIO" "$2" "$3" "$4" >> /out/results
+}
+
+# Runs a command as a check, with an output of its own; the check is passed when it ends with 0.
+# check WHAT COMMAND...
+check() {
+  local what=$1 log start tenths status
+  shift
+  CHECKS=$((CHECKS + 1))
+  log=logs/$JOB-$CHECKS.log
+  start=${EPOCHREALTIME/./}
+  echo "\$ $*" > "/out/$log"
+  "$@" >> "/out/$log" 2>&1 < /dev/null
+  status=$?
+  tenths=$(((${EPOCHREALTIME/./} - start) / 100000))
+  if [ "$status" -eq 0 ]; then
+    record PASS "$what" "$((tenths / 10)).$((tenths % 10))" "$log"
+  else
+    echo "ended with $status" >> "/out/$log"
+    record FAIL "$what" "$((tenths / 10)).$((tenths % 10))" "$log"
+  fi
+  return "$status"
+}
+
+# A check that cannot be made here: skip WHAT WHY
+skip() {
+  record SKIP "$1: $2" 0 -
+}
+
+# Prints the addresses of the functions with these ids, one a line: functions VENDOR:DEVICE
+functions() {
+  local folder
+  for folder in /sys/bus/pci/devices/*; do
+    [ "$(cat "$folder/vendor"):$(cat "$folder/device")" = "0x${1%:*}:0x${1#*:}" ] \
+      && basename "$folder"
+  done
+}
+
+has_iommu() {
+  [ -n "$(ls /sys/class/iommu)" ]
+}
+
+# Gives a function to vfio-pci: bind ADDRESS
+bind() {
+  local folder=/sys/bus/pci/devices/$1
+  echo vfio-pci > "$folder/driver_override"
+  echo "$1" > /sys/bus/pci/drivers_probe
+  [ "$(basename "$(readlink "$folder/driver")")" = vfio-pci ]
+}
+
+# Prints the number of a function's IOMMU group: group ADDRESS
+group() {
+  basename "$(readlink "/sys/bus/pci/devices/$1/iommu_group")"
+}
+
+# The JVM of every program here: a short life on a slow machine.
+java() {
+  "$JDK/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData \
+    --sun-misc-unsafe-memory-access=allow "$@"
+}
+
+# The command line of the project.
+hghca() {
+  java --enable-native-access=org.jnrproject.jffi,org.hghca.vfio \
+    --module-path "$PROJECT/tools/target/lib" --module org.hghca.tools/org.hghca.tools.Main "$@"
+}
+
+# Runs tests of the project; their reports go to the host: junit NAME [-Dkey=value...] SELECTION...
+junit() {
+  local name=$1 properties=()
+  shift
+  while [[ ${1:-} == -D* ]]; do
+    properties+=("$1")
+    shift
+  done
+  java --enable-native-access=ALL-UNNAMED "${properties[@]}" \
+    "-Dlogback.configurationFile=$PROJECT/config/logback-test.xml" \
+    -cp "$PROJECT/conformance-tests/target/test-classes:$PROJECT/conformance-tests/target/test-lib/*" \
+    org.junit.platform.console.ConsoleLauncher execute --disable-banner --disable-ansi-colors \
+    --details=tree --fail-if-no-tests --reports-dir "/out/junit-$name" "$@"
+}
+
+# Has the host do something to a server of this guest, and waits until it is done: ask REQUEST
+ask() {
+  local i
+  rm -f /out/answer
+  echo "$*" > /out/ask.new
+  mv /out/ask.new /out/ask
+  for ((i = 0; i < 300; i++)); do
+    [ -e /out/answer ] && return 0
+    sleep 0.1
+  done
+  echo "the host did not answer to '$*'"
+  return 1
+}

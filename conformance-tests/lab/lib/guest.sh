@@ -1,0 +1,170 @@
+# shellcheck shell=bash
+# Sourced by run: guests. A guest is a QEMU process, the servers of its vfio-user devices, and a
+# folder $OUT/NAME that it sees as /out:
+#
+#   jobs       what it is to do: lines "SCENARIO JOB SECONDS"
+#   ended      what it has done: lines "JOB STATUS"
+#   results    its checks: lines "PASS|FAIL|SKIP <tab> scenario <tab> what <tab> seconds <tab> log"
+#   logs/      the output of each job and of each check
+#   ask        a request to the host (see answer_guest); "answer" appears when it is done
+#   console.log, dmesg.log, qemu.log, server-*.log
+
+declare -A QEMU_PROCESS=() DEADLINE=() SERVER_PROCESS=()
+
+# Prints the arguments for QEMU that make the kind of machine, and the kernel and its command line.
+# $1: intel, virtio, own or bare
+machine() {
+  local stock="-kernel $SOCKETS/stock -initrd $SOCKETS/stock.gz"
+  local own="-kernel $OWN_KERNEL/vmlinuz -initrd $SOCKETS/own.gz"
+  local intel="-machine q35,kernel-irqchip=split
+    -device intel-iommu,intremap=on,caching-mode=on,aw-bits=48"
+  case $1 in
+    intel) echo "$stock $intel" ;;
+    virtio) echo "$stock -machine q35 -device virtio-iommu-pci" ;;
+    own) echo "$own $intel" ;;
+    bare) echo "$own -machine q35" ;;
+  esac
+}
+
+# $1: the same
+kernel_arguments() {
+  case $1 in
+    intel | own) echo "intel_iommu=on,sm_off" ;;
+    virtio) echo "vfio_iommu_type1.allow_unsafe_interrupts=1" ;;
+    bare) echo "vfio.enable_unsafe_noiommu_mode=1" ;;
+  esac
+}
+
+# Starts a vfio-user server and waits for its socket.
+# $1: guest; $2: name; $3: socket; $4...: command
+start_server() {
+  local guest=$1 name=$2 socket=$3 i
+  shift 3
+  "$@" > "$OUT/$guest/server-$name.log" 2>&1 < /dev/null &
+  SERVER_PROCESS[$guest/$name]=$!
+  PROCESSES+=($!)
+  for ((i = 0; i < 300; i++)); do
+    [ -S "$socket" ] && return 0
+    kill -0 "${SERVER_PROCESS[$guest/$name]}" 2> /dev/null || break
+    sleep 0.1
+  done
+  tail -n 20 "$OUT/$guest/server-$name.log" >&2
+  die "server $name of guest $guest made no socket"
+}
+
+# Starts the servers that the devices of a guest need, and prints the devices, one a line.
+# $1: guest; sets DEVICES
+start_devices() {
+  local guest=$1 socket
+  DEVICES=()
+  case $guest in
+    intel | own | bare) DEVICES+=(-device "edu,dma_mask=0xffffffffffffffff") ;;
+  esac
+  if [ "$guest" = intel ]; then
+    socket=$SOCKETS/$guest-store
+    start_server "$guest" store "$socket" python3 "$LAB/servers/store.py" "$socket"
+    add_vfio_user "$socket"
+  fi
+}
+
+# The device of a vfio-user server; a slow machine must not count as a dead server.
+# $1: socket
+add_vfio_user() {
+  DEVICES+=(-device '{"driver":"vfio-user-pci","x-msg-timeout":60000,"socket":{"type":"unix","path":"'"$1"'"}}')
+}
+
+# Boots a guest that does jobs.
+# $1: guest; $2...: jobs, as "SCENARIO JOB SECONDS", or none for a shell on this terminal
+start_guest() {
+  local guest=$1 job limit=60 arguments console libraries
+  shift
+  mkdir -p "$OUT/$guest/logs" "$OUT/$guest/programs"
+  cp "$SOCKETS"/programs/* "$OUT/$guest/programs/"
+  : > "$OUT/$guest/results"
+  : > "$OUT/$guest/ended"
+  arguments="console=ttyS0 quiet panic=-1 mitigations=off nokaslr $(kernel_arguments "$guest")"
+  arguments+=" lab.home=$PROJECT lab.jdk=$JDK"
+  if [ $# -gt 0 ]; then
+    printf '%s\n' "$@" > "$OUT/$guest/jobs"
+    for job in "$@"; do limit=$((limit + ${job##* })); done
+    console=file:$OUT/$guest/console.log
+  else
+    arguments+=" lab.shell"
+    console=stdio
+  fi
+  start_devices "$guest"
+  # QEMU runs from the guest's root without chroot, so that it sees the host's paths.
+  libraries=$BASE/usr/lib/x86_64-linux-gnu
+  # shellcheck disable=SC2046 # the arguments of the machine are words
+  set -- env "QEMU_MODULE_DIR=$libraries/qemu" "$BASE/lib64/ld-linux-x86-64.so.2" --inhibit-cache \
+    --library-path "$libraries" "$BASE/usr/bin/qemu-system-x86_64" \
+    -L "$BASE/usr/share/qemu" -L "$BASE/usr/share/seabios" \
+    $(machine "$guest") -append "$arguments" -serial "$console" \
+    -accel tcg,thread=multi -cpu max -smp "$SMP" -m 3072 \
+    -object memory-backend-memfd,id=memory,size=3072M,share=on -numa node,memdev=memory \
+    -nodefaults -no-user-config -display none -no-reboot -monitor none \
+    $(share root "$BASE" on) $(share project "$PROJECT" on) $(share jdk "$JDK" on) \
+    $(share out "$OUT/$guest" off) "${DEVICES[@]}"
+  if [ "$console" = stdio ]; then
+    "$@"
+  else
+    "$@" > "$OUT/$guest/qemu.log" 2>&1 < /dev/null &
+    QEMU_PROCESS[$guest]=$!
+    PROCESSES+=($!)
+    DEADLINE[$guest]=$(($(elapsed) + limit))
+  fi
+}
+
+# The arguments that share a folder: share TAG FOLDER READ-ONLY
+share() {
+  echo "-fsdev local,id=$1,path=$2,security_model=none,multidevs=remap,readonly=$3" \
+    "-device virtio-9p-pci,fsdev=$1,mount_tag=$1"
+}
+
+
+# Does what a guest asks for.
+# $1: guest
+answer_guest() {
+  local guest=$1 request name
+  [ -e "$OUT/$guest/ask" ] || return 0
+  request=$(cat "$OUT/$guest/ask")
+  rm "$OUT/$guest/ask"
+  name=$guest/${request#* }
+  case $request in
+    "kill "*) kill -KILL "${SERVER_PROCESS[$name]}" ;;
+    *) echo "guest $guest asks for something unknown: $request" >&2 ;;
+  esac
+  : > "$OUT/$guest/answer"
+}
+
+# Waits until no more guests run than that, and serves them meanwhile.
+# $1: number
+wait_for_guests() {
+  local guest
+  while [ ${#QEMU_PROCESS[@]} -gt "$1" ]; do
+    sleep 0.5
+    for guest in "${!QEMU_PROCESS[@]}"; do
+      answer_guest "$guest"
+      report_results "$guest"
+      if [ "$(elapsed)" -gt "${DEADLINE[$guest]}" ]; then
+        step "guest $guest took too long and is ended"
+        end_process "${QEMU_PROCESS[$guest]}"
+      fi
+      if ! kill -0 "${QEMU_PROCESS[$guest]}" 2> /dev/null; then
+        wait "${QEMU_PROCESS[$guest]}"
+        unset "QEMU_PROCESS[$guest]"
+        report_results "$guest"
+        report_jobs "$guest"
+        end_servers "$guest"
+      fi
+    done
+  done
+}
+
+# $1: guest
+end_servers() {
+  local server
+  for server in "${!SERVER_PROCESS[@]}"; do
+    [[ $server == "$1"/* ]] && end_process "${SERVER_PROCESS[$server]}"
+  done
+}

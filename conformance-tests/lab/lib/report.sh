@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# Sourced by run: results as they come, and the summary.
+
+RESULTS=()
+declare -A SEEN=()
+
+# Notes a result and prints it; a failed check with the end of its log.
+# $1: PASS, FAIL or SKIP; $2: scenario; $3: what; $4: seconds; $5: log file, may be empty
+note_result() {
+  RESULTS+=("$(printf '%s\t%s\t%s\t%s\t%s' "$1" "$2" "$3" "$4" "$5")")
+  step "$1 $2: $3 ($4 s)"
+  if [ "$1" = FAIL ] && [ -f "$5" ]; then
+    tail -n 25 "$5" | sed 's/^/    | /'
+    echo "    | whole log: $5"
+  fi
+}
+
+# Notes the results that a guest has written since the last time.
+# $1: guest
+report_results() {
+  local guest=$1 status scenario what seconds log line
+  local count=${SEEN[$guest]:-0}
+  while IFS= read -r line; do
+    IFS=$'\t' read -r status scenario what seconds log <<< "$line"
+    count=$((count + 1))
+    note_result "$status" "$scenario" "$what, guest $guest" "$seconds" "$OUT/$guest/$log"
+  done < <(tail -n "+$((count + 1))" "$OUT/$guest/results" | grep $'\t')
+  SEEN[$guest]=$count
+}
+
+# A job that did not come to its end has failed, and so has one that checked nothing.
+# $1: guest
+report_jobs() {
+  local guest=$1 scenario job status
+  while read -r scenario job _; do
+    status=$(sed -n "s/^$job //p" "$OUT/$guest/ended")
+    case $status in
+      "") note_result FAIL "$scenario" "job $job was not done, guest $guest" 0 "$OUT/$guest/console.log" ;;
+      124 | 137) note_result FAIL "$scenario" "job $job took too long, guest $guest" 0 "$OUT/$guest/logs/$job.log" ;;
+      *) compgen -G "$OUT/$guest/logs/$job-*.log" > /dev/null \
+        || grep -q $'^SKIP\t'"$scenario"$'\t' "$OUT/$guest/results" \
+        || note_result FAIL "$scenario" "job $job checked nothing, guest $guest" 0 "$OUT/$guest/logs/$job.log" ;;
+    esac
+  done < "$OUT/$guest/jobs"
+}
+
+# Prints one line a check and the counts, writes them as JUnit XML, and fails when a check did.
+# $1: XML file
+summary() {
+  local result status scenario what seconds log passed=0 failed=0 skipped=0
+  echo
+  {
+    echo '<?xml version="1.0" encoding="UTF-8"?>'
+    echo '<testsuite name="lab">'
+    for result in "${RESULTS[@]}"; do
+      IFS=$'\t' read -r status scenario what seconds log <<< "$result"
+      printf '  <testcase classname="lab.%s" name="%s" time="%s">' \
+        "$(escape "$scenario")" "$(escape "$what")" "$seconds"
+      case $status in
+        FAIL) printf '<failure>%s</failure>' "$(escape "$(tail -n 25 "$log" 2> /dev/null)")" ;;
+        SKIP) printf '<skipped/>' ;;
+      esac
+      echo '</testcase>'
+    done
+    echo '</testsuite>'
+  } > "$1"
+  for result in "${RESULTS[@]}"; do
+    IFS=$'\t' read -r status scenario what seconds log <<< "$result"
+    echo "$status $scenario: $what ($seconds s)"
+    case $status in
+      PASS) passed=$((passed + 1)) ;;
+      SKIP) skipped=$((skipped + 1)) ;;
+      *) failed=$((failed + 1)) ;;
+    esac
+  done
+  echo "$passed passed, $failed failed, $skipped skipped in $(elapsed) s; logs: $OUT"
+  [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
+
+# Text for XML: no markup, no control characters.
+# $1: text
+escape() {
+  printf '%s' "$1" | tr -d '\000-\010\013\014\016-\037' \
+    | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g; s/"/\&quot;/g'
+}
