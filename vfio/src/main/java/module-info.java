@@ -17,5 +17,6 @@ module org.hghca.vfio {
   uses org.hghca.vfio.PciFunctionProvider;
 
   provides org.hghca.vfio.PciFunctionProvider with
-      org.hghca.vfio.kernel.KernelProvider;
+      org.hghca.vfio.kernel.KernelProvider,
+      org.hghca.vfio.user.UserProvider;
 }

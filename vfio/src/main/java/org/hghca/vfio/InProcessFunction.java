@@ -6,6 +6,7 @@ import java.util.Objects;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
 import org.hghca.vfio.dma.DeviceMemory;
+import org.hghca.vfio.dma.Iommu;
 import org.hghca.vfio.dma.IovaAllocator;
 import org.hghca.vfio.dma.IovaRange;
 

@@ -90,9 +90,14 @@ final class UserSocket {
       return new VfioException(
           Reason.BUSY, "too many wait for the server of '%s' already (%s)".formatted(path, why));
     }
+    boolean stale = Errno.ECONNREFUSED.is(answer);
     return new VfioException(
         Reason.NOT_FOUND,
-        "nobody serves at '%s' (%s): start the server first, such as 'hghca model serve --socket %s'"
-            .formatted(path, why, path));
+        "%s at '%s' (%s): start the server first, such as 'hghca model serve --socket %s'"
+            .formatted(
+                stale ? "nobody serves any longer" : "there is no socket to connect to",
+                path,
+                why,
+                path));
   }
 }

@@ -85,6 +85,28 @@ final class UserStructures {
     private RegionInfo() {}
   }
 
+  /**
+   * {@code struct vfio_region_info_cap_sparse_mmap}, a capability of a region. Those begin alike,
+   * with their id, and where in the payload the next one stands, 0 for the last.
+   */
+  static final class SparseAreas {
+    static final int ID = 0;
+    static final int NEXT = 4;
+    static final int COUNT = 8;
+    static final int AREAS = 16;
+
+    /** {@code struct vfio_region_sparse_mmap_area}. */
+    static final int AREA_BYTES = 16;
+
+    static final int AREA_OFFSET = 0;
+    static final int AREA_LENGTH = 8;
+
+    /** {@code VFIO_REGION_INFO_CAP_SPARSE_MMAP}. */
+    static final int SPARSE_MMAP = 1;
+
+    private SparseAreas() {}
+  }
+
   /** {@code struct vfio_irq_info}. */
   static final class IrqInfo {
     static final int ARGSZ = 0;
@@ -98,7 +120,13 @@ final class UserStructures {
     static final int FLAG_AUTOMASKED = 1 << 2;
     static final int FLAG_NORESIZE = 1 << 3;
 
-    /** {@code VFIO_PCI_MSIX_IRQ_INDEX}, behind INTx and MSI. */
+    /** {@code VFIO_PCI_INTX_IRQ_INDEX}. */
+    static final int INTX = 0;
+
+    /** {@code VFIO_PCI_MSI_IRQ_INDEX}. */
+    static final int MSI = 1;
+
+    /** {@code VFIO_PCI_MSIX_IRQ_INDEX}. */
     static final int MSIX = 2;
 
     /** {@code VFIO_PCI_ERR_IRQ_INDEX}. */

@@ -1,4 +1,4 @@
-package org.hghca.vfio;
+package org.hghca.vfio.dma;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -6,16 +6,18 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
+import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.DmaFault;
 
 /**
- * The I/O page table of a function in this process: which I/O addresses lead to which memory. The
- * device reaches memory only through the mapped segment itself, so that memory which is gone is a
- * recorded fault and never a stray access.
+ * Which I/O addresses lead to which memory, where this process itself serves the device's accesses.
+ * The device reaches memory only through the mapped segment itself, so that memory which is gone is
+ * a recorded fault and never a stray access.
  *
  * <p>Accesses and changes exclude each other, which is what lets an unmap return only after every
  * access to its range has ended.
  */
-final class Iommu {
+public final class Iommu {
   private static final int FAULTS_KEPT = 64;
   private static final int CACHE_SLOTS = 64;
   private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
@@ -37,7 +39,12 @@ final class Iommu {
   private final ArrayDeque<DmaFault> faults = new ArrayDeque<>();
   private long faultCount;
 
-  synchronized void map(long iova, MemorySegment memory, DmaAccess access) {
+  /**
+   * Lets the device reach memory.
+   *
+   * @param iova of its first byte; nothing is mapped there
+   */
+  public synchronized void map(long iova, MemorySegment memory, DmaAccess access) {
     int at = -1 - find(iova);
     Range[] grown = new Range[ranges.length + 1];
     System.arraycopy(ranges, 0, grown, 0, at);
@@ -46,7 +53,12 @@ final class Iommu {
     ranges = grown;
   }
 
-  synchronized void unmap(long iova) {
+  /**
+   * Ends what {@link #map} began.
+   *
+   * @param iova as it was given
+   */
+  public synchronized void unmap(long iova) {
     int at = find(iova);
     Range[] shrunk = new Range[ranges.length - 1];
     System.arraycopy(ranges, 0, shrunk, 0, at);
@@ -55,7 +67,8 @@ final class Iommu {
     Arrays.fill(cache, null);
   }
 
-  synchronized boolean read(long iova, MemorySegment destination, long offset, long length) {
+  /** As {@link org.hghca.vfio.DeviceBus#read}. */
+  public synchronized boolean read(long iova, MemorySegment destination, long offset, long length) {
     if (length == 0) {
       return true;
     }
@@ -71,7 +84,8 @@ final class Iommu {
     }
   }
 
-  synchronized boolean write(long iova, MemorySegment source, long offset, long length) {
+  /** As {@link org.hghca.vfio.DeviceBus#write}. */
+  public synchronized boolean write(long iova, MemorySegment source, long offset, long length) {
     if (length == 0) {
       return true;
     }
@@ -94,11 +108,13 @@ final class Iommu {
     }
   }
 
-  synchronized List<DmaFault> faults() {
+  /** The newest 64, oldest first. */
+  public synchronized List<DmaFault> faults() {
     return List.copyOf(faults);
   }
 
-  synchronized long faultCount() {
+  /** How many accesses were refused in all. */
+  public synchronized long faultCount() {
     return faultCount;
   }
 

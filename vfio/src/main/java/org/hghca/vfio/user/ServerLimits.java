@@ -1,0 +1,73 @@
+package org.hghca.vfio.user;
+
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.user.UserStructures.Version;
+
+/**
+ * What version and limits the client offers, and what the server answers that matters to it.
+ *
+ * @param descriptors the most that the server takes in one message
+ */
+record ServerLimits(int descriptors) {
+  private static final int MAJOR = 0;
+
+  /** 0.0 has all the commands that are used here, and every server of this major version has it. */
+  private static final int MINOR = 0;
+
+  private static final int DEFAULT_DESCRIPTORS = 1;
+  private static final int DEFAULT_TRANSFER = 1 << 20;
+  private static final int DEFAULT_PAGE_SIZES = 4096;
+
+  /** More text than this is not read. */
+  private static final int MOST_TEXT = 4096;
+
+  private static final byte[] OFFER =
+      "{\"capabilities\":{\"max_msg_fds\":%d,\"max_data_xfer_size\":%d,\"pgsizes\":%d}}\0"
+          .formatted(
+              UserConnection.MAX_DESCRIPTORS, UserConnection.MAX_TRANSFER, DmaMapping.PAGE_SIZE)
+          .getBytes(StandardCharsets.US_ASCII);
+
+  static ServerLimits negotiate(UserConnection connection) {
+    return connection.call(
+        UserCommand.VERSION, Version.DATA + OFFER.length, ServerLimits::offer, ServerLimits::of);
+  }
+
+  private static void offer(UserMessage message) {
+    message.putShort(Version.MAJOR, MAJOR);
+    message.putShort(Version.MINOR, MINOR);
+    for (int i = 0; i < OFFER.length; i++) {
+      message.putByte(Version.DATA + i, OFFER[i]);
+    }
+  }
+
+  private static ServerLimits of(UserMessage reply) {
+    UserConnection.checkReply(reply, Version.DATA);
+    int major = reply.getShort(Version.MAJOR);
+    int minor = reply.getShort(Version.MINOR);
+    if (major != MAJOR || minor > MINOR) {
+      throw UserConnection.malformed(
+          "it answers version %d.%d to an offer of %d.%d".formatted(major, minor, MAJOR, MINOR));
+    }
+    StringBuilder text = new StringBuilder();
+    for (int i = Version.DATA; i < reply.payloadBytes() && text.length() < MOST_TEXT; i++) {
+      text.append((char) reply.getByte(i));
+    }
+    if (number(text, "max_data_xfer_size", DEFAULT_TRANSFER) < Long.BYTES) {
+      throw UserConnection.malformed("it takes no register accesses of 8 bytes");
+    }
+    if ((number(text, "pgsizes", DEFAULT_PAGE_SIZES) & DmaMapping.PAGE_SIZE) == 0) {
+      throw UserConnection.malformed("it takes no pages of 4 KiB");
+    }
+    long descriptors = number(text, "max_msg_fds", DEFAULT_DESCRIPTORS);
+    return new ServerLimits((int) Math.min(descriptors, UserConnection.MAX_DESCRIPTORS));
+  }
+
+  /** A number by its name; the default where there is none, or none that can be. */
+  private static long number(CharSequence text, String name, long otherwise) {
+    Matcher matcher = Pattern.compile("\"" + name + "\"\\s*:\\s*(\\d{1,18})\\b").matcher(text);
+    return matcher.find() ? Long.parseLong(matcher.group(1)) : otherwise;
+  }
+}

@@ -1,0 +1,78 @@
+package org.hghca.vfio.user;
+
+import java.util.Objects;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.user.UserStructures.RegionInfo;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The configuration space behind a socket: each access is one message, and waits for its reply. */
+final class UserConfiguration implements ConfigurationSpace {
+  private static final Logger LOG = LoggerFactory.getLogger(UserConfiguration.class);
+
+  private static final int SIZE = 4096;
+
+  // PCI Local Bus Specification 3.0, 6.1, 6.7, 6.8.
+  private static final int STATUS = 0x06;
+  private static final int STATUS_CAPABILITIES = 1 << 4;
+  private static final int CAPABILITIES = 0x34;
+  private static final int FIRST_CAPABILITY = 0x40;
+  private static final int MOST_CAPABILITIES = (256 - FIRST_CAPABILITY) / 4;
+  private static final int MESSAGE_CONTROL = 2;
+
+  private final UserConnection connection;
+
+  UserConfiguration(UserConnection connection) {
+    this.connection = connection;
+  }
+
+  @Override
+  public int read(int offset, int width) {
+    check(offset, width);
+    try {
+      return (int) connection.read(RegionInfo.CONFIGURATION, offset, width);
+    } catch (VfioException e) {
+      LOG.debug("read of {} bytes of configuration at {}", width, offset, e);
+      return -1 >>> 32 - 8 * width;
+    }
+  }
+
+  @Override
+  public void write(int offset, int width, int value) {
+    check(offset, width);
+    try {
+      connection.write(RegionInfo.CONFIGURATION, offset, width, value);
+    } catch (VfioException e) {
+      LOG.debug("write of {} bytes of configuration at {}", width, offset, e);
+    }
+  }
+
+  private static void check(int offset, int width) {
+    if (width != 1 && width != 2 && width != 4
+        || (offset & (width - 1)) != 0
+        || Objects.checkIndex(offset, SIZE) > SIZE - width) {
+      throw new IndexOutOfBoundsException(
+          "configuration access of %d bytes at 0x%x".formatted(width, offset));
+    }
+  }
+
+  /**
+   * Sets a bit in the message control of a capability, if the function has that: a function holds
+   * its message interrupts back until they are enabled there.
+   */
+  void enable(int capability, int bit) {
+    if ((read(STATUS, 2) & STATUS_CAPABILITIES) == 0) {
+      return;
+    }
+    int at = read(CAPABILITIES, 1) & ~3;
+    for (int i = 0; i < MOST_CAPABILITIES && at >= FIRST_CAPABILITY; i++) {
+      int header = read(at, 2);
+      if ((header & 0xff) == capability) {
+        write(at + MESSAGE_CONTROL, 2, read(at + MESSAGE_CONTROL, 2) | bit);
+        return;
+      }
+      at = header >>> 8 & ~3;
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package org.hghca.vfio.user;
+
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+
+/**
+ * What a locator says to the client.
+ *
+ * @param limit {@code timeout}: how long the server may take for a reply, an ISO 8601 duration
+ * @param posted {@code posted}: whether registers are written without asking for a reply
+ */
+record UserOptions(Duration limit, boolean posted) {
+  private static final String DEFAULT_LIMIT = "PT10S";
+
+  /**
+   * Reads a locator.
+   *
+   * @throws VfioException {@code INVALID} naming the parameter that cannot be understood
+   */
+  static UserOptions of(Locator locator) {
+    String limit = locator.parameter("timeout").orElse(DEFAULT_LIMIT);
+    String posted = locator.parameter("posted").orElse("true");
+    if (!posted.equals("true") && !posted.equals("false")) {
+      throw wrong(locator, "posted", "known are true and false", null);
+    }
+    return new UserOptions(duration(locator, limit), posted.equals("true"));
+  }
+
+  private static Duration duration(Locator locator, String text) {
+    try {
+      Duration limit = Duration.parse(text);
+      if (limit.isPositive() && limit.compareTo(Duration.ofDays(1)) <= 0) {
+        return limit;
+      }
+    } catch (DateTimeParseException e) {
+      throw wrongLimit(locator, e);
+    }
+    throw wrongLimit(locator, null);
+  }
+
+  private static VfioException wrongLimit(Locator locator, Throwable cause) {
+    return wrong(
+        locator, "timeout", "it is a duration of up to a day, such as PT10S or PT0.5S", cause);
+  }
+
+  private static VfioException wrong(Locator locator, String key, String mend, Throwable cause) {
+    return new VfioException(
+        Reason.INVALID,
+        "%s: %s=%s is not understood: %s"
+            .formatted(locator, key, locator.parameter(key).orElse(""), mend),
+        cause);
+  }
+}

@@ -1,0 +1,144 @@
+package org.hghca.vfio.user;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.MmioHandler;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.vfio.user.RegionDescription.Area;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Registers behind a socket: each access is one message, unless it hits an area that is mapped. All
+ * messages of a function go one way, so that the server sees them in the order in which they were
+ * made.
+ */
+final class UserRegion implements MmioHandler {
+  private static final Logger LOG = LoggerFactory.getLogger(UserRegion.class);
+
+  private static final int PROT_READ = 1;
+  private static final int PROT_WRITE = 2;
+  private static final int MAP_SHARED = 1;
+  private static final int SEEK_END = 2;
+
+  private final UserConnection connection;
+  private final int index;
+  private final boolean posted;
+  private final List<Window> windows;
+
+  /** An area of the region that is mapped. */
+  private record Window(long start, MmioRegion registers) {
+    boolean holds(long offset, int width) {
+      return offset >= start && offset - start <= registers.size() - width;
+    }
+  }
+
+  private UserRegion(UserConnection connection, int index, boolean posted, List<Window> windows) {
+    this.connection = connection;
+    this.index = index;
+    this.posted = posted;
+    this.windows = windows;
+  }
+
+  /**
+   * Asks for a region and maps what can be mapped of it.
+   *
+   * @param posted whether writes ask for no reply
+   * @param arena ends the mappings
+   * @return of size 0 where there is no such region
+   */
+  static MmioRegion open(
+      SystemCalls system, UserConnection connection, int index, boolean posted, Arena arena) {
+    RegionDescription description = RegionDescription.ask(connection, system, index);
+    try {
+      List<Window> windows = new ArrayList<>();
+      for (Area area : description.areas()) {
+        MemorySegment memory = map(system, description, area, arena);
+        if (memory == null) {
+          LOG.debug("region {}: {} is not mapped", index, area);
+        } else if (area.length() == description.size()) {
+          return MmioRegion.mapped(memory);
+        } else {
+          windows.add(new Window(area.offset(), MmioRegion.mapped(memory)));
+        }
+      }
+      return MmioRegion.trapped(
+          description.size(), new UserRegion(connection, index, posted, List.copyOf(windows)));
+    } finally {
+      description.closeDescriptor(system);
+    }
+  }
+
+  /** Maps an area; null where that is not possible, so that its accesses are messages. */
+  @SuppressWarnings("restricted")
+  private static MemorySegment map(
+      SystemCalls system, RegionDescription description, Area area, Arena arena) {
+    long at = description.offset() + area.offset();
+    long length = area.length();
+    boolean pages = ((at | length) & DmaMapping.PAGE_SIZE - 1) == 0;
+    // A file that ends before the area does would end the process at an access behind it.
+    long end = system.lseek(description.descriptor(), 0, SEEK_END);
+    if (!pages || length == 0 || description.offset() < 0 || at < 0 || at > end - length) {
+      return null;
+    }
+    long address =
+        system.mmap(length, PROT_READ | PROT_WRITE, MAP_SHARED, description.descriptor(), at);
+    if (address < 0) {
+      return null;
+    }
+    return MemorySegment.ofAddress(address)
+        .reinterpret(length, arena, memory -> unmap(system, address, length));
+  }
+
+  private static void unmap(SystemCalls system, long address, long length) {
+    system.munmap(address, length);
+  }
+
+  /** All ones where nobody answers, as on a bus. */
+  @Override
+  public long read(long offset, int width) {
+    for (Window window : windows) {
+      if (window.holds(offset, width) && !connection.isEnded()) {
+        long at = offset - window.start;
+        return width == 8 ? window.registers.readLong(at) : window.registers.readInt(at);
+      }
+    }
+    try {
+      return connection.read(index, offset, width);
+    } catch (VfioException e) {
+      LOG.debug("read of {} bytes at 0x{} of region {}", width, Long.toHexString(offset), index, e);
+      return -1L >>> 64 - 8 * width;
+    }
+  }
+
+  /** Dropped where nobody takes it, as on a bus. */
+  @Override
+  public void write(long offset, int width, long value) {
+    for (Window window : windows) {
+      if (window.holds(offset, width)) {
+        long at = offset - window.start;
+        if (width == 8) {
+          window.registers.writeLong(at, value);
+        } else {
+          window.registers.writeInt(at, (int) value);
+        }
+        return;
+      }
+    }
+    if (posted) {
+      connection.post(index, offset, width, value);
+      return;
+    }
+    try {
+      connection.write(index, offset, width, value);
+    } catch (VfioException e) {
+      LOG.debug(
+          "write of {} bytes at 0x{} of region {}", width, Long.toHexString(offset), index, e);
+    }
+  }
+}
