@@ -100,6 +100,28 @@ public final class RangeAllocator {
     free.put(from, length);
   }
 
+  /**
+   * Never hands out some numbers that are free; those in use stay so.
+   *
+   * @param first a multiple of the granule
+   * @param end first number beyond, a multiple of the granule
+   */
+  public synchronized void exclude(long first, long end) {
+    Map.Entry<Long, Long> range = free.lowerEntry(end);
+    while (range != null && range.getKey() + range.getValue() > first) {
+      long from = range.getKey();
+      long to = from + range.getValue();
+      free.remove(from);
+      if (from < first) {
+        free.put(from, first - from);
+      }
+      if (end < to) {
+        free.put(end, to - end);
+      }
+      range = free.lowerEntry(from);
+    }
+  }
+
   /** How many ranges are in use. */
   public synchronized int inUse() {
     return used.size();

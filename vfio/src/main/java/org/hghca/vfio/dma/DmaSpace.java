@@ -1,6 +1,9 @@
 package org.hghca.vfio.dma;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -34,6 +37,14 @@ public final class DmaSpace implements AddressSpace {
     this.addresses = new IovaAllocator(backend.ranges());
   }
 
+  /**
+   * Asks the backend again for the addresses that may be used: a function that joins may take some
+   * away.
+   */
+  public void refresh() {
+    addresses.restrict(backend.ranges());
+  }
+
   /** Pages that the device reaches, by one or more pins. */
   private static final class Range {
     final long start;
@@ -46,6 +57,9 @@ public final class DmaSpace implements AddressSpace {
      * afterwards other memory may stand at these addresses.
      */
     final MemorySegment.Scope scope;
+
+    /** Of the same access, inside this one, and not offered to be shared as long as this one is. */
+    final List<Range> inner = new ArrayList<>();
 
     int pins = 1;
 
@@ -114,13 +128,13 @@ public final class DmaSpace implements AddressSpace {
     return range == null && !access.writable() ? covering(readable, start, end) : range;
   }
 
-  private static Range covering(NavigableMap<Long, Range> ranges, long start, long end) {
+  private Range covering(NavigableMap<Long, Range> ranges, long start, long end) {
     Map.Entry<Long, Range> below = ranges.floorEntry(start);
     while (below != null && below.getValue().end >= end) {
       if (below.getValue().scope.isAlive()) {
         return below.getValue();
       }
-      ranges.remove(below.getKey());
+      withdraw(below.getValue());
       below = ranges.floorEntry(start);
     }
     return null;
@@ -144,8 +158,32 @@ public final class DmaSpace implements AddressSpace {
 
   private void offer(Range range) {
     NavigableMap<Long, Range> ranges = rangesFor(range.access);
-    ranges.subMap(range.start, range.end).values().removeIf(inner -> inner.end <= range.end);
+    Map.Entry<Long, Range> below = ranges.floorEntry(range.start);
+    if (below != null && below.getValue().end >= range.end) {
+      below.getValue().inner.add(range);
+      return;
+    }
+    Iterator<Range> within = ranges.subMap(range.start, range.end).values().iterator();
+    while (within.hasNext()) {
+      Range other = within.next();
+      if (other.end <= range.end) {
+        within.remove();
+        range.inner.add(other);
+      }
+    }
     ranges.put(range.start, range);
+  }
+
+  private void withdraw(Range range) {
+    if (rangesFor(range.access).remove(range.start, range)) {
+      List<Range> inner = List.copyOf(range.inner);
+      range.inner.clear();
+      for (Range other : inner) {
+        if (other.pins > 0) {
+          offer(other);
+        }
+      }
+    }
   }
 
   private NavigableMap<Long, Range> rangesFor(DmaAccess access) {
@@ -156,7 +194,7 @@ public final class DmaSpace implements AddressSpace {
     if (--range.pins > 0) {
       return;
     }
-    rangesFor(range.access).remove(range.start, range);
+    withdraw(range);
     backend.unmap(range.iova, range.end - range.start);
     addresses.free(range.iova); // Not when that failed: the device may still reach the memory.
   }

@@ -35,16 +35,41 @@ public final class IovaAllocator {
    */
   public IovaAllocator(List<IovaRange> usable) {
     for (IovaRange range : usable) {
-      if (Long.compareUnsigned(range.first(), END) >= 0) {
-        break;
-      }
-      long first = Math.max(LOWEST, PagePool.wholePages(range.first()));
-      long end = Long.compareUnsigned(range.last(), END) < 0 ? range.last() + 1 & -PAGE : END;
+      long first = first(range);
+      long end = end(range);
       if (first < end) {
         ranges.add(new RangeAllocator(first, end, PAGE));
         firsts.add(first);
       }
     }
+  }
+
+  private static long first(IovaRange range) {
+    return Long.compareUnsigned(range.first(), END) < 0
+        ? Math.max(LOWEST, PagePool.wholePages(range.first()))
+        : END;
+  }
+
+  private static long end(IovaRange range) {
+    return Long.compareUnsigned(range.last(), END) < 0 ? range.last() + 1 & -PAGE : END;
+  }
+
+  /**
+   * Hands out only what some ranges, too, allow.
+   *
+   * @param usable as for the constructor
+   */
+  public void restrict(List<IovaRange> usable) {
+    long at = 0;
+    for (IovaRange range : usable) {
+      exclude(at, first(range));
+      at = Math.max(at, end(range));
+    }
+    exclude(at, END);
+  }
+
+  private void exclude(long first, long end) {
+    ranges.forEach(range -> range.exclude(first, end));
   }
 
   /**
