@@ -40,15 +40,20 @@ final class KernelFiles {
     }
   }
 
-  /** The last part of the path that a symbolic link leads to. */
-  static Optional<String> linkName(Path link) {
+  /** The path that a symbolic link holds. */
+  static Optional<Path> link(Path link) {
     try {
       return Files.isSymbolicLink(link)
-          ? Optional.of(Files.readSymbolicLink(link).getFileName().toString())
+          ? Optional.of(Files.readSymbolicLink(link))
           : Optional.empty();
     } catch (IOException e) {
       return Optional.empty();
     }
+  }
+
+  /** The last part of the path that a symbolic link holds. */
+  static Optional<String> linkName(Path link) {
+    return link(link).map(Path::getFileName).map(Path::toString);
   }
 
   /** The names in a directory, sorted. */

@@ -3,9 +3,12 @@ package org.hghca.vfio.kernel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** A machine whose kernel's files are in a folder. */
 class FakeMachine implements Machine {
@@ -13,6 +16,10 @@ class FakeMachine implements Machine {
 
   private final Path root;
   private final List<Path> closed = new ArrayList<>();
+  private final List<String> writes = new ArrayList<>();
+  private final Map<String, String> wanting = new HashMap<>();
+  private String unwilling = "none";
+  private String refused = "none";
 
   FakeMachine(Path root) {
     this.root = root;
@@ -37,12 +44,57 @@ class FakeMachine implements Machine {
     return Files.exists(node) && !closed.contains(node);
   }
 
+  /** Does what the kernel does with the files by which functions get their drivers. */
   @Override
   public void write(Path file, String text) throws IOException {
-    if (!Files.exists(file)) {
-      throw new java.nio.file.NoSuchFileException(file.toString());
+    String name = "/" + root.relativize(file);
+    String value = text.strip();
+    writes.add("echo " + (value.isEmpty() ? "" : value + " ") + "> " + name);
+    if (name.equals(refused)) {
+      throw new IOException("the kernel does not want it");
     }
-    Files.writeString(file, text);
+    if (name.endsWith("/driver_override")) {
+      Files.writeString(file, (value.isEmpty() ? "(null)" : value) + "\n");
+    } else if (name.endsWith("/driver/unbind")) {
+      Path driver = file.getParent().toRealPath();
+      Files.delete(driver.resolve(value));
+      Files.delete(file(real(value) + "/driver"));
+    } else if (name.equals("/sys/bus/pci/drivers_probe")) {
+      probe(value);
+    } else {
+      throw new NoSuchFileException(name);
+    }
+  }
+
+  private void probe(String address) throws IOException {
+    String override = Files.readString(file(real(address) + "/driver_override")).strip();
+    String driver = override.equals("(null)") ? wanting.get(address) : override;
+    if (driver != null && !driver.equals(unwilling)) {
+      driver(address, driver);
+    }
+  }
+
+  /** What has been written to the kernel's files, as commands. */
+  List<String> writes() {
+    return writes;
+  }
+
+  /** Makes a driver one that takes a function when it may. */
+  FakeMachine wants(String address, String driver) {
+    wanting.put(address, driver);
+    return this;
+  }
+
+  /** Makes a driver refuse every function. */
+  FakeMachine unwilling(String driver) {
+    unwilling = driver;
+    return this;
+  }
+
+  /** Makes the kernel refuse what is written to a file. */
+  FakeMachine refuse(String file) {
+    refused = file;
+    return this;
   }
 
   /** Makes a file, with its folders. */
@@ -141,5 +193,27 @@ class FakeMachine implements Machine {
     directory(real(address) + "/vfio-dev/vfio3");
     node("/dev/iommu");
     return node("/dev/vfio/devices/vfio3");
+  }
+
+  /** A process that has a node open. */
+  FakeMachine process(int number, String name, String node) {
+    text("/proc/" + number + "/comm", name + "\n");
+    link("/proc/" + number + "/fd/0", "/dev/null");
+    return link("/proc/" + number + "/fd/7", node);
+  }
+
+  /** A network interface of a function. */
+  FakeMachine network(String address, String name, boolean up) {
+    String device = real(address) + "/net/" + name;
+    text(device + "/flags", up ? "0x1003\n" : "0x1002\n");
+    return link("/sys/class/net/" + name, device);
+  }
+
+  /** A disk of a function. */
+  FakeMachine disk(String address, String name, String numbers) {
+    String device = real(address) + "/nvme/nvme0/" + name;
+    text(device + "/dev", numbers + "\n");
+    directory(device + "/holders");
+    return link("/sys/class/block/" + name, device);
   }
 }

@@ -1,0 +1,70 @@
+package org.hghca.vfio.kernel;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+
+/**
+ * Says why the kernel refused to open a function, and what mends it: its error numbers say neither.
+ * It looks at the system when something has failed, never before.
+ */
+final class Diagnosis {
+
+  private Diagnosis() {}
+
+  /**
+   * A failure with what is behind it.
+   *
+   * @param device as it was when opening it began
+   * @param way how it was to be opened
+   * @param failure what a step of opening it failed with
+   * @return the failure itself where nothing more is to be seen
+   */
+  static VfioException explain(Machine machine, PciDevice device, Way way, VfioException failure) {
+    Optional<PciDevice> now = new PciBus(machine).find(device.address());
+    if (now.isEmpty()) {
+      return with(
+          failure,
+          Reason.NOT_FOUND,
+          "%s is no longer there: it was unplugged, or has failed; mend: plug it in, then echo 1 |"
+                  .formatted(device.address())
+              + " sudo tee /sys/bus/pci/rescan");
+    }
+    Optional<VfioException> obstacle =
+        new FunctionFindings(machine, now.get(), way.word()).obstacle();
+    if (obstacle.isPresent()) {
+      return with(failure, obstacle.get().reason(), obstacle.get().getMessage());
+    }
+    return switch (failure.reason()) {
+      case BUSY -> with(failure, Reason.BUSY, inUse(machine, now.get(), way));
+      case NO_PERMISSION -> with(failure, Reason.NO_PERMISSION, forbidden(machine));
+      default -> failure;
+    };
+  }
+
+  private static VfioException with(VfioException failure, Reason reason, String finding) {
+    return new VfioException(reason, failure.getMessage() + "; " + finding, failure);
+  }
+
+  private static String inUse(Machine machine, PciDevice device, Way way) {
+    // The last node is the one that only users of the function, or of its group, have open.
+    Path node = way.nodes(machine, device).getLast();
+    List<String> holders = Holders.of(machine, List.of(node));
+    return holders.isEmpty()
+        ? "another process has %s open; mend: end it, which sudo fuser -v %s names"
+            .formatted(node, node)
+        : "%s has %s open; mend: end it".formatted(String.join(", ", holders), node);
+  }
+
+  private static String forbidden(Machine machine) {
+    return IommuFindings.interrupts(machine)
+        .filter(finding -> finding.level() == Finding.Level.PROBLEM)
+        .map(Finding::message)
+        .orElse(
+            "the modes of the nodes allow it, so that something else forbids it; mend: start a"
+                + " container with --device for each node, give a service DeviceAllow= for each;"
+                + " the kernel's log may say more: sudo dmesg | tail");
+  }
+}

@@ -1,0 +1,51 @@
+package org.hghca.vfio.kernel;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a function had before it was bound to vfio-pci.
+ *
+ * @param driver empty when it had none
+ * @param override the only driver that it was allowed; empty when it was allowed any
+ */
+record Formerly(Optional<String> driver, Optional<String> override) {
+
+  private static Path file(Machine machine, String address) {
+    return machine.file("/run/hghca/" + address);
+  }
+
+  /** Writes it down: two lines, driver and override, empty where there is none. */
+  void keep(Machine machine, String address) throws IOException {
+    Path file = file(machine, address);
+    Files.createDirectories(file.getParent());
+    Files.write(file, List.of(driver.orElse(""), override.orElse("")));
+  }
+
+  /** What was written down of a function, if anything was since the machine was started. */
+  static Optional<Formerly> of(Machine machine, String address) {
+    try {
+      Path file = file(machine, address);
+      if (!Files.isReadable(file)) {
+        return Optional.empty();
+      }
+      List<String> lines = Files.readAllLines(file);
+      return lines.size() == 2
+          ? Optional.of(new Formerly(word(lines.getFirst()), word(lines.getLast())))
+          : Optional.empty();
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static Optional<String> word(String line) {
+    return line.isEmpty() ? Optional.empty() : Optional.of(line);
+  }
+
+  static void forget(Machine machine, String address) throws IOException {
+    Files.deleteIfExists(file(machine, address));
+  }
+}

@@ -1,0 +1,60 @@
+package org.hghca.vfio.kernel;
+
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What limits the memory that may be mapped for a card: all of it stays in place while it is
+ * mapped, and the kernel counts it as locked.
+ *
+ * @param lockedBytes the soft limit RLIMIT_MEMLOCK; empty when there is none
+ * @param exempt whether the limit does not count for this process
+ * @param entries how many mappings type1 allows a container; empty when it is not loaded
+ */
+record MemoryLimits(OptionalLong lockedBytes, boolean exempt, OptionalLong entries) {
+  static final String ENTRY_LIMIT = "/sys/module/vfio_iommu_type1/parameters/dma_entry_limit";
+
+  /** How the limit of locked memory is raised. */
+  static final String RAISE =
+      "ulimit -l unlimited (as root), for a user a line '<user> - memlock unlimited' in"
+          + " /etc/security/limits.d/hghca.conf and a new login, for a service"
+          + " LimitMEMLOCK=infinity, for a container --ulimit memlock=-1";
+
+  private static final Pattern LOCKED =
+      Pattern.compile("Max locked memory\\s+(\\d+|unlimited)\\s+(\\d+|unlimited)\\s+bytes");
+
+  private static final long KIB = 1 << 10;
+  private static final long MIB = 1 << 20;
+
+  static MemoryLimits of(Machine machine) {
+    OptionalLong locked = OptionalLong.empty();
+    for (String line : KernelFiles.lines(machine.file("/proc/self/limits"))) {
+      Matcher limit = LOCKED.matcher(line.strip());
+      if (limit.matches() && !"unlimited".equals(limit.group(1))) {
+        locked = OptionalLong.of(Long.parseLong(limit.group(1)));
+      }
+    }
+    return new MemoryLimits(
+        locked,
+        Credentials.of(machine).mayLockAnything(),
+        KernelFiles.number(machine.file(ENTRY_LIMIT)).stream().mapToLong(n -> n).findFirst());
+  }
+
+  /** The limit of locked memory, such as {@code RLIMIT_MEMLOCK is 8 MiB}. */
+  String describeLocked() {
+    return "RLIMIT_MEMLOCK is "
+        + (lockedBytes.isPresent() ? size(lockedBytes.getAsLong()) : "unlimited")
+        + (exempt ? ", and does not count with CAP_IPC_LOCK" : "");
+  }
+
+  /** How the limit of mappings is raised. */
+  static String raiseEntries() {
+    return "echo 1048576 | sudo tee " + ENTRY_LIMIT;
+  }
+
+  /** A number of bytes in whole MiB, or KiB where it is not. */
+  static String size(long bytes) {
+    return bytes % MIB == 0 ? bytes / MIB + " MiB" : (bytes + KIB - 1) / KIB + " KiB";
+  }
+}
