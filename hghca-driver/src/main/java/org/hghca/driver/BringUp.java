@@ -33,34 +33,43 @@ final class BringUp {
   static HghcaDevice of(PciFunction function) {
     // Closed by the device's take-down, or here when a step fails.
     Undo undo = new Undo();
+    Retirement retirement = new Retirement();
     try {
+      // Of a card that could not be stopped; none reaches memory through a function that is closed.
+      undo.add(retirement::afterReset);
       undo.add(function::close);
       checkPlatform();
       Recognition recognition = new Recognition(function);
       Duration limit = commandLimit(function);
       recognition.checkConfiguration();
       Health health = new Health(function.locator().toString());
-      Retirement retirement = new Retirement();
 
-      // What an owner before us left on the card goes away before the card may touch memory.
-      if (function.canReset()) {
-        function.reset();
-        recognition.checkConfiguration(); // the reset may have taken the memory space bit along
-      }
+      // What an owner before us left on the card goes away before the card may touch memory: one
+      // that was killed leaves it running, with commands, queues and DMA under way.
+      Reins reins = new Reins(function);
+      reins.tighten();
+      recognition.checkConfiguration(); // the reset may have taken the memory space bit along
       Recognition.Place place = recognition.findHcr();
-      function.configuration().busMaster(true);
-      undo.add(() -> stop(function));
+      undo.add(reins::tighten);
+      reins.loosen();
 
       CommandInterface asked =
           CommandInterface.open(function, place.cautious(), place.hcrBase(), limit);
       undo.add(
           () -> {
             // A command that never ended may reach its mailboxes as long as the card runs.
-            stop(function);
-            asked.deviceWasReset();
-            asked.close();
+            reins.tighten();
+            retirement.keep(
+                () -> {
+                  asked.deviceWasReset();
+                  asked.close();
+                });
+            if (!reins.isGone()) {
+              retirement.afterReset();
+            }
           });
-      asked.onFatal(cause -> health.fail(cause.getMessage()));
+      Presence presence = new Presence(function, place.hcrBase());
+      asked.onFatal(cause -> health.fail(presence.reason(cause.getMessage())));
 
       DeviceLimits limits = asked.queryDeviceLimits();
       HardwareProfile profile = recognition.profile(place, limits);
@@ -73,12 +82,13 @@ final class BringUp {
       undo.add(
           () -> {
             closeHca(commands, function);
-            stop(function);
-            // Not reached when the reset failed: what the card may reach then stays. It stays too
-            // where there is none and the card writes its tables back when it likes.
-            if (function.canReset() || profile.icmReclaim()) {
+            reins.tighten();
+            // Not reached when the reset failed: what the card may reach then stays until the
+            // function is closed. So it does where there is no reset and the card writes its tables
+            // back when it likes.
+            retirement.keep(icm::close);
+            if (reins.isReset() || !reins.isGone() && profile.icmReclaim()) {
               retirement.afterReset();
-              icm.close();
             }
           });
       icm.activate();
@@ -88,6 +98,7 @@ final class BringUp {
           new HghcaDevice(
               function,
               place.hcrBase(),
+              presence,
               new Limits(limits, profile),
               adapter,
               health,
@@ -102,8 +113,12 @@ final class BringUp {
       return device;
     } catch (RuntimeException e) {
       throw takenBack(undo, Failures.of("cannot bring up " + function.locator(), e));
+    } catch (InternalError e) {
+      String what =
+          "%s is gone: its registers fault (%s)".formatted(function.locator(), e.getMessage());
+      throw takenBack(undo, new VerbsException(Errno.EIO, what, e));
     } catch (Error e) {
-      throw takenBack(undo, e); // a fault of mapped registers, among others
+      throw takenBack(undo, e);
     }
   }
 
@@ -162,14 +177,6 @@ final class BringUp {
       commands.closeHca();
     } catch (RuntimeException e) {
       LOG.warn("{}: CLOSE_HCA failed: {}", function.locator(), e.getMessage());
-    }
-  }
-
-  /** No DMA from here on: bus mastering off, then reset. */
-  private static void stop(PciFunction function) {
-    function.configuration().busMaster(false);
-    if (function.canReset()) {
-      function.reset();
     }
   }
 }

@@ -6,6 +6,7 @@ import org.hghca.abi.EventType;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.Interrupts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,11 +31,12 @@ final class DeviceEvents implements AutoCloseable {
   DeviceEvents(HghcaDevice device) {
     this.device = device;
     try {
-      boolean interrupts = false;
+      Interrupts interrupts = null;
       UarPage uar = null;
       if (usesEventQueues(device)) {
-        int vectors = device.function().interrupts().vectors();
-        interrupts = vectors > 0;
+        Interrupts given = device.function().interrupts();
+        int vectors = given.vectors();
+        interrupts = vectors > 0 ? given : null;
         uar = device.uars().allocate();
         undo.add(uar::close);
         makeQueues(vectors);
@@ -42,7 +44,7 @@ final class DeviceEvents implements AutoCloseable {
       this.thread = new EventThread(device, List.copyOf(queues), uar, interrupts);
       thread.start();
       undo.add(thread::stop);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | InternalError e) {
       undo.close();
       throw e;
     }
@@ -120,7 +122,11 @@ final class DeviceEvents implements AutoCloseable {
    * of what is told later is older than the change.
    */
   void settle() {
-    thread.read();
+    try {
+      thread.read();
+    } catch (InternalError e) {
+      throw new VerbsException(Errno.EIO, device.faulted(e));
+    }
   }
 
   /** Ends the thread, then takes the queues back from the card. */

@@ -7,14 +7,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.hghca.uar.UarPage;
+import org.hghca.vfio.Interrupts;
+import org.hghca.vfio.VfioException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The thread of a device that reads its event queues and wakes whoever waits. It waits for
  * interrupts, and looks now and then without one, so that a lost interrupt only delays. Where there
  * are no interrupts it looks at the event queues from time to time, and where there are no event
- * queues at the completion queues that were asked to tell.
+ * queues at the completion queues that were asked to tell. Twice a second it looks whether the card
+ * is still there, which a program that only polls would never learn.
  */
 final class EventThread {
+  private static final Logger LOG = LoggerFactory.getLogger(EventThread.class);
   private static final long SWEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
   private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final long IDLE_STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -25,7 +31,10 @@ final class EventThread {
   private final HghcaDevice device;
   private final List<EventQueue> queues;
   private final UarPage uar;
-  private final boolean interrupts;
+
+  /** Null where event queues are looked at instead. */
+  private final Interrupts interrupts;
+
   private final EventDispatcher dispatcher;
   private final DeviceThread thread;
 
@@ -46,9 +55,9 @@ final class EventThread {
    *
    * @param queues the event queues; empty to look at completion queues
    * @param uar through which event queues are armed; not used when there are none
-   * @param interrupts whether the function gives interrupts for them
+   * @param interrupts those that the function gives for them; null when it gives none
    */
-  EventThread(HghcaDevice device, List<EventQueue> queues, UarPage uar, boolean interrupts) {
+  EventThread(HghcaDevice device, List<EventQueue> queues, UarPage uar, Interrupts interrupts) {
     this.device = device;
     this.queues = queues;
     this.uar = uar;
@@ -69,16 +78,20 @@ final class EventThread {
   }
 
   private void wake() {
-    if (interrupts) {
-      device.function().interrupts().wake();
-    } else {
+    if (interrupts == null) {
       thread.unpark();
+      return;
+    }
+    try {
+      interrupts.wake();
+    } catch (VfioException e) {
+      LOG.debug("{}: no wait to be ended: {}", device.function().locator(), e.getMessage());
     }
   }
 
   /** A completion queue was asked to tell. */
   void requested(HghcaCompletionQueue queue) {
-    if (interrupts) {
+    if (interrupts != null) {
       return;
     }
     if (queues.isEmpty()) {
@@ -116,13 +129,14 @@ final class EventThread {
         }
         // By the clock: interrupts and events of others may come all the time.
         long now = System.nanoTime();
-        if (now - swept >= SWEEP_NANOS && !queues.isEmpty()) {
+        if (now - swept >= SWEEP_NANOS) {
+          device.checkPresence();
           sweep();
           swept = now;
         }
       }
     } catch (Throwable e) { // whatever it is, somebody waits for this thread
-      device.health().fail("its event thread has failed: " + e);
+      device.threadFailed("its event thread", e);
     }
   }
 
@@ -157,10 +171,10 @@ final class EventThread {
   }
 
   private void await() {
-    if (interrupts) {
-      device.function().interrupts().await(SWEEP_NANOS);
+    if (interrupts != null) {
+      interrupts.await(SWEEP_NANOS);
     } else if (queues.isEmpty() && watched.isEmpty()) {
-      LockSupport.park(this);
+      LockSupport.parkNanos(this, SWEEP_NANOS);
     } else {
       vain = wanted ? 0 : vain + 1;
       wanted = false;
@@ -170,6 +184,9 @@ final class EventThread {
 
   /** Finds what the card should have told. */
   private void sweep() {
+    if (queues.isEmpty()) {
+      return;
+    }
     for (HghcaCompletionQueue queue : device.completionQueues()) {
       if (queue.isAskedForAll()) {
         look(queue, false);

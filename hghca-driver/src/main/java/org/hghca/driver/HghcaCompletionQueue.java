@@ -222,6 +222,14 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
 
   @Override
   public int poll(Completions out, int max) {
+    try {
+      return pollRing(out, max);
+    } catch (InternalError e) { // a doorbell faults when its card is gone
+      throw new VerbsException(Errno.EIO, device.faulted(e));
+    }
+  }
+
+  private int pollRing(Completions out, int max) {
     if (isEmpty()) {
       checkAlive();
       return 0;
@@ -657,6 +665,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       }
       asked |= solicitedOnly ? SOLICITED : ALL;
       askCard();
+    } catch (InternalError e) {
+      throw new VerbsException(Errno.EIO, device.faulted(e));
     } finally {
       lock.unlock();
     }

@@ -18,6 +18,7 @@ import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.VfioException;
 
 /**
  * A card that this process owns and has brought up: its command interface, tables and numbers,
@@ -26,6 +27,7 @@ import org.hghca.vfio.PciFunction;
 final class HghcaDevice {
   private final PciFunction function;
   private final long hcrBase;
+  private final Presence presence;
   private final Limits limits;
   private final AdapterInfo adapter;
   private final Health health;
@@ -67,6 +69,7 @@ final class HghcaDevice {
   HghcaDevice(
       PciFunction function,
       long hcrBase,
+      Presence presence,
       Limits limits,
       AdapterInfo adapter,
       Health health,
@@ -77,6 +80,7 @@ final class HghcaDevice {
       Runnable takeDown) {
     this.function = function;
     this.hcrBase = hcrBase;
+    this.presence = presence;
     this.limits = limits;
     this.adapter = adapter;
     this.health = health;
@@ -224,6 +228,33 @@ final class HghcaDevice {
 
   DeviceEvents events() {
     return events;
+  }
+
+  /** Looks whether the card is still there; if it is not, the device is dead. */
+  void checkPresence() {
+    if (!health.isDead()) {
+      presence.complaint().ifPresent(health::fail);
+    }
+  }
+
+  /**
+   * An access to memory has faulted, which may have been to a register of a card that is gone.
+   *
+   * @return what to tell the program of a dead device
+   * @throws InternalError the fault itself when the card is there: the memory was somebody else's
+   */
+  String faulted(InternalError fault) {
+    checkPresence();
+    return health.complaint().orElseThrow(() -> fault);
+  }
+
+  /** A thread that works for the device cannot go on: somebody waits for it, so the device ends. */
+  void threadFailed(String thread, Throwable cause) {
+    if (cause instanceof InternalError) {
+      checkPresence();
+    }
+    boolean gone = cause instanceof VfioException e && e.reason() == VfioException.Reason.CLOSED;
+    health.fail(gone ? cause.getMessage() : "%s has failed: %s".formatted(thread, cause));
   }
 
   /** The completion queues that the card has. */

@@ -290,12 +290,20 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
 
   @Override
   public boolean tryPostSend(SendRequest request) {
-    return sends.post(request);
+    try {
+      return sends.post(request);
+    } catch (InternalError e) { // a doorbell faults when its card is gone
+      throw new BadRequestException(Errno.EIO, 0, device.faulted(e));
+    }
   }
 
   @Override
   public int tryPostSend(SendRequest[] requests, int from, int count) {
-    return sends.post(requests, from, count);
+    try {
+      return sends.post(requests, from, count);
+    } catch (InternalError e) {
+      throw new BadRequestException(Errno.EIO, 0, device.faulted(e));
+    }
   }
 
   @Override

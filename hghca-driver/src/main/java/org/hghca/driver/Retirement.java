@@ -2,8 +2,10 @@ package org.hghca.driver;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.hghca.mailbox.DeviceFatalException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Frees memory only when the card can no longer reach it: after the command that makes the card
@@ -32,7 +34,7 @@ final class Retirement {
     }
     try {
       command.run();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | InternalError e) { // one is a fault of mapped registers
       keepUntilReset(what, e, freeMemory);
       return;
     }
@@ -49,8 +51,16 @@ final class Retirement {
    * @param what for the log
    * @param cause how the card failed
    */
-  void keepUntilReset(String what, RuntimeException cause, Runnable freeMemory) {
-    LOG.warn("{} stays reserved until the device is reset: {}", what, cause.getMessage());
+  void keepUntilReset(String what, Throwable cause, Runnable freeMemory) {
+    // Of a dead device it was said already, and it may hold very many things.
+    Level level = cause instanceof DeviceFatalException ? Level.DEBUG : Level.WARN;
+    LOG.atLevel(level)
+        .log("{} stays reserved until the device is reset: {}", what, cause.getMessage());
+    keep(freeMemory);
+  }
+
+  /** Keeps memory until the reset that ends the device, or the close of its function. */
+  void keep(Runnable freeMemory) {
     synchronized (untilReset) {
       untilReset.add(freeMemory);
     }
@@ -62,7 +72,7 @@ final class Retirement {
     }
   }
 
-  /** The device was reset: nothing is reachable any more. */
+  /** The device was reset, or its function closed: nothing is reachable any more. */
   void afterReset() {
     List<Runnable> left;
     synchronized (untilReset) {

@@ -66,7 +66,7 @@ final class Sweep {
         }
       }
     } catch (Throwable e) { // whatever it is, somebody waits for what this thread does
-      device.health().fail("the thread that looks after its sends has failed: " + e);
+      device.threadFailed("the thread that looks after its sends", e);
     }
   }
 

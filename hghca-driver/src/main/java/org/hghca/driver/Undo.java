@@ -1,6 +1,8 @@
 package org.hghca.driver;
 
 import java.util.ArrayDeque;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
 
 /**
  * What must be taken back, last thing first, when a construction of several steps fails: closing it
@@ -26,15 +28,21 @@ final class Undo implements AutoCloseable {
       try {
         steps.pop().run();
       } catch (RuntimeException e) {
-        if (failure == null) {
-          failure = e;
-        } else {
-          failure.addSuppressed(e);
-        }
+        failure = with(failure, e);
+      } catch (InternalError e) { // mapped registers fault when their device is gone
+        failure = with(failure, new VerbsException(Errno.EIO, e.getMessage(), e));
       }
     }
     if (failure != null) {
       throw failure;
     }
+  }
+
+  private static RuntimeException with(RuntimeException first, RuntimeException another) {
+    if (first == null) {
+      return another;
+    }
+    first.addSuppressed(another);
+    return first;
   }
 }

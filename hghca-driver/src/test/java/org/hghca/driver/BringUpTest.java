@@ -3,10 +3,19 @@ package org.hghca.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
+import org.hghca.abi.Bar;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.Hcr;
+import org.hghca.abi.HcrCommand;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.ForwardingFunction;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.MmioHandler;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,5 +128,133 @@ class BringUpTest {
     HghcaDevice device = bringUp(function);
     assertThat(device.limits().profile()).isEqualTo(HardwareProfile.S);
     device.close();
+  }
+
+  private static List<String> afterLast(String what, List<String> history) {
+    int last = -1;
+    for (int i = 0; i < history.size(); i++) {
+      last = history.get(i).startsWith(what) ? i : last;
+    }
+    return history.subList(last + 1, history.size());
+  }
+
+  /** Memory is taken from the card when it cannot reach it any more: D8. */
+  private static void assertEndsInOrder(List<String> history) {
+    List<String> end = afterLast("command", history);
+    if (history.contains("bus master on")) {
+      assertThat(end).startsWith("bus master off", "reset");
+    }
+    assertThat(end.subList(Math.min(2, end.size() - 1), end.size() - 1)).allMatch("unmap"::equals);
+    assertThat(end).last().isEqualTo("close");
+  }
+
+  @Test
+  void theCardMayReachMemoryOnlyBetweenTwoResets() {
+    FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
+    HghcaDevice device = bringUp(function);
+    List<String> history = function.history();
+    assertThat(history).startsWith("reset", "bus master on");
+    assertThat(history.indexOf("bus master on") + 1)
+        .isEqualTo(history.indexOf("command 0x%02x".formatted(HcrCommand.QUERY_DEV_LIM.code())));
+    device.close();
+    history = function.history();
+    assertEndsInOrder(history);
+    // A card takes 100 ms and more for each.
+    assertThat(history.stream().filter("reset"::equals)).hasSize(2);
+  }
+
+  @Test
+  void whereverTheBringUpFailsBusMasteringIsOffBeforeMemoryGoes() {
+    boolean failed = true;
+    for (int command = 0; failed; command++) {
+      FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
+      function.failCommand(command);
+      HghcaDevice device = null;
+      try {
+        device = bringUp(function);
+      } catch (VerbsException e) {
+        assertThat(function.history()).as("command %d: %s", command, e).contains("close");
+      }
+      failed = device == null;
+      if (!failed) {
+        device.close();
+      }
+      assertEndsInOrder(function.history());
+    }
+  }
+
+  /** An owner that was killed leaves the card as it stands: in INIT, its bus master on. */
+  @ParameterizedTest
+  @ValueSource(strings = {"s", "r1", "r2"})
+  void aCardThatWasRunningIsResetFirst(String profile) {
+    String locator = "model:killed?mode=inline&profile=" + profile;
+    PciFunction card = PciFunctions.open(Locator.parse(locator));
+    PciFunction kept =
+        new ForwardingFunction(card) {
+          @Override
+          public void close() {
+            // stays as it is
+          }
+        };
+    FailingFunction killed = new FailingFunction(kept);
+    int hcr = HardwareProfile.byName(profile).hcrBase();
+    HghcaDevice left = bringUp(killed);
+    left.registerQueue(4096, 1, 0);
+    killed.lose();
+    left.close();
+    assertThat(card.configuration().read(ConfigurationSpace.COMMAND, 2))
+        .isEqualTo(ConfigurationSpace.COMMAND_MEMORY_SPACE | ConfigurationSpace.COMMAND_BUS_MASTER);
+    // A command is under way, of which nobody knows any more, with a mailbox that is nowhere.
+    card.region(0).writeInt(hcr + Hcr.OUT_PARAM_LOW, 0x7000_0000);
+    card.region(0).writeInt(hcr + Hcr.COMMAND, Hcr.command(HcrCommand.QUERY_DEV_LIM.code(), 0));
+
+    FailingFunction function = new FailingFunction(card);
+    HghcaDevice device = bringUp(function);
+    assertThat(function.history()).startsWith("bus master off", "reset");
+    assertThat(device.limits().profile().name()).isEqualTo(profile);
+    device.registerQueue(4096, 1, 0).close();
+    device.close();
+    assertGivenBack(function);
+  }
+
+  /** One that hangs: go stays set until it is reset. */
+  @Test
+  void aCommandThatHangsIsEndedByTheResetOfTheNextOwner() {
+    FailingFunction card = new FailingFunction(PciFunctions.open(LOCATOR));
+    boolean[] hangs = {true};
+    PciFunction hanging =
+        new ForwardingFunction(card) {
+          @Override
+          public MmioRegion region(int bar) {
+            MmioRegion region = super.region(bar);
+            return MmioRegion.trapped(
+                region.size(),
+                new MmioHandler() {
+                  @Override
+                  public long read(long offset, int width) {
+                    int value = region.readInt(offset);
+                    boolean isCommand = offset == Bar.HCR_DOCUMENT + Hcr.COMMAND;
+                    return hangs[0] && isCommand ? value | 1 << 23 : value;
+                  }
+
+                  @Override
+                  public void write(long offset, int width, long value) {
+                    if (width == Long.BYTES) {
+                      region.writeLong(offset, value);
+                    } else {
+                      region.writeInt(offset, (int) value);
+                    }
+                  }
+                });
+          }
+
+          @Override
+          public void reset() {
+            hangs[0] = false;
+            super.reset();
+          }
+        };
+    BringUp.of(hanging).close();
+    assertGivenBack(card);
   }
 }

@@ -37,7 +37,7 @@ class EventsTest {
 
   private static EventDispatcher dispatcher(DriverFixture it) {
     // Of a thread that was never started: the test is the one that reads.
-    return new EventDispatcher(it.device, new EventThread(it.device, List.of(), null, false));
+    return new EventDispatcher(it.device, new EventThread(it.device, List.of(), null, null));
   }
 
   private static List<AsyncEvent> take(DriverFixture it) {
@@ -125,7 +125,7 @@ class EventsTest {
   void aCardThatIsGoneIsTold() throws Exception {
     try (DriverFixture it = new DriverFixture()) {
       CompletableFuture<AsyncEvent> told = it.context.asyncEvents().next();
-      it.function.vanish();
+      it.function.lose();
       assertThatThrownBy(() -> it.context.queryPort(1)).hasMessageContaining("EIO");
       assertThat(told.get(20, TimeUnit.SECONDS).type()).isEqualTo(AsyncEventType.DEVICE_FATAL);
       // A program may yet open a channel before it has read of the end.

@@ -1,14 +1,16 @@
 package org.hghca.driver;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.Hcr;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.DmaAccess;
-import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.ForwardingFunction;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioHandler;
@@ -16,21 +18,35 @@ import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
 
-/** A software HCA that fails at one command or one allocation, and counts what is left mapped. */
-final class FailingFunction implements PciFunction {
-  private static final int GO = 1 << 23;
+/**
+ * A software HCA that fails at one command or one allocation, counts what is left mapped, and can
+ * be unplugged. Then it behaves as a card of the kernel does, or one of a server that has ended:
+ * its registers and configuration space read all ones and take nothing, waiting for an interrupt
+ * tells what has happened, and so does every other call but the closing of what is open.
+ */
+final class FailingFunction extends ForwardingFunction {
+  /** What the function knows of its end. */
+  static final String PULLED = "somebody has pulled the card";
+
   private static final int STATUS_BAD_PARAM = 3;
 
   private final PciFunction function;
+  private final Interrupts interrupts;
   private final Locator locator;
-  private final int dword6;
+  private final int hcr;
   private final Set<DmaMapping> mappings = new HashSet<>();
+
+  /** What was done to the function as a whole, oldest first. */
+  private final List<String> history = new ArrayList<>();
+
   private DmaMapping newest;
   private int commandsUntilFailure = Integer.MAX_VALUE;
   private int allocationsUntilFailure = Integer.MAX_VALUE;
   private boolean answerFailure;
   private boolean resetFails;
-  private boolean vanished;
+  private int accesses;
+  private int lostAfter = Integer.MAX_VALUE;
+  private volatile boolean lost;
   private Runnable onCommand = () -> {};
   private int opcode;
   private boolean closed;
@@ -42,10 +58,12 @@ final class FailingFunction implements PciFunction {
   }
 
   FailingFunction(PciFunction function, Locator locator) {
+    super(function);
     this.function = function;
+    this.interrupts = function.interrupts();
     this.locator = locator;
     String profile = function.locator().parameter("profile").orElse("s");
-    this.dword6 = HardwareProfile.byName(profile).hcrBase() + 0x18;
+    this.hcr = HardwareProfile.byName(profile).hcrBase();
   }
 
   /** Makes a command be refused by the card, after some that are not. */
@@ -63,9 +81,24 @@ final class FailingFunction implements PciFunction {
     resetFails = true;
   }
 
-  /** Takes the card out of its slot: its registers read all ones. */
-  void vanish() {
-    vanished = true;
+  /** Takes the card out of its slot. */
+  void lose() {
+    lost = true;
+    interrupts.wake();
+  }
+
+  /** Takes the card out of its slot after so many more accesses to its registers. */
+  synchronized void loseAfter(int more) {
+    lostAfter = accesses + more;
+  }
+
+  boolean isLost() {
+    return lost;
+  }
+
+  /** How many accesses to its registers there were. */
+  synchronized int accesses() {
+    return accesses;
   }
 
   /** Does something while the card works at each command. */
@@ -76,7 +109,6 @@ final class FailingFunction implements PciFunction {
   /** The inbox of the command that is being given. */
   MemorySegment inbox() {
     MmioRegion registers = function.region(0);
-    int hcr = dword6 - 0x18;
     long address = (long) registers.readInt(hcr) << 32 | registers.readInt(hcr + 4) & 0xffff_ffffL;
     return mappings.stream()
         .filter(mapping -> mapping.iova(0) == address)
@@ -95,11 +127,11 @@ final class FailingFunction implements PciFunction {
     return newest.segment();
   }
 
-  boolean isClosed() {
+  synchronized boolean isClosed() {
     return closed;
   }
 
-  int mappings() {
+  synchronized int mappings() {
     return mappings.size();
   }
 
@@ -111,6 +143,27 @@ final class FailingFunction implements PciFunction {
     return busMasterAtClose;
   }
 
+  /** Commands, resets, changes of bus mastering, mappings closed before it, the close. */
+  synchronized List<String> history() {
+    return List.copyOf(history);
+  }
+
+  private synchronized void note(String what) {
+    history.add(what);
+  }
+
+  private synchronized void count() {
+    if (accesses++ == lostAfter) {
+      lose();
+    }
+  }
+
+  private void checkThere() {
+    if (lost) {
+      throw new VfioException(VfioException.Reason.CLOSED, PULLED);
+    }
+  }
+
   @Override
   public Locator locator() {
     return locator;
@@ -118,42 +171,81 @@ final class FailingFunction implements PciFunction {
 
   @Override
   public ConfigurationSpace configuration() {
-    return function.configuration();
+    ConfigurationSpace configuration = function.configuration();
+    return new ConfigurationSpace() {
+      @Override
+      public int read(int offset, int width) {
+        return lost ? (int) (-1L >>> 64 - 8 * width) : configuration.read(offset, width);
+      }
+
+      @Override
+      public void write(int offset, int width, int value) {
+        if (!lost) {
+          int changed = value ^ configuration.read(offset, width);
+          if (offset == COMMAND && (changed & COMMAND_BUS_MASTER) != 0) {
+            note((value & COMMAND_BUS_MASTER) == 0 ? "bus master off" : "bus master on");
+          }
+          configuration.write(offset, width, value);
+        }
+      }
+    };
   }
 
   @Override
   public MmioRegion region(int bar) {
     MmioRegion region = function.region(bar);
-    return bar != 0
-        ? region
-        : MmioRegion.trapped(
-            region.size(),
-            new MmioHandler() {
-              @Override
-              public long read(long offset, int width) {
-                int value = vanished ? -1 : region.readInt(offset);
-                return offset == dword6 && answerFailure
-                    ? value & 0xff_ffff | STATUS_BAD_PARAM << 24
-                    : value;
-              }
+    return MmioRegion.trapped(
+        region.size(),
+        new MmioHandler() {
+          @Override
+          public long read(long offset, int width) {
+            count();
+            return lost ? -1L >>> 64 - 8 * width : readThere(region, offset, width);
+          }
 
-              @Override
-              public void write(long offset, int width, long value) {
-                if (offset == dword6 && (value & GO) != 0) {
-                  opcode = (int) value & 0xfff;
-                  onCommand.run();
-                  answerFailure = commandsUntilFailure-- == 0;
-                  if (answerFailure) {
-                    return;
-                  }
-                }
-                region.writeInt(offset, (int) value);
-              }
-            });
+          @Override
+          public void write(long offset, int width, long value) {
+            count();
+            if (!lost && !(bar == 0 && offset == hcr + Hcr.COMMAND && refuses((int) value))) {
+              writeThere(region, offset, width, value);
+            }
+          }
+        });
+  }
+
+  private long readThere(MmioRegion region, long offset, int width) {
+    if (width == Long.BYTES) {
+      return region.readLong(offset);
+    }
+    int value = region.readInt(offset);
+    return offset == hcr + Hcr.COMMAND && answerFailure
+        ? value & 0xff_ffff | STATUS_BAD_PARAM << 24
+        : value;
+  }
+
+  private static void writeThere(MmioRegion region, long offset, int width, long value) {
+    if (width == Long.BYTES) {
+      region.writeLong(offset, value);
+    } else {
+      region.writeInt(offset, (int) value);
+    }
+  }
+
+  /** A command is given; returns whether the card is not to hear of it. */
+  private boolean refuses(int command) {
+    if (!Hcr.go(command)) {
+      return false;
+    }
+    opcode = command & 0xfff;
+    note("command 0x%02x".formatted(opcode));
+    onCommand.run();
+    answerFailure = commandsUntilFailure-- == 0;
+    return answerFailure;
   }
 
   @Override
   public DmaMapping allocate(long bytes) {
+    checkThere();
     if (allocationsUntilFailure-- == 0) {
       throw new VfioException(VfioException.Reason.NO_MEMORY, "no DMA memory left");
     }
@@ -162,10 +254,11 @@ final class FailingFunction implements PciFunction {
 
   @Override
   public DmaMapping map(MemorySegment memory, DmaAccess access) {
+    checkThere();
     return track(function.map(memory, access));
   }
 
-  private DmaMapping track(DmaMapping mapping) {
+  private synchronized DmaMapping track(DmaMapping mapping) {
     mappings.add(mapping);
     newest = mapping;
     return new DmaMapping() {
@@ -186,7 +279,11 @@ final class FailingFunction implements PciFunction {
 
       @Override
       public void close() {
-        mappings.remove(mapping);
+        synchronized (FailingFunction.this) {
+          if (mappings.remove(mapping) && !closed) {
+            note("unmap");
+          }
+        }
         mapping.close();
       }
     };
@@ -194,37 +291,53 @@ final class FailingFunction implements PciFunction {
 
   @Override
   public Interrupts interrupts() {
-    return function.interrupts();
-  }
+    checkThere();
+    return new Interrupts() {
+      @Override
+      public int vectors() {
+        return interrupts.vectors();
+      }
 
-  @Override
-  public List<DmaFault> dmaFaults() {
-    return function.dmaFaults();
-  }
+      @Override
+      public long await(long timeoutNanos) {
+        checkThere();
+        long fired = interrupts.await(timeoutNanos);
+        checkThere();
+        return fired;
+      }
 
-  @Override
-  public boolean canReset() {
-    return function.canReset();
+      @Override
+      public void wake() {
+        checkThere();
+        interrupts.wake();
+      }
+    };
   }
 
   @Override
   public void reset() {
+    checkThere();
     if (resetFails) {
       throw new VfioException(VfioException.Reason.UNSUPPORTED, "the reset failed");
     }
+    note("reset");
     function.reset();
   }
 
   @Override
   public void close() {
-    if (!closed) {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
       closed = true;
+      note("close");
       mappingsAtClose = mappings.size();
-      busMasterAtClose =
-          (configuration().read(ConfigurationSpace.COMMAND, 2)
-                  & ConfigurationSpace.COMMAND_BUS_MASTER)
-              != 0;
-      function.close();
     }
+    busMasterAtClose =
+        (function.configuration().read(ConfigurationSpace.COMMAND, 2)
+                & ConfigurationSpace.COMMAND_BUS_MASTER)
+            != 0;
+    function.close();
   }
 }

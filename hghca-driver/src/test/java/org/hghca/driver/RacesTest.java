@@ -93,7 +93,7 @@ class RacesTest {
   void theThreadThatLooksAtManyQueuesEndsWhenItIsTold() throws Exception {
     try (DriverFixture it = new DriverFixture();
         CompletionChannel channel = it.context.createCompletionChannel()) {
-      EventThread thread = new EventThread(it.device, List.of(), null, false);
+      EventThread thread = new EventThread(it.device, List.of(), null, null);
       thread.start();
       List<HghcaCompletionQueue> queues = new ArrayList<>();
       for (int i = 0; i < 64; i++) {

@@ -172,7 +172,7 @@ class ReregisterFailureTest {
       function.onCommand(
           () -> {
             if (commands[0]++ == BEFORE + 1) {
-              function.vanish();
+              function.lose();
             }
           });
       int mappings = function.mappings();

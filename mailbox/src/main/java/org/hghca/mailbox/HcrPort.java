@@ -12,8 +12,11 @@ import org.hghca.vfio.PciFunction;
  * go is set. Guarded by the lock of its owner.
  */
 final class HcrPort {
-  /** A command takes the card less than a microsecond: so many reads before the first pause. */
-  private static final int SPINS = 100;
+  /**
+   * How long to look again at once: a card ends a command in less than a microsecond. Behind a trap
+   * a single read takes longer, and whoever plays the card needs the processor.
+   */
+  private static final long SPIN_NANOS = 50_000;
 
   private static final long FIRST_PAUSE_NANOS = 1_000;
   private static final long LONGEST_PAUSE_NANOS = 500_000;
@@ -89,9 +92,10 @@ final class HcrPort {
   private int awaitFree(String complaint, String what) {
     long start = System.nanoTime();
     long pause = FIRST_PAUSE_NANOS;
-    for (int reads = 0; ; reads++) {
+    while (true) {
       // Taken before the read, so that a thread that was held up looks once more.
-      boolean last = System.nanoTime() - start >= limit.toNanos();
+      long waited = System.nanoTime() - start;
+      boolean last = waited >= limit.toNanos();
       int command = readCommand();
       if (!Hcr.go(command)) {
         return command;
@@ -101,7 +105,7 @@ final class HcrPort {
             (complaint + " within %s (dword 0x18 is 0x%08x): the card must be reset")
                 .formatted(place, what, limit, command));
       }
-      if (reads < SPINS) {
+      if (waited < SPIN_NANOS) {
         Thread.onSpinWait();
       } else {
         LockSupport.parkNanos(pause);

@@ -3,30 +3,25 @@ package org.hghca.tools.bringup;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.hghca.abi.Bar;
-import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.DmaAccess;
-import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.DmaMapping;
-import org.hghca.vfio.Interrupts;
-import org.hghca.vfio.Locator;
-import org.hghca.vfio.MemorySource;
+import org.hghca.vfio.ForwardingFunction;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 
 /** A function whose commands are kept by a {@link CommandTap}, and whose BAR2 cannot be read. */
-final class TappedFunction implements PciFunction {
-  private final PciFunction function;
+final class TappedFunction extends ForwardingFunction {
   private CommandTap tap;
 
   TappedFunction(PciFunction function) {
-    this.function = function;
+    super(function);
   }
 
   /** What stands in front of BAR0. */
   synchronized CommandTap tap() {
     if (tap == null) {
-      tap = new CommandTap(function.region(Bar.BAR0));
+      tap = new CommandTap(super.region(Bar.BAR0));
     }
     return tap;
   }
@@ -37,21 +32,11 @@ final class TappedFunction implements PciFunction {
   }
 
   @Override
-  public Locator locator() {
-    return function.locator();
-  }
-
-  @Override
-  public ConfigurationSpace configuration() {
-    return function.configuration();
-  }
-
-  @Override
   public MmioRegion region(int bar) {
     return switch (bar) {
       case Bar.BAR0 -> tap().region();
-      case Bar.BAR2 -> writeOnly(function.region(bar));
-      default -> function.region(bar);
+      case Bar.BAR2 -> writeOnly(super.region(bar));
+      default -> super.region(bar);
     };
   }
 
@@ -77,7 +62,7 @@ final class TappedFunction implements PciFunction {
 
   @Override
   public DmaMapping allocate(long bytes) {
-    DmaMapping mapping = function.allocate(bytes);
+    DmaMapping mapping = super.allocate(bytes);
     CommandTap at = tap();
     DmaMapping known =
         new DmaMapping() {
@@ -104,45 +89,5 @@ final class TappedFunction implements PciFunction {
         };
     at.add(known);
     return known;
-  }
-
-  @Override
-  public DmaMapping map(MemorySegment memory, DmaAccess access) {
-    return function.map(memory, access);
-  }
-
-  @Override
-  public MemorySource memory() {
-    return function.memory();
-  }
-
-  @Override
-  public Interrupts interrupts() {
-    return function.interrupts();
-  }
-
-  @Override
-  public List<DmaFault> dmaFaults() {
-    return function.dmaFaults();
-  }
-
-  @Override
-  public long dmaFaultCount() {
-    return function.dmaFaultCount();
-  }
-
-  @Override
-  public boolean canReset() {
-    return function.canReset();
-  }
-
-  @Override
-  public void reset() {
-    function.reset();
-  }
-
-  @Override
-  public void close() {
-    function.close();
   }
 }

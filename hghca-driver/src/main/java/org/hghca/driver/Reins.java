@@ -1,0 +1,70 @@
+package org.hghca.driver;
+
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.VfioException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether a card may touch memory. It may between {@link #loosen} and {@link #tighten}, which is
+ * when its bus mastering is on. Used by one thread at a time.
+ */
+final class Reins {
+  private static final Logger LOG = LoggerFactory.getLogger(Reins.class);
+
+  private final PciFunction function;
+  private final boolean resets;
+  private boolean tight;
+  private boolean gone;
+
+  Reins(PciFunction function) {
+    this.function = function;
+    this.resets = function.canReset();
+  }
+
+  /**
+   * Stops the function's DMA and resets it where it can be: registers and state are as after
+   * power-on. Does nothing when that was done already, so that a reset, which takes a card 100 ms
+   * and more, is made once.
+   *
+   * @throws VfioException when the function refuses
+   */
+  void tighten() {
+    if (tight || gone) {
+      return;
+    }
+    try {
+      // In this order: a reset ends what was under way, and brings back the command register.
+      function.configuration().busMaster(false);
+      if (resets) {
+        function.reset();
+      }
+      tight = true;
+    } catch (VfioException e) {
+      if (e.reason() != VfioException.Reason.CLOSED) {
+        throw e;
+      }
+      LOG.debug("{} cannot be stopped any more: {}", function.locator(), e.getMessage());
+      gone = true;
+    }
+  }
+
+  /** Lets the function start DMA. */
+  void loosen() {
+    tight = false;
+    function.configuration().busMaster(true);
+  }
+
+  /**
+   * Whether the card has forgotten all memory that it was told of: it was reset. Of a card that is
+   * gone nobody knows; its memory is freed after the function's close.
+   */
+  boolean isReset() {
+    return tight && resets;
+  }
+
+  /** Whether the function went away before it could be stopped. */
+  boolean isGone() {
+    return gone;
+  }
+}

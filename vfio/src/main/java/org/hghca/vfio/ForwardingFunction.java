@@ -1,0 +1,74 @@
+package org.hghca.vfio;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
+
+/** A function that passes everything on to another one, for those who change some of it. */
+public abstract class ForwardingFunction implements PciFunction {
+  private final PciFunction function;
+
+  protected ForwardingFunction(PciFunction function) {
+    this.function = Objects.requireNonNull(function);
+  }
+
+  @Override
+  public Locator locator() {
+    return function.locator();
+  }
+
+  @Override
+  public ConfigurationSpace configuration() {
+    return function.configuration();
+  }
+
+  @Override
+  public MmioRegion region(int bar) {
+    return function.region(bar);
+  }
+
+  @Override
+  public DmaMapping allocate(long bytes) {
+    return function.allocate(bytes);
+  }
+
+  @Override
+  public DmaMapping map(MemorySegment memory, DmaAccess access) {
+    return function.map(memory, access);
+  }
+
+  @Override
+  public MemorySource memory() {
+    return function.memory();
+  }
+
+  @Override
+  public Interrupts interrupts() {
+    return function.interrupts();
+  }
+
+  @Override
+  public List<DmaFault> dmaFaults() {
+    return function.dmaFaults();
+  }
+
+  @Override
+  public long dmaFaultCount() {
+    return function.dmaFaultCount();
+  }
+
+  @Override
+  public boolean canReset() {
+    return function.canReset();
+  }
+
+  @Override
+  public void reset() {
+    function.reset();
+  }
+
+  @Override
+  public void close() {
+    function.close();
+  }
+}
