@@ -13,8 +13,9 @@ import java.nio.ByteOrder;
  * IllegalArgumentException}; neither reaches the device.
  *
  * <p>A region is either memory that the CPU reaches directly, where a call compiles to one load or
- * store, or a handler, for devices in software. It is one final class, so that loading the second
- * kind does not slow the first.
+ * store, or a handler, for devices in software and for what cannot be mapped. It is one final
+ * class, so that loading the second kind does not slow the first. A handler may also stand behind
+ * memory: it serves what lies beyond it, and all accesses once its arena is closed.
  */
 public final class MmioRegion {
   private static final VarHandle INT =
@@ -37,6 +38,17 @@ public final class MmioRegion {
     return new MmioRegion(memory, null, memory.byteSize());
   }
 
+  /**
+   * Registers that begin with mapped memory.
+   *
+   * @param memory aligned to 8 bytes at least; when its arena is closed the handler takes over
+   * @param size of the whole region in bytes, at least that of the memory
+   * @param handler serves the accesses that do not lie in the memory
+   */
+  public static MmioRegion mapped(MemorySegment memory, long size, MmioHandler handler) {
+    return new MmioRegion(memory, handler, size);
+  }
+
   /** Registers whose every access is a call. */
   public static MmioRegion trapped(long size, MmioHandler handler) {
     return new MmioRegion(null, handler, size);
@@ -47,38 +59,62 @@ public final class MmioRegion {
     return size;
   }
 
-  /** Whether the CPU reaches the registers without a call. */
+  /** Whether the CPU reaches the registers, or the first of them, without a call. */
   public boolean isMapped() {
     return mapped != null;
   }
 
+  // The memory itself checks its bounds and its arena: only what fails there looks further.
+
   public int readInt(long offset) {
     if (mapped != null) {
-      return (int) INT.getAcquire(mapped, offset);
+      try {
+        return (int) INT.getAcquire(mapped, offset);
+      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+        passOn(e);
+      }
     }
     return (int) handler.read(checked(offset, 4), 4);
   }
 
   public void writeInt(long offset, int value) {
     if (mapped != null) {
-      INT.setRelease(mapped, offset, value);
-    } else {
-      handler.write(checked(offset, 4), 4, value & 0xffff_ffffL);
+      try {
+        INT.setRelease(mapped, offset, value);
+        return;
+      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+        passOn(e);
+      }
     }
+    handler.write(checked(offset, 4), 4, value & 0xffff_ffffL);
   }
 
   public long readLong(long offset) {
     if (mapped != null) {
-      return (long) LONG.getAcquire(mapped, offset);
+      try {
+        return (long) LONG.getAcquire(mapped, offset);
+      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+        passOn(e);
+      }
     }
     return handler.read(checked(offset, 8), 8);
   }
 
   public void writeLong(long offset, long value) {
     if (mapped != null) {
-      LONG.setRelease(mapped, offset, value);
-    } else {
-      handler.write(checked(offset, 8), 8, value);
+      try {
+        LONG.setRelease(mapped, offset, value);
+        return;
+      } catch (IndexOutOfBoundsException | IllegalStateException e) {
+        passOn(e);
+      }
+    }
+    handler.write(checked(offset, 8), 8, value);
+  }
+
+  private void passOn(RuntimeException e) {
+    if (handler == null) {
+      throw e;
     }
   }
 

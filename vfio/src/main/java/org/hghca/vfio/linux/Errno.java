@@ -24,6 +24,7 @@ public enum Errno {
   ERANGE(34, "out of range"),
   ENOSYS(38, "no such system call"),
   EOVERFLOW(75, "value too large"),
+  EMSGSIZE(90, "message too long"),
   EOPNOTSUPP(95, "not supported"),
   EADDRINUSE(98, "address in use"),
   ECONNRESET(104, "connection reset"),

@@ -136,13 +136,6 @@ class KernelProviderTest {
   }
 
   @Test
-  void functionThatIsReadySaysThatThisVersionCannotOpenIt() {
-    machine.readyCard(CARD);
-
-    assertRefused("pci:" + CARD, Reason.UNSUPPORTED, CARD + " is ready", "model:");
-  }
-
-  @Test
   void wayThatTheLocatorDoesNotKnowIsRefused() {
     machine.readyCard(CARD);
 

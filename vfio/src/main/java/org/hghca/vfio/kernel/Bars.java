@@ -1,0 +1,193 @@
+package org.hghca.vfio.kernel;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.MmioHandler;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.kernel.RegionInfo.Area;
+import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.SystemCalls;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The registers of a function behind its base address registers, each mapped when it is first asked
+ * for: whole, or in the parts that the kernel lets be mapped, and by read and write calls where it
+ * does not. After the end reads answer all ones and writes are lost. Thread-safe.
+ */
+final class Bars implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Bars.class);
+  private static final int COUNT = 6;
+
+  private final SystemCalls calls;
+  private final DeviceFile device;
+  private final Locator locator;
+  private final KernelRelease release;
+  private final List<RegionInfo> infos;
+  private final MmioRegion[] regions = new MmioRegion[COUNT];
+
+  /** The mapped parts live as long as it: whoever comes later is told, and does not crash. */
+  private final Arena arena = Arena.ofShared();
+
+  private boolean closed;
+
+  Bars(SystemCalls calls, DeviceFile device, Locator locator, KernelRelease release) {
+    this.calls = calls;
+    this.device = device;
+    this.locator = locator;
+    this.release = release;
+    this.infos = IntStream.range(0, COUNT).mapToObj(bar -> RegionInfo.of(device, bar)).toList();
+  }
+
+  /**
+   * The registers of a BAR.
+   *
+   * @throws VfioException {@code INVALID} when the function has none
+   */
+  synchronized MmioRegion region(int bar) {
+    if (bar < 0 || bar >= COUNT) {
+      throw none(bar);
+    }
+    if (regions[bar] == null) {
+      regions[bar] = open(bar);
+    }
+    return regions[bar];
+  }
+
+  private VfioException none(int bar) {
+    return new VfioException(Reason.INVALID, "%s has no BAR%d".formatted(locator, bar));
+  }
+
+  private MmioRegion open(int bar) {
+    RegionInfo info = infos.get(bar);
+    if (info.size() == 0) {
+      throw none(bar);
+    }
+    MmioHandler beyond = new Calls(info.offset(), bar);
+    List<Part> parts = new ArrayList<>();
+    MemorySegment first = null;
+    for (Area area : closed ? List.<Area>of() : info.mappable()) {
+      MemorySegment memory = map(info, area, bar);
+      if (memory != null) {
+        MmioHandler afterwards = new Calls(info.offset() + area.start(), bar);
+        parts.add(new Part(area, MmioRegion.mapped(memory, area.size(), afterwards)));
+        first = area.start() == 0 ? memory : first;
+      }
+    }
+    if (parts.size() > (first == null ? 0 : 1)) {
+      beyond = new Mixed(List.copyOf(parts), beyond);
+    }
+    if (first == null) {
+      LOG.debug("{}: BAR{} is reached by calls", locator, bar);
+      return MmioRegion.trapped(info.size(), beyond);
+    }
+    return MmioRegion.mapped(first, info.size(), beyond);
+  }
+
+  /** A part of a region, or null where the kernel does not map it. */
+  @SuppressWarnings("restricted")
+  private MemorySegment map(RegionInfo info, Area area, int bar) {
+    long address = device.mmap(info.offset() + area.start(), area.size());
+    if (address < 0) {
+      LOG.warn(
+          "{}: BAR{} cannot be mapped at 0x{}, each access is a system call: {}",
+          locator,
+          bar,
+          Long.toHexString(area.start()),
+          Errno.describe(address));
+      return null;
+    }
+    return MemorySegment.ofAddress(address).reinterpret(area.size(), arena, this::unmap);
+  }
+
+  private void unmap(MemorySegment memory) {
+    int unused = calls.munmap(memory.address(), memory.byteSize());
+  }
+
+  @Override
+  public synchronized void close() {
+    if (!closed) {
+      closed = true;
+      arena.close();
+    }
+  }
+
+  /** A mapped part of a region, with the calls for when it is not any more. */
+  private record Part(Area area, MmioRegion registers) {}
+
+  /** Accesses by system calls. */
+  private final class Calls implements MmioHandler {
+    private final long base;
+    private final int bar;
+
+    /**
+     * Calls for a part of a region.
+     *
+     * @param base where it lies in the descriptor's file
+     */
+    Calls(long base, int bar) {
+      this.base = base;
+      this.bar = bar;
+    }
+
+    @Override
+    public long read(long offset, int width) {
+      checkWidth(width);
+      return device.read(base + offset, width);
+    }
+
+    @Override
+    public void write(long offset, int width, long value) {
+      checkWidth(width);
+      device.write(base + offset, width, value);
+    }
+
+    private void checkWidth(int width) {
+      if (width == Long.BYTES && !release.hasWideAccess() && !device.isClosed()) {
+        throw new VfioException(
+            Reason.UNSUPPORTED,
+            ("%s: BAR%d cannot be mapped here, and Linux %s makes two accesses of 4 bytes of one of"
+                    + " 8, which doorbells do not bear: take Linux 6.12 or later")
+                .formatted(locator, bar, release));
+      }
+    }
+  }
+
+  /** Accesses to the part that is mapped, or by system calls. */
+  private record Mixed(List<Part> parts, MmioHandler calls) implements MmioHandler {
+    @Override
+    public long read(long offset, int width) {
+      for (Part part : parts) {
+        if (part.area.holds(offset, width)) {
+          long at = offset - part.area.start();
+          return width == Integer.BYTES
+              ? Integer.toUnsignedLong(part.registers.readInt(at))
+              : part.registers.readLong(at);
+        }
+      }
+      return calls.read(offset, width);
+    }
+
+    @Override
+    public void write(long offset, int width, long value) {
+      for (Part part : parts) {
+        if (part.area.holds(offset, width)) {
+          long at = offset - part.area.start();
+          if (width == Integer.BYTES) {
+            part.registers.writeInt(at, (int) value);
+          } else {
+            part.registers.writeLong(at, value);
+          }
+          return;
+        }
+      }
+      calls.write(offset, width, value);
+    }
+  }
+}

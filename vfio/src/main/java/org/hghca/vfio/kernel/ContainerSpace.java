@@ -1,0 +1,103 @@
+package org.hghca.vfio.kernel;
+
+import java.util.Optional;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.dma.AddressSpace;
+import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.SystemCalls;
+
+/** The I/O address space of a container of the legacy interface, {@code /dev/vfio/vfio}. */
+final class ContainerSpace extends SharedSpace {
+  private final KernelSystem system;
+  private final int descriptor;
+  private boolean hasIommu;
+
+  private ContainerSpace(KernelSystem system, Optional<String> name, int descriptor) {
+    super(system, name);
+    this.system = system;
+    this.descriptor = descriptor;
+  }
+
+  /** The container of a name, or a new one; it has one more user. */
+  static ContainerSpace of(KernelSystem system, Optional<String> name) {
+    SharedSpace known = name.map(system.spaces()::get).orElse(null);
+    if (known instanceof ContainerSpace container) {
+      container.use();
+      return container;
+    }
+    if (known != null) {
+      throw new VfioException(
+          Reason.INVALID,
+          "the container '%s' is one of iommufd, this function comes through its IOMMU group"
+              .formatted(name.get()));
+    }
+    int descriptor = system.open(system.machine().file(Vfio.CONTAINER_NODE));
+    int version = system.calls().ioctl(descriptor, VfioAbi.GET_API_VERSION, 0);
+    if (version != VfioAbi.API_VERSION) {
+      system.close(descriptor);
+      throw new VfioException(
+          Reason.UNSUPPORTED,
+          "%s speaks version %d of VFIO, hghca version %d"
+              .formatted(Vfio.CONTAINER_NODE, version, VfioAbi.API_VERSION));
+    }
+    ContainerSpace container = new ContainerSpace(system, name, descriptor);
+    container.use();
+    return container;
+  }
+
+  /** A container that somebody else has opened and given its IOMMU; it has one more user. */
+  static ContainerSpace passed(KernelSystem system, String name, int passed) {
+    if (system.spaces().get(name) instanceof ContainerSpace container) {
+      container.use();
+      return container;
+    }
+    ContainerSpace container =
+        new ContainerSpace(
+            system, Optional.of(name), system.duplicate(passed, Vfio.CONTAINER_NODE));
+    container.hasIommu = true;
+    container.use();
+    return container;
+  }
+
+  int descriptor() {
+    return descriptor;
+  }
+
+  /** The addresses, after a group was put into the container. */
+  AddressSpace join(Way way, MapFailure failure) {
+    SystemCalls calls = system.calls();
+    if (way == Way.NOIOMMU) {
+      setIommu(VfioAbi.NOIOMMU_IOMMU);
+      throw new VfioException(Reason.UNSUPPORTED, "noiommu");
+    }
+    boolean second = calls.ioctl(descriptor, VfioAbi.CHECK_EXTENSION, VfioAbi.TYPE1V2_IOMMU) > 0;
+    setIommu(second ? VfioAbi.TYPE1V2_IOMMU : VfioAbi.TYPE1_IOMMU);
+    return addresses(new Type1Backend(calls, descriptor, failure));
+  }
+
+  private void setIommu(int type) {
+    if (hasIommu) {
+      return;
+    }
+    int answer = system.calls().ioctl(descriptor, VfioAbi.SET_IOMMU, type);
+    if (Errno.EPERM.is(answer)) {
+      throw Failures.of(
+          "the container cannot have its IOMMU",
+          answer,
+          "where the platform does not remap interrupts, root must allow it: echo 1 >"
+              + " /sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts");
+    }
+    if (Errno.ENODEV.is(answer)) {
+      throw Failures.of(
+          "the container cannot have its IOMMU", answer, "sudo modprobe vfio_iommu_type1");
+    }
+    Failures.checked(answer, "the container cannot have its IOMMU");
+    hasIommu = true;
+  }
+
+  @Override
+  void end() {
+    system.close(descriptor);
+  }
+}

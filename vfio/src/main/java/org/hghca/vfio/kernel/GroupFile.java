@@ -1,0 +1,156 @@
+package org.hghca.vfio.kernel;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.dma.AddressSpace;
+import org.hghca.vfio.linux.Errno;
+
+/**
+ * An IOMMU group. The kernel opens its node once: all functions of the group that this process has
+ * share it, and with it the container. Guarded by the {@link KernelSystem}.
+ */
+final class GroupFile {
+  private final KernelSystem system;
+  private final Path node;
+  private final int number;
+  private final int descriptor;
+  private final ContainerSpace container;
+  private int users;
+
+  private GroupFile(
+      KernelSystem system, Path node, int number, int descriptor, ContainerSpace container) {
+    this.system = system;
+    this.node = node;
+    this.number = number;
+    this.descriptor = descriptor;
+    this.container = container;
+  }
+
+  /**
+   * The group of a function, in a container that has its IOMMU; it has one more user.
+   *
+   * @param name of the container; empty for one of its own
+   */
+  static GroupFile of(KernelSystem system, Path node, int number, Optional<String> name) {
+    GroupFile group = system.groups().get(node);
+    if (group == null) {
+      group = open(system, node, number, name);
+      system.groups().put(node, group);
+    } else if (name.isPresent() && !name.equals(group.container.name())) {
+      throw new VfioException(
+          Reason.INVALID,
+          ("IOMMU group %d is open already in %s: all functions of a group share a container")
+              .formatted(
+                  number,
+                  group
+                      .container
+                      .name()
+                      .map(other -> "the container '" + other + "'")
+                      .orElse("a container without a name")));
+    }
+    group.users++;
+    return group;
+  }
+
+  private static GroupFile open(KernelSystem system, Path node, int number, Optional<String> name) {
+    Undo undo = new Undo();
+    try {
+      int descriptor = openNode(system, node);
+      undo.add(() -> system.close(descriptor));
+      checkViable(system, node, descriptor);
+      ContainerSpace container = ContainerSpace.of(system, name);
+      undo.add(container::letGo);
+      try (Arena arena = Arena.ofConfined()) {
+        Failures.checked(
+            system
+                .calls()
+                .ioctl(
+                    descriptor,
+                    VfioAbi.GROUP_SET_CONTAINER,
+                    arena.allocateFrom(JAVA_INT, container.descriptor())),
+            "%s cannot be put into a container".formatted(node));
+      }
+      return new GroupFile(system, node, number, descriptor, container);
+    } catch (RuntimeException e) {
+      throw undo.because(e);
+    }
+  }
+
+  private static int openNode(KernelSystem system, Path node) {
+    try {
+      return system.open(node);
+    } catch (VfioException e) {
+      if (e.reason() == Reason.BUSY) {
+        throw new VfioException(
+            Reason.BUSY,
+            "%s: another process has it; `sudo fuser -v %s` names it"
+                .formatted(e.getMessage(), node),
+            e);
+      }
+      throw e;
+    }
+  }
+
+  private static void checkViable(KernelSystem system, Path node, int descriptor) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment status = arena.allocate(VfioAbi.GroupStatus.SIZE, Integer.BYTES);
+      status.set(JAVA_INT, VfioAbi.ARGSZ, VfioAbi.GroupStatus.SIZE);
+      Failures.checked(
+          system.calls().ioctl(descriptor, VfioAbi.GROUP_GET_STATUS, status),
+          "cannot ask %s for its state".formatted(node));
+      if ((status.get(JAVA_INT, VfioAbi.FLAGS) & VfioAbi.GroupStatus.VIABLE) == 0) {
+        throw new VfioException(
+            Reason.BUSY,
+            ("the IOMMU group of %s is not viable: a function of it has a driver of the kernel;"
+                    + " bind all of them to vfio-pci, `hghca info --system` lists them")
+                .formatted(node));
+      }
+    }
+  }
+
+  int number() {
+    return number;
+  }
+
+  int descriptor() {
+    return descriptor;
+  }
+
+  /** Gives the container its IOMMU, if it has none, and answers its addresses. */
+  AddressSpace join(Way way, MapFailure failure) {
+    return container.join(way, failure);
+  }
+
+  /** The descriptor of a function of the group. */
+  int device(String address) {
+    try (Arena arena = Arena.ofConfined()) {
+      int answer =
+          system
+              .calls()
+              .ioctl(descriptor, VfioAbi.GROUP_GET_DEVICE_FD, arena.allocateFrom(address));
+      if (Errno.EPERM.is(answer)) {
+        throw Failures.of(
+            "%s does not give %s".formatted(node, address),
+            answer,
+            "without an IOMMU that takes CAP_SYS_RAWIO: run as root");
+      }
+      return Failures.checked(answer, "%s does not give %s".formatted(node, address));
+    }
+  }
+
+  /** One user less; the last one closes the group. */
+  void letGo() {
+    users--;
+    if (users == 0) {
+      system.groups().remove(node);
+      system.close(descriptor); // takes the group out of the container
+      container.letGo();
+    }
+  }
+}

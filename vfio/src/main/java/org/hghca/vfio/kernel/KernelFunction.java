@@ -1,0 +1,252 @@
+package org.hghca.vfio.kernel;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.DmaFault;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.Interrupts;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.MemorySource;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.dma.DeviceMemory;
+import org.hghca.vfio.linux.MemoryFile;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A function that the kernel's VFIO has given to this process. */
+final class KernelFunction implements PciFunction {
+  private static final Logger LOG = LoggerFactory.getLogger(KernelFunction.class);
+  private static final int CONFIGURATION_SIZE = 4096;
+
+  private final KernelSystem system;
+  private final Locator locator;
+  private final KernelOptions options;
+  private final VfioEntry entry;
+  private final DeviceFile device;
+  private final ConfigurationSpace configuration;
+  private final Bars bars;
+  private final DeviceMemory memory;
+  private final MemorySource source;
+  private final Reset reset;
+  private final Undo undo;
+  private volatile KernelInterrupts interrupts;
+  private volatile boolean closed;
+
+  /** What became of the function, or null. */
+  private volatile String loss;
+
+  private KernelFunction(
+      KernelSystem system,
+      Locator locator,
+      String address,
+      KernelOptions options,
+      VfioEntry entry,
+      Undo undo) {
+    this.system = system;
+    this.locator = locator;
+    this.options = options;
+    this.entry = entry;
+    this.device = entry.device();
+    this.undo = undo;
+    this.configuration = new Configuration(RegionInfo.of(device, VfioAbi.CONFIG_REGION).offset());
+    this.source = new MemoryFile(system.calls());
+    this.bars = new Bars(system.calls(), device, locator, KernelRelease.of(system.machine()));
+    undo.add(bars::close);
+    this.memory = new DeviceMemory(locator, entry.addresses(), source);
+    undo.add(memory::close);
+    undo.add(this::stopInterrupts);
+    undo.add(this::stopDma);
+    this.reset = Reset.of(system, entry, address, flags());
+    // Whoever had it before may have left it on; the driver switches it on when it is ready.
+    stopDma();
+  }
+
+  /**
+   * Makes a function of one that was let in.
+   *
+   * @param address where it is, as sysfs writes it
+   * @param undo takes back all that was done so far, now or when the function is closed
+   */
+  static KernelFunction of(
+      KernelSystem system,
+      Locator locator,
+      String address,
+      KernelOptions options,
+      VfioEntry entry,
+      Undo undo) {
+    return new KernelFunction(system, locator, address, options, entry, undo);
+  }
+
+  private int flags() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment info =
+          InfoCall.ask(
+              arena,
+              structure -> device.ioctl(VfioAbi.DEVICE_GET_INFO, structure),
+              VfioAbi.DeviceInfo.SIZE,
+              "cannot ask %s what it is".formatted(locator.name()));
+      int flags = info.get(JAVA_INT, VfioAbi.FLAGS);
+      if ((flags & VfioAbi.DeviceInfo.PCI) == 0) {
+        throw new VfioException(
+            Reason.INVALID, "%s is no PCI function, as VFIO sees it".formatted(locator));
+      }
+      return flags;
+    }
+  }
+
+  @Override
+  public Locator locator() {
+    return locator;
+  }
+
+  @Override
+  public ConfigurationSpace configuration() {
+    checkOpen();
+    return configuration;
+  }
+
+  private final class Configuration implements ConfigurationSpace {
+    private final long base;
+
+    Configuration(long base) {
+      this.base = base;
+    }
+
+    @Override
+    public int read(int offset, int width) {
+      check(offset, width);
+      return (int) device.read(base + offset, width);
+    }
+
+    @Override
+    public void write(int offset, int width, int value) {
+      check(offset, width);
+      device.write(base + offset, width, value);
+    }
+
+    private static void check(int offset, int width) {
+      if (width != 1 && width != 2 && width != 4
+          || (offset & (width - 1)) != 0
+          || Objects.checkIndex(offset, CONFIGURATION_SIZE) > CONFIGURATION_SIZE - width) {
+        throw new IndexOutOfBoundsException(
+            "configuration access of %d bytes at 0x%x".formatted(width, offset));
+      }
+    }
+  }
+
+  @Override
+  public MmioRegion region(int bar) {
+    checkOpen();
+    return bars.region(bar);
+  }
+
+  @Override
+  public DmaMapping allocate(long bytes) {
+    checkPresent();
+    return memory.allocate(bytes);
+  }
+
+  @Override
+  public DmaMapping map(MemorySegment segment, DmaAccess access) {
+    checkPresent();
+    return memory.map(segment, access);
+  }
+
+  @Override
+  public MemorySource memory() {
+    return source;
+  }
+
+  @Override
+  public synchronized Interrupts interrupts() {
+    checkOpen();
+    if (interrupts == null) {
+      checkPresent();
+      interrupts =
+          new KernelInterrupts(
+              system.calls(),
+              device,
+              locator,
+              KernelInterrupts.kinds(options.interrupts()),
+              this::lost);
+    }
+    return interrupts;
+  }
+
+  /** None: the kernel tells its log, and nobody else. */
+  @Override
+  public List<DmaFault> dmaFaults() {
+    return List.of();
+  }
+
+  @Override
+  public boolean canReset() {
+    return reset.exists();
+  }
+
+  @Override
+  public void reset() {
+    checkPresent();
+    if (!reset.exists()) {
+      throw new VfioException(Reason.UNSUPPORTED, "%s has no reset".formatted(locator));
+    }
+    reset.run();
+  }
+
+  /**
+   * Lets go of a function that is lost: whoever wants it back waits for that. Memory stays, for who
+   * still reads it, until the function is closed.
+   */
+  private void lost(String cause) {
+    // Without the lock: a close that holds it may be waiting for the thread that tells us.
+    loss = cause;
+    LOG.warn("{}", cause);
+    stopDma();
+    interrupts.switchOff();
+    bars.close();
+    entry.leave();
+  }
+
+  private void stopDma() {
+    if (configuration.vendorId() != 0xffff) {
+      configuration.busMaster(false);
+    }
+  }
+
+  private void stopInterrupts() {
+    if (interrupts != null) {
+      interrupts.close();
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    if (!closed) {
+      closed = true;
+      undo.close();
+    }
+  }
+
+  private void checkPresent() {
+    checkOpen();
+    String cause = loss;
+    if (cause != null) {
+      throw new VfioException(Reason.CLOSED, cause);
+    }
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new VfioException(Reason.CLOSED, "%s is closed".formatted(locator));
+    }
+  }
+}

@@ -1,0 +1,212 @@
+package org.hghca.vfio.kernel;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+import org.hghca.vfio.Interrupts;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.EventInterrupts;
+import org.hghca.vfio.linux.SystemCalls;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The interrupts of a function, which the kernel turns into eventfds: of the best kind that it has,
+ * MSI-X, MSI or INTx. The kernel also tells by eventfds that the function has failed, or that
+ * somebody wants it back: either way it is lost.
+ *
+ * <p>Thread-safe; {@link #await} is for one thread.
+ */
+final class KernelInterrupts implements Interrupts, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(KernelInterrupts.class);
+  private static final int MOST = 64;
+
+  /** What the driver can be interrupted by, the best first. */
+  enum Kind {
+    MSIX(VfioAbi.MSIX_IRQ),
+    MSI(VfioAbi.MSI_IRQ),
+    INTX(VfioAbi.INTX_IRQ);
+
+    private final int index;
+
+    Kind(int index) {
+      this.index = index;
+    }
+  }
+
+  private final SystemCalls calls;
+  private final DeviceFile device;
+  private final Locator locator;
+  private final Consumer<String> onLoss;
+  private EventInterrupts events;
+
+  /** What is switched on, or null. */
+  private Kind kind;
+
+  /** Whether the kernel holds the interrupt line back until we say that it was seen to. */
+  private boolean masked;
+
+  /**
+   * Takes the interrupts of a function.
+   *
+   * @param kinds which to take: the first that the function has and the kernel gives
+   * @param onLoss told what happened, by the thread that waits, when the function is lost
+   * @throws VfioException {@code NO_MEMORY} when the process has no descriptors left
+   */
+  KernelInterrupts(
+      SystemCalls calls,
+      DeviceFile device,
+      Locator locator,
+      List<Kind> kinds,
+      Consumer<String> onLoss) {
+    this.calls = calls;
+    this.device = device;
+    this.locator = locator;
+    this.onLoss = onLoss;
+    Undo undo = new Undo();
+    undo.add(this::close);
+    try {
+      kind = kinds.stream().filter(this::switchOn).findFirst().orElse(null);
+      if (kind == null) {
+        events = new EventInterrupts(calls, 0, onLoss);
+      }
+      tell(VfioAbi.ERR_IRQ, "%s has reported an error that it does not survive (PCIe AER)");
+      tell(
+          VfioAbi.REQ_IRQ,
+          "%s is wanted back: somebody takes it out, or unbinds it from its driver");
+    } catch (RuntimeException e) {
+      throw undo.because(e);
+    }
+    LOG.debug("{}: {} interrupt vectors, {}", locator, events.vectors(), kind);
+  }
+
+  /** Tries a kind with all its vectors, or as many as the kernel has. */
+  private boolean switchOn(Kind candidate) {
+    int vectors = Math.min(MOST, count(candidate.index));
+    while (vectors > 0) {
+      events = new EventInterrupts(calls, vectors, onLoss);
+      int answer = signal(candidate.index, events.descriptors());
+      if (answer == 0) {
+        return true;
+      }
+      events.close();
+      events = null;
+      if (answer < 0 || answer >= vectors) {
+        LOG.warn("{}: no {} interrupts: {}", locator, candidate, Errno.describe(answer));
+        return false;
+      }
+      vectors = answer; // so many are left in the system
+    }
+    return false;
+  }
+
+  private int count(int index) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment info = arena.allocate(VfioAbi.IrqInfo.SIZE, Integer.BYTES);
+      info.set(JAVA_INT, VfioAbi.ARGSZ, VfioAbi.IrqInfo.SIZE);
+      info.set(JAVA_INT, VfioAbi.IrqInfo.INDEX, index);
+      int answer = device.ioctl(VfioAbi.DEVICE_GET_IRQ_INFO, info);
+      boolean events = (info.get(JAVA_INT, VfioAbi.FLAGS) & VfioAbi.IrqInfo.EVENTFD) != 0;
+      // An index that the function does not have is an error, too.
+      return answer < 0 || !events ? 0 : Math.max(0, info.get(JAVA_INT, VfioAbi.IrqInfo.COUNT));
+    }
+  }
+
+  private void tell(int index, String cause) {
+    if (count(index) > 0) {
+      int answer = signal(index, events.addLoss(cause.formatted(locator)));
+      if (answer < 0) {
+        LOG.warn("{}: no event {}: {}", locator, index, Errno.describe(answer));
+      }
+    }
+  }
+
+  /**
+   * Has the kernel signal events. What is set first of MSI and MSI-X is all that there will be: not
+   * every kernel can add vectors later.
+   */
+  private int signal(int index, int... descriptors) {
+    return set(
+        index,
+        VfioAbi.IrqSet.DATA_EVENTFD | VfioAbi.IrqSet.ACTION_TRIGGER,
+        descriptors.length,
+        descriptors);
+  }
+
+  private int set(int index, int flags, int count, int... data) {
+    int size = VfioAbi.IrqSet.DATA + Integer.BYTES * data.length;
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment request = arena.allocate(size, Integer.BYTES);
+      request.set(JAVA_INT, VfioAbi.ARGSZ, size);
+      request.set(JAVA_INT, VfioAbi.FLAGS, flags);
+      request.set(JAVA_INT, VfioAbi.IrqSet.INDEX, index);
+      request.set(JAVA_INT, VfioAbi.IrqSet.COUNT, count);
+      MemorySegment.copy(data, 0, request, JAVA_INT, VfioAbi.IrqSet.DATA, data.length);
+      return device.ioctl(VfioAbi.DEVICE_SET_IRQS, request);
+    }
+  }
+
+  @Override
+  public int vectors() {
+    return events.vectors();
+  }
+
+  @Override
+  public long await(long timeoutNanos) {
+    if (masked) {
+      // Whoever waits again has seen to what the line stood for.
+      masked = false;
+      int answer =
+          set(VfioAbi.INTX_IRQ, VfioAbi.IrqSet.DATA_NONE | VfioAbi.IrqSet.ACTION_UNMASK, 1);
+      if (answer < 0) {
+        LOG.debug("{}: not unmasked: {}", locator, Errno.describe(answer));
+      }
+    }
+    long fired = events.await(timeoutNanos);
+    masked = kind == Kind.INTX && fired != 0;
+    return fired;
+  }
+
+  @Override
+  public void wake() {
+    events.wake();
+  }
+
+  /** Has the kernel signal nothing any more; the events stay. */
+  void switchOff() {
+    int off = VfioAbi.IrqSet.DATA_NONE | VfioAbi.IrqSet.ACTION_TRIGGER;
+    if (kind != null) {
+      int unused = set(kind.index, off, 0);
+    }
+    for (int index : new int[] {VfioAbi.ERR_IRQ, VfioAbi.REQ_IRQ}) {
+      int unused = set(index, off, 0);
+    }
+  }
+
+  @Override
+  public void close() {
+    switchOff();
+    if (events != null) {
+      events.close();
+    }
+  }
+
+  /**
+   * What a locator asks for.
+   *
+   * @param wanted {@code auto}, {@code none}, or a kind in lower case
+   */
+  static List<Kind> kinds(String wanted) {
+    return switch (wanted) {
+      case "auto" -> List.of(Kind.values());
+      case "none" -> List.of();
+      default -> List.of(Kind.valueOf(wanted.toUpperCase(Locale.ROOT)));
+    };
+  }
+}

@@ -1,0 +1,136 @@
+package org.hghca.vfio.kernel;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+
+/**
+ * What a locator of a kernel's function asks for.
+ *
+ * @param way what {@link Way#choose} reads: {@code auto}, or the word of the one way in to take
+ * @param bind whether to bind the function to vfio-pci first, and to give it back at the end
+ * @param container the name of the I/O address space that it shares
+ * @param descriptor its own, opened by somebody with more rights
+ * @param containerDescriptor of a container that has the IOMMU of the function's group
+ * @param iommufd of {@code /dev/iommu}
+ * @param interrupts {@code auto}, or the one kind of interrupt to take
+ */
+record KernelOptions(
+    String way,
+    boolean bind,
+    Optional<String> container,
+    OptionalInt descriptor,
+    OptionalInt containerDescriptor,
+    OptionalInt iommufd,
+    String interrupts) {
+  private static final String BIND = "bind";
+  private static final String CONTAINER = "container";
+  private static final String DESCRIPTOR = "fd";
+  private static final String IOMMUFD = "iommufd";
+  private static final String INTERRUPTS = "interrupts";
+  private static final String CONTAINER_DESCRIPTOR = "fd:";
+
+  private static final Set<String> PARAMETERS =
+      new TreeSet<>(
+          List.of(
+              Way.PARAMETER,
+              BIND,
+              CONTAINER,
+              DESCRIPTOR,
+              IOMMUFD,
+              INTERRUPTS,
+              // Not the backend's: whoever drives the function reads them.
+              "as",
+              "hcr",
+              "assumeClean",
+              "limit",
+              "mac",
+              "ip",
+              "events"));
+
+  /**
+   * Reads a locator.
+   *
+   * @throws VfioException {@code INVALID} for a parameter that is unknown, malformed, or does not
+   *     go with another
+   */
+  static KernelOptions of(Locator locator) {
+    for (String parameter : locator.parameters().keySet()) {
+      if (!PARAMETERS.contains(parameter)) {
+        throw new VfioException(
+            Reason.INVALID,
+            "locator '%s': unknown parameter '%s'; known are %s"
+                .formatted(locator, parameter, String.join(", ", PARAMETERS)));
+      }
+    }
+    String way = locator.parameter(Way.PARAMETER).orElse(Way.AUTO);
+    boolean bind = value(locator, BIND, "false", "true").equals("true");
+    Optional<String> container = locator.parameter(CONTAINER);
+    OptionalInt containerDescriptor =
+        container
+            .filter(text -> text.startsWith(CONTAINER_DESCRIPTOR))
+            .map(text -> text.substring(CONTAINER_DESCRIPTOR.length()))
+            .map(text -> OptionalInt.of(descriptor(locator, CONTAINER, text)))
+            .orElse(OptionalInt.empty());
+    OptionalInt descriptor = descriptor(locator, DESCRIPTOR);
+    OptionalInt iommufd = descriptor(locator, IOMMUFD);
+    String interrupts = value(locator, INTERRUPTS, "auto", "msix", "msi", "intx", "none");
+    KernelOptions options =
+        new KernelOptions(
+            way, bind, container, descriptor, containerDescriptor, iommufd, interrupts);
+    options.checkDescriptors(locator);
+    return options;
+  }
+
+  private void checkDescriptors(Locator locator) {
+    boolean both = containerDescriptor.isPresent() && iommufd.isPresent();
+    boolean alone =
+        descriptor.isPresent() != (containerDescriptor.isPresent() || iommufd.isPresent());
+    if (both || alone) {
+      throw new VfioException(
+          Reason.INVALID,
+          ("locator '%s': opened descriptors come in pairs: fd=N of the function with iommufd=M of"
+                  + " /dev/iommu, or with container=fd:M of a container that has its IOMMU")
+              .formatted(locator));
+    }
+    if (descriptor.isPresent() && (bind || !way.equals(Way.AUTO))) {
+      throw new VfioException(
+          Reason.INVALID,
+          ("locator '%s': a function whose descriptor is there is bound already, and has its way"
+               + " in: leave bind= and iommu= out")
+              .formatted(locator));
+    }
+  }
+
+  private static OptionalInt descriptor(Locator locator, String key) {
+    return locator
+        .parameter(key)
+        .map(text -> OptionalInt.of(descriptor(locator, key, text)))
+        .orElse(OptionalInt.empty());
+  }
+
+  private static int descriptor(Locator locator, String key, String text) {
+    if (!text.matches("\\d{1,9}")) {
+      throw new VfioException(
+          Reason.INVALID,
+          "locator '%s': %s: '%s' is no number of an open file".formatted(locator, key, text));
+    }
+    return Integer.parseInt(text);
+  }
+
+  private static String value(Locator locator, String key, String absent, String... others) {
+    String value = locator.parameter(key).orElse(absent);
+    if (!value.equals(absent) && !List.of(others).contains(value)) {
+      throw new VfioException(
+          Reason.INVALID,
+          "locator '%s': %s=%s is unknown; known are %s, %s"
+              .formatted(locator, key, value, absent, String.join(", ", others)));
+    }
+    return value;
+  }
+}

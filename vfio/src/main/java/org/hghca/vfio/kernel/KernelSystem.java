@@ -1,0 +1,104 @@
+package org.hghca.vfio.kernel;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.SystemCalls;
+
+/**
+ * What this process has open of the kernel's VFIO: functions, and what several of them share.
+ * Thread-safe.
+ */
+final class KernelSystem {
+  // asm-generic/fcntl.h, linux/fcntl.h
+  private static final int O_RDWR = 2;
+  private static final int O_CLOEXEC = 0x8_0000;
+  private static final int F_DUPFD_CLOEXEC = 1030;
+
+  private final SystemCalls calls;
+  private final Machine machine;
+  private final Set<String> open = new HashSet<>();
+  private final Map<Path, GroupFile> groups = new HashMap<>();
+  private final Map<String, SharedSpace> spaces = new HashMap<>();
+
+  KernelSystem(SystemCalls calls, Machine machine) {
+    this.calls = calls;
+    this.machine = machine;
+  }
+
+  private static final class Holder {
+    static final KernelSystem LOCAL = new KernelSystem(Linux.system(), Machine.local());
+  }
+
+  /** That of the machine on which this process runs. */
+  static KernelSystem local() {
+    return Holder.LOCAL;
+  }
+
+  SystemCalls calls() {
+    return calls;
+  }
+
+  Machine machine() {
+    return machine;
+  }
+
+  /**
+   * Takes a function for this process.
+   *
+   * @throws VfioException {@code BUSY} when it is taken
+   */
+  synchronized void take(String address) {
+    if (!open.add(address)) {
+      throw new VfioException(
+          Reason.BUSY, "%s is open in this process already: close it first".formatted(address));
+    }
+  }
+
+  synchronized void giveBack(String address) {
+    open.remove(address);
+  }
+
+  synchronized boolean isOpen(String address) {
+    return open.contains(address);
+  }
+
+  /** The groups that are open, by their nodes; guarded by this object. */
+  Map<Path, GroupFile> groups() {
+    return groups;
+  }
+
+  /** The address spaces that have a name, by that; guarded by this object. */
+  Map<String, SharedSpace> spaces() {
+    return spaces;
+  }
+
+  /**
+   * Opens a node for reading and writing.
+   *
+   * @return its descriptor
+   */
+  int open(Path node) {
+    return Failures.checked(calls.open(node.toString(), O_RDWR | O_CLOEXEC), "cannot open " + node);
+  }
+
+  /**
+   * A descriptor of our own for a file that somebody else has opened.
+   *
+   * @param whose what it should be, for the message
+   */
+  int duplicate(int descriptor, String whose) {
+    return Failures.checked(
+        calls.fcntl(descriptor, F_DUPFD_CLOEXEC, 0),
+        "descriptor %d, which should be that of %s, cannot be taken".formatted(descriptor, whose));
+  }
+
+  void close(int descriptor) {
+    int unused = calls.close(descriptor);
+  }
+}

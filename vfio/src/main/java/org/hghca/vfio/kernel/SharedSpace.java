@@ -1,0 +1,84 @@
+package org.hghca.vfio.kernel;
+
+import java.util.List;
+import java.util.Optional;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.dma.AddressSpace;
+import org.hghca.vfio.dma.DmaBackend;
+import org.hghca.vfio.dma.DmaSpace;
+import org.hghca.vfio.dma.IovaRange;
+
+/**
+ * An I/O address space that one or several functions of this process are put into. Guarded by the
+ * {@link KernelSystem}.
+ */
+abstract class SharedSpace {
+  private final KernelSystem system;
+  private final Optional<String> name;
+  private int users;
+  private List<IovaRange> ranges;
+  private AddressSpace addresses;
+
+  /**
+   * A space without users.
+   *
+   * @param name by which others find it; empty when it is not shared
+   */
+  SharedSpace(KernelSystem system, Optional<String> name) {
+    this.system = system;
+    this.name = name;
+    name.ifPresent(key -> system.spaces().put(key, this));
+  }
+
+  final Optional<String> name() {
+    return name;
+  }
+
+  /** One more user. */
+  final void use() {
+    users++;
+  }
+
+  /** One user less; the last one ends the space. */
+  final void letGo() {
+    users--;
+    if (users == 0) {
+      name.ifPresent(system.spaces()::remove);
+      end();
+    }
+  }
+
+  /** Closes what the space consists of. */
+  abstract void end();
+
+  /**
+   * The addresses, after a function was put into the space.
+   *
+   * @param table of the space
+   * @throws VfioException {@code INVALID} when this function reaches other addresses than those
+   *     before it
+   */
+  final AddressSpace addresses(DmaBackend table) {
+    List<IovaRange> reached = table.ranges();
+    if (addresses == null) {
+      ranges = reached;
+      addresses = new DmaSpace(table);
+    } else if (!reached.equals(ranges)) {
+      throw new VfioException(
+          Reason.INVALID,
+          ("the function reaches other I/O addresses than those in the container '%s': give it a"
+                  + " container of its own")
+              .formatted(name.orElse("")));
+    }
+    return addresses;
+  }
+
+  /** The addresses of a space without a table. */
+  final AddressSpace addresses(AddressSpace physical) {
+    if (addresses == null) {
+      addresses = physical;
+    }
+    return addresses;
+  }
+}

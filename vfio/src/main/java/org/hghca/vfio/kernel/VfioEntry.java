@@ -1,0 +1,188 @@
+package org.hghca.vfio.kernel;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.dma.AddressSpace;
+import org.hghca.vfio.linux.Errno;
+
+/**
+ * How a function was let in: its descriptor, and the I/O address space that it was put into. Each
+ * way opens what it takes in the order in which the kernel wants it, and closes it in reverse.
+ * Thread-safe.
+ */
+final class VfioEntry implements AutoCloseable {
+  private final KernelSystem system;
+  private final MapFailure failure;
+
+  /** What takes back the way to the function's descriptor, which is closed before. */
+  private final Undo undo = new Undo();
+
+  /** What lets the function itself go. */
+  private final Undo leaving = new Undo();
+
+  private GroupFile group;
+  private DeviceFile device;
+  private AddressSpace addresses;
+
+  private VfioEntry(KernelSystem system, Way way) {
+    this.system = system;
+    this.failure = new MapFailure(system.machine(), way);
+  }
+
+  /**
+   * Opens a function.
+   *
+   * @throws org.hghca.vfio.VfioException naming the step that the kernel refused
+   */
+  static VfioEntry open(KernelSystem system, PciDevice device, Way way, KernelOptions options) {
+    VfioEntry entry = new VfioEntry(system, way);
+    synchronized (system) {
+      try {
+        List<Path> nodes = way.nodes(system.machine(), device);
+        switch (way) {
+          case IOMMUFD -> entry.byIommufd(system.open(nodes.getLast()), options, false);
+          case GROUP, NOIOMMU -> entry.byGroup(device, way, nodes.getLast(), options.container());
+        }
+        return entry;
+      } catch (RuntimeException e) {
+        throw entry.undo.because(entry.leaving.because(e));
+      }
+    }
+  }
+
+  /** Takes a function that somebody with more rights has opened. */
+  static VfioEntry passed(KernelSystem system, String address, KernelOptions options) {
+    boolean iommufd = options.iommufd().isPresent();
+    VfioEntry entry = new VfioEntry(system, iommufd ? Way.IOMMUFD : Way.GROUP);
+    synchronized (system) {
+      try {
+        int descriptor = system.duplicate(options.descriptor().getAsInt(), address);
+        if (iommufd) {
+          entry.byIommufd(descriptor, options, true);
+        } else {
+          entry.byContainer(descriptor, options);
+        }
+        return entry;
+      } catch (RuntimeException e) {
+        throw entry.undo.because(entry.leaving.because(e));
+      }
+    }
+  }
+
+  private void byGroup(PciDevice function, Way way, Path node, Optional<String> container) {
+    group = GroupFile.of(system, node, function.group().orElseThrow().number(), container);
+    undo.add(group::letGo);
+    addresses = group.join(way, failure);
+    take(group.device(function.address()));
+  }
+
+  private void byContainer(int descriptor, KernelOptions options) {
+    take(descriptor);
+    ContainerSpace container =
+        ContainerSpace.passed(
+            system, options.container().orElseThrow(), options.containerDescriptor().getAsInt());
+    undo.add(container::letGo);
+    addresses = container.join(Way.GROUP, failure);
+  }
+
+  private void byIommufd(int descriptor, KernelOptions options, boolean passed) {
+    take(descriptor);
+    IoasSpace space = IoasSpace.of(system, options);
+    undo.add(space::letGo);
+    bind(space, passed);
+    attach(space);
+    leaving.add(this::detach);
+    addresses = space.join(failure);
+  }
+
+  private void take(int descriptor) {
+    device = new DeviceFile(system.calls(), descriptor);
+    leaving.add(device::close);
+  }
+
+  private void bind(IoasSpace space, boolean passed) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment request = arena.allocate(VfioAbi.BindIommufd.SIZE, Integer.BYTES);
+      request.set(JAVA_INT, VfioAbi.ARGSZ, VfioAbi.BindIommufd.SIZE);
+      request.set(JAVA_INT, VfioAbi.BindIommufd.IOMMUFD, space.iommufd());
+      int answer = device.ioctl(VfioAbi.DEVICE_BIND_IOMMUFD, request);
+      // A descriptor is bound for its life: one that was passed may be from the time before.
+      if (!(passed && Errno.EINVAL.is(answer))) {
+        checkBound(answer);
+      }
+    }
+  }
+
+  private static void checkBound(int answer) {
+    String what = "the function cannot be bound to " + Vfio.IOMMUFD_NODE;
+    if (Errno.EINVAL.is(answer) || Errno.EBUSY.is(answer)) {
+      throw new VfioException(
+          Reason.BUSY,
+          "%s: %s: another process has it, by its own node or by that of its IOMMU group"
+              .formatted(what, Errno.describe(answer)));
+    }
+    Failures.checked(answer, what);
+  }
+
+  private void attach(IoasSpace space) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment request = arena.allocate(VfioAbi.AttachIommufdPt.SIZE, Integer.BYTES);
+      request.set(JAVA_INT, VfioAbi.ARGSZ, VfioAbi.AttachIommufdPt.SIZE);
+      request.set(JAVA_INT, VfioAbi.AttachIommufdPt.PT_ID, space.ioas());
+      int answer = device.ioctl(VfioAbi.DEVICE_ATTACH_IOMMUFD_PT, request);
+      String what = "the function cannot be put into an I/O address space";
+      if (Errno.EPERM.is(answer)) {
+        throw Failures.of(
+            what,
+            answer,
+            "where the platform does not remap interrupts, root must allow it: echo 1 >"
+                + " /sys/module/iommufd/parameters/allow_unsafe_interrupts");
+      }
+      Failures.checked(answer, what);
+    }
+  }
+
+  private void detach() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment request = arena.allocate(VfioAbi.DetachIommufdPt.SIZE, Integer.BYTES);
+      request.set(JAVA_INT, VfioAbi.ARGSZ, VfioAbi.DetachIommufdPt.SIZE);
+      int unused = device.ioctl(VfioAbi.DEVICE_DETACH_IOMMUFD_PT, request);
+    }
+  }
+
+  DeviceFile device() {
+    return device;
+  }
+
+  AddressSpace addresses() {
+    return addresses;
+  }
+
+  /** The IOMMU group that it came through; empty where no descriptor of one is held. */
+  Optional<GroupFile> group() {
+    return Optional.ofNullable(group);
+  }
+
+  /** Lets the function itself go. What is mapped in the address space stays until the end. */
+  void leave() {
+    synchronized (system) {
+      leaving.close();
+    }
+  }
+
+  /** Lets everything go; closing twice does nothing. */
+  @Override
+  public void close() {
+    synchronized (system) {
+      leaving.close();
+      undo.close();
+    }
+  }
+}
