@@ -10,6 +10,7 @@ module org.hghca.vfio {
 
   exports org.hghca.vfio;
   exports org.hghca.vfio.kernel;
+  exports org.hghca.vfio.user;
 
   // jnr-ffi implements the interface of the C library in a class of its own.
   opens org.hghca.vfio.linux;

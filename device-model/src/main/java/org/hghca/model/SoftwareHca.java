@@ -8,6 +8,7 @@ import org.hghca.model.hca.Card;
 import org.hghca.model.hca.ConfigurationRegisters;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.Hca;
+import org.hghca.model.hca.MsixRegion;
 import org.hghca.model.link.Port;
 import org.hghca.model.rtl.RtlCard;
 import org.hghca.model.transport.TransportCounters;
@@ -23,18 +24,18 @@ import org.hghca.vfio.LinkAddress;
  * <p>It is part of a {@link Simulation}, which does its work and keeps its time.
  */
 public final class SoftwareHca implements EmulatedFunction {
-  private static final long[] BAR_SIZES = {Bar.BAR0_SIZE, 0, Bar.BAR2_SIZE, 0, 0, 0};
-
   private final String name;
   private final LinkAddress address;
   private final boolean canReset;
   private final int vectors;
+  private final long[] barSizes;
   private final Simulation simulation;
   private final Runnable onClose;
   private final Faults faults = new Faults();
   private final Port port;
   private final Card hca;
   private final ConfigurationRegisters configuration;
+  private final MsixRegion interruptTable;
   private Cable cable;
   private boolean closed;
 
@@ -62,6 +63,9 @@ public final class SoftwareHca implements EmulatedFunction {
     this.address = address;
     this.canReset = canReset;
     this.vectors = interrupts ? Hca.VECTORS : 0;
+    this.barSizes =
+        new long[] {Bar.BAR0_SIZE, 0, Bar.BAR2_SIZE, 0, vectors > 0 ? MsixRegion.BYTES : 0, 0};
+    this.interruptTable = new MsixRegion(vectors);
     this.simulation = simulation;
     this.onClose = onClose;
     this.port = new Port(address.mac(), simulation.packets());
@@ -71,7 +75,8 @@ public final class SoftwareHca implements EmulatedFunction {
             : new RtlCard(profile, port, faults, seed);
     this.configuration =
         new ConfigurationRegisters(
-            BAR_SIZES,
+            barSizes,
+            vectors,
             canReset,
             new ConfigurationRegisters.Listener() {
               @Override
@@ -186,16 +191,22 @@ public final class SoftwareHca implements EmulatedFunction {
 
   @Override
   public long regionSize(int bar) {
-    return BAR_SIZES[bar];
+    return barSizes[bar];
   }
 
   @Override
   public long read(int bar, long offset, int width) {
-    return hca.read(bar, offset, width);
+    return bar == MsixRegion.BAR
+        ? interruptTable.read(offset, width)
+        : hca.read(bar, offset, width);
   }
 
   @Override
   public void write(int bar, long offset, int width, long value) {
+    if (bar == MsixRegion.BAR) {
+      interruptTable.write(offset, width, value);
+      return;
+    }
     if (hca.isReset(bar, offset, width, value)) {
       // Not queued: whatever is written behind it must find the card reset.
       simulation.exclusively(hca::reset);
@@ -240,6 +251,7 @@ public final class SoftwareHca implements EmulatedFunction {
   public void reset() {
     simulation.exclusively(hca::reset);
     configuration.reset();
+    interruptTable.reset();
   }
 
   @Override

@@ -1,10 +1,13 @@
 package org.hghca.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.hghca.abi.Bar;
 import org.hghca.abi.HcrCommand;
 import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.VfioException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -128,6 +131,53 @@ class RegisterTest {
     try (Host fixed = Host.open("model:fixed?mode=inline&reset=none")) {
       assertThat(fixed.function.canReset()).isFalse();
       assertThat(fixed.function.configuration().read(at + 4, 4) >>> 28 & 1).isZero();
+    }
+  }
+
+  @Test
+  void theMsixCapabilityTellsVectorsAndTheirTable() {
+    int express = configuration.read(0x34, 1);
+    // Version 2 takes 3Ch bytes, behind which the next capability may stand.
+    int at = configuration.read(express + 1, 1);
+    assertThat(at).isGreaterThanOrEqualTo(express + 0x3c);
+    assertThat(at % 4).isZero();
+    assertThat(configuration.read(at, 1)).isEqualTo(0x11);
+    assertThat(configuration.read(at + 1, 1)).isZero();
+    int vectors = host.function.interrupts().vectors();
+    assertThat(vectors).isPositive();
+    assertThat(configuration.read(at + 2, 2)).isEqualTo(vectors - 1);
+    // Bits 2..0 are the BAR, the others the offset in it.
+    int table = configuration.read(at + 4, 4);
+    int pending = configuration.read(at + 8, 4);
+    assertThat(table & 7).isEqualTo(4);
+    assertThat(pending & 7).isEqualTo(4);
+    assertThat(pending & ~7).isGreaterThanOrEqualTo((table & ~7) + 16 * vectors);
+    MmioRegion region = host.function.region(4);
+    assertThat(region.size()).isGreaterThanOrEqualTo((pending & ~7) + 8);
+
+    configuration.write(at + 2, 2, 0xffff);
+    assertThat(configuration.read(at + 2, 2)).isEqualTo(0xc000 | vectors - 1);
+    long entry = (table & ~7) + 16L * (vectors - 1);
+    assertThat(region.readInt(entry + 12)).isEqualTo(1); // masked
+    region.writeLong(entry, 0x1122_3344_5566_7788L);
+    region.writeInt(entry + 12, 0);
+    assertThat(region.readInt(entry + 4)).isEqualTo(0x1122_3344);
+    region.writeInt(pending & ~7, -1);
+    assertThat(region.readInt(pending & ~7)).isZero();
+
+    host.function.reset();
+    assertThat(configuration.read(at + 2, 2)).isEqualTo(vectors - 1);
+    assertThat(region.readInt(entry + 12)).isEqualTo(1);
+    assertThat(region.readLong(entry)).isZero();
+  }
+
+  @Test
+  void withoutInterruptsThereIsNoMsix() {
+    try (Host silent = Host.open("model:silent?mode=inline&interrupts=none")) {
+      ConfigurationSpace space = silent.function.configuration();
+      assertThat(space.read(space.read(0x34, 1) + 1, 1)).isZero();
+      assertThat(space.read(0x20, 4)).isZero();
+      assertThatThrownBy(() -> silent.function.region(4)).isInstanceOf(VfioException.class);
     }
   }
 }

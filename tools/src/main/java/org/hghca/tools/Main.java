@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
       ListCommand.class,
       InfoCommand.class,
       BringupCommand.class,
+      ModelCommand.class,
       HelpCommand.class
     })
 public final class Main implements Runnable {

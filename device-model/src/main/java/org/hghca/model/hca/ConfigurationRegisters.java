@@ -1,8 +1,14 @@
 package org.hghca.model.hca;
 
 /**
- * The configuration space of the software HCA: a type 0 header with two 64-bit base address
- * registers and a PCI Express capability. Thread-safe.
+ * The configuration space of the software HCA: a type 0 header with 64-bit base address registers,
+ * a PCI Express capability and, where it has interrupts, one for MSI-X. Thread-safe.
+ *
+ * <pre>
+ * 00h  header
+ * 40h  PCI Express capability, version 2, 3Ch bytes: an endpoint
+ * 80h  MSI-X capability, 0Ch bytes: table and pending bits stand in a region of their own
+ * </pre>
  *
  * <p>The ids of the real card stand inside a vendor's IP block and are in no document. These are
  * placeholders: vendor 1234h, which is assigned to nobody and is what emulators use, and a device
@@ -24,6 +30,19 @@ public final class ConfigurationRegisters {
   private static final int PCIE = 0x40;
   private static final int PCIE_DEVICE_CAPABILITIES = PCIE + 4;
   private static final int PCIE_DEVICE_CONTROL = PCIE + 8;
+  private static final int PCIE_LINK_CAPABILITIES = PCIE + 0xc;
+  private static final int PCIE_LINK_STATUS = PCIE + 0x12;
+  private static final int PCIE_DEVICE_CAPABILITIES_2 = PCIE + 0x24;
+  private static final int MSIX = 0x80;
+  private static final int MSIX_CONTROL = MSIX + 2;
+  private static final int MSIX_TABLE = MSIX + 4;
+  private static final int MSIX_PENDING = MSIX + 8;
+
+  /** Message control bit 15: on, bit 14: every vector is masked; bits 10..0 the size less 1. */
+  private static final int MSIX_WRITABLE = 1 << 15 | 1 << 14;
+
+  /** Bits 3..0 speed, 3 for 8 GT/s; bits 9..4 lanes: what the board is built for. */
+  private static final int LINK = 8 << 4 | 3;
 
   /** Device capabilities bit 28: function-level reset; device control bit 15 starts it. */
   private static final int CAN_RESET = 1 << 28;
@@ -33,6 +52,7 @@ public final class ConfigurationRegisters {
   /** Class network controller would be 02h; 0207h is its InfiniBand subclass. */
   private static final int CLASS_CODE = 0x02_0700;
 
+  private final byte[] atPowerOn;
   private final byte[] values = new byte[SIZE];
   private final byte[] writable = new byte[SIZE];
   private final boolean canReset;
@@ -46,7 +66,12 @@ public final class ConfigurationRegisters {
 
   private final Listener listener;
 
-  public ConfigurationRegisters(long[] barSizes, boolean canReset, Listener listener) {
+  /**
+   * @param barSizes in bytes, 0 where there is none; each but 0 takes two registers
+   * @param vectors how many interrupt vectors there are, 0 to 2048; the table is in BAR {@link
+   *     MsixRegion#BAR}
+   */
+  public ConfigurationRegisters(long[] barSizes, int vectors, boolean canReset, Listener listener) {
     this.canReset = canReset;
     this.listener = listener;
     set(0x00, 4, DEVICE_ID << 16 | VENDOR_ID);
@@ -66,7 +91,24 @@ public final class ConfigurationRegisters {
     // PCI Express capability (10h), version 2, endpoint; payload of 256 bytes.
     set(PCIE, 4, 0x0002_0010);
     set(PCIE_DEVICE_CAPABILITIES, 4, 1 | (canReset ? CAN_RESET : 0));
+    // Relaxed ordering and no-snoop allowed, reads of 512 bytes: what the specification starts
+    // with.
+    set(PCIE_DEVICE_CONTROL, 2, 0x2810);
     mask(PCIE_DEVICE_CONTROL, 2, 0x7fff);
+    set(PCIE_LINK_CAPABILITIES, 4, LINK);
+    set(PCIE_LINK_STATUS, 2, LINK);
+    // Completion time-outs can be disabled: what an endpoint of version 2 must have.
+    set(PCIE_DEVICE_CAPABILITIES_2, 4, 1 << 4);
+    mask(PCIE_DEVICE_CAPABILITIES_2 + 4, 2, 1 << 4);
+    if (vectors > 0) {
+      set(PCIE + 1, 1, MSIX);
+      set(MSIX, 1, 0x11);
+      set(MSIX_CONTROL, 2, vectors - 1);
+      mask(MSIX_CONTROL, 2, MSIX_WRITABLE);
+      set(MSIX_TABLE, 4, MsixRegion.TABLE | MsixRegion.BAR);
+      set(MSIX_PENDING, 4, MsixRegion.PENDING | MsixRegion.BAR);
+    }
+    atPowerOn = values.clone();
   }
 
   public synchronized int read(int offset, int width) {
@@ -99,11 +141,10 @@ public final class ConfigurationRegisters {
     }
   }
 
-  /** What a function-level reset does here: nothing may master the bus. */
+  /** What a function-level reset does here: all is as after power-on; nothing masters the bus. */
   public void reset() {
     synchronized (this) {
-      set(COMMAND, 2, 0);
-      set(PCIE_DEVICE_CONTROL, 2, 0);
+      System.arraycopy(atPowerOn, 0, values, 0, SIZE);
     }
     listener.busMaster(false);
   }

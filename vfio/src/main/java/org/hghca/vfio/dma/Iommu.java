@@ -3,7 +3,6 @@ package org.hghca.vfio.dma;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
 import org.hghca.vfio.DmaAccess;
@@ -18,7 +17,6 @@ import org.hghca.vfio.DmaFault;
  * access to its range has ended.
  */
 public final class Iommu {
-  private static final int FAULTS_KEPT = 64;
   private static final int CACHE_SLOTS = 64;
   private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
@@ -36,8 +34,7 @@ public final class Iommu {
   /** The range last found for a page, by the page number's low bits: a hint to be checked. */
   private final Range[] cache = new Range[CACHE_SLOTS];
 
-  private final ArrayDeque<DmaFault> faults = new ArrayDeque<>();
-  private long faultCount;
+  private final DmaFaults faults = new DmaFaults();
 
   /**
    * Lets the device reach memory.
@@ -109,21 +106,17 @@ public final class Iommu {
   }
 
   /** The newest 64, oldest first. */
-  public synchronized List<DmaFault> faults() {
-    return List.copyOf(faults);
+  public List<DmaFault> faults() {
+    return faults.list();
   }
 
   /** How many accesses were refused in all. */
-  public synchronized long faultCount() {
-    return faultCount;
+  public long faultCount() {
+    return faults.count();
   }
 
   private boolean fault(long iova, long length, boolean write, String cause) {
-    faultCount++;
-    if (faults.size() == FAULTS_KEPT) {
-      faults.removeFirst();
-    }
-    faults.addLast(new DmaFault(iova, length, write, cause));
+    faults.record(iova, length, write, cause);
     return false;
   }
 

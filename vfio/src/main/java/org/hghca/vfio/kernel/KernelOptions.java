@@ -102,7 +102,7 @@ record KernelOptions(
       throw new VfioException(
           Reason.INVALID,
           ("locator '%s': a function whose descriptor is there is bound already, and has its way"
-               + " in: leave bind= and iommu= out")
+                  + " in: leave bind= and iommu= out")
               .formatted(locator));
     }
   }

@@ -16,8 +16,11 @@ import org.hghca.vfio.linux.SystemCalls;
  * <p>Closing ends the calls that wait, here and at the other end.
  */
 final class UserChannel implements AutoCloseable {
-  /** How long a peer may leave what it is sent unread before it counts as gone. */
-  private static final int SEND_TIMEOUT_MILLIS = 10_000;
+  /**
+   * How long a peer may leave what it is sent unread, or stop in the middle of a message, before it
+   * counts as gone.
+   */
+  private static final int PATIENCE_MILLIS = 10_000;
 
   private static final int MSG_CTRUNC = 0x8;
   private static final int MSG_DONTWAIT = 0x40;
@@ -170,10 +173,9 @@ final class UserChannel implements AutoCloseable {
   }
 
   private void awaitRoom() {
-    if (!await(sendPoll, SEND_TIMEOUT_MILLIS)) {
+    if (!await(sendPoll, PATIENCE_MILLIS)) {
       throw new VfioException(
-          Reason.CLOSED,
-          "the peer has read nothing for %d s".formatted(SEND_TIMEOUT_MILLIS / 1000));
+          Reason.CLOSED, "the peer has read nothing for %d s".formatted(PATIENCE_MILLIS / 1000));
     }
   }
 
@@ -239,21 +241,26 @@ final class UserChannel implements AutoCloseable {
     }
   }
 
-  /** Receives so many bytes; false when there is none at all and none need be. */
-  private boolean fill(UserMessage into, int offset, int length, boolean endIsFine) {
+  /** Receives so many bytes; false at an end before the first of them, where that may be. */
+  private boolean fill(UserMessage into, int offset, int length, boolean isBeginning) {
     int received = 0;
     while (received < length) {
       if (closed) {
         return stopped(into);
       }
+      boolean mayWait = isBeginning && received == 0;
       receiving.data(into.memory(), offset + (long) received, length - received);
       receiving.control(MAX_DESCRIPTORS);
-      long answer = system.recvmsg(socket, receiving.message, MSG_CMSG_CLOEXEC);
+      long answer =
+          system.recvmsg(
+              socket, receiving.message, MSG_CMSG_CLOEXEC | (mayWait ? 0 : MSG_DONTWAIT));
       if (answer > 0) {
         received += (int) answer;
         takeDescriptors(into);
+      } else if (Errno.EAGAIN.is(answer)) {
+        awaitRest();
       } else if (answer == 0 || Errno.ECONNRESET.is(answer)) {
-        if (closed || endIsFine && received == 0) {
+        if (closed || mayWait) {
           return stopped(into);
         }
         throw new VfioException(Reason.CLOSED, "the peer hung up in the middle of a message");
@@ -262,6 +269,14 @@ final class UserChannel implements AutoCloseable {
       }
     }
     return true;
+  }
+
+  private void awaitRest() {
+    if (!await(receivePoll, PATIENCE_MILLIS)) {
+      throw new VfioException(
+          Reason.CLOSED,
+          "the peer stopped in the middle of a message for %d s".formatted(PATIENCE_MILLIS / 1000));
+    }
   }
 
   private boolean stopped(UserMessage into) {

@@ -1,0 +1,160 @@
+package org.hghca.tools;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.hghca.model.ModelProvider;
+import org.hghca.model.SoftwareHca;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.user.UserServer;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code hghca model serve}: software HCAs for other processes, such as a virtual machine. */
+@Command(
+    name = "serve",
+    description = {
+      "Serve a software HCA at a UNIX socket, to one vfio-user client after another: a virtual"
+          + " machine, or a driver that opens vfio-user:<path>. With a peer, two that are joined"
+          + " by a cable.",
+      "Each says on a line of its own when it is ready. SIGTERM or SIGINT ends it, and removes the"
+          + " sockets."
+    },
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    exitCodeListHeading = "Exit codes:%n",
+    exitCodeList = {
+      "0:It was ended by SIGTERM or SIGINT.",
+      "1:It could not serve.",
+      "2:Wrong usage."
+    })
+final class ServeCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--socket", paramLabel = "<path>", required = true, description = "The socket.")
+  private Path socket;
+
+  @Option(
+      names = "--peer",
+      paramLabel = "<path>",
+      description = "The socket of a second one, at the other end of a cable.")
+  private Path peer;
+
+  @Option(
+      names = "--profile",
+      paramLabel = "<name>",
+      description = "Which reading of the card they play: s, r1 or r2 (default: s).")
+  private String profile = "s";
+
+  @Option(
+      names = {"-o", "--option"},
+      paramLabel = "<key=value>",
+      description =
+          "A parameter as of a locator model:, such as mac=, ip=, seed=, or drop= where there is a"
+              + " cable. May be given more than once.")
+  private Map<String, String> options = new LinkedHashMap<>();
+
+  @Option(
+      names = "--peer-option",
+      paramLabel = "<key=value>",
+      description = "The same, of the peer.")
+  private Map<String, String> peerOptions = new LinkedHashMap<>();
+
+  private final Deque<UserServer> servers = new ArrayDeque<>();
+  private boolean ending;
+
+  @Override
+  public Integer call() {
+    if (peer == null && !peerOptions.isEmpty()) {
+      throw new ParameterException(spec.commandLine(), "--peer-option needs --peer");
+    }
+    Thread hook =
+        new Thread(
+            () -> {
+              close();
+              // This is the orderly end, not the death by a signal that the JVM would report.
+              Runtime.getRuntime().halt(0);
+            });
+    Runtime.getRuntime().addShutdownHook(hook);
+    try {
+      serve(socket, options);
+      if (peer != null) {
+        serve(peer, peerOptions);
+      }
+      new CountDownLatch(1).await();
+      return 0;
+    } catch (InterruptedException e) {
+      return 0;
+    } catch (VfioException e) {
+      if (e.reason() == Reason.INVALID) {
+        throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+      }
+      spec.commandLine().getErr().println("hghca: " + e.getMessage());
+      return 1;
+    } finally {
+      close();
+      removeHook(hook);
+    }
+  }
+
+  private static void removeHook(Thread hook) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // It is running: it ends the process.
+    }
+  }
+
+  private void serve(Path path, Map<String, String> given) {
+    TreeMap<String, String> parameters = new TreeMap<>(given);
+    parameters.put("profile", profile);
+    if (peer != null) {
+      parameters.putIfAbsent("cable", socket.toString());
+    }
+    SoftwareHca hca = ModelProvider.plugIn(new Locator("model", path.toString(), parameters));
+    try {
+      start(path, hca);
+    } catch (RuntimeException | Error e) {
+      hca.close();
+      throw e;
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    out.println(
+        "serving a software HCA, profile %s, mac %s, ip %s, on %s"
+            .formatted(profile, mac(hca.address().mac()), ip(hca.address().ip()), path));
+    out.flush();
+  }
+
+  private synchronized void start(Path path, SoftwareHca hca) {
+    if (ending) {
+      throw new VfioException(Reason.CLOSED, "ended before it began");
+    }
+    servers.push(UserServer.start(path.toString(), hca));
+  }
+
+  private synchronized void close() {
+    ending = true;
+    while (!servers.isEmpty()) {
+      servers.pop().close();
+    }
+  }
+
+  private static String mac(long mac) {
+    return "%012x".formatted(mac).replaceAll("..(?!$)", "$0:");
+  }
+
+  private static String ip(int ip) {
+    return "%d.%d.%d.%d".formatted(ip >>> 24, ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff);
+  }
+}

@@ -1,0 +1,112 @@
+package org.hghca.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PipedReader;
+import java.io.PipedWriter;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The served software HCA is there when the command says so, and gone when it ends. */
+@Timeout(60)
+final class ServeCommandTest {
+  @TempDir Path directory;
+
+  @Test
+  void twoAreServedUntilTheCommandEnds() throws Exception {
+    Path left = directory.resolve("left");
+    Path right = directory.resolve("right");
+    PipedReader lines = new PipedReader();
+    PipedWriter out = new PipedWriter(lines);
+    Thread command =
+        Thread.ofPlatform()
+            .start(
+                () ->
+                    Main.run(
+                        new PrintWriter(out, true),
+                        new PrintWriter(new StringWriter()),
+                        "model",
+                        "serve",
+                        "--socket=" + left,
+                        "--peer=" + right,
+                        "-o",
+                        "mac=02:00:00:00:00:11",
+                        "--peer-option",
+                        "ip=10.0.0.7"));
+    BufferedReader reader = new BufferedReader(lines);
+    assertThat(reader.readLine())
+        .startsWith("serving")
+        .contains("profile s", "mac 02:00:00:00:00:11")
+        .endsWith(" on " + left);
+    assertThat(reader.readLine()).contains("ip 10.0.0.7").endsWith(" on " + right);
+    assertThat(version(left)).contains("\"max_msg_fds\":");
+    assertThat(version(right)).contains("\"max_msg_fds\":");
+
+    CommandLineRun second = CommandLineRun.of("model", "serve", "--socket=" + right);
+    assertThat(second.exitCode()).isEqualTo(1);
+    assertThat(second.err()).contains(right + "'");
+
+    command.interrupt();
+    command.join();
+    assertThat(left).doesNotExist();
+    assertThat(right).doesNotExist();
+  }
+
+  /** What the server answers to the version that QEMU offers. */
+  private static String version(Path socket) throws IOException {
+    try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+      channel.connect(UnixDomainSocketAddress.of(socket));
+      ByteBuffer request = ByteBuffer.allocate(20).order(ByteOrder.LITTLE_ENDIAN);
+      request.putShort((short) 1).putShort((short) 1).putInt(20).putLong(0).putInt(0).flip();
+      channel.write(request);
+      ByteBuffer reply = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
+      while (reply.position() < 16 || reply.position() < reply.getInt(4)) {
+        assertThat(channel.read(reply)).isPositive();
+      }
+      assertThat(reply.getInt(16)).isZero(); // 0.0
+      return new String(reply.array(), 20, reply.position() - 20, StandardCharsets.UTF_8);
+    }
+  }
+
+  @Test
+  void wrongUsageIsExplained() throws IOException {
+    Path file = Files.writeString(directory.resolve("file"), "precious");
+    assertUsage("no socket", "model", "serve", "--socket=" + file);
+    assertThat(file).hasContent("precious");
+    Path socket = directory.resolve("socket");
+    assertUsage("--socket", "model", "serve");
+    assertUsage("Missing command", "model");
+    assertUsage("--peer", "model", "serve", "--socket=" + socket, "--peer-option", "seed=1");
+    assertUsage("profile=x", "model", "serve", "--socket=" + socket, "--profile=x");
+    assertUsage("cable", "model", "serve", "--socket=" + socket, "-o", "drop=0.1");
+    assertUsage("108", "model", "serve", "--socket=/" + "x".repeat(107));
+    assertThat(socket).doesNotExist();
+  }
+
+  private static void assertUsage(String message, String... args) {
+    CommandLineRun run = CommandLineRun.of(args);
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).contains(message);
+  }
+
+  @Test
+  void aFolderThatIsNotThereIsAFailure() {
+    CommandLineRun run =
+        CommandLineRun.of("model", "serve", "--socket=" + directory.resolve("no/where"));
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err()).contains("folder must exist");
+  }
+}

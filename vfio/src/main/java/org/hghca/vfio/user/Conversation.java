@@ -1,0 +1,270 @@
+package org.hghca.vfio.user;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.vfio.user.UserStructures.DmaTransfer;
+
+/**
+ * What is said between the server and one client, in both directions over one socket: the client's
+ * commands, which one thread takes in order, and the server's requests for memory, which any thread
+ * may have.
+ *
+ * <p>Whoever waits for something reads the socket while nobody else does, and puts what is meant
+ * for others where they find it. So the device gets its answer also while the thread of the
+ * commands waits for the device, and the commands go on while the device waits for its answer.
+ */
+final class Conversation implements RemoteMemory, AutoCloseable {
+  /** How long a client may take to serve its memory before it counts as gone. */
+  private static final int ANSWER_MILLIS = 5_000;
+
+  /** Most of what is read ahead while somebody waits for an answer. */
+  private static final int MOST_DEFERRED = 4096;
+
+  private static final long MOST_DEFERRED_BYTES = 4 << 20;
+
+  /** The largest transfer, and what stands before its data. */
+  static final int MAX_PAYLOAD = Capabilities.MAX_TRANSFER + 64;
+
+  private final SystemCalls system;
+  private final UserChannel channel;
+  private final UserMessage request = message();
+  private volatile int maxTransfer = Capabilities.MAX_TRANSFER;
+  private int nextId;
+
+  // Messages to read into: of the thread of the commands, and of whoever asks for memory.
+
+  private UserMessage incoming = message();
+  private UserMessage ahead = message();
+  private UserMessage answer = message();
+
+  // What follows is guarded by this object.
+
+  private final ArrayDeque<UserMessage> deferred = new ArrayDeque<>();
+  private long deferredBytes;
+  private boolean reading;
+  private boolean ended;
+  private int awaitedId;
+  private boolean awaited;
+  private boolean answered;
+
+  Conversation(SystemCalls system, UserChannel channel) {
+    this.system = system;
+    this.channel = channel;
+  }
+
+  private static UserMessage message() {
+    return new UserMessage(MAX_PAYLOAD, Capabilities.MAX_DESCRIPTORS);
+  }
+
+  /** The most bytes that the client takes or gives at once. */
+  void maxTransfer(int bytes) {
+    maxTransfer = bytes;
+  }
+
+  /**
+   * Waits for the client's next command; by one thread. The message is good until the next call.
+   *
+   * @return null when there are no more
+   * @throws VfioException when the client breaks the rules of the protocol, or is gone in the
+   *     middle of a message
+   */
+  UserMessage next() {
+    while (true) {
+      synchronized (this) {
+        while (reading && deferred.isEmpty() && !ended) {
+          await(Long.MAX_VALUE);
+        }
+        if (!deferred.isEmpty()) {
+          UserMessage first = deferred.remove();
+          deferredBytes -= first.payloadBytes();
+          return first;
+        }
+        if (ended) {
+          return null;
+        }
+        reading = true;
+      }
+      boolean more = false;
+      try {
+        more = channel.receive(incoming);
+      } finally {
+        stopReading(more);
+      }
+      if (!more) {
+        return null;
+      }
+      if (!incoming.isReply()) {
+        return incoming;
+      }
+      incoming = answered(incoming);
+    }
+  }
+
+  void reply(UserMessage message) {
+    channel.send(message);
+  }
+
+  @Override
+  public boolean read(long iova, MemorySegment destination, long offset, long length) {
+    return transfer(UserCommand.DMA_READ, iova, destination, offset, length);
+  }
+
+  @Override
+  public boolean write(long iova, MemorySegment source, long offset, long length) {
+    return transfer(UserCommand.DMA_WRITE, iova, source, offset, length);
+  }
+
+  private boolean transfer(
+      UserCommand command, long iova, MemorySegment memory, long offset, long length) {
+    boolean write = command == UserCommand.DMA_WRITE;
+    synchronized (request) {
+      long done = 0;
+      while (done < length) {
+        int part = (int) Math.min(length - done, maxTransfer);
+        int id = nextId++ & 0xffff;
+        request.command(id, command, 0, DmaTransfer.DATA + (write ? part : 0));
+        request.putLong(DmaTransfer.ADDRESS, iova + done);
+        request.putLong(DmaTransfer.COUNT, part);
+        if (write) {
+          request.put(DmaTransfer.DATA, memory, offset + done, part);
+        }
+        if (!ask(id)) {
+          return false;
+        }
+        if (!write) {
+          answer.get(DmaTransfer.DATA, memory, offset + done, part);
+        }
+        done += part;
+      }
+      return true;
+    }
+  }
+
+  /** Sends the request and waits for its answer, which is in {@link #answer} then. */
+  private boolean ask(int id) {
+    synchronized (this) {
+      awaitedId = id;
+      awaited = true;
+      answered = false;
+    }
+    long deadline = System.nanoTime() + ANSWER_MILLIS * 1_000_000L;
+    try {
+      channel.send(request);
+      while (true) {
+        synchronized (this) {
+          while (reading && !answered && !ended && deadline - System.nanoTime() > 0) {
+            await(deadline);
+          }
+          if (answered) {
+            return isGood();
+          }
+          if (ended || deadline - System.nanoTime() <= 0) {
+            throw new VfioException(
+                Reason.CLOSED,
+                "the client did not serve its memory for %d s".formatted(ANSWER_MILLIS / 1000));
+          }
+          reading = true;
+        }
+        readAhead(deadline);
+      }
+    } catch (VfioException e) {
+      close(); // whatever it would say now is too late
+      return false;
+    } finally {
+      synchronized (this) {
+        awaited = false;
+      }
+    }
+  }
+
+  private boolean isGood() {
+    boolean write = UserCommand.DMA_WRITE.is(request.command());
+    return !answer.isFailed()
+        && answer.command() == request.command()
+        && (write
+            || answer.payloadBytes() == DmaTransfer.DATA + request.getLong(DmaTransfer.COUNT));
+  }
+
+  /** Reads one message if one comes in time, as the one who reads. */
+  private void readAhead(long deadline) {
+    boolean more = false;
+    try {
+      long left = Math.max(0, (deadline - System.nanoTime()) / 1_000_000);
+      if (!channel.awaitMessage((int) left)) {
+        more = true;
+        return;
+      }
+      more = channel.receive(ahead);
+      if (more) {
+        ahead = ahead.isReply() ? answered(ahead) : defer(ahead);
+      }
+    } finally {
+      stopReading(more);
+    }
+  }
+
+  private synchronized UserMessage defer(UserMessage command) {
+    deferredBytes += command.payloadBytes();
+    deferred.add(command);
+    if (deferred.size() > MOST_DEFERRED || deferredBytes > MOST_DEFERRED_BYTES) {
+      throw new VfioException(
+          Reason.INVALID, "the client sends too much while its memory is waited for");
+    }
+    return message();
+  }
+
+  /** Hands an answer over to the one who waits for it; returns a message to read into. */
+  private synchronized UserMessage answered(UserMessage reply) {
+    if (!awaited || answered || reply.id() != awaitedId) {
+      throw new VfioException(
+          Reason.INVALID,
+          "the client replies to %s, number %d, which nobody asked"
+              .formatted(UserCommand.describe(reply.command()), reply.id()));
+    }
+    UserMessage before = answer;
+    answer = reply;
+    answered = true;
+    notifyAll();
+    return before;
+  }
+
+  private synchronized void stopReading(boolean more) {
+    reading = false;
+    if (!more) {
+      ended = true;
+    }
+    notifyAll();
+  }
+
+  /** Waits for a change of what is guarded by this object. */
+  private void await(long deadline) {
+    try {
+      if (deadline == Long.MAX_VALUE) {
+        wait();
+      } else {
+        wait(Math.max(1, (deadline - System.nanoTime()) / 1_000_000));
+      }
+    } catch (InterruptedException e) {
+      // Not meant for the protocol; and whoever is interrupted still needs the answer.
+    }
+  }
+
+  /** Ends the conversation, and every wait in it. Idempotent. */
+  @Override
+  public void close() {
+    channel.close();
+    synchronized (this) {
+      ended = true;
+      notifyAll();
+    }
+  }
+
+  /** Closes the descriptors of commands that nobody will take any longer; after {@link #close}. */
+  synchronized void discard() {
+    deferred.forEach(message -> message.closeDescriptors(system));
+    deferred.clear();
+  }
+}

@@ -1,0 +1,228 @@
+package org.hghca.vfio.user;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import org.hghca.vfio.dma.DmaFaults;
+import org.hghca.vfio.linux.Errno;
+
+/**
+ * Which I/O addresses lead to which memory of the client. Thread-safe: accesses and changes exclude
+ * each other, which is what lets an unmap return only after every access to its range has ended.
+ *
+ * <p>There may be thousands of ranges, since a client with an I/O page table of its own tells page
+ * by page: they are kept sorted. An access may span ranges that touch.
+ */
+final class DmaTable {
+  private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
+
+  /** {@code file} is null where the client has to be asked. Addresses are unsigned. */
+  private record Range(
+      long first,
+      long last,
+      boolean readable,
+      boolean writable,
+      ClientFiles.Mapping file,
+      long fileOffset) {}
+
+  private final ClientFiles files;
+  private final RemoteMemory remote;
+  private final DmaFaults faults;
+  private Range[] ranges = new Range[16];
+  private int count;
+
+  DmaTable(ClientFiles files, RemoteMemory remote, DmaFaults faults) {
+    this.files = files;
+    this.remote = remote;
+    this.faults = faults;
+  }
+
+  synchronized int ranges() {
+    return count;
+  }
+
+  /**
+   * Adds a range.
+   *
+   * @param descriptor of the file that it is in, -1 for none; stays the caller's
+   * @throws Refusal {@code EEXIST} when some of it is mapped, {@code ENOSPC} when there are too
+   *     many, or what is wrong with the file
+   */
+  synchronized void map(
+      long first, long length, boolean read, boolean write, int descriptor, long fileOffset) {
+    long last = first + length - 1;
+    int at = firstNotBelow(first);
+    if (at < count && Long.compareUnsigned(ranges[at].first, last) <= 0) {
+      throw new Refusal(
+          Errno.EEXIST,
+          "0x%x..0x%x is mapped in part already, at 0x%x".formatted(first, last, ranges[at].first));
+    }
+    if (count == Capabilities.MAX_DMA_MAPS) {
+      throw new Refusal(Errno.ENOSPC, "there are %d maps already".formatted(count));
+    }
+    ClientFiles.Mapping file =
+        descriptor < 0 ? null : files.map(descriptor, fileOffset, length, write);
+    if (count == ranges.length) {
+      ranges = Arrays.copyOf(ranges, 2 * count);
+    }
+    System.arraycopy(ranges, at, ranges, at + 1, count - at);
+    ranges[at] = new Range(first, last, read, write, file, fileOffset);
+    count++;
+  }
+
+  /**
+   * Takes away every range inside a larger one; there may be none.
+   *
+   * @throws Refusal {@code EINVAL} when a range is inside only in part: nothing is taken away then
+   */
+  synchronized void unmap(long first, long length) {
+    long last = first + length - 1;
+    int from = firstNotBelow(first);
+    int to = from;
+    while (to < count && Long.compareUnsigned(ranges[to].first, last) <= 0) {
+      to++;
+    }
+    if (from < to
+        && (Long.compareUnsigned(ranges[from].first, first) < 0
+            || Long.compareUnsigned(ranges[to - 1].last, last) > 0)) {
+      throw Refusal.invalid("0x%x..0x%x cuts a mapped range in two".formatted(first, last));
+    }
+    remove(from, to);
+  }
+
+  synchronized void clear() {
+    remove(0, count);
+    ranges = new Range[16];
+  }
+
+  private void remove(int from, int to) {
+    for (int i = from; i < to; i++) {
+      if (ranges[i].file != null) {
+        ranges[i].file.release();
+      }
+    }
+    System.arraycopy(ranges, to, ranges, from, count - to);
+    Arrays.fill(ranges, count - (to - from), count, null);
+    count -= to - from;
+  }
+
+  /** The index of the first range that ends at an address or above it. */
+  private int firstNotBelow(long address) {
+    int low = 0;
+    int high = count;
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (Long.compareUnsigned(ranges[middle].last, address) < 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  synchronized boolean read(long iova, MemorySegment destination, long offset, long length) {
+    if (length == 0) {
+      return true;
+    }
+    int at = firstNotBelow(iova);
+    if (!check(at, iova, length, false)) {
+      return false;
+    }
+    long done = 0;
+    while (done < length) {
+      Range range = ranges[at++];
+      long part = Math.min(length - done, range.last - (iova + done) + 1);
+      if (range.file == null
+          ? !remote.read(iova + done, destination, offset + done, part)
+          : !copyFrom(range, iova + done, destination, offset + done, part)) {
+        return fault(iova, length, false, gone(range));
+      }
+      done += part;
+    }
+    return true;
+  }
+
+  synchronized boolean write(long iova, MemorySegment source, long offset, long length) {
+    if (length == 0) {
+      return true;
+    }
+    int at = firstNotBelow(iova);
+    if (!check(at, iova, length, true)) {
+      return false;
+    }
+    long done = 0;
+    while (done < length) {
+      Range range = ranges[at++];
+      long part = Math.min(length - done, range.last - (iova + done) + 1);
+      if (range.file == null
+          ? !remote.write(iova + done, source, offset + done, part)
+          : !copyTo(range, iova + done, source, offset + done, part)) {
+        return fault(iova, length, true, gone(range));
+      }
+      done += part;
+    }
+    return true;
+  }
+
+  private static String gone(Range range) {
+    return range.file == null ? "the client did not serve it" : "the client's memory is gone";
+  }
+
+  /** Whether all of an access is allowed, before any of it is done. */
+  private boolean check(int at, long iova, long length, boolean write) {
+    long last = iova + length - 1;
+    if (Long.compareUnsigned(last, iova) < 0) {
+      return fault(iova, length, write, "not mapped");
+    }
+    long next = iova;
+    for (int i = at; i < count; i++) {
+      Range range = ranges[i];
+      if (Long.compareUnsigned(range.first, next) > 0) {
+        break;
+      }
+      if (write ? !range.writable : !range.readable) {
+        return fault(iova, length, write, write ? "mapped read-only" : "mapped write-only");
+      }
+      if (Long.compareUnsigned(range.last, last) >= 0) {
+        return true;
+      }
+      next = range.last + 1;
+    }
+    return fault(iova, length, write, "not mapped");
+  }
+
+  // Of memory of a file that its owner has shortened the processor's fault comes as InternalError.
+
+  private static boolean copyFrom(
+      Range range, long iova, MemorySegment destination, long offset, long length) {
+    try {
+      long at = range.fileOffset + iova - range.first;
+      MemorySegment.copy(range.file.memory(), at, destination, offset, length);
+      return true;
+    } catch (InternalError e) {
+      return false;
+    }
+  }
+
+  private static boolean copyTo(
+      Range range, long iova, MemorySegment source, long offset, long length) {
+    try {
+      MemorySegment memory = range.file.memory();
+      long at = range.fileOffset + iova - range.first;
+      long last = length - 1;
+      MemorySegment.copy(source, offset, memory, at, last);
+      // Whoever polls the last byte (an owner byte, a flag behind a payload) must find the rest.
+      BYTE.setRelease(memory, at + last, source.get(ValueLayout.JAVA_BYTE, offset + last));
+      return true;
+    } catch (InternalError e) {
+      return false;
+    }
+  }
+
+  private boolean fault(long iova, long length, boolean write, String cause) {
+    faults.record(iova, length, write, cause);
+    return false;
+  }
+}

@@ -1,0 +1,116 @@
+package org.hghca.vfio.user;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.hghca.vfio.linux.SystemCalls;
+
+/**
+ * The client's event for each interrupt vector of the device. A vector that is masked remembers
+ * that it was raised until it is unmasked; one without an event tells nobody. Thread-safe.
+ */
+final class EventVectors {
+  private static final int F_GETFL = 3;
+  private static final int O_NONBLOCK = 0x800;
+  private static final int POLLOUT = 4;
+  private static final int NONE = -1;
+
+  private final SystemCalls system;
+  private final int[] events;
+  private final boolean[] mayBlock;
+  private final boolean[] masked;
+  private final boolean[] pending;
+  private final MemorySegment one = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
+  private final MemorySegment poll = Arena.ofAuto().allocate(8, 8);
+
+  EventVectors(SystemCalls system, int vectors) {
+    this.system = system;
+    events = new int[vectors];
+    mayBlock = new boolean[vectors];
+    masked = new boolean[vectors];
+    pending = new boolean[vectors];
+    Arrays.fill(events, NONE);
+    one.set(ValueLayout.JAVA_LONG, 0, 1);
+    poll.set(ValueLayout.JAVA_SHORT, 4, (short) POLLOUT);
+  }
+
+  int vectors() {
+    return events.length;
+  }
+
+  /** Whether a descriptor is an event, which a write of 8 bytes to it cannot harm. */
+  static boolean isEvent(int descriptor) {
+    try {
+      return Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor))
+          .toString()
+          .equals("anon_inode:[eventfd]");
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Gives a vector an event, or takes it away.
+   *
+   * @param descriptor is this object's from now on; -1 for none
+   */
+  synchronized void event(int vector, int descriptor) {
+    if (events[vector] != NONE) {
+      system.close(events[vector]);
+    }
+    events[vector] = descriptor;
+    if (descriptor != NONE) {
+      mayBlock[vector] = (system.fcntl(descriptor, F_GETFL, 0) & O_NONBLOCK) == 0;
+    }
+  }
+
+  synchronized void mask(int vector) {
+    masked[vector] = true;
+  }
+
+  synchronized void unmask(int vector) {
+    masked[vector] = false;
+    if (pending[vector]) {
+      pending[vector] = false;
+      fire(vector);
+    }
+  }
+
+  synchronized void raise(int vector) {
+    if (vector < 0 || vector >= events.length) {
+      return;
+    }
+    if (masked[vector]) {
+      pending[vector] = true;
+    } else {
+      fire(vector);
+    }
+  }
+
+  private void fire(int vector) {
+    if (events[vector] == NONE) {
+      return;
+    }
+    if (mayBlock[vector]) {
+      // A count at its end would have the write wait; the client is told already then.
+      poll.set(ValueLayout.JAVA_INT, 0, events[vector]);
+      if (system.poll(poll, 0) != 1) {
+        return;
+      }
+    }
+    system.write(events[vector], one);
+  }
+
+  /** Nothing is there any longer, and nothing remembered. */
+  synchronized void clear() {
+    for (int vector = 0; vector < events.length; vector++) {
+      event(vector, NONE);
+    }
+    Arrays.fill(masked, false);
+    Arrays.fill(pending, false);
+  }
+}

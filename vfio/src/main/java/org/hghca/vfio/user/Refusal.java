@@ -1,0 +1,23 @@
+package org.hghca.vfio.user;
+
+import org.hghca.vfio.linux.Errno;
+
+/** A command of the client is refused: it gets the error number, the log the reason. */
+final class Refusal extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final Errno errno;
+
+  Refusal(Errno errno, String reason) {
+    super(reason, null, false, false);
+    this.errno = errno;
+  }
+
+  Errno errno() {
+    return errno;
+  }
+
+  static Refusal invalid(String reason) {
+    return new Refusal(Errno.EINVAL, reason);
+  }
+}

@@ -1,0 +1,140 @@
+package org.hghca.vfio.user;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.SystemCalls;
+
+/** A socket at a path that clients connect to. */
+final class UserListener implements AutoCloseable {
+  private static final int SHUT_RDWR = 2;
+  private static final int S_IFMT = 0xf000;
+  private static final int S_IFSOCK = 0xc000;
+
+  /** How many clients may wait for the one before to go. */
+  private static final int BACKLOG = 16;
+
+  private final SystemCalls system;
+  private final Path path;
+  private final int socket;
+  private final Object file;
+  private boolean closed;
+
+  private UserListener(SystemCalls system, Path path, int socket) {
+    this.system = system;
+    this.path = path;
+    this.socket = socket;
+    this.file = attribute(path, "unix:ino");
+  }
+
+  /**
+   * Listens at a path. What a server that is dead left there is replaced.
+   *
+   * @throws VfioException {@code BUSY} when a server lives there, {@code INVALID} when something
+   *     else has the path, {@code NO_PERMISSION} or {@code NOT_FOUND} by its folder
+   */
+  static UserListener open(SystemCalls system, String path) {
+    int socket = UserSocket.create(system);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment address = UserSocket.address(arena, path);
+      int answer = system.bind(socket, address);
+      if (Errno.EADDRINUSE.is(answer)) {
+        removeDead(system, path, address);
+        answer = system.bind(socket, address);
+      }
+      if (answer >= 0) {
+        answer = system.listen(socket, BACKLOG);
+      }
+      if (answer < 0) {
+        throw failed(path, answer);
+      }
+      UserSocket.block(system, socket);
+      return new UserListener(system, Path.of(path), socket);
+    } catch (RuntimeException e) {
+      system.close(socket);
+      throw e;
+    }
+  }
+
+  private static void removeDead(SystemCalls system, String path, MemorySegment address) {
+    if (!(attribute(Path.of(path), "unix:mode") instanceof Integer mode)
+        || (mode & S_IFMT) != S_IFSOCK) {
+      throw new VfioException(
+          Reason.INVALID, "'%s' exists and is no socket: name another path".formatted(path));
+    }
+    int probe = UserSocket.create(system);
+    int answer = system.connect(probe, address);
+    system.close(probe);
+    if (!Errno.ECONNREFUSED.is(answer)) {
+      throw new VfioException(
+          Reason.BUSY,
+          "somebody serves at '%s' already: end that server ('ss -xlp src %s' shows it), or name"
+                  .formatted(path, path)
+              + " another path");
+    }
+    try {
+      Files.deleteIfExists(Path.of(path));
+    } catch (IOException e) {
+      throw new VfioException(
+          Reason.NO_PERMISSION,
+          "cannot remove the socket of a dead server: 'rm %s' (%s)".formatted(path, e),
+          e);
+    }
+  }
+
+  private static VfioException failed(String path, int answer) {
+    Reason reason =
+        Errno.ENOENT.is(answer)
+            ? Reason.NOT_FOUND
+            : Errno.EADDRINUSE.is(answer) ? Reason.BUSY : Reason.NO_PERMISSION;
+    return new VfioException(
+        reason,
+        "cannot make a socket at '%s': %s; its folder must exist and be writable"
+            .formatted(path, Errno.describe(answer)));
+  }
+
+  private static Object attribute(Path path, String name) {
+    try {
+      return Files.getAttribute(path, name, LinkOption.NOFOLLOW_LINKS);
+    } catch (IOException e) {
+      return "gone";
+    }
+  }
+
+  /**
+   * Waits for the next client.
+   *
+   * @return its socket, or a negative error number; one of them when this is closed
+   */
+  int accept() {
+    return system.accept(socket, UserSocket.SOCK_CLOEXEC);
+  }
+
+  /** Ends {@link #accept}; {@link #close} follows when nobody is in it any longer. */
+  void stop() {
+    system.shutdown(socket, SHUT_RDWR);
+  }
+
+  /** Removes the socket's file, if it is still this one's. Idempotent. */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    try {
+      if (attribute(path, "unix:ino").equals(file)) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException e) {
+      // It stays; the next server replaces it.
+    }
+    system.close(socket);
+  }
+}

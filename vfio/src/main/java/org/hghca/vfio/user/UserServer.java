@@ -1,0 +1,215 @@
+package org.hghca.vfio.user;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.DeviceBus;
+import org.hghca.vfio.DmaFault;
+import org.hghca.vfio.EmulatedFunction;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.dma.DmaFaults;
+import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.SystemCalls;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves a device in software at a UNIX socket by the vfio-user protocol: to one client at a time,
+ * to the next one when that is gone. What a client leaves behind, its memory, its events and the
+ * state of the device, is gone before the next one is heard. Thread-safe.
+ */
+public final class UserServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(UserServer.class);
+
+  /** How long to wait after a client could not be accepted, for want of descriptors mostly. */
+  private static final long PAUSE_NANOS = 100_000_000;
+
+  private final String path;
+  private final EmulatedFunction device;
+  private final SystemCalls system;
+  private final UserListener listener;
+  private final DmaFaults faults = new DmaFaults();
+  private final DmaTable memory;
+  private final EventVectors vectors;
+  private final Thread thread;
+  private volatile Conversation conversation;
+  private volatile long clients;
+  private boolean stopped;
+
+  private UserServer(String path, EmulatedFunction device, SystemCalls system) {
+    this.path = path;
+    this.device = device;
+    this.system = system;
+    this.listener = UserListener.open(system, path);
+    this.memory = new DmaTable(new ClientFiles(system), new Client(), faults);
+    this.vectors = new EventVectors(system, device.interruptVectors());
+    this.thread = Thread.ofPlatform().daemon().name("hghca-server").unstarted(this::serve);
+  }
+
+  /**
+   * Begins to serve a device, which is plugged in by this and closed by {@link #close}.
+   *
+   * @param path of the socket; a dead server's is replaced, and it is removed at the end
+   * @throws VfioException {@code BUSY} when somebody serves there; {@code INVALID}, {@code
+   *     NOT_FOUND} or {@code NO_PERMISSION} when a socket cannot be there. The device is the
+   *     caller's to close then
+   */
+  public static UserServer start(String path, EmulatedFunction device) {
+    UserServer server = new UserServer(path, device, Linux.system());
+    device.attach(server.new Bus());
+    server.thread.start();
+    return server;
+  }
+
+  public String path() {
+    return path;
+  }
+
+  /** How many clients have been served, the one of now among them. */
+  public long clients() {
+    return clients;
+  }
+
+  /** Whether a client is there. */
+  public boolean isConnected() {
+    return conversation != null;
+  }
+
+  /** How many ranges of memory the client has mapped. */
+  public int mappings() {
+    return memory.ranges();
+  }
+
+  /** The device's accesses to memory that were refused, oldest first; the newest 64. */
+  public List<DmaFault> dmaFaults() {
+    return faults.list();
+  }
+
+  public long dmaFaultCount() {
+    return faults.count();
+  }
+
+  private void serve() {
+    while (!isStopped()) {
+      int socket = listener.accept();
+      if (socket >= 0) {
+        serve(socket);
+      } else if (!Errno.EINTR.is(socket) && !isStopped()) {
+        LOG.warn("{}: cannot accept a client: {}", path, Errno.describe(socket));
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
+    }
+  }
+
+  private void serve(int socket) {
+    Conversation with = new Conversation(system, new UserChannel(system, socket));
+    if (!begin(with)) {
+      with.close();
+      return;
+    }
+    LOG.info("{}: a client came", path);
+    String why = "it hung up";
+    try {
+      new UserSession(system, device, with, memory, vectors).run();
+    } catch (VfioException e) {
+      why = e.getMessage();
+    } catch (RuntimeException | Error e) {
+      LOG.error("{}: the connection failed", path, e);
+      why = e.toString();
+    }
+    forget(with);
+    LOG.info("{}: the client is gone: {}", path, why);
+  }
+
+  private synchronized boolean begin(Conversation with) {
+    if (stopped) {
+      return false;
+    }
+    clients++;
+    conversation = with;
+    return true;
+  }
+
+  /** Leaves nothing of a client: first what the device could still do to it, then what it gave. */
+  private void forget(Conversation with) {
+    with.close();
+    try {
+      device.writeConfiguration(ConfigurationSpace.COMMAND, 2, 0);
+      if (device.canReset()) {
+        device.reset();
+      }
+    } catch (RuntimeException e) {
+      LOG.error("{}: the device could not be reset", path, e);
+    }
+    memory.clear();
+    vectors.clear();
+    with.discard();
+    conversation = null;
+  }
+
+  private synchronized boolean isStopped() {
+    return stopped;
+  }
+
+  /** Hangs up, removes the socket and closes the device. Idempotent. */
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (stopped) {
+        return;
+      }
+      stopped = true;
+      if (conversation != null) {
+        conversation.close();
+      }
+    }
+    listener.stop();
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    listener.close();
+    device.close();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** The memory of the client of now. */
+  private final class Client implements RemoteMemory {
+    @Override
+    public boolean read(long iova, MemorySegment destination, long offset, long length) {
+      Conversation with = conversation;
+      return with != null && with.read(iova, destination, offset, length);
+    }
+
+    @Override
+    public boolean write(long iova, MemorySegment source, long offset, long length) {
+      Conversation with = conversation;
+      return with != null && with.write(iova, source, offset, length);
+    }
+  }
+
+  private final class Bus implements DeviceBus {
+    @Override
+    public boolean read(long iova, MemorySegment destination, long offset, long length) {
+      return memory.read(iova, destination, offset, length);
+    }
+
+    @Override
+    public boolean write(long iova, MemorySegment source, long offset, long length) {
+      return memory.write(iova, source, offset, length);
+    }
+
+    @Override
+    public void raise(int vector) {
+      vectors.raise(vector);
+    }
+  }
+}
