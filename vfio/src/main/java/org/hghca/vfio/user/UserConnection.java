@@ -259,8 +259,13 @@ final class UserConnection implements AutoCloseable {
         RegionAccess.DATA,
         message -> fillAccess(message, region, offset, width),
         reply -> {
-          checkReply(reply, RegionAccess.DATA + width);
+          checkReply(reply, RegionAccess.DATA);
           checkAccess(reply, region, offset, width);
+          if (reply.payloadBytes() != RegionAccess.DATA + width) {
+            throw malformed(
+                "a reply with %d bytes of data to a read of %d"
+                    .formatted(reply.payloadBytes() - RegionAccess.DATA, width));
+          }
           return switch (width) {
             case 1 -> (long) reply.getByte(RegionAccess.DATA);
             case 2 -> (long) reply.getShort(RegionAccess.DATA);

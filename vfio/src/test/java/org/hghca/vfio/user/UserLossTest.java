@@ -1,0 +1,354 @@
+package org.hghca.vfio.user;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.user.Thrown.is;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.Interrupts;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.PciFunctions;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.vfio.user.UserStructures.DmaTransfer;
+import org.hghca.vfio.user.UserStructures.RegionAccess;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A server that dies, is silent, or talks nonsense takes the function away and nothing else. */
+@Timeout(60)
+final class UserLossTest {
+  private static final long LONG = TimeUnit.SECONDS.toNanos(30);
+
+  private final SystemCalls linux = Linux.system();
+
+  @TempDir Path directory;
+  private Map<String, Integer> before;
+  private FakeServer server;
+  private PciFunction function;
+
+  @BeforeEach
+  void serve() {
+    before = Descriptors.open();
+    server = new FakeServer(directory);
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    if (function != null) {
+      function.close();
+    }
+    server.close();
+    assertThat(Descriptors.open()).isEqualTo(before);
+  }
+
+  private PciFunction open(String parameters) {
+    function = PciFunctions.open(Locator.parse(server.locator() + parameters));
+    return function;
+  }
+
+  /** The function behaves as one that is gone, and says why. */
+  private void assertGone(String... why) {
+    for (int bar : new int[] {0, 2}) {
+      MmioRegion registers = function.region(bar);
+      registers.writeInt(0, 1);
+      registers.writeLong(0, 1);
+      assertThat(registers.readInt(0)).isEqualTo(-1);
+      assertThat(registers.readLong(8)).isEqualTo(-1);
+    }
+    assertThat(function.configuration().vendorId()).isEqualTo(0xffff);
+    function.configuration().busMaster(true);
+    assertThat(function.configuration().enableMemorySpace()).isTrue(); // all ones has every bit
+    for (Runnable call :
+        List.<Runnable>of(
+            () -> function.allocate(4096),
+            () -> function.map(Arena.ofAuto().allocate(8), DmaAccess.READ),
+            () -> function.interrupts(),
+            () -> function.reset())) {
+      assertThatThrownBy(call::run)
+          .satisfies(is(Reason.CLOSED))
+          .hasMessageStartingWith(function.locator() + " is gone: ")
+          .hasMessageContainingAll(why);
+    }
+  }
+
+  @Test
+  void aServerThatHangsUpIsGone() throws Exception {
+    Interrupts interrupts = open("").interrupts();
+    DmaMapping mapping = function.allocate(4096);
+    mapping.segment().set(ValueLayout.JAVA_INT, 0, 5);
+    CompletableFuture<Throwable> waiting =
+        CompletableFuture.supplyAsync(
+            () -> {
+              try {
+                interrupts.await(LONG);
+                return null;
+              } catch (RuntimeException e) {
+                return e;
+              }
+            });
+    server.hangUp();
+    assertThat(waiting.get(30, TimeUnit.SECONDS))
+        .satisfies(is(Reason.CLOSED))
+        .hasMessageContainingAll(server.locator(), "is gone: the server closed the connection");
+    assertThatThrownBy(() -> interrupts.await(0)).satisfies(is(Reason.CLOSED));
+    assertGone("the server closed the connection");
+    // What is mapped is still the program's, and ends without the server.
+    assertThat(mapping.segment().get(ValueLayout.JAVA_INT, 0)).isEqualTo(5);
+    mapping.close();
+    function.close();
+    assertThatThrownBy(() -> function.interrupts()).satisfies(is(Reason.CLOSED));
+  }
+
+  @Test
+  void whoeverWaitsForAReplyIsToldWhenTheServerHangsUp() throws Exception {
+    open("");
+    CountDownLatch asked = new CountDownLatch(4);
+    server.answers.put(
+        UserCommand.REGION_READ,
+        (command, reply) -> {
+          asked.countDown();
+          return false;
+        });
+    List<CompletableFuture<Integer>> readers = new ArrayList<>();
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      CompletableFuture<Integer> value = new CompletableFuture<>();
+      readers.add(value);
+      threads.add(Thread.ofPlatform().start(() -> value.complete(function.region(0).readInt(0))));
+    }
+    assertThat(asked.await(30, TimeUnit.SECONDS)).isTrue();
+    server.hangUp();
+    for (CompletableFuture<Integer> reader : readers) {
+      assertThat(reader.get(30, TimeUnit.SECONDS)).isEqualTo(-1);
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerInTimeIsGone() {
+    Interrupts interrupts = open("?timeout=PT0.2S").interrupts();
+    server.answers.put(UserCommand.REGION_READ, (command, reply) -> false);
+    long start = System.nanoTime();
+    assertThat(function.region(0).readInt(0)).isEqualTo(-1);
+    assertThat(System.nanoTime() - start)
+        .isBetween(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(30));
+    assertThatThrownBy(() -> interrupts.await(LONG)).satisfies(is(Reason.CLOSED));
+    assertGone("has not answered REGION_READ within PT0.2S");
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerTheFirstMessageIsBusy() {
+    server.answers.put(UserCommand.VERSION, (command, reply) -> false);
+    assertThatThrownBy(() -> open("?timeout=PT0.2S"))
+        .satisfies(is(Reason.BUSY))
+        .hasMessageContainingAll("has not answered VERSION", "one client at a time");
+  }
+
+  @Test
+  void aServerThatTurnsTheClientAwayIsBusy() {
+    server.answers.put(
+        UserCommand.VERSION,
+        (command, reply) -> {
+          server.channelNow().close();
+          return false;
+        });
+    assertThatThrownBy(() -> open(""))
+        .satisfies(is(Reason.BUSY))
+        .hasMessageContaining("the server closed the connection");
+  }
+
+  @Test
+  void anEndInTheMiddleOfAReplyIsTold() {
+    open("");
+    server.answers.put(
+        UserCommand.REGION_READ,
+        (command, reply) -> {
+          reply.reply(command, 8);
+          reply.memory().set(ValueLayout.JAVA_INT, UserMessage.SIZE, 36);
+          server.channelNow().send(reply);
+          server.channelNow().close();
+          return false;
+        });
+    assertThat(function.region(0).readInt(0)).isEqualTo(-1);
+    assertGone("in the middle of a message");
+  }
+
+  @Test
+  void closingWithASilentServerTakesOneTimeLimit() {
+    open("?timeout=PT0.3S");
+    for (int i = 0; i < 50; i++) {
+      assertThat(function.allocate(4096).iova(0)).isPositive();
+    }
+    server.answers.replaceAll((command, answer) -> (asked, reply) -> false);
+    long start = System.nanoTime();
+    function.close();
+    assertThat(System.nanoTime() - start).isLessThan(TimeUnit.SECONDS.toNanos(10));
+  }
+
+  @Test
+  void closingInTheMiddleOfAReadEndsIt() throws Exception {
+    open("");
+    CountDownLatch asked = new CountDownLatch(1);
+    server.answers.put(
+        UserCommand.REGION_READ,
+        (command, reply) -> {
+          if (command.getInt(RegionAccess.REGION) == 0) {
+            asked.countDown();
+            return false;
+          }
+          return server.read(command, reply);
+        });
+    CompletableFuture<Integer> reading = new CompletableFuture<>();
+    Thread reader =
+        Thread.ofPlatform().start(() -> reading.complete(function.region(0).readInt(0)));
+    assertThat(asked.await(30, TimeUnit.SECONDS)).isTrue();
+    function.close();
+    assertThat(reading.get(30, TimeUnit.SECONDS)).isEqualTo(-1);
+    reader.join();
+  }
+
+  /** What a reply to a read of 4 bytes can have wrong, and what is said about it. */
+  private static Stream<Named<Nonsense>> replies() {
+    return Stream.of(
+        nonsense("no payload", "with a payload of 0 bytes", m -> resize(m, 0)),
+        nonsense("a payload cut short", "with a payload of 15 bytes", m -> resize(m, 15)),
+        nonsense("too little data", "3 bytes of data to a read of 4", m -> resize(m, 19)),
+        nonsense("too much data", "8 bytes of data to a read of 4", m -> resize(m, 24)),
+        nonsense("another id", "which nobody waits for", m -> header(m, UserMessage.ID, 0x7777)),
+        nonsense(
+            "another command",
+            "a reply to REGION_WRITE where REGION_READ was asked",
+            m -> header(m, UserMessage.COMMAND, UserCommand.REGION_WRITE.code())),
+        nonsense(
+            "an unknown command",
+            "a reply to command 4660",
+            m -> header(m, UserMessage.COMMAND, 0x1234)),
+        nonsense("an unknown type", "a message of type 7", m -> header(m, UserMessage.FLAGS, 7)),
+        nonsense("another offset", "4 bytes at 0x8", m -> m.putLong(RegionAccess.OFFSET, 8)),
+        nonsense("another region", "of region 2", m -> m.putInt(RegionAccess.REGION, 2)),
+        nonsense("another count", "replies to 8 bytes", m -> m.putInt(RegionAccess.COUNT, 8)),
+        nonsense("a size below the header's", "a message of 15 bytes", m -> size(m, 15)),
+        nonsense("a size beyond all", "a message of 4294967295 bytes", m -> size(m, -1)));
+  }
+
+  /** Spoils a reply. */
+  private interface Nonsense {
+    void spoil(UserMessage reply);
+
+    default String said() {
+      return "";
+    }
+  }
+
+  private record Spoiled(Nonsense how, String said) implements Nonsense {
+    @Override
+    public void spoil(UserMessage reply) {
+      how.spoil(reply);
+    }
+  }
+
+  private static Named<Nonsense> nonsense(String name, String said, Nonsense how) {
+    return Named.of(name, new Spoiled(how, said));
+  }
+
+  private static void resize(UserMessage message, int payload) {
+    message.receivePayload(payload);
+    size(message, UserMessage.HEADER_BYTES + payload);
+  }
+
+  private static void size(UserMessage message, int size) {
+    message.memory().set(ValueLayout.JAVA_INT, UserMessage.SIZE, size);
+  }
+
+  private static void header(UserMessage message, int offset, int value) {
+    message.memory().set(ValueLayout.JAVA_SHORT, offset, (short) value);
+  }
+
+  @ParameterizedTest
+  @MethodSource("replies")
+  void aReplyThatCannotBeEndsTheConnectionAndIsTold(Nonsense nonsense) {
+    open("");
+    server.answers.put(
+        UserCommand.REGION_READ,
+        (command, reply) -> {
+          boolean made = server.read(command, reply);
+          nonsense.spoil(reply);
+          return made;
+        });
+    assertThat(function.region(0).readInt(0)).isEqualTo(-1);
+    assertGone("the server broke the protocol: ", nonsense.said());
+  }
+
+  @Test
+  void descriptorsThatNobodyAskedForAreClosedAndEndTheConnection() {
+    open("");
+    int event = linux.eventfd(0, 0);
+    server.answers.put(
+        UserCommand.REGION_READ,
+        (command, reply) -> {
+          boolean made = server.read(command, reply);
+          reply.attach(event);
+          reply.attach(event);
+          return made;
+        });
+    assertThat(function.region(0).readInt(0)).isEqualTo(-1);
+    linux.close(event);
+    assertGone("REGION_READ with more than 0 descriptors");
+  }
+
+  @Test
+  void aReplyThatNobodyAskedForEndsTheConnection() throws Exception {
+    Interrupts interrupts = open("").interrupts();
+    UserMessage reply = new UserMessage(64, 0);
+    reply.command(99, UserCommand.REGION_READ, UserMessage.TYPE_REPLY, 0);
+    server.channel().send(reply);
+    assertThatThrownBy(() -> interrupts.await(LONG))
+        .satisfies(is(Reason.CLOSED))
+        .hasMessageContaining("a reply to REGION_READ with id 99");
+  }
+
+  @Test
+  void aRequestForMemoryThatIsCutShortEndsTheConnection() throws Exception {
+    Interrupts interrupts = open("").interrupts();
+    UserMessage command = new UserMessage(64, 0);
+    command.command(1, UserCommand.DMA_READ, 0, DmaTransfer.DATA - 1);
+    server.channel().send(command);
+    assertThatThrownBy(() -> interrupts.await(LONG))
+        .hasMessageContaining("DMA_READ with a payload of 15 bytes");
+  }
+
+  @Test
+  void aRequestWithDescriptorsEndsTheConnection() throws Exception {
+    Interrupts interrupts = open("").interrupts();
+    int event = linux.eventfd(0, 0);
+    UserMessage command = FakeServer.dmaRead(1, 0x1_0000, 8);
+    command.attach(event);
+    server.channel().send(command);
+    linux.close(event);
+    assertThatThrownBy(() -> interrupts.await(LONG))
+        .hasMessageContaining("DMA_READ with descriptors");
+  }
+}

@@ -1,0 +1,129 @@
+package org.hghca.vfio.user;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hghca.vfio.user.Thrown.is;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.PciFunctions;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.SystemCalls;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What keeps a socket from being opened is told, with what to do. */
+@Timeout(60)
+final class UserProviderTest {
+  private final SystemCalls linux = Linux.system();
+
+  @TempDir Path directory;
+  private Map<String, Integer> before;
+
+  @BeforeEach
+  void count() {
+    before = Descriptors.open();
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    assertThat(Descriptors.open()).isEqualTo(before);
+  }
+
+  private String socket() {
+    return directory.resolve("hca.sock").toString();
+  }
+
+  @Test
+  void noFunctionIsFoundByItself() {
+    UserProvider provider = new UserProvider();
+    assertThat(provider.scheme()).isEqualTo("vfio-user");
+    assertThat(provider.enumerate()).isEmpty();
+  }
+
+  @Test
+  void whereThereIsNoSocketTheServerMustBeStarted() {
+    assertThatThrownBy(() -> PciFunctions.open(Locator.parse("vfio-user:" + socket())))
+        .satisfies(is(Reason.NOT_FOUND))
+        .hasMessageContainingAll(
+            "there is no socket", socket(), "hghca model serve --socket " + socket());
+  }
+
+  @Test
+  void aSocketThatWasLeftBehindIsServedNoLonger() {
+    new FakeServer(directory).close();
+    String left = directory.resolve("fake.sock").toString();
+    assertThat(Path.of(left)).exists();
+    assertThatThrownBy(() -> PciFunctions.open(Locator.parse("vfio-user:" + left)))
+        .satisfies(is(Reason.NOT_FOUND))
+        .hasMessageContainingAll("nobody serves any longer", "hghca model serve --socket " + left);
+  }
+
+  @Test
+  void whatIsNoSocketIsNotServed() throws IOException {
+    Files.writeString(Path.of(socket()), "no socket");
+    assertThatThrownBy(() -> PciFunctions.open(Locator.parse("vfio-user:" + socket())))
+        .satisfies(is(Reason.NOT_FOUND));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "13, NO_PERMISSION, no permission",
+    "1, NO_PERMISSION, no permission",
+    "11, BUSY, too many"
+  })
+  void whatTheKernelRefusesIsTold(int error, Reason reason, String said) {
+    Locator locator = Locator.parse("vfio-user:" + socket());
+    assertThatThrownBy(() -> UserFunction.open(connecting(-error), locator))
+        .satisfies(is(reason))
+        .hasMessageContainingAll(said, socket());
+  }
+
+  /** Linux, but for what connecting answers. */
+  private SystemCalls connecting(int answer) {
+    return (SystemCalls)
+        Proxy.newProxyInstance(
+            SystemCalls.class.getClassLoader(),
+            new Class<?>[] {SystemCalls.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("connect")) {
+                return answer;
+              }
+              try {
+                return method.invoke(linux, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "timeout=5",
+        "timeout=",
+        "timeout=PT0S",
+        "timeout=-PT1S",
+        "timeout=P2D",
+        "posted=maybe",
+        "posted="
+      })
+  void whatTheLocatorSaysWronglyIsNamed(String parameter) {
+    Locator locator = Locator.parse("vfio-user:" + socket() + "?" + parameter);
+    assertThatThrownBy(() -> PciFunctions.open(locator))
+        .satisfies(is(Reason.INVALID))
+        .hasMessageContaining(parameter + " is not understood");
+  }
+}
