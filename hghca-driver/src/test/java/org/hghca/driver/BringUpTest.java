@@ -4,15 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.abi.Bar;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.ForwardingFunction;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
@@ -51,6 +54,28 @@ class BringUpTest {
     }
     // QUERY_DEV_LIM, QUERY_ADAPTER and INIT_HCA at the least.
     assertThat(failed).isGreaterThanOrEqualTo(3);
+  }
+
+  @Test
+  void buffersAreOfTheMemoryThatTheFunctionReachesBest() {
+    AtomicLong given = new AtomicLong();
+    PciFunction function =
+        new ForwardingFunction(PciFunctions.open(LOCATOR)) {
+          @Override
+          public MemorySource memory() {
+            return (arena, bytes) -> {
+              given.addAndGet(bytes);
+              return super.memory().allocate(arena, bytes);
+            };
+          }
+        };
+    HghcaDevice device = BringUp.of(function);
+    try (BufferPool.Buffer buffer = device.buffers().allocate(5000)) {
+      assertThat(buffer.segment().byteSize()).isEqualTo(5000);
+      assertThat(given).hasValue(8192);
+    } finally {
+      device.close();
+    }
   }
 
   @Test

@@ -58,13 +58,14 @@ public final class RangeAllocator {
       return OptionalLong.empty(); // Rounded up it is longer than all numbers.
     }
     for (Map.Entry<Long, Long> range : free.entrySet()) {
-      long before = congruent - range.getKey() & modulus - 1;
+      long from = range.getKey();
+      long before = congruent - from & modulus - 1;
       long after = range.getValue() - before - size;
       if (after >= 0) {
-        long start = range.getKey() + before;
-        free.remove(range.getKey());
+        long start = from + before;
+        free.remove(from);
         if (before > 0) {
-          free.put(range.getKey(), before);
+          free.put(from, before);
         }
         if (after > 0) {
           free.put(start + size, after);

@@ -1,13 +1,9 @@
 package org.hghca.vfio.kernel;
 
-import java.util.List;
 import java.util.Optional;
-import org.hghca.vfio.VfioException;
-import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
 import org.hghca.vfio.dma.DmaBackend;
 import org.hghca.vfio.dma.DmaSpace;
-import org.hghca.vfio.dma.IovaRange;
 
 /**
  * An I/O address space that one or several functions of this process are put into. Guarded by the
@@ -17,7 +13,7 @@ abstract class SharedSpace {
   private final KernelSystem system;
   private final Optional<String> name;
   private int users;
-  private List<IovaRange> ranges;
+  private DmaSpace books;
   private AddressSpace addresses;
 
   /**
@@ -53,23 +49,17 @@ abstract class SharedSpace {
   abstract void end();
 
   /**
-   * The addresses, after a function was put into the space.
+   * The addresses, after a function was put into the space. It may have taken some away: the kernel
+   * has seen to it that none of them was in use.
    *
    * @param table of the space
-   * @throws VfioException {@code INVALID} when this function reaches other addresses than those
-   *     before it
    */
   final AddressSpace addresses(DmaBackend table) {
-    List<IovaRange> reached = table.ranges();
-    if (addresses == null) {
-      ranges = reached;
-      addresses = new DmaSpace(table);
-    } else if (!reached.equals(ranges)) {
-      throw new VfioException(
-          Reason.INVALID,
-          ("the function reaches other I/O addresses than those in the container '%s': give it a"
-                  + " container of its own")
-              .formatted(name.orElse("")));
+    if (books == null) {
+      books = new DmaSpace(table);
+      addresses = books;
+    } else {
+      books.refresh();
     }
     return addresses;
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -185,6 +186,118 @@ class IovaAllocatorTest {
       at = range.getKey() + range.getValue();
     }
     return end - at >= size ? at : -1;
+  }
+
+  /** Pages of a small address space, one by one. */
+  private static final class Oracle {
+    static final int PAGES = 600;
+    final boolean[] usable = new boolean[PAGES];
+    final boolean[] used = new boolean[PAGES];
+    final TreeMap<Integer, Integer> live = new TreeMap<>();
+
+    /** Usable stretches, as the interface tells them. */
+    List<IovaRange> ranges() {
+      List<IovaRange> ranges = new ArrayList<>();
+      for (int page = 0; page < PAGES; page++) {
+        if (usable[page]) {
+          int first = page;
+          while (page < PAGES && usable[page]) {
+            page++;
+          }
+          ranges.add(new IovaRange(first * 0x1000L, page * 0x1000L - 1));
+        }
+      }
+      return ranges;
+    }
+
+    /** The lowest place, or -1. */
+    int place(int count, int modulus, int like) {
+      for (int start = 16; start + count <= PAGES; start++) {
+        boolean fits = (start - like) % modulus == 0;
+        for (int page = start; fits && page < start + count; page++) {
+          fits = usable[page] && !used[page];
+        }
+        if (fits) {
+          return start;
+        }
+      }
+      return -1;
+    }
+
+    void set(int start, int count, boolean value) {
+      Arrays.fill(used, start, start + count, value);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 42, 0x5eed})
+  void randomUseOfSeveralRangesKeepsToThemAndToTheAlignment(long seed) {
+    Random random = new Random(seed);
+    Oracle oracle = new Oracle();
+    boolean reserved = true;
+    for (int page = 0; page < Oracle.PAGES; page += 1 + random.nextInt(90)) {
+      reserved = !reserved;
+      Arrays.fill(oracle.usable, page, Oracle.PAGES, !reserved);
+    }
+    IovaAllocator addresses = new IovaAllocator(oracle.ranges());
+    for (int step = 0; step < 3_000; step++) {
+      String where = "seed %d step %d".formatted(seed, step);
+      if (step % 500 == 499) {
+        // Some of what is free is taken away.
+        int first = random.nextInt(Oracle.PAGES);
+        for (int page = first; page < Math.min(first + 20, Oracle.PAGES); page++) {
+          oracle.usable[page] &= oracle.used[page];
+        }
+        addresses.restrict(oracle.ranges());
+      } else if (oracle.live.isEmpty() || random.nextInt(100) < 55) {
+        int count = 1 + random.nextInt(30);
+        int modulus = 1 << random.nextInt(6);
+        int like = random.nextInt(1000);
+        int place = oracle.place(count, modulus, like);
+        long bytes = (count - 1) * 0x1000L + 1 + random.nextInt(0x1000);
+        if (place < 0) {
+          assertThatThrownBy(() -> addresses.allocate(bytes, modulus * 0x1000L, like * 0x1000L))
+              .as(where)
+              .isInstanceOf(VfioException.class);
+        } else {
+          assertThat(addresses.allocate(bytes, modulus * 0x1000L, like * 0x1000L))
+              .as(where)
+              .isEqualTo(place * 0x1000L);
+          oracle.set(place, count, true);
+          oracle.live.put(place, count);
+        }
+      } else {
+        List<Integer> starts = List.copyOf(oracle.live.keySet());
+        int start = starts.get(random.nextInt(starts.size()));
+        oracle.set(start, oracle.live.remove(start), false);
+        addresses.free(start * 0x1000L);
+      }
+      assertThat(addresses.inUse()).as(where).isEqualTo(oracle.live.size());
+    }
+  }
+
+  @Test
+  void aSpaceWithoutUsableAddressesHasNone() {
+    for (List<IovaRange> ranges :
+        List.of(
+            List.<IovaRange>of(),
+            List.of(new IovaRange(0, 0xffff)),
+            List.of(new IovaRange(0x2_0001, 0x2_1ffe)),
+            List.of(new IovaRange(Long.MAX_VALUE - 10, Long.MAX_VALUE)),
+            List.of(new IovaRange(Long.MIN_VALUE, -1)))) {
+      assertThatThrownBy(() -> new IovaAllocator(ranges).allocate(1))
+          .isInstanceOfSatisfying(
+              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY));
+    }
+  }
+
+  @Test
+  void aSpaceOf64BitsIsUsedAsFarAsSignedNumbersGo() {
+    IovaAllocator addresses = new IovaAllocator(List.of(new IovaRange(0, -1)));
+
+    assertThat(addresses.allocate(1L << 62)).isEqualTo(0x1_0000);
+    assertThat(addresses.allocate((1L << 62) - 0x1_2000)).isEqualTo((1L << 62) + 0x1_0000);
+    assertThatThrownBy(() -> addresses.allocate(0x2000)).isInstanceOf(VfioException.class);
   }
 
   @Test

@@ -19,7 +19,9 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.Linux;
 import org.hghca.vfio.linux.MemoryFile;
+import org.hghca.vfio.linux.SystemCalls;
 import org.hghca.vfio.linux.TamperedCalls;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -142,5 +144,22 @@ class PhysicalMemoryTest {
     }
 
     assertRefused(memory, Reason.NO_MEMORY, "not present");
+  }
+
+  /** Whether this user may know or not: the page map of the system itself. */
+  @Test
+  void theSystemTellsAddressesOrSaysWhatIsMissing() {
+    SystemCalls system = Linux.system();
+    DeviceMemory real =
+        new DeviceMemory(
+            Locator.parse("fake:f1"), new PhysicalMemory(system), new MemoryFile(system));
+    try (real;
+        DmaMapping mapping = real.allocate(2 * PAGE)) {
+      assertThat(mapping.iova(PAGE)).isGreaterThanOrEqualTo(0x1_0000);
+      assertThat(mapping.iova(0) % PAGE).isZero();
+      assertThat(mapping.iova(0)).isNotEqualTo(mapping.iova(PAGE));
+    } catch (VfioException e) {
+      assertThat(e.getMessage()).containsAnyOf("run as root", "as root (CAP", "ulimit -l");
+    }
   }
 }
