@@ -77,6 +77,7 @@ public final class SoftwareHca implements EmulatedFunction {
         new ConfigurationRegisters(
             barSizes,
             vectors,
+            address.mac(),
             canReset,
             new ConfigurationRegisters.Listener() {
               @Override

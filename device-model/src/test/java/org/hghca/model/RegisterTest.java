@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.hghca.abi.Bar;
 import org.hghca.abi.HcrCommand;
 import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.VfioException;
 import org.junit.jupiter.api.AfterEach;
@@ -169,6 +170,19 @@ class RegisterTest {
     assertThat(configuration.read(at + 2, 2)).isEqualTo(vectors - 1);
     assertThat(region.readInt(entry + 12)).isEqualTo(1);
     assertThat(region.readLong(entry)).isZero();
+  }
+
+  @Test
+  void theSerialNumberHoldsTheMac() {
+    try (Host named = Host.open("model:named?mode=inline&mac=02:1a:bc:de:0f:01")) {
+      ConfigurationSpace space = named.function.configuration();
+      assertThat(space.read(0x100, 4)).isEqualTo(0x0001_0003);
+      assertThat(space.read(0x104, 4)).isEqualTo(0xffde_0f01);
+      assertThat(space.read(0x108, 4)).isEqualTo(0x021a_bcff);
+      assertThat(LinkAddress.of(named.function).mac()).isEqualTo(0x021a_bcde_0f01L);
+      named.function.reset();
+      assertThat(space.read(0x104, 4)).isEqualTo(0xffde_0f01);
+    }
   }
 
   @Test

@@ -114,7 +114,7 @@ final class HghcaDevice {
     this.cqNumbers = new RingNumbers<>("completion queues", limits.firstCq(), limits.endCq());
     this.qpNumbers = new RingNumbers<>("queue pairs", limits.firstQp(), limits.endQp());
     this.sweep = limits.profile().flushesInHardware() ? null : new Sweep(this);
-    this.address = LinkAddress.of(function.locator());
+    this.address = LinkAddress.of(function);
     health.onFailure(
         () -> {
           queuePairs.forEach(HghcaQueuePair::deviceFailed);

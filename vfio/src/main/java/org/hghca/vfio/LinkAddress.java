@@ -2,12 +2,15 @@ package org.hghca.vfio;
 
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
+import java.util.OptionalLong;
 import java.util.zip.CRC32;
 
 /**
  * The Ethernet and IPv4 address of a function's port. No command of the card supplies them, so they
- * are parameters of the locator: {@code ?mac=02:00:00:00:00:01&ip=10.0.0.1}. Where one is missing
- * it is made from a hash of the locator: a locally administered MAC, and an address in 10.0.0.0/8.
+ * are parameters of the locator: {@code ?mac=02:00:00:00:00:01&ip=10.0.0.1}. Without {@code mac=}
+ * it is the one that the function's serial number holds, as those of network cards do, else a
+ * locally administered one from a hash of the locator. Without {@code ip=} it is 10.0.0.0/8 and the
+ * last three bytes of the MAC.
  *
  * @param mac 48 bits, the first byte of the written form in bits 47:40
  * @param ip IPv4 address, a.b.c.d as 0xaabbccdd
@@ -15,20 +18,33 @@ import java.util.zip.CRC32;
 public record LinkAddress(long mac, int ip) {
 
   /**
-   * The address that a locator names or implies.
+   * The address that a locator names or implies, where the function cannot be asked.
    *
    * @throws VfioException {@code INVALID} when mac or ip is malformed
    */
   public static LinkAddress of(Locator locator) {
     CRC32 crc = new CRC32();
     crc.update(locator.toString().getBytes(StandardCharsets.UTF_8));
-    long hash = crc.getValue();
-    long mac = locator.parameter("mac").map(LinkAddress::parseMac).orElse(0x0200_0000_0000L | hash);
+    return of(locator, 0x0200_0000_0000L | crc.getValue());
+  }
+
+  /**
+   * The address of a function's port.
+   *
+   * @throws VfioException {@code INVALID} when mac or ip in its locator is malformed
+   */
+  public static LinkAddress of(PciFunction function) {
+    OptionalLong mac = SerialNumber.mac(function.configuration());
+    return mac.isPresent() ? of(function.locator(), mac.getAsLong()) : of(function.locator());
+  }
+
+  private static LinkAddress of(Locator locator, long otherwise) {
+    long mac = locator.parameter("mac").map(LinkAddress::parseMac).orElse(otherwise);
     int ip =
         locator
             .parameter("ip")
             .map(LinkAddress::parseIp)
-            .orElse(0x0a00_0000 | (int) (hash & 0xff_ffff));
+            .orElse(0x0a00_0000 | (int) (mac & 0xff_ffff));
     return new LinkAddress(mac, ip);
   }
 

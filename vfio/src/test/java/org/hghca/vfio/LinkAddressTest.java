@@ -65,6 +65,11 @@ class LinkAddressTest {
   }
 
   @Test
+  void defaultIpEndsAsTheMacDoes() {
+    assertThat(of("model:a?mac=02:1a:bc:de:0f:01").ip()).isEqualTo(0x0ade_0f01);
+  }
+
+  @Test
   void orderOfParametersDoesNotChangeTheDefault() {
     assertThat(of("model:a?x=1&y=2")).isEqualTo(of("model:a?y=2&x=1"));
   }

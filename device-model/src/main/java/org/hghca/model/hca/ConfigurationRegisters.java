@@ -1,13 +1,16 @@
 package org.hghca.model.hca;
 
+import org.hghca.vfio.SerialNumber;
+
 /**
  * The configuration space of the software HCA: a type 0 header with 64-bit base address registers,
- * a PCI Express capability and, where it has interrupts, one for MSI-X. Thread-safe.
+ * a PCI Express capability, a serial number and, where it has interrupts, MSI-X. Thread-safe.
  *
  * <pre>
  * 00h  header
  * 40h  PCI Express capability, version 2, 3Ch bytes: an endpoint
  * 80h  MSI-X capability, 0Ch bytes: table and pending bits stand in a region of their own
+ * 100h device serial number: the port's MAC
  * </pre>
  *
  * <p>The ids of the real card stand inside a vendor's IP block and are in no document. These are
@@ -33,6 +36,7 @@ public final class ConfigurationRegisters {
   private static final int PCIE_LINK_CAPABILITIES = PCIE + 0xc;
   private static final int PCIE_LINK_STATUS = PCIE + 0x12;
   private static final int PCIE_DEVICE_CAPABILITIES_2 = PCIE + 0x24;
+  private static final int SERIAL_NUMBER = 0x100;
   private static final int MSIX = 0x80;
   private static final int MSIX_CONTROL = MSIX + 2;
   private static final int MSIX_TABLE = MSIX + 4;
@@ -70,8 +74,10 @@ public final class ConfigurationRegisters {
    * @param barSizes in bytes, 0 where there is none; each but 0 takes two registers
    * @param vectors how many interrupt vectors there are, 0 to 2048; the table is in BAR {@link
    *     MsixRegion#BAR}
+   * @param mac of the port, 48 bits
    */
-  public ConfigurationRegisters(long[] barSizes, int vectors, boolean canReset, Listener listener) {
+  public ConfigurationRegisters(
+      long[] barSizes, int vectors, long mac, boolean canReset, Listener listener) {
     this.canReset = canReset;
     this.listener = listener;
     set(0x00, 4, DEVICE_ID << 16 | VENDOR_ID);
@@ -107,6 +113,10 @@ public final class ConfigurationRegisters {
       mask(MSIX_CONTROL, 2, MSIX_WRITABLE);
       set(MSIX_TABLE, 4, MsixRegion.TABLE | MsixRegion.BAR);
       set(MSIX_PENDING, 4, MsixRegion.PENDING | MsixRegion.BAR);
+    }
+    int[] serialNumber = SerialNumber.registers(mac);
+    for (int i = 0; i < serialNumber.length; i++) {
+      set(SERIAL_NUMBER + 4 * i, 4, serialNumber[i]);
     }
     atPowerOn = values.clone();
   }

@@ -167,7 +167,7 @@ final class RawLoop {
         0,
         qpn,
         remoteQpn,
-        (int) LinkAddress.of(board.locator()).mac() & 0xffff,
+        (int) LinkAddress.of(board.function()).mac() & 0xffff,
         0,
         LENGTH,
         wqeOffset,

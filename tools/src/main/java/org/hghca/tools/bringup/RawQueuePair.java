@@ -59,7 +59,7 @@ final class RawQueuePair {
   RawQueuePair(Board board, int qpn, int cqn) {
     this.commands = board.commands();
     this.uar = board.function().region(Bar.BAR2);
-    this.address = LinkAddress.of(board.locator());
+    this.address = LinkAddress.of(board.function());
     this.qpn = qpn;
     this.cqn = cqn;
     RawTables tables = board.tables();
