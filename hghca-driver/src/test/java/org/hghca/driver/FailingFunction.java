@@ -135,6 +135,11 @@ final class FailingFunction extends ForwardingFunction {
     return mappings.size();
   }
 
+  /** The memory that is allocated or mapped. */
+  long mappedBytes() {
+    return mappings.stream().mapToLong(mapping -> mapping.segment().byteSize()).sum();
+  }
+
   int mappingsAtClose() {
     return mappingsAtClose;
   }

@@ -7,16 +7,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.hghca.driver.PinnedMemory;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.kernel.SystemReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
@@ -33,6 +37,7 @@ import picocli.CommandLine.TypeConversionException;
     exitCodeOnInvalidInput = InfoCommand.NOT_FOUND)
 final class InfoCommand implements Callable<Integer> {
   static final int CANNOT_OPEN = 1;
+  static final int NOT_READY = 1;
   static final int CANNOT_QUERY = 2;
   static final int CANNOT_CLOSE = 3;
   static final int NO_SUCH_PORT = 4;
@@ -70,7 +75,14 @@ final class InfoCommand implements Callable<Integer> {
           "Print what the device was made to do for this, and the software HCA's counters.")
   private boolean counters;
 
-  @Option(names = "--json", description = "Print all attributes as JSON.")
+  @Option(
+      names = "--system",
+      description =
+          "Print whether this machine is ready for cards, and what would mend it (with -d: for the"
+              + " card of that locator); exit code 1 when it is not.")
+  private boolean system;
+
+  @Option(names = "--json", description = "Print all attributes, or the system, as JSON.")
   private boolean json;
 
   /** A port number from 1, decimal, or hexadecimal after 0x. */
@@ -91,6 +103,9 @@ final class InfoCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
+    if (system) {
+      return system();
+    }
     List<String> names = new ArrayList<>();
     try {
       if (device != null && !list) {
@@ -116,6 +131,26 @@ final class InfoCommand implements Callable<Integer> {
     }
     print(reports);
     return exitCode;
+  }
+
+  private int system() throws IOException {
+    Locator locator = device == null ? null : Locator.parse(device);
+    if (locator != null && !locator.scheme().equals("pci")) {
+      throw new ParameterException(
+          spec.commandLine(), "--system looks at locators of the scheme pci, not at " + locator);
+    }
+    SystemReport report =
+        locator == null
+            ? SystemReport.of(main.machine(), PinnedMemory.AT_BRING_UP)
+            : SystemReport.of(main.machine(), PinnedMemory.AT_BRING_UP, locator);
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      out.println(
+          JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(SystemPrinter.json(report)));
+    } else {
+      SystemPrinter.print(out, report);
+    }
+    return report.problems() == 0 ? 0 : NOT_READY;
   }
 
   private void list(List<String> names) throws IOException {

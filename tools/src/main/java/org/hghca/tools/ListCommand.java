@@ -5,11 +5,17 @@ import java.util.List;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RdmaDevices;
+import org.hghca.vfio.kernel.PciDevice;
+import org.hghca.vfio.kernel.SystemReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code hghca list}: the devices, in the format of {@code ibv_devices}. */
+/**
+ * {@code hghca list}: the devices, in the format of {@code ibv_devices}; on stderr what looks like
+ * a card but nobody can open as it stands.
+ */
 @Command(
     name = "list",
     description = "List the devices, as ibv_devices does.",
@@ -17,6 +23,7 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class)
 final class ListCommand implements Runnable {
   @Spec private CommandSpec spec;
+  @ParentCommand private Main main;
 
   @Override
   public void run() {
@@ -26,6 +33,12 @@ final class ListCommand implements Runnable {
       try (Context context = RdmaDevices.open(locator)) {
         devices = List.of(context.device());
       }
+    }
+    for (PciDevice device : SystemReport.unboundCards(main.machine())) {
+      spec.commandLine()
+          .getErr()
+          .println(
+              "hghca: %s may be a card: sudo hghca bind %s".formatted(device, device.address()));
     }
     PrintWriter out = spec.commandLine().getOut();
     out.print("    %-16s\t   node GUID\n".formatted("device"));

@@ -5,6 +5,8 @@ import java.io.PrintWriter;
 import java.util.Locale;
 import org.hghca.tools.demo.CheckFailedException;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.kernel.Machine;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
@@ -28,6 +30,8 @@ import picocli.CommandLine.Spec;
       InfoCommand.class,
       BringupCommand.class,
       ModelCommand.class,
+      BindCommand.class,
+      UnbindCommand.class,
       HelpCommand.class
     })
 public final class Main implements Runnable {
@@ -42,13 +46,17 @@ public final class Main implements Runnable {
       description = "Show every command to the card, and stack traces.")
   private boolean debug;
 
-  private Main() {}
+  private final Machine machine;
+
+  private Main(Machine machine) {
+    this.machine = machine;
+  }
 
   /** Runs the command line and ends the process with its exit code. */
   public static void main(String[] args) {
     // Programs read this, too: the same digits and points everywhere.
     Locale.setDefault(Locale.ROOT);
-    System.exit(run(writer(System.out), writer(System.err), args));
+    System.exit(run(Machine.local(), writer(System.out), writer(System.err), args));
   }
 
   private static PrintWriter writer(PrintStream stream) {
@@ -58,11 +66,12 @@ public final class Main implements Runnable {
   /**
    * Runs the command line.
    *
+   * @param machine whose functions are bound and whose set-up is looked at
    * @return the exit code: 0; 1 when something failed; 2 for wrong usage; {@code info} and {@code
    *     bringup} have their own
    */
-  static int run(PrintWriter out, PrintWriter err, String... args) {
-    Main main = new Main();
+  static int run(Machine machine, PrintWriter out, PrintWriter err, String... args) {
+    Main main = new Main(machine);
     CommandLine commandLine =
         new CommandLine(main)
             .setOut(out)
@@ -91,11 +100,18 @@ public final class Main implements Runnable {
     throw new ParameterException(spec.commandLine(), "Missing command");
   }
 
+  /** The machine whose functions are bound and whose set-up is looked at. */
+  Machine machine() {
+    return machine;
+  }
+
   /** Says on stderr what went wrong: in one line, unless asked for more. */
   void complain(Exception exception) {
     PrintWriter err = spec.commandLine().getErr();
     boolean expected =
-        exception instanceof VerbsException || exception instanceof CheckFailedException;
+        exception instanceof VerbsException
+            || exception instanceof VfioException
+            || exception instanceof CheckFailedException;
     err.println("hghca: " + (expected ? exception.getMessage() : "internal error: " + exception));
     if (debug) {
       exception.printStackTrace(err);

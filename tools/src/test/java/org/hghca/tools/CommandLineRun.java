@@ -2,6 +2,7 @@ package org.hghca.tools;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import org.hghca.vfio.kernel.Machine;
 
 /**
  * What a command line did.
@@ -13,9 +14,14 @@ import java.io.StringWriter;
 record CommandLineRun(int exitCode, String out, String err) {
 
   static CommandLineRun of(String... args) {
+    return on(Machine.local(), args);
+  }
+
+  /** On a made-up machine. */
+  static CommandLineRun on(Machine machine, String... args) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
-    int exitCode = Main.run(new PrintWriter(out), new PrintWriter(err), args);
+    int exitCode = Main.run(machine, new PrintWriter(out), new PrintWriter(err), args);
     return new CommandLineRun(exitCode, out.toString(), err.toString());
   }
 }

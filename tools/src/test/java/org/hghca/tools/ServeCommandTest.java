@@ -16,6 +16,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.hghca.vfio.kernel.Machine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,6 +37,7 @@ final class ServeCommandTest {
             .start(
                 () ->
                     Main.run(
+                        Machine.local(),
                         new PrintWriter(out, true),
                         new PrintWriter(new StringWriter()),
                         "model",

@@ -210,13 +210,11 @@ public final class Binding {
   }
 
   private void checkIommu(PciDevice device) {
-    boolean noiommu =
-        KernelFiles.text(machine.file(Vfio.NOIOMMU_MODE)).filter("Y"::equals).isPresent();
-    if (device.group().isEmpty() && !noiommu) {
+    if (device.group().isEmpty() && !IommuFindings.unsafeMode(machine)) {
       throw new VfioException(
           Reason.UNSUPPORTED,
           "%s has no IOMMU group, and vfio-pci takes only functions that have one; mend: %s"
-              .formatted(device.address(), IommuFindings.SWITCH_ON));
+              .formatted(device.address(), IommuFindings.switchOn(machine)));
     }
   }
 

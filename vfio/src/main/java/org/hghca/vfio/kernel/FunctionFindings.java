@@ -84,7 +84,7 @@ final class FunctionFindings {
           address + " has no IOMMU group",
           "without an IOMMU a function reaches the memory of the whole machine, and the kernel"
               + " hands it to nobody",
-          IommuFindings.SWITCH_ON);
+          IommuFindings.switchOn(machine));
       return;
     }
     if (way == Way.NOIOMMU && !group.get().noiommu()) {
@@ -120,7 +120,7 @@ final class FunctionFindings {
           Reason.UNSUPPORTED,
           "%s has no IOMMU behind it, only the noiommu group %d".formatted(address, group.number()),
           "iommu=%s needs an IOMMU".formatted(way.word()),
-          IommuFindings.SWITCH_ON + "; or iommu=noiommu in the locator");
+          IommuFindings.switchOn(machine) + "; or iommu=noiommu in the locator");
     } else if (!Credentials.of(machine).mayUseNoiommu()) {
       problem(
           Reason.NO_PERMISSION,
@@ -133,7 +133,7 @@ final class FunctionFindings {
               address,
               address + " is in noiommu mode",
               "a wrong address in a request of the card overwrites any memory of this machine",
-              IommuFindings.SWITCH_ON));
+              IommuFindings.switchOn(machine)));
     }
   }
 

@@ -1,16 +1,15 @@
 package org.hghca.vfio.kernel;
 
+import java.nio.file.Files;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Whether an IOMMU confines what cards reach, and what interrupts they raise. */
 final class IommuFindings {
-  /** How an IOMMU is switched on. */
-  static final String SWITCH_ON =
-      "switch VT-d or AMD-Vi on in the firmware and boot with intel_iommu=on (Intel; AMD needs no"
-          + " option, but not amd_iommu=off)";
-
   private static final String SUBJECT = "IOMMU";
   private static final List<String> MODULES = List.of("vfio_iommu_type1", "iommufd");
 
@@ -20,8 +19,83 @@ final class IommuFindings {
   private IommuFindings() {}
 
   /** The units that the kernel drives, such as dmar0. */
-  static List<String> units(Machine machine) {
+  private static List<String> names(Machine machine) {
     return KernelFiles.names(machine.file("/sys/class/iommu"));
+  }
+
+  /** Whether the kernel hands out functions that no IOMMU confines. */
+  static boolean unsafeMode(Machine machine) {
+    return KernelFiles.text(machine.file(Vfio.NOIOMMU_MODE)).filter("Y"::equals).isPresent();
+  }
+
+  /** Whether there is one that the kernel uses. */
+  static Finding units(Machine machine) {
+    List<String> names = names(machine);
+    if (!names.isEmpty()) {
+      int groups = KernelFiles.names(machine.file("/sys/kernel/iommu_groups")).size();
+      return Finding.ok(
+          SUBJECT, "%s in use, %d groups".formatted(String.join(", ", names), groups));
+    }
+    String found = "no IOMMU in use" + because(machine);
+    if (unsafeMode(machine)) {
+      return Finding.note(
+          SUBJECT, found, "cards can be used in noiommu mode only", switchOn(machine));
+    }
+    return Finding.problem(
+        SUBJECT,
+        found,
+        "without one the kernel hands no function to a process",
+        switchOn(machine)
+            + (Files.exists(machine.file(Vfio.NOIOMMU_MODE))
+                ? "; or, with a card that is trusted with all memory, echo Y | sudo tee "
+                    + Vfio.NOIOMMU_MODE
+                : ""));
+  }
+
+  private static String because(Machine machine) {
+    if (!optionsAgainst(machine).isEmpty()) {
+      return ": booted with " + String.join(" ", optionsAgainst(machine));
+    }
+    if (firmwareHasOne(machine)) {
+      return ": the firmware has one, but the kernel does not use it";
+    }
+    return isVirtual(machine)
+        ? ": this virtual machine has none"
+        : ": the firmware does not tell of one (no ACPI table DMAR or IVRS)";
+  }
+
+  /** How an IOMMU is switched on, as far as the machine lets us see what keeps it off. */
+  static String switchOn(Machine machine) {
+    if (!optionsAgainst(machine).isEmpty()) {
+      return "take %s out of the kernel's command line and boot"
+          .formatted(String.join(" and ", optionsAgainst(machine)));
+    }
+    if (firmwareHasOne(machine)) {
+      return "add intel_iommu=on (AMD needs no option) to GRUB_CMDLINE_LINUX in /etc/default/grub,"
+          + " sudo update-grub, boot";
+    }
+    return isVirtual(machine)
+        ? "start the virtual machine with one, QEMU: -machine q35,kernel-irqchip=split"
+            + " -device intel-iommu,intremap=on,caching-mode=on"
+        : "switch VT-d (Intel) or AMD-Vi on in the firmware's setup, and boot with intel_iommu=on"
+            + " (AMD needs no option)";
+  }
+
+  private static boolean firmwareHasOne(Machine machine) {
+    return Stream.of("DMAR", "IVRS")
+        .anyMatch(table -> Files.exists(machine.file("/sys/firmware/acpi/tables/" + table)));
+  }
+
+  private static List<String> optionsAgainst(Machine machine) {
+    return KernelFiles.lines(machine.file("/proc/cmdline")).stream()
+        .flatMap(line -> Arrays.stream(line.split("\\s+")))
+        .filter(Set.of("intel_iommu=off", "amd_iommu=off", "iommu=off")::contains)
+        .toList();
+  }
+
+  private static boolean isVirtual(Machine machine) {
+    return KernelFiles.lines(machine.file("/proc/cpuinfo")).stream()
+        .anyMatch(line -> line.startsWith("flags") && (line + " ").contains(" hypervisor "));
   }
 
   /**
@@ -29,7 +103,7 @@ final class IommuFindings {
    * where nothing is kept from anything.
    */
   static Optional<Finding> interrupts(Machine machine) {
-    if (units(machine).isEmpty()) {
+    if (names(machine).isEmpty()) {
       return Optional.empty();
     }
     boolean remapped =

@@ -128,6 +128,16 @@ class FakeMachine implements Machine {
     }
   }
 
+  /** Takes a file, a link or an empty folder away. */
+  FakeMachine delete(String name) {
+    try {
+      Files.delete(file(name));
+      return this;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** Makes a node that exists, open to this user. */
   FakeMachine node(String name) {
     return text(name, "");

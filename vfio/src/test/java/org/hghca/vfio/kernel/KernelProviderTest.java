@@ -92,7 +92,11 @@ class KernelProviderTest {
     machine.function(CARD, "10ee:9038", "020700").driver(CARD, "vfio-pci");
 
     assertRefused(
-        "pci:" + CARD, Reason.UNSUPPORTED, CARD + " has no IOMMU group", "intel_iommu=on", "amd");
+        "pci:" + CARD,
+        Reason.UNSUPPORTED,
+        CARD + " has no IOMMU group",
+        "intel_iommu=on",
+        "AMD-Vi");
   }
 
   @Test

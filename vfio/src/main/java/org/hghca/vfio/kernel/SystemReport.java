@@ -1,0 +1,115 @@
+package org.hghca.vfio.kernel;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.VfioException;
+
+/**
+ * Whether a system is ready for cards, and what would make it so: the machine first, then its
+ * functions by address.
+ */
+public record SystemReport(List<Finding> findings) {
+  /** Network controller, InfiniBand. */
+  private static final FunctionSelector INFINIBAND = new FunctionSelector.OfClass("0207");
+
+  public SystemReport {
+    findings = List.copyOf(findings);
+  }
+
+  /**
+   * Looks at a machine and at every function of it that is bound to vfio-pci or may be a card.
+   *
+   * @param need bytes that the driver of a card keeps mapped for itself
+   */
+  public static SystemReport of(Machine machine, long need) {
+    List<Finding> findings = machineWide(machine, need);
+    List<PciDevice> devices =
+        new PciBus(machine)
+            .devices().stream()
+                .filter(device -> device.isBoundToVfio() || mayBeCard(device))
+                .toList();
+    if (devices.isEmpty()) {
+      findings.add(
+          Finding.note(
+              "cards",
+              "no function is bound to vfio-pci, and none looks like a card",
+              "the ids of cards are their board's own",
+              "lspci -Dnn shows what there is; then sudo hghca bind <address>; -D%s=<vendor>:<device>"
+                      .formatted(KnownIds.PROPERTY)
+                  + " names a card's id for good"));
+    }
+    devices.forEach(device -> function(machine, device, Way.AUTO, findings));
+    return new SystemReport(findings);
+  }
+
+  /**
+   * Looks at a machine and at one function of it.
+   *
+   * @throws VfioException when the locator selects none
+   */
+  public static SystemReport of(Machine machine, long need, Locator locator) {
+    List<Finding> findings = machineWide(machine, need);
+    function(
+        machine,
+        new PciBus(machine).select(FunctionSelector.parse(locator.name())),
+        locator.parameter(Way.PARAMETER).orElse(Way.AUTO),
+        findings);
+    return new SystemReport(findings);
+  }
+
+  /**
+   * Functions that may be cards but are not bound to vfio-pci: those with an id that the user has
+   * named, and those of the class of InfiniBand controllers that no driver has.
+   */
+  public static List<PciDevice> unboundCards(Machine machine) {
+    return new PciBus(machine)
+        .devices().stream().filter(device -> !device.isBoundToVfio() && mayBeCard(device)).toList();
+  }
+
+  private static boolean mayBeCard(PciDevice device) {
+    return KnownIds.configured().contains(device.id())
+        || INFINIBAND.matches(device) && device.driver().isEmpty();
+  }
+
+  private static List<Finding> machineWide(Machine machine, long need) {
+    List<Finding> findings = new ArrayList<>(new PlatformFindings(machine).findings());
+    findings.addAll(new MemoryFindings(machine, need).findings());
+    return findings;
+  }
+
+  private static void function(
+      Machine machine, PciDevice device, String wanted, List<Finding> findings) {
+    findings.add(
+        Finding.ok(
+            device.address(),
+            "%s, BARs of %s%s"
+                .formatted(
+                    device,
+                    device.barSizes().stream()
+                        .map(size -> size == 0 ? "-" : MemoryLimits.size(size))
+                        .collect(Collectors.joining(", ")),
+                    device.numaNode().isPresent()
+                        ? ", NUMA node " + device.numaNode().getAsInt()
+                        : "")));
+    FunctionFindings function = new FunctionFindings(machine, device, wanted);
+    findings.addAll(function.findings());
+    List<Path> nodes = function.way().nodes(machine, device);
+    List<String> holders = Holders.of(machine, nodes.subList(1, nodes.size()));
+    if (!holders.isEmpty()) {
+      findings.add(
+          Finding.note(
+              device.address(),
+              String.join(", ", holders) + " has it open",
+              "a function, or its IOMMU group, belongs to one process at a time",
+              "end it before you open the card"));
+    }
+  }
+
+  /** How many findings keep a card from being used. */
+  public long problems() {
+    return findings.stream().filter(finding -> finding.level() == Finding.Level.PROBLEM).count();
+  }
+}
