@@ -4,6 +4,7 @@ import java.util.Optional;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
+import org.hghca.vfio.dma.PhysicalMemory;
 import org.hghca.vfio.linux.Errno;
 import org.hghca.vfio.linux.SystemCalls;
 
@@ -69,7 +70,7 @@ final class ContainerSpace extends SharedSpace {
     SystemCalls calls = system.calls();
     if (way == Way.NOIOMMU) {
       setIommu(VfioAbi.NOIOMMU_IOMMU);
-      throw new VfioException(Reason.UNSUPPORTED, "noiommu");
+      return addresses(new PhysicalMemory(calls));
     }
     boolean second = calls.ioctl(descriptor, VfioAbi.CHECK_EXTENSION, VfioAbi.TYPE1V2_IOMMU) > 0;
     setIommu(second ? VfioAbi.TYPE1V2_IOMMU : VfioAbi.TYPE1_IOMMU);
@@ -81,13 +82,6 @@ final class ContainerSpace extends SharedSpace {
       return;
     }
     int answer = system.calls().ioctl(descriptor, VfioAbi.SET_IOMMU, type);
-    if (Errno.EPERM.is(answer)) {
-      throw Failures.of(
-          "the container cannot have its IOMMU",
-          answer,
-          "where the platform does not remap interrupts, root must allow it: echo 1 >"
-              + " /sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts");
-    }
     if (Errno.ENODEV.is(answer)) {
       throw Failures.of(
           "the container cannot have its IOMMU", answer, "sudo modprobe vfio_iommu_type1");

@@ -9,7 +9,6 @@ import java.util.Optional;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
-import org.hghca.vfio.linux.Errno;
 
 /**
  * An IOMMU group. The kernel opens its node once: all functions of the group that this process has
@@ -61,7 +60,7 @@ final class GroupFile {
   private static GroupFile open(KernelSystem system, Path node, int number, Optional<String> name) {
     Undo undo = new Undo();
     try {
-      int descriptor = openNode(system, node);
+      int descriptor = system.open(node);
       undo.add(() -> system.close(descriptor));
       checkViable(system, node, descriptor);
       ContainerSpace container = ContainerSpace.of(system, name);
@@ -82,21 +81,6 @@ final class GroupFile {
     }
   }
 
-  private static int openNode(KernelSystem system, Path node) {
-    try {
-      return system.open(node);
-    } catch (VfioException e) {
-      if (e.reason() == Reason.BUSY) {
-        throw new VfioException(
-            Reason.BUSY,
-            "%s: another process has it; `sudo fuser -v %s` names it"
-                .formatted(e.getMessage(), node),
-            e);
-      }
-      throw e;
-    }
-  }
-
   private static void checkViable(KernelSystem system, Path node, int descriptor) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment status = arena.allocate(VfioAbi.GroupStatus.SIZE, Integer.BYTES);
@@ -107,8 +91,7 @@ final class GroupFile {
       if ((status.get(JAVA_INT, VfioAbi.FLAGS) & VfioAbi.GroupStatus.VIABLE) == 0) {
         throw new VfioException(
             Reason.BUSY,
-            ("the IOMMU group of %s is not viable: a function of it has a driver of the kernel;"
-                    + " bind all of them to vfio-pci, `hghca info --system` lists them")
+            ("the IOMMU group of %s is not viable: a driver of the kernel has a function of it")
                 .formatted(node));
       }
     }
@@ -134,12 +117,6 @@ final class GroupFile {
           system
               .calls()
               .ioctl(descriptor, VfioAbi.GROUP_GET_DEVICE_FD, arena.allocateFrom(address));
-      if (Errno.EPERM.is(answer)) {
-        throw Failures.of(
-            "%s does not give %s".formatted(node, address),
-            answer,
-            "without an IOMMU that takes CAP_SYS_RAWIO: run as root");
-      }
       return Failures.checked(answer, "%s does not give %s".formatted(node, address));
     }
   }

@@ -12,13 +12,32 @@ import org.slf4j.LoggerFactory;
 /**
  * Functions that the Linux kernel's VFIO hands to user space: {@code pci:0000:03:00.0}, or {@code
  * pci:id=10ee:9038} and {@code pci:class=0207} where only one matches. Finds them in sysfs and says
- * what keeps one from being opened.
+ * what keeps one from being opened. Parameters:
+ *
+ * <ul>
+ *   <li>{@code iommu=auto}, the default: the best way in that the system has; {@code iommufd},
+ *       {@code group} or {@code noiommu}: this one.
+ *   <li>{@code bind=true}: the function is bound to vfio-pci, if it is not, and goes back to its
+ *       driver when it is closed. Takes root.
+ *   <li>{@code container=NAME}: functions of this process that name the same container share one
+ *       I/O address space. By default each has its own, but for those of one IOMMU group.
+ *   <li>{@code interrupts=auto}, the default: MSI-X, MSI or INTx, the first that there is; {@code
+ *       msix}, {@code msi}, {@code intx}: only these; {@code none}.
+ *   <li>{@code fd=N} with {@code iommufd=M}: somebody with more rights has opened the function's
+ *       node {@code /dev/vfio/devices/vfioX} and {@code /dev/iommu}, and left them to this process
+ *       as descriptors N and M. {@code fd=N} with {@code container=fd:M}: N came from its group
+ *       ({@code VFIO_GROUP_GET_DEVICE_FD}), M is the container, which has its IOMMU. They stay the
+ *       caller's: they are duplicated, and can be used again once the function is closed.
+ *   <li>{@code limit=, as=, hcr=, assumeClean=, mac=, ip=, events=}: the driver's, which are not
+ *       looked at here.
+ * </ul>
  */
 public final class KernelProvider implements PciFunctionProvider {
   private static final Logger LOG = LoggerFactory.getLogger(KernelProvider.class);
 
   private final Machine machine;
   private final PciBus bus;
+  private final Binding binding;
 
   /** Null for that of this machine, which binds the system's calls when it is first used. */
   private final KernelSystem system;
@@ -34,6 +53,7 @@ public final class KernelProvider implements PciFunctionProvider {
   KernelProvider(Machine machine, KernelSystem system) {
     this.machine = machine;
     this.bus = new PciBus(machine);
+    this.binding = new Binding(machine);
     this.system = system;
   }
 
@@ -85,24 +105,48 @@ public final class KernelProvider implements PciFunctionProvider {
   }
 
   private PciFunction opened(Locator locator, KernelOptions options, Undo undo) {
-    PciDevice device = selected(locator);
-    String address = device.address();
+    PciDevice found = selected(locator);
+    String address = found.address();
     KernelSystem system = system();
     system.take(address);
     undo.add(() -> system.giveBack(address));
+    PciDevice device = options.bind() ? bound(found, undo) : found;
     FunctionFindings findings = new FunctionFindings(machine, device, options.way());
     if (findings.obstacle().isPresent()) {
       throw findings.obstacle().get();
     }
-    if (findings.way() == Way.NOIOMMU) {
+    Way way = findings.way();
+    if (way == Way.NOIOMMU) {
       LOG.warn(
           "{} is opened without an IOMMU: a wrong address in a request of the card overwrites any"
               + " memory of this machine",
           address);
     }
-    VfioEntry entry = VfioEntry.open(system, device, findings.way(), options);
-    undo.add(entry::close);
-    return KernelFunction.of(system, locator, address, options, entry, undo);
+    try {
+      VfioEntry entry = VfioEntry.open(system, device, way, options);
+      undo.add(entry::close);
+      return KernelFunction.of(system, locator, address, options, entry, undo);
+    } catch (VfioException e) {
+      throw Diagnosis.explain(machine, device, way, e);
+    }
+  }
+
+  /** The function with vfio-pci as its driver, which it has until the end if it had another. */
+  private PciDevice bound(PciDevice device, Undo undo) {
+    if (device.isBoundToVfio()) {
+      return device;
+    }
+    binding.bind(List.of(device));
+    undo.add(() -> giveBack(device.address()));
+    return bus.find(device.address()).orElse(device);
+  }
+
+  private void giveBack(String address) {
+    try {
+      bus.find(address).filter(PciDevice::isBoundToVfio).ifPresent(binding::unbind);
+    } catch (VfioException e) {
+      LOG.warn("{} was not given back to its driver: {}", address, e.getMessage());
+    }
   }
 
   private PciFunction passed(Locator locator, KernelOptions options, Undo undo) {

@@ -1,0 +1,448 @@
+package org.hghca.vfio.kernel;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.SystemCalls;
+
+/**
+ * The part of a kernel that hands out functions, as the comments of linux/vfio.h and
+ * linux/iommufd.h have it, over cards that a test makes. What is not VFIO's (memory, events) goes
+ * to the real kernel. Knows what is open and mapped, and can let any one call fail.
+ */
+final class FakeVfio {
+  private static final int FIRST = 1_000_000;
+  private static final int EBADF = -9;
+  private static final int EBUSY = -16;
+  private static final int EINVAL = -22;
+  private static final int ENOTTY = -25;
+
+  /** What a fake descriptor stands for. */
+  private interface File {}
+
+  /** A container; type 0 until it has its IOMMU. */
+  private static final class Container implements File {
+    int type;
+    int groups;
+    final TreeMap<Long, Long> maps = new TreeMap<>();
+  }
+
+  private static final class Group implements File {
+    final int number;
+    Container container;
+
+    Group(int number) {
+      this.number = number;
+    }
+  }
+
+  private static final class Device implements File {
+    final FakeCard card;
+    final boolean own;
+    Iommufd bound;
+
+    Device(FakeCard card, boolean own) {
+      this.card = card;
+      this.own = own;
+    }
+  }
+
+  private static final class Iommufd implements File {
+    final Map<Integer, TreeMap<Long, Long>> spaces = new HashMap<>();
+    int last;
+  }
+
+  private final Map<Integer, File> files = new HashMap<>();
+  private final Map<Long, Long> mappings = new TreeMap<>();
+  private final List<Integer> realFiles = new ArrayList<>();
+  private final Map<String, FakeCard> nodes = new HashMap<>();
+  private final List<FakeCard> cards = new ArrayList<>();
+  private int next = FIRST;
+  private int failing = -1;
+  private int failure;
+
+  /** What was called, oldest first: names, of ioctl the request, of what it was asked of. */
+  final List<String> calls = new ArrayList<>();
+
+  /** What a container tells. */
+  int api;
+
+  boolean secondType = true;
+  long pageSizes = 0x201000;
+  long[][] ranges = {{0, 0xfedf_ffffL}, {0xfef0_0000L, (1L << 39) - 1}};
+  int mappingsLeft = 65535;
+  long alignment = 4096;
+
+  /** What mapping memory answers, when it is not 0. */
+  int mapAnswer;
+
+  /** Whether the kernel maps no registers, although it said that it would. */
+  boolean refusedMaps;
+
+  final SystemCalls system =
+      (SystemCalls)
+          Proxy.newProxyInstance(
+              SystemCalls.class.getClassLoader(),
+              new Class<?>[] {SystemCalls.class},
+              (self, method, arguments) -> call(method, arguments));
+
+  /** Puts a card into the machine: into its group, and with a node of its own. */
+  FakeVfio card(FakeCard card, String ownNode) {
+    cards.add(card);
+    nodes.put(ownNode, card);
+    return this;
+  }
+
+  /**
+   * Lets one call fail; of those that take something back none can.
+   *
+   * @param call its number, counted from the first
+   */
+  FakeVfio fail(int call, int errno) {
+    failing = call;
+    failure = -errno;
+    return this;
+  }
+
+  /** Descriptors and mappings that are left. */
+  List<String> leaks() {
+    List<String> leaks = new ArrayList<>();
+    files.values().forEach(file -> leaks.add(file.getClass().getSimpleName()));
+    realFiles.forEach(file -> leaks.add("file " + file));
+    mappings.forEach((at, length) -> leaks.add("mapping of " + length));
+    return leaks;
+  }
+
+  /** The I/O addresses that are mapped, with the bytes at each. */
+  Map<Long, Long> mapped() {
+    Map<Long, Long> all = new TreeMap<>();
+    for (File file : files.values()) {
+      if (file instanceof Container container) {
+        all.putAll(container.maps);
+      } else if (file instanceof Iommufd iommufd) {
+        iommufd.spaces.values().forEach(all::putAll);
+      }
+    }
+    return all;
+  }
+
+  /** A descriptor of a card's own node, as somebody else has opened it. */
+  int openDevice(FakeCard card, boolean own) {
+    return add(new Device(card, own));
+  }
+
+  /** A descriptor of /dev/iommu, as somebody else has opened it. */
+  int openIommufd() {
+    return add(new Iommufd());
+  }
+
+  /** A descriptor of a container with its IOMMU, as somebody else has opened it. */
+  int openContainer() {
+    Container container = new Container();
+    container.type = 3;
+    container.groups = 1;
+    return add(container);
+  }
+
+  private int add(File file) {
+    files.put(next, file);
+    return next++;
+  }
+
+  private Object call(Method method, Object[] arguments) throws Throwable {
+    String name = method.getName();
+    boolean takesBack =
+        name.equals("close")
+            || name.equals("munmap")
+            || name.equals("pread")
+            || name.equals("pwrite");
+    if (!takesBack && failing-- == 0) {
+      calls.add(name + " failed");
+      return method.getReturnType() == long.class ? (Object) (long) failure : (Object) failure;
+    }
+    Object answer = fake(name, arguments);
+    if (answer == null) {
+      calls.add(name);
+      answer = real(method, arguments);
+    }
+    return method.getReturnType() == long.class ? ((Number) answer).longValue() : answer;
+  }
+
+  private Object real(Method method, Object[] arguments) throws Throwable {
+    Object answer;
+    try {
+      answer = method.invoke(Linux.system(), arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+    long value = ((Number) answer).longValue();
+    switch (method.getName()) {
+      case "eventfd", "epollCreate", "memfdCreate" -> realFiles.add((int) value);
+      case "close" -> realFiles.remove(arguments[0]);
+      case "mmap" -> mappings.put(value, (Long) arguments[0]);
+      case "munmap" -> mappings.remove(arguments[0]);
+      default -> {}
+    }
+    return answer;
+  }
+
+  /** The answer of this kernel, or null when it is the real one's. */
+  private Object fake(String name, Object[] arguments) {
+    if (name.equals("open")) {
+      calls.add("open " + arguments[0]);
+      return open((String) arguments[0]);
+    }
+    if (name.equals("mmap") && (int) arguments[3] >= FIRST) {
+      calls.add("mmap Device");
+      Device device = (Device) files.get(arguments[3]);
+      long address =
+          refusedMaps ? EINVAL : device.card.mmap((long) arguments[0], (long) arguments[4]);
+      if (address > 0) {
+        mappings.put(address, (Long) arguments[0]);
+      }
+      return address;
+    }
+    if (arguments.length == 0
+        || !(arguments[0] instanceof Integer descriptor)
+        || descriptor < FIRST) {
+      return null;
+    }
+    File file = files.get(descriptor);
+    String of = file == null ? "nothing" : file.getClass().getSimpleName();
+    calls.add(name + (name.equals("ioctl") ? " " + number((int) arguments[1]) : "") + " " + of);
+    if (file == null) {
+      return EBADF;
+    }
+    return switch (name) {
+      case "close" -> close(descriptor);
+      case "fcntl" -> add(file);
+      case "ioctl" -> ioctl(file, (int) arguments[1], arguments[2]);
+      case "pread" ->
+          ((Device) file).card.access((MemorySegment) arguments[1], (long) arguments[2], false);
+      case "pwrite" ->
+          ((Device) file).card.access((MemorySegment) arguments[1], (long) arguments[2], true);
+      default -> throw new AssertionError(name);
+    };
+  }
+
+  private static int number(int request) {
+    return (request & 0xff) - 100;
+  }
+
+  private int open(String path) {
+    if (path.endsWith("/dev/vfio/vfio")) {
+      return add(new Container());
+    }
+    if (path.endsWith("/dev/iommu")) {
+      return add(new Iommufd());
+    }
+    if (path.contains("/dev/vfio/devices/")) {
+      return add(new Device(nodes.get(path.substring(path.indexOf("/dev/"))), true));
+    }
+    int number = Integer.parseInt(path.replaceAll(".*/(noiommu-)?", ""));
+    boolean open =
+        files.values().stream().anyMatch(file -> file instanceof Group g && g.number == number);
+    return open ? EBUSY : add(new Group(number));
+  }
+
+  private int close(int descriptor) {
+    File file = files.remove(descriptor);
+    if (files.containsValue(file)) {
+      return 0; // a duplicate is left
+    }
+    if (file instanceof Device device) {
+      device.card.released();
+    } else if (file instanceof Group group && group.container != null) {
+      group.container.groups--;
+    }
+    return 0;
+  }
+
+  private int ioctl(File file, int request, Object argument) {
+    return switch (file) {
+      case Container container -> container(container, number(request), argument);
+      case Group group -> group(group, number(request), (MemorySegment) argument);
+      case Device device -> device(device, number(request), argument);
+      case Iommufd iommufd -> iommufd(iommufd, request & 0xff, (MemorySegment) argument);
+      default -> throw new AssertionError(file);
+    };
+  }
+
+  private int container(Container container, int number, Object argument) {
+    return switch (number) {
+      case 0 -> api;
+      case 1 -> (long) argument == 1 || (long) argument == 3 && secondType ? 1 : 0;
+      case 2 -> {
+        if (container.groups == 0 || container.type != 0) {
+          yield EINVAL;
+        }
+        container.type = (int) (long) argument;
+        yield 0;
+      }
+      case 12 -> type1Info(container, (MemorySegment) argument);
+      case 13 -> {
+        MemorySegment map = (MemorySegment) argument;
+        yield map.get(JAVA_INT, 0) < 32 || (map.get(JAVA_INT, 4) & 3) == 0
+            ? EINVAL
+            : map(container.maps, map.get(JAVA_LONG, 16), map.get(JAVA_LONG, 24));
+      }
+      case 14 -> {
+        MemorySegment unmap = (MemorySegment) argument;
+        yield container.maps.remove(unmap.get(JAVA_LONG, 8), unmap.get(JAVA_LONG, 16)) ? 0 : EINVAL;
+      }
+      default -> ENOTTY;
+    };
+  }
+
+  private int map(TreeMap<Long, Long> maps, long iova, long bytes) {
+    if (mapAnswer != 0) {
+      return mapAnswer;
+    }
+    Map.Entry<Long, Long> below = maps.lowerEntry(iova + bytes);
+    if (below != null && below.getKey() + below.getValue() > iova) {
+      return -17; // EEXIST
+    }
+    for (long[] range : ranges) {
+      if (iova >= range[0] && iova + bytes - 1 <= range[1] && (iova | bytes) % 4096 == 0) {
+        maps.put(iova, bytes);
+        return 0;
+      }
+    }
+    return EINVAL;
+  }
+
+  private int type1Info(Container container, MemorySegment info) {
+    if (container.type != 1 && container.type != 3) {
+      return ENOTTY;
+    }
+    int argsz = info.get(JAVA_INT, 0);
+    int needed = 24 + 12 + 4 + 16 + 16 * ranges.length;
+    info.set(JAVA_INT, 4, 3);
+    info.set(JAVA_LONG, 8, pageSizes);
+    info.set(JAVA_INT, 16, 0);
+    if (argsz < needed) {
+      info.set(JAVA_INT, 0, needed);
+      return 0;
+    }
+    info.set(JAVA_INT, 16, 24);
+    info.set(JAVA_INT, 24, 3 | 1 << 16);
+    info.set(JAVA_INT, 28, 40);
+    info.set(JAVA_INT, 32, mappingsLeft);
+    info.set(JAVA_INT, 40, 1 | 1 << 16);
+    info.set(JAVA_INT, 44, 0);
+    info.set(JAVA_INT, 48, ranges.length);
+    for (int i = 0; i < ranges.length; i++) {
+      MemorySegment.copy(ranges[i], 0, info, JAVA_LONG, 56 + 16L * i, 2);
+    }
+    return 0;
+  }
+
+  private int group(Group group, int number, MemorySegment argument) {
+    switch (number) {
+      case 3 -> {
+        argument.set(JAVA_INT, 4, 1);
+        return 0;
+      }
+      case 4 -> {
+        group.container = (Container) files.get(argument.get(JAVA_INT, 0));
+        group.container.groups++;
+        return 0;
+      }
+      case 6 -> {
+        String address = argument.getString(0);
+        if (group.container == null || group.container.type == 0) {
+          return EINVAL;
+        }
+        return cards.stream()
+            .filter(card -> card.address.equals(address) && card.group == group.number)
+            .findFirst()
+            .map(card -> add(new Device(card, false)))
+            .orElse(-19);
+      }
+      default -> {
+        return ENOTTY;
+      }
+    }
+  }
+
+  private int device(Device device, int number, Object argument) {
+    MemorySegment structure = argument instanceof MemorySegment segment ? segment : null;
+    switch (number) {
+      case 18 -> {
+        if (!device.own || device.bound != null || structure.get(JAVA_INT, 0) < 16) {
+          return EINVAL;
+        }
+        device.bound = (Iommufd) files.get(structure.get(JAVA_INT, 8));
+        return 0;
+      }
+      case 19 -> {
+        return device.bound != null && device.bound.spaces.containsKey(structure.get(JAVA_INT, 8))
+            ? 0
+            : EINVAL;
+      }
+      case 20 -> {
+        return 0;
+      }
+      default -> {
+        return device.own && device.bound == null ? EINVAL : device.card.ioctl(number, structure);
+      }
+    }
+  }
+
+  private int iommufd(Iommufd iommufd, int request, MemorySegment argument) {
+    switch (request) {
+      case 0x80 -> {
+        return iommufd.spaces.remove(argument.get(JAVA_INT, 4)) == null ? -2 : 0;
+      }
+      case 0x81 -> {
+        iommufd.last++;
+        iommufd.spaces.put(iommufd.last, new TreeMap<>());
+        argument.set(JAVA_INT, 8, iommufd.last);
+        return 0;
+      }
+      case 0x84 -> {
+        int room = argument.get(JAVA_INT, 8);
+        argument.set(JAVA_INT, 8, ranges.length);
+        argument.set(JAVA_LONG, 24, alignment);
+        if (room < ranges.length) {
+          return -90; // EMSGSIZE
+        }
+        MemorySegment list = memory(argument.get(JAVA_LONG, 16), 16L * ranges.length);
+        for (int i = 0; i < ranges.length; i++) {
+          MemorySegment.copy(ranges[i], 0, list, JAVA_LONG, 16L * i, 2);
+        }
+        return 0;
+      }
+      case 0x85 -> {
+        TreeMap<Long, Long> maps = iommufd.spaces.get(argument.get(JAVA_INT, 8));
+        boolean fixed = (argument.get(JAVA_INT, 4) & 1) != 0;
+        return !fixed || maps == null
+            ? EINVAL
+            : map(maps, argument.get(JAVA_LONG, 32), argument.get(JAVA_LONG, 24));
+      }
+      case 0x86 -> {
+        TreeMap<Long, Long> maps = iommufd.spaces.get(argument.get(JAVA_INT, 4));
+        return maps.remove(argument.get(JAVA_LONG, 8), argument.get(JAVA_LONG, 16)) ? 0 : -2;
+      }
+      default -> {
+        return ENOTTY;
+      }
+    }
+  }
+
+  /** Some addresses, whether there is memory or not. */
+  @SuppressWarnings("restricted")
+  static MemorySegment memory(long address, long bytes) {
+    return MemorySegment.ofAddress(address).reinterpret(bytes);
+  }
+}
