@@ -11,11 +11,14 @@ public interface MemorySource {
   /** The size of a huge page in bytes: memory that is a multiple may be in huge pages. */
   long HUGE_PAGE = 2 << 20;
 
-  /** Memory of this process alone, which a device in the same process reaches. */
+  /**
+   * Memory of this process alone, which a device in the same process reaches. Whole huge pages
+   * stand where the kernel can make transparent ones of them.
+   */
   MemorySource ANONYMOUS =
       (arena, bytes) -> {
         try {
-          return arena.allocate(bytes, DmaMapping.PAGE_SIZE);
+          return arena.allocate(bytes, bytes % HUGE_PAGE == 0 ? HUGE_PAGE : DmaMapping.PAGE_SIZE);
         } catch (OutOfMemoryError e) {
           throw PagePool.exhausted(bytes, e);
         }

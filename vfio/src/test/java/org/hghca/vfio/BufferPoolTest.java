@@ -41,6 +41,16 @@ class BufferPoolTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(longs = {2 << 20, (2 << 20) + 1, 7 << 20})
+  void memoryFromAHugePageOnStandsInWholeOnes(long bytes) {
+    try (Buffer small = pool.allocate(4096);
+        Buffer large = pool.allocate(bytes)) {
+      assertThat(small.segment().address() % 4096).isZero();
+      assertThat(large.segment().address() % (2 << 20)).isZero();
+    }
+  }
+
   @Test
   void touchingABufferAfterItsEndThrows() {
     Buffer buffer = pool.allocate(64);

@@ -12,6 +12,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.VfioException;
@@ -22,6 +28,7 @@ import org.junit.jupiter.api.Test;
 
 class MemoryFileTest {
   private static final int MFD_HUGETLB = 0x4;
+  private static final int SEEK_END = 2;
 
   private final TamperedCalls tampered = new TamperedCalls();
   private final MemorySource files = new MemoryFile(tampered.calls);
@@ -140,6 +147,40 @@ class MemoryFileTest {
       assertThat(byteAt(range, 7)).isEqualTo((byte) 9);
     }
     assertThat(tampered.names).endsWith("munmap", "close");
+  }
+
+  @Test
+  void aDescriptorThatIsFoundIsTheMemorysHoweverSoonItEnds() throws Exception {
+    MemorySource source = new MemoryFile(Linux.system());
+    AtomicLong address = new AtomicLong();
+    AtomicBoolean done = new AtomicBoolean();
+    AtomicInteger found = new AtomicInteger();
+    try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
+      Future<?> seeker =
+          executor.submit(
+              () -> {
+                while (!done.get()) {
+                  try (FileRange range = MemoryFile.of(address.get(), 4096).orElse(null)) {
+                    if (range != null) {
+                      // A number that was closed would be an error, or another file's by now.
+                      assertThat(Linux.system().lseek(range.descriptor(), 0, SEEK_END))
+                          .isEqualTo(20480);
+                      found.incrementAndGet();
+                    }
+                  }
+                }
+              });
+      try {
+        for (int round = 0; (round < 500 || found.get() < 20) && !seeker.isDone(); round++) {
+          try (Arena brief = Arena.ofConfined()) {
+            address.set(source.allocate(brief, 20480).address());
+          }
+        }
+      } finally {
+        done.set(true);
+      }
+      seeker.get();
+    }
   }
 
   @Test
