@@ -1,0 +1,438 @@
+package org.hghca.vfio.user;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.IntStream;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.user.UserStructures.DeviceInfo;
+import org.hghca.vfio.user.UserStructures.IrqInfo;
+import org.hghca.vfio.user.UserStructures.IrqSet;
+import org.hghca.vfio.user.UserStructures.RegionAccess;
+import org.hghca.vfio.user.UserStructures.RegionInfo;
+import org.hghca.vfio.user.UserStructures.WriteMulti;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the server answers, by the protocol description and {@code linux/vfio.h}. */
+@Timeout(60)
+final class UserServerTest {
+  private static final int EINVAL = Errno.EINVAL.number();
+  private static final int EOPNOTSUPP = Errno.EOPNOTSUPP.number();
+  private static final int TRIGGER = IrqSet.ACTION_TRIGGER;
+
+  @TempDir Path directory;
+  private Served served;
+  private RawClient client;
+
+  @BeforeEach
+  void serve() {
+    served = new Served(directory);
+    client = RawClient.greeted(served.path);
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
+    served.close();
+  }
+
+  @Test
+  void theVersionIsTheOneThatWasOffered() {
+    client.close();
+    try (RawClient other = RawClient.connect(served.path)) {
+      assertThat(other.read(7, 0, 4)).as("before the version").isEqualTo(EINVAL);
+      // What QEMU sends.
+      assertThat(
+              other.greet(
+                  "{\"capabilities\": {\"pgsizes\": 4096, \"max_msg_fds\": 16, \"max_dma_maps\":"
+                      + " 65535, \"max_data_xfer_size\": 1048576, \"migration\":"
+                      + " {\"max_bitmap_size\": 268435456, \"pgsize\": 4096}}}"))
+          .isZero();
+      assertThat(other.in.getInt(0)).as("0.0").isZero();
+      assertThat(other.text())
+          .startsWith("{\"capabilities\":{")
+          .contains("\"max_msg_fds\":", "\"max_data_xfer_size\":1048576", "\"pgsizes\":4096")
+          .doesNotContain("write_multiple")
+          .endsWith("}}\0");
+      assertThat(other.greet("{}")).as("a second time").isEqualTo(EINVAL);
+    }
+    try (RawClient bare = RawClient.connect(served.path)) {
+      bare.begin(UserCommand.VERSION, 4);
+      assertThat(bare.call()).isZero();
+    }
+    try (RawClient other = RawClient.connect(served.path)) {
+      other.begin(UserCommand.VERSION, 4);
+      other.out.putShort(0, 1);
+      assertThat(other.call()).isEqualTo(EOPNOTSUPP);
+      assertThat(other.greet("{\"capabilities\":{\"max_data_xfer_size\":1}}")).isEqualTo(EINVAL);
+      assertThat(other.greet("\"max_data_xfer_size\":999999999999999999}}{{[")).isZero();
+    }
+  }
+
+  @Test
+  void theDeviceIsAPciFunctionWithReset() {
+    client.begin(UserCommand.DEVICE_GET_INFO, DeviceInfo.BYTES);
+    assertThat(client.call()).as("argsz 0").isEqualTo(EINVAL);
+    client.out.command(5, UserCommand.DEVICE_GET_INFO, 0, DeviceInfo.BYTES);
+    client.out.putInt(DeviceInfo.ARGSZ, DeviceInfo.BYTES);
+    assertThat(client.call()).isZero();
+    assertThat(client.in.payloadBytes()).isEqualTo(16);
+    assertThat(client.in.getInt(DeviceInfo.FLAGS)).isEqualTo(3);
+    assertThat(client.in.getInt(DeviceInfo.REGIONS)).isEqualTo(9);
+    assertThat(client.in.getInt(DeviceInfo.INTERRUPTS)).isEqualTo(5);
+    client.begin(UserCommand.DEVICE_RESET, 0);
+    assertThat(client.call()).isZero();
+    assertThat(served.device.calls).containsExactly("reset");
+    served.device.canReset = false;
+    assertThat(client.call()).isEqualTo(EOPNOTSUPP);
+  }
+
+  @Test
+  void regionsAreNeverMappable() {
+    for (int region = 0; region < 9; region++) {
+      client.begin(UserCommand.DEVICE_GET_REGION_INFO, RegionInfo.BYTES);
+      client.out.putInt(RegionInfo.ARGSZ, 4096);
+      client.out.putInt(RegionInfo.INDEX, region);
+      assertThat(client.call()).isZero();
+      assertThat(client.in.descriptors()).isZero();
+      long size =
+          switch (region) {
+            case 0, 7 -> 0x1000;
+            case 2 -> 0x1_0000;
+            default -> 0;
+          };
+      assertThat(client.in.getInt(RegionInfo.ARGSZ)).isEqualTo(32);
+      assertThat(client.in.getInt(RegionInfo.INDEX)).isEqualTo(region);
+      assertThat(client.in.getLong(RegionInfo.LENGTH)).isEqualTo(size);
+      assertThat(client.in.getInt(RegionInfo.FLAGS)).isEqualTo(size == 0 ? 0 : 3);
+    }
+    client.out.putInt(RegionInfo.INDEX, 9);
+    assertThat(client.call()).isEqualTo(EINVAL);
+    client.begin(UserCommand.DEVICE_GET_REGION_IO_FDS, 16);
+    assertThat(client.call()).isEqualTo(EOPNOTSUPP);
+  }
+
+  @Test
+  void whatIsNotOfferedIsRefused() {
+    for (UserCommand command :
+        new UserCommand[] {
+          UserCommand.DIRTY_PAGES,
+          UserCommand.DEVICE_FEATURE,
+          UserCommand.MIGRATION_DATA_READ,
+          UserCommand.MIGRATION_DATA_WRITE,
+          UserCommand.DMA_READ,
+          UserCommand.DMA_WRITE
+        }) {
+      client.begin(command, 16);
+      assertThat(client.call()).as(command.name()).isEqualTo(EOPNOTSUPP);
+    }
+  }
+
+  @Test
+  void registersAreAccessedAsTheClientDid() {
+    for (int width = 1; width <= 8; width *= 2) {
+      assertThat(client.write(0, 8L * width, width, 0x8877_6655_4433_2211L)).isZero();
+      assertThat(client.in.payloadBytes()).isEqualTo(16);
+      assertThat(client.in.getInt(RegionAccess.COUNT)).isEqualTo(width);
+      assertThat(client.read(0, 8L * width, width)).isZero();
+      assertThat(client.in.payloadBytes()).isEqualTo(16 + width);
+      assertThat(client.in.getLong(RegionAccess.OFFSET)).isEqualTo(8L * width);
+      for (int i = 0; i < width; i++) {
+        assertThat(client.in.getByte(16 + i)).isEqualTo(byteOf(width, i));
+      }
+    }
+    assertThat(served.device.calls)
+        .containsExactly(
+            "write BAR0 0x8 1 0x11",
+            "read BAR0 0x8 1",
+            "write BAR0 0x10 2 0x2211",
+            "read BAR0 0x10 2",
+            "write BAR0 0x20 4 0x44332211",
+            "read BAR0 0x20 4",
+            "write BAR0 0x40 8 0x8877665544332211",
+            "read BAR0 0x40 8");
+    served.device.calls.clear();
+    int[][] wrong = {
+      {0, 0, 3},
+      {0, 0, 16},
+      {0, 2, 4},
+      {0, 4, 8},
+      {0, 0x1000, 4},
+      {0, 0xffc, 8},
+      {0, 0, 0},
+      {1, 0, 4},
+      {6, 0, 4},
+      {8, 0, 4},
+      {9, 0, 4},
+      {-1, 0, 4},
+      {0, -8, 8}
+    };
+    for (int[] access : wrong) {
+      assertThat(client.read(access[0], access[1], access[2])).isEqualTo(EINVAL);
+      client.beginAccess(UserCommand.REGION_WRITE, access[0], access[1], access[2], access[2]);
+      assertThat(client.call()).isEqualTo(EINVAL);
+    }
+    client.beginAccess(UserCommand.REGION_WRITE, 0, 0, 4, 8);
+    assertThat(client.call()).as("more data than count").isEqualTo(EINVAL);
+    client.beginAccess(UserCommand.REGION_WRITE, 0, 0, 8, 4);
+    assertThat(client.call()).as("less data than count").isEqualTo(EINVAL);
+    assertThat(served.device.calls).isEmpty();
+  }
+
+  /** A byte of what the device reads as: the high end of 0x1122334455667788. */
+  private static int byteOf(int width, int index) {
+    return (int) (0x1122_3344_5566_7788L >>> 64 - 8 * width + 8 * index) & 0xff;
+  }
+
+  @Test
+  void configurationSpaceIsAccessedInAnyLength() {
+    for (int i = 0; i < 4096; i++) {
+      served.device.configuration[i] = (byte) (i * 7);
+    }
+    assertThat(client.read(7, 0, 4096)).isZero();
+    for (int i = 0; i < 4096; i++) {
+      assertThat(client.in.getByte(16 + i)).isEqualTo(i * 7 & 0xff);
+    }
+    assertThat(client.read(7, 3, 6)).isZero();
+    assertThat(client.in.getByte(16)).isEqualTo(21);
+    client.beginAccess(UserCommand.REGION_WRITE, 7, 0x41, 7, 7);
+    for (int i = 0; i < 7; i++) {
+      client.out.putByte(RegionAccess.DATA + i, 0xa0 + i);
+    }
+    assertThat(client.call()).isZero();
+    assertThat(served.device.calls)
+        .containsExactly(
+            "write configuration 0x41 1 0xa0",
+            "write configuration 0x42 2 0xa2a1",
+            "write configuration 0x44 4 0xa6a5a4a3");
+    assertThat(client.read(7, 0, 4097)).isEqualTo(EINVAL);
+    assertThat(client.read(7, 4096, 1)).isEqualTo(EINVAL);
+  }
+
+  @Test
+  void writesWithoutReplyKeepTheirOrder() {
+    for (int i = 0; i < 1000; i++) {
+      client.beginWrite(0, 8, 8, i);
+      client.post();
+    }
+    client.beginWrite(0, 3, 8, 0);
+    client.post(); // refused, and nobody is told
+    assertThat(client.read(0, 0, 4)).isZero();
+    assertThat(served.device.calls)
+        .containsExactlyElementsOf(
+            IntStream.rangeClosed(0, 1000)
+                .mapToObj(i -> i == 1000 ? "read BAR0 0x0 4" : "write BAR0 0x8 8 0x%x".formatted(i))
+                .toList());
+  }
+
+  @Test
+  void manyWritesInOneMessageAreDoneInOrder() {
+    client.begin(UserCommand.REGION_WRITE_MULTI, WriteMulti.WRITES + 3 * WriteMulti.WRITE_BYTES);
+    client.out.putLong(WriteMulti.COUNT, 3);
+    for (int i = 0; i < 3; i++) {
+      int at = WriteMulti.WRITES + i * WriteMulti.WRITE_BYTES;
+      client.out.putLong(at + RegionAccess.OFFSET, 8 * i);
+      client.out.putInt(at + RegionAccess.COUNT, 4);
+      client.out.putLong(at + RegionAccess.DATA, 0x10 + i);
+    }
+    assertThat(client.call()).isZero();
+    assertThat(client.in.getLong(WriteMulti.COUNT)).isEqualTo(3);
+    assertThat(served.device.calls)
+        .containsExactly(
+            "write BAR0 0x0 4 0x10", "write BAR0 0x8 4 0x11", "write BAR0 0x10 4 0x12");
+    client.out.putLong(WriteMulti.COUNT, 4);
+    assertThat(client.call()).isEqualTo(EINVAL);
+  }
+
+  @Test
+  void onlyMsixHasInterrupts() {
+    for (int index = 0; index < 5; index++) {
+      client.begin(UserCommand.DEVICE_GET_IRQ_INFO, IrqInfo.BYTES);
+      client.out.putInt(IrqInfo.ARGSZ, IrqInfo.BYTES);
+      client.out.putInt(IrqInfo.INDEX, index);
+      assertThat(client.call()).isZero();
+      assertThat(client.in.getInt(IrqInfo.INDEX)).isEqualTo(index);
+      assertThat(client.in.getInt(IrqInfo.COUNT)).isEqualTo(index == 2 ? ServedDevice.VECTORS : 0);
+      assertThat(client.in.getInt(IrqInfo.FLAGS) & 1).isEqualTo(index == 2 ? 1 : 0);
+    }
+    client.out.putInt(IrqInfo.INDEX, 5);
+    assertThat(client.call()).isEqualTo(EINVAL);
+  }
+
+  @Test
+  void vectorsSignalTheirEvents() {
+    int one = client.event();
+    int two = client.event();
+    assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | TRIGGER, 3, 2, one, two)).isZero();
+    served.device.bus().raise(3);
+    assertThat(client.count(one)).isEqualTo(1);
+    assertThat(client.count(two)).isZero();
+    served.device.bus().raise(2);
+    served.device.bus().raise(ServedDevice.VECTORS);
+    served.device.bus().raise(-1);
+    // The client may ask for one itself.
+    assertThat(client.setInterrupts(2, IrqSet.DATA_NONE | TRIGGER, 4, 1)).isZero();
+    assertThat(client.count(two)).isEqualTo(1);
+    client.begin(UserCommand.DEVICE_SET_IRQS, IrqSet.DATA + 2);
+    client.out.putInt(IrqSet.FLAGS, IrqSet.DATA_BOOL | TRIGGER);
+    client.out.putInt(IrqSet.INDEX, 2);
+    client.out.putInt(IrqSet.START, 3);
+    client.out.putInt(IrqSet.COUNT, 2);
+    client.out.putByte(IrqSet.DATA + 1, 1);
+    assertThat(client.call()).isZero();
+    assertThat(client.count(one)).isZero();
+    assertThat(client.count(two)).isEqualTo(1);
+    // A vector that loses its event tells nobody.
+    assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | TRIGGER, 3, 1)).isZero();
+    served.device.bus().raise(3);
+    served.device.bus().raise(4);
+    assertThat(client.count(one)).isZero();
+    assertThat(client.count(two)).isEqualTo(1);
+    assertThat(client.setInterrupts(2, IrqSet.DATA_NONE | TRIGGER, 0, 0)).isZero();
+    served.device.bus().raise(4);
+    assertThat(client.count(two)).isZero();
+    client.linux.close(one);
+    client.linux.close(two);
+  }
+
+  @Test
+  void aMaskedVectorRemembersThatItWasRaised() {
+    int event = client.event();
+    assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | TRIGGER, 0, 1, event)).isZero();
+    assertThat(client.setInterrupts(2, IrqSet.DATA_NONE | IrqSet.ACTION_MASK, 0, 1)).isZero();
+    served.device.bus().raise(0);
+    served.device.bus().raise(0);
+    assertThat(client.count(event)).isZero();
+    assertThat(client.setInterrupts(2, IrqSet.DATA_NONE | IrqSet.ACTION_UNMASK, 0, 1)).isZero();
+    assertThat(client.count(event)).isEqualTo(1);
+    assertThat(client.setInterrupts(2, IrqSet.DATA_NONE | IrqSet.ACTION_UNMASK, 0, 1)).isZero();
+    assertThat(client.count(event)).isZero();
+    client.linux.close(event);
+  }
+
+  @Test
+  void anEventWhoseCountIsFullStopsNobody() {
+    int event = client.linux.eventfd(0, 0); // one whose writer waits for room
+    assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | TRIGGER, 0, 1, event)).isZero();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment most = arena.allocate(8, 8);
+      most.set(ValueLayout.JAVA_LONG, 0, -2);
+      assertThat(client.linux.write(event, most)).isEqualTo(8);
+    }
+    served.device.bus().raise(0);
+    assertThat(client.count(event)).isEqualTo(-2);
+    served.device.bus().raise(0);
+    assertThat(client.count(event)).isEqualTo(1);
+    client.linux.close(event);
+  }
+
+  @Test
+  void interruptsThatCannotBeAreRefused() {
+    int event = client.event();
+    int file = client.memory(4096);
+    int events = IrqSet.DATA_EVENTFD | TRIGGER;
+    int most = ServedDevice.VECTORS;
+    assertThat(client.setInterrupts(2, events, most, 1, event)).isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, events, most - 1, 2, event, event)).isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, events, -1, 2, event, event)).isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, events, 0, -1, event)).isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, events, 0, 2, event)).as("too few").isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, events, 0, 1, event, event)).as("many").isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, events, 0, 1, file)).as("no event").isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, events, 0, 0)).isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(0, events, 0, 1, event)).isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(5, events, 0, 1, event)).isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, IrqSet.DATA_NONE | TRIGGER, 0, 1, event)).isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, IrqSet.DATA_BOOL | TRIGGER, 0, 4)).isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | IrqSet.ACTION_MASK, 0, 1, event))
+        .isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, 0, 0, 1)).isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, TRIGGER, 0, 1)).isEqualTo(EINVAL);
+    assertThat(client.setInterrupts(2, -1, 0, 1)).isEqualTo(EINVAL);
+    client.linux.close(event);
+    client.linux.close(file);
+  }
+
+  @Test
+  void oneClientAfterAnotherFindsNothingOfTheOneBefore() {
+    for (int i = 0; i < 5; i++) {
+      int event = client.event();
+      int file = client.memory(8192);
+      assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | TRIGGER, 0, 1, event)).isZero();
+      assertThat(client.map(0x10000, 8192, file, 0)).isZero();
+      assertThat(client.map(0x20000, 4096, -1, 0)).isZero();
+      assertThat(client.write(7, 4, 2, 6)).isZero();
+      assertThat(served.device.write(0x10000, 1)).isTrue();
+      served.device.calls.clear();
+      // The next one waits until this one is gone.
+      RawClient next = RawClient.connect(served.path);
+      client.close();
+      assertThat(next.greet("{}")).isZero();
+      assertThat(served.device.calls).containsExactly("write configuration 0x4 2 0x0", "reset");
+      assertThat(served.server.mappings()).isZero();
+      assertThat(served.device.write(0x10000, 2)).isFalse();
+      assertThat(served.device.read(0x20000)).isNull();
+      served.device.bus().raise(0);
+      assertThat(client.count(event)).isZero();
+      client.linux.close(event);
+      client.linux.close(file);
+      client = next;
+    }
+    assertThat(served.server.clients()).isEqualTo(6);
+  }
+
+  @Test
+  void aSocketIsServedByOneServerOnly() throws IOException {
+    assertThatThrownBy(() -> UserServer.start(served.path, new ServedDevice()))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.BUSY))
+        .hasMessageContaining(served.path);
+    assertThat(client.read(7, 0, 4)).as("the client there is not disturbed").isZero();
+
+    Path file = Files.writeString(directory.resolve("file"), "precious");
+    assertThatThrownBy(() -> UserServer.start(file.toString(), new ServedDevice()))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID));
+    assertThat(file).hasContent("precious");
+    assertThatThrownBy(() -> UserServer.start(directory + "/no/where", new ServedDevice()))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NOT_FOUND));
+  }
+
+  @Test
+  void theSocketOfADeadServerIsReplaced() {
+    String path = directory.resolve("dead").toString();
+    int socket = UserSocket.create(Linux.system());
+    try (Arena arena = Arena.ofConfined()) {
+      assertThat(Linux.system().bind(socket, UserSocket.address(arena, path))).isZero();
+    }
+    Linux.system().close(socket);
+    assertThat(Path.of(path)).exists();
+    try (UserServer second = UserServer.start(path, new ServedDevice());
+        RawClient other = RawClient.greeted(path)) {
+      assertThat(second.path()).isEqualTo(path);
+      assertThat(other.read(7, 0, 4)).isZero();
+    }
+    assertThat(Path.of(path)).doesNotExist();
+  }
+
+  @Test
+  void closingTheServerHangsUp() {
+    served.server.close();
+    assertThat(client.channel.receive(client.in)).isFalse();
+    served.server.close();
+  }
+}
