@@ -90,16 +90,17 @@ final class Conversation implements RemoteMemory, AutoCloseable {
       boolean more = false;
       try {
         more = channel.receive(incoming);
+        if (!more) {
+          return null;
+        }
+        if (!incoming.isReply()) {
+          return incoming;
+        }
+        // Before another one may read: whoever waits for this would wait for the next.
+        incoming = answered(incoming);
       } finally {
         stopReading(more);
       }
-      if (!more) {
-        return null;
-      }
-      if (!incoming.isReply()) {
-        return incoming;
-      }
-      incoming = answered(incoming);
     }
   }
 

@@ -29,6 +29,10 @@ final class DmaTable {
   private final ClientFiles files;
   private final RemoteMemory remote;
   private final DmaFaults faults;
+
+  /** Volatile, lest the compiler find out. */
+  private volatile int turns = 1;
+
   private Range[] ranges = new Range[16];
   private int count;
 
@@ -193,21 +197,19 @@ final class DmaTable {
     return fault(iova, length, write, "not mapped");
   }
 
-  // Of memory of a file that its owner has shortened the processor's fault comes as InternalError.
-
-  private static boolean copyFrom(
+  private boolean copyFrom(
       Range range, long iova, MemorySegment destination, long offset, long length) {
     try {
       long at = range.fileOffset + iova - range.first;
       MemorySegment.copy(range.file.memory(), at, destination, offset, length);
+      throwFault();
       return true;
     } catch (InternalError e) {
       return false;
     }
   }
 
-  private static boolean copyTo(
-      Range range, long iova, MemorySegment source, long offset, long length) {
+  private boolean copyTo(Range range, long iova, MemorySegment source, long offset, long length) {
     try {
       MemorySegment memory = range.file.memory();
       long at = range.fileOffset + iova - range.first;
@@ -215,9 +217,22 @@ final class DmaTable {
       MemorySegment.copy(source, offset, memory, at, last);
       // Whoever polls the last byte (an owner byte, a flag behind a payload) must find the rest.
       BYTE.setRelease(memory, at + last, source.get(ValueLayout.JAVA_BYTE, offset + last));
+      throwFault();
       return true;
     } catch (InternalError e) {
       return false;
+    }
+  }
+
+  /**
+   * Where a client has cut off its file, the processor faults, and the JVM throws {@link
+   * InternalError}: not there, but where the thread looks next whether the JVM wants something of
+   * it. It does so at the end of each turn of a loop whose length nobody knows beforehand.
+   */
+  private void throwFault() {
+    int turn = 0;
+    while (turn < turns) {
+      turn++;
     }
   }
 

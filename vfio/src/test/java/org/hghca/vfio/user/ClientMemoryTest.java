@@ -1,0 +1,456 @@
+package org.hghca.vfio.user;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.hghca.vfio.DmaFault;
+import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.user.UserStructures.DmaMap;
+import org.hghca.vfio.user.UserStructures.DmaTransfer;
+import org.hghca.vfio.user.UserStructures.DmaUnmap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The device reaches the memory that its client told, and nothing else, whatever becomes of it. */
+@Timeout(60)
+final class ClientMemoryTest {
+  private static final int EINVAL = Errno.EINVAL.number();
+  private static final long PAGE = 4096;
+
+  @TempDir Path directory;
+  private Served served;
+  private ServedDevice device;
+  private RawClient client;
+
+  @BeforeEach
+  void serve() {
+    served = new Served(directory);
+    device = served.device;
+    client = RawClient.greeted(served.path);
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    client.close();
+    served.close();
+    assertThat(mappings()).isZero();
+  }
+
+  /** How many mappings of clients' memory this process has. */
+  private static long mappings() throws IOException {
+    try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
+      return lines.filter(line -> line.contains("/memfd:client")).count();
+    }
+  }
+
+  @Test
+  void memoryIsShared() {
+    int file = client.memory(4 * PAGE);
+    client.put(file, PAGE + 16, 0x1234);
+    assertThat(client.map(0x10_0000, 2 * PAGE, file, PAGE)).isZero();
+    assertThat(client.in.payloadBytes()).isZero();
+    assertThat(device.read(0x10_0010)).isEqualTo(0x1234);
+    assertThat(device.write(0x10_0000 + 2 * PAGE - 8, 0x5678)).isTrue();
+    assertThat(client.get(file, 3 * PAGE - 8)).isEqualTo(0x5678);
+    assertThat(device.read(0x10_0000 + 2 * PAGE - 4)).as("over the end").isNull();
+    assertThat(device.read(0x10_0000 - 4)).as("before the beginning").isNull();
+    assertThat(served.server.dmaFaults())
+        .extracting(DmaFault::toString)
+        .containsExactly(
+            "DMA read of 8 bytes at IOVA 0x101ffc: not mapped",
+            "DMA read of 8 bytes at IOVA 0xffffc: not mapped");
+    client.linux.close(file);
+    assertThat(device.read(0x10_0010)).isEqualTo(0x1234);
+  }
+
+  @Test
+  void theKindOfAccessIsHeeded() {
+    int file = client.memory(PAGE);
+    client.beginMap(0x10_0000, PAGE, 0, DmaMap.FLAG_READ);
+    client.out.attach(file);
+    assertThat(client.call()).isZero();
+    assertThat(device.write(0x10_0000, 1)).isFalse();
+    assertThat(device.read(0x10_0000)).isZero();
+    client.beginMap(0x20_0000, PAGE, 0, DmaMap.FLAG_WRITE);
+    client.out.attach(file);
+    assertThat(client.call()).isZero();
+    assertThat(device.read(0x20_0000)).isNull();
+    assertThat(device.write(0x20_0000, 7)).isTrue();
+    assertThat(device.read(0x10_0000)).isEqualTo(7);
+    assertThat(served.server.dmaFaultCount()).isEqualTo(2);
+    client.linux.close(file);
+  }
+
+  @Test
+  void aFileThatMayOnlyBeReadIsMappedOnlyForReading() throws IOException {
+    Path path = Files.write(directory.resolve("file"), new byte[8192]);
+    int readOnly = client.linux.open(path.toString(), 0);
+    assertThat(client.map(0x10_0000, PAGE, readOnly, 0)).isEqualTo(Errno.EACCES.number());
+    client.beginMap(0x10_0000, PAGE, 0, DmaMap.FLAG_READ);
+    client.out.attach(readOnly);
+    assertThat(client.call()).isZero();
+    assertThat(device.read(0x10_0000)).isZero();
+    // The same file by a descriptor that may write it, too.
+    int both = client.linux.open(path.toString(), 2);
+    assertThat(client.map(0x20_0000, PAGE, both, 0)).isZero();
+    assertThat(device.write(0x20_0000, 9)).isTrue();
+    assertThat(device.read(0x10_0000)).isEqualTo(9);
+    client.linux.close(readOnly);
+    client.linux.close(both);
+  }
+
+  @Test
+  void anAccessMaySpanRangesThatTouch() {
+    int file = client.memory(4 * PAGE);
+    // Pages in the opposite order, as a client with a page table of its own may have them.
+    for (int i = 0; i < 4; i++) {
+      assertThat(client.map(0x10_0000 + i * PAGE, PAGE, file, (3 - i) * PAGE)).isZero();
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment bytes = arena.allocate(3 * PAGE);
+      for (long i = 0; i < 3 * PAGE; i += 8) {
+        bytes.set(ValueLayout.JAVA_LONG, i, i);
+      }
+      assertThat(device.bus().write(0x10_0000 + 2048, bytes, 0, 3 * PAGE)).isTrue();
+      assertThat(client.get(file, 3 * PAGE + 2048)).isZero();
+      assertThat(client.get(file, 2 * PAGE)).isEqualTo(2048);
+      assertThat(client.get(file, 0)).isEqualTo(2 * PAGE + 2048);
+      MemorySegment back = arena.allocate(3 * PAGE);
+      assertThat(device.bus().read(0x10_0000 + 2048, back, 0, 3 * PAGE)).isTrue();
+      assertThat(back.mismatch(bytes)).isEqualTo(-1);
+
+      // One page less: nothing of it is written.
+      assertThat(client.unmap(0x10_0000 + 2 * PAGE, PAGE, 0)).isZero();
+      bytes.fill((byte) -1);
+      assertThat(device.bus().write(0x10_0000 + 2048, bytes, 0, 3 * PAGE)).isFalse();
+      assertThat(client.get(file, 2 * PAGE)).isEqualTo(2048);
+    }
+    client.linux.close(file);
+  }
+
+  @Test
+  void rangesThatCannotBeAreRefused() {
+    int file = client.memory(2 * PAGE);
+    int eexist = Errno.EEXIST.number();
+    assertThat(client.map(0x10_0000, 2 * PAGE, file, 0)).isZero();
+    assertThat(client.map(0x10_0000, 2 * PAGE, file, 0)).isEqualTo(eexist);
+    assertThat(client.map(0x10_1000, PAGE, file, 0)).isEqualTo(eexist);
+    assertThat(client.map(0xf_f000, 2 * PAGE, file, 0)).isEqualTo(eexist);
+    assertThat(client.map(0xf_f000, 4 * PAGE, -1, 0)).isEqualTo(eexist);
+    assertThat(client.map(0x20_0000, 0, file, 0)).isEqualTo(EINVAL);
+    assertThat(client.map(0x20_0000, 100, file, 0)).isEqualTo(EINVAL);
+    assertThat(client.map(0x20_0008, PAGE, file, 0)).isEqualTo(EINVAL);
+    assertThat(client.map(0x20_0000, PAGE, file, 8)).isEqualTo(EINVAL);
+    assertThat(client.map(0x20_0000, PAGE, file, 2 * PAGE)).isEqualTo(EINVAL);
+    assertThat(client.map(0x20_0000, PAGE, file, -PAGE)).isEqualTo(EINVAL);
+    assertThat(client.map(0x20_0000, 3 * PAGE, file, 0)).isEqualTo(EINVAL);
+    assertThat(client.map(-PAGE, 2 * PAGE, file, 0)).as("wraps").isEqualTo(EINVAL);
+    assertThat(client.map(PAGE, -PAGE, -1, 0)).as("all but a page").isEqualTo(eexist);
+    int event = client.event();
+    assertThat(client.map(0x20_0000, PAGE, event, 0)).isEqualTo(EINVAL);
+    client.linux.close(event);
+    for (int flags : new int[] {0, 4, 7, -1}) {
+      client.beginMap(0x20_0000, PAGE, 0, flags);
+      assertThat(client.call()).isEqualTo(EINVAL);
+    }
+    client.beginMap(0x20_0000, PAGE, 0, 3);
+    client.out.attach(file);
+    client.out.attach(file);
+    assertThat(client.call()).as("two descriptors").isEqualTo(EINVAL);
+    assertThat(served.server.mappings()).isEqualTo(1);
+    assertThat(client.map(-PAGE, PAGE, file, 0)).as("the last page").isZero();
+    assertThat(device.write(-8, 5)).isTrue();
+    assertThat(device.write(-4, 5)).isFalse();
+    client.linux.close(file);
+  }
+
+  @Test
+  void unmapDropsEveryRangeInside() {
+    int file = client.memory(512 * PAGE);
+    for (int i = 0; i < 512; i++) {
+      assertThat(client.map(0x20_0000 + i * PAGE, PAGE, file, i * PAGE)).isZero();
+    }
+    assertThat(client.map(0x60_0000, 2 * PAGE, file, 0)).isZero();
+    assertThat(client.unmap(0x60_0000, PAGE, 0)).as("half of one").isEqualTo(EINVAL);
+    assertThat(client.unmap(0x60_1000, PAGE, 0)).as("the other half").isEqualTo(EINVAL);
+    assertThat(client.unmap(0x20_0000, 0, 0)).isEqualTo(EINVAL);
+    assertThat(client.unmap(0x20_0000, PAGE, 1)).as("dirty pages").isEqualTo(EINVAL);
+    assertThat(client.unmap(0x20_0000, PAGE, DmaUnmap.FLAG_ALL)).isEqualTo(EINVAL);
+    assertThat(served.server.mappings()).isEqualTo(513);
+
+    assertThat(client.unmap(0x20_0000, 2 << 20, 0)).isZero();
+    assertThat(client.in.payloadBytes()).isEqualTo(DmaUnmap.BYTES);
+    assertThat(client.in.getLong(DmaUnmap.ADDRESS)).isEqualTo(0x20_0000);
+    assertThat(client.in.getLong(DmaUnmap.LENGTH)).isEqualTo(2 << 20);
+    assertThat(served.server.mappings()).isEqualTo(1);
+    assertThat(device.read(0x20_0000)).isNull();
+    assertThat(device.read(0x60_0000)).isNotNull();
+    assertThat(client.unmap(0x20_0000, 2 << 20, 0)).as("nothing is there").isZero();
+    assertThat(client.unmap(0, 0, DmaUnmap.FLAG_ALL)).isZero();
+    assertThat(served.server.mappings()).isZero();
+    client.linux.close(file);
+  }
+
+  @Test
+  void thousandsOfRangesOfAFileAreOneMapping() throws IOException {
+    int pages = 5_000;
+    int file = client.memory(pages * PAGE);
+    List<Integer> order = IntStream.range(0, pages).boxed().collect(Collectors.toList());
+    Collections.shuffle(order, new Random(5));
+    for (int i : order) {
+      assertThat(client.map(0x1000_0000L + 2 * i * PAGE, PAGE, file, i * PAGE)).isZero();
+    }
+    assertThat(mappings()).isEqualTo(1);
+    for (int i = 0; i < pages; i += 7) {
+      assertThat(device.write(0x1000_0000L + 2 * i * PAGE, i)).isTrue();
+      assertThat(client.get(file, i * PAGE)).isEqualTo(i);
+      assertThat(device.read(0x1000_0000L + (2 * i + 1) * PAGE)).isNull();
+    }
+    Collections.shuffle(order, new Random(6));
+    for (int i : order) {
+      assertThat(client.unmap(0x1000_0000L + 2 * i * PAGE, PAGE, 0)).isZero();
+    }
+    assertThat(served.server.mappings()).isZero();
+    assertThat(mappings()).isZero();
+    client.linux.close(file);
+  }
+
+  @Test
+  void thereIsAnEndToRanges() {
+    for (int i = 0; i < 65_535; i++) {
+      client.beginMap(0x1000_0000L + i * PAGE, PAGE, 0, DmaMap.FLAG_READ);
+      client.post();
+    }
+    assertThat(client.map(0x1000, PAGE, -1, 0)).isEqualTo(Errno.ENOSPC.number());
+    assertThat(served.server.mappings()).isEqualTo(65_535);
+  }
+
+  @Test
+  void aFileMayGrow() throws IOException {
+    int file = client.memory(PAGE);
+    assertThat(client.map(0x10_0000, PAGE, file, 0)).isZero();
+    assertThat(client.map(0x20_0000, PAGE, file, PAGE)).isEqualTo(EINVAL);
+    assertThat(client.linux.ftruncate(file, 2 * PAGE)).isZero();
+    assertThat(client.map(0x20_0000, PAGE, file, PAGE)).isZero();
+    assertThat(device.write(0x10_0000, 1)).isTrue();
+    assertThat(device.write(0x20_0000, 2)).isTrue();
+    assertThat(client.get(file, 0)).isEqualTo(1);
+    assertThat(client.get(file, PAGE)).isEqualTo(2);
+    assertThat(client.unmap(0x10_0000, PAGE, 0)).isZero();
+    assertThat(mappings()).as("the shorter one is gone").isEqualTo(1);
+    assertThat(client.map(0x10_0000, PAGE, file, 0)).isZero();
+    assertThat(mappings()).isEqualTo(1);
+    assertThat(device.read(0x20_0000)).isEqualTo(2);
+    client.linux.close(file);
+  }
+
+  @Test
+  void memoryThatItsOwnerCutsOffIsAFault() {
+    int file = client.memory(64 * PAGE);
+    assertThat(client.map(0x10_0000, 64 * PAGE, file, 0)).isZero();
+    long expected = 0;
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment bytes = arena.allocate(4 * PAGE);
+      // Often enough for the compiled code to be what meets the fault.
+      for (int i = 0; i < 20_000; i++) {
+        int length = 1 + i * 37 % (int) (4 * PAGE);
+        assertThat(device.bus().read(0x10_0000, bytes, 0, length)).isTrue();
+        assertThat(device.bus().write(0x10_0000, bytes, 0, length)).isTrue();
+      }
+      for (int round = 0; round < 50; round++) {
+        assertThat(client.linux.ftruncate(file, PAGE)).isZero();
+        for (int length : new int[] {1, 2, 4, 8, 15, 16, 63, 64, 100, 1024, 4096, 16384}) {
+          assertThat(device.bus().read(0x10_0000 + 2 * PAGE, bytes, 0, length)).isFalse();
+          assertThat(device.bus().write(0x10_0000 + 2 * PAGE, bytes, 0, length)).isFalse();
+          expected += 2;
+          assertThat(device.bus().read(0x10_0000, bytes, 0, Math.min(length, PAGE))).isTrue();
+        }
+        assertThat(client.linux.ftruncate(file, 64 * PAGE)).isZero();
+        assertThat(device.write(0x10_0000 + 2 * PAGE, round)).isTrue();
+        assertThat(device.read(0x10_0000 + 2 * PAGE)).isEqualTo(round);
+      }
+    }
+    assertThat(served.server.dmaFaultCount()).isEqualTo(expected);
+    assertThat(served.server.dmaFaults())
+        .allSatisfy(fault -> assertThat(fault.cause()).isEqualTo("the client's memory is gone"));
+    client.linux.close(file);
+  }
+
+  @Test
+  void memoryWithoutADescriptorIsAskedFor() {
+    assertThat(client.map(0x10_0000, 2 * PAGE, -1, 0)).isZero();
+    CompletableFuture<Long> reading = CompletableFuture.supplyAsync(() -> device.read(0x10_0010));
+    awaitRequest(UserCommand.DMA_READ, 0x10_0010, 8);
+    answer(DmaTransfer.DATA + 8);
+    client.out.putLong(DmaTransfer.DATA, 0x1234);
+    client.channel.send(client.out);
+    assertThat(reading.join()).isEqualTo(0x1234);
+
+    CompletableFuture<Boolean> writing =
+        CompletableFuture.supplyAsync(() -> device.write(0x10_0018, 0x5678));
+    awaitRequest(UserCommand.DMA_WRITE, 0x10_0018, 8);
+    assertThat(client.in.getLong(DmaTransfer.DATA)).isEqualTo(0x5678);
+    answer(DmaTransfer.DATA);
+    client.channel.send(client.out);
+    assertThat(writing.join()).isTrue();
+
+    CompletableFuture<Long> refused = CompletableFuture.supplyAsync(() -> device.read(0x10_0020));
+    awaitRequest(UserCommand.DMA_READ, 0x10_0020, 8);
+    client.out.failure(client.in, Errno.EFAULT.number());
+    client.channel.send(client.out);
+    assertThat(refused.join()).isNull();
+    assertThat(client.read(7, 0, 4)).as("they still talk").isZero();
+
+    CompletableFuture<Long> tooShort = CompletableFuture.supplyAsync(() -> device.read(0x10_0028));
+    awaitRequest(UserCommand.DMA_READ, 0x10_0028, 8);
+    answer(DmaTransfer.DATA + 4);
+    client.channel.send(client.out);
+    assertThat(tooShort.join()).isNull();
+    assertThat(served.server.dmaFaultCount()).isEqualTo(2);
+  }
+
+  private void awaitRequest(UserCommand command, long address, long count) {
+    assertThat(client.channel.receive(client.in)).isTrue();
+    assertThat(client.in.command()).isEqualTo(command.code());
+    assertThat(client.in.type()).isEqualTo(UserMessage.TYPE_COMMAND);
+    assertThat(client.in.getLong(DmaTransfer.ADDRESS)).isEqualTo(address);
+    assertThat(client.in.getLong(DmaTransfer.COUNT)).isEqualTo(count);
+  }
+
+  private void answer(int payload) {
+    client.out.reply(client.in, payload);
+    client.out.putLong(DmaTransfer.ADDRESS, client.in.getLong(DmaTransfer.ADDRESS));
+    client.out.putLong(DmaTransfer.COUNT, client.in.getLong(DmaTransfer.COUNT));
+  }
+
+  @Test
+  void largeTransfersGoInPiecesThatTheClientTakes() {
+    client.close();
+    served.awaitNobody();
+    client = RawClient.connect(served.path);
+    assertThat(client.greet("{\"capabilities\":{\"max_data_xfer_size\":4096}}")).isZero();
+    assertThat(client.map(0x10_0000, 16 * PAGE, -1, 0)).isZero();
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment bytes = arena.allocate(10_000);
+      CompletableFuture<Boolean> reading =
+          CompletableFuture.supplyAsync(() -> device.bus().read(0x10_0000, bytes, 0, 10_000));
+      int[] pieces = {4096, 4096, 10_000 - 8192};
+      for (int i = 0; i < 3; i++) {
+        awaitRequest(UserCommand.DMA_READ, 0x10_0000 + 4096 * i, pieces[i]);
+        answer(DmaTransfer.DATA + pieces[i]);
+        for (int j = 0; j < pieces[i]; j++) {
+          client.out.putByte(DmaTransfer.DATA + j, i + 1);
+        }
+        client.channel.send(client.out);
+      }
+      assertThat(reading.join()).isTrue();
+      for (int i = 0; i < 10_000; i++) {
+        assertThat(bytes.get(ValueLayout.JAVA_BYTE, i)).isEqualTo((byte) (1 + i / 4096));
+      }
+    }
+  }
+
+  @Test
+  void theClientIsAskedWhileItWaitsForAReply() {
+    assertThat(client.map(0x10_0000, PAGE, -1, 0)).isZero();
+    // This write has the device read memory on the thread that serves the client's commands.
+    client.beginWrite(2, 0, 8, 0x10_0008);
+    int id = client.out.id();
+    client.channel.send(client.out);
+    awaitRequest(UserCommand.DMA_READ, 0x10_0008, 8);
+    answer(DmaTransfer.DATA + 8);
+    client.out.putLong(DmaTransfer.DATA, 77);
+    client.channel.send(client.out);
+    assertThat(client.channel.receive(client.in)).isTrue();
+    assertThat(client.in.isReply()).isTrue();
+    assertThat(client.in.id()).isEqualTo(id);
+    assertThat(client.read(2, 0, 8)).isZero();
+    assertThat(client.in.getLong(16)).isEqualTo(77);
+  }
+
+  @Test
+  void commandsGoOnWhileTheDeviceWaitsForMemory() {
+    assertThat(client.map(0x10_0000, PAGE, -1, 0)).isZero();
+    CompletableFuture<Long> reading = CompletableFuture.supplyAsync(() -> device.read(0x10_0000));
+    awaitRequest(UserCommand.DMA_READ, 0x10_0000, 8);
+    answer(DmaTransfer.DATA + 8);
+    client.out.putLong(DmaTransfer.DATA, 99);
+    // Before it answers, it has commands of its own answered; with a message of its own.
+    UserMessage answer = new UserMessage(64, 0);
+    answer.command(client.out.id(), UserCommand.DMA_READ, UserMessage.TYPE_REPLY, 24);
+    answer.put(0, client.out.memory(), UserMessage.HEADER_BYTES, 24);
+    for (int i = 0; i < 100; i++) {
+      assertThat(client.write(0, 8, 8, i)).isZero();
+    }
+    for (int i = 0; i < 100; i++) {
+      client.beginWrite(0, 16, 8, i);
+      client.post();
+    }
+    assertThat(reading).isNotDone();
+    client.channel.send(answer);
+    assertThat(reading.join()).isEqualTo(99);
+    assertThat(client.read(0, 0, 4)).isZero();
+    assertThat(device.calls).hasSize(201);
+    for (int i = 0; i < 100; i++) {
+      assertThat(device.calls.get(100 + i)).isEqualTo("write BAR0 0x10 8 0x%x".formatted(i));
+    }
+  }
+
+  @Test
+  void unmapReturnsAfterTheAccessInFlight() {
+    assertThat(client.map(0x10_0000, PAGE, -1, 0)).isZero();
+    CompletableFuture<Long> reading = CompletableFuture.supplyAsync(() -> device.read(0x10_0000));
+    awaitRequest(UserCommand.DMA_READ, 0x10_0000, 8);
+    UserMessage answer = new UserMessage(64, 0);
+    answer.reply(client.in, 24);
+    answer.putLong(DmaTransfer.ADDRESS, 0x10_0000);
+    answer.putLong(DmaTransfer.COUNT, 8);
+    answer.putLong(DmaTransfer.DATA, 5);
+    client.begin(UserCommand.DMA_UNMAP, DmaUnmap.BYTES);
+    client.out.putInt(DmaUnmap.ARGSZ, DmaUnmap.BYTES);
+    client.out.putLong(DmaUnmap.ADDRESS, 0x10_0000);
+    client.out.putLong(DmaUnmap.LENGTH, PAGE);
+    client.channel.send(client.out);
+    assertThat(client.channel.awaitMessage(50)).as("no reply yet").isFalse();
+    client.channel.send(answer);
+    assertThat(client.awaitReply()).isZero();
+    assertThat(reading.join()).isEqualTo(5);
+    assertThat(device.read(0x10_0000)).isNull();
+  }
+
+  @Test
+  void aClientThatDiesWhileItIsAskedIsAFault() {
+    assertThat(client.map(0x10_0000, PAGE, -1, 0)).isZero();
+    CompletableFuture<Long> reading = CompletableFuture.supplyAsync(() -> device.read(0x10_0000));
+    awaitRequest(UserCommand.DMA_READ, 0x10_0000, 8);
+    client.close();
+    assertThat(reading.join()).isNull();
+    served.awaitNobody();
+    client = RawClient.greeted(served.path);
+    assertThat(client.read(0, 0, 4)).isZero();
+  }
+
+  @Test
+  void anAnswerThatNobodyAskedForEndsTheConnection() {
+    client.out.command(3, UserCommand.DMA_READ, UserMessage.TYPE_REPLY, 24);
+    client.channel.send(client.out);
+    assertThat(client.channel.receive(client.in)).isFalse();
+    client.close();
+    client = RawClient.greeted(served.path);
+  }
+}
