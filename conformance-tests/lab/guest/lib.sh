@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# Sourced by the jobs, in the guest: checks, devices, and the programs of the project.
+# Sourced by the jobs: checks, devices, and the programs of the project.
+# LAB is the laboratory's folder, JDK a JDK's, OUT where results go.
 
 PROJECT=$(cd "$LAB/../.." && pwd)
-JDK=$(sed -n 's/.*\blab\.jdk=\([^ ]*\).*/\1/p' /proc/cmdline)
 JOB=${JOB:-shell}
 SCENARIO=${SCENARIO:-shell}
 CHECKS=0
 
 # Says how a check ended, to the host: record STATUS WHAT SECONDS LOG
 record() {
-  printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$SCENARIO" "$2" "$3" "$4" >> /out/results
+  printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$SCENARIO" "$2" "$3" "$4" >> "$OUT/results"
 }
 
 # Runs a command as a check, with an output of its own; the check is passed when it ends with 0.
@@ -20,14 +20,14 @@ check() {
   CHECKS=$((CHECKS + 1))
   log=logs/$JOB-$CHECKS.log
   start=${EPOCHREALTIME/./}
-  echo "\$ $*" > "/out/$log"
-  "$@" >> "/out/$log" 2>&1 < /dev/null
+  echo "\$ $*" > "$OUT/$log"
+  "$@" >> "$OUT/$log" 2>&1 < /dev/null
   status=$?
   tenths=$(((${EPOCHREALTIME/./} - start) / 100000))
   if [ "$status" -eq 0 ]; then
     record PASS "$what" "$((tenths / 10)).$((tenths % 10))" "$log"
   else
-    echo "ended with $status" >> "/out/$log"
+    echo "ended with $status" >> "$OUT/$log"
     record FAIL "$what" "$((tenths / 10)).$((tenths % 10))" "$log"
   fi
   return "$status"
@@ -72,7 +72,8 @@ java() {
 
 # The command line of the project.
 hghca() {
-  java --enable-native-access=org.jnrproject.jffi,org.hghca.vfio \
+  java "-XX:AOTCache=$PROJECT/conformance-tests/target/lab.aot" \
+    --enable-native-access=org.jnrproject.jffi,org.hghca.vfio \
     --module-path "$PROJECT/tools/target/lib" --module org.hghca.tools/org.hghca.tools.Main "$@"
 }
 
@@ -88,19 +89,27 @@ junit() {
     "-Dlogback.configurationFile=$PROJECT/config/logback-test.xml" \
     -cp "$PROJECT/conformance-tests/target/test-classes:$PROJECT/conformance-tests/target/test-lib/*" \
     org.junit.platform.console.ConsoleLauncher execute --disable-banner --disable-ansi-colors \
-    --details=tree --fail-if-no-tests --reports-dir "/out/junit-$name" "$@"
+    --details=testfeed --fail-if-no-tests --reports-dir "$OUT/junit-$name" "$@"
 }
 
-# Has the host do something to a server of this guest, and waits until it is done: ask REQUEST
-ask() {
-  local i
-  rm -f /out/answer
-  echo "$*" > /out/ask.new
-  mv /out/ask.new /out/ask
-  for ((i = 0; i < 300; i++)); do
-    [ -e /out/answer ] && return 0
-    sleep 0.1
-  done
-  echo "the host did not answer to '$*'"
-  return 1
+# Sets HCAS to the locators of the software HCAs here, the two ends of a cable, and ADDRESSES to the
+# PCI addresses of those in a guest. Nothing in the card tells the driver what its link addresses are.
+find_hcas() {
+  local address names=()
+  ADDRESSES=()
+  if [ -n "${SOCKETS:-}" ]; then
+    names=("vfio-user:$SOCKETS/host-left" "vfio-user:$SOCKETS/host-right")
+  else
+    mapfile -t ADDRESSES < <(functions 1234:4843)
+    for address in "${ADDRESSES[@]}"; do
+      bind "$address"
+      names+=("pci:$address")
+    done
+  fi
+  if [ ${#names[@]} -ne 2 ]; then
+    check "there are two HCAs, not ${#names[@]}" false
+    exit 1
+  fi
+  # shellcheck disable=SC2034 # for the jobs
+  HCAS=("${names[0]}?mac=02:00:00:00:00:01&ip=10.0.0.1" "${names[1]}?mac=02:00:00:00:00:02&ip=10.0.0.2")
 }

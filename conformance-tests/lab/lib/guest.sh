@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Sourced by run: guests. A guest is a QEMU process, the servers of its vfio-user devices, and a
-# folder $OUT/NAME that it sees as /out:
+# folder $OUT/NAME that it sees as /out. The guest "host" is a process on the host itself instead.
+# The folder:
 #
 #   jobs       what it is to do: lines "SCENARIO JOB SECONDS"
 #   ended      what it has done: lines "JOB STATUS"
@@ -9,7 +10,7 @@
 #   ask        a request to the host (see answer_guest); "answer" appears when it is done
 #   console.log, dmesg.log, qemu.log, server-*.log
 
-declare -A QEMU_PROCESS=() DEADLINE=() SERVER_PROCESS=()
+declare -A GUEST_PROCESS=() DEADLINE=() SERVER_PROCESS=()
 
 # Prints the arguments for QEMU that make the kind of machine, and the kernel and its command line.
 # $1: intel, virtio, own or bare
@@ -52,19 +53,30 @@ start_server() {
   die "server $name of guest $guest made no socket"
 }
 
-# Starts the servers that the devices of a guest need, and prints the devices, one a line.
-# $1: guest; sets DEVICES
+# Starts the servers that a guest needs, and sets DEVICES to the arguments that give it the devices.
+# $1: guest
 start_devices() {
-  local guest=$1 socket
+  local guest=$1 socket=$SOCKETS/$1
   DEVICES=()
   case $guest in
     intel | own | bare) DEVICES+=(-device "edu,dma_mask=0xffffffffffffffff") ;;
   esac
-  if [ "$guest" = intel ]; then
-    socket=$SOCKETS/$guest-store
-    start_server "$guest" store "$socket" python3 "$LAB/servers/store.py" "$socket"
-    add_vfio_user "$socket"
-  fi
+  case $guest in
+    intel)
+      start_server "$guest" store "$socket-store" python3 "$LAB/servers/store.py" "$socket-store"
+      add_vfio_user "$socket-store"
+      ;;
+  esac
+  case $guest in
+    intel | virtio | own | host)
+      start_server "$guest" hcas "$socket-right" \
+        "$PROJECT/tools/bin/hghca" model serve \
+        --socket "$socket-left" -o mac=02:00:00:00:00:01 -o ip=10.0.0.1 \
+        --peer "$socket-right" --peer-option mac=02:00:00:00:00:02 --peer-option ip=10.0.0.2
+      add_vfio_user "$socket-left"
+      add_vfio_user "$socket-right"
+      ;;
+  esac
 }
 
 # The device of a vfio-user server; a slow machine must not count as a dead server.
@@ -78,8 +90,8 @@ add_vfio_user() {
 start_guest() {
   local guest=$1 job limit=60 arguments console libraries
   shift
-  mkdir -p "$OUT/$guest/logs" "$OUT/$guest/programs"
-  cp "$SOCKETS"/programs/* "$OUT/$guest/programs/"
+  mkdir -p "$OUT/$guest/logs"
+  cp -r "$SOCKETS/programs" "$OUT/$guest/"
   : > "$OUT/$guest/results"
   : > "$OUT/$guest/ended"
   arguments="console=ttyS0 quiet panic=-1 mitigations=off nokaslr $(kernel_arguments "$guest")"
@@ -93,6 +105,11 @@ start_guest() {
     console=stdio
   fi
   start_devices "$guest"
+  if [ "$guest" = host ]; then
+    OUT=$OUT/host JDK=$JDK LAB=$LAB SOCKETS=$SOCKETS "$LAB/guest/do-jobs" &
+    note_guest "$guest" $! "$limit"
+    return
+  fi
   # QEMU runs from the guest's root without chroot, so that it sees the host's paths.
   libraries=$BASE/usr/lib/x86_64-linux-gnu
   # shellcheck disable=SC2046 # the arguments of the machine are words
@@ -109,10 +126,15 @@ start_guest() {
     "$@"
   else
     "$@" > "$OUT/$guest/qemu.log" 2>&1 < /dev/null &
-    QEMU_PROCESS[$guest]=$!
-    PROCESSES+=($!)
-    DEADLINE[$guest]=$(($(elapsed) + limit))
+    note_guest "$guest" $! "$limit"
   fi
+}
+
+# $1: guest; $2: its process; $3: how many seconds it may take
+note_guest() {
+  GUEST_PROCESS[$1]=$2
+  DEADLINE[$1]=$(($(elapsed) + $3))
+  PROCESSES+=("$2")
 }
 
 # The arguments that share a folder: share TAG FOLDER READ-ONLY
@@ -131,7 +153,7 @@ answer_guest() {
   rm "$OUT/$guest/ask"
   name=$guest/${request#* }
   case $request in
-    "kill "*) kill -KILL "${SERVER_PROCESS[$name]}" ;;
+    "kill "*) { kill -KILL "${SERVER_PROCESS[$name]}" && wait "${SERVER_PROCESS[$name]}"; } 2> /dev/null ;;
     *) echo "guest $guest asks for something unknown: $request" >&2 ;;
   esac
   : > "$OUT/$guest/answer"
@@ -141,18 +163,18 @@ answer_guest() {
 # $1: number
 wait_for_guests() {
   local guest
-  while [ ${#QEMU_PROCESS[@]} -gt "$1" ]; do
+  while [ ${#GUEST_PROCESS[@]} -gt "$1" ]; do
     sleep 0.5
-    for guest in "${!QEMU_PROCESS[@]}"; do
+    for guest in "${!GUEST_PROCESS[@]}"; do
       answer_guest "$guest"
       report_results "$guest"
       if [ "$(elapsed)" -gt "${DEADLINE[$guest]}" ]; then
         step "guest $guest took too long and is ended"
-        end_process "${QEMU_PROCESS[$guest]}"
+        end_process "${GUEST_PROCESS[$guest]}"
       fi
-      if ! kill -0 "${QEMU_PROCESS[$guest]}" 2> /dev/null; then
-        wait "${QEMU_PROCESS[$guest]}"
-        unset "QEMU_PROCESS[$guest]"
+      if ! kill -0 "${GUEST_PROCESS[$guest]}" 2> /dev/null; then
+        wait "${GUEST_PROCESS[$guest]}"
+        unset "GUEST_PROCESS[$guest]"
         report_results "$guest"
         report_jobs "$guest"
         end_servers "$guest"

@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# A user without privileges who may open the nodes of two groups, and nothing else.
+
+find_hcas
+useradd --no-create-home rdma
+
+# The project and the JDK may stand below folders of root's own.
+for folder in "$PROJECT" "$JDK"; do
+  while folder=$(dirname "$folder") && [ "$folder" != / ]; do chmod a+rx "$folder"; done
+done
+
+# Runs the command line as that user, who may lock 512 MiB.
+as_user() {
+  # shellcheck disable=SC2016 # the inner shell expands it
+  prlimit --memlock=536870912 setpriv --reuid rdma --regid rdma --clear-groups --no-new-privs \
+    env LAB="$LAB" JDK="$JDK" OUT="$OUT" bash -c '. "$LAB/guest/lib.sh"; hghca "$@"' hghca "$@"
+}
+
+give_groups() {
+  local address
+  for address in "${ADDRESSES[@]}"; do chown rdma "/dev/vfio/$(group "$address")"; done
+}
+
+# What fails without permission must say what would give it.
+is_refused_with_the_mend() {
+  local output
+  if output=$(as_user info -d "${HCAS[0]}" 2>&1); then
+    echo "it was not refused: $output"
+    return 1
+  fi
+  echo "$output"
+  [[ $output == *"/dev/vfio/$(group "${ADDRESSES[0]}")"* && $output == *chown* ]]
+}
+
+check "a user without access is refused and told the mend" is_refused_with_the_mend
+check "the groups' nodes are given to the user" give_groups
+check "hghca info as that user" as_user info -d "${HCAS[0]}"
+check "hghca demo as that user" as_user demo -d "${HCAS[0]}" -d "${HCAS[1]}" --seconds 0
