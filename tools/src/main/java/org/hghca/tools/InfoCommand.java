@@ -72,7 +72,8 @@ final class InfoCommand implements Callable<Integer> {
   @Option(
       names = "--counters",
       description =
-          "Print what the device was made to do for this, and the software HCA's counters.")
+          "Print what the device was made to do for this; an embedded software HCA tells its own,"
+              + " too.")
   private boolean counters;
 
   @Option(

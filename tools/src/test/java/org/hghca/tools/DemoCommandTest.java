@@ -137,7 +137,7 @@ class DemoCommandTest {
 
     assertThat(run.exitCode()).isEqualTo(1);
     assertThat(run.err())
-        .isEqualTo("hghca: check 'send' failed: the server had no completion within 2 seconds\n");
+        .isEqualTo("hghca: check 'send' failed: the server had no completion within 5 seconds\n");
     assertThat(run.out()).contains("Send Request was posted").doesNotContain("checks held");
   }
 

@@ -35,6 +35,18 @@ public final class TestProfile {
     return Feature.missing(feature).isEmpty();
   }
 
+  /**
+   * Ends the invocation as not run when the tests were told to use a device, for tests that need a
+   * software HCA of their own.
+   */
+  public static void requireModel() {
+    if (!System.getProperty("hghca.device", "").isEmpty()) {
+      throw new TestAbortedException(
+          "needs software HCAs of its own, for virtual time or faults: hghca.device names a"
+              + " device");
+    }
+  }
+
   /** One value where the profile has a feature, another where it lacks it. */
   public static <T> T pick(Feature feature, T with, T without) {
     return has(feature) ? with : without;

@@ -17,6 +17,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compare-and-swap and fetch-and-add on 8 bytes of the peer's memory. */
+@Tag("rc")
 @Needs(Feature.ATOMICS)
 class AtomicTest {
   static final WrOpcode[] ATOMICS = {WrOpcode.ATOMIC_CMP_AND_SWP, WrOpcode.ATOMIC_FETCH_AND_ADD};

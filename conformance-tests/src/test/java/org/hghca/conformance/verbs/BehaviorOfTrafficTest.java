@@ -7,9 +7,11 @@ import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The traffic of rdma-core's tests between reliable connections: each player's letter arrives. */
+@Tag("rc")
 class BehaviorOfTrafficTest {
   private static final int ITERATIONS = 100;
 

@@ -28,11 +28,13 @@ import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Waiting for completions instead of polling for them, by every way that a driver has to know. */
+@Tag("rc")
 class CompletionChannelTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final Duration NOW = Duration.ZERO;

@@ -21,11 +21,13 @@ import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Sizes of completion queues, what they have room for, and who shares them. */
+@Tag("rc")
 class CompletionQueueTest {
 
   private static SendRequest write(Side from, Side to, long wrId) {

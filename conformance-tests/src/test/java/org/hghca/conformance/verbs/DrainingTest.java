@@ -10,10 +10,12 @@ import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** State SQD of every type: sends are posted and wait, receives go on. */
+@Tag("rc")
 @Needs(Feature.SQD)
 class DrainingTest {
   private static final int QKEY = 0x1111_1111;

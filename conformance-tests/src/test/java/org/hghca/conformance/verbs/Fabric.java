@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.hghca.conformance.profile.TestProfile;
@@ -36,8 +37,12 @@ final class Fabric implements AutoCloseable {
   /** How long the driver takes to do what a card does not. */
   private static final Duration SOFTWARE = Duration.ofSeconds(3);
 
+  /** Looks before the processor is left to whoever plays the device. */
+  private static final int SPINS = 100;
+
+  private static final long PAUSE_NANOS = 20_000;
   private static final Duration QUIET = Duration.ofSeconds(1);
-  private static final long QUIET_NANOS = 5_000_000;
+  private static final long QUIET_NANOS = 10_000_000;
   private static final String DEVICE = System.getProperty("hghca.device", "");
   private static final AtomicInteger NAMES = new AtomicInteger();
 
@@ -65,10 +70,21 @@ final class Fabric implements AutoCloseable {
       return inline();
     }
     String[] locators = DEVICE.split(",");
-    return new Fabric(null, locators[0], locators[locators.length - 1]);
+    return named(locators[0], locators[locators.length - 1]);
   }
 
-  /** On two software HCAs with virtual time, whatever the tests were told to use. */
+  private static Fabric named(String left, String right) {
+    KeptDevices.keep(left);
+    if (!right.equals(left)) {
+      KeptDevices.keep(right);
+    }
+    return new Fabric(null, left, right);
+  }
+
+  /**
+   * On two software HCAs with virtual time. Where the tests were told to use a device the test ends
+   * as not run.
+   */
   static Fabric inline() {
     return inline("");
   }
@@ -79,6 +95,7 @@ final class Fabric implements AutoCloseable {
    * @param parameters as in {@code &key=value}
    */
   static Fabric inline(String parameters) {
+    TestProfile.requireModel();
     String name = "conformance" + NAMES.incrementAndGet();
     return new Fabric(
         Simulation.inline(name),
@@ -86,17 +103,22 @@ final class Fabric implements AutoCloseable {
         locator(name, "right", true) + parameters);
   }
 
-  /** On two software HCAs that the simulation's own thread runs. */
+  /**
+   * In real time: on the devices that the tests were told to use, else on two software HCAs that
+   * the simulation's own thread runs.
+   */
   static Fabric threaded() {
-    return threaded("");
+    return DEVICE.isEmpty() ? threaded("") : open();
   }
 
   /**
-   * As {@link #threaded()}, with more parameters for both.
+   * On two software HCAs that the simulation's own thread runs, with more parameters for both.
+   * Where the tests were told to use a device the test ends as not run.
    *
    * @param parameters as in {@code &key=value}
    */
   static Fabric threaded(String parameters) {
+    TestProfile.requireModel();
     String name = "conformance" + NAMES.incrementAndGet();
     return new Fabric(
         null,
@@ -108,17 +130,19 @@ final class Fabric implements AutoCloseable {
   static Fabric oneDevice() {
     if (!DEVICE.isEmpty()) {
       String locator = DEVICE.split(",")[0];
-      return new Fabric(null, locator, locator);
+      return named(locator, locator);
     }
     return looped("");
   }
 
   /**
-   * Both contexts on one software HCA with virtual time.
+   * Both contexts on one software HCA with virtual time. Where the tests were told to use a device
+   * the test ends as not run.
    *
    * @param parameters as in {@code &key=value}
    */
   static Fabric looped(String parameters) {
+    TestProfile.requireModel();
     String name = "conformance" + NAMES.incrementAndGet();
     String locator =
         TestProfile.model("model:%s-alone?mode=inline&sim=%s".formatted(name, name)) + parameters;
@@ -162,6 +186,7 @@ final class Fabric implements AutoCloseable {
   void await(BooleanSupplier done, Supplier<String> otherwise) {
     long start = System.nanoTime();
     int steps = 0;
+    int looks = 0;
     while (!done.getAsBoolean()) {
       if (System.nanoTime() - start > LIMIT.toNanos()
           || simulation != null && ++steps > STEPS && !driverHelps(start)) {
@@ -170,8 +195,10 @@ final class Fabric implements AutoCloseable {
       }
       if (simulation != null) {
         simulation.advance(STEP);
-      } else {
+      } else if (++looks < SPINS) {
         Thread.yield();
+      } else {
+        LockSupport.parkNanos(PAUSE_NANOS);
       }
     }
   }
@@ -187,8 +214,9 @@ final class Fabric implements AutoCloseable {
       simulation.advance(QUIET);
       return;
     }
-    for (long start = System.nanoTime(); System.nanoTime() - start < QUIET_NANOS; ) {
-      Thread.onSpinWait();
+    long start = System.nanoTime();
+    for (long left = QUIET_NANOS; left > 0; left = QUIET_NANOS - (System.nanoTime() - start)) {
+      LockSupport.parkNanos(left);
     }
   }
 

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.SplittableRandom;
 import org.hghca.verbs.WcOpcode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The least that must work, on every kind of device. */
+@Tag("rc")
 class FirstMessageTest {
   private final SplittableRandom random = new SplittableRandom(1);
 

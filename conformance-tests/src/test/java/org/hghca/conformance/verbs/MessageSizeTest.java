@@ -6,12 +6,14 @@ import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every operation, at sizes around every power of two that matters, at every path MTU. */
+@Tag("rc")
 class MessageSizeTest {
   static final WrOpcode[] OPCODES = {
     WrOpcode.SEND,

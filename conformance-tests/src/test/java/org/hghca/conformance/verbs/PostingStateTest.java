@@ -19,11 +19,13 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What becomes of requests in each state (table A1-1), and of a queue pair that is used again. */
+@Tag("rc")
 class PostingStateTest {
 
   private static SendRequest anySend(RcPair pair) {

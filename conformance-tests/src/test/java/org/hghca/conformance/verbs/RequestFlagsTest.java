@@ -14,12 +14,14 @@ import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 /** Signalled and not, inline, fenced, solicited. */
+@Tag("rc")
 class RequestFlagsTest {
   private final SplittableRandom random = new SplittableRandom(11);
 

@@ -16,11 +16,13 @@ import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Lists of requests, and queues that are full. */
+@Tag("rc")
 class RequestListTest {
   private static final int DEPTH = 16;
   private final SplittableRandom random = new SplittableRandom(21);

@@ -15,6 +15,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages gathered from several places and scattered to several others. */
+@Tag("rc")
 class ScatterGatherTest {
   private static final int[] TOTALS = {1, 17, 255, 4097, 20_000};
 

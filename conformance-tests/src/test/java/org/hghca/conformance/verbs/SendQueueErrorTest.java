@@ -7,10 +7,12 @@ import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -167,11 +169,21 @@ class SendQueueErrorTest {
     try (Failing it = new Failing(type)) {
       Side left = it.pair.left;
       left.qp.postSend(it.fromLeft(1).sge(left.address(0), 8, left.buffer.lkey() ^ 1 << 24));
-      it.pair.fabric.settle();
-      left.qp.modify(QpAttributes.to(QpState.RTS).currentState(QpState.SQE));
+      it.pair.fabric.await(() -> mends(left), () -> "the send has not failed");
       assertThat(left.sent().status()).isEqualTo(WcStatus.LOC_PROT_ERR);
       assertThat(left.qp.query().state()).isEqualTo(QpState.RTS);
       it.assertSends(2);
+    }
+  }
+
+  /** Whether the queue pair was in SQE, which it is once the send has failed; now it is in RTS. */
+  private static boolean mends(Side side) {
+    try {
+      side.qp.modify(QpAttributes.to(QpState.RTS).currentState(QpState.SQE));
+      return true;
+    } catch (VerbsException e) {
+      assertThat(e.errno()).isEqualTo(Errno.EINVAL);
+      return false;
     }
   }
 

@@ -31,7 +31,7 @@ final class DatagramExample {
   private static final int QKEY = 0x1111_1111;
   private static final int MESSAGE_BYTES = 64;
   private static final int RECEIVE_BYTES = GlobalRouteHeader.LENGTH + MESSAGE_BYTES;
-  private static final Duration LIMIT = Duration.ofSeconds(2);
+  private static final Duration LIMIT = Duration.ofSeconds(5);
 
   private final Journal journal;
   private final Side server;
@@ -113,7 +113,7 @@ final class DatagramExample {
     void await(String text) {
       if (!hasEvent() || queue.poll(completions) == 0) {
         throw new CheckFailedException(
-            CHECK, "the %s had no event within 2 seconds".formatted(side.role()));
+            CHECK, "the %s had no event within 5 seconds".formatted(side.role()));
       }
       journal.step(side, "woken by an event: %s".formatted(completions.describe(0)));
       String found =

@@ -19,7 +19,7 @@ final class Side implements AutoCloseable {
   /** For three connections, each with all that its two queues can hold. */
   private static final int COMPLETIONS = 3 * 2 * Connection.DEPTH;
 
-  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final int POLLS_BETWEEN_YIELDS = 200;
 
   private final String role;
@@ -91,7 +91,7 @@ final class Side implements AutoCloseable {
    * Polls until there is a completion.
    *
    * @return how many there are in {@link #completions}, all of them successful
-   * @throws CheckFailedException when there is none for 2 seconds, or one tells of an error
+   * @throws CheckFailedException when there is none for 5 seconds, or one tells of an error
    */
   int await(String check) {
     int count = cq.poll(completions);
@@ -117,11 +117,11 @@ final class Side implements AutoCloseable {
         }
         Thread.onSpinWait();
       }
-      // Where cores are scarce the software HCAs may need this one.
+      // Where cores are scarce, whoever plays the device may need this one.
       Thread.yield();
     } while (System.nanoTime() - start < TIMEOUT_NANOS);
     throw new CheckFailedException(
-        check, "the %s had no completion within 2 seconds".formatted(role));
+        check, "the %s had no completion within 5 seconds".formatted(role));
   }
 
   @Override
