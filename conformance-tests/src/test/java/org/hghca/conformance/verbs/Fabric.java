@@ -73,6 +73,11 @@ final class Fabric implements AutoCloseable {
     return named(locators[0], locators[locators.length - 1]);
   }
 
+  /** On two devices that are there already, in the system's time. */
+  static Fabric on(String left, String right) {
+    return new Fabric(null, left, right);
+  }
+
   private static Fabric named(String left, String right) {
     KeptDevices.keep(left);
     if (!right.equals(left)) {

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.hghca.verbs.Counters;
 
-/** The whole demo: two sides, the classic example and what goes beyond, three measurements. */
+/** The whole demo: two sides, the classic example and what goes beyond, four measurements. */
 public final class Demo {
   private final String serverDevice;
   private final String clientDevice;
@@ -38,7 +38,7 @@ public final class Demo {
       new RcExample(journal, server, client).run();
       new AtomicExample(journal, server, client).run();
       new DatagramExample(journal, server, client).run();
-      DemoResult result = measure(server, client, nanos / 3, messageBytes);
+      DemoResult result = measure(server, client, nanos / 4, messageBytes);
       summarise(result);
       return result;
     }
@@ -54,6 +54,7 @@ public final class Demo {
         messageBytes,
         speeds.megabytesPerSecond(),
         speeds.roundTrips(),
+        speeds.writeRoundTrips(),
         counters(server, client));
   }
 
@@ -66,20 +67,24 @@ public final class Demo {
   }
 
   private void summarise(DemoResult result) {
-    RoundTrips trips = result.roundTrips();
     journal.line("");
     tell("RDMA WRITE, 8 bytes", "%,.0f messages/s".formatted(result.messagesPerSecond()));
     tell(
         "RDMA WRITE, " + bytes(result.messageBytes()),
         "%,.1f MB/s".formatted(result.megabytesPerSecond()));
-    tell(
-        "SEND ping-pong, 8 bytes",
-        "p50 %.1f, p90 %.1f, p99 %.1f, p99.9 %.1f, max %.1f us round trip (%,d of them)"
-            .formatted(
-                trips.p50(), trips.p90(), trips.p99(), trips.p999(), trips.max(), trips.count()));
+    tell("SEND ping-pong, 8 bytes", result.roundTrips());
+    tell("WRITE ping-pong, 8 bytes", result.writeRoundTrips());
     journal.line(
         "All %d checks held: %s"
             .formatted(result.checks().size(), String.join(", ", result.checks())));
+  }
+
+  private void tell(String what, RoundTrips trips) {
+    tell(
+        what,
+        "p50 %.1f, p90 %.1f, p99 %.1f, p99.9 %.1f, max %.1f us round trip (%,d of them)"
+            .formatted(
+                trips.p50(), trips.p90(), trips.p99(), trips.p999(), trips.max(), trips.count()));
   }
 
   private void tell(String what, String measured) {

@@ -15,6 +15,7 @@ import org.hghca.verbs.Counters;
  * @param messageBytes the size of the messages behind {@code megabytesPerSecond}
  * @param megabytesPerSecond by RDMA WRITEs, in 10^6 bytes
  * @param roundTrips of a SEND of 8 bytes each way
+ * @param writeRoundTrips of an RDMA WRITE of 8 bytes each way
  * @param counters of server and client
  */
 public record DemoResult(
@@ -25,6 +26,7 @@ public record DemoResult(
     int messageBytes,
     double megabytesPerSecond,
     RoundTrips roundTrips,
+    RoundTrips writeRoundTrips,
     Map<String, Counters> counters) {
 
   /** As a value to be written as JSON. */
@@ -37,6 +39,7 @@ public record DemoResult(
     json.put("message_bytes", messageBytes);
     json.put("megabytes_per_second", Math.round(megabytesPerSecond * 10) / 10.0);
     json.put("round_trips", roundTrips.toJson());
+    json.put("write_round_trips", writeRoundTrips.toJson());
     return json;
   }
 }

@@ -16,8 +16,8 @@ final class Side implements AutoCloseable {
   static final int PORT = 1;
   static final int GID_INDEX = 0;
 
-  /** For three connections, each with all that its two queues can hold. */
-  private static final int COMPLETIONS = 3 * 2 * Connection.DEPTH;
+  /** For four connections, each with all that its two queues can hold. */
+  private static final int COMPLETIONS = 4 * 2 * Connection.DEPTH;
 
   private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final int POLLS_BETWEEN_YIELDS = 200;

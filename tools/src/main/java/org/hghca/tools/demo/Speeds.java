@@ -8,8 +8,13 @@ import java.util.concurrent.TimeUnit;
  * @param messagesPerSecond RDMA WRITEs of 8 bytes
  * @param megabytesPerSecond RDMA WRITEs of large messages
  * @param roundTrips SENDs of 8 bytes to and fro
+ * @param writeRoundTrips RDMA WRITEs of 8 bytes to and fro
  */
-public record Speeds(double messagesPerSecond, double megabytesPerSecond, RoundTrips roundTrips) {
+public record Speeds(
+    double messagesPerSecond,
+    double megabytesPerSecond,
+    RoundTrips roundTrips,
+    RoundTrips writeRoundTrips) {
   private static final int SMALL_BYTES = 8;
   private static final int SMALL_LIST = 16;
   private static final int LARGE_OUTSTANDING = 16;
@@ -20,7 +25,7 @@ public record Speeds(double messagesPerSecond, double megabytesPerSecond, RoundT
    *
    * @param server name or locator
    * @param client name or locator
-   * @param nanos how long each of the three is measured
+   * @param nanos how long each of the four is measured
    * @param messageBytes the size of large messages, 8 to 2^20
    * @throws CheckFailedException when a message fails or arrives changed
    * @throws org.hghca.verbs.VerbsException when a verb fails
@@ -36,17 +41,20 @@ public record Speeds(double messagesPerSecond, double megabytesPerSecond, RoundT
   static Speeds measure(Journal journal, Side server, Side client, long nanos, int messageBytes) {
     try (Connection small = new Connection(server, client, (long) SMALL_BYTES * Connection.DEPTH);
         Connection large = new Connection(server, client, (long) messageBytes * LARGE_OUTSTANDING);
-        Connection table = new Connection(server, client, PingPong.MEMORY_BYTES)) {
+        Connection table = new Connection(server, client, PingPong.MEMORY_BYTES);
+        Connection wall = new Connection(server, client, WritePingPong.MEMORY_BYTES)) {
       WriteStream rate =
           new WriteStream(
               "write rate", small, SMALL_BYTES, SMALL_LIST, Connection.DEPTH / SMALL_LIST);
       WriteStream throughput =
           new WriteStream("write throughput", large, messageBytes, 1, LARGE_OUTSTANDING);
       PingPong pingPong = new PingPong("ping-pong", table);
+      WritePingPong writePingPong = new WritePingPong("write ping-pong", wall);
       long warmUp = Math.min(nanos, WARM_UP_NANOS);
       rate.run(warmUp);
       throughput.run(warmUp);
       pingPong.run(warmUp);
+      writePingPong.run(warmUp);
 
       double messagesPerSecond = rate.run(nanos);
       journal.held("write rate");
@@ -54,7 +62,10 @@ public record Speeds(double messagesPerSecond, double megabytesPerSecond, RoundT
       journal.held("write throughput");
       RoundTrips roundTrips = pingPong.run(nanos);
       journal.held("ping-pong");
-      return new Speeds(messagesPerSecond, largePerSecond * messageBytes / 1e6, roundTrips);
+      RoundTrips writeRoundTrips = writePingPong.run(nanos);
+      journal.held("write ping-pong");
+      return new Speeds(
+          messagesPerSecond, largePerSecond * messageBytes / 1e6, roundTrips, writeRoundTrips);
     }
   }
 }
