@@ -5,6 +5,8 @@ import jnr.ffi.LibraryLoader;
 import jnr.ffi.Runtime;
 import jnr.posix.POSIX;
 import jnr.posix.POSIXFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Linux itself, by way of jnr-ffi, and of jnr-posix for what is the process's. */
 public final class Linux implements SystemCalls {
@@ -17,10 +19,18 @@ public final class Linux implements SystemCalls {
   }
 
   private static final class Holder {
-    static final Linux SYSTEM = new Linux();
+    static final SystemCalls SYSTEM = traced(new Linux());
   }
 
-  /** The calls of this system; binding them at the first use takes some hundred milliseconds. */
+  private static SystemCalls traced(SystemCalls calls) {
+    Logger log = LoggerFactory.getLogger(SystemCalls.class);
+    return log.isTraceEnabled() ? CallTrace.of(calls, log::trace) : calls;
+  }
+
+  /**
+   * The calls of this system; binding them at the first use takes some hundred milliseconds. Each
+   * is told one a line when the log of {@link SystemCalls} is at level TRACE by then.
+   */
   public static SystemCalls system() {
     return Holder.SYSTEM;
   }
