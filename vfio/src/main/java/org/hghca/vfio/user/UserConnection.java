@@ -373,7 +373,7 @@ final class UserConnection implements AutoCloseable {
     if (message.type() != UserMessage.TYPE_COMMAND) {
       throw malformed("a message of type %d".formatted(message.type()));
     }
-    if (message.descriptors() > 0) {
+    if (message.descriptors() > 0 || message.lostDescriptors()) {
       throw malformed("%s with descriptors".formatted(UserCommand.describe(message.command())));
     }
     memory.serve(message, answer);

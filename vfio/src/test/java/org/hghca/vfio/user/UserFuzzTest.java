@@ -95,7 +95,7 @@ final class UserFuzzTest {
       MmioRegion region = function.region(bar);
       if (region.size() >= 8) {
         region.writeInt(0, bar);
-        long unused = region.readLong(0);
+        region.readLong(0);
       }
     }
   }
