@@ -2,7 +2,7 @@
 # A user without privileges who may open the nodes of two groups, and nothing else.
 
 find_hcas
-useradd --no-create-home rdma
+useradd --no-create-home plain
 
 # The project and the JDK may stand below folders of root's own.
 for folder in "$PROJECT" "$JDK"; do
@@ -12,13 +12,13 @@ done
 # Runs the command line as that user, who may lock 512 MiB.
 as_user() {
   # shellcheck disable=SC2016 # the inner shell expands it
-  prlimit --memlock=536870912 setpriv --reuid rdma --regid rdma --clear-groups --no-new-privs \
+  prlimit --memlock=536870912 setpriv --reuid plain --regid plain --clear-groups --no-new-privs \
     env LAB="$LAB" JDK="$JDK" OUT="$OUT" bash -c '. "$LAB/guest/lib.sh"; hghca "$@"' hghca "$@"
 }
 
 give_groups() {
   local address
-  for address in "${ADDRESSES[@]}"; do chown rdma "/dev/vfio/$(group "$address")"; done
+  for address in "${ADDRESSES[@]}"; do chown plain "/dev/vfio/$(group "$address")"; done
 }
 
 # What fails without permission must say what would give it.

@@ -94,7 +94,7 @@ start_guest() {
   cp -r "$SOCKETS/programs" "$OUT/$guest/"
   : > "$OUT/$guest/results"
   : > "$OUT/$guest/ended"
-  arguments="console=ttyS0 quiet panic=-1 mitigations=off nokaslr $(kernel_arguments "$guest")"
+  arguments="console=ttyS0 quiet panic=-1 mitigations=off nokaslr no_timer_check $(kernel_arguments "$guest")"
   arguments+=" lab.home=$PROJECT lab.jdk=$JDK"
   if [ $# -gt 0 ]; then
     printf '%s\n' "$@" > "$OUT/$guest/jobs"
