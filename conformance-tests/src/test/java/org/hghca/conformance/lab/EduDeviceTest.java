@@ -1,7 +1,9 @@
 package org.hghca.conformance.lab;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -13,6 +15,7 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
+import org.hghca.vfio.VfioException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,6 +29,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 @EnabledIfSystemProperty(named = "hghca.lab.edu", matches = ".+")
 class EduDeviceTest {
   private static final String LOCATOR = System.getProperty("hghca.lab.edu", "");
+
+  private static final boolean NO_IOMMU = LOCATOR.contains("iommu=noiommu");
 
   private static final int IDENTIFICATION = 0x00;
   private static final int LIVENESS = 0x04;
@@ -105,8 +110,21 @@ class EduDeviceTest {
     }
   }
 
+  /** Where nothing translates, only memory that was allocated for the device is known to stay. */
+  @Test
+  void withoutAnIommuMemoryOfTheProgramIsRefused() {
+    assumeTrue(NO_IOMMU, "the device is behind an IOMMU");
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment memory = arena.allocate(DmaMapping.PAGE_SIZE, DmaMapping.PAGE_SIZE);
+      assertThatThrownBy(() -> function.map(memory, DmaAccess.READ_WRITE))
+          .isInstanceOf(VfioException.class)
+          .hasMessageContaining("IOMMU");
+    }
+  }
+
   @Test
   void memoryOfTheProgramIsReachedAtAnyOffset() {
+    assumeFalse(NO_IOMMU, "without an IOMMU it is refused");
     try (Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(3L * DmaMapping.PAGE_SIZE, DmaMapping.PAGE_SIZE);
       MemorySegment part = memory.asSlice(DmaMapping.PAGE_SIZE + 24, LENGTH);
@@ -133,7 +151,7 @@ class EduDeviceTest {
 
   @Test
   void memoryTakenAwayIsNotWritten() {
-    assumeFalse(LOCATOR.contains("iommu=noiommu"), "without an IOMMU nothing stops a device");
+    assumeFalse(NO_IOMMU, "without an IOMMU nothing stops a device");
     try (Arena arena = Arena.ofShared();
         DmaMapping witness = function.allocate(LENGTH)) {
       MemorySegment memory = arena.allocate(DmaMapping.PAGE_SIZE, DmaMapping.PAGE_SIZE);
