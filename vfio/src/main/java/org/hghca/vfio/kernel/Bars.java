@@ -107,7 +107,7 @@ final class Bars implements AutoCloseable {
   }
 
   private void unmap(MemorySegment memory) {
-    int unused = calls.munmap(memory.address(), memory.byteSize());
+    int _ = calls.munmap(memory.address(), memory.byteSize());
   }
 
   @Override

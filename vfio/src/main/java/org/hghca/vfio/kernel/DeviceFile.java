@@ -68,7 +68,7 @@ final class DeviceFile implements AutoCloseable {
       return;
     }
     value.set(JAVA_LONG, 0, number); // little-endian: its low bytes come first
-    long unused = calls.pwrite(descriptor, value.asSlice(0, width), offset);
+    long _ = calls.pwrite(descriptor, value.asSlice(0, width), offset);
   }
 
   synchronized boolean isClosed() {
@@ -79,7 +79,7 @@ final class DeviceFile implements AutoCloseable {
   public synchronized void close() {
     if (!closed) {
       closed = true;
-      int unused = calls.close(descriptor);
+      int _ = calls.close(descriptor);
     }
   }
 }

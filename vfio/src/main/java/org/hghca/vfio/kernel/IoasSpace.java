@@ -78,7 +78,7 @@ final class IoasSpace extends SharedSpace {
       request.set(JAVA_INT, IommufdAbi.SIZE, IommufdAbi.Destroy.BYTES);
       request.set(JAVA_INT, IommufdAbi.Destroy.ID, ioas);
       // The descriptor may be somebody else's, too: what is ours in it goes away with us.
-      int unused = calls.ioctl(iommufd, IommufdAbi.DESTROY, request);
+      int _ = calls.ioctl(iommufd, IommufdAbi.DESTROY, request);
     } finally {
       system.close(iommufd);
     }

@@ -182,10 +182,10 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
   void switchOff() {
     int off = VfioAbi.IrqSet.DATA_NONE | VfioAbi.IrqSet.ACTION_TRIGGER;
     if (kind != null) {
-      int unused = set(kind.index, off, 0);
+      int _ = set(kind.index, off, 0);
     }
     for (int index : new int[] {VfioAbi.ERR_IRQ, VfioAbi.REQ_IRQ}) {
-      int unused = set(index, off, 0);
+      int _ = set(index, off, 0);
     }
   }
 

@@ -99,6 +99,6 @@ final class KernelSystem {
   }
 
   void close(int descriptor) {
-    int unused = calls.close(descriptor);
+    int _ = calls.close(descriptor);
   }
 }

@@ -40,7 +40,7 @@ final class Reset {
    */
   static Reset of(KernelSystem system, VfioEntry entry, String address, int flags) {
     boolean itself = (flags & VfioAbi.DeviceInfo.RESET) != 0;
-    return new Reset(system, entry, address, itself, itself ? List.of() : together(entry, address));
+    return new Reset(system, entry, address, itself, itself ? List.of() : together(entry));
   }
 
   boolean exists() {
@@ -83,7 +83,7 @@ final class Reset {
   }
 
   /** The functions that a hot reset takes along; empty when there is none, or not for us. */
-  private static List<String> together(VfioEntry entry, String address) {
+  private static List<String> together(VfioEntry entry) {
     try (Arena arena = Arena.ofConfined()) {
       int count = 1;
       while (true) {

@@ -153,7 +153,7 @@ final class VfioEntry implements AutoCloseable {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment request = arena.allocate(VfioAbi.DetachIommufdPt.SIZE, Integer.BYTES);
       request.set(JAVA_INT, VfioAbi.ARGSZ, VfioAbi.DetachIommufdPt.SIZE);
-      int unused = device.ioctl(VfioAbi.DEVICE_DETACH_IOMMUFD_PT, request);
+      int _ = device.ioctl(VfioAbi.DEVICE_DETACH_IOMMUFD_PT, request);
     }
   }
 

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.hghca.vfio.linux.Linux;
 import org.hghca.vfio.linux.SystemCalls;
@@ -304,7 +305,7 @@ final class FakeVfio {
     };
   }
 
-  private int map(TreeMap<Long, Long> maps, long iova, long bytes) {
+  private int map(NavigableMap<Long, Long> maps, long iova, long bytes) {
     if (mapAnswer != 0) {
       return mapAnswer;
     }
@@ -348,96 +349,96 @@ final class FakeVfio {
   }
 
   private int group(Group group, int number, MemorySegment argument) {
-    switch (number) {
+    return switch (number) {
       case 3 -> {
         argument.set(JAVA_INT, 4, 1);
-        return 0;
+        yield 0;
       }
       case 4 -> {
         group.container = (Container) files.get(argument.get(JAVA_INT, 0));
         group.container.groups++;
-        return 0;
+        yield 0;
       }
       case 6 -> {
         String address = argument.getString(0);
         if (group.container == null || group.container.type == 0) {
-          return EINVAL;
+          yield EINVAL;
         }
-        return cards.stream()
+        yield cards.stream()
             .filter(card -> card.address.equals(address) && card.group == group.number)
             .findFirst()
             .map(card -> add(new Device(card, false)))
             .orElse(-19);
       }
       default -> {
-        return ENOTTY;
+        yield ENOTTY;
       }
-    }
+    };
   }
 
   private int device(Device device, int number, Object argument) {
     MemorySegment structure = argument instanceof MemorySegment segment ? segment : null;
-    switch (number) {
+    return switch (number) {
       case 18 -> {
         if (!device.own || device.bound != null || structure.get(JAVA_INT, 0) < 16) {
-          return EINVAL;
+          yield EINVAL;
         }
         device.bound = (Iommufd) files.get(structure.get(JAVA_INT, 8));
-        return 0;
+        yield 0;
       }
       case 19 -> {
-        return device.bound != null && device.bound.spaces.containsKey(structure.get(JAVA_INT, 8))
+        yield device.bound != null && device.bound.spaces.containsKey(structure.get(JAVA_INT, 8))
             ? 0
             : EINVAL;
       }
       case 20 -> {
-        return 0;
+        yield 0;
       }
       default -> {
-        return device.own && device.bound == null ? EINVAL : device.card.ioctl(number, structure);
+        yield device.own && device.bound == null ? EINVAL : device.card.ioctl(number, structure);
       }
-    }
+    };
   }
 
   private int iommufd(Iommufd iommufd, int request, MemorySegment argument) {
-    switch (request) {
+    return switch (request) {
       case 0x80 -> {
-        return iommufd.spaces.remove(argument.get(JAVA_INT, 4)) == null ? -2 : 0;
+        yield iommufd.spaces.remove(argument.get(JAVA_INT, 4)) == null ? -2 : 0;
       }
       case 0x81 -> {
         iommufd.last++;
         iommufd.spaces.put(iommufd.last, new TreeMap<>());
         argument.set(JAVA_INT, 8, iommufd.last);
-        return 0;
+        yield 0;
       }
       case 0x84 -> {
         int room = argument.get(JAVA_INT, 8);
         argument.set(JAVA_INT, 8, ranges.length);
         argument.set(JAVA_LONG, 24, alignment);
         if (room < ranges.length) {
-          return -90; // EMSGSIZE
+          yield -90; // EMSGSIZE
         }
         MemorySegment list = memory(argument.get(JAVA_LONG, 16), 16L * ranges.length);
         for (int i = 0; i < ranges.length; i++) {
           MemorySegment.copy(ranges[i], 0, list, JAVA_LONG, 16L * i, 2);
         }
-        return 0;
+        yield 0;
       }
       case 0x85 -> {
         TreeMap<Long, Long> maps = iommufd.spaces.get(argument.get(JAVA_INT, 8));
         boolean fixed = (argument.get(JAVA_INT, 4) & 1) != 0;
-        return !fixed || maps == null
+        yield !fixed || maps == null
             ? EINVAL
             : map(maps, argument.get(JAVA_LONG, 32), argument.get(JAVA_LONG, 24));
       }
       case 0x86 -> {
         TreeMap<Long, Long> maps = iommufd.spaces.get(argument.get(JAVA_INT, 4));
-        return maps.remove(argument.get(JAVA_LONG, 8), argument.get(JAVA_LONG, 16)) ? 0 : -2;
+        yield maps.remove(argument.get(JAVA_LONG, 8), argument.get(JAVA_LONG, 16)) ? 0 : -2;
       }
       default -> {
-        return ENOTTY;
+        yield ENOTTY;
       }
-    }
+    };
   }
 
   /** Some addresses, whether there is memory or not. */

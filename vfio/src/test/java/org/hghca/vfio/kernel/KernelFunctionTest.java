@@ -592,10 +592,10 @@ class KernelFunctionTest {
     card.flags = 2;
     card.together = List.of(new int[] {17, 3, 0}, new int[] {17, 3, 1});
 
-    try (PciFunction function = open("");
-        PciFunction other = open(second.address, "")) {
-      assertThatThrownBy(function::reset).hasMessageContaining(other.locator().name());
-      other.close();
+    try (PciFunction function = open("")) {
+      try (PciFunction other = open(second.address, "")) {
+        assertThatThrownBy(function::reset).hasMessageContaining(other.locator().name());
+      }
       function.reset();
     }
     assertThat(card.resets).isEqualTo(1);
@@ -620,9 +620,9 @@ class KernelFunctionTest {
     FakeCard second = second(17);
     MemorySegment memory = shared(4096);
 
-    try (PciFunction one = open("");
-        PciFunction other = open(second.address, "")) {
-      long first = one.map(memory, DmaAccess.READ).iova(0);
+    PciFunction one = open("");
+    long first = one.map(memory, DmaAccess.READ).iova(0);
+    try (PciFunction other = open(second.address, "")) {
       assertThat(other.map(memory, DmaAccess.READ).iova(0)).isEqualTo(first);
       one.close();
       assertThat(vfio.mapped()).containsKey(first);
