@@ -77,7 +77,12 @@ public final class KernelProvider implements PciFunctionProvider {
 
   @Override
   public Locator resolve(Locator locator) {
-    return new Locator(locator.scheme(), selected(locator).address(), locator.parameters());
+    // An address stands for itself: who is handed an open descriptor may see no sysfs.
+    String address =
+        FunctionSelector.parse(locator.name()) instanceof FunctionSelector.At at
+            ? at.address()
+            : selected(locator).address();
+    return new Locator(locator.scheme(), address, locator.parameters());
   }
 
   @Override

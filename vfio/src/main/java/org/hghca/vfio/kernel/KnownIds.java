@@ -28,16 +28,17 @@ public final class KnownIds {
     return Arrays.stream(System.getProperty(PROPERTY, "").split(","))
         .map(text -> text.strip().toLowerCase(Locale.ROOT))
         .filter(text -> !text.isEmpty())
-        .peek(KnownIds::check)
+        .map(KnownIds::checked)
         .toList();
   }
 
-  private static void check(String id) {
+  private static String checked(String id) {
     if (!ID.matcher(id).matches()) {
       throw new VfioException(
           Reason.INVALID,
           "-D%s=: '%s' is no id: expected vendor:device, such as 10ee:9038, separated by commas"
               .formatted(PROPERTY, id));
     }
+    return id;
   }
 }

@@ -66,6 +66,15 @@ class KernelProviderTest {
   }
 
   @Test
+  void addressStandsForItselfWhereTheFunctionIsNotSeen() {
+    assertThat(provider().resolve(Locator.parse("pci:0A:00.0?fd=7&iommufd=8")))
+        .isEqualTo(Locator.parse("pci:0000:0a:00.0?fd=7&iommufd=8"));
+    assertThatThrownBy(() -> provider().resolve(Locator.parse("pci:id=10ee:9038")))
+        .isInstanceOf(VfioException.class)
+        .hasMessageContaining("no PCI function with id 10ee:9038");
+  }
+
+  @Test
   void functionWithoutDriverSaysHowToBindIt() {
     machine.readyCard("0000:04:00.0").function(CARD, "10ee:9038", "020700").group(18, CARD);
 
