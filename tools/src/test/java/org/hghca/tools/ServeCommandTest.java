@@ -47,15 +47,26 @@ final class ServeCommandTest {
                         "-o",
                         "mac=02:00:00:00:00:11",
                         "--peer-option",
-                        "ip=10.0.0.7"));
+                        "mac=02:00:00:00:00:12"));
     BufferedReader reader = new BufferedReader(lines);
     assertThat(reader.readLine())
         .startsWith("serving")
         .contains("profile s", "mac 02:00:00:00:00:11")
         .endsWith(" on " + left);
-    assertThat(reader.readLine()).contains("ip 10.0.0.7").endsWith(" on " + right);
+    assertThat(reader.readLine()).contains("mac 02:00:00:00:00:12").endsWith(" on " + right);
     assertThat(version(left)).contains("\"max_msg_fds\":");
     assertThat(version(right)).contains("\"max_msg_fds\":");
+
+    // A driver on each, and the cable between them.
+    CommandLineRun demo =
+        CommandLineRun.of(
+            "demo",
+            "--seconds=0.1",
+            "--ib-dev=vfio-user:" + left + "?mac=02:00:00:00:00:11",
+            "--ib-dev=vfio-user:" + right + "?mac=02:00:00:00:00:12");
+    assertThat(demo.err()).isEmpty();
+    assertThat(demo.out()).contains("All 9 checks held");
+    assertThat(demo.exitCode()).isZero();
 
     CommandLineRun second = CommandLineRun.of("model", "serve", "--socket=" + right);
     assertThat(second.exitCode()).isEqualTo(1);

@@ -219,6 +219,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
 
   /** Hands an answer over to the one who waits for it; returns a message to read into. */
   private synchronized UserMessage answered(UserMessage reply) {
+    reply.closeDescriptors(system); // there is no use for any
     if (!awaited || answered || reply.id() != awaitedId) {
       throw new VfioException(
           Reason.INVALID,

@@ -165,7 +165,9 @@ final class UserChannel implements AutoCloseable {
         }
       }
     } catch (VfioException e) {
-      shutDown(); // half a message may have gone out
+      if (!closed) { // else the number may be another socket's by now
+        shutDown(); // half a message may have gone out
+      }
       throw e;
     } finally {
       sendLock.unlock();

@@ -10,9 +10,10 @@ import org.hghca.vfio.linux.SystemCalls;
 /** Two ends of one connection, for tests. */
 record ChannelPair(UserChannel left, UserChannel right) implements AutoCloseable {
 
-  static ChannelPair connect(Path directory) {
+  /** Connects by a socket at a path where nothing is yet. */
+  static ChannelPair connect(Path socket) {
     SystemCalls linux = Linux.system();
-    String path = directory.resolve("pair").toString();
+    String path = socket.toString();
     int listening = UserSocket.create(linux);
     try (Arena arena = Arena.ofConfined()) {
       assertThat(linux.bind(listening, UserSocket.address(arena, path))).isZero();

@@ -36,7 +36,7 @@ final class UserChannelTest {
   @BeforeEach
   void connect() {
     before = Descriptors.open();
-    pair = ChannelPair.connect(directory);
+    pair = ChannelPair.connect(directory.resolve("pair"));
   }
 
   @AfterEach
@@ -240,6 +240,24 @@ final class UserChannelTest {
             });
     pair.left().close();
     assertThatThrownBy(sending::join).hasCauseInstanceOf(VfioException.class);
+  }
+
+  @Test
+  void aClosedChannelTouchesNoSocketThatHasItsNumberNow() {
+    pair.left().close();
+    pair.right().close();
+    // The lowest free numbers are given first.
+    try (ChannelPair next = ChannelPair.connect(directory.resolve("next"))) {
+      out.command(1, UserCommand.DEVICE_RESET, 0, 0);
+      assertThatThrownBy(() -> pair.left().send(out)).satisfies(UserChannelTest::isClosed);
+      assertThatThrownBy(() -> pair.right().send(out)).satisfies(UserChannelTest::isClosed);
+      assertThat(pair.left().awaitMessage(0)).isTrue();
+      assertThat(pair.left().receive(in)).isFalse();
+      next.left().send(out);
+      assertThat(next.right().receive(in)).isTrue();
+      next.right().send(out);
+      assertThat(next.left().receive(in)).isTrue();
+    }
   }
 
   @Test
