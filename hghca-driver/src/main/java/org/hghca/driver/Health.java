@@ -2,6 +2,7 @@ package org.hghca.driver;
 
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import jdk.jfr.FlightRecorder;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.slf4j.Logger;
@@ -35,13 +36,19 @@ final class Health {
   void fail(String why) {
     if (cause.compareAndSet(null, why)) {
       LOG.error("{} has failed: {}", device, why);
-      DeviceFatalEvent event = new DeviceFatalEvent();
-      if (event.shouldCommit()) {
-        event.device = device;
-        event.cause = why;
-        event.commit();
+      if (FlightRecorder.isInitialized()) {
+        record(why);
       }
       onFailure.run();
+    }
+  }
+
+  private void record(String why) {
+    DeviceFatalEvent event = new DeviceFatalEvent();
+    if (event.shouldCommit()) {
+      event.device = device;
+      event.cause = why;
+      event.commit();
     }
   }
 

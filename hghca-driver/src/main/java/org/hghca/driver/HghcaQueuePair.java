@@ -4,6 +4,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import jdk.jfr.FlightRecorder;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.icm.IcmRange;
@@ -486,10 +487,21 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
 
   /** Gives the card another context. Under the monitor. */
   void program(HcrCommand command, QpState from, QueuePairContext next) {
-    QueuePairTransitionEvent event = new QueuePairTransitionEvent();
-    event.begin();
+    QueuePairTransitionEvent event =
+        FlightRecorder.isInitialized() ? new QueuePairTransitionEvent() : null;
+    if (event != null) {
+      event.begin();
+    }
     device.commands().modifyQp(command, number, QpContexts.forCard(next, device));
-    event.end();
+    if (event != null) {
+      event.end();
+      tell(event, command, from, next);
+    }
+    context = next;
+  }
+
+  private void tell(
+      QueuePairTransitionEvent event, HcrCommand command, QpState from, QueuePairContext next) {
     if (event.shouldCommit()) {
       event.qpn = number;
       event.type = type.name();
@@ -498,7 +510,6 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       event.command = command.name();
       event.commit();
     }
-    context = next;
   }
 
   /**

@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import jdk.jfr.FlightRecorder;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Mpt;
 import org.hghca.abi.MptFlags;
@@ -215,8 +216,11 @@ final class Registrar {
 
   private Registration register(
       DmaMapping mapping, Runnable afterwards, int pd, int accessBits, long start) {
-    MemoryRegistrationEvent event = new MemoryRegistrationEvent();
-    event.begin();
+    MemoryRegistrationEvent event =
+        FlightRecorder.isInitialized() ? new MemoryRegistrationEvent() : null;
+    if (event != null) {
+      event.begin();
+    }
     try (Undo undo = new Undo()) {
       Translation translation = translate(mapping);
       undo.add(() -> freeEntries(translation));
@@ -227,14 +231,21 @@ final class Registrar {
       Registration registration = new Registration(translation, afterwards, index, mpt);
       registration.give(translation, pd, accessBits, start);
       undo.forget();
-      event.end();
-      if (event.shouldCommit()) {
-        event.bytes = mapping.segment().byteSize();
-        event.pages = pages(mapping);
-        event.lkey = registration.key;
-        event.commit();
+      if (event != null) {
+        event.end();
+        tell(event, mapping, registration);
       }
       return registration;
+    }
+  }
+
+  private static void tell(
+      MemoryRegistrationEvent event, DmaMapping mapping, Registration registration) {
+    if (event.shouldCommit()) {
+      event.bytes = mapping.segment().byteSize();
+      event.pages = pages(mapping);
+      event.lkey = registration.key;
+      event.commit();
     }
   }
 

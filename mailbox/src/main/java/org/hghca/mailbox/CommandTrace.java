@@ -1,6 +1,7 @@
 package org.hghca.mailbox;
 
 import java.lang.foreign.MemorySegment;
+import jdk.jfr.FlightRecorder;
 import org.hghca.vfio.Locator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,18 +26,28 @@ final class CommandTrace {
 
   /** One command under way. */
   final class Watch {
-    private final CommandEvent event = new CommandEvent();
+    /** Null where nobody has ever recorded: the first event of a process costs it 100 ms. */
+    private final CommandEvent event = FlightRecorder.isInitialized() ? new CommandEvent() : null;
+
     private final boolean logged = LOG.isDebugEnabled();
     private final long start = logged ? System.nanoTime() : 0;
 
     private Watch() {
-      event.begin();
+      if (event != null) {
+        event.begin();
+      }
     }
 
     /** Whether anybody listens, so that the end is worth describing. */
     boolean ended() {
-      event.end();
-      return logged || event.shouldCommit();
+      if (event != null) {
+        event.end();
+      }
+      return logged || isRecorded();
+    }
+
+    private boolean isRecorded() {
+      return event != null && event.shouldCommit();
     }
 
     /**
@@ -61,7 +72,7 @@ final class CommandTrace {
             status,
             nanos / 1000);
       }
-      if (event.shouldCommit()) {
+      if (isRecorded()) {
         event.device = device;
         event.command = command.opcode().name();
         event.opModifier = command.opModifier();

@@ -144,6 +144,19 @@ final class Player implements AutoCloseable {
     }
   }
 
+  /**
+   * Waits until the buffer holds a message of a letter: what writes it without an acknowledgement
+   * is complete when it was sent.
+   */
+  void awaitHolds(byte expected) {
+    MemorySegment data = data();
+    long last = data.byteSize() - 1;
+    fabric.await(
+        () -> last < 0 || data.get(ValueLayout.JAVA_BYTE, last) == expected,
+        () -> "the last byte has not come");
+    assertHolds(expected);
+  }
+
   void postReceive() {
     postReceive(0);
   }

@@ -87,7 +87,7 @@ final class Players implements AutoCloseable {
     from.qp().postSend(request(opcode, from, to, 0));
     assertThat(from.poll().opcode()).isEqualTo(opcode.completion());
     boolean isRead = opcode == WrOpcode.RDMA_READ;
-    (isRead ? from : to).assertHolds(isRead ? to.letter : from.letter);
+    (isRead ? from : to).awaitHolds(isRead ? to.letter : from.letter);
     (isRead ? to : from).assertHolds(isRead ? to.letter : from.letter);
     assertThat(Wc.drain(to.queue)).isEmpty();
   }

@@ -1,0 +1,25 @@
+package org.hghca.conformance.slow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.hghca.tools.demo.Demo;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Devices whose registers are hundreds of times as far away as those of a card are no worse. */
+@Timeout(120)
+class SlowDeviceTest {
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "&events=poll", "&interrupts=none"})
+  void everythingWorksAndNothingIsTakenForATimeOut(String parameters) {
+    String locator = "slow:%s?cable=slow&access=PT0.0002S" + parameters;
+    StringWriter steps = new StringWriter();
+    new Demo(locator.formatted("left"), locator.formatted("right"), new PrintWriter(steps))
+        .run(0, 4096);
+    assertThat(steps.toString()).containsPattern("All \\d checks held");
+  }
+}
