@@ -105,9 +105,12 @@ public final class RangeAllocator {
    * Never hands out some numbers that are free; those in use stay so.
    *
    * @param first a multiple of the granule
-   * @param end first number beyond, a multiple of the granule
+   * @param end first number beyond, a multiple of the granule; there are none when it is not larger
    */
   public synchronized void exclude(long first, long end) {
+    if (end <= first) {
+      return;
+    }
     Map.Entry<Long, Long> range = free.lowerEntry(end);
     while (range != null && range.getKey() + range.getValue() > first) {
       long from = range.getKey();

@@ -2,6 +2,7 @@ package org.hghca.vfio.dma;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.RangeAllocator;
@@ -85,26 +86,36 @@ public final class IovaAllocator {
   }
 
   /**
-   * Takes a range that starts where another address stands in a larger page.
+   * Takes a range that starts where another address stands in a larger page, or where there is no
+   * such any other.
    *
    * @param bytes at least 1; rounded up to whole pages
    * @param largerPage a power of two, at least the page size
    * @param like an address at the start of a page
-   * @return its first address: it and {@code like} leave the same remainder
+   * @return its first address, which leaves the same remainder as {@code like} where that is
+   *     possible
    * @throws VfioException {@code NO_MEMORY} when no free range is large enough
    * @throws IllegalArgumentException when bytes is not positive
    */
   public long allocate(long bytes, long largerPage, long like) {
+    return find(bytes, largerPage, like)
+        .or(() -> find(bytes, PAGE, 0))
+        .orElseThrow(
+            () ->
+                new VfioException(
+                    VfioException.Reason.NO_MEMORY,
+                    "no free range of %d bytes in the I/O address space; %d ranges are in use"
+                        .formatted(bytes, inUse())));
+  }
+
+  private Optional<Long> find(long bytes, long largerPage, long like) {
     for (RangeAllocator range : ranges) {
       OptionalLong start = range.allocate(bytes, largerPage, like);
       if (start.isPresent()) {
-        return start.getAsLong();
+        return Optional.of(start.getAsLong());
       }
     }
-    throw new VfioException(
-        VfioException.Reason.NO_MEMORY,
-        "no free range of %d bytes in the I/O address space; %d ranges are in use"
-            .formatted(bytes, inUse()));
+    return Optional.empty();
   }
 
   /**

@@ -35,7 +35,7 @@ final class Bars implements AutoCloseable {
   /** The mapped parts live as long as it: whoever comes later is told, and does not crash. */
   private final Arena arena = Arena.ofShared();
 
-  private boolean closed;
+  private volatile boolean closed;
 
   Bars(SystemCalls calls, DeviceFile device, Locator locator, KernelRelease release) {
     this.calls = calls;
@@ -138,23 +138,28 @@ final class Bars implements AutoCloseable {
 
     @Override
     public long read(long offset, int width) {
+      if (closed) {
+        return -1L >>> 64 - 8 * width;
+      }
       checkWidth(width);
       return device.read(base + offset, width);
     }
 
     @Override
     public void write(long offset, int width, long value) {
-      checkWidth(width);
-      device.write(base + offset, width, value);
+      if (!closed) {
+        checkWidth(width);
+        device.write(base + offset, width, value);
+      }
     }
 
     private void checkWidth(int width) {
-      if (width == Long.BYTES && !release.hasWideAccess() && !device.isClosed()) {
+      if (width == Long.BYTES && !release.hasWideAccess()) {
         throw new VfioException(
             Reason.UNSUPPORTED,
             ("%s: BAR%d cannot be mapped here, and Linux %s makes two accesses of 4 bytes of one of"
-                    + " 8, which doorbells do not bear: take Linux 6.12 or later")
-                .formatted(locator, bar, release));
+                    + " 8, which doorbells do not bear: take %s")
+                .formatted(locator, bar, release, KernelRelease.WITH_WIDE_ACCESS));
       }
     }
   }

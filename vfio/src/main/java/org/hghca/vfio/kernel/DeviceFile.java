@@ -71,10 +71,6 @@ final class DeviceFile implements AutoCloseable {
     long _ = calls.pwrite(descriptor, value.asSlice(0, width), offset);
   }
 
-  synchronized boolean isClosed() {
-    return closed;
-  }
-
   @Override
   public synchronized void close() {
     if (!closed) {

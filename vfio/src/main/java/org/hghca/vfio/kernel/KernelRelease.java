@@ -6,10 +6,15 @@ import java.util.regex.Pattern;
 /**
  * The release of a kernel, such as {@code 6.12.9-amd64}.
  *
- * @param major 0 with {@code minor} when the text is not understood
+ * @param major 0, as the others, when the text is not understood
+ * @param patch of the stable releases; 0 where the text has none
  */
-record KernelRelease(String text, int major, int minor) {
-  private static final Pattern NUMBERS = Pattern.compile("(\\d{1,4})\\.(\\d{1,4}).*");
+record KernelRelease(String text, int major, int minor, int patch) {
+  private static final Pattern NUMBERS =
+      Pattern.compile("(\\d{1,4})\\.(\\d{1,4})(?:\\.(\\d{1,4}))?(?:\\D.*)?");
+
+  /** What users are told to take for {@link #hasWideAccess}. */
+  static final String WITH_WIDE_ACCESS = "Linux 6.14, or 6.12.16 and later of 6.12";
 
   /** The release of the kernel that runs a machine. */
   static KernelRelease of(Machine machine) {
@@ -18,16 +23,20 @@ record KernelRelease(String text, int major, int minor) {
     Matcher numbers = NUMBERS.matcher(text);
     return numbers.matches()
         ? new KernelRelease(
-            text, Integer.parseInt(numbers.group(1)), Integer.parseInt(numbers.group(2)))
-        : new KernelRelease(text, 0, 0);
+            text,
+            Integer.parseInt(numbers.group(1)),
+            Integer.parseInt(numbers.group(2)),
+            numbers.group(3) == null ? 0 : Integer.parseInt(numbers.group(3)))
+        : new KernelRelease(text, 0, 0, 0);
   }
 
   /**
-   * Whether a read or write call of 8 bytes on a region is one access of 8 bytes: vfio-pci does so
-   * on x86-64 since Linux 6.14, and since later releases of 6.12. Before, it makes two of 4.
+   * Whether a read or write call of 8 bytes on a region is certainly one access of 8 bytes.
+   * vfio-pci knows such accesses since Linux 6.11, but on x86-64 they are compiled in only since
+   * 6.14, and since 6.12.16 of the stable releases. Before, it makes two of 4.
    */
   boolean hasWideAccess() {
-    return major > 6 || major == 6 && minor >= 12;
+    return major > 6 || major == 6 && (minor >= 14 || minor == 12 && patch >= 16);
   }
 
   @Override

@@ -22,8 +22,12 @@ import org.hghca.vfio.linux.SystemCalls;
 
 /** The I/O page table of a container of the kernel's type 1. Thread-safe. */
 final class Type1Backend implements DmaBackend {
-  /** What kernels before 5.4 do not tell: the width of the addresses that every IOMMU has. */
-  private static final IovaRange UNTOLD = new IovaRange(0, (1L << 39) - 1);
+  /**
+   * What kernels before 5.4 do not tell: the addresses that every IOMMU of a PC has, without those
+   * where a write is an interrupt.
+   */
+  private static final List<IovaRange> UNTOLD =
+      List.of(new IovaRange(0, 0xfedf_ffffL), new IovaRange(0xfef0_0000L, (1L << 39) - 1));
 
   private final SystemCalls calls;
   private final int container;
@@ -57,7 +61,7 @@ final class Type1Backend implements DmaBackend {
       MemorySegment info = info(arena);
       return Capabilities.find(info, capabilities(info), VfioAbi.IovaRanges.ID)
           .map(Type1Backend::ranges)
-          .orElse(List.of(UNTOLD));
+          .orElse(UNTOLD);
     }
   }
 

@@ -120,6 +120,25 @@ class IovaAllocatorTest {
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY));
   }
 
+  @Test
+  void rangesThatTouchTakeNothingAway() {
+    IovaAllocator addresses = space(0x10_0000, 0x30_0000);
+
+    addresses.restrict(
+        List.of(new IovaRange(0, 0x1f_ffff), new IovaRange(0x20_0000, (1L << 39) - 1)));
+
+    assertThat(addresses.allocate(0x20_0000)).isEqualTo(0x10_0000);
+  }
+
+  @Test
+  void remainderIsGivenUpWhereItDoesNotFit() {
+    IovaAllocator addresses = space(0x10_0000, 0x40_0000);
+
+    assertThat(addresses.allocate(0x20_0000, 0x20_0000, 0x30_0000)).isEqualTo(0x10_0000);
+    addresses.free(0x10_0000);
+    assertThat(addresses.allocate(0x20_1000, 0x20_0000, 0)).isEqualTo(0x10_0000);
+  }
+
   @ParameterizedTest
   @ValueSource(longs = {0, -1, Long.MIN_VALUE})
   void lengthMustBePositive(long bytes) {
@@ -253,7 +272,8 @@ class IovaAllocatorTest {
         int count = 1 + random.nextInt(30);
         int modulus = 1 << random.nextInt(6);
         int like = random.nextInt(1000);
-        int place = oracle.place(count, modulus, like);
+        int alike = oracle.place(count, modulus, like);
+        int place = alike < 0 ? oracle.place(count, 1, 0) : alike;
         long bytes = (count - 1) * 0x1000L + 1 + random.nextInt(0x1000);
         if (place < 0) {
           assertThatThrownBy(() -> addresses.allocate(bytes, modulus * 0x1000L, like * 0x1000L))

@@ -81,6 +81,10 @@ final class FakeVfio {
   boolean secondType = true;
   long pageSizes = 0x201000;
   long[][] ranges = {{0, 0xfedf_ffffL}, {0xfef0_0000L, (1L << 39) - 1}};
+
+  /** Whether the kernel has capabilities that tell of ranges and mappings: not before 5.4. */
+  boolean tellsRanges = true;
+
   int mappingsLeft = 65535;
   long alignment = 4096;
 
@@ -327,6 +331,11 @@ final class FakeVfio {
       return ENOTTY;
     }
     int argsz = info.get(JAVA_INT, 0);
+    if (!tellsRanges) {
+      info.set(JAVA_INT, 4, 1);
+      info.set(JAVA_LONG, 8, pageSizes);
+      return 0;
+    }
     int needed = 24 + 12 + 4 + 16 + 16 * ranges.length;
     info.set(JAVA_INT, 4, 3);
     info.set(JAVA_LONG, 8, pageSizes);
