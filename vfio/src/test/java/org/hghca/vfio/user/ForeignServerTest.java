@@ -42,7 +42,7 @@ final class ForeignServerTest {
       identify(function);
       registers(function.region(0));
       Interrupts interrupts = function.interrupts();
-      say("%d interrupt vectors", interrupts.vectors());
+      System.out.printf("%d interrupt vectors%n", interrupts.vectors());
       assertThat(interrupts.vectors()).isEqualTo(4);
       function.configuration().busMaster(true);
       for (int vector = 0; vector < 4; vector++) {
@@ -55,7 +55,8 @@ final class ForeignServerTest {
       }
       ring(doorbell, iova, iova, 16, 0);
       assertThat(interrupts.await(TimeUnit.SECONDS.toNanos(10))).isEqualTo(1);
-      say("copy after the unmap: status %d (2: refused)", doorbell.readLong(STATUS));
+      System.out.printf(
+          "copy after the unmap: status %d (2: refused)%n", doorbell.readLong(STATUS));
       assertThat(doorbell.readLong(STATUS)).isEqualTo(REFUSED);
       time("read of BAR2, a message and its reply", 2000, () -> doorbell.readLong(STATUS));
       time("write of BAR2, no reply asked for", 2000, () -> doorbell.writeLong(SOURCE, 0));
@@ -64,19 +65,19 @@ final class ForeignServerTest {
         MemorySegment memory = function.memory().allocate(arena, large);
         long start = System.nanoTime();
         DmaMapping mapping = function.map(memory, DmaAccess.READ_WRITE);
-        say("1 GiB mapped in %.1f us", (System.nanoTime() - start) / 1e3);
+        System.out.printf("1 GiB mapped in %.1f us%n", (System.nanoTime() - start) / 1e3);
         mapping.close();
       }
       assertThat(function.canReset()).isTrue();
       function.reset();
-      say("reset");
+      System.out.printf("reset%n");
     }
   }
 
   private static void identify(PciFunction function) {
     ConfigurationSpace configuration = function.configuration();
-    say(
-        "%s is %04x:%04x, class %06x",
+    System.out.printf(
+        "%s is %04x:%04x, class %06x%n",
         function.locator(),
         configuration.vendorId(),
         configuration.deviceId(),
@@ -87,8 +88,8 @@ final class ForeignServerTest {
   }
 
   private static void registers(MmioRegion bar0) {
-    say("BAR0: 0x%x bytes, mapped: %s", bar0.size(), bar0.isMapped());
-    say("BAR0[0] = 0x%08x, BAR0[4] = 0x%08x", bar0.readInt(0), bar0.readInt(4));
+    System.out.printf("BAR0: 0x%x bytes, mapped: %s%n", bar0.size(), bar0.isMapped());
+    System.out.printf("BAR0[0] = 0x%08x, BAR0[4] = 0x%08x%n", bar0.readInt(0), bar0.readInt(4));
     assertThat(bar0.isMapped()).isTrue();
     assertThat(bar0.readInt(0)).isEqualTo(0x5a00_1ded);
     bar0.writeInt(1024, 0xcafe_0001);
@@ -106,14 +107,15 @@ final class ForeignServerTest {
       long start = System.nanoTime();
       ring(doorbell, from.iova(100), to.iova(100), BYTES, vector);
       long fired = function.interrupts().await(TimeUnit.SECONDS.toNanos(10));
-      say(
-          "doorbell: vector set 0x%x after %.1f us, status %d",
+      System.out.printf(
+          "doorbell: vector set 0x%x after %.1f us, status %d%n",
           fired, (System.nanoTime() - start) / 1e3, doorbell.readLong(STATUS));
       assertThat(fired).isEqualTo(1L << vector);
       assertThat(doorbell.readLong(STATUS)).isEqualTo(COPIED);
       assertThat(to.segment().asSlice(100, BYTES).mismatch(from.segment().asSlice(100, BYTES)))
           .isEqualTo(-1);
-      say("%d bytes copied from IOVA 0x%x to 0x%x: equal", BYTES, from.iova(100), to.iova(100));
+      System.out.printf(
+          "%d bytes copied from IOVA 0x%x to 0x%x: equal%n", BYTES, from.iova(100), to.iova(100));
     }
   }
 
@@ -132,10 +134,6 @@ final class ForeignServerTest {
     for (int i = 0; i < times; i++) {
       action.run();
     }
-    say("%s: %.3f us", what, (System.nanoTime() - start) / 1e3 / times);
-  }
-
-  private static void say(String format, Object... values) {
-    System.out.println(format.formatted(values));
+    System.out.printf("%s: %.3f us%n", what, (System.nanoTime() - start) / 1e3 / times);
   }
 }

@@ -242,7 +242,7 @@ final class UserFunctionTest {
             threads.submit(
                 () -> {
                   for (int n = 0; n < 200; n++) {
-                    assertThat(registers.readLong(own * 8)).isEqualTo(own + 1);
+                    assertThat(registers.readLong(own * 8L)).isEqualTo(own + 1);
                   }
                 }));
       }

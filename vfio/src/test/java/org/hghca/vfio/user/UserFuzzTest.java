@@ -108,7 +108,7 @@ final class UserFuzzTest {
     }
   }
 
-  /** Has a server begin to spoil what it sends, after some messages that it does not. */
+  // Has a server begin to spoil what it sends, after some messages that it does not.
   private void spoil(FakeServer server, Random random, int file) {
     FakeServer.Answer usual = server.answers.get(UserCommand.DEVICE_GET_REGION_INFO);
     server.answers.put(

@@ -255,7 +255,7 @@ final class UserLossTest {
   }
 
   /** Spoils a reply. */
-  private interface Nonsense {
+  interface Nonsense {
     void spoil(UserMessage reply);
 
     default String said() {
