@@ -242,6 +242,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   }
 
   /** Waits for a change of what is guarded by this object. */
+  @SuppressWarnings("WaitNotInLoop") // its callers loop
   private void await(long deadline) {
     try {
       if (deadline == Long.MAX_VALUE) {

@@ -213,17 +213,17 @@ final class ClientMemoryTest {
     List<Integer> order = IntStream.range(0, pages).boxed().collect(Collectors.toList());
     Collections.shuffle(order, new Random(5));
     for (int i : order) {
-      assertThat(client.map(0x1000_0000L + 2 * i * PAGE, PAGE, file, i * PAGE)).isZero();
+      assertThat(client.map(0x1000_0000L + 2L * i * PAGE, PAGE, file, i * PAGE)).isZero();
     }
     assertThat(mappings()).isEqualTo(1);
     for (int i = 0; i < pages; i += 7) {
-      assertThat(device.write(0x1000_0000L + 2 * i * PAGE, i)).isTrue();
+      assertThat(device.write(0x1000_0000L + 2L * i * PAGE, i)).isTrue();
       assertThat(client.get(file, i * PAGE)).isEqualTo(i);
-      assertThat(device.read(0x1000_0000L + (2 * i + 1) * PAGE)).isNull();
+      assertThat(device.read(0x1000_0000L + (2L * i + 1) * PAGE)).isNull();
     }
     Collections.shuffle(order, new Random(6));
     for (int i : order) {
-      assertThat(client.unmap(0x1000_0000L + 2 * i * PAGE, PAGE, 0)).isZero();
+      assertThat(client.unmap(0x1000_0000L + 2L * i * PAGE, PAGE, 0)).isZero();
     }
     assertThat(served.server.mappings()).isZero();
     assertThat(mappings()).isZero();

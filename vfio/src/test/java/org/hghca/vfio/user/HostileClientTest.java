@@ -275,7 +275,7 @@ final class HostileClientTest {
     client.beginMap(REMOTE, 4096, 0, DmaMap.FLAG_READ);
     client.out.memory().set(ValueLayout.JAVA_INT, UserMessage.FLAGS, UserMessage.NO_REPLY);
     client.channel.send(client.out);
-    client.beginWrite(2, 0, 8, REMOTE + 8 * random.nextInt(512));
+    client.beginWrite(2, 0, 8, REMOTE + 8L * random.nextInt(512));
     int id = client.out.id();
     client.channel.send(client.out);
     do {

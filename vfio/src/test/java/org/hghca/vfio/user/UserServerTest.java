@@ -244,7 +244,7 @@ final class UserServerTest {
     client.out.putLong(WriteMulti.COUNT, 3);
     for (int i = 0; i < 3; i++) {
       int at = WriteMulti.WRITES + i * WriteMulti.WRITE_BYTES;
-      client.out.putLong(at + RegionAccess.OFFSET, 8 * i);
+      client.out.putLong(at + RegionAccess.OFFSET, 8L * i);
       client.out.putInt(at + RegionAccess.COUNT, 4);
       client.out.putLong(at + RegionAccess.DATA, 0x10 + i);
     }
