@@ -235,7 +235,7 @@ class KernelFunctionTest {
       for (int i = 0; i < 6; i++) {
         // The kernel that is made up refuses what lies in 0xfee00000 to 0xfeefffff.
         function.map(
-            FakeVfio.memory(0x7f00_0000_0000L + 2 * i * bytes, bytes), DmaAccess.READ_WRITE);
+            FakeVfio.memory(0x7f00_0000_0000L + 2L * i * bytes, bytes), DmaAccess.READ_WRITE);
       }
       assertThat(vfio.mapped()).hasSize(6);
     }
