@@ -31,15 +31,12 @@ final class DeviceEvents implements AutoCloseable {
   DeviceEvents(HghcaDevice device) {
     this.device = device;
     try {
-      Interrupts interrupts = null;
+      Interrupts interrupts = device.function().interrupts();
       UarPage uar = null;
       if (usesEventQueues(device)) {
-        Interrupts given = device.function().interrupts();
-        int vectors = given.vectors();
-        interrupts = vectors > 0 ? given : null;
         uar = device.uars().allocate();
         undo.add(uar::close);
-        makeQueues(vectors);
+        makeQueues(interrupts.vectors());
       }
       this.thread = new EventThread(device, List.copyOf(queues), uar, interrupts);
       thread.start();

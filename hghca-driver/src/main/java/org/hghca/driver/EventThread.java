@@ -35,6 +35,9 @@ final class EventThread {
   /** Null where event queues are looked at instead. */
   private final Interrupts interrupts;
 
+  /** Those of the function, which tell also of its loss. */
+  private final Interrupts given;
+
   private final EventDispatcher dispatcher;
   private final DeviceThread thread;
 
@@ -55,13 +58,14 @@ final class EventThread {
    *
    * @param queues the event queues; empty to look at completion queues
    * @param uar through which event queues are armed; not used when there are none
-   * @param interrupts those that the function gives for them; null when it gives none
+   * @param given the interrupts of the function, of which the event queues may have none
    */
-  EventThread(HghcaDevice device, List<EventQueue> queues, UarPage uar, Interrupts interrupts) {
+  EventThread(HghcaDevice device, List<EventQueue> queues, UarPage uar, Interrupts given) {
     this.device = device;
     this.queues = queues;
     this.uar = uar;
-    this.interrupts = interrupts;
+    this.given = given;
+    this.interrupts = queues.isEmpty() || given.vectors() == 0 ? null : given;
     this.dispatcher = new EventDispatcher(device, this);
     this.thread = new DeviceThread("events", device, this::run);
   }
@@ -130,6 +134,7 @@ final class EventThread {
         // By the clock: interrupts and events of others may come all the time.
         long now = System.nanoTime();
         if (now - swept >= SWEEP_NANOS) {
+          listen();
           device.checkPresence();
           sweep();
           swept = now;
@@ -179,6 +184,13 @@ final class EventThread {
       vain = wanted ? 0 : vain + 1;
       wanted = false;
       LockSupport.parkNanos(this, vain < PATIENCE ? STEP_NANOS : IDLE_STEP_NANOS);
+    }
+  }
+
+  /** Hears that the function has failed or is wanted back, where nobody waits for interrupts. */
+  private void listen() {
+    if (interrupts == null) {
+      long _ = given.await(0);
     }
   }
 

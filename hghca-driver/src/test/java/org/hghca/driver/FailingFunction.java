@@ -47,6 +47,7 @@ final class FailingFunction extends ForwardingFunction {
   private int accesses;
   private int lostAfter = Integer.MAX_VALUE;
   private volatile boolean lost;
+  private volatile boolean wanted;
   private Runnable onCommand = () -> {};
   private int opcode;
   private boolean closed;
@@ -84,6 +85,12 @@ final class FailingFunction extends ForwardingFunction {
   /** Takes the card out of its slot. */
   void lose() {
     lost = true;
+    interrupts.wake();
+  }
+
+  /** Says that the card is wanted back, by an interrupt alone: all else is as always. */
+  void want() {
+    wanted = true;
     interrupts.wake();
   }
 
@@ -308,6 +315,9 @@ final class FailingFunction extends ForwardingFunction {
         checkThere();
         long fired = interrupts.await(timeoutNanos);
         checkThere();
+        if (wanted) {
+          throw new VfioException(VfioException.Reason.CLOSED, PULLED);
+        }
         return fired;
       }
 

@@ -134,6 +134,16 @@ class LostCardTest {
     program.close();
   }
 
+  /** As the kernel does it before it takes a function back: nothing of the card says so. */
+  @ParameterizedTest
+  @ValueSource(strings = {"?mode=inline", "?interrupts=none", "?events=poll", "?profile=r1"})
+  void aCardThatIsWantedBackIsOver(String parameters) throws Exception {
+    Program program = new Program(parameters);
+    program.function.want();
+    program.assertToldThatItIsOver(FailingFunction.PULLED);
+    program.close();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "?interrupts=none", "?events=poll", "?profile=r1"})
   void aCardThatGoesUnderTrafficIsToldToWhoOnlyPolls(String parameters) throws Exception {
