@@ -95,6 +95,11 @@ public final class ModelProvider implements PciFunctionProvider {
   }
 
   @Override
+  public Optional<LinkAddress> address(Locator locator) {
+    return Optional.of(LinkAddress.of(locator));
+  }
+
+  @Override
   public PciFunction open(Locator locator) {
     SoftwareHca hca = plugIn(locator);
     try {

@@ -44,7 +44,7 @@ final class DeviceContext extends Resource implements HghcaContext {
    * @param onClose lets go of the device
    */
   DeviceContext(RdmaDevice name, HghcaDevice hghca, Runnable onClose) {
-    this.name = name;
+    this.name = new RdmaDevice(name.name(), name.locator(), Gid.eui64(hghca.address().mac()));
     this.hghca = hghca;
     this.onClose = onClose;
     this.asyncEvents = new HghcaAsyncEvents(name.name());

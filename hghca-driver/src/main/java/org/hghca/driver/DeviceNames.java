@@ -68,6 +68,7 @@ final class DeviceNames {
   }
 
   private static RdmaDevice device(String name, Locator locator) {
-    return new RdmaDevice(name, locator.toString(), Gid.eui64(LinkAddress.of(locator).mac()));
+    long nodeGuid = PciFunctions.address(locator).map(LinkAddress::mac).map(Gid::eui64).orElse(0L);
+    return new RdmaDevice(name, locator.toString(), nodeGuid);
   }
 }

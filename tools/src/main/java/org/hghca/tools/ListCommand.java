@@ -44,7 +44,11 @@ final class ListCommand implements Runnable {
     out.print("    %-16s\t   node GUID\n".formatted("device"));
     out.print("    %-16s\t----------------\n".formatted("------"));
     for (RdmaDevice device : devices) {
-      out.print("    %-16s\t%016x\n".formatted(device.name(), device.nodeGuid()));
+      out.print("    %-16s\t%s\n".formatted(device.name(), nodeGuid(device)));
     }
+  }
+
+  private static String nodeGuid(RdmaDevice device) {
+    return device.nodeGuid() == 0 ? "(info tells)" : "%016x".formatted(device.nodeGuid());
   }
 }

@@ -25,6 +25,15 @@ class ListCommandTest {
   }
 
   @Test
+  void aGuidThatOnlyTheCardKnowsIsNotMadeUp() {
+    CommandLineRun run =
+        ConfiguredDevices.call("vfio-user:/nowhere.sock", () -> CommandLineRun.of("list"));
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out()).contains("\n    hghca0          \t(info tells)\n");
+  }
+
+  @Test
   void withoutCardTheSoftwareHcaIsListedAndSaidSo() {
     assumeTrue(RdmaDevices.list().isEmpty(), "there is a card in this machine");
 

@@ -5,6 +5,6 @@ package org.hghca.verbs;
  *
  * @param name such as {@code hghca0}
  * @param locator where it is, such as {@code pci:0000:03:00.0}
- * @param nodeGuid its EUI-64
+ * @param nodeGuid its EUI-64; 0 where only an open device tells it
  */
 public record RdmaDevice(String name, String locator, long nodeGuid) {}

@@ -1,6 +1,7 @@
 package org.hghca.vfio;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A backend that opens functions of one locator scheme. Providers are found with {@link
@@ -22,6 +23,14 @@ public interface PciFunctionProvider {
    */
   default Locator resolve(Locator locator) {
     return locator;
+  }
+
+  /**
+   * The address of a function's port, where it can be told without opening it: empty when {@link
+   * LinkAddress#of(PciFunction)} may answer something else.
+   */
+  default Optional<LinkAddress> address(Locator locator) {
+    return locator.parameter("mac").map(mac -> LinkAddress.of(locator));
   }
 
   /**

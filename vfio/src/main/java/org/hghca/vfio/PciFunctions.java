@@ -31,6 +31,11 @@ public final class PciFunctions {
     return provider(locator).map(provider -> provider.resolve(locator)).orElse(locator);
   }
 
+  /** The address of a function's port, where it can be told without opening it. */
+  public static Optional<LinkAddress> address(Locator locator) {
+    return provider(locator).flatMap(provider -> provider.address(locator));
+  }
+
   /**
    * Takes ownership of a function.
    *

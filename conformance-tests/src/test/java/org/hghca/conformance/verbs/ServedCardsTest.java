@@ -12,6 +12,7 @@ import java.util.SplittableRandom;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.Gid;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
@@ -36,6 +37,18 @@ final class ServedCardsTest {
   private static RcSetup setup() {
     int seventeenSeconds = 22; // 4.096 us times 2^22
     return new RcSetup().retries(12, 7, seventeenSeconds, 7);
+  }
+
+  @Test
+  void addressesAreThoseOfTheServedCards() {
+    try (ServedCards cards = new ServedCards(directory);
+        Fabric fabric = cards.open("")) {
+      long guid = Gid.eui64(cards.leftHca.address().mac());
+      assertThat(fabric.left().device().nodeGuid()).isEqualTo(guid);
+      assertThat(fabric.left().queryDevice().nodeGuid()).isEqualTo(guid);
+      assertThat(fabric.right().queryDevice().nodeGuid())
+          .isEqualTo(Gid.eui64(cards.rightHca.address().mac()));
+    }
   }
 
   @ParameterizedTest
