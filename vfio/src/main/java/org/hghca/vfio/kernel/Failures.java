@@ -45,7 +45,7 @@ final class Failures {
     if (Errno.ENOENT.is(answer) || Errno.ENXIO.is(answer) || Errno.ENODEV.is(answer)) {
       return Reason.NOT_FOUND;
     }
-    if (Errno.EBUSY.is(answer)) {
+    if (Errno.EBUSY.is(answer) || Errno.EEXIST.is(answer)) {
       return Reason.BUSY;
     }
     if (Errno.ENOMEM.is(answer) || Errno.ENOSPC.is(answer) || Errno.EMFILE.is(answer)) {

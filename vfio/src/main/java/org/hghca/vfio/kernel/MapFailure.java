@@ -13,9 +13,6 @@ import org.hghca.vfio.linux.Errno;
  * @param way whether a process or a user has the limit
  */
 record MapFailure(Machine machine, Way way) {
-  private static final String LIMITS = "/proc/self/limits";
-  private static final String LOCKED = "Max locked memory";
-
   /**
    * The failure.
    *
@@ -29,23 +26,18 @@ record MapFailure(Machine machine, Way way) {
       return Failures.of(
           what,
           answer,
-          "the kernel takes no more mappings; as root, before opening: echo 1000000 >"
-              + " /sys/module/vfio_iommu_type1/parameters/dma_entry_limit");
+          "the kernel takes no more mappings; mend, before opening: "
+              + MemoryLimits.raiseEntries());
     }
     if (Errno.ENOMEM.is(answer)) {
+      return Failures.of(what, answer, noMemory(left));
+    }
+    if (Errno.EEXIST.is(answer)) {
       return Failures.of(
           what,
           answer,
-          ("memory for a device stays in place and counts against RLIMIT_MEMLOCK, which is %s for"
-                  + " %s; raise it: `ulimit -l unlimited`, LimitMEMLOCK=infinity of a systemd unit,"
-                  + " or a line with memlock in /etc/security/limits.conf%s")
-              .formatted(
-                  limit(),
-                  way == Way.IOMMUFD ? "all processes of this user together" : "this process",
-                  left.isPresent()
-                      ? " (dma_entry_limit is not the reason: %d mappings are left)"
-                          .formatted(left.getAsLong())
-                      : ""));
+          "other memory is mapped there, by a process that has or had the same container: whoever"
+              + " passed it on must open it anew");
     }
     boolean refused =
         Errno.EFAULT.is(answer) || Errno.EINVAL.is(answer) || Errno.EOPNOTSUPP.is(answer);
@@ -62,13 +54,23 @@ record MapFailure(Machine machine, Way way) {
     return Failures.of(what, answer);
   }
 
-  /** The soft limit in words, as the kernel writes it. */
-  private String limit() {
-    return KernelFiles.lines(machine.file(LIMITS)).stream()
-        .filter(line -> line.startsWith(LOCKED))
-        .map(line -> line.substring(LOCKED.length()).strip().split("\\s+")[0])
-        .map(soft -> soft.equals("unlimited") ? soft : soft + " bytes")
-        .findFirst()
-        .orElse("unknown");
+  private String noMemory(OptionalLong left) {
+    MemoryLimits limits = MemoryLimits.of(machine);
+    String entries =
+        left.isPresent()
+            ? " (dma_entry_limit is not the reason: %d mappings are left)"
+                .formatted(left.getAsLong())
+            : "";
+    if (limits.exempt() || limits.lockedBytes().isEmpty()) {
+      return ("%s, so that the machine, or the control group of this process, has no"
+              + " memory left; mend: free some, or ask for less%s")
+          .formatted(limits.describeLocked(), entries);
+    }
+    return "memory for a device stays in place and counts against a limit: %s for %s; mend: %s%s"
+        .formatted(
+            limits.describeLocked(),
+            way == Way.IOMMUFD ? "all processes of this user together" : "this process",
+            MemoryLimits.RAISE,
+            entries);
   }
 }

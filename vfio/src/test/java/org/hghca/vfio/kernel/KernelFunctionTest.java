@@ -269,7 +269,22 @@ class KernelFunctionTest {
 
   @Test
   void limitOfLockedMemoryIsNamedWithItsValue() {
-    assertNotMapped(-12, Reason.NO_MEMORY, "RLIMIT_MEMLOCK", "8388608 bytes", "ulimit -l");
+    machine.text("/proc/self/status", "CapEff:\t0000000000000000\n");
+    assertNotMapped(
+        -12, Reason.NO_MEMORY, "RLIMIT_MEMLOCK is 8 MiB for this process", "ulimit -l", "65535");
+  }
+
+  @Test
+  void limitOfLockedMemoryIsNotBlamedWhereItDoesNotCount() {
+    assertNotMapped(-12, Reason.NO_MEMORY, "CAP_IPC_LOCK", "control group");
+    machine.text("/proc/self/status", "CapEff:\t0000000000000000\n");
+    machine.text("/proc/self/limits", "Max locked memory         unlimited   unlimited    bytes\n");
+    assertNotMapped(-12, Reason.NO_MEMORY, "RLIMIT_MEMLOCK is unlimited", "control group");
+  }
+
+  @Test
+  void memoryThatAnEarlierProcessLeftInAContainerIsNamed() {
+    assertNotMapped(-17, Reason.BUSY, "EEXIST", "open it anew");
   }
 
   @Test
