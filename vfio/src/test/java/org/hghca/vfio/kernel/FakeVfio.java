@@ -19,7 +19,7 @@ import org.hghca.vfio.linux.SystemCalls;
 /**
  * The part of a kernel that hands out functions, as the comments of linux/vfio.h and
  * linux/iommufd.h have it, over cards that a test makes. What is not VFIO's (memory, events) goes
- * to the real kernel. Knows what is open and mapped, and can let any one call fail.
+ * to the real kernel. Knows what is open and mapped, and can let any one call fail. Thread-safe.
  */
 final class FakeVfio {
   private static final int FIRST = 1_000_000;
@@ -35,15 +35,18 @@ final class FakeVfio {
   private static final class Container implements File {
     int type;
     int groups;
+    boolean noiommu;
     final TreeMap<Long, Long> maps = new TreeMap<>();
   }
 
   private static final class Group implements File {
     final int number;
+    final boolean noiommu;
     Container container;
 
-    Group(int number) {
+    Group(int number, boolean noiommu) {
       this.number = number;
+      this.noiommu = noiommu;
     }
   }
 
@@ -120,7 +123,7 @@ final class FakeVfio {
   }
 
   /** Descriptors and mappings that are left. */
-  List<String> leaks() {
+  synchronized List<String> leaks() {
     List<String> leaks = new ArrayList<>();
     files.values().forEach(file -> leaks.add(file.getClass().getSimpleName()));
     realFiles.forEach(file -> leaks.add("file " + file));
@@ -129,7 +132,7 @@ final class FakeVfio {
   }
 
   /** The I/O addresses that are mapped, with the bytes at each. */
-  Map<Long, Long> mapped() {
+  synchronized Map<Long, Long> mapped() {
     Map<Long, Long> all = new TreeMap<>();
     for (File file : files.values()) {
       if (file instanceof Container container) {
@@ -171,16 +174,31 @@ final class FakeVfio {
             || name.equals("munmap")
             || name.equals("pread")
             || name.equals("pwrite");
-    if (!takesBack && failing-- == 0) {
-      calls.add(name + " failed");
-      return method.getReturnType() == long.class ? (Object) (long) failure : (Object) failure;
+    Object answer;
+    synchronized (this) {
+      if (!takesBack && failing-- == 0) {
+        calls.add(name + " failed");
+        return method.getReturnType() == long.class ? (Object) (long) failure : (Object) failure;
+      }
+      answer = fake(name, arguments);
+      if (answer == null) {
+        calls.add(name);
+        forget(name, arguments);
+      }
     }
-    Object answer = fake(name, arguments);
     if (answer == null) {
-      calls.add(name);
       answer = real(method, arguments);
     }
     return method.getReturnType() == long.class ? ((Number) answer).longValue() : answer;
+  }
+
+  /** Before the call: what it gives back may be another thread's at once. */
+  private void forget(String name, Object[] arguments) {
+    switch (name) {
+      case "close" -> realFiles.remove(arguments[0]);
+      case "munmap" -> mappings.remove(arguments[0]);
+      default -> {}
+    }
   }
 
   private Object real(Method method, Object[] arguments) throws Throwable {
@@ -191,12 +209,12 @@ final class FakeVfio {
       throw e.getCause();
     }
     long value = ((Number) answer).longValue();
-    switch (method.getName()) {
-      case "eventfd", "epollCreate", "memfdCreate" -> realFiles.add((int) value);
-      case "close" -> realFiles.remove(arguments[0]);
-      case "mmap" -> mappings.put(value, (Long) arguments[0]);
-      case "munmap" -> mappings.remove(arguments[0]);
-      default -> {}
+    synchronized (this) {
+      switch (method.getName()) {
+        case "eventfd", "epollCreate", "memfdCreate" -> realFiles.add((int) value);
+        case "mmap" -> mappings.put(value, (Long) arguments[0]);
+        default -> {}
+      }
     }
     return answer;
   }
@@ -257,7 +275,7 @@ final class FakeVfio {
     int number = Integer.parseInt(path.replaceAll(".*/(noiommu-)?", ""));
     boolean open =
         files.values().stream().anyMatch(file -> file instanceof Group g && g.number == number);
-    return open ? EBUSY : add(new Group(number));
+    return open ? EBUSY : add(new Group(number, path.contains("noiommu-")));
   }
 
   private int close(int descriptor) {
@@ -288,10 +306,11 @@ final class FakeVfio {
       case 0 -> api;
       case 1 -> (long) argument == 1 || (long) argument == 3 && secondType ? 1 : 0;
       case 2 -> {
-        if (container.groups == 0 || container.type != 0) {
+        int type = (int) (long) argument;
+        if (container.groups == 0 || container.type != 0 || container.noiommu != (type == 8)) {
           yield EINVAL;
         }
-        container.type = (int) (long) argument;
+        container.type = type;
         yield 0;
       }
       case 12 -> type1Info(container, (MemorySegment) argument);
@@ -366,6 +385,7 @@ final class FakeVfio {
       case 4 -> {
         group.container = (Container) files.get(argument.get(JAVA_INT, 0));
         group.container.groups++;
+        group.container.noiommu = group.noiommu;
         yield 0;
       }
       case 6 -> {

@@ -9,7 +9,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.Interrupts;
@@ -110,6 +115,25 @@ class KernelFunctionTest {
     open("iommu=group").close();
 
     assertThat(vfio.calls).contains("ioctl 6 Group").doesNotContain("ioctl 18 Device");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "iommu=noiommu"})
+  void functionWithoutAnIommuIsOpenedAndReachesNoForeignMemory(String parameters) {
+    machine.text("/sys/kernel/iommu_groups/17/name", "vfio-noiommu\n");
+    machine.node("/dev/vfio/noiommu-17");
+
+    try (PciFunction function = open(parameters)) {
+      assertThat(function.configuration().deviceId()).isEqualTo(0x9038);
+      function.region(2).writeInt(0, 1);
+      function.reset();
+      assertThat(function.interrupts().vectors()).isEqualTo(32);
+      assertThatThrownBy(() -> function.map(shared(4096), DmaAccess.READ))
+          .isInstanceOfSatisfying(
+              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+          .hasMessageContainingAll("without an IOMMU", "protection domain");
+    }
+    assertThat(vfio.calls).contains("open " + machine.file("/dev/vfio/noiommu-17"));
   }
 
   @Test
@@ -860,6 +884,65 @@ class KernelFunctionTest {
         .hasMessageContainingAll("x86-64", "aarch64");
     assertThatThrownBy(() -> KernelProvider.checkPlatform("Mac OS X", "amd64"))
         .isInstanceOf(VfioException.class);
+  }
+
+  /** Threads that never stop using a function whose end comes meanwhile. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void endMeanwhileIsToldAndCrashesNobody(boolean lost) throws Exception {
+    MemorySegment memory = shared(8192);
+    for (int round = 0; round < 10; round++) {
+      PciFunction function = open("");
+      MmioRegion doorbells = function.region(2);
+      Interrupts interrupts = function.interrupts();
+      CountDownLatch going = new CountDownLatch(3);
+      AtomicBoolean over = new AtomicBoolean();
+      try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+        Future<?> stores =
+            threads.submit(
+                () -> {
+                  while (!over.get() || doorbells.readInt(0) != -1) {
+                    doorbells.writeLong(8, 1);
+                    going.countDown();
+                  }
+                });
+        Future<?> waits = untilClosed(threads, () -> interrupts.await(1_000_000), going);
+        Future<?> maps =
+            untilClosed(
+                threads,
+                () -> {
+                  function.map(memory, DmaAccess.READ_WRITE).close();
+                  function.allocate(4096).close();
+                },
+                going);
+        assertThat(going.await(20, TimeUnit.SECONDS)).isTrue();
+        if (lost) {
+          card.raise(VfioAbi.REQ_IRQ, 0);
+          waits.get(20, TimeUnit.SECONDS);
+        }
+        function.close();
+        over.set(true);
+        for (Future<?> thread : List.of(stores, waits, maps)) {
+          thread.get(20, TimeUnit.SECONDS);
+        }
+      }
+      assertThat(vfio.leaks()).isEmpty();
+    }
+  }
+
+  private static Future<?> untilClosed(
+      ExecutorService threads, Runnable work, CountDownLatch going) {
+    return threads.submit(
+        () -> {
+          try {
+            while (true) {
+              work.run();
+              going.countDown();
+            }
+          } catch (VfioException e) {
+            assertThat(e.reason()).isEqualTo(Reason.CLOSED);
+          }
+        });
   }
 
   /** All that a driver does, until something fails. */
