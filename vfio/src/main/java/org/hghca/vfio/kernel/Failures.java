@@ -45,10 +45,13 @@ final class Failures {
     if (Errno.ENOENT.is(answer) || Errno.ENXIO.is(answer) || Errno.ENODEV.is(answer)) {
       return Reason.NOT_FOUND;
     }
-    if (Errno.EBUSY.is(answer) || Errno.EEXIST.is(answer)) {
+    if (Errno.EBUSY.is(answer) || Errno.EEXIST.is(answer) || Errno.EAGAIN.is(answer)) {
       return Reason.BUSY;
     }
-    if (Errno.ENOMEM.is(answer) || Errno.ENOSPC.is(answer) || Errno.EMFILE.is(answer)) {
+    if (Errno.ENOMEM.is(answer)
+        || Errno.ENOSPC.is(answer)
+        || Errno.EMFILE.is(answer)
+        || Errno.ENFILE.is(answer)) {
       return Reason.NO_MEMORY;
     }
     if (Errno.ENOTTY.is(answer) || Errno.EOPNOTSUPP.is(answer) || Errno.EIO.is(answer)) {

@@ -48,6 +48,10 @@ final class FakeCard {
   int hotResetFlags;
   int[] hotResetProofs;
   int resets;
+
+  /** What a reset answers, when it is not 0. */
+  int resetAnswer;
+
   int unmasked;
   boolean present = true;
   final byte[] configuration = new byte[4096];
@@ -236,7 +240,7 @@ final class FakeCard {
       return EINVAL;
     }
     resets++;
-    return 0;
+    return resetAnswer;
   }
 
   private int hotResetInfo(MemorySegment info) {

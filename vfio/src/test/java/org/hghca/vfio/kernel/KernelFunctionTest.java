@@ -631,6 +631,18 @@ class KernelFunctionTest {
   }
 
   @Test
+  void resetThatSomethingElseKeepsAwaySaysSo() {
+    card.resetAnswer = -11;
+
+    try (PciFunction function = open("")) {
+      assertThatThrownBy(function::reset)
+          .isInstanceOfSatisfying(
+              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.BUSY))
+          .hasMessageContainingAll(CARD, "was not reset", "EAGAIN", "try again");
+    }
+  }
+
+  @Test
   void functionAloneOnItsBusIsResetWithIt() {
     card.flags = 2;
     card.together = List.of(new int[] {17, 3, 0});
