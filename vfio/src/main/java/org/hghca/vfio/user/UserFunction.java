@@ -37,7 +37,7 @@ final class UserFunction implements PciFunction {
 
   private static final int BARS = 6;
 
-  private record Info(int flags, int regions, int interrupts) {}
+  private record Description(int flags, int regions, int interrupts) {}
 
   private final SystemCalls system;
   private final Locator locator;
@@ -49,7 +49,7 @@ final class UserFunction implements PciFunction {
   private final Arena registers = Arena.ofShared();
   private final List<MmioRegion> regions = new ArrayList<>();
   private ServerLimits limits;
-  private Info info;
+  private Description info;
   private UserInterrupts interrupts;
   private boolean closed;
 
@@ -105,7 +105,7 @@ final class UserFunction implements PciFunction {
     }
   }
 
-  private Info deviceInfo() {
+  private Description deviceInfo() {
     return connection.call(
         UserCommand.DEVICE_GET_INFO,
         DeviceInfo.BYTES,
@@ -117,7 +117,7 @@ final class UserFunction implements PciFunction {
         },
         reply -> {
           UserConnection.checkReply(reply, DeviceInfo.BYTES);
-          return new Info(
+          return new Description(
               reply.getInt(DeviceInfo.FLAGS),
               reply.getInt(DeviceInfo.REGIONS),
               reply.getInt(DeviceInfo.INTERRUPTS));

@@ -33,7 +33,7 @@ final class UserInterrupts implements Interrupts, AutoCloseable {
     }
   }
 
-  private record Info(int flags, int count) {}
+  private record Lines(int flags, int count) {}
 
   private final UserConnection connection;
   private final UserConfiguration configuration;
@@ -51,7 +51,7 @@ final class UserInterrupts implements Interrupts, AutoCloseable {
       UserConfiguration configuration,
       ServerLimits limits,
       Kind kind,
-      Info info) {
+      Lines info) {
     this.connection = connection;
     this.configuration = configuration;
     this.kind = kind;
@@ -76,10 +76,10 @@ final class UserInterrupts implements Interrupts, AutoCloseable {
       ServerLimits limits,
       int kinds) {
     Kind kind = Kind.NONE;
-    Info info = new Info(0, 0);
+    Lines info = new Lines(0, 0);
     for (Kind candidate : List.of(Kind.MSI_X, Kind.MSI, Kind.PIN)) {
       if (kind == Kind.NONE && candidate.index < kinds) {
-        Info found = info(connection, candidate.index);
+        Lines found = info(connection, candidate.index);
         if (found.count > 0 && (found.flags & IrqInfo.FLAG_EVENTFD) != 0) {
           kind = candidate;
           info = found;
@@ -98,7 +98,7 @@ final class UserInterrupts implements Interrupts, AutoCloseable {
     }
   }
 
-  private static Info info(UserConnection connection, int index) {
+  private static Lines info(UserConnection connection, int index) {
     return connection.call(
         UserCommand.DEVICE_GET_IRQ_INFO,
         IrqInfo.BYTES,
@@ -116,7 +116,7 @@ final class UserInterrupts implements Interrupts, AutoCloseable {
                 "interrupt index %d was asked for, and it describes %d with %d vectors"
                     .formatted(index, reply.getInt(IrqInfo.INDEX), count));
           }
-          return new Info(reply.getInt(IrqInfo.FLAGS), count);
+          return new Lines(reply.getInt(IrqInfo.FLAGS), count);
         });
   }
 
