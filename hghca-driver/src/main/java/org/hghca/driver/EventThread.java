@@ -82,8 +82,8 @@ final class EventThread {
   }
 
   private void wake() {
+    thread.unpark();
     if (interrupts == null) {
-      thread.unpark();
       return;
     }
     try {
@@ -140,6 +140,7 @@ final class EventThread {
           swept = now;
         }
       }
+      linger();
     } catch (Throwable e) { // whatever it is, somebody waits for this thread
       device.threadFailed("its event thread", e);
     }
@@ -191,6 +192,17 @@ final class EventThread {
   private void listen() {
     if (interrupts == null) {
       long _ = given.await(0);
+    }
+  }
+
+  /**
+   * Of a dead device: the function is let go when it is wanted back, although its owner still has
+   * it. Whoever takes it away, such as the kernel a card that was unplugged, waits for that.
+   */
+  private void linger() {
+    while (!stopping) {
+      long _ = given.await(0);
+      LockSupport.parkNanos(this, SWEEP_NANOS);
     }
   }
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.vfio.ConfigurationSpace;
@@ -48,6 +49,11 @@ final class FailingFunction extends ForwardingFunction {
   private int lostAfter = Integer.MAX_VALUE;
   private volatile boolean lost;
   private volatile boolean wanted;
+  private volatile boolean mute;
+
+  /** Down when somebody was told that the card is wanted back. */
+  final CountDownLatch heard = new CountDownLatch(1);
+
   private Runnable onCommand = () -> {};
   private int opcode;
   private boolean closed;
@@ -86,6 +92,13 @@ final class FailingFunction extends ForwardingFunction {
   void lose() {
     lost = true;
     interrupts.wake();
+  }
+
+  /**
+   * Has registers read all ones, as those of a card that is unplugged before the kernel sees it.
+   */
+  void mute() {
+    mute = true;
   }
 
   /** Says that the card is wanted back, by an interrupt alone: all else is as always. */
@@ -212,7 +225,7 @@ final class FailingFunction extends ForwardingFunction {
           @Override
           public long read(long offset, int width) {
             count();
-            return lost ? -1L >>> 64 - 8 * width : readThere(region, offset, width);
+            return lost || mute ? -1L >>> 64 - 8 * width : readThere(region, offset, width);
           }
 
           @Override
@@ -316,6 +329,7 @@ final class FailingFunction extends ForwardingFunction {
         long fired = interrupts.await(timeoutNanos);
         checkThere();
         if (wanted) {
+          heard.countDown();
           throw new VfioException(VfioException.Reason.CLOSED, PULLED);
         }
         return fired;

@@ -144,6 +144,19 @@ class LostCardTest {
     program.close();
   }
 
+  /** Whoever takes a card out waits until it is let go, also when its end was seen before. */
+  @ParameterizedTest
+  @ValueSource(strings = {"?mode=inline", "?interrupts=none", "?profile=r1"})
+  void aDeadCardThatIsWantedBackHearsIt(String parameters) throws Exception {
+    Program program = new Program(parameters);
+    program.function.mute();
+    assertThat(program.told.get(20, TimeUnit.SECONDS).type())
+        .isEqualTo(AsyncEventType.DEVICE_FATAL);
+    program.function.want();
+    assertThat(program.function.heard.await(20, TimeUnit.SECONDS)).isTrue();
+    program.close();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "?interrupts=none", "?events=poll", "?profile=r1"})
   void aCardThatGoesUnderTrafficIsToldToWhoOnlyPolls(String parameters) throws Exception {
