@@ -20,6 +20,14 @@ final class ClientFiles {
   private static final int S_IFMT = 0xf000;
   private static final int S_IFREG = 0x8000;
 
+  /**
+   * The most mappings, and how much they may span. A process has some 65,000 of all kinds
+   * (vm.max_map_count), and 128 TiB of addresses; a JVM that gets no more of them ends.
+   */
+  static final int MOST_MAPPINGS = 16_384;
+
+  static final long MOST_BYTES = 1L << 44;
+
   private record Identity(long device, long inode) {}
 
   private record Status(Identity identity, long size, boolean regular) {}
@@ -49,6 +57,7 @@ final class ClientFiles {
         current.remove(identity, this);
         system.munmap(memory.address(), memory.byteSize());
         mappings--;
+        bytes -= memory.byteSize();
       }
     }
   }
@@ -56,6 +65,7 @@ final class ClientFiles {
   private final SystemCalls system;
   private final Map<Identity, Mapping> current = new HashMap<>();
   private int mappings;
+  private long bytes;
 
   ClientFiles(SystemCalls system) {
     this.system = system;
@@ -89,6 +99,7 @@ final class ClientFiles {
       mapping = mapWhole(status, descriptor, write);
       current.put(status.identity, mapping);
       mappings++;
+      bytes += status.size;
     }
     mapping.users++;
     return mapping;
@@ -96,6 +107,12 @@ final class ClientFiles {
 
   @SuppressWarnings("restricted")
   private Mapping mapWhole(Status status, int descriptor, boolean write) {
+    if (mappings == MOST_MAPPINGS || status.size > MOST_BYTES - bytes) {
+      throw new Refusal(
+          Errno.ENOSPC,
+          "a file of 0x%x bytes, with %d mapped of 0x%x bytes"
+              .formatted(status.size, mappings, bytes));
+    }
     boolean writable = true;
     long address = system.mmap(status.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (address < 0 && address > -4096 && !write) {

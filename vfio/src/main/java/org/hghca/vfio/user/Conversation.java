@@ -1,6 +1,7 @@
 package org.hghca.vfio.user;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
@@ -17,19 +18,22 @@ import org.hghca.vfio.user.UserStructures.DmaTransfer;
  * commands waits for the device, and the commands go on while the device waits for its answer.
  */
 final class Conversation implements RemoteMemory, AutoCloseable {
-  /** How long a client may take to serve its memory before it counts as gone. */
-  private static final int ANSWER_MILLIS = 5_000;
+  /**
+   * Most of what is read ahead while somebody waits for an answer. Many a doorbell fits: a client
+   * that has more threads than processors may ring for a while before the one that answers runs.
+   */
+  private static final long MOST_DEFERRED_BYTES = 8 << 20;
 
-  /** Most of what is read ahead while somebody waits for an answer. */
-  private static final int MOST_DEFERRED = 4096;
-
-  private static final long MOST_DEFERRED_BYTES = 4 << 20;
+  // What a command that was read ahead counts as: it is an object, and descriptors are few.
+  private static final int COMMAND_BYTES = 64;
+  private static final int DESCRIPTOR_BYTES = 1024;
 
   /** The largest transfer, and what stands before its data. */
   static final int MAX_PAYLOAD = Capabilities.MAX_TRANSFER + 64;
 
   private final SystemCalls system;
   private final UserChannel channel;
+  private final Duration patience;
   private final UserMessage request = message();
   private volatile int maxTransfer = Capabilities.MAX_TRANSFER;
   private int nextId;
@@ -50,9 +54,15 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   private boolean awaited;
   private boolean answered;
 
-  Conversation(SystemCalls system, UserChannel channel) {
+  /**
+   * Takes over a channel.
+   *
+   * @param patience how long the client may take to serve its memory before it counts as gone
+   */
+  Conversation(SystemCalls system, UserChannel channel, Duration patience) {
     this.system = system;
     this.channel = channel;
+    this.patience = patience;
   }
 
   private static UserMessage message() {
@@ -79,7 +89,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
         }
         if (!deferred.isEmpty()) {
           UserMessage first = deferred.remove();
-          deferredBytes -= first.payloadBytes();
+          deferredBytes -= deferredBytes(first);
           return first;
         }
         if (ended) {
@@ -151,7 +161,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
       awaited = true;
       answered = false;
     }
-    long deadline = System.nanoTime() + ANSWER_MILLIS * 1_000_000L;
+    long deadline = System.nanoTime() + patience.toNanos();
     try {
       channel.send(request);
       while (true) {
@@ -164,8 +174,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
           }
           if (ended || deadline - System.nanoTime() <= 0) {
             throw new VfioException(
-                Reason.CLOSED,
-                "the client did not serve its memory for %d s".formatted(ANSWER_MILLIS / 1000));
+                Reason.CLOSED, "the client did not serve its memory within %s".formatted(patience));
           }
           reading = true;
         }
@@ -193,28 +202,33 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   private void readAhead(long deadline) {
     boolean more = false;
     try {
-      long left = Math.max(0, (deadline - System.nanoTime()) / 1_000_000);
-      if (!channel.awaitMessage((int) left)) {
+      Duration left = Duration.ofNanos(deadline - System.nanoTime());
+      if (!channel.awaitMessage(left)) {
         more = true;
         return;
       }
       more = channel.receive(ahead);
-      if (more) {
-        ahead = ahead.isReply() ? answered(ahead) : defer(ahead);
+      if (more && ahead.isReply()) {
+        ahead = answered(ahead);
+      } else if (more) {
+        defer(ahead.moved());
       }
     } finally {
       stopReading(more);
     }
   }
 
-  private synchronized UserMessage defer(UserMessage command) {
-    deferredBytes += command.payloadBytes();
+  private synchronized void defer(UserMessage command) {
     deferred.add(command);
-    if (deferred.size() > MOST_DEFERRED || deferredBytes > MOST_DEFERRED_BYTES) {
+    deferredBytes += deferredBytes(command);
+    if (deferredBytes > MOST_DEFERRED_BYTES) {
       throw new VfioException(
           Reason.INVALID, "the client sends too much while its memory is waited for");
     }
-    return message();
+  }
+
+  private static long deferredBytes(UserMessage command) {
+    return COMMAND_BYTES + command.payloadBytes() + (long) DESCRIPTOR_BYTES * command.descriptors();
   }
 
   /** Hands an answer over to the one who waits for it; returns a message to read into. */

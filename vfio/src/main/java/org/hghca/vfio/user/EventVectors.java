@@ -14,14 +14,16 @@ import org.hghca.vfio.linux.SystemCalls;
  * that it was raised until it is unmasked; one without an event tells nobody. Thread-safe.
  */
 final class EventVectors {
-  private static final int F_GETFL = 3;
-  private static final int O_NONBLOCK = 0x800;
   private static final int POLLOUT = 4;
+
+  // struct pollfd
+  private static final int POLLFD_EVENTS = 4;
+  private static final int POLLFD_REVENTS = 6;
+
   private static final int NONE = -1;
 
   private final SystemCalls system;
   private final int[] events;
-  private final boolean[] mayBlock;
   private final boolean[] masked;
   private final boolean[] pending;
   private final MemorySegment one = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
@@ -30,12 +32,11 @@ final class EventVectors {
   EventVectors(SystemCalls system, int vectors) {
     this.system = system;
     events = new int[vectors];
-    mayBlock = new boolean[vectors];
     masked = new boolean[vectors];
     pending = new boolean[vectors];
     Arrays.fill(events, NONE);
     one.set(ValueLayout.JAVA_LONG, 0, 1);
-    poll.set(ValueLayout.JAVA_SHORT, 4, (short) POLLOUT);
+    poll.set(ValueLayout.JAVA_SHORT, POLLFD_EVENTS, (short) POLLOUT);
   }
 
   int vectors() {
@@ -63,9 +64,6 @@ final class EventVectors {
       system.close(events[vector]);
     }
     events[vector] = descriptor;
-    if (descriptor != NONE) {
-      mayBlock[vector] = (system.fcntl(descriptor, F_GETFL, 0) & O_NONBLOCK) == 0;
-    }
   }
 
   synchronized void mask(int vector) {
@@ -95,14 +93,13 @@ final class EventVectors {
     if (events[vector] == NONE) {
       return;
     }
-    if (mayBlock[vector]) {
-      // A count at its end would have the write wait; the client is told already then.
-      poll.set(ValueLayout.JAVA_INT, 0, events[vector]);
-      if (system.poll(poll, 0) != 1) {
-        return;
-      }
+    // A count at its end would have the write wait where the client has it so, which it may change
+    // at any time; the client is told already then.
+    poll.set(ValueLayout.JAVA_INT, 0, events[vector]);
+    if (system.poll(poll, 0) == 1
+        && poll.get(ValueLayout.JAVA_SHORT, POLLFD_REVENTS) == (short) POLLOUT) {
+      system.write(events[vector], one);
     }
-    system.write(events[vector], one);
   }
 
   /** Nothing is there any longer, and nothing remembered. */

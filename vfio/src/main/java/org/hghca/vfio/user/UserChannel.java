@@ -3,6 +3,7 @@ package org.hghca.vfio.user;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
@@ -16,12 +17,6 @@ import org.hghca.vfio.linux.SystemCalls;
  * <p>Closing ends the calls that wait, here and at the other end.
  */
 final class UserChannel implements AutoCloseable {
-  /**
-   * How long a peer may leave what it is sent unread, or stop in the middle of a message, before it
-   * counts as gone.
-   */
-  private static final int PATIENCE_MILLIS = 10_000;
-
   private static final int MSG_CTRUNC = 0x8;
   private static final int MSG_DONTWAIT = 0x40;
   private static final int MSG_NOSIGNAL = 0x4000;
@@ -106,20 +101,34 @@ final class UserChannel implements AutoCloseable {
 
   private final SystemCalls system;
   private final int socket;
+  private final Duration patience;
   private final Arena arena = Arena.ofShared();
-  private final ReentrantLock sendLock = new ReentrantLock();
+
+  /** Fair, lest an answer wait behind all that a busy thread has to send. */
+  private final ReentrantLock sendLock = new ReentrantLock(true);
+
   private final Envelope sending = new Envelope(arena);
   private final MemorySegment sendPoll = arena.allocate(8, 8);
   private final ReentrantLock receiveLock = new ReentrantLock();
   private final Envelope receiving = new Envelope(arena);
   private final MemorySegment receivePoll = arena.allocate(8, 8);
   private volatile boolean closed;
+
+  /** The peer has left unread what it was sent: the end that the receiver sees is this one's. */
+  private volatile boolean isUnread;
+
   private boolean released;
 
-  /** Takes over a connected socket. */
-  UserChannel(SystemCalls system, int socket) {
+  /**
+   * Takes over a connected socket.
+   *
+   * @param patience how long the peer may leave what it is sent unread, or stop in the middle of a
+   *     message, before it counts as gone
+   */
+  UserChannel(SystemCalls system, int socket, Duration patience) {
     this.system = system;
     this.socket = socket;
+    this.patience = patience;
     sendPoll.set(INT, 0, socket);
     sendPoll.set(ValueLayout.JAVA_SHORT, POLLFD_EVENTS, (short) POLLOUT);
     receivePoll.set(INT, 0, socket);
@@ -127,8 +136,8 @@ final class UserChannel implements AutoCloseable {
   }
 
   /** Connects to a server; see {@link UserSocket#connect}. */
-  static UserChannel connect(SystemCalls system, String path) {
-    return new UserChannel(system, UserSocket.connect(system, path));
+  static UserChannel connect(SystemCalls system, String path, Duration patience) {
+    return new UserChannel(system, UserSocket.connect(system, path), patience);
   }
 
   boolean isClosed() {
@@ -175,14 +184,18 @@ final class UserChannel implements AutoCloseable {
   }
 
   private void awaitRoom() {
-    if (!await(sendPoll, PATIENCE_MILLIS)) {
-      throw new VfioException(
-          Reason.CLOSED, "the peer has read nothing for %d s".formatted(PATIENCE_MILLIS / 1000));
+    if (!await(sendPoll, patience)) {
+      isUnread = true;
+      throw unread();
     }
   }
 
-  private boolean await(MemorySegment poll, int millis) {
-    long deadline = System.nanoTime() + millis * 1_000_000L;
+  private VfioException unread() {
+    return new VfioException(Reason.CLOSED, "the peer has read nothing for %s".formatted(patience));
+  }
+
+  private boolean await(MemorySegment poll, Duration time) {
+    long deadline = System.nanoTime() + time.toNanos();
     int answer;
     do {
       long left = (deadline - System.nanoTime()) / 1_000_000;
@@ -197,10 +210,10 @@ final class UserChannel implements AutoCloseable {
    * @return whether {@link #receive} would not have to wait for the beginning of a message; not
    *     after the time
    */
-  boolean awaitMessage(int timeoutMillis) {
+  boolean awaitMessage(Duration time) {
     receiveLock.lock();
     try {
-      return closed || await(receivePoll, timeoutMillis);
+      return closed || await(receivePoll, time);
     } finally {
       receiveLock.unlock();
     }
@@ -212,8 +225,9 @@ final class UserChannel implements AutoCloseable {
    *
    * @return whether there was one; not when the peer has hung up between two messages, or this was
    *     closed
-   * @throws VfioException {@code CLOSED} when the peer is gone in the middle of a message, {@code
-   *     INVALID} when a header's size cannot be: nothing more can be received then
+   * @throws VfioException {@code CLOSED} when the peer is gone in the middle of a message or no
+   *     longer reads, {@code INVALID} when a header's size cannot be: nothing more can be received
+   *     then
    */
   boolean receive(UserMessage into) {
     into.closeDescriptors(system);
@@ -262,6 +276,9 @@ final class UserChannel implements AutoCloseable {
       } else if (Errno.EAGAIN.is(answer)) {
         awaitRest();
       } else if (answer == 0 || Errno.ECONNRESET.is(answer)) {
+        if (isUnread) {
+          throw unread();
+        }
         if (closed || mayWait) {
           return stopped(into);
         }
@@ -274,10 +291,9 @@ final class UserChannel implements AutoCloseable {
   }
 
   private void awaitRest() {
-    if (!await(receivePoll, PATIENCE_MILLIS)) {
+    if (!await(receivePoll, patience)) {
       throw new VfioException(
-          Reason.CLOSED,
-          "the peer stopped in the middle of a message for %d s".formatted(PATIENCE_MILLIS / 1000));
+          Reason.CLOSED, "the peer stopped in the middle of a message for %s".formatted(patience));
     }
   }
 

@@ -331,7 +331,7 @@ final class UserConnection implements AutoCloseable {
     } catch (VfioException e) {
       broken(e);
     } catch (RuntimeException | Error e) {
-      end("the thread that receives has failed: " + e);
+      broken(e);
       throw e;
     } finally {
       message.closeDescriptors(system);
@@ -361,7 +361,7 @@ final class UserConnection implements AutoCloseable {
       } else {
         call.read(message);
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       // Nobody else would tell who waits for this one.
       broken(e);
       call.fail(end.get());
@@ -419,9 +419,14 @@ final class UserConnection implements AutoCloseable {
             .formatted(name, command, error == 0 ? "" : ": " + Errno.describe(-error)));
   }
 
-  private void broken(RuntimeException e) {
-    boolean hungUp = e instanceof VfioException vfio && vfio.reason() == Reason.CLOSED;
-    end(hungUp ? e.getMessage() : "the server broke the protocol: " + e.getMessage());
+  private void broken(Throwable e) {
+    if (!(e instanceof VfioException failure)) {
+      end("the thread that receives has failed: " + e);
+    } else if (failure.reason() == Reason.CLOSED) {
+      end(e.getMessage());
+    } else {
+      end("the server broke the protocol: " + e.getMessage());
+    }
   }
 
   /** Ends the connection, if it has not ended before. */

@@ -56,7 +56,7 @@ final class UserFunction implements PciFunction {
   private UserFunction(SystemCalls system, Locator locator, UserOptions options) {
     this.system = system;
     this.locator = locator;
-    UserChannel channel = UserChannel.connect(system, locator.name());
+    UserChannel channel = UserChannel.connect(system, locator.name(), options.limit());
     connection = new UserConnection(system, channel, locator.toString(), options.limit(), service);
     configuration = new UserConfiguration(connection);
     source = new MemoryFile(system);

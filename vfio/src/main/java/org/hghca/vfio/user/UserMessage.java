@@ -37,7 +37,7 @@ final class UserMessage {
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
   /** What is allocated at first, and enough for every message but large transfers. */
-  private static final int FIRST_BYTES = 4096;
+  private static final int FIRST_PAYLOAD = 4096 - HEADER_BYTES;
 
   private final int maxPayload;
   private final int[] descriptors;
@@ -55,7 +55,7 @@ final class UserMessage {
   UserMessage(int maxPayload, int maxDescriptors) {
     this.maxPayload = maxPayload;
     this.descriptors = new int[maxDescriptors];
-    this.memory = allocate(Math.min(FIRST_BYTES, HEADER_BYTES + maxPayload));
+    this.memory = allocate(HEADER_BYTES + Math.min(FIRST_PAYLOAD, maxPayload));
   }
 
   private static MemorySegment allocate(long bytes) {
@@ -194,6 +194,18 @@ final class UserMessage {
   /** Sends a descriptor along, which stays the owner's; after the message was begun. */
   void attach(int descriptor) {
     descriptors[descriptorCount++] = descriptor;
+  }
+
+  /** Moves what was received to a message of its own that takes no more room than it needs. */
+  UserMessage moved() {
+    UserMessage other = new UserMessage(payloadBytes, descriptorCount);
+    other.receivePayload(payloadBytes);
+    MemorySegment.copy(memory, 0, other.memory, 0, HEADER_BYTES + (long) payloadBytes);
+    System.arraycopy(descriptors, 0, other.descriptors, 0, descriptorCount);
+    other.descriptorCount = descriptorCount;
+    other.descriptorsLost = descriptorsLost;
+    descriptorCount = 0;
+    return other;
   }
 
   /** How many descriptors are beside the message. */

@@ -1,6 +1,7 @@
 package org.hghca.vfio.user;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.vfio.ConfigurationSpace;
@@ -22,6 +23,12 @@ import org.slf4j.LoggerFactory;
  */
 public final class UserServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UserServer.class);
+
+  /**
+   * How long a client may take to serve its memory, to read what it is sent or to end a message
+   * that it began, before it counts as gone.
+   */
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   /** How long to wait after a client could not be accepted, for want of descriptors mostly. */
   private static final long PAUSE_NANOS = 100_000_000;
@@ -104,7 +111,8 @@ public final class UserServer implements AutoCloseable {
   }
 
   private void serve(int socket) {
-    Conversation with = new Conversation(system, new UserChannel(system, socket));
+    Conversation with =
+        new Conversation(system, new UserChannel(system, socket, PATIENCE), PATIENCE);
     if (!begin(with)) {
       with.close();
       return;

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -241,6 +242,36 @@ final class ClientMemoryTest {
   }
 
   @Test
+  void thereIsAnEndToFiles() throws IOException {
+    for (int i = 0; i < ClientFiles.MOST_MAPPINGS; i++) {
+      int file = client.memory(PAGE);
+      assertThat(client.map(0x1000_0000L + i * PAGE, PAGE, file, 0)).isZero();
+      client.linux.close(file);
+    }
+    int file = client.memory(PAGE);
+    assertThat(client.map(0x10_0000, PAGE, file, 0)).isEqualTo(Errno.ENOSPC.number());
+    assertThat(client.map(0x10_0000, PAGE, -1, 0)).as("by messages").isZero();
+    assertThat(client.unmap(0x1000_0000L, PAGE, 0)).isZero();
+    assertThat(client.map(0x20_0000, PAGE, file, 0)).isZero();
+    client.linux.close(file);
+  }
+
+  @Test
+  void filesOfAnyLengthLeaveTheServerItsAddresses() throws IOException {
+    int half = client.memory(ClientFiles.MOST_BYTES / 2);
+    int more = client.memory(ClientFiles.MOST_BYTES / 2 + PAGE);
+    assertThat(client.map(0x10_0000, PAGE, half, 0)).isZero();
+    assertThat(client.map(0x20_0000, PAGE, more, 0)).isEqualTo(Errno.ENOSPC.number());
+    assertThat(client.unmap(0x10_0000, PAGE, 0)).isZero();
+    assertThat(client.map(0x20_0000, PAGE, more, 0)).isZero();
+    assertThat(client.map(0x30_0000, PAGE, half, 0)).isEqualTo(Errno.ENOSPC.number());
+    assertThat(device.write(0x20_0000, 5)).isTrue();
+    assertThat(client.get(more, 0)).isEqualTo(5);
+    client.linux.close(half);
+    client.linux.close(more);
+  }
+
+  @Test
   void aFileMayGrow() throws IOException {
     int file = client.memory(PAGE);
     assertThat(client.map(0x10_0000, PAGE, file, 0)).isZero();
@@ -426,7 +457,7 @@ final class ClientMemoryTest {
     client.out.putLong(DmaUnmap.ADDRESS, 0x10_0000);
     client.out.putLong(DmaUnmap.LENGTH, PAGE);
     client.channel.send(client.out);
-    assertThat(client.channel.awaitMessage(50)).as("no reply yet").isFalse();
+    assertThat(client.channel.awaitMessage(Duration.ofMillis(50))).as("no reply yet").isFalse();
     client.channel.send(answer);
     assertThat(client.awaitReply()).isZero();
     assertThat(reading.join()).isEqualTo(5);

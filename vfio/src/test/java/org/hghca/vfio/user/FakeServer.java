@@ -111,7 +111,7 @@ final class FakeServer implements AutoCloseable {
     if (accepted < 0) {
       return; // closed before anybody came
     }
-    channel = new UserChannel(linux, accepted);
+    channel = new UserChannel(linux, accepted, ChannelPair.PATIENCE);
     connected.countDown();
     UserMessage command = new UserMessage(MOST, 64);
     UserMessage reply = new UserMessage(MOST, 64);

@@ -24,7 +24,7 @@ final class RawClient implements AutoCloseable {
   private int id;
 
   private RawClient(String path) {
-    channel = UserChannel.connect(Linux.system(), path);
+    channel = UserChannel.connect(Linux.system(), path, ChannelPair.PATIENCE);
   }
 
   /** Connects without a word. */

@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -181,7 +182,7 @@ final class UserChannelTest {
     out.command(1, UserCommand.DEVICE_RESET, 0, 0);
     pair.left().send(out);
     pair.left().close();
-    assertThat(pair.right().awaitMessage(10_000)).isTrue();
+    assertThat(pair.right().awaitMessage(ChannelPair.PATIENCE)).isTrue();
     assertThat(pair.right().receive(in)).isTrue();
     assertThat(pair.right().receive(in)).isFalse();
     assertThatThrownBy(() -> pair.right().send(out)).satisfies(UserChannelTest::isClosed);
@@ -251,7 +252,7 @@ final class UserChannelTest {
       out.command(1, UserCommand.DEVICE_RESET, 0, 0);
       assertThatThrownBy(() -> pair.left().send(out)).satisfies(UserChannelTest::isClosed);
       assertThatThrownBy(() -> pair.right().send(out)).satisfies(UserChannelTest::isClosed);
-      assertThat(pair.left().awaitMessage(0)).isTrue();
+      assertThat(pair.left().awaitMessage(Duration.ZERO)).isTrue();
       assertThat(pair.left().receive(in)).isFalse();
       next.left().send(out);
       assertThat(next.right().receive(in)).isTrue();
@@ -262,17 +263,18 @@ final class UserChannelTest {
 
   @Test
   void aWaitForAMessageHasALimit() {
-    assertThat(pair.right().awaitMessage(1)).isFalse();
+    assertThat(pair.right().awaitMessage(Duration.ofMillis(1))).isFalse();
   }
 
   @Test
   void aPathThatIsTooLongIsRefused() {
     String path = "/" + "x".repeat(107);
-    assertThatThrownBy(() -> UserChannel.connect(linux, path))
+    assertThatThrownBy(() -> UserChannel.connect(linux, path, ChannelPair.PATIENCE))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
         .hasMessageContaining("108 bytes");
-    assertThatThrownBy(() -> UserChannel.connect(linux, "/" + "x".repeat(106)))
+    assertThatThrownBy(
+            () -> UserChannel.connect(linux, "/" + "x".repeat(106), ChannelPair.PATIENCE))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NOT_FOUND));
   }

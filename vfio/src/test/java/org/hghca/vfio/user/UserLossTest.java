@@ -7,6 +7,7 @@ import static org.hghca.vfio.user.Thrown.is;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -149,14 +150,62 @@ final class UserLossTest {
 
   @Test
   void aServerThatDoesNotAnswerInTimeIsGone() {
-    Interrupts interrupts = open("?timeout=PT0.2S").interrupts();
+    Interrupts interrupts = open("?timeout=PT2S").interrupts();
     server.answers.put(UserCommand.REGION_READ, (command, reply) -> false);
     long start = System.nanoTime();
     assertThat(function.region(0).readInt(0)).isEqualTo(-1);
     assertThat(System.nanoTime() - start)
-        .isBetween(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(30));
+        .isBetween(TimeUnit.SECONDS.toNanos(2), TimeUnit.SECONDS.toNanos(30));
     assertThatThrownBy(() -> interrupts.await(LONG)).satisfies(is(Reason.CLOSED));
-    assertGone("has not answered REGION_READ within PT0.2S");
+    assertGone("has not answered REGION_READ within PT2S");
+  }
+
+  @Test
+  void aServerThatReadsNoLongerIsGoneInTime() {
+    open("?timeout=PT2S");
+    CountDownLatch over = new CountDownLatch(1);
+    server.answers.put(UserCommand.REGION_WRITE, (command, reply) -> awaitQuietly(over));
+    try {
+      long start = System.nanoTime();
+      for (int i = 0; i < 10_000; i++) { // far more than a socket's buffer takes
+        function.region(2).writeLong(0, i);
+      }
+      assertThat(System.nanoTime() - start)
+          .isBetween(TimeUnit.SECONDS.toNanos(2), TimeUnit.SECONDS.toNanos(9));
+      assertGone("has read nothing for PT2S");
+    } finally {
+      over.countDown();
+    }
+  }
+
+  private static boolean awaitQuietly(CountDownLatch over) {
+    try {
+      over.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return false;
+  }
+
+  /** As when memory or stack run out. */
+  @Test
+  void anErrorOfTheThreadThatReceivesReachesWhoeverWaits() {
+    Duration limit = Duration.ofSeconds(30);
+    UserChannel channel = UserChannel.connect(linux, server.socket.toString(), limit);
+    try (UserConnection connection =
+        new UserConnection(linux, channel, "it", limit, new MemoryService())) {
+      assertThatThrownBy(
+              () ->
+                  connection.call(
+                      UserCommand.DEVICE_RESET,
+                      0,
+                      message -> {},
+                      reply -> {
+                        throw new StackOverflowError();
+                      }))
+          .satisfies(is(Reason.CLOSED))
+          .hasMessageContaining("StackOverflowError");
+    }
   }
 
   @Test
@@ -198,7 +247,7 @@ final class UserLossTest {
 
   @Test
   void closingWithASilentServerTakesOneTimeLimit() {
-    open("?timeout=PT0.3S");
+    open("?timeout=PT2S");
     for (int i = 0; i < 50; i++) {
       assertThat(function.allocate(4096).iova(0)).isPositive();
     }

@@ -9,6 +9,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
@@ -336,6 +338,22 @@ final class UserServerTest {
     assertThat(client.count(event)).isEqualTo(-2);
     served.device.bus().raise(0);
     assertThat(client.count(event)).isEqualTo(1);
+    client.linux.close(event);
+  }
+
+  @Test
+  void anEventThatIsMadeToWaitLaterStopsNobody() {
+    int event = client.event();
+    assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | TRIGGER, 0, 1, event)).isZero();
+    assertThat(client.linux.fcntl(event, 4, 0)).as("F_SETFL: it waits for room now").isZero();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment most = arena.allocate(8, 8);
+      most.set(ValueLayout.JAVA_LONG, 0, -2);
+      assertThat(client.linux.write(event, most)).isEqualTo(8);
+    }
+    assertThat(CompletableFuture.runAsync(() -> served.device.bus().raise(0)))
+        .succeedsWithin(Duration.ofSeconds(30));
+    assertThat(client.count(event)).isEqualTo(-2);
     client.linux.close(event);
   }
 
