@@ -3,6 +3,8 @@
 # LAB is the laboratory's folder, JDK a JDK's, OUT where results go.
 
 PROJECT=$(cd "$LAB/../.." && pwd)
+# shellcheck source=conformance-tests/lab/guest/programs.sh
+. "$LAB/guest/programs.sh"
 JOB=${JOB:-shell}
 SCENARIO=${SCENARIO:-shell}
 CHECKS=0
@@ -31,6 +33,11 @@ check() {
     record FAIL "$what" "$((tenths / 10)).$((tenths % 10))" "$log"
   fi
   return "$status"
+}
+
+# Tells the host what was measured; it stands in the summary and is no check: note WHAT VALUE
+note() {
+  record NOTE "$1 $2" 0 -
 }
 
 # A check that cannot be made here: skip WHAT WHY
@@ -64,36 +71,18 @@ group() {
   basename "$(readlink "/sys/bus/pci/devices/$1/iommu_group")"
 }
 
-# The JVM of every program here: a short life on a slow machine.
-java() {
-  "$JDK/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData \
-    --sun-misc-unsafe-memory-access=allow "$@"
-}
-
-# The command line of the project.
-hghca() {
-  java "-XX:AOTCache=$PROJECT/conformance-tests/target/lab.aot" \
-    --enable-native-access=org.jnrproject.jffi,org.hghca.vfio \
-    --module-path "$PROJECT/tools/target/lib" --module org.hghca.tools/org.hghca.tools.Main "$@"
-}
-
-# Runs tests of the project; their reports go to the host: junit NAME [-Dkey=value...] SELECTION...
+# Runs tests; what they publish becomes notes: junit NAME [-Dkey=value...] SELECTION...
 junit() {
-  local name=$1 properties=()
-  shift
-  while [[ ${1:-} == -D* ]]; do
-    properties+=("$1")
-    shift
-  done
-  java --enable-native-access=ALL-UNNAMED "${properties[@]}" \
-    "-Dlogback.configurationFile=$PROJECT/config/logback-test.xml" \
-    -cp "$PROJECT/conformance-tests/target/test-classes:$PROJECT/conformance-tests/target/test-lib/*" \
-    org.junit.platform.console.ConsoleLauncher execute --disable-banner --disable-ansi-colors \
-    --details=testfeed --fail-if-no-tests --reports-dir "$OUT/junit-$name" "$@"
+  local status key value
+  junit_run "$@"
+  status=$?
+  while IFS=: read -r key value; do note "$key:" "${value# }"; done \
+    < <(sed -n 's/^\t- //p' "$OUT/junit-$1"/TEST-*.xml)
+  return "$status"
 }
 
 # Sets HCAS to the locators of the software HCAs here, the two ends of a cable, and ADDRESSES to the
-# PCI addresses of those in a guest. Nothing in the card tells the driver what its link addresses are.
+# PCI addresses of those in a guest.
 find_hcas() {
   local address names=()
   ADDRESSES=()
@@ -111,5 +100,5 @@ find_hcas() {
     exit 1
   fi
   # shellcheck disable=SC2034 # for the jobs
-  HCAS=("${names[0]}?mac=02:00:00:00:00:01&ip=10.0.0.1" "${names[1]}?mac=02:00:00:00:00:02&ip=10.0.0.2")
+  HCAS=("${names[@]}")
 }

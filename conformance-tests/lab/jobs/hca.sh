@@ -3,6 +3,4 @@
 
 find_hcas
 check "hghca info" hghca info -d "${HCAS[0]}" -v
-check "hghca bringup" \
-  hghca bringup -d "${HCAS[0]}" --loop "peer=${HCAS[1]}" --junit "$OUT/TEST-bringup.xml" -v
 check "hghca demo" hghca demo -d "${HCAS[0]}" -d "${HCAS[1]}"

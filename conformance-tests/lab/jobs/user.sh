@@ -34,5 +34,4 @@ is_refused_with_the_mend() {
 
 check "a user without access is refused and told the mend" is_refused_with_the_mend
 check "the groups' nodes are given to the user" give_groups
-check "hghca info as that user" as_user info -d "${HCAS[0]}"
 check "hghca demo as that user" as_user demo -d "${HCAS[0]}" -d "${HCAS[1]}" --seconds 0

@@ -5,7 +5,7 @@
 #
 #   jobs       what it is to do: lines "SCENARIO JOB SECONDS"
 #   ended      what it has done: lines "JOB STATUS"
-#   results    its checks: lines "PASS|FAIL|SKIP <tab> scenario <tab> what <tab> seconds <tab> log"
+#   results    its checks: lines "PASS|FAIL|SKIP|NOTE <tab> scenario <tab> what <tab> seconds <tab> log"
 #   logs/      the output of each job and of each check
 #   ask        a request to the host (see answer_guest); "answer" appears when it is done
 #   console.log, dmesg.log, qemu.log, server-*.log
@@ -71,8 +71,7 @@ start_devices() {
     intel | virtio | own | host)
       start_server "$guest" hcas "$socket-right" \
         "$PROJECT/tools/bin/hghca" model serve \
-        --socket "$socket-left" -o mac=02:00:00:00:00:01 -o ip=10.0.0.1 \
-        --peer "$socket-right" --peer-option mac=02:00:00:00:00:02 --peer-option ip=10.0.0.2
+        --socket "$socket-left" --peer "$socket-right"
       add_vfio_user "$socket-left"
       add_vfio_user "$socket-right"
       ;;
@@ -106,7 +105,7 @@ start_guest() {
   fi
   start_devices "$guest"
   if [ "$guest" = host ]; then
-    OUT=$OUT/host JDK=$JDK LAB=$LAB SOCKETS=$SOCKETS "$LAB/guest/do-jobs" &
+    env "OUT=$OUT/host" "JDK=$JDK" "LAB=$LAB" "SOCKETS=$SOCKETS" "$LAB/guest/do-jobs" &
     note_guest "$guest" $! "$limit"
     return
   fi

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced by run: the project as the guests run it: tools/target/lib is the module path of the
-# command line, conformance-tests/target/test-lib and test-classes are the class path of the tests.
+# command line, conformance-tests/target/lab-tests.jar and test-lib are the class path of the tests.
 
 # Whether all of it stands and no source is newer.
 project_is_built() {
@@ -12,7 +12,8 @@ project_is_built() {
 build_project() {
   project_is_built && return 0
   need_packages maven
-  local log=$CACHE/build.log start
+  local log=$PROJECT/conformance-tests/target/lab-build.log start
+  mkdir -p "$(dirname "$log")"
   start=$(mktemp "$SOCKETS/start.XXXX")
   step "building the project (log: $log)"
   if ! (cd "$PROJECT" && JAVA_HOME=$JDK mvn -B -ntp package -pl conformance-tests -am -DskipTests \
@@ -25,14 +26,35 @@ build_project() {
     "$PROJECT/tools/target/lib.complete"
 }
 
-# Makes an archive of loaded classes for the command line: a JVM starts in half the time with it, of
-# which an emulated machine has none to give away. The JVM leaves an archive alone that does not fit.
+# Makes archives of loaded classes, for the command line and for the tests: a JVM starts in half the
+# time with one, of which an emulated machine has none to give away. They learn on the host, over
+# vfio-user. The JVM leaves an archive alone that does not fit.
 archive_classes() {
-  local archive=$PROJECT/conformance-tests/target/lab.aot lib=$PROJECT/tools/target/lib
-  [ "$archive" -nt "$PROJECT/tools/target/lib.complete" ] && return 0
-  "$JDK/bin/java" -XX:AOTCacheOutput="$archive" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
-    -XX:-UsePerfData --sun-misc-unsafe-memory-access=allow \
-    --enable-native-access=org.jnrproject.jffi,org.hghca.vfio --module-path "$lib" \
-    --module org.hghca.tools/org.hghca.tools.Main demo --seconds 0 > "$CACHE/archive.log" 2>&1 \
-    || echo "no archive of classes: $CACHE/archive.log" >&2
+  local target=$PROJECT/conformance-tests/target path tests
+  tests=$target/lab-tests.aot
+  [ "$tests" -nt "$target/test-lib.complete" ] && return 0
+  step "archiving classes (log: $target/lab-archive.log)"
+  rm -f "$target"/lab-*.aot
+  # Archives know jars only, and a class path only as it is written.
+  "$JDK/bin/jar" --create --file "$target/lab-tests.jar" -C "$target/test-classes" . \
+    || die "no jar of the tests"
+  path=$(printf ':%s' "$target/lab-tests.jar" "$target"/test-lib/*.jar)
+  printf '%s' "${path#:}" > "$target/lab-tests.path"
+  mkdir -p "$OUT/archive"
+  start_server archive hcas "$SOCKETS/archive-right" "$PROJECT/tools/bin/hghca" model serve \
+    --socket "$SOCKETS/archive-left" --peer "$SOCKETS/archive-right"
+  (
+    # shellcheck source=conformance-tests/lab/guest/programs.sh
+    . "$LAB/guest/programs.sh"
+    # shellcheck disable=SC2030 # for junit_run alone
+    OUT=$OUT/archive
+    left=vfio-user:$SOCKETS/archive-left right=vfio-user:$SOCKETS/archive-right
+    JVM=("-XX:AOTCacheOutput=$target/lab-hghca.aot")
+    hghca demo -d "$left" -d "$right" --seconds 0
+    JVM=("-XX:AOTCacheOutput=$tests")
+    junit_run archive "-Dhghca.device=$left,$right" \
+      --select-class org.hghca.conformance.verbs.FirstMessageTest
+  ) > "$target/lab-archive.log" 2>&1
+  end_servers archive
+  [ -e "$tests" ] || echo "no archives of classes; see lab-archive.log" >&2
 }

@@ -19,6 +19,7 @@ import org.hghca.vfio.VfioException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
@@ -57,11 +58,21 @@ class EduDeviceTest {
   /** How long anything may take on an emulated machine. */
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
+  /** Opening a device may take 100 ms; an emulated processor is slower by a factor of ten or so. */
+  private static final Duration OPENING = Duration.ofMillis(100).multipliedBy(20);
+
+  /** How long the first opening of this process took, which binds system calls; 0 before. */
+  private static long firstOpening;
+
   private PciFunction function;
 
   @BeforeEach
   void open() {
+    long start = System.nanoTime();
     function = PciFunctions.open(Locator.parse(LOCATOR));
+    if (firstOpening == 0) {
+      firstOpening = System.nanoTime() - start;
+    }
     assertThat(function.configuration().enableMemorySpace()).isTrue();
     function.configuration().busMaster(true);
     // What an earlier test left: this device is not reset when it is opened.
@@ -178,6 +189,18 @@ class EduDeviceTest {
     open();
     function.region(0).writeInt(INTERRUPT_RAISE, 1);
     assertThat(awaitInterrupt()).isEqualTo(1);
+  }
+
+  @Test
+  void openingTakesLittleTime(TestReporter reporter) {
+    function.close();
+    long start = System.nanoTime();
+    function = PciFunctions.open(Locator.parse(LOCATOR));
+    long nanos = System.nanoTime() - start;
+    reporter.publishEntry(
+        "opening a device, first in a process and again",
+        "%d ms, %d ms".formatted(firstOpening / 1_000_000, nanos / 1_000_000));
+    assertThat(nanos).isLessThan(OPENING.toNanos());
   }
 
   /** Has the device copy {@link #LENGTH} bytes, and waits for its interrupt. */

@@ -1,0 +1,7 @@
+# shellcheck shell=bash
+# All conformance tests of reliable connections, on two cabled software HCAs.
+
+find_hcas
+check "all conformance tests of reliable connections" junit suite \
+  "-Dhghca.device=${HCAS[0]},${HCAS[1]}" \
+  --select-package org.hghca.conformance.verbs --include-tag rc
