@@ -8,9 +8,10 @@ java() {
     --sun-misc-unsafe-memory-access=allow "$@"
 }
 
-# The command line. JVM: options that are to stand for the archive
+# The command line. JVM: options that are to stand for the archive. Interpreted, because compiling is
+# what an emulated processor is slowest at, and a command ends before it pays.
 hghca() {
-  java "${JVM[@]:--XX:AOTCache=$PROJECT/conformance-tests/target/lab-hghca.aot}" \
+  java -Xint "${JVM[@]:--XX:AOTCache=$PROJECT/conformance-tests/target/lab-hghca.aot}" \
     --enable-native-access=org.jnrproject.jffi,org.hghca.vfio \
     --module-path "$PROJECT/tools/target/lib" --module org.hghca.tools/org.hghca.tools.Main "$@"
 }
