@@ -353,7 +353,6 @@ class HostileEventsTest {
     assertThatThrownBy(() -> victim.context.createCompletionQueue(1))
         .isInstanceOf(VerbsException.class)
         .hasMessageContaining(cause);
-    await(() -> threads() == 0, "the thread of a dead device ends");
   }
 
   /** Behind an entry that is neither side's nobody would ever look again. */
@@ -362,7 +361,6 @@ class HostileEventsTest {
   void anOwnerThatIsNobodyEndsTheDevice(int owner) {
     forger.forge(0, 0, 0, 0, owner);
     forger.interrupt(0);
-    await(() -> threads() == 0, "the device is declared dead");
     assertEnded("owner byte 0x%02x".formatted(owner));
   }
 
