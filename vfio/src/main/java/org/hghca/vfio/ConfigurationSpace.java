@@ -1,10 +1,15 @@
 package org.hghca.vfio;
 
+import java.util.Objects;
+
 /**
  * The PCI configuration space of a function: 4096 bytes, little-endian, read and written in one
  * access of 1, 2 or 4 naturally aligned bytes. Thread-safe.
  */
 public interface ConfigurationSpace {
+
+  /** Length in bytes. */
+  int SIZE = 4096;
 
   /** Offset of the command register. */
   int COMMAND = 0x04;
@@ -24,6 +29,20 @@ public interface ConfigurationSpace {
   int read(int offset, int width);
 
   void write(int offset, int width, int value);
+
+  /**
+   * Refuses what is no access: one of another width, one that is not aligned, one outside.
+   *
+   * @throws IndexOutOfBoundsException naming the access
+   */
+  static void checkAccess(int offset, int width) {
+    if (width != 1 && width != 2 && width != 4
+        || (offset & (width - 1)) != 0
+        || Objects.checkIndex(offset, SIZE) > SIZE - width) {
+      throw new IndexOutOfBoundsException(
+          "configuration access of %d bytes at 0x%x".formatted(width, offset));
+    }
+  }
 
   default int vendorId() {
     return read(0x00, 2);

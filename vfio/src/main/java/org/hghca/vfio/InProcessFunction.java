@@ -2,7 +2,6 @@ package org.hghca.vfio;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Objects;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
 import org.hghca.vfio.dma.DeviceMemory;
@@ -66,12 +65,7 @@ public final class InProcessFunction implements PciFunction {
 
   private void checkConfiguration(int offset, int width) {
     checkOpen();
-    if (width != 1 && width != 2 && width != 4
-        || (offset & (width - 1)) != 0
-        || Objects.checkIndex(offset, 4096) > 4096 - width) {
-      throw new IndexOutOfBoundsException(
-          "configuration access of %d bytes at 0x%x".formatted(width, offset));
-    }
+    ConfigurationSpace.checkAccess(offset, width);
   }
 
   @Override

@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Objects;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
@@ -25,7 +24,6 @@ import org.slf4j.LoggerFactory;
 /** A function that the kernel's VFIO has given to this process. */
 final class KernelFunction implements PciFunction {
   private static final Logger LOG = LoggerFactory.getLogger(KernelFunction.class);
-  private static final int CONFIGURATION_SIZE = 4096;
 
   private final KernelSystem system;
   private final Locator locator;
@@ -123,23 +121,14 @@ final class KernelFunction implements PciFunction {
 
     @Override
     public int read(int offset, int width) {
-      check(offset, width);
+      ConfigurationSpace.checkAccess(offset, width);
       return (int) device.read(base + offset, width);
     }
 
     @Override
     public void write(int offset, int width, int value) {
-      check(offset, width);
+      ConfigurationSpace.checkAccess(offset, width);
       device.write(base + offset, width, value);
-    }
-
-    private static void check(int offset, int width) {
-      if (width != 1 && width != 2 && width != 4
-          || (offset & (width - 1)) != 0
-          || Objects.checkIndex(offset, CONFIGURATION_SIZE) > CONFIGURATION_SIZE - width) {
-        throw new IndexOutOfBoundsException(
-            "configuration access of %d bytes at 0x%x".formatted(width, offset));
-      }
     }
   }
 

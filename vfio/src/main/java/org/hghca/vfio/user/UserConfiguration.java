@@ -1,6 +1,5 @@
 package org.hghca.vfio.user;
 
-import java.util.Objects;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.user.UserStructures.RegionInfo;
@@ -10,8 +9,6 @@ import org.slf4j.LoggerFactory;
 /** The configuration space behind a socket: each access is one message, and waits for its reply. */
 final class UserConfiguration implements ConfigurationSpace {
   private static final Logger LOG = LoggerFactory.getLogger(UserConfiguration.class);
-
-  private static final int SIZE = 4096;
 
   // PCI Local Bus Specification 3.0, 6.1, 6.7, 6.8.
   private static final int STATUS = 0x06;
@@ -29,7 +26,7 @@ final class UserConfiguration implements ConfigurationSpace {
 
   @Override
   public int read(int offset, int width) {
-    check(offset, width);
+    ConfigurationSpace.checkAccess(offset, width);
     try {
       return (int) connection.read(RegionInfo.CONFIGURATION, offset, width);
     } catch (VfioException e) {
@@ -40,20 +37,11 @@ final class UserConfiguration implements ConfigurationSpace {
 
   @Override
   public void write(int offset, int width, int value) {
-    check(offset, width);
+    ConfigurationSpace.checkAccess(offset, width);
     try {
       connection.write(RegionInfo.CONFIGURATION, offset, width, value);
     } catch (VfioException e) {
       LOG.debug("write of {} bytes of configuration at {}", width, offset, e);
-    }
-  }
-
-  private static void check(int offset, int width) {
-    if (width != 1 && width != 2 && width != 4
-        || (offset & (width - 1)) != 0
-        || Objects.checkIndex(offset, SIZE) > SIZE - width) {
-      throw new IndexOutOfBoundsException(
-          "configuration access of %d bytes at 0x%x".formatted(width, offset));
     }
   }
 
