@@ -2,10 +2,6 @@
 # The guest itself: what every other job builds on.
 edu=$(functions 1234:11e8)
 
-java_runs() {
-  java -version
-}
-
 edu_is_bound() {
   local node
   bind "$edu" || return
@@ -14,5 +10,5 @@ edu_is_bound() {
   lspci -nnk -s "$edu" && ls -l "$node" && [ -c "$node" ]
 }
 
-check "the JDK runs" java_runs
+check "hghca runs" hghca --version
 [ -z "$edu" ] || check "vfio-pci takes the edu device and the kernel makes its group's node" edu_is_bound

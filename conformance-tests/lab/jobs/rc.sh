@@ -7,4 +7,4 @@ classes=(FirstMessageTest ScatterGatherTest CompletionChannelTest)
 find_hcas
 check "conformance tests of reliable connections" junit rc \
   "-Dhghca.device=${HCAS[0]},${HCAS[1]}" \
-  "${classes[@]/#/--select-class=org.hghca.conformance.verbs.}"
+  "${classes[@]/#/org.hghca.conformance.verbs.}"

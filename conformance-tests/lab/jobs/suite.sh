@@ -4,4 +4,4 @@
 find_hcas
 check "all conformance tests of reliable connections" junit suite \
   "-Dhghca.device=${HCAS[0]},${HCAS[1]}" \
-  --select-package org.hghca.conformance.verbs --include-tag rc
+  org.hghca.conformance.verbs/rc

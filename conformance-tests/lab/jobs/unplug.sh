@@ -7,7 +7,7 @@ find_hcas
 unplugged() {
   junit unplug "-Dhghca.lab.device=${HCAS[0]},${HCAS[1]}" \
     "-Dhghca.lab.kill=$LAB/guest/unplug ${ADDRESSES[*]}" \
-    --select-class org.hghca.conformance.lab.DeviceDeathTest
+    org.hghca.conformance.lab.DeviceDeathTest
 }
 
 # The kernel is done with them a while after the program is.

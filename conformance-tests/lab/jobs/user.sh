@@ -9,12 +9,10 @@ for folder in "$PROJECT" "$JDK"; do
   while folder=$(dirname "$folder") && [ "$folder" != / ]; do chmod a+rx "$folder"; done
 done
 
-# Runs the command line as that user, who may lock 512 MiB.
-as_user() {
-  # shellcheck disable=SC2016 # the inner shell expands it
-  prlimit --memlock=536870912 setpriv --reuid plain --regid plain --clear-groups --no-new-privs \
-    env LAB="$LAB" JDK="$JDK" OUT="$OUT" bash -c '. "$LAB/guest/lib.sh"; hghca "$@"' hghca "$@"
-}
+# What that user runs is run by a JVM of that user, who may lock 512 MiB.
+TOOLS=/tmp/tools-of-plain
+start_tools prlimit --memlock=536870912 \
+  setpriv --reuid plain --regid plain --clear-groups --no-new-privs
 
 give_groups() {
   local address
@@ -24,7 +22,7 @@ give_groups() {
 # What fails without permission must say what would give it.
 is_refused_with_the_mend() {
   local output
-  if output=$(as_user info -d "${HCAS[0]}" 2>&1); then
+  if output=$(hghca info -d "${HCAS[0]}" 2>&1); then
     echo "it was not refused: $output"
     return 1
   fi
@@ -34,4 +32,5 @@ is_refused_with_the_mend() {
 
 check "a user without access is refused and told the mend" is_refused_with_the_mend
 check "the groups' nodes are given to the user" give_groups
-check "hghca demo as that user" as_user demo -d "${HCAS[0]}" -d "${HCAS[1]}" --seconds 0
+check "hghca demo as that user" hghca demo -d "${HCAS[0]}" -d "${HCAS[1]}" --seconds 0
+end_tools

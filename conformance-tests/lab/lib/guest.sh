@@ -70,7 +70,7 @@ start_devices() {
   case $guest in
     intel | virtio | own | host)
       start_server "$guest" hcas "$socket-right" \
-        "$PROJECT/tools/bin/hghca" model serve \
+        env JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 "$PROJECT/tools/bin/hghca" model serve \
         --socket "$socket-left" --peer "$socket-right"
       add_vfio_user "$socket-left"
       add_vfio_user "$socket-right"
@@ -87,8 +87,12 @@ add_vfio_user() {
 # Boots a guest that does jobs.
 # $1: guest; $2...: jobs, as "SCENARIO JOB SECONDS", or none for a shell on this terminal
 start_guest() {
-  local guest=$1 job limit=60 arguments console libraries
+  local guest=$1 job limit=60 arguments console libraries memory=1536
   shift
+  # Room for 1 GiB that is given to a device, in huge pages and in others.
+  case $guest in
+    intel | own) memory=3072 ;;
+  esac
   mkdir -p "$OUT/$guest/logs"
   cp -r "$SOCKETS/programs" "$OUT/$guest/"
   : > "$OUT/$guest/results"
@@ -105,7 +109,8 @@ start_guest() {
   fi
   start_devices "$guest"
   if [ "$guest" = host ]; then
-    env "OUT=$OUT/host" "JDK=$JDK" "LAB=$LAB" "SOCKETS=$SOCKETS" "$LAB/guest/do-jobs" &
+    env "OUT=$OUT/host" "JDK=$JDK" "LAB=$LAB" "SOCKETS=$SOCKETS" "TOOLS=$SOCKETS/tools" \
+      "$LAB/guest/do-jobs" &
     note_guest "$guest" $! "$limit"
     return
   fi
@@ -116,8 +121,8 @@ start_guest() {
     --library-path "$libraries" "$BASE/usr/bin/qemu-system-x86_64" \
     -L "$BASE/usr/share/qemu" -L "$BASE/usr/share/seabios" \
     $(machine "$guest") -append "$arguments" -serial "$console" \
-    -accel tcg,thread=multi -cpu max -smp "$SMP" -m 3072 \
-    -object memory-backend-memfd,id=memory,size=3072M,share=on -numa node,memdev=memory \
+    -accel tcg,thread=multi -cpu max -smp "$SMP" -m "$memory" \
+    -object "memory-backend-memfd,id=memory,size=${memory}M,share=on" -numa node,memdev=memory \
     -nodefaults -no-user-config -display none -no-reboot -monitor none \
     $(share root "$BASE" on) $(share project "$PROJECT" on) $(share jdk "$JDK" on) \
     $(share out "$OUT/$guest" off) "${DEVICES[@]}"

@@ -26,16 +26,16 @@ build_project() {
     "$PROJECT/tools/target/lib.complete"
 }
 
-# Makes archives of loaded classes, for the command line and for the tests: a JVM starts in half the
-# time with one, of which an emulated machine has none to give away. They learn on the host, over
-# vfio-user. The JVM leaves an archive alone that does not fit.
+# Makes an archive of loaded classes: a JVM starts in half the time with one, of which an emulated
+# machine has none to give away. It learns on the host, over vfio-user. The JVM leaves an archive
+# alone that does not fit.
 archive_classes() {
   local target=$PROJECT/conformance-tests/target path tests
   tests=$target/lab-tests.aot
   [ "$tests" -nt "$target/test-lib.complete" ] && return 0
   step "archiving classes (log: $target/lab-archive.log)"
-  rm -f "$target"/lab-*.aot
-  # Archives know jars only, and a class path only as it is written.
+  rm -f "$tests" "$target/lab-archive.log"
+  # An archive knows jars only, and a class path only as it is written.
   "$JDK/bin/jar" --create --file "$target/lab-tests.jar" -C "$target/test-classes" . \
     || die "no jar of the tests"
   path=$(printf ':%s' "$target/lab-tests.jar" "$target"/test-lib/*.jar)
@@ -44,17 +44,21 @@ archive_classes() {
   start_server archive hcas "$SOCKETS/archive-right" "$PROJECT/tools/bin/hghca" model serve \
     --socket "$SOCKETS/archive-left" --peer "$SOCKETS/archive-right"
   (
+    # shellcheck disable=SC2030 # for what runs here alone
+    OUT=$OUT/archive TOOLS=$OUT/archive/tools
     # shellcheck source=conformance-tests/lab/guest/programs.sh
     . "$LAB/guest/programs.sh"
-    # shellcheck disable=SC2030 # for junit_run alone
-    OUT=$OUT/archive
     left=vfio-user:$SOCKETS/archive-left right=vfio-user:$SOCKETS/archive-right
-    JVM=("-XX:AOTCacheOutput=$target/lab-hghca.aot")
-    hghca demo -d "$left" -d "$right" --seconds 0
     JVM=("-XX:AOTCacheOutput=$tests")
-    junit_run archive "-Dhghca.device=$left,$right" \
-      --select-class org.hghca.conformance.verbs.FirstMessageTest
-  ) > "$target/lab-archive.log" 2>&1
+    start_tools
+    hghca info --system
+    hghca info -d "$left"
+    hghca bringup -d "$left" --loop "peer=$right" --seconds 0
+    hghca demo -d "$left" -d "$right" --seconds 0
+    junit_run archive "-Dhghca.device=$left,$right" org.hghca.conformance.verbs/rc
+    end_tools
+    wait
+  ) >> "$target/lab-archive.log" 2>&1
   end_servers archive
-  [ -e "$tests" ] || echo "no archives of classes; see lab-archive.log" >&2
+  [ -e "$tests" ] || echo "no archive of classes; see lab-archive.log" >&2
 }

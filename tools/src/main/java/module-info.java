@@ -14,4 +14,7 @@ module org.hghca.tools {
 
   opens org.hghca.tools to
       info.picocli;
+
+  provides java.util.spi.ToolProvider with
+      org.hghca.tools.HghcaTool;
 }

@@ -28,6 +28,9 @@ final class Side implements AutoCloseable {
   static final Set<AccessFlag> ALL =
       Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
 
+  /** New data is a piece of this: where the processor is slow, moving bytes is all it can do. */
+  private static final byte[] POOL = randomBytes(1 << 20);
+
   final Fabric fabric;
   final Context context;
   final ProtectionDomain pd;
@@ -107,15 +110,19 @@ final class Side implements AutoCloseable {
 
   /** Puts new data into a part of the buffer, as the program does. */
   void randomize(long offset, long length, SplittableRandom random) {
-    long end = offset + length;
-    long at = offset;
-    for (; at + 8 <= end; at += 8) {
-      memory().set(ValueLayout.JAVA_LONG_UNALIGNED, at, random.nextLong());
-    }
-    for (; at < end; at++) {
-      memory().set(ValueLayout.JAVA_BYTE, at, (byte) random.nextInt());
+    long half = POOL.length / 2;
+    for (long done = 0; done < length; done += half) {
+      int count = (int) Math.min(half, length - done);
+      int from = random.nextInt((int) half);
+      MemorySegment.copy(POOL, from, memory(), ValueLayout.JAVA_BYTE, offset + done, count);
     }
     MemorySegment.copy(memory(), offset, expected, offset, length);
+  }
+
+  private static byte[] randomBytes(int count) {
+    byte[] bytes = new byte[count];
+    new SplittableRandom(count).nextBytes(bytes);
+    return bytes;
   }
 
   /** The device is to put into our buffer what a part of a peer's buffer ought to hold. */
