@@ -10,5 +10,5 @@ edu_is_bound() {
   lspci -nnk -s "$edu" && ls -l "$node" && [ -c "$node" ]
 }
 
-check "the kernel has VFIO" test -c /dev/vfio/vfio
+check "the JDK runs" "$JDK/bin/java" -version
 [ -z "$edu" ] || check "vfio-pci takes the edu device and the kernel makes its group's node" edu_is_bound
