@@ -10,6 +10,7 @@ for folder in "$PROJECT" "$JDK"; do
 done
 
 # What that user runs is run by a JVM of that user, who may lock 512 MiB.
+# shellcheck disable=SC2034 # for start_tools and tool
 TOOLS=/tmp/tools-of-plain
 start_tools prlimit --memlock=536870912 \
   setpriv --reuid plain --regid plain --clear-groups --no-new-privs

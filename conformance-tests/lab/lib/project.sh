@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by run: the project as the guests run it: tools/target/lib is the module path of the
-# command line, conformance-tests/target/lab-tests.jar and test-lib are the class path of the tests.
+# Sourced by run: the project as it runs here. tools/target/lib is the module path of the command
+# line, conformance-tests/target/lab-tests.jar and test-lib are the class path of what guests run.
 
 # Whether all of it stands and no source is newer.
 project_is_built() {
@@ -50,6 +50,7 @@ archive_classes() {
     . "$LAB/guest/programs.sh"
     left=vfio-user:$SOCKETS/archive-left right=vfio-user:$SOCKETS/archive-right
     JVM=("-XX:AOTCacheOutput=$tests")
+    # shellcheck disable=SC2119 # its arguments are a command
     start_tools
     hghca info --system
     hghca info -d "$left"

@@ -21,7 +21,7 @@ public final class SerialNumber {
   private static final int HEADER_BYTES = 4;
 
   /** More do not fit into configuration space; a list that is longer runs in a circle. */
-  private static final int MOST = (4096 - FIRST) / HEADER_BYTES;
+  private static final int MOST = (ConfigurationSpace.SIZE - FIRST) / HEADER_BYTES;
 
   private SerialNumber() {}
 
