@@ -20,9 +20,9 @@ import org.junit.platform.reporting.legacy.xml.LegacyXmlReportGeneratingListener
 
 /**
  * Runs tests, as the tool {@code test}: {@code test REPORTS SELECTION...}, with a folder for
- * reports. A selection is the name of a class, {@code class#method(types)}, or {@code package/tag} for
- * the tests of a package that have the tag. JUnit's own command line takes seconds to start where
- * the processor is emulated.
+ * reports. A selection is the name of a class, {@code class#method(types)}, or {@code package/tag}
+ * for the tests of a package that have the tag. JUnit's own command line takes seconds to start
+ * where the processor is emulated.
  */
 public final class TestTool implements ToolProvider {
   /** Used by the service loader. */
