@@ -48,7 +48,7 @@ class HcaResetTest {
 
   @Test
   void theDriverOpensItAfterAReset() {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
       try (PciFunction function = open()) {
         function.reset();
       }

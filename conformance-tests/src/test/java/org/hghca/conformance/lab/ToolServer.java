@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.spi.ToolProvider;
 
 /**
- * Runs tools, {@code hghca} and JUnit's among them, one after the other for a shell: a JVM that an
- * emulated processor has started and warmed up is worth keeping.
+ * Runs tools, {@code hghca} and {@link TestTool} among them, one after the other for a shell: a JVM
+ * that an emulated processor has started and warmed up is worth keeping.
  *
  * <p>A request is a line of stdin with fields between tabs: system properties as in {@code
  * -Dkey=value}, the name of the tool, its arguments.
