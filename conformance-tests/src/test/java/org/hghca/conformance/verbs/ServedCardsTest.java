@@ -96,8 +96,9 @@ final class ServedCardsTest {
     try (ServedCards cards = new ServedCards(directory);
         RcPair pair = setup().on(cards.open(""));
         Arena arena = Arena.ofShared()) {
-      MemorySegment source = arena.allocate(3 * 4096 + 100).asSlice(100);
-      MemorySegment target = arena.allocate(3 * 4096 + 200).asSlice(200);
+      // Aligned first: an R1 card does not survive every place within a page.
+      MemorySegment source = arena.allocate(3 * 4096 + 100, 4096).asSlice(100);
+      MemorySegment target = arena.allocate(3 * 4096 + 200, 4096).asSlice(200);
       for (int i = 0; i < source.byteSize(); i++) {
         source.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 7));
       }
