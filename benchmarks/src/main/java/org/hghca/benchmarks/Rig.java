@@ -51,7 +51,7 @@ final class Rig implements AutoCloseable {
   final ReceiveRequest receive = new ReceiveRequest();
 
   /** Slots of the send ring, and places of its completions. */
-  private final int sendPlaces;
+  private final int places;
 
   private int sent;
   private final MemorySegment sendRing;
@@ -76,11 +76,9 @@ final class Rig implements AutoCloseable {
         pd.allocate(
             1 << 20, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
     CompletionQueueAttributes small = CompletionQueueAttributes.of(BATCH).withRingEntries(BATCH);
-    // On the RTL the driver keeps room for a request of its own.
-    sendPlaces = profile.equals("s") ? BATCH : 2 * BATCH;
-    sendQueue =
-        context.createCompletionQueue(
-            CompletionQueueAttributes.of(BATCH).withRingEntries(sendPlaces));
+    // On the RTL the driver keeps room for requests of its own.
+    places = profile.equals("s") ? BATCH : 2 * BATCH;
+    sendQueue = context.createCompletionQueue(small);
     sendRing = BenchFunction.last().lastAllocation();
     receiveQueue = context.createCompletionQueue(small);
     receiveRing = BenchFunction.last().lastAllocation();
@@ -103,10 +101,10 @@ final class Rig implements AutoCloseable {
     atomic.fetchAndAdd(memory.address(), memory.rkey(), 1).sge(memory, 64, 8).signaled();
     receive.wrId(9).into(memory, 0, 4096);
 
-    sendScript = Arena.ofAuto().allocate((long) sendPlaces * Cqe.SIZE, Cqe.SIZE);
+    sendScript = Arena.ofAuto().allocate((long) places * Cqe.SIZE, Cqe.SIZE);
     receiveScript = Arena.ofAuto().allocate(2L * BATCH * Cqe.SIZE, Cqe.SIZE);
     int slot = 64;
-    for (int i = 0; i < sendPlaces; i++) {
+    for (int i = 0; i < places; i++) {
       Cqe.encodeSuccess(
           sendScript,
           (long) i * Cqe.SIZE,
@@ -204,7 +202,7 @@ final class Rig implements AutoCloseable {
   }
 
   private void completeSends(int count) {
-    long at = (long) (sent & sendPlaces - 1) * Cqe.SIZE;
+    long at = (long) (sent & places - 1) * Cqe.SIZE;
     MemorySegment.copy(sendScript, at, sendRing, at, (long) count * Cqe.SIZE);
     sent += count;
   }
@@ -213,11 +211,13 @@ final class Rig implements AutoCloseable {
 
   /** Completes the batch of receives that was posted. */
   void completeReceives() {
-    complete(receiveScript, (long) (receiveBatch++ & 1) * BATCH * Cqe.SIZE, receiveRing);
-  }
-
-  private static void complete(MemorySegment script, long from, MemorySegment ring) {
-    MemorySegment.copy(script, from, ring, 0, (long) BATCH * Cqe.SIZE);
+    int from = (receiveBatch++ & 1) * BATCH;
+    MemorySegment.copy(
+        receiveScript,
+        (long) from * Cqe.SIZE,
+        receiveRing,
+        (long) (from & places - 1) * Cqe.SIZE,
+        (long) BATCH * Cqe.SIZE);
   }
 
   /** Polls until the batch is taken. */

@@ -6,6 +6,7 @@ import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
 import org.hghca.verbs.GlobalRouteHeader;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.VerbsException;
@@ -14,9 +15,14 @@ import org.hghca.verbs.VerbsException;
  * A destination of datagrams, resolved once to what a UD unit holds. The card knows nothing of it.
  *
  * <p>Over a GID of an IPv4 address, datagrams carry both IPv4 addresses; over any other none, and
- * MAC addresses alone lead them.
+ * MAC addresses alone lead them. The unit has no place for the rest of an address vector: flow
+ * label, traffic class and service level are those of no vector, 0, and the hop limit is the
+ * card's.
  */
 final class HghcaAddressHandle extends Resource implements AddressHandle {
+  /** Of all datagrams, on every card. */
+  private static final int HOP_LIMIT = 64;
+
   private final HghcaProtectionDomain pd;
   private final AddressVector vector;
   private final long sourceMac;
@@ -27,22 +33,38 @@ final class HghcaAddressHandle extends Resource implements AddressHandle {
   /**
    * Resolves a destination.
    *
-   * @throws VerbsException EINVAL when the vector leads nowhere
+   * @throws VerbsException EINVAL when the vector leads nowhere; EOPNOTSUPP for what datagrams do
+   *     not carry
    */
   HghcaAddressHandle(HghcaProtectionDomain pd, AddressVector vector) {
     super(pd);
     this.pd = pd;
-    this.vector = vector;
+    this.vector = way(vector.destination(), vector.sourceGidIndex(), vector.port());
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       Port port = pd.deviceContext().port();
       port.check(vector);
+      checkCarried("flow label", vector.flowLabel());
+      checkCarried("traffic class", vector.trafficClass());
+      checkCarried("service level", vector.serviceLevel());
       this.sourceMac = port.address().mac();
       this.destinationMac = port.macOf(vector.destination());
       Optional<Integer> ip = vector.destination().ipv4();
       this.sourceIp = ip.isPresent() ? port.address().ip() : 0;
       this.destinationIp = ip.orElse(0);
       undo.forget();
+    }
+  }
+
+  private static AddressVector way(Gid destination, int sourceGidIndex, int port) {
+    return new AddressVector(destination, sourceGidIndex, 0, HOP_LIMIT, 0, 0, port);
+  }
+
+  private static void checkCarried(String what, int value) {
+    if (value != 0) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "%s 0x%x: datagrams of this device carry none, leave it 0".formatted(what, value));
     }
   }
 
@@ -62,14 +84,7 @@ final class HghcaAddressHandle extends Resource implements AddressHandle {
               + " pairs do");
     }
     GlobalRouteHeader header = GlobalRouteHeader.of(grh);
-    return new AddressVector(
-        header.sourceGid(),
-        port.gidIndex(header.destinationGid()),
-        header.flowLabel(),
-        header.hopLimit(),
-        header.trafficClass(),
-        0,
-        portNumber);
+    return way(header.sourceGid(), port.gidIndex(header.destinationGid()), portNumber);
   }
 
   int port() {

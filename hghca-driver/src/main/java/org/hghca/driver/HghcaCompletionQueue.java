@@ -170,19 +170,24 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     }
   }
 
+  /**
+   * How many completions the ring holds: as many as its creator asked for, and as many again where
+   * each queue pair adds one of the driver's own.
+   */
   private int ringEntries(CompletionQueueAttributes attributes) {
-    int slots = attributes.ringEntries();
-    int most = device.limits().maxCqEntries();
-    if (slots == 0) {
-      return most;
+    Limits limits = device.limits();
+    int wanted = attributes.ringEntries();
+    if (wanted == 0) {
+      return limits.maxCqRing();
     }
-    if (Integer.bitCount(slots) != 1 || slots > most || slots < attributes.entries()) {
+    int most = Integer.highestOneBit(limits.maxCqEntries());
+    if (Integer.bitCount(wanted) != 1 || wanted > most || wanted < attributes.entries()) {
       throw new VerbsException(
           Errno.EINVAL,
           "a completion ring of %d entries: it must be a power of two from %d to %d"
-              .formatted(slots, attributes.entries(), most));
+              .formatted(wanted, attributes.entries(), most));
     }
-    return slots;
+    return limits.ownElements() == 0 ? wanted : 2 * wanted;
   }
 
   int number() {

@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.UnaryOperator;
@@ -300,6 +301,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
 
   @Override
   public int tryPostSend(SendRequest[] requests, int from, int count) {
+    Objects.checkFromIndexSize(from, count, requests.length);
     try {
       return sends.post(requests, from, count);
     } catch (InternalError e) {
@@ -314,6 +316,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
 
   @Override
   public int tryPostReceive(ReceiveRequest[] requests, int from, int count) {
+    Objects.checkFromIndexSize(from, count, requests.length);
     int posted = 0;
     while (posted < count && tryPostReceive(requests[from + posted], posted)) {
       posted++;

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
@@ -129,6 +130,7 @@ final class HghcaSharedReceiveQueue extends Resource implements SharedReceiveQue
 
   @Override
   public int tryPostReceive(ReceiveRequest[] list, int from, int count) {
+    Objects.checkFromIndexSize(from, count, list.length);
     int posted = 0;
     lock.lock();
     try {

@@ -32,9 +32,14 @@ record Limits(DeviceLimits device, HardwareProfile profile) {
     return Math.min(device.maxCqs(), profile.cqnLimit());
   }
 
-  /** Entries of one completion queue's ring. */
-  int maxCqEntries() {
+  /** The largest ring of a completion queue, a power of two. */
+  int maxCqRing() {
     return device.maxCqSize();
+  }
+
+  /** What the largest completion queue takes from one queue pair. */
+  int maxCqEntries() {
+    return device.maxCqSize() - ownElements();
   }
 
   /** One slot of a receive ring always stays empty. */

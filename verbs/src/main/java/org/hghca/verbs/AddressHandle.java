@@ -8,7 +8,7 @@ public interface AddressHandle extends AutoCloseable {
 
   ProtectionDomain protectionDomain();
 
-  /** What it was made from. */
+  /** The way that datagrams take: what it was made from, with the hop limit that is sent. */
   AddressVector vector();
 
   @Override

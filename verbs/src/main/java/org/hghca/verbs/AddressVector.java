@@ -7,7 +7,7 @@ import java.util.Objects;
  *
  * @param destination the peer's GID; {@link Gid#NONE} when there is no global route
  * @param sourceGidIndex which of the port's own GIDs to send from
- * @param flowLabel 20 bits; 0 leaves it to the context's {@link Context#entropy()}
+ * @param flowLabel 20 bits; 0 leaves it to the context's {@link Context#entropy()} for connections
  * @param hopLimit 8 bits
  * @param trafficClass 8 bits
  * @param serviceLevel 4 bits

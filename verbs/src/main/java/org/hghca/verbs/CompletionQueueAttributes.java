@@ -7,9 +7,9 @@ import java.util.Optional;
  * How to make a completion queue.
  *
  * @param entries how many completions it must hold, at least 1
- * @param ringEntries the most that its memory may hold for all attached queues together, a power of
- *     two; 0 takes the device's largest. Less saves memory (32 bytes an entry) and admits fewer
- *     queue pairs
+ * @param ringEntries how many requests all attached queues together may have outstanding, a power
+ *     of two; 0 takes the device's largest ring. Less saves memory (32 bytes an entry, twice that
+ *     on a card that flushes nothing by itself) and admits fewer queue pairs
  * @param channel where it tells of completions; empty for a queue that is only polled
  * @param vector which of the device's completion vectors serves it, from 0
  */

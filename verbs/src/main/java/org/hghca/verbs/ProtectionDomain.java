@@ -44,15 +44,20 @@ public interface ProtectionDomain extends AutoCloseable {
   MemoryRegion allocate(long bytes, Set<AccessFlag> access);
 
   /**
-   * {@code ibv_create_ah}.
+   * {@code ibv_create_ah}. A device that sends all datagrams with one hop limit takes any, as the
+   * kernel does of RoCE; {@link AddressHandle#vector} tells which one is sent.
    *
    * @throws VerbsException EINVAL when the vector has no global route, which Ethernet needs, names
-   *     no port or source GID of the device, or leads to a GID whose MAC is not known
+   *     no port or source GID of the device, or leads to a GID whose MAC is not known; EOPNOTSUPP
+   *     for a flow label, a traffic class or a service level that datagrams of the device do not
+   *     carry
    */
   AddressHandle createAddressHandle(AddressVector vector);
 
   /**
-   * The way back to the sender of a datagram: {@code ibv_create_ah_from_wc}.
+   * The way back to the sender of a datagram: {@code ibv_create_ah_from_wc}. Of the header's flow
+   * label and traffic class it takes over what datagrams of the device carry; {@link
+   * AddressHandle#vector} tells.
    *
    * @param completions where its completion is
    * @param index which one it is

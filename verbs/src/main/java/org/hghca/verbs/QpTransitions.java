@@ -27,8 +27,8 @@ import java.util.Set;
 /**
  * Which transitions of a queue pair exist, and which attributes each requires and allows, per type:
  * tables A1-1 and A1-2 of the interface document. What libibverbs allows beyond the document
- * (MAX_QP_RD_ATOMIC, MAX_DEST_RD_ATOMIC) is allowed too, and never required. Alternate paths do not
- * exist.
+ * (MAX_QP_RD_ATOMIC, MAX_DEST_RD_ATOMIC) is allowed too, and never required; what it leaves
+ * optional (all attributes from INIT to INIT) is not required either. Alternate paths do not exist.
  */
 public final class QpTransitions {
 
@@ -73,7 +73,7 @@ public final class QpTransitions {
     Set<QpAttribute> path = Set.of(AV, PATH_MTU, DEST_QPN, RQ_PSN);
     for (QpType type : Set.of(QpType.RC, QpType.UC)) {
       rule(type, QpState.RESET, QpState.INIT, init, Set.of());
-      rule(type, QpState.INIT, QpState.INIT, init, Set.of());
+      rule(type, QpState.INIT, QpState.INIT, Set.of(), init);
     }
     Set<QpAttribute> late = Set.of(CUR_STATE, ACCESS_FLAGS);
     Set<QpAttribute> lateRc = Set.of(CUR_STATE, ACCESS_FLAGS, MIN_RNR_TIMER);
@@ -121,7 +121,7 @@ public final class QpTransitions {
     Set<QpAttribute> init = Set.of(PKEY_INDEX, PORT, QKEY);
     Set<QpAttribute> late = Set.of(CUR_STATE, QKEY);
     rule(QpType.UD, QpState.RESET, QpState.INIT, init, Set.of());
-    rule(QpType.UD, QpState.INIT, QpState.INIT, init, Set.of());
+    rule(QpType.UD, QpState.INIT, QpState.INIT, Set.of(), init);
     rule(QpType.UD, QpState.INIT, QpState.RTR, Set.of(), Set.of(PKEY_INDEX, QKEY));
     rule(QpType.UD, QpState.RTR, QpState.RTS, Set.of(SQ_PSN), late);
     rule(QpType.UD, QpState.RTS, QpState.RTS, Set.of(), late);

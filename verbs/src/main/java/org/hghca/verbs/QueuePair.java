@@ -57,6 +57,7 @@ public interface QueuePair extends AutoCloseable {
    * Posts send requests in order with one doorbell, as far as there is room.
    *
    * @return how many were posted
+   * @throws IndexOutOfBoundsException when the list has no such part; nothing is posted
    */
   int tryPostSend(SendRequest[] requests, int from, int count);
 
@@ -71,6 +72,7 @@ public interface QueuePair extends AutoCloseable {
    * Posts receive requests in order, as far as there is room.
    *
    * @return how many were posted
+   * @throws IndexOutOfBoundsException when the list has no such part; nothing is posted
    */
   int tryPostReceive(ReceiveRequest[] requests, int from, int count);
 

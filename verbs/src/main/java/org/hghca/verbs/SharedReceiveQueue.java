@@ -26,6 +26,7 @@ public interface SharedReceiveQueue extends AutoCloseable {
    * Posts requests in order, as far as there is room.
    *
    * @return how many were posted
+   * @throws IndexOutOfBoundsException when the list has no such part; nothing is posted
    */
   int tryPostReceive(ReceiveRequest[] requests, int from, int count);
 

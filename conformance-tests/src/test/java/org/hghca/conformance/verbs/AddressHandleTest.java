@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
+import org.hghca.verbs.GlobalRouteHeader;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
@@ -17,6 +20,9 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Address handles: what they are made from, whose they are, and how they end. */
 class AddressHandleTest {
@@ -40,12 +46,48 @@ class AddressHandleTest {
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
   }
 
-  @Test
-  void whatItWasMadeFromIsKept() {
-    AddressVector vector = new AddressVector(rightGid(0), 0, 0x12345, 7, 0xb8, 3, 1);
+  /** Every datagram of the device has a hop limit of 64, whatever is asked for. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 7, 64, 255})
+  void itTellsTheHopLimitThatIsSent(int hopLimit) {
+    AddressVector vector = new AddressVector(rightGid(0), 0, 0, hopLimit, 0, 0, 1);
     try (AddressHandle handle = left.pd.createAddressHandle(vector)) {
-      assertThat(handle.vector()).isEqualTo(vector);
+      assertThat(handle.vector()).isEqualTo(AddressVector.to(rightGid(0), 0));
       assertThat(handle.protectionDomain()).isSameAs(left.pd);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0x12345, 0, 0, flow label 0x12345",
+    "0, 0xb8, 0, traffic class 0xb8",
+    "0, 0, 3, service level 0x3"
+  })
+  void whatADatagramDoesNotCarryIsRefused(
+      int flowLabel, int trafficClass, int serviceLevel, String word) {
+    AddressVector vector =
+        new AddressVector(rightGid(0), 0, flowLabel, 64, trafficClass, serviceLevel, 1);
+    assertThatThrownBy(() -> left.pd.createAddressHandle(vector))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EOPNOTSUPP))
+        .hasMessageContaining(word);
+  }
+
+  @Test
+  @Needs(Feature.GRH)
+  void aDatagramCarriesWhatItsHandleTells() {
+    pair.right.postReceive(4, 0, 100);
+    AddressVector asked = new AddressVector(rightGid(0), 0, 0, 1, 0, 0, 1);
+    try (AddressHandle handle = left.pd.createAddressHandle(asked)) {
+      SendRequest request = left.send.send().to(handle, pair.right.qp.number(), QKEY).signaled();
+      request.sge(left.buffer, 0, 8);
+      left.qp.postSend(request);
+      Side.assertSuccess(left.sent());
+      Side.assertSuccess(pair.right.received());
+      GlobalRouteHeader header = GlobalRouteHeader.of(pair.right.buffer.segment());
+      assertThat(header.hopLimit()).isEqualTo(handle.vector().hopLimit());
+      assertThat(header.flowLabel()).isEqualTo(handle.vector().flowLabel());
+      assertThat(header.trafficClass()).isEqualTo(handle.vector().trafficClass());
     }
   }
 

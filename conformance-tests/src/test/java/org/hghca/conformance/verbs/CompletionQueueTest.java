@@ -24,6 +24,7 @@ import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Sizes of completion queues, what they have room for, and who shares them. */
@@ -129,7 +130,9 @@ class CompletionQueueTest {
         CompletionQueue queue =
             fabric
                 .left()
-                .createCompletionQueue(CompletionQueueAttributes.of(1).withRingEntries(256))) {
+                .createCompletionQueue(
+                    CompletionQueueAttributes.of(1)
+                        .withRingEntries(TestProfile.isDocument() ? 256 : 128))) {
       QueuePairAttributes attributes = QueuePairAttributes.rc(queue, queue);
       QueuePair first = pd.createQueuePair(attributes.sendDepth(100).receiveDepth(100));
       int own = TestProfile.isDocument() ? 0 : 1; // the driver's, for the end of each queue pair
@@ -144,6 +147,42 @@ class CompletionQueueTest {
       QueuePair third = pd.createQueuePair(attributes.sendDepth(100).receiveDepth(100));
       second.close();
       third.close();
+    }
+  }
+
+  /** Whatever the driver needs there for itself. */
+  @ParameterizedTest
+  @CsvSource({"16, 1, 8, 8", "16, 16, 1, 0", "16, 8, 1, 1", "1, 1, 1, 0"})
+  void aRingOfSoManyEntriesTakesSoManyRequests(int ring, int pairs, int sends, int receives) {
+    try (Fabric fabric = Fabric.open();
+        ProtectionDomain pd = fabric.left().allocateProtectionDomain();
+        CompletionQueue queue =
+            fabric
+                .left()
+                .createCompletionQueue(CompletionQueueAttributes.of(ring).withRingEntries(ring))) {
+      assertThat(queue.entries()).isGreaterThanOrEqualTo(ring);
+      List<QueuePair> made = new ArrayList<>();
+      for (int i = 0; i < pairs; i++) {
+        made.add(
+            pd.createQueuePair(
+                QueuePairAttributes.rc(queue, queue).sendDepth(sends).receiveDepth(receives)));
+      }
+      made.forEach(QueuePair::close);
+    }
+  }
+
+  @Test
+  void theLargestQueueTakesAsManyRequestsAsItSays() {
+    try (Fabric fabric = Fabric.open();
+        ProtectionDomain pd = fabric.left().allocateProtectionDomain();
+        CompletionQueue queue =
+            fabric.left().createCompletionQueue(fabric.left().queryDevice().maxCqe())) {
+      int half = queue.entries() / 2;
+      pd.createQueuePair(
+              QueuePairAttributes.rc(queue, queue)
+                  .sendDepth(half)
+                  .receiveDepth(queue.entries() - half))
+          .close();
     }
   }
 

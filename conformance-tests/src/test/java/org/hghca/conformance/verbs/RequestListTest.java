@@ -19,6 +19,7 @@ import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Lists of requests, and queues that are full. */
@@ -82,6 +83,23 @@ class RequestListTest {
             .containsExactlyElementsOf(LongStream.range(100, 100 + length).boxed().toList());
         pair.right.verify("receives in a list of " + length);
       }
+    }
+  }
+
+  /** From, count: none of them is a part of a list of two. */
+  @ParameterizedTest
+  @CsvSource({"0, -1", "-1, 1", "0, 3", "2, 1", "3, 0", "1, 2147483647", "0, -2147483648"})
+  void aPartThatTheListHasNotIsRefusedAndNothingOfItPosted(int from, int count) {
+    try (RcPair pair = new RcSetup().depth(DEPTH).open()) {
+      SendRequest[] sends = writes(pair, 2);
+      ReceiveRequest receive = new ReceiveRequest().into(pair.left.buffer, 0, 8);
+      ReceiveRequest[] receives = {receive, receive};
+      assertThatThrownBy(() -> pair.left.qp.tryPostSend(sends, from, count))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+      assertThatThrownBy(() -> pair.left.qp.tryPostReceive(receives, from, count))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+      assertThat(pair.left.qp.tryPostSend(sends, 2, 0)).isZero();
+      pair.left.assertQuiet();
     }
   }
 

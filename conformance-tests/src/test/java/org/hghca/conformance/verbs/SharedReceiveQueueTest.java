@@ -67,6 +67,21 @@ class SharedReceiveQueueTest {
   // ---- attributes and limits
 
   @Test
+  void aPartThatAListHasNotIsRefused() {
+    try (Fabric fabric = Fabric.inline();
+        ProtectionDomain pd = fabric.left().allocateProtectionDomain();
+        SharedReceiveQueue shared =
+            pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(8, 1))) {
+      ReceiveRequest[] list = {new ReceiveRequest(), new ReceiveRequest()};
+      for (int[] part : new int[][] {{0, -1}, {-1, 1}, {0, 3}, {1, Integer.MAX_VALUE}}) {
+        assertThatThrownBy(() -> shared.tryPostReceive(list, part[0], part[1]))
+            .isInstanceOf(IndexOutOfBoundsException.class);
+      }
+      assertThat(shared.tryPostReceive(list, 2, 0)).isZero();
+    }
+  }
+
+  @Test
   void theDeviceSaysWhatItTakes() {
     try (Fabric fabric = Fabric.inline()) {
       var device = fabric.left().queryDevice();
