@@ -21,7 +21,7 @@ start_tools() {
   "$@" "$JDK/bin/java" -XX:+UseSerialGC -XX:-UsePerfData "${options[@]}" \
     "${JVM[@]:--XX:AOTCache=$target/lab-tests.aot}" \
     "-Djunit.platform.execution.listeners.deactivate=org.hghca.conformance.table.*" \
-    --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
+    --enable-native-access=ALL-UNNAMED \
     -cp "$(cat "$target/lab-tests.path")" \
     org.hghca.conformance.lab.ToolServer "$TOOLS/output" "$TOOLS/answers" \
     <> "$TOOLS/requests" > "$TOOLS/log" 2>&1 &

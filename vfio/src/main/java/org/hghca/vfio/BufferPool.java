@@ -3,6 +3,7 @@ package org.hghca.vfio;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.hghca.vfio.dma.PagePool;
+import org.hghca.vfio.linux.NativeAccess;
 
 /**
  * Page-aligned memory for application data. Each buffer is a segment with a lifetime of its own, so
@@ -87,7 +88,8 @@ public final class BufferPool implements AutoCloseable {
    *
    * @param bytes at least 1
    * @throws VfioException {@code INVALID} when bytes is not positive; {@code NO_MEMORY} when there
-   *     is none; {@code CLOSED} after the pool's end
+   *     is none; {@code NO_PERMISSION} when the JVM allows no native access; {@code CLOSED} after
+   *     the pool's end
    */
   public synchronized Buffer allocate(long bytes) {
     if (closed) {
@@ -97,6 +99,7 @@ public final class BufferPool implements AutoCloseable {
       throw new VfioException(
           VfioException.Reason.INVALID, "cannot allocate %d bytes".formatted(bytes));
     }
+    NativeAccess.check();
     MemorySegment slab = pages.take(bytes);
     lent++;
     return new Buffer(this, slab, bytes);

@@ -2,10 +2,7 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
+import org.hghca.conformance.process.OtherJvm;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
@@ -40,25 +37,8 @@ class BehaviorOfProcessesTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "a JVM whose program ends with everything open ends, and with it all DMA mappings")
-  void aProgramThatClosesNothingEnds() throws IOException, InterruptedException {
-    Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-XX:+UseSerialGC",
-                "-Dhghca.profile=" + TestProfile.name(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Forgetful.class.getName())
-            .redirectErrorStream(true)
-            .start();
-    try {
-      assertThat(process.waitFor(30, TimeUnit.SECONDS)).as("the process ended").isTrue();
-      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      assertThat(said).endsWith("1048576 bytes, RESET");
-      assertThat(process.exitValue()).isZero();
-    } finally {
-      process.destroyForcibly();
-    }
+  void aProgramThatClosesNothingEnds() {
+    OtherJvm.Ended ended = OtherJvm.run(Forgetful.class);
+    assertThat(ended.assertSuccess().said()).endsWith("1048576 bytes, RESET");
   }
 }

@@ -20,6 +20,8 @@ final class KernelSystem {
   private static final int O_CLOEXEC = 0x8_0000;
   private static final int F_DUPFD_CLOEXEC = 1030;
 
+  private static KernelSystem local;
+
   private final SystemCalls calls;
   private final Machine machine;
   private final Set<String> open = new HashSet<>();
@@ -31,13 +33,12 @@ final class KernelSystem {
     this.machine = machine;
   }
 
-  private static final class Holder {
-    static final KernelSystem LOCAL = new KernelSystem(Linux.system(), Machine.local());
-  }
-
   /** That of the machine on which this process runs. */
-  static KernelSystem local() {
-    return Holder.LOCAL;
+  static synchronized KernelSystem local() {
+    if (local == null) {
+      local = new KernelSystem(Linux.system(), Machine.local());
+    }
+    return local;
   }
 
   SystemCalls calls() {

@@ -5,21 +5,23 @@ import jnr.ffi.LibraryLoader;
 import jnr.ffi.Runtime;
 import jnr.posix.POSIX;
 import jnr.posix.POSIXFactory;
+import org.hghca.vfio.VfioException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Linux itself, by way of jnr-ffi, and of jnr-posix for what is the process's. */
 public final class Linux implements SystemCalls {
+  /** Read by jffi when its first class is loaded. */
+  private static final String WITHOUT_UNSAFE = "jffi.unsafe.disabled";
+
+  private static SystemCalls system;
+
   private final Libc libc;
   private final Runtime runtime;
 
   private Linux() {
     libc = LibraryLoader.create(Libc.class).load("c");
     runtime = Runtime.getRuntime(libc);
-  }
-
-  private static final class Holder {
-    static final SystemCalls SYSTEM = traced(new Linux());
   }
 
   private static SystemCalls traced(SystemCalls calls) {
@@ -30,9 +32,23 @@ public final class Linux implements SystemCalls {
   /**
    * The calls of this system; binding them at the first use takes some hundred milliseconds. Each
    * is told one a line when the log of {@link SystemCalls} is at level TRACE by then.
+   *
+   * @throws VfioException {@code NO_PERMISSION} when the JVM allows no native code, naming the
+   *     option that it lacks
    */
-  public static SystemCalls system() {
-    return Holder.SYSTEM;
+  public static synchronized SystemCalls system() {
+    if (system == null) {
+      NativeAccess.check();
+      if (System.getProperty(WITHOUT_UNSAFE) == null) {
+        System.setProperty(WITHOUT_UNSAFE, "true");
+      }
+      try {
+        system = traced(new Linux());
+      } catch (RuntimeException | LinkageError e) {
+        throw NativeAccess.unbound(e);
+      }
+    }
+    return system;
   }
 
   /** Apart, because only a diagnosis asks for it. */

@@ -1,0 +1,82 @@
+package org.hghca.conformance.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.hghca.conformance.profile.TestProfile;
+
+/**
+ * Runs a program of the tests in a JVM of its own, for what may end one, or needs other options.
+ */
+public final class OtherJvm {
+  private static final int SECONDS = 120;
+
+  private OtherJvm() {}
+
+  /** How a program ended, and all that it printed. */
+  public record Ended(int exitValue, String said) {
+
+    /** Checks that it ended by itself and in peace, not by a signal. */
+    public Ended assertSuccess() {
+      assertThat(exitValue).as(said).isZero();
+      return this;
+    }
+  }
+
+  /** Runs a program that may call native code. */
+  public static Ended run(Class<?> program, String... arguments) {
+    return run(List.of("--enable-native-access=ALL-UNNAMED"), program, arguments);
+  }
+
+  /**
+   * Runs a program to its end.
+   *
+   * @param options of the JVM
+   */
+  public static Ended run(List<String> options, Class<?> program, String... arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(
+        List.of("-XX:+UseSerialGC", "-XX:-CreateCoredumpOnCrash", "-XX:+ErrorFileToStdout"));
+    command.add("-Dhghca.profile=" + TestProfile.name());
+    String logging = System.getProperty("logback.configurationFile");
+    if (logging != null) {
+      command.add("-Dlogback.configurationFile=" + Path.of(logging).toAbsolutePath());
+    }
+    command.addAll(options);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+    command.addAll(List.of(arguments));
+    try {
+      Path said = Files.createTempFile("hghca-jvm", ".out");
+      try {
+        Process process =
+            new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(said.toFile())
+                .start();
+        try {
+          boolean ended = process.waitFor(SECONDS, TimeUnit.SECONDS);
+          String text = Files.readString(said, StandardCharsets.UTF_8);
+          assertThat(ended).as("it ended; it said %s", text).isTrue();
+          return new Ended(process.exitValue(), text);
+        } finally {
+          process.destroyForcibly();
+        }
+      } finally {
+        Files.delete(said);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError(e);
+    }
+  }
+}

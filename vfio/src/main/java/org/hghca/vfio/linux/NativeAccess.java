@@ -1,0 +1,58 @@
+package org.hghca.vfio.linux;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+
+/** What the JVM's command line allows: calls to native code, and memory that is not Java's. */
+public final class NativeAccess {
+
+  private NativeAccess() {}
+
+  /**
+   * Checks that this JVM lets us reach memory by its address.
+   *
+   * @throws VfioException {@code NO_PERMISSION}, naming the option that it lacks
+   */
+  @SuppressWarnings("restricted")
+  public static void check() {
+    try {
+      MemorySegment _ = MemorySegment.NULL.reinterpret(0);
+    } catch (IllegalCallerException e) {
+      throw denied(e);
+    }
+  }
+
+  private static VfioException denied(Throwable cause) {
+    return new VfioException(
+        Reason.NO_PERMISSION,
+        "this JVM was started without native access: give it"
+            + " --enable-native-access=org.jnrproject.jffi,org.hghca.vfio, or"
+            + " --enable-native-access=ALL-UNNAMED where hghca is on the class path",
+        cause);
+  }
+
+  /** What to throw when jnr-ffi did not bind the C library, which it tells in many ways. */
+  static VfioException unbound(Throwable failure) {
+    Throwable first = failure;
+    while (true) {
+      // Of what failed in a static initialiser before, only the text is left.
+      String text = first.toString();
+      if (text.contains("IllegalCallerException")) {
+        return denied(failure);
+      }
+      if (text.contains("UnsupportedOperationException")) {
+        return new VfioException(
+            Reason.NO_PERMISSION,
+            "jnr-ffi reaches memory through sun.misc.Unsafe, which this JVM denies: give it"
+                + " -Djffi.unsafe.disabled=true",
+            failure);
+      }
+      if (first.getCause() == null) {
+        return new VfioException(
+            Reason.UNSUPPORTED, "jnr-ffi cannot bind the C library: " + text, failure);
+      }
+      first = first.getCause();
+    }
+  }
+}
