@@ -5,10 +5,10 @@ import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
@@ -39,40 +39,17 @@ import org.hghca.vfio.VfioException.Reason;
  *   <li>{@code reset=none}: it has no function-level reset.
  *   <li>{@code interrupts=msix}, the default: one interrupt vector for each event queue. {@code
  *       interrupts=none}: event queues, but no interrupts.
- *   <li>{@code events=eq}, the default, or {@code events=poll}: how the driver is to learn of
- *       completions; nothing to the software HCA.
- *   <li>{@code limit=, as=, hcr=, assumeClean=}: the driver's, which the HCA does not look at.
+ *   <li>those of {@link DriverParameter}, which but for its addresses the HCA does not look at.
  * </ul>
  */
 public final class ModelProvider implements PciFunctionProvider {
-  private static final Set<String> PARAMETERS =
-      new TreeSet<>(
-          List.of(
-              "profile",
-              "as",
-              "hcr",
-              "assumeClean",
-              "cable",
-              "mac",
-              "ip",
-              "mode",
-              "sim",
-              "reset",
-              "limit",
-              "as",
-              "hcr",
-              "assumeClean",
-              "interrupts",
-              "events",
-              "drop",
-              "duplicate",
-              "reorder",
-              "corrupt",
-              "delay",
-              "maxdelay",
-              "seed"));
   private static final List<String> DISTURBANCE =
       List.of("drop", "duplicate", "reorder", "corrupt", "delay", "maxdelay", "seed");
+  private static final List<String> PARAMETERS =
+      Stream.concat(
+              Stream.of("profile", "cable", "mode", "sim", "reset", "interrupts"),
+              DISTURBANCE.stream())
+          .toList();
   private static final String INLINE = "inline";
   private static final String THREADED = "threaded";
   private static final String MSIX = "msix";
@@ -120,18 +97,10 @@ public final class ModelProvider implements PciFunctionProvider {
    *     BUSY} when the HCA is open already
    */
   public static SoftwareHca plugIn(Locator locator) {
-    for (String parameter : locator.parameters().keySet()) {
-      if (!PARAMETERS.contains(parameter)) {
-        throw new VfioException(
-            Reason.INVALID,
-            "locator '%s': unknown parameter '%s'; known are %s"
-                .formatted(locator, parameter, String.join(", ", PARAMETERS)));
-      }
-    }
+    locator.checkParameters(PARAMETERS);
     HardwareProfile profile = profile(locator);
     boolean canReset = value(locator, "reset", "function", "function", "none").equals("function");
     boolean interrupts = value(locator, "interrupts", MSIX, MSIX, "none").equals(MSIX);
-    value(locator, "events", "eq", "eq", "poll");
     LinkAddress address = LinkAddress.of(locator);
     Optional<Plug> plug = plug(locator, profile);
     Simulation simulation = simulation(locator);

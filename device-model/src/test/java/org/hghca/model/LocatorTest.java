@@ -33,7 +33,6 @@ class LocatorTest {
         "model:x?profile=t | profile=t is unknown; known are s, r1, r2",
         "model:x?reset=soft | reset=soft is unknown; known are function, none",
         "model:x?interrupts=intx | interrupts=intx is unknown; known are msix, none",
-        "model:x?events=no | events=no is unknown; known are eq, poll",
         "model:x?mac=zz | mac",
         "model:x?ip=1.2.3 | ip"
       })
@@ -56,7 +55,7 @@ class LocatorTest {
 
   @Test
   void whatIsTheDriversIsLetThrough() {
-    open("model:x?mode=inline&as=s&hcr=0x80000&assumeClean=true").close();
+    open("model:x?mode=inline&as=s&hcr=0x80000&assumeClean=true&slow=1000&events=poll").close();
   }
 
   @Test

@@ -10,8 +10,10 @@ import org.hghca.mailbox.CommandInterface;
 import org.hghca.uar.UarAllocator;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.TimeScale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,7 +42,7 @@ final class BringUp {
       undo.add(function::close);
       checkPlatform();
       Recognition recognition = new Recognition(function);
-      Duration limit = commandLimit(function);
+      Duration limit = commandLimit(function.locator());
       recognition.checkConfiguration();
       Health health = new Health(function.locator().toString());
 
@@ -143,14 +145,14 @@ final class BringUp {
   }
 
   /**
-   * How long the card may take for a command: {@code limit} of the locator, an ISO 8601 duration. A
-   * card in a logic simulator needs minutes.
+   * How long the card may take for a command: {@code limit} of the locator, an ISO 8601 duration,
+   * else the default in the card's time.
    */
-  private static Duration commandLimit(PciFunction function) {
-    Locator locator = function.locator();
-    String text = locator.parameter("limit").orElse(null);
+  static Duration commandLimit(Locator locator) {
+    TimeScale time = TimeScale.of(locator);
+    String text = locator.parameter(DriverParameter.LIMIT.key()).orElse(null);
     if (text == null) {
-      return CommandInterface.DEFAULT_LIMIT;
+      return time.stretch(CommandInterface.DEFAULT_LIMIT);
     }
     try {
       Duration limit = Duration.parse(text);

@@ -6,6 +6,7 @@ import org.hghca.abi.EventType;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Interrupts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,7 +49,8 @@ final class DeviceEvents implements AutoCloseable {
   }
 
   private static boolean usesEventQueues(HghcaDevice device) {
-    String events = device.function().locator().parameter("events").orElse("eq");
+    String events =
+        device.function().locator().parameter(DriverParameter.EVENTS.key()).orElse("eq");
     return switch (events) {
       case "eq" -> device.limits().profile().eventQueues();
       case "poll" -> false;

@@ -202,7 +202,11 @@ final class Ending {
   /** What the card says of a queue pair that it was given. */
   private LivePsns psns(HghcaQueuePair other) {
     return LivePsns.read(
-        device.commands(), other.number(), other.programmed(), other.sends().hasRung());
+        device.commands(),
+        device.time(),
+        other.number(),
+        other.programmed(),
+        other.sends().hasRung());
   }
 
   /** Puts the sequence numbers that the card has come to into a context. */
@@ -296,9 +300,9 @@ final class Ending {
   /** Waits for the card to flush what it has; returns whether it did. */
   private boolean awaitFlush() {
     follow();
-    long start = System.nanoTime();
+    long start = device.time().nanoTime();
     while (qp.sendQueue().standing(qp).unfinished() > 0) {
-      if (System.nanoTime() - start > FLUSH_NANOS || device.health().isDead()) {
+      if (device.time().nanoTime() - start > FLUSH_NANOS || device.health().isDead()) {
         return false;
       }
       payBell();
@@ -339,7 +343,7 @@ final class Ending {
   /**
    * Looks whether the card still completes what it was given.
    *
-   * @param now nanoseconds of a clock that goes on evenly
+   * @param now nanoseconds of a clock of the card's time
    * @return whether another look is wanted soon
    */
   boolean look(long now) {

@@ -124,7 +124,7 @@ final class EventThread {
 
   private void run() {
     try {
-      long swept = System.nanoTime();
+      long swept = device.time().nanoTime();
       while (!stopping && !device.health().isDead()) {
         if (round()) {
           vain = 0;
@@ -132,7 +132,7 @@ final class EventThread {
           await();
         }
         // By the clock: interrupts and events of others may come all the time.
-        long now = System.nanoTime();
+        long now = device.time().nanoTime();
         if (now - swept >= SWEEP_NANOS) {
           listen();
           device.checkPresence();

@@ -18,6 +18,7 @@ import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.TimeScale;
 import org.hghca.vfio.VfioException;
 
 /**
@@ -26,6 +27,7 @@ import org.hghca.vfio.VfioException;
  */
 final class HghcaDevice {
   private final PciFunction function;
+  private final TimeScale time;
   private final long hcrBase;
   private final Presence presence;
   private final Limits limits;
@@ -79,6 +81,7 @@ final class HghcaDevice {
       Retirement retirement,
       Runnable takeDown) {
     this.function = function;
+    this.time = TimeScale.of(function.locator());
     this.hcrBase = hcrBase;
     this.presence = presence;
     this.limits = limits;
@@ -166,6 +169,11 @@ final class HghcaDevice {
 
   PciFunction function() {
     return function;
+  }
+
+  /** In which everything that waits for the card measures. */
+  TimeScale time() {
+    return time;
   }
 
   long hcrBase() {

@@ -12,6 +12,7 @@ import static org.hghca.abi.QueuePairContext.WQE_BASE;
 import org.hghca.abi.MailboxField;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.mailbox.CommandInterface;
+import org.hghca.vfio.TimeScale;
 
 /**
  * Where traffic has brought a queue pair of the first RTL. That card writes three sequence numbers
@@ -50,14 +51,19 @@ record LivePsns(int nextSend, int oldestUnacked, int expected, int state) {
    * Asks the card. Only for a queue pair that MODIFY_QP has named: without a page behind its
    * context the command never ends.
    *
+   * @param time the card's
    * @param programmed what MODIFY_QP last gave the card
    * @param rung whether a doorbell was rung since then
    */
   static LivePsns read(
-      CommandInterface commands, int qpn, QueuePairContext programmed, boolean rung) {
+      CommandInterface commands,
+      TimeScale time,
+      int qpn,
+      QueuePairContext programmed,
+      boolean rung) {
     QueuePairContext answer = commands.queryQp(qpn);
-    long start = System.nanoTime();
-    while (rung && !tellsOfSends(answer, programmed) && System.nanoTime() - start < HEARD_NANOS) {
+    long start = time.nanoTime();
+    while (rung && !tellsOfSends(answer, programmed) && time.nanoTime() - start < HEARD_NANOS) {
       answer = commands.queryQp(qpn);
     }
     return of(answer, programmed, rung);

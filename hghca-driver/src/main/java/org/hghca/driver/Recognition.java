@@ -9,6 +9,7 @@ import org.hghca.mailbox.HcrProbe;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
@@ -68,13 +69,13 @@ final class Recognition {
   Recognition(PciFunction function) {
     this.function = function;
     this.locator = function.locator();
-    this.named = locator.parameter("as").map(this::profile);
-    this.namedHcr = locator.parameter("hcr").map(this::offset);
+    this.named = locator.parameter(DriverParameter.AS.key()).map(this::profile);
+    this.namedHcr = locator.parameter(DriverParameter.HCR.key()).map(this::offset);
     this.assumeClean =
-        switch (locator.parameter("assumeClean").orElse("false")) {
+        switch (locator.parameter(DriverParameter.ASSUME_CLEAN.key()).orElse("false")) {
           case "true" -> true;
           case "false" -> false;
-          default -> throw wrong("assumeClean", "known are true and false", null);
+          default -> throw wrong(DriverParameter.ASSUME_CLEAN, "known are true and false", null);
         };
   }
 
@@ -82,7 +83,7 @@ final class Recognition {
     try {
       return HardwareProfile.byName(name);
     } catch (IllegalArgumentException e) {
-      throw wrong("as", "known are s, r1 and r2", e);
+      throw wrong(DriverParameter.AS, "known are s, r1 and r2", e);
     }
   }
 
@@ -99,14 +100,18 @@ final class Recognition {
   }
 
   private VerbsException wrongOffset(Throwable cause) {
-    return wrong("hcr", "it is an offset in BAR0, a multiple of 4, such as 0x0 or 0x80000", cause);
+    return wrong(
+        DriverParameter.HCR,
+        "it is an offset in BAR0, a multiple of 4, such as 0x0 or 0x80000",
+        cause);
   }
 
-  private VerbsException wrong(String parameter, String mend, Throwable cause) {
+  private VerbsException wrong(DriverParameter parameter, String mend, Throwable cause) {
+    String key = parameter.key();
     return new VerbsException(
         Errno.EINVAL,
         "%s: %s=%s is not understood: %s"
-            .formatted(locator, parameter, locator.parameter(parameter).orElse(""), mend),
+            .formatted(locator, key, locator.parameter(key).orElse(""), mend),
         cause);
   }
 

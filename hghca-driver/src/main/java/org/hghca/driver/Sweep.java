@@ -58,11 +58,11 @@ final class Sweep {
   private void run() {
     try {
       while (!stopping && !device.health().isDead()) {
-        Need need = look(System.nanoTime());
+        Need need = look(device.time().nanoTime());
         switch (need) {
           case NONE -> LockSupport.park(this);
-          case SELDOM -> LockSupport.parkNanos(this, IDLE_PERIOD_NANOS);
-          case OFTEN -> LockSupport.parkNanos(this, PERIOD_NANOS);
+          case SELDOM -> device.time().parkNanos(this, IDLE_PERIOD_NANOS);
+          case OFTEN -> device.time().parkNanos(this, PERIOD_NANOS);
         }
       }
     } catch (Throwable e) { // whatever it is, somebody waits for what this thread does
@@ -80,7 +80,7 @@ final class Sweep {
   /**
    * Looks at all queue pairs.
    *
-   * @param now nanoseconds of a clock that goes on evenly
+   * @param now nanoseconds of a clock of the card's time
    */
   Need look(long now) {
     DoorbellBudget doorbells = device.doorbells();

@@ -3,6 +3,7 @@ package org.hghca.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.abi.Bar;
@@ -22,6 +23,7 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever step of bringing a card up fails: the card is given back and nothing stays mapped. */
@@ -54,6 +56,28 @@ class BringUpTest {
     }
     // QUERY_DEV_LIM, QUERY_ADAPTER and INIT_HCA at the least.
     assertThat(failed).isGreaterThanOrEqualTo(3);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "model:x, PT10S",
+    "model:x?slow=1000, PT10000S",
+    "model:x?slow=1000&limit=PT60S, PT60S",
+    "model:x?limit=PT0.5S, PT0.5S"
+  })
+  void aCommandHasTenSecondsOfTheCardsTimeUnlessToldOtherwise(String locator, Duration limit) {
+    assertThat(BringUp.commandLimit(Locator.parse(locator))).isEqualTo(limit);
+  }
+
+  @Test
+  void aTimeScaleThatIsNoneIsRefused() {
+    FailingFunction function =
+        new FailingFunction(PciFunctions.open(Locator.parse("model:scale?mode=inline&slow=0")));
+    assertThatThrownBy(() -> bringUp(function))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+        .hasMessageContaining("slow=0 is no whole number");
+    assertGivenBack(function);
   }
 
   @Test

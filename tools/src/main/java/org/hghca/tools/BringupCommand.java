@@ -91,8 +91,8 @@ final class BringupCommand implements Callable<Integer> {
       paramLabel = "<duration>",
       description =
           "How long the card may take for an answer, such as PT2S; a card in a logic simulator"
-              + " needs minutes (default: PT2S).")
-  private String limit = "PT2S";
+              + " needs minutes (default: PT2S, times slow= of the locator).")
+  private String limit;
 
   @Option(
       names = "--seconds",
@@ -196,9 +196,10 @@ final class BringupCommand implements Callable<Integer> {
             yield Loop.PEER;
           }
         };
-    Duration answer = duration();
+    String board = locator(device());
+    Duration answer = limit == null ? limit(board) : duration();
     return new BringupOptions(
-        locator(device()),
+        board,
         namedProfile(),
         kind,
         peer ? locator(loop.substring(PEER.length())) : "",
@@ -243,6 +244,15 @@ final class BringupCommand implements Callable<Integer> {
       return Optional.of(HardwareProfile.byName(profile));
     } catch (IllegalArgumentException e) {
       throw wrong("--profile: " + e.getMessage() + ", or auto");
+    }
+  }
+
+  /** As long as a board may usually take; its locator may say how slow it is. */
+  private Duration limit(String board) {
+    try {
+      return BringupOptions.limit(board);
+    } catch (VfioException e) {
+      throw wrong(e.getMessage());
     }
   }
 

@@ -329,6 +329,7 @@ class BringupCommandTest {
     "--profile, r9",
     "--limit, soon",
     "--limit, PT0S",
+    "-d, model:x?slow=much",
     "--seconds, 61",
     "--seconds, NaN",
     "--only, nosuch",
@@ -342,6 +343,18 @@ class BringupCommandTest {
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.out()).isEmpty();
     assertThat(run.err()).contains("Usage: hghca bringup").contains("Exit codes:");
+  }
+
+  @Test
+  void aSlowBoardHasTheTimeThatItNeeds() {
+    BringupOptions options = BringupOptions.of("model:x?slow=1000");
+
+    assertThat(options.limit()).isEqualTo(Duration.ofSeconds(2000));
+    assertThat(options.patience()).isGreaterThan(options.limit());
+    assertThat(
+            CommandLineRun.of("bringup", "-d", "model:x?slow=7", "--only", "open,pci.identity")
+                .out())
+        .contains("0 failed");
   }
 
   @Test

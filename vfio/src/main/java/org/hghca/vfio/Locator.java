@@ -1,10 +1,13 @@
 package org.hghca.vfio;
 
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -61,6 +64,25 @@ public record Locator(String scheme, String name, SortedMap<String, String> para
   /** The value of a parameter, if the locator has it. */
   public Optional<String> parameter(String key) {
     return Optional.ofNullable(parameters.get(key));
+  }
+
+  /**
+   * Refuses a parameter that neither the backend nor whoever drives the function knows.
+   *
+   * @param own the keys that the backend knows; those of {@link DriverParameter} pass
+   * @throws VfioException {@code INVALID} naming the parameter and those that are known
+   */
+  public void checkParameters(Collection<String> own) {
+    SortedSet<String> known = new TreeSet<>(own);
+    known.addAll(DriverParameter.keys());
+    for (String key : parameters.keySet()) {
+      if (!known.contains(key)) {
+        throw new VfioException(
+            VfioException.Reason.INVALID,
+            "locator '%s': unknown parameter '%s'; known are %s"
+                .formatted(this, key, String.join(", ", known)));
+      }
+    }
   }
 
   @Override

@@ -3,6 +3,7 @@ package org.hghca.vfio;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.hghca.vfio.VfioException.Reason;
@@ -42,6 +43,20 @@ class LocatorTest {
   void valueMayBeEmptyAndMayHoldMarks() {
     assertThat(Locator.parse("model:a?x=").parameter("x")).contains("");
     assertThat(Locator.parse("model:a?x=b=c?d").parameter("x")).contains("b=c?d");
+  }
+
+  @Test
+  void parametersOfBackendAndDriverAreKnownAndNoOthers() {
+    Locator.parse(
+            "rtl:a?port=1&as=r1&hcr=0x0&assumeClean=true&events=poll&limit=PT5S&slow=1000"
+                + "&mac=02:00:00:00:00:01&ip=10.0.0.1")
+        .checkParameters(List.of("port"));
+
+    assertThatThrownBy(() -> Locator.parse("rtl:a?prot=1").checkParameters(List.of("port")))
+        .isInstanceOfSatisfying(
+            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+        .hasMessageContaining("unknown parameter 'prot'; known are as, assumeClean, events,")
+        .hasMessageContaining("port, slow");
   }
 
   @Test

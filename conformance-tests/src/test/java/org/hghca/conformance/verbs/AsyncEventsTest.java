@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.profile.TestTime;
 import org.hghca.model.Simulation;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AsyncEvent;
@@ -31,10 +32,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each asynchronous event by its cause, with interrupts and without. */
 class AsyncEventsTest {
-  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final Duration LIMIT = TestTime.seconds(20);
 
   /** Long for what is to come at once, short for what is never to come. */
-  private static final Duration MOMENT = Duration.ofMillis(50);
+  private static final Duration MOMENT = TestTime.millis(50);
 
   private static final String INTERRUPTS = "";
   private static final String NO_INTERRUPTS = "&interrupts=none";
@@ -240,12 +241,12 @@ class AsyncEventsTest {
       events = pair.left.context.asyncEvents();
       CompletableFuture<AsyncEvent> future = events.next();
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
-      AsyncEvent event = future.get(20, TimeUnit.SECONDS);
+      AsyncEvent event = future.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS);
       assertEvent(event, AsyncEventType.SQ_DRAINED, pair.left.qp);
       event.acknowledge();
       last = events.next();
     }
-    assertThatThrownBy(() -> last.get(20, TimeUnit.SECONDS))
+    assertThatThrownBy(() -> last.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS))
         .isInstanceOf(ExecutionException.class)
         .cause()
         .isInstanceOfSatisfying(

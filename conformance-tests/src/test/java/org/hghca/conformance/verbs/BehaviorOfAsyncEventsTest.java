@@ -3,12 +3,12 @@ package org.hghca.conformance.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.profile.TestTime;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AsyncEvent;
@@ -32,7 +32,7 @@ class BehaviorOfAsyncEventsTest {
   private static AsyncEvent next(Context context) throws InterruptedException {
     return context
         .asyncEvents()
-        .await(Duration.ofSeconds(10))
+        .await(TestTime.seconds(10))
         .orElseThrow(() -> new AssertionError("no event after 10 s"));
   }
 

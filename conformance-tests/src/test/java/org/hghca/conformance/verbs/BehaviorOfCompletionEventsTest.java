@@ -8,6 +8,7 @@ import java.util.List;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.profile.TestTime;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionChannel;
@@ -28,7 +29,7 @@ class BehaviorOfCompletionEventsTest {
   private static final int ITERATIONS = 100;
 
   /** How long an event that must not come is waited for. */
-  private static final Duration NOT = Duration.ofMillis(30);
+  private static final Duration NOT = TestTime.millis(30);
 
   private static Players players(QpType type) {
     return new PlayerSetup(type).events().on(Fabric.threaded());
@@ -94,7 +95,7 @@ class BehaviorOfCompletionEventsTest {
   private static void disarm(Players players) throws InterruptedException {
     players.server.postReceive();
     send(players, false);
-    assertThat(channel(players.server).await(Duration.ofSeconds(10))).isPresent();
+    assertThat(channel(players.server).await(TestTime.seconds(10))).isPresent();
     assertThat(Wc.await(players.fabric, players.server.queue, 1)).hasSize(1);
   }
 
@@ -114,7 +115,7 @@ class BehaviorOfCompletionEventsTest {
       send(players, false);
       assertThat(channel(server).await(NOT)).isEmpty();
       send(players, true);
-      assertThat(channel(server).await(Duration.ofSeconds(10))).contains(server.queue);
+      assertThat(channel(server).await(TestTime.seconds(10))).contains(server.queue);
       assertThat(Wc.await(players.fabric, server.queue, 2)).allSatisfy(Side::assertSuccess);
       assertThat(channel(server).poll()).isEmpty();
     }
@@ -134,7 +135,7 @@ class BehaviorOfCompletionEventsTest {
       server.queue.requestNotify(true);
       Player client = players.client;
       client.qp().postSend(Players.request(WrOpcode.SEND, client, server, 0));
-      assertThat(channel(server).await(Duration.ofSeconds(10))).contains(server.queue);
+      assertThat(channel(server).await(TestTime.seconds(10))).contains(server.queue);
       List<Wc> found = Wc.await(players.fabric, server.queue, 1);
       assertThat(found.getFirst().status()).isEqualTo(WcStatus.LOC_LEN_ERR);
     }
@@ -157,7 +158,7 @@ class BehaviorOfCompletionEventsTest {
       server.queue.requestNotify(false);
       assertThat(channel(server).await(NOT)).isEmpty();
       send(players, false);
-      assertThat(channel(server).await(Duration.ofSeconds(10))).contains(server.queue);
+      assertThat(channel(server).await(TestTime.seconds(10))).contains(server.queue);
       send(players, false);
       assertThat(channel(server).await(NOT)).isEmpty();
       server.queue.requestNotify(false);
@@ -165,7 +166,7 @@ class BehaviorOfCompletionEventsTest {
         server.queue.requestNotify(true);
       }
       send(players, false);
-      assertThat(channel(server).await(Duration.ofSeconds(10))).contains(server.queue);
+      assertThat(channel(server).await(TestTime.seconds(10))).contains(server.queue);
       assertThat(Wc.await(players.fabric, server.queue, 4)).allSatisfy(Side::assertSuccess);
     }
   }

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.profile.TestTime;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueAttributes;
@@ -36,11 +37,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Waiting for completions instead of polling for them, by every way that a driver has to know. */
 @Tag("rc")
 class CompletionChannelTest {
-  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final Duration LIMIT = TestTime.seconds(20);
   private static final Duration NOW = Duration.ZERO;
 
   /** Long for what is to come at once, short for what is never to come. */
-  private static final Duration MOMENT = Duration.ofMillis(50);
+  private static final Duration MOMENT = TestTime.millis(50);
 
   private static final String INTERRUPTS = "";
   private static final String NO_INTERRUPTS = "&interrupts=none";
@@ -149,7 +150,7 @@ class CompletionChannelTest {
                       }
                     }));
       }
-      assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(done.await(3 * LIMIT.toNanos(), TimeUnit.NANOSECONDS)).isTrue();
       for (Thread thread : threads) {
         thread.join();
       }
@@ -291,9 +292,13 @@ class CompletionChannelTest {
         write(pair, true);
         Side.assertSuccess(pair.left.sent());
         switch (i) {
-          case 0 -> assertThat(first.get(20, TimeUnit.SECONDS)).isSameAs(pair.left.sendQueue);
-          case 1 -> assertThat(third.get(20, TimeUnit.SECONDS)).isTrue();
-          default -> assertThat(fourth.get(20, TimeUnit.SECONDS)).isSameAs(pair.left.sendQueue);
+          case 0 ->
+              assertThat(first.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS))
+                  .isSameAs(pair.left.sendQueue);
+          case 1 -> assertThat(third.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS)).isTrue();
+          default ->
+              assertThat(fourth.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS))
+                  .isSameAs(pair.left.sendQueue);
         }
       }
       assertThat(channel.await(NOW)).isEmpty();
@@ -344,7 +349,7 @@ class CompletionChannelTest {
       assertThat(outcome.get())
           .isInstanceOfSatisfying(
               VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
-      assertThatThrownBy(() -> future.get(20, TimeUnit.SECONDS))
+      assertThatThrownBy(() -> future.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS))
           .isInstanceOf(ExecutionException.class)
           .hasCauseInstanceOf(VerbsException.class);
       assertErrno(Errno.EINVAL, channel::poll);

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.profile.TestTime;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
@@ -34,7 +35,7 @@ import org.junit.jupiter.api.Test;
 
 /** Several threads on the same objects, which are thread-safe. */
 class ConcurrencyTest {
-  private static final int LIMIT_SECONDS = 30;
+  private static final Duration LIMIT = TestTime.seconds(30);
 
   static void together(List<Callable<Void>> tasks) throws Exception {
     // Never waited for without a limit: a thread that hangs is what these tests look for.
@@ -44,7 +45,7 @@ class ConcurrencyTest {
     try {
       List<Future<Void>> futures = tasks.stream().map(threads::submit).toList();
       for (Future<Void> future : futures) {
-        future.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        future.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS);
       }
     } finally {
       threads.shutdownNow();
@@ -260,7 +261,7 @@ class ConcurrencyTest {
         }
         found += n;
         if (found < 2 && n == 0) {
-          assertThat(channel.await(Duration.ofSeconds(LIMIT_SECONDS))).containsSame(queue);
+          assertThat(channel.await(LIMIT)).containsSame(queue);
           queue.requestNotify(false);
         }
       }

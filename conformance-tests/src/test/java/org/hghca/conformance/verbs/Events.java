@@ -2,13 +2,14 @@ package org.hghca.conformance.verbs;
 
 import java.time.Duration;
 import java.util.Optional;
+import org.hghca.conformance.profile.TestTime;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.Context;
 
 /** Asynchronous events, but for those of ports, which come when a peer is opened. */
 final class Events {
-  private static final Duration LIMIT = Duration.ofSeconds(10);
+  private static final Duration LIMIT = TestTime.seconds(10);
 
   private Events() {}
 

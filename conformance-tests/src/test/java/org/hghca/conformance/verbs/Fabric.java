@@ -9,6 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.profile.TestTime;
 import org.hghca.driver.HghcaContext;
 import org.hghca.icm.IcmUsage;
 import org.hghca.model.Cable;
@@ -26,7 +27,7 @@ import org.hghca.verbs.RdmaDevices;
  */
 final class Fabric implements AutoCloseable {
   /** How long anything may take, in real time. */
-  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final Duration LIMIT = TestTime.seconds(20);
 
   /** How much virtual time passes when nothing has come. */
   private static final Duration STEP = Duration.ofMillis(1);
@@ -42,7 +43,7 @@ final class Fabric implements AutoCloseable {
 
   private static final long PAUSE_NANOS = 20_000;
   private static final Duration QUIET = Duration.ofSeconds(1);
-  private static final long QUIET_NANOS = 10_000_000;
+  private static final long QUIET_NANOS = TestTime.millis(10).toNanos();
   private static final String DEVICE = System.getProperty("hghca.device", "");
   private static final AtomicInteger NAMES = new AtomicInteger();
 

@@ -2,7 +2,6 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -15,6 +14,7 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.profile.TestTime;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueAttributes;
 import org.hghca.verbs.Completions;
@@ -117,7 +117,7 @@ class HammeringTest {
                   () -> {
                     while (!over.get()) {
                       try {
-                        pair.left.channel.await(Duration.ofMillis(20));
+                        pair.left.channel.await(TestTime.millis(20));
                       } catch (InterruptedException e) {
                         return;
                       }

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.hghca.conformance.profile.TestTime;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.CompletionChannel;
@@ -40,7 +41,7 @@ final class Player implements AutoCloseable {
   /** The Q_Key of {@link org.hghca.verbs.ConnectionOptions#toInit}. */
   static final int QKEY = 0x1111_1111;
 
-  private static final Duration LIMIT = Duration.ofSeconds(10);
+  private static final Duration LIMIT = TestTime.seconds(10);
 
   final Fabric fabric;
   final Context context;

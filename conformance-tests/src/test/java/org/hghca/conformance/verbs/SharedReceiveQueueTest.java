@@ -14,6 +14,7 @@ import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.profile.TestTime;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.BadRequestException;
@@ -643,18 +644,17 @@ class SharedReceiveQueueTest {
       it.received.requestNotify(false);
       toError(it.receivers.getFirst());
       // Nobody polls.
-      AsyncEvent event =
-          it.fabric.right().asyncEvents().await(Duration.ofSeconds(20)).orElseThrow();
+      AsyncEvent event = it.fabric.right().asyncEvents().await(TestTime.seconds(20)).orElseThrow();
       assertThat(event.type()).isEqualTo(AsyncEventType.QP_LAST_WQE_REACHED);
       event.acknowledge();
-      assertThat(it.channel.await(Duration.ofMillis(50))).isEmpty();
+      assertThat(it.channel.await(TestTime.millis(50))).isEmpty();
       it.senders.add(
           it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent))));
       it.receivers.add(it.receiver());
       RcPair.connect(it.setup, it.senders.get(1), it.receivers.get(1));
       it.send(1);
       it.sent(1);
-      assertThat(it.channel.await(Duration.ofSeconds(20))).containsSame(it.received);
+      assertThat(it.channel.await(TestTime.seconds(20))).containsSame(it.received);
       assertThat(Wc.drain(it.received)).extracting(Wc::wrId).containsExactly(0L);
     }
   }

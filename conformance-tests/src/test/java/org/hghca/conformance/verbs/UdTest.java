@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.conformance.profile.TestTime;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Completions;
@@ -307,10 +307,10 @@ class UdTest {
         told.left.qp.postSend(i == 0 ? told.left.send : told.left.send.solicited());
         Side.assertSuccess(told.left.sent());
         if (i == 0) {
-          assertThat(told.right.channel.await(Duration.ofMillis(20))).isEmpty();
+          assertThat(told.right.channel.await(TestTime.millis(20))).isEmpty();
         }
       }
-      assertThat(told.right.channel.await(Duration.ofSeconds(20)))
+      assertThat(told.right.channel.await(TestTime.seconds(20)))
           .containsSame(told.right.receiveQueue);
       assertThat(told.right.received(2)).hasSize(2);
     }

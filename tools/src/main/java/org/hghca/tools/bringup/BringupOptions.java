@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.TimeScale;
 
 /**
  * What a session is to do.
@@ -30,24 +32,25 @@ public record BringupOptions(
     Duration measure,
     Set<String> only,
     Set<String> skip) {
-  /** A million times what a card takes. */
-  public static final Duration LIMIT = Duration.ofSeconds(2);
+  /** A million times what a card takes; in the card's time. */
+  private static final Duration LIMIT = Duration.ofSeconds(2);
 
   /** No step waits for more answers than this. */
   private static final int MOST_ANSWERS = 40;
 
   private static final Duration LEAST_PATIENCE = Duration.ofSeconds(60);
 
-  /** Two seconds for an answer, a third of a second for a measurement. */
+  /** {@link #LIMIT} for an answer, a third of a second for a measurement. */
   public static BringupOptions of(String device) {
+    Duration limit = limit(device);
     return new BringupOptions(
         device,
         Optional.empty(),
         Loop.AUTO,
         "",
         false,
-        LIMIT,
-        patience(LIMIT),
+        limit,
+        patience(limit),
         Duration.ofMillis(300),
         Set.of(),
         Set.of());
@@ -56,6 +59,11 @@ public record BringupOptions(
   public BringupOptions {
     only = Set.copyOf(only);
     skip = Set.copyOf(skip);
+  }
+
+  /** How long a board may take for an answer unless somebody says otherwise. */
+  public static Duration limit(String device) {
+    return TimeScale.of(Locator.parse(device)).stretch(LIMIT);
   }
 
   /** How long a step may take when the card may take so long for an answer. */

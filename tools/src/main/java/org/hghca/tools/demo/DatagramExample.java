@@ -113,7 +113,8 @@ final class DatagramExample {
     void await(String text) {
       if (!hasEvent() || queue.poll(completions) == 0) {
         throw new CheckFailedException(
-            CHECK, "the %s had no event within 5 seconds".formatted(side.role()));
+            CHECK,
+            "the %s had no event within %d seconds".formatted(side.role(), limit().toSeconds()));
       }
       journal.step(side, "woken by an event: %s".formatted(completions.describe(0)));
       String found =
@@ -125,9 +126,13 @@ final class DatagramExample {
       journal.step(side, "buffer verified: '%s'".formatted(found));
     }
 
+    private Duration limit() {
+      return side.time().stretch(LIMIT);
+    }
+
     private boolean hasEvent() {
       try {
-        return channel.await(LIMIT).isPresent();
+        return channel.await(limit()).isPresent();
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         return false;

@@ -1,6 +1,7 @@
 package org.hghca.tools.demo;
 
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
+import org.hghca.driver.HghcaContext;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
@@ -10,6 +11,8 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.RdmaDevices;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.TimeScale;
 
 /** Server or client: a device with a protection domain and a completion queue. */
 final class Side implements AutoCloseable {
@@ -19,11 +22,12 @@ final class Side implements AutoCloseable {
   /** For four connections, each with all that its two queues can hold. */
   private static final int COMPLETIONS = 4 * 2 * Connection.DEPTH;
 
-  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final int POLLS_BETWEEN_YIELDS = 200;
 
   private final String role;
   private final Context context;
+  private final TimeScale time;
   private final ProtectionDomain pd;
   private final CompletionQueue cq;
   private final Completions completions = new Completions(16);
@@ -31,8 +35,16 @@ final class Side implements AutoCloseable {
   private Side(String role, Context context, ProtectionDomain pd, CompletionQueue cq) {
     this.role = role;
     this.context = context;
+    this.time = time(context);
     this.pd = pd;
     this.cq = cq;
+  }
+
+  /** Devices of other drivers are cards. */
+  private static TimeScale time(Context context) {
+    return context instanceof HghcaContext
+        ? TimeScale.of(Locator.parse(context.device().locator()))
+        : TimeScale.CARD;
   }
 
   static Side open(String role, String device) {
@@ -58,6 +70,11 @@ final class Side implements AutoCloseable {
 
   Context context() {
     return context;
+  }
+
+  /** In which whoever waits for the device measures. */
+  TimeScale time() {
+    return time;
   }
 
   ProtectionDomain pd() {
@@ -91,7 +108,8 @@ final class Side implements AutoCloseable {
    * Polls until there is a completion.
    *
    * @return how many there are in {@link #completions}, all of them successful
-   * @throws CheckFailedException when there is none for 5 seconds, or one tells of an error
+   * @throws CheckFailedException when there is none for 5 seconds of the device's time, or one
+   *     tells of an error
    */
   int await(String check) {
     int count = cq.poll(completions);
@@ -108,7 +126,7 @@ final class Side implements AutoCloseable {
   }
 
   private int awaitFirst(String check) {
-    long start = System.nanoTime();
+    long start = time.nanoTime();
     do {
       for (int i = 0; i < POLLS_BETWEEN_YIELDS; i++) {
         int count = cq.poll(completions);
@@ -119,9 +137,11 @@ final class Side implements AutoCloseable {
       }
       // Where cores are scarce, whoever plays the device may need this one.
       Thread.yield();
-    } while (System.nanoTime() - start < TIMEOUT_NANOS);
+    } while (time.nanoTime() - start < TIMEOUT.toNanos());
     throw new CheckFailedException(
-        check, "the %s had no completion within 5 seconds".formatted(role));
+        check,
+        "the %s had no completion within %d seconds"
+            .formatted(role, time.stretch(TIMEOUT).toSeconds()));
   }
 
   @Override

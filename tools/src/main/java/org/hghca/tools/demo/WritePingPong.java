@@ -3,11 +3,13 @@ package org.hghca.tools.demo;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.SendRequest;
+import org.hghca.vfio.TimeScale;
 
 /**
  * RDMA WRITEs of 8 bytes to and fro: the number of the round trip, which the server writes back.
@@ -16,7 +18,7 @@ import org.hghca.verbs.SendRequest;
 final class WritePingPong {
   private static final int MESSAGE_BYTES = 8;
   private static final int SIGNAL_INTERVAL = 16;
-  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final Duration TIMEOUT = Duration.ofSeconds(2);
   private static final int LOOKS_BETWEEN_YIELDS = 200;
   private static final VarHandle LONG = JAVA_LONG.varHandle();
 
@@ -119,7 +121,8 @@ final class WritePingPong {
 
     /** Waits until the other has written the number. */
     void await() {
-      long start = System.nanoTime();
+      TimeScale time = side.time();
+      long start = time.nanoTime();
       do {
         for (int i = 0; i < LOOKS_BETWEEN_YIELDS; i++) {
           if ((long) LONG.getAcquire(memory.segment(), (long) MESSAGE_BYTES) == number) {
@@ -129,10 +132,11 @@ final class WritePingPong {
         }
         // Where cores are scarce the software HCAs may need this one.
         Thread.yield();
-      } while (System.nanoTime() - start < TIMEOUT_NANOS);
+      } while (time.nanoTime() - start < TIMEOUT.toNanos());
       throw new CheckFailedException(
           check,
-          "the %s was not written number %d within 2 seconds".formatted(side.role(), number));
+          "the %s was not written number %d within %d seconds"
+              .formatted(side.role(), number, time.stretch(TIMEOUT).toSeconds()));
     }
   }
 }

@@ -3,8 +3,6 @@ package org.hghca.vfio.kernel;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
-import java.util.TreeSet;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
@@ -35,23 +33,8 @@ record KernelOptions(
   private static final String INTERRUPTS = "interrupts";
   private static final String CONTAINER_DESCRIPTOR = "fd:";
 
-  private static final Set<String> PARAMETERS =
-      new TreeSet<>(
-          List.of(
-              Way.PARAMETER,
-              BIND,
-              CONTAINER,
-              DESCRIPTOR,
-              IOMMUFD,
-              INTERRUPTS,
-              // Not the backend's: whoever drives the function reads them.
-              "as",
-              "hcr",
-              "assumeClean",
-              "limit",
-              "mac",
-              "ip",
-              "events"));
+  private static final List<String> PARAMETERS =
+      List.of(Way.PARAMETER, BIND, CONTAINER, DESCRIPTOR, IOMMUFD, INTERRUPTS);
 
   /**
    * Reads a locator.
@@ -60,14 +43,7 @@ record KernelOptions(
    *     go with another
    */
   static KernelOptions of(Locator locator) {
-    for (String parameter : locator.parameters().keySet()) {
-      if (!PARAMETERS.contains(parameter)) {
-        throw new VfioException(
-            Reason.INVALID,
-            "locator '%s': unknown parameter '%s'; known are %s"
-                .formatted(locator, parameter, String.join(", ", PARAMETERS)));
-      }
-    }
+    locator.checkParameters(PARAMETERS);
     String way = locator.parameter(Way.PARAMETER).orElse(Way.AUTO);
     boolean bind = value(locator, BIND, "false", "true").equals("true");
     Optional<String> container = locator.parameter(CONTAINER);

@@ -2,18 +2,23 @@ package org.hghca.vfio.user;
 
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
+import java.util.List;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.TimeScale;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
  * What a locator says to the client.
  *
- * @param limit {@code timeout}: how long the server may take for a reply, an ISO 8601 duration
+ * @param limit {@code timeout}: how long the server may take for a reply, an ISO 8601 duration; 10
+ *     seconds of the card's time by default
  * @param posted {@code posted}: whether registers are written without asking for a reply
  */
 record UserOptions(Duration limit, boolean posted) {
-  private static final String DEFAULT_LIMIT = "PT10S";
+  private static final String TIMEOUT = "timeout";
+  private static final String POSTED = "posted";
+  private static final Duration DEFAULT_LIMIT = Duration.ofSeconds(10);
 
   /**
    * Reads a locator.
@@ -21,12 +26,17 @@ record UserOptions(Duration limit, boolean posted) {
    * @throws VfioException {@code INVALID} naming the parameter that cannot be understood
    */
   static UserOptions of(Locator locator) {
-    String limit = locator.parameter("timeout").orElse(DEFAULT_LIMIT);
-    String posted = locator.parameter("posted").orElse("true");
+    locator.checkParameters(List.of(TIMEOUT, POSTED));
+    Duration limit =
+        locator
+            .parameter(TIMEOUT)
+            .map(text -> duration(locator, text))
+            .orElseGet(() -> TimeScale.of(locator).stretch(DEFAULT_LIMIT));
+    String posted = locator.parameter(POSTED).orElse("true");
     if (!posted.equals("true") && !posted.equals("false")) {
-      throw wrong(locator, "posted", "known are true and false", null);
+      throw wrong(locator, POSTED, "known are true and false", null);
     }
-    return new UserOptions(duration(locator, limit), posted.equals("true"));
+    return new UserOptions(limit, posted.equals("true"));
   }
 
   private static Duration duration(Locator locator, String text) {
@@ -43,7 +53,7 @@ record UserOptions(Duration limit, boolean posted) {
 
   private static VfioException wrongLimit(Locator locator, Throwable cause) {
     return wrong(
-        locator, "timeout", "it is a duration of up to a day, such as PT10S or PT0.5S", cause);
+        locator, TIMEOUT, "it is a duration of up to a day, such as PT10S or PT0.5S", cause);
   }
 
   private static VfioException wrong(Locator locator, String key, String mend, Throwable cause) {

@@ -861,7 +861,8 @@ class KernelFunctionTest {
 
   @Test
   void parametersOfTheDriverAreLeftToIt() {
-    open("as=r1&hcr=0x0&assumeClean=true&limit=PT5S&mac=02:00:00:00:00:01&ip=10.0.0.1&events=poll")
+    open("as=r1&hcr=0x0&assumeClean=true&limit=PT5S&mac=02:00:00:00:00:01&ip=10.0.0.1&events=poll"
+            + "&slow=2")
         .close();
   }
 

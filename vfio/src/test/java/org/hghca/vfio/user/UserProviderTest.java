@@ -9,6 +9,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
@@ -125,5 +126,24 @@ final class UserProviderTest {
     assertThatThrownBy(() -> PciFunctions.open(locator))
         .satisfies(is(Reason.INVALID))
         .hasMessageContaining(parameter + " is not understood");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "vfio-user:/a.sock, PT10S",
+    "vfio-user:/a.sock?slow=60, PT10M",
+    "vfio-user:/a.sock?slow=60&timeout=PT5S, PT5S"
+  })
+  void aServerHasTenSecondsOfTheCardsTimeUnlessToldOtherwise(String locator, Duration limit) {
+    assertThat(UserOptions.of(Locator.parse(locator)).limit()).isEqualTo(limit);
+  }
+
+  @Test
+  void anUnknownParameterIsNamedWithTheKnownOnes() {
+    Locator locator = Locator.parse("vfio-user:" + socket() + "?time=PT5S&slow=2");
+    assertThatThrownBy(() -> PciFunctions.open(locator))
+        .satisfies(is(Reason.INVALID))
+        .hasMessageContaining("unknown parameter 'time'; known are as,")
+        .hasMessageContaining("posted, slow, timeout");
   }
 }

@@ -1,0 +1,48 @@
+package org.hghca.conformance.profile;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.TimeScale;
+import org.junit.platform.launcher.LauncherSession;
+import org.junit.platform.launcher.LauncherSessionListener;
+
+/**
+ * How long tests wait: in the time of the devices that the system property {@code hghca.device}
+ * names, {@code slow=1000} in a locator. The limits of the annotation {@code @Timeout}, which are
+ * the system's time, do not count where a device is slower than a card.
+ */
+public final class TestTime implements LauncherSessionListener {
+  private static final TimeScale SCALE = slowest(System.getProperty("hghca.device", ""));
+  private static final String TIMEOUT_MODE = "junit.jupiter.execution.timeout.mode";
+
+  /** Used by the test platform. */
+  public TestTime() {}
+
+  /** The scale of the slowest of some locators, which commas separate. */
+  static TimeScale slowest(String locators) {
+    return Arrays.stream(locators.split(","))
+        .filter(locator -> !locator.isEmpty())
+        .map(locator -> TimeScale.of(Locator.parse(locator)))
+        .max(Comparator.comparingInt(TimeScale::factor))
+        .orElse(TimeScale.CARD);
+  }
+
+  /** How long to wait for what a card does within so many seconds. */
+  public static Duration seconds(long ofCard) {
+    return SCALE.stretch(Duration.ofSeconds(ofCard));
+  }
+
+  /** How long to wait for what a card does within so many milliseconds. */
+  public static Duration millis(long ofCard) {
+    return SCALE.stretch(Duration.ofMillis(ofCard));
+  }
+
+  @Override
+  public void launcherSessionOpened(LauncherSession session) {
+    if (SCALE.factor() > 1 && System.getProperty(TIMEOUT_MODE) == null) {
+      System.setProperty(TIMEOUT_MODE, "disabled");
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package org.hghca.vfio;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The parameters of a locator that belong to whoever drives the function, whatever backend opens
+ * it: a backend lets them pass, and gives none of its own such a name. {@link
+ * Locator#checkParameters} knows them.
+ */
+public enum DriverParameter {
+  /** Which reading of the card it is. */
+  AS("as", "`s`, `r1` or `r2`", "which reading of the card it is; found out by default"),
+
+  /** Where the command register is. */
+  HCR("hcr", "an offset in BAR0", "where the command register is; found out by default"),
+
+  /** Whether a card without a reset is in its first state. */
+  ASSUME_CLEAN(
+      "assumeClean",
+      "`true` or `false`",
+      "a card without a reset was not used since its bitstream was loaded"),
+
+  /** How the driver learns of completions and events. */
+  EVENTS(
+      "events",
+      "`eq` or `poll`",
+      "whether the driver has event queues, or looks at completion queues itself"),
+
+  /** How long a command may take. */
+  LIMIT(
+      "limit", "a duration, `PT5M`", "how long a command may take; 10 s times `slow=` by default"),
+
+  /** {@link TimeScale}. */
+  SLOW(
+      "slow",
+      "1 to 1000000",
+      "how many times slower than a card it is; every time-out is stretched by it"),
+
+  /** {@link LinkAddress#mac}. */
+  MAC("mac", "`02:00:00:00:00:01`", "the Ethernet address of its port"),
+
+  /** {@link LinkAddress#ip}. */
+  IP("ip", "`10.0.0.1`", "the IPv4 address of its port");
+
+  private final String key;
+  private final String form;
+  private final String meaning;
+
+  DriverParameter(String key, String form, String meaning) {
+    this.key = key;
+    this.form = form;
+    this.meaning = meaning;
+  }
+
+  /** As it stands in a locator, before the equals sign. */
+  public String key() {
+    return key;
+  }
+
+  /** What may stand behind the equals sign, in the words of the documentation. */
+  public String form() {
+    return form;
+  }
+
+  /** What it does, in the words of the documentation. */
+  public String meaning() {
+    return meaning;
+  }
+
+  static List<String> keys() {
+    return Arrays.stream(values()).map(DriverParameter::key).toList();
+  }
+}
