@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.vfio.DriverParameter;
@@ -162,19 +163,33 @@ public final class ModelProvider implements PciFunctionProvider {
           rate(locator, "reorder"),
           rate(locator, "corrupt"),
           rate(locator, "delay"),
-          locator.parameter("maxdelay").map(Duration::parse).orElse(none.maxDelay()),
-          locator.parameter("seed").map(Long::parseLong).orElse(none.seed()));
-    } catch (IllegalArgumentException | DateTimeParseException e) {
+          number(locator, "maxdelay", Duration::parse, "a duration such as PT0.0001S")
+              .orElse(none.maxDelay()),
+          number(locator, "seed", Long::parseLong, "a whole number").orElse(none.seed()));
+    } catch (IllegalArgumentException e) {
       throw new VfioException(
-          Reason.INVALID,
-          ("locator '%s': %s; drop, duplicate, reorder, corrupt and delay are rates of 0 to 1,"
-                  + " maxdelay is a duration such as PT0.0001S, seed a whole number")
-              .formatted(locator, e.getMessage()));
+          Reason.INVALID, "locator '%s': %s".formatted(locator, e.getMessage()), e);
     }
   }
 
   private static double rate(Locator locator, String key) {
-    return locator.parameter(key).map(Double::parseDouble).orElse(0.0);
+    return number(locator, key, Double::parseDouble, "a rate of 0 to 1").orElse(0.0);
+  }
+
+  private static <T> Optional<T> number(
+      Locator locator, String key, Function<String, T> parser, String expected) {
+    String text = locator.parameter(key).orElse(null);
+    if (text == null) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(parser.apply(text));
+    } catch (NumberFormatException | DateTimeParseException e) {
+      throw new VfioException(
+          Reason.INVALID,
+          "locator '%s': %s=%s is not %s".formatted(locator, key, text, expected),
+          e);
+    }
   }
 
   private static Simulation simulation(Locator locator) {

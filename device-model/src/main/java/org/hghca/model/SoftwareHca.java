@@ -5,13 +5,13 @@ import java.util.Optional;
 import org.hghca.abi.Bar;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.model.hca.Card;
-import org.hghca.model.hca.ConfigurationRegisters;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.Hca;
 import org.hghca.model.hca.MsixRegion;
 import org.hghca.model.link.Port;
 import org.hghca.model.rtl.RtlCard;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.vfio.ConfigurationRegisters;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
 import org.hghca.vfio.InProcessFunction;
@@ -24,6 +24,18 @@ import org.hghca.vfio.LinkAddress;
  * <p>It is part of a {@link Simulation}, which does its work and keeps its time.
  */
 public final class SoftwareHca implements EmulatedFunction {
+  /**
+   * The ids of the real card stand inside a vendor's IP block and are in no document. These are
+   * placeholders: vendor 1234h, which is assigned to nobody and is what emulators use, and a device
+   * id that means nothing.
+   */
+  private static final int VENDOR_ID = 0x1234;
+
+  private static final int DEVICE_ID = 0x4843;
+
+  /** Class network controller would be 02h; 0207h is its InfiniBand subclass. */
+  private static final int CLASS_CODE = 0x02_0700;
+
   private final String name;
   private final LinkAddress address;
   private final boolean canReset;
@@ -73,24 +85,26 @@ public final class SoftwareHca implements EmulatedFunction {
         profile == HardwareProfile.S
             ? new Hca(profile, port, faults, vectors)
             : new RtlCard(profile, port, faults, seed);
-    this.configuration =
-        new ConfigurationRegisters(
-            barSizes,
-            vectors,
-            address.mac(),
-            canReset,
-            new ConfigurationRegisters.Listener() {
-              @Override
-              public void busMaster(boolean on) {
-                hca.busMaster(on);
-              }
-
-              @Override
-              public void resetRequested() {
-                reset();
-              }
-            });
+    this.configuration = configuration();
     simulation.join(this, plug);
+  }
+
+  private ConfigurationRegisters configuration() {
+    ConfigurationRegisters.Builder builder =
+        ConfigurationRegisters.of(VENDOR_ID, DEVICE_ID, CLASS_CODE)
+            .region(Bar.BAR0, Bar.BAR0_SIZE)
+            .region(Bar.BAR2, Bar.BAR2_SIZE)
+            .serialNumber(address.mac())
+            .onBusMaster(hca::busMaster);
+    if (vectors > 0) {
+      builder
+          .region(MsixRegion.BAR, MsixRegion.BYTES)
+          .interrupts(vectors, MsixRegion.BAR, MsixRegion.TABLE, MsixRegion.PENDING);
+    }
+    if (canReset) {
+      builder.onReset(this::reset);
+    }
+    return builder.build();
   }
 
   /** The name in its locator. */

@@ -27,12 +27,12 @@ class CableTest {
         "model:x?cable=c&drop=2 | drop is 2.0: give a rate of 0 to 1",
         "model:x?cable=c&duplicate=-0.1 | duplicate is -0.1",
         "model:x?cable=c&reorder=NaN | reorder is NaN",
-        "model:x?cable=c&corrupt=much | much",
-        "model:x?cable=c&delay= | delay",
-        "model:x?cable=c&maxdelay=1s | maxdelay is a duration such as PT0.0001S",
+        "model:x?cable=c&corrupt=much | corrupt=much is not a rate of 0 to 1",
+        "model:x?cable=c&delay= | delay= is not a rate",
+        "model:x?cable=c&maxdelay=1s | maxdelay=1s is not a duration such as PT0.0001S",
         "model:x?cable=c&maxdelay=PT0S | above 0 and up to a day",
         "model:x?cable=c&maxdelay=P2D | above 0 and up to a day",
-        "model:x?cable=c&seed=x | seed a whole number",
+        "model:x?cable=c&seed=abc | seed=abc is not a whole number",
         "model:x?drop=0.1 | drop= is of a cable: name one with cable="
       })
   void aWrongDisturbanceIsInvalid(String locator, String message) {

@@ -8,16 +8,20 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
  * The name of a PCI function: {@code scheme:name?key=value&key=value}, for example {@code
  * pci:0000:03:00.0} or {@code model:left?cable=c0}. The scheme chooses the backend; name and
- * parameters are the backend's own. Two locators are equal when scheme, name and parameters are;
- * the order of the parameters does not matter.
+ * parameters are the backend's own, but for those of {@link DriverParameter}. A question mark in
+ * the name is written {@code %3F}, a percent sign may be written {@code %25}. Two locators are
+ * equal when scheme, name and parameters are; the order of the parameters does not matter.
  */
 public record Locator(String scheme, String name, SortedMap<String, String> parameters)
     implements Comparable<Locator> {
+
+  private static final Pattern ESCAPE = Pattern.compile("%(?:3F|3f|25)");
 
   public Locator {
     parameters = Collections.unmodifiableSortedMap(new TreeMap<>(parameters));
@@ -46,7 +50,8 @@ public record Locator(String scheme, String name, SortedMap<String, String> para
         if (equals <= 0) {
           throw new VfioException(
               VfioException.Reason.INVALID,
-              "locator '%s': parameter '%s' is not of the form key=value"
+              ("locator '%s': parameter '%s' is not of the form key=value (a ? in the name is"
+                      + " written %%3F)")
                   .formatted(text, parameter));
         }
         String key = parameter.substring(0, equals);
@@ -58,7 +63,19 @@ public record Locator(String scheme, String name, SortedMap<String, String> para
       }
     }
     String name = question < 0 ? rest : rest.substring(0, question);
-    return new Locator(text.substring(0, colon), name, parameters);
+    return new Locator(text.substring(0, colon), decoded(name), parameters);
+  }
+
+  private static String decoded(String name) {
+    return ESCAPE.matcher(name).replaceAll(escape -> escape.group().equals("%25") ? "%" : "?");
+  }
+
+  /** Nothing but what would be read as something else. */
+  private static String encoded(String name) {
+    return ESCAPE
+        .matcher(name)
+        .replaceAll(escape -> "%25" + escape.group().substring(1))
+        .replace("?", "%3F");
   }
 
   /** The value of a parameter, if the locator has it. */
@@ -97,6 +114,6 @@ public record Locator(String scheme, String name, SortedMap<String, String> para
         parameters.entrySet().stream()
             .map((Map.Entry<String, String> e) -> e.getKey() + "=" + e.getValue())
             .collect(Collectors.joining("&"));
-    return scheme + ":" + name + (query.isEmpty() ? "" : "?" + query);
+    return scheme + ":" + encoded(name) + (query.isEmpty() ? "" : "?" + query);
   }
 }

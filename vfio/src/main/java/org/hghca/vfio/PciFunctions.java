@@ -39,8 +39,8 @@ public final class PciFunctions {
   /**
    * Takes ownership of a function.
    *
-   * @throws VfioException {@code NOT_FOUND} when no backend knows the scheme; else what the backend
-   *     says
+   * @throws VfioException {@code NOT_FOUND} when no backend knows the scheme, {@code INVALID} when
+   *     more than one does; else what the backend says
    */
   public static PciFunction open(Locator locator) {
     return provider(locator)
@@ -50,15 +50,27 @@ public final class PciFunctions {
                     VfioException.Reason.NOT_FOUND,
                     "no backend for locator '%s': known schemes are %s; is the backend's jar on the"
                             .formatted(locator, schemes())
-                        + " module path?"))
+                        + " module path, or named by --plugin?"))
         .open(locator);
   }
 
   private static Optional<PciFunctionProvider> provider(Locator locator) {
-    return ServiceLoader.load(PciFunctionProvider.class).stream()
-        .map(ServiceLoader.Provider::get)
-        .filter(provider -> provider.scheme().equals(locator.scheme()))
-        .findFirst();
+    List<PciFunctionProvider> providers =
+        ServiceLoader.load(PciFunctionProvider.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .filter(provider -> provider.scheme().equals(locator.scheme()))
+            .toList();
+    if (providers.size() > 1) {
+      throw new VfioException(
+          VfioException.Reason.INVALID,
+          "more than one backend opens %s: %s; take all but one away"
+              .formatted(
+                  locator,
+                  providers.stream()
+                      .map(provider -> provider.getClass().getName())
+                      .collect(Collectors.joining(", "))));
+    }
+    return providers.stream().findFirst();
   }
 
   private static String schemes() {

@@ -45,6 +45,29 @@ class LocatorTest {
     assertThat(Locator.parse("model:a?x=b=c?d").parameter("x")).contains("b=c?d");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "vfio-user:/tmp/a%3Fb.sock, /tmp/a?b.sock, vfio-user:/tmp/a%3Fb.sock",
+    "vfio-user:/tmp/a%3fb.sock?timeout=PT1S, /tmp/a?b.sock, vfio-user:/tmp/a%3Fb.sock?timeout=PT1S",
+    "vfio-user:/tmp/100%, /tmp/100%, vfio-user:/tmp/100%",
+    "vfio-user:/tmp/a%20b, /tmp/a%20b, vfio-user:/tmp/a%20b",
+    "vfio-user:/tmp/a%253F, /tmp/a%3F, vfio-user:/tmp/a%253F"
+  })
+  void aNameMayHoldAQuestionMark(String text, String name, String again) {
+    Locator locator = Locator.parse(text);
+
+    assertThat(locator.name()).isEqualTo(name);
+    assertThat(locator).hasToString(again);
+    assertThat(Locator.parse(again)).isEqualTo(locator);
+  }
+
+  @Test
+  void aQuestionMarkInANameIsExplained() {
+    assertThatThrownBy(() -> Locator.parse("vfio-user:/tmp/a?b.sock"))
+        .hasMessageContaining(
+            "'b.sock' is not of the form key=value (a ? in the name is written %3F)");
+  }
+
   @Test
   void parametersOfBackendAndDriverAreKnownAndNoOthers() {
     Locator.parse(

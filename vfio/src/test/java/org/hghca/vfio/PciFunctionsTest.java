@@ -3,8 +3,14 @@ package org.hghca.vfio;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class PciFunctionsTest {
 
@@ -35,6 +41,27 @@ class PciFunctionsTest {
   void locatorThatOnlySelectsIsResolvedByItsBackend() {
     assertThat(PciFunctions.resolve(Locator.parse("stub:x?y=1"))).hasToString("stub:X?y=1");
     assertThat(PciFunctions.resolve(Locator.parse("nosuch:x"))).hasToString("nosuch:x");
+  }
+
+  @Test
+  void aSchemeIsNotTakenOver(@TempDir Path folder) throws IOException {
+    Path services = Files.createDirectories(folder.resolve("META-INF/services"));
+    Files.writeString(
+        services.resolve(PciFunctionProvider.class.getName()), OtherStubProvider.class.getName());
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    try (URLClassLoader loader = new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {
+      thread.setContextClassLoader(loader);
+      assertThatThrownBy(() -> PciFunctions.open(Locator.parse("stub:x")))
+          .isInstanceOfSatisfying(
+              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
+          .hasMessageContainingAll(
+              "more than one backend opens stub:x",
+              StubProvider.class.getName(),
+              OtherStubProvider.class.getName());
+    } finally {
+      thread.setContextClassLoader(before);
+    }
   }
 
   @Test

@@ -15,8 +15,8 @@ public final class MsixRegion {
   public static final int BAR = 4;
 
   public static final int BYTES = 4096;
-  static final int TABLE = 0;
-  static final int PENDING = 0x800;
+  public static final int TABLE = 0;
+  public static final int PENDING = 0x800;
 
   private static final int ENTRY_BYTES = 16;
   private static final int CONTROL = 12;

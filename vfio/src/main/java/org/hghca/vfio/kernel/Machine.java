@@ -20,6 +20,11 @@ public interface Machine {
   /** The login name of the user who runs this process. */
   String user();
 
+  /** Whether that user is root. */
+  default boolean isRoot() {
+    return Credentials.of(this).isRoot();
+  }
+
   /** Whether this process may open a node for reading and writing. */
   boolean canOpen(Path node);
 

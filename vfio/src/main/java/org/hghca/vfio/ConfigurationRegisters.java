@@ -1,0 +1,242 @@
+package org.hghca.vfio;
+
+import java.util.function.Consumer;
+
+/**
+ * The configuration space of a function in software, with all that driver and tools look at: a type
+ * 0 header with 64-bit base address registers, a PCI Express capability, with a serial number the
+ * port's MAC, and with interrupts MSI-X. Thread-safe.
+ *
+ * <pre>
+ * 00h  header
+ * 40h  PCI Express capability, version 2, 3Ch bytes: an endpoint
+ * 80h  MSI-X capability, 0Ch bytes
+ * 100h device serial number
+ * </pre>
+ */
+public final class ConfigurationRegisters {
+  private static final int COMMAND_NO_INTX = 1 << 10;
+  private static final int STATUS_CAPABILITIES = 1 << 4;
+  private static final int BAR0 = 0x10;
+  private static final int BAR_64_BIT = 0x4;
+  private static final int CAPABILITY_POINTER = 0x34;
+  private static final int INTERRUPT_LINE = 0x3c;
+  private static final int PCIE = 0x40;
+  private static final int PCIE_DEVICE_CAPABILITIES = PCIE + 4;
+  private static final int PCIE_DEVICE_CONTROL = PCIE + 8;
+  private static final int PCIE_LINK_CAPABILITIES = PCIE + 0xc;
+  private static final int PCIE_LINK_STATUS = PCIE + 0x12;
+  private static final int PCIE_DEVICE_CAPABILITIES_2 = PCIE + 0x24;
+  private static final int SERIAL_NUMBER = 0x100;
+  private static final int MSIX = 0x80;
+  private static final int MSIX_CONTROL = MSIX + 2;
+  private static final int MSIX_TABLE = MSIX + 4;
+  private static final int MSIX_PENDING = MSIX + 8;
+  private static final int MOST_VECTORS = 2048;
+
+  /** Message control bit 15: on, bit 14: every vector is masked; bits 10..0 the size less 1. */
+  private static final int MSIX_WRITABLE = 1 << 15 | 1 << 14;
+
+  /** Bits 3..0 speed, 3 for 8 GT/s; bits 9..4 lanes. */
+  private static final int LINK = 8 << 4 | 3;
+
+  /** Device capabilities bit 28: function-level reset; device control bit 15 starts it. */
+  private static final int CAN_RESET = 1 << 28;
+
+  private static final int START_RESET = 1 << 15;
+
+  private final byte[] atPowerOn;
+  private final byte[] values;
+  private final byte[] writable;
+  private final Consumer<Boolean> onBusMaster;
+
+  /** What starts a function-level reset; null where there is none. */
+  private final Runnable onReset;
+
+  private ConfigurationRegisters(Builder builder) {
+    values = builder.values.clone();
+    atPowerOn = values.clone();
+    writable = builder.writable.clone();
+    onBusMaster = builder.onBusMaster;
+    onReset = builder.onReset;
+  }
+
+  /**
+   * Begins with a function that has ids and nothing else.
+   *
+   * @param vendorId 16 bits, other than FFFFh
+   * @param deviceId 16 bits
+   * @param classCode base class, subclass and programming interface, 24 bits; 020700h is an
+   *     InfiniBand controller, which {@code hghca list} takes for a card
+   */
+  public static Builder of(int vendorId, int deviceId, int classCode) {
+    return new Builder(vendorId, deviceId, classCode);
+  }
+
+  /** Says what a function is; each method once, in any order. */
+  public static final class Builder {
+    private final byte[] values = new byte[ConfigurationSpace.SIZE];
+    private final byte[] writable = new byte[ConfigurationSpace.SIZE];
+    private Consumer<Boolean> onBusMaster = on -> {};
+    private Runnable onReset;
+
+    private Builder(int vendorId, int deviceId, int classCode) {
+      set(0x00, 4, deviceId << 16 | vendorId);
+      set(0x08, 4, classCode << 8);
+      set(0x06, 2, STATUS_CAPABILITIES);
+      set(0x2c, 4, deviceId << 16 | vendorId);
+      set(CAPABILITY_POINTER, 1, PCIE);
+      mask(
+          ConfigurationSpace.COMMAND,
+          2,
+          ConfigurationSpace.COMMAND_MEMORY_SPACE
+              | ConfigurationSpace.COMMAND_BUS_MASTER
+              | COMMAND_NO_INTX);
+      mask(INTERRUPT_LINE, 1, 0xff);
+      // PCI Express capability (10h), version 2, endpoint; payload of 256 bytes.
+      set(PCIE, 4, 0x0002_0010);
+      set(PCIE_DEVICE_CAPABILITIES, 4, 1);
+      // Relaxed ordering and no-snoop allowed, reads of 512 bytes: what the specification starts
+      // with.
+      set(PCIE_DEVICE_CONTROL, 2, 0x2810);
+      mask(PCIE_DEVICE_CONTROL, 2, 0x7fff);
+      set(PCIE_LINK_CAPABILITIES, 4, LINK);
+      set(PCIE_LINK_STATUS, 2, LINK);
+      // Completion time-outs can be disabled: what an endpoint of version 2 must have.
+      set(PCIE_DEVICE_CAPABILITIES_2, 4, 1 << 4);
+      mask(PCIE_DEVICE_CAPABILITIES_2 + 4, 2, 1 << 4);
+    }
+
+    /**
+     * Adds a region, which takes two base address registers.
+     *
+     * @param bar 0, 2 or 4
+     * @param bytes a power of two from 16 on
+     */
+    public Builder region(int bar, long bytes) {
+      if (bar < 0 || bar > 4 || bar % 2 != 0 || bytes < 16 || Long.bitCount(bytes) != 1) {
+        throw new IllegalArgumentException("a region of %d bytes in BAR%d".formatted(bytes, bar));
+      }
+      set(BAR0 + 4 * bar, 4, BAR_64_BIT);
+      mask(BAR0 + 4 * bar, 4, (int) -bytes & ~0xf);
+      mask(BAR0 + 4 * bar + 4, 4, (int) (-bytes >> 32));
+      return this;
+    }
+
+    /**
+     * Adds interrupt vectors.
+     *
+     * @param vectors 1 to 2048
+     * @param bar of the region where the table and the pending bits are
+     * @param table offset there, a multiple of 8
+     * @param pending offset there, a multiple of 8
+     */
+    public Builder interrupts(int vectors, int bar, int table, int pending) {
+      if (vectors < 1 || vectors > MOST_VECTORS || (table | pending) % 8 != 0) {
+        throw new IllegalArgumentException(
+            "%d vectors, their table at 0x%x, pending bits at 0x%x"
+                .formatted(vectors, table, pending));
+      }
+      set(PCIE + 1, 1, MSIX);
+      set(MSIX, 1, 0x11);
+      set(MSIX_CONTROL, 2, vectors - 1);
+      mask(MSIX_CONTROL, 2, MSIX_WRITABLE);
+      set(MSIX_TABLE, 4, table | bar);
+      set(MSIX_PENDING, 4, pending | bar);
+      return this;
+    }
+
+    /** Adds a serial number that holds the MAC of the port, 48 bits. */
+    public Builder serialNumber(long mac) {
+      int[] registers = SerialNumber.registers(mac);
+      for (int i = 0; i < registers.length; i++) {
+        set(SERIAL_NUMBER + 4 * i, 4, registers[i]);
+      }
+      return this;
+    }
+
+    /** Has somebody told whether the function may start DMA, after each write that may say so. */
+    public Builder onBusMaster(Consumer<Boolean> listener) {
+      onBusMaster = listener;
+      return this;
+    }
+
+    /**
+     * Gives it a function-level reset.
+     *
+     * @param reset starts it, where software writes to ask for it; it ends with {@link
+     *     ConfigurationRegisters#reset}
+     */
+    public Builder onReset(Runnable reset) {
+      set(PCIE_DEVICE_CAPABILITIES, 4, 1 | CAN_RESET);
+      onReset = reset;
+      return this;
+    }
+
+    public ConfigurationRegisters build() {
+      return new ConfigurationRegisters(this);
+    }
+
+    private void set(int offset, int width, int value) {
+      for (int i = 0; i < width; i++) {
+        values[offset + i] = (byte) (value >> 8 * i);
+      }
+    }
+
+    private void mask(int offset, int width, int bits) {
+      for (int i = 0; i < width; i++) {
+        writable[offset + i] = (byte) (bits >> 8 * i);
+      }
+    }
+  }
+
+  /**
+   * Reads, as {@link EmulatedFunction#readConfiguration} does.
+   *
+   * @param width 1, 2 or 4 bytes, naturally aligned
+   */
+  public synchronized int read(int offset, int width) {
+    int value = 0;
+    for (int i = 0; i < width; i++) {
+      value |= (values[offset + i] & 0xff) << 8 * i;
+    }
+    return value;
+  }
+
+  /** Writes the bits that can be written, and tells who wants to know what that sets off. */
+  public void write(int offset, int width, int value) {
+    boolean reset;
+    synchronized (this) {
+      for (int i = 0; i < width; i++) {
+        int keep = values[offset + i] & ~writable[offset + i];
+        values[offset + i] = (byte) (keep | value >> 8 * i & writable[offset + i]);
+      }
+      int shift = 8 * (PCIE_DEVICE_CONTROL - offset);
+      long written = Integer.toUnsignedLong(value);
+      reset =
+          onReset != null
+              && offset <= PCIE_DEVICE_CONTROL + 1
+              && offset + width > PCIE_DEVICE_CONTROL + 1
+              && ((shift >= 0 ? written >> shift : written << -shift) & START_RESET) != 0;
+    }
+    if (reset) {
+      onReset.run();
+    } else if (offset <= ConfigurationSpace.COMMAND
+        && offset + width > ConfigurationSpace.COMMAND) {
+      onBusMaster.accept(isBusMaster());
+    }
+  }
+
+  /** Whether the function may start DMA. */
+  public boolean isBusMaster() {
+    return (read(ConfigurationSpace.COMMAND, 2) & ConfigurationSpace.COMMAND_BUS_MASTER) != 0;
+  }
+
+  /** What a function-level reset does here: all is as after power-on; nothing masters the bus. */
+  public void reset() {
+    synchronized (this) {
+      System.arraycopy(atPowerOn, 0, values, 0, values.length);
+    }
+    onBusMaster.accept(false);
+  }
+}
