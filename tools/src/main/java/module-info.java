@@ -15,6 +15,8 @@ module org.hghca.tools {
   opens org.hghca.tools to
       info.picocli;
 
+  uses org.hghca.vfio.PciFunctionProvider;
+
   provides java.util.spi.ToolProvider with
       org.hghca.tools.HghcaTool;
 }

@@ -2,10 +2,8 @@ package org.hghca.tools;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.io.Writer;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -14,7 +12,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupOptions;
@@ -42,20 +39,12 @@ import picocli.CommandLine.Spec;
       "Bring a board up step by step, and say of each step what was expected and seen: PCI, HCR,"
           + " commands, tables, queue pairs, every operation with data, errors, events, speed.",
       "Without a loop, steps with data are skipped, which is no failure. The board belongs to this"
-          + " command while it runs, and is reset before and after."
+          + " command while it runs, and is reset before and after. Ctrl-C ends it, and the steps"
+          + " that were done are written."
     },
     mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
-    exitCodeListHeading = "Exit codes:%n",
-    exitCodeList = {
-      "0:All steps passed that were done.",
-      "1:A step failed.",
-      "2:Wrong usage.",
-      "3:The board could not be opened.",
-      "4:The card stopped answering."
-    })
+    versionProvider = Version.class)
 final class BringupCommand implements Callable<Integer> {
-  private static final String STDOUT = "-";
   private static final String AUTO = "auto";
   private static final String PEER = "peer=";
 
@@ -137,7 +126,7 @@ final class BringupCommand implements Callable<Integer> {
   private String html;
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     if (list) {
       TextOutput.list(out(), new Bringup(BringupOptions.of("model:")).steps());
       return 0;
@@ -146,37 +135,72 @@ final class BringupCommand implements Callable<Integer> {
     Bringup session = new Bringup(options);
     checkIds(session.steps(), options.only());
     checkIds(session.steps(), options.skip());
-    long onStdout = Stream.of(json, junit, html).filter(STDOUT::equals).count();
+    List<ReportFile> files = files();
+    long onStdout = files.stream().filter(ReportFile::isStdout).count();
     if (onStdout > 1) {
       throw wrong("only one of --json, --junit and --html can go to stdout");
+    }
+    try {
+      files.forEach(ReportFile::check);
+    } catch (UncheckedIOException e) {
+      complain(e);
+      return ExitCode.NO_OUTPUT.code();
     }
     boolean quiet = onStdout > 0;
     PrintWriter steps = quiet ? new PrintWriter(Writer.nullWriter()) : out();
     TextOutput text = new TextOutput(steps, verbose, session.steps().size());
-    BringupReport report = session.run(text);
-    text.summary(report);
+    try (Interruption _ = new Interruption()) {
+      BringupReport report = session.run(text);
+      text.summary(report);
+      boolean written = write(files, report);
+      out().flush();
+      int exitCode = report.outcome().exitCode();
+      return exitCode == 0 && !written ? ExitCode.NO_OUTPUT.code() : exitCode;
+    }
+  }
+
+  private List<ReportFile> files() {
+    List<ReportFile> files = new ArrayList<>();
     if (json != null) {
-      write(json, JsonOutput.of(report));
+      files.add(new ReportFile(json, BringupCommand::json));
     }
     if (junit != null) {
-      write(junit, JunitOutput.of(report));
+      files.add(new ReportFile(junit, JunitOutput::of));
     }
     if (html != null) {
-      write(html, HtmlOutput.of(report));
+      files.add(new ReportFile(html, HtmlOutput::of));
     }
-    return report.outcome().exitCode();
+    return files;
+  }
+
+  private static String json(BringupReport report) {
+    try {
+      return JsonOutput.of(report);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Writes all that can be written; returns whether that is everything. */
+  private boolean write(List<ReportFile> files, BringupReport report) {
+    boolean written = true;
+    for (ReportFile file : files) {
+      try {
+        file.write(report, out());
+      } catch (UncheckedIOException e) {
+        complain(e);
+        written = false;
+      }
+    }
+    return written;
+  }
+
+  private void complain(UncheckedIOException e) {
+    spec.commandLine().getErr().println("hghca: " + e.getMessage());
   }
 
   private PrintWriter out() {
     return spec.commandLine().getOut();
-  }
-
-  private void write(String file, String content) throws IOException {
-    if (file.equals(STDOUT)) {
-      out().println(content);
-    } else {
-      Files.writeString(Path.of(file), content, StandardCharsets.UTF_8);
-    }
   }
 
   private BringupOptions options() {

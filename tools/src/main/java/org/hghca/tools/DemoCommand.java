@@ -7,14 +7,20 @@ import java.io.Writer;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import org.hghca.tools.demo.CheckFailedException;
 import org.hghca.tools.demo.Demo;
 import org.hghca.tools.demo.DemoResult;
+import org.hghca.tools.demo.NotOpenedException;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.Locator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /**
@@ -39,6 +45,7 @@ final class DemoCommand implements Callable<Integer> {
   private static final int MAX_SIZE = 1 << 20;
 
   @Spec private CommandSpec spec;
+  @ParentCommand private Main main;
 
   @Option(
       names = {"-d", "--ib-dev"},
@@ -65,7 +72,9 @@ final class DemoCommand implements Callable<Integer> {
   @Option(names = "--counters", description = "Print what each side counted.")
   private boolean counters;
 
-  @Option(names = "--json", description = "Print the result as JSON, and nothing else.")
+  @Option(
+      names = "--json",
+      description = "Print the result, or what failed, as JSON and nothing else.")
   private boolean json;
 
   @Override
@@ -82,9 +91,20 @@ final class DemoCommand implements Callable<Integer> {
     }
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter steps = json ? new PrintWriter(Writer.nullWriter()) : out;
-    DemoResult result =
-        new Demo(sides.getFirst(), sides.getLast(), steps)
-            .run((long) (seconds * TimeUnit.SECONDS.toNanos(1)), size);
+    Demo demo = new Demo(sides.getFirst(), sides.getLast(), steps);
+    DemoResult result;
+    try {
+      result = demo.run((long) (seconds * TimeUnit.SECONDS.toNanos(1)), size);
+    } catch (CheckFailedException | NotOpenedException | VerbsException e) {
+      if (json) {
+        printJson(failure(sides, demo, e));
+      }
+      main.complain(e);
+      if (e instanceof CheckFailedException) {
+        unconnected(sides).ifPresent(hint -> spec.commandLine().getErr().println(hint));
+      }
+      return Main.exitCode(e).code();
+    }
     Map<String, Map<String, Long>> counted = new LinkedHashMap<>();
     if (counters) {
       result.counters().forEach((role, values) -> counted.put(role, CounterReport.values(values)));
@@ -94,11 +114,44 @@ final class DemoCommand implements Callable<Integer> {
       if (counters) {
         object.put("counters", counted);
       }
-      out.println(JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(object));
+      printJson(object);
     } else {
       CounterReport.print(out, "", counted);
     }
-    return 0;
+    return ExitCode.OK.code();
+  }
+
+  private void printJson(Map<String, Object> object) throws IOException {
+    spec.commandLine()
+        .getOut()
+        .println(JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(object));
+  }
+
+  private static Map<String, Object> failure(List<String> sides, Demo demo, Exception e) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("server", sides.getFirst());
+    json.put("client", sides.getLast());
+    json.put("checks", demo.checks());
+    json.put("error", e.getMessage());
+    return json;
+  }
+
+  /** What may be wrong with two software HCAs that do not reach each other. */
+  private static Optional<String> unconnected(List<String> sides) {
+    List<Optional<String>> cables =
+        sides.stream()
+            .filter(side -> side.startsWith("model:"))
+            .map(side -> Locator.parse(side).parameter("cable"))
+            .toList();
+    boolean joined =
+        cables.size() < 2
+            || sides.getFirst().equals(sides.getLast())
+            || cables.getFirst().isPresent() && cables.getFirst().equals(cables.getLast());
+    return joined
+        ? Optional.empty()
+        : Optional.of(
+            "hghca: no cable joins %s and %s: name the same one in both, as in %s"
+                .formatted(sides.getFirst(), sides.getLast(), String.join(" and ", SOFTWARE_HCAS)));
   }
 
   private void check(boolean holds, String message) {

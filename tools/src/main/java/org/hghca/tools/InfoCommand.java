@@ -4,13 +4,13 @@ import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.hghca.driver.PinnedMemory;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceAttributes;
-import org.hghca.verbs.Errno;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
@@ -33,16 +33,8 @@ import picocli.CommandLine.TypeConversionException;
     name = "info",
     description = "Print the attributes of devices, as ibv_devinfo does, and what the card says.",
     mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
-    exitCodeOnInvalidInput = InfoCommand.NOT_FOUND)
+    versionProvider = Version.class)
 final class InfoCommand implements Callable<Integer> {
-  static final int CANNOT_OPEN = 1;
-  static final int NOT_READY = 1;
-  static final int CANNOT_QUERY = 2;
-  static final int CANNOT_CLOSE = 3;
-  static final int NO_SUCH_PORT = 4;
-  static final int NOT_FOUND = 255;
-
   @Spec private CommandSpec spec;
   @ParentCommand private Main main;
 
@@ -116,7 +108,7 @@ final class InfoCommand implements Callable<Integer> {
       }
     } catch (VerbsException e) {
       main.complain(e);
-      return NOT_FOUND;
+      return ExitCode.NOT_OPENED.code();
     }
     if (names.isEmpty()) {
       names.add(SoftwareHca.insteadOfCard(spec.commandLine().getErr()));
@@ -128,7 +120,7 @@ final class InfoCommand implements Callable<Integer> {
     List<DeviceReport> reports = new ArrayList<>();
     int exitCode = 0;
     for (String name : names) {
-      exitCode |= report(name, reports);
+      exitCode = Math.max(exitCode, report(name, reports).code());
     }
     print(reports);
     return exitCode;
@@ -151,7 +143,7 @@ final class InfoCommand implements Callable<Integer> {
     } else {
       SystemPrinter.print(out, report);
     }
-    return report.problems() == 0 ? 0 : NOT_READY;
+    return (report.problems() == 0 ? ExitCode.OK : ExitCode.FAILED).code();
   }
 
   private void list(List<String> names) throws IOException {
@@ -170,25 +162,25 @@ final class InfoCommand implements Callable<Integer> {
    *
    * @return its share of the exit code
    */
-  private int report(String name, List<DeviceReport> reports) {
+  private ExitCode report(String name, List<DeviceReport> reports) {
     Context context;
     try {
       context = RdmaDevices.open(name);
     } catch (VerbsException e) {
       main.complain(e);
-      return e.errno() == Errno.ENODEV ? NOT_FOUND : CANNOT_OPEN;
+      return ExitCode.NOT_OPENED;
     }
-    int exitCode = query(context, reports);
+    ExitCode exitCode = query(context, reports);
     try {
       context.close();
     } catch (VerbsException e) {
       main.complain(e);
-      return CANNOT_CLOSE;
+      return ExitCode.FAILED;
     }
     return exitCode;
   }
 
-  private int query(Context context, List<DeviceReport> reports) {
+  private ExitCode query(Context context, List<DeviceReport> reports) {
     try {
       DeviceAttributes attributes = context.queryDevice();
       if (port > attributes.physicalPorts()) {
@@ -197,13 +189,13 @@ final class InfoCommand implements Callable<Integer> {
             .println(
                 "hghca: %s has no port %d: it has %d"
                     .formatted(context.device().name(), port, attributes.physicalPorts()));
-        return NO_SUCH_PORT;
+        return ExitCode.FAILED;
       }
       reports.add(DeviceReport.of(context, attributes, port, counters));
-      return 0;
+      return ExitCode.OK;
     } catch (VerbsException e) {
       main.complain(e);
-      return CANNOT_QUERY;
+      return ExitCode.FAILED;
     }
   }
 
@@ -213,6 +205,7 @@ final class InfoCommand implements Callable<Integer> {
       return;
     }
     PrintWriter out = spec.commandLine().getOut();
+    main.plugins().forEach(plugin -> out.print("plugin:\t%s\n".formatted(plugin.describe())));
     for (DeviceReport report : reports) {
       new DevinfoPrinter(out, verbose).print(report);
       report.card().ifPresent(card -> CardPrinter.print(out, report.device().locator(), card));
@@ -222,9 +215,20 @@ final class InfoCommand implements Callable<Integer> {
   }
 
   private void printJson(List<?> devices) throws IOException {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("devices", devices);
+    if (!main.plugins().isEmpty()) {
+      json.put("plugins", main.plugins().stream().map(InfoCommand::json).toList());
+    }
     spec.commandLine()
         .getOut()
-        .println(
-            JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(Map.of("devices", devices)));
+        .println(JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(json));
+  }
+
+  private static Map<String, Object> json(Plugin plugin) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("jar", plugin.jar().toString());
+    json.put("schemes", plugin.schemes());
+    return json;
   }
 }

@@ -1,18 +1,25 @@
 package org.hghca.tools;
 
-import java.io.PrintStream;
+import java.io.FileDescriptor;
 import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import org.hghca.tools.demo.CheckFailedException;
+import org.hghca.tools.demo.NotOpenedException;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.kernel.Machine;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
@@ -35,6 +42,9 @@ import picocli.CommandLine.Spec;
       HelpCommand.class
     })
 public final class Main implements Runnable {
+  /** The environment variable with jars of plugins. */
+  static final String ENVIRONMENT = "HGHCA_PLUGINS";
+
   /** The system property that the configuration of the log takes its level from. */
   private static final String LOG_LEVEL = "hghca.log";
 
@@ -46,7 +56,18 @@ public final class Main implements Runnable {
       description = "Show every command to the card, and stack traces.")
   private boolean debug;
 
+  @Option(
+      names = "--plugin",
+      paramLabel = "<jar>",
+      scope = ScopeType.INHERIT,
+      description =
+          "Load a backend from outside. May be given more than once; "
+              + ENVIRONMENT
+              + " holds more, separated by colons, but not for root.")
+  private List<Path> jars = new ArrayList<>();
+
   private final Machine machine;
+  private List<Plugin> plugins = List.of();
 
   private Main(Machine machine) {
     this.machine = machine;
@@ -56,43 +77,121 @@ public final class Main implements Runnable {
   public static void main(String[] args) {
     // Programs read this, too: the same digits and points everywhere.
     Locale.setDefault(Locale.ROOT);
-    System.exit(run(Machine.local(), writer(System.out), writer(System.err), args));
-  }
-
-  private static PrintWriter writer(PrintStream stream) {
-    return new PrintWriter(stream, true, stream.charset());
+    System.exit(
+        run(
+            Machine.local(),
+            StandardOutput.of(FileDescriptor.out, System.out.charset()),
+            StandardOutput.of(FileDescriptor.err, System.err.charset()),
+            args));
   }
 
   /**
    * Runs the command line.
    *
    * @param machine whose functions are bound and whose set-up is looked at
-   * @return the exit code: 0; 1 when something failed; 2 for wrong usage; {@code info} and {@code
-   *     bringup} have their own
+   * @return the number of an {@link ExitCode}
    */
   static int run(Machine machine, PrintWriter out, PrintWriter err, String... args) {
+    return run(machine, System.getenv(), out, err, args);
+  }
+
+  /**
+   * Runs the command line.
+   *
+   * @param environment variables by name
+   */
+  static int run(
+      Machine machine,
+      Map<String, String> environment,
+      PrintWriter out,
+      PrintWriter err,
+      String... args) {
     Main main = new Main(machine);
-    CommandLine commandLine =
-        new CommandLine(main)
-            .setOut(out)
-            .setErr(err)
-            .setExecutionStrategy(
-                parsed -> {
-                  if (main.debug) {
-                    // Before the first logger, which is the driver's.
-                    System.setProperty(LOG_LEVEL, "DEBUG");
-                  }
-                  return new RunLast().execute(parsed);
-                })
-            .setExecutionExceptionHandler(
-                (exception, command, parsed) -> {
-                  main.complain(exception);
-                  return command.getCommandSpec().exitCodeOnExecutionException();
-                });
-    int exitCode = commandLine.execute(args);
-    out.flush();
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    int exitCode;
+    try {
+      exitCode =
+          commandLine(main)
+              .setOut(out)
+              .setErr(err)
+              .setExecutionStrategy(parsed -> main.execute(parsed, environment))
+              .setExecutionExceptionHandler(
+                  (exception, command, parsed) -> {
+                    main.complain(exception);
+                    return exitCode(exception).code();
+                  })
+              .execute(args);
+    } finally {
+      thread.setContextClassLoader(before); // programs run this, too
+    }
+    boolean failed = out.checkError();
+    if (failed) {
+      Optional<String> why =
+          out instanceof StandardOutput standard ? standard.failure() : Optional.empty();
+      err.println("hghca: the output could not be written" + why.map(": "::concat).orElse(""));
+    }
     err.flush();
-    return exitCode;
+    return failed && exitCode == 0 ? ExitCode.NO_OUTPUT.code() : exitCode;
+  }
+
+  /** The command line as it is parsed and documented. */
+  static CommandLine commandLine() {
+    return commandLine(new Main(Machine.local()));
+  }
+
+  private static CommandLine commandLine(Main main) {
+    CommandLine commandLine = new CommandLine(main);
+    listExitCodes(commandLine);
+    return commandLine;
+  }
+
+  private static void listExitCodes(CommandLine command) {
+    command.getCommandSpec().usageMessage().exitCodeListHeading("Exit codes:%n");
+    command.getCommandSpec().usageMessage().exitCodeList(ExitCode.list());
+    command.getSubcommands().values().forEach(Main::listExitCodes);
+  }
+
+  private int execute(ParseResult parsed, Map<String, String> environment) {
+    if (debug) {
+      // Before the first logger, which is the driver's.
+      System.setProperty(LOG_LEVEL, "DEBUG");
+    }
+    try {
+      loadPlugins(environment.getOrDefault(ENVIRONMENT, ""));
+    } catch (VfioException e) {
+      complain(e);
+      return ExitCode.USAGE.code();
+    }
+    return new RunLast().execute(parsed);
+  }
+
+  /** What root runs is what root has named, not what a shell has brought along. */
+  private void loadPlugins(String more) {
+    PrintWriter err = spec.commandLine().getErr();
+    List<Path> all = new ArrayList<>();
+    if (!more.isEmpty() && machine.isRoot()) {
+      err.println("hghca: " + ENVIRONMENT + " is not looked at for root: use --plugin");
+    } else {
+      Arrays.stream(more.split(":")).filter(jar -> !jar.isEmpty()).map(Path::of).forEach(all::add);
+    }
+    all.addAll(jars);
+    plugins = Plugin.load(all);
+    plugins.forEach(plugin -> err.println("hghca: plugin " + plugin.describe()));
+  }
+
+  /** What a failure that nobody has handled ends with. */
+  static ExitCode exitCode(Exception exception) {
+    return switch (exception) {
+      case NotOpenedException _ -> ExitCode.NOT_OPENED;
+      case VfioException e when e.reason() == VfioException.Reason.NOT_FOUND -> ExitCode.NOT_OPENED;
+      default -> ExitCode.FAILED;
+    };
+  }
+
+  /** The backends from outside. */
+  List<Plugin> plugins() {
+    return plugins;
   }
 
   @Override
@@ -111,6 +210,7 @@ public final class Main implements Runnable {
     boolean expected =
         exception instanceof VerbsException
             || exception instanceof VfioException
+            || exception instanceof NotOpenedException
             || exception instanceof CheckFailedException;
     err.println("hghca: " + (expected ? exception.getMessage() : "internal error: " + exception));
     if (debug) {

@@ -28,17 +28,11 @@ import picocli.CommandLine.Spec;
       "Serve a software HCA at a UNIX socket, to one vfio-user client after another: a virtual"
           + " machine, or a driver that opens vfio-user:<path>. With a peer, two that are joined"
           + " by a cable.",
-      "Each says on a line of its own when it is ready. SIGTERM or SIGINT ends it, and removes the"
-          + " sockets."
+      "Each says on a line of its own when it is ready. SIGTERM or SIGINT ends it with exit code 0,"
+          + " and removes the sockets."
     },
     mixinStandardHelpOptions = true,
-    versionProvider = Version.class,
-    exitCodeListHeading = "Exit codes:%n",
-    exitCodeList = {
-      "0:It was ended by SIGTERM or SIGINT.",
-      "1:It could not serve.",
-      "2:Wrong usage."
-    })
+    versionProvider = Version.class)
 final class ServeCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
@@ -101,7 +95,7 @@ final class ServeCommand implements Callable<Integer> {
         throw new ParameterException(spec.commandLine(), e.getMessage(), e);
       }
       spec.commandLine().getErr().println("hghca: " + e.getMessage());
-      return 1;
+      return ExitCode.FAILED.code();
     } finally {
       close();
       removeHook(hook);

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -21,6 +22,7 @@ import org.hghca.tools.bringup.Bringup;
 import org.hghca.tools.bringup.BringupOptions;
 import org.hghca.tools.bringup.BringupReport;
 import org.hghca.tools.bringup.Step;
+import org.hghca.tools.bringup.StepResult;
 import org.hghca.tools.bringup.Verdict;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.vfio.Locator;
@@ -128,7 +130,7 @@ class BringupCommandTest {
   @Test
   void loopThatIsNotThereIsFoundOutByOneSend() {
     CommandLineRun run =
-        bringup("-d", "faulty:deaf", "--limit", "PT0.1S", "--only", "loop.send,rc.send");
+        bringup("-d", "faulty:deaf", "--limit", "PT1S", "--only", "loop.send,rc.send");
 
     assertThat(run.exitCode()).as(run.out()).isZero();
     assertThat(run.out())
@@ -140,7 +142,7 @@ class BringupCommandTest {
   @Test
   void loopThatIsSaidToBeThereAndIsNotFails() {
     CommandLineRun run =
-        bringup("-d", "faulty:deaf", "--limit", "PT0.1S", "--loop", "plug", "--only", "loop.send");
+        bringup("-d", "faulty:deaf", "--limit", "PT1S", "--loop", "plug", "--only", "loop.send");
 
     assertThat(run.exitCode()).isEqualTo(1);
     assertThat(run.out()).containsPattern("FAIL  loop.send").contains("although a plug is there");
@@ -192,7 +194,7 @@ class BringupCommandTest {
 
   @Test
   void commandThatDoesNotEndStopsTheSession() {
-    CommandLineRun run = bringup("-d", "faulty:hang", "--limit", "PT0.1S");
+    CommandLineRun run = bringup("-d", "faulty:hang", "--limit", "PT1S");
 
     assertThat(run.exitCode()).as(run.out()).isEqualTo(4);
     assertThat(run.out())
@@ -358,10 +360,59 @@ class BringupCommandTest {
   }
 
   @Test
+  void aFileThatCannotBeWrittenIsToldBeforeTheSession(@TempDir Path folder) throws IOException {
+    Path nowhere = folder.resolve("no/where.json");
+    CommandLineRun run = CommandLineRun.of("bringup", "-d", "model:x", "--json=" + nowhere);
+
+    assertThat(run.exitCode()).isEqualTo(5);
+    assertThat(run.out()).isEmpty();
+    assertThat(run.err())
+        .isEqualTo(
+            "hghca: %s cannot be written: %s is no folder\n"
+                .formatted(nowhere, nowhere.getParent()));
+    assertThat(CommandLineRun.of("bringup", "-d", "model:x", "--html=" + folder).err())
+        .isEqualTo("hghca: %s cannot be written: it is a folder\n".formatted(folder));
+  }
+
+  @Test
+  void aFileThatCannotBeWrittenLosesNoOther(@TempDir Path folder) {
+    Path html = folder.resolve("steps.html");
+    CommandLineRun run =
+        CommandLineRun.of(
+            "bringup", "-d", "model:x", "--only=open", "--json=/dev/full", "--html=" + html);
+
+    assertThat(run.exitCode()).isEqualTo(5);
+    assertThat(run.err())
+        .isEqualTo("hghca: /dev/full cannot be written: No space left on device\n");
+    assertThat(html).content().contains("Bring-up: PASSED");
+  }
+
+  @Test
+  void interruptingASessionEndsItAfterTheStepUnderWay() {
+    List<StepResult> results = new ArrayList<>();
+    BringupReport report =
+        new Bringup(BringupOptions.of("model:interrupted").withoutLoop())
+            .run(
+                result -> {
+                  results.add(result);
+                  if (results.size() == 3) {
+                    Thread.currentThread().interrupt();
+                  }
+                });
+
+    assertThat(report.outcome()).isEqualTo(BringupReport.Outcome.INTERRUPTED);
+    assertThat(report.results()).hasSizeGreaterThan(50);
+    assertThat(report.results().subList(0, 3)).allMatch(result -> result.verdict() == Verdict.PASS);
+    assertThat(report.results().getLast().reason()).isEqualTo("interrupted");
+    // The board was given back.
+    assertThat(CommandLineRun.of("info", "-d", "model:interrupted").exitCode()).isZero();
+  }
+
+  @Test
   void helpNamesTheExitCodes() {
     assertThat(CommandLineRun.of("bringup", "--help").out())
         .contains("Exit codes:")
-        .contains("3", "The board could not be opened.")
+        .contains("3", "A device is not there or could not be opened.")
         .contains("4", "The card stopped answering.");
   }
 

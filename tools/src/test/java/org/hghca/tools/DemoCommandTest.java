@@ -141,8 +141,33 @@ class DemoCommandTest {
 
     assertThat(run.exitCode()).isEqualTo(1);
     assertThat(run.err())
-        .isEqualTo("hghca: check 'send' failed: the server had no completion within 5 seconds\n");
+        .isEqualTo(
+            """
+            hghca: check 'send' failed: the server had no completion within 5 seconds
+            hghca: no cable joins model:left?cable=a and model:right?cable=b: name the same one in\
+             both, as in model:left?cable=demo and model:right?cable=demo
+            """);
     assertThat(run.out()).contains("Send Request was posted").doesNotContain("checks held");
+  }
+
+  @Test
+  void jsonSaysWhatFailed() throws IOException {
+    CommandLineRun run =
+        CommandLineRun.of(
+            "demo", "--json", "-d", LyingProvider.SENDER, "-d", LyingProvider.RECEIVER);
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(JSON.std.mapFrom(run.out()))
+        .containsEntry("server", LyingProvider.SENDER)
+        .containsEntry("client", LyingProvider.RECEIVER)
+        .containsEntry("checks", List.of("connect"))
+        .hasEntrySatisfying(
+            "error", error -> assertThat(error.toString()).startsWith("check 'send' failed: "));
+
+    CommandLineRun unknown = CommandLineRun.of("demo", "--json", "-d", "mlx4_0");
+    assertThat(unknown.exitCode()).isEqualTo(3);
+    assertThat(JSON.std.mapFrom(unknown.out()).get("error").toString())
+        .startsWith("no RDMA device 'mlx4_0'");
   }
 
   @Test
@@ -173,7 +198,7 @@ class DemoCommandTest {
   void deviceThatIsNotThereIsOneLine() {
     CommandLineRun run = CommandLineRun.of("demo", "-d", "mlx4_0");
 
-    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.out()).isEmpty();
     assertThat(run.err())
         .startsWith("hghca: no RDMA device 'mlx4_0'")

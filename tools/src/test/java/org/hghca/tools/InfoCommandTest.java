@@ -242,10 +242,10 @@ class InfoCommandTest {
   }
 
   @Test
-  void portThatIsNotThereIsExitCode4() {
+  void portThatIsNotThereIsAFailure() {
     CommandLineRun run = CommandLineRun.of("info", "-d", "model:info", "-i", "2");
 
-    assertThat(run.exitCode()).isEqualTo(4);
+    assertThat(run.exitCode()).isEqualTo(1);
     assertThat(run.out()).isEmpty();
     assertThat(run.err()).isEqualTo("hghca: model:info has no port 2: it has 1\n");
   }
@@ -255,51 +255,51 @@ class InfoCommandTest {
   void wordThatIsNoPortIsWrongUsage(String port) {
     CommandLineRun run = CommandLineRun.of("info", "-i", port);
 
-    assertThat(run.exitCode()).isEqualTo(255);
+    assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err()).contains("'" + port + "' is no port").contains("Usage: hghca info");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"mlx4_0", "nosuchscheme:0"})
-  void unknownDeviceIsExitCode255(String device) {
+  void unknownDeviceIsExitCode3(String device) {
     CommandLineRun run = CommandLineRun.of("info", "-d", device);
 
-    assertThat(run.exitCode()).isEqualTo(255);
+    assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.out()).isEmpty();
     assertThat(run.err()).startsWith("hghca: ").contains(device).hasLineCount(1);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {FailingProvider.AT_OPEN, "model:x?nosuch=1"})
-  void deviceThatCannotBeOpenedIsExitCode1(String device) {
+  void deviceThatCannotBeOpenedIsExitCode3(String device) {
     CommandLineRun run = CommandLineRun.of("info", "-d", device);
 
-    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.err()).startsWith("hghca: ").hasLineCount(1);
   }
 
   @Test
-  void deviceThatCannotBeQueriedIsExitCode2() {
+  void deviceThatCannotBeQueriedIsExitCode1() {
     CommandLineRun run = CommandLineRun.of("info", "-d", FailingProvider.AT_QUERY);
 
-    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.exitCode()).isEqualTo(1);
     assertThat(run.err()).isEqualTo("hghca: the card is gone: EIO (5)\n");
   }
 
   @Test
-  void deviceThatCannotBeClosedIsExitCode3() {
+  void deviceThatCannotBeClosedIsExitCode1() {
     CommandLineRun run = CommandLineRun.of("info", "-d", FailingProvider.AT_CLOSE);
 
-    assertThat(run.exitCode()).isEqualTo(3);
+    assertThat(run.exitCode()).isEqualTo(1);
     assertThat(run.err())
         .isEqualTo("hghca: the card is gone: EIO (5)\nhghca: the card is gone: EIO (5)\n");
   }
 
   @Test
-  void unknownOptionIsExitCode255() {
+  void unknownOptionIsExitCode2() {
     CommandLineRun run = CommandLineRun.of("info", "--nosuch");
 
-    assertThat(run.exitCode()).isEqualTo(255);
+    assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err()).contains("--nosuch").contains("Usage: hghca info");
   }
 

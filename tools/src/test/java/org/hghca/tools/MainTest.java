@@ -2,8 +2,17 @@ package org.hghca.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.Writer;
+import java.util.Arrays;
+import org.hghca.tools.bringup.BringupReport;
+import org.hghca.vfio.kernel.Machine;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class MainTest {
 
@@ -41,6 +50,83 @@ class MainTest {
   }
 
   @Test
+  void helpOfACommandOfACommand() {
+    CommandLineRun run = CommandLineRun.of("help", "model", "serve");
+
+    assertThat(run.exitCode()).isZero();
+    assertThat(run.out()).startsWith("Usage: hghca model serve").contains("--socket");
+    assertThat(CommandLineRun.of("help").out()).startsWith("Usage: hghca [");
+
+    CommandLineRun unknown = CommandLineRun.of("help", "model", "sing");
+    assertThat(unknown.exitCode()).isEqualTo(2);
+    assertThat(unknown.err()).contains("hghca model has no command 'sing'");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "demo",
+        "list",
+        "info",
+        "bringup",
+        "model",
+        "model serve",
+        "bind",
+        "unbind",
+        "help"
+      })
+  void everyCommandListsTheSameExitCodes(String command) {
+    String[] args = (command + " --help").strip().split(" ");
+
+    assertThat(CommandLineRun.of(args).out())
+        .containsSubsequence(
+            "Exit codes:",
+            "  0     All went well.",
+            "  1     Something failed, or a check or a step did.",
+            "  2     Wrong usage.",
+            "  3     A device is not there or could not be opened.",
+            "  4     The card stopped answering.",
+            "  5     Output could not be written.",
+            "  130   Ended by ");
+  }
+
+  @Test
+  void outcomesOfASessionAreThoseExitCodes() {
+    assertThat(Arrays.stream(BringupReport.Outcome.values()).map(BringupReport.Outcome::exitCode))
+        .containsExactly(
+            ExitCode.OK.code(),
+            ExitCode.FAILED.code(),
+            ExitCode.NOT_OPENED.code(),
+            ExitCode.STOPPED.code(),
+            ExitCode.INTERRUPTED.code());
+  }
+
+  @Test
+  void outputThatFailsIsTold() {
+    StringWriter err = new StringWriter();
+    Writer full =
+        new Writer() {
+          @Override
+          public void write(char[] text, int offset, int length) throws IOException {
+            throw new IOException("full");
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    PrintWriter out = new PrintWriter(full);
+
+    assertThat(Main.run(Machine.local(), out, new PrintWriter(err), "--version")).isEqualTo(5);
+    assertThat(err.toString()).isEqualTo("hghca: the output could not be written\n");
+    assertThat(Main.run(Machine.local(), out, new PrintWriter(err), "info", "-d", "nosuch"))
+        .isEqualTo(3);
+  }
+
+  @Test
   void versionIsThatOfTheBuild() {
     CommandLineRun run = CommandLineRun.of("--version");
 
@@ -52,7 +138,7 @@ class MainTest {
   void failureIsOneLine() {
     CommandLineRun run = CommandLineRun.of("demo", "-d", FailingProvider.AT_OPEN);
 
-    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.err()).isEqualTo("hghca: no permission: EACCES (13)\n");
   }
 
@@ -60,7 +146,7 @@ class MainTest {
   void debugShowsTheStackTrace() {
     CommandLineRun run = CommandLineRun.of("--debug", "demo", "-d", FailingProvider.AT_OPEN);
 
-    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.err())
         .startsWith("hghca: no permission: EACCES (13)\n")
         .contains("at org.hghca.tools.demo.Demo.run");
@@ -71,7 +157,7 @@ class MainTest {
   void debugIsAnOptionOfEverySubcommand() {
     CommandLineRun run = CommandLineRun.of("info", "--debug", "-d", FailingProvider.AT_QUERY);
 
-    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.exitCode()).isEqualTo(1);
     assertThat(run.err()).contains("at org.hghca.tools.InfoCommand");
   }
 

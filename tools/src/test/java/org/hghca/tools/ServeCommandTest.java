@@ -92,6 +92,35 @@ final class ServeCommandTest {
   }
 
   @Test
+  void aSocketMayHaveAQuestionMarkInItsName() throws Exception {
+    Path socket = directory.resolve("a?b.sock");
+    PipedReader lines = new PipedReader();
+    PipedWriter out = new PipedWriter(lines);
+    Thread command =
+        Thread.ofPlatform()
+            .start(
+                () ->
+                    Main.run(
+                        Machine.local(),
+                        new PrintWriter(out, true),
+                        new PrintWriter(new StringWriter()),
+                        "model",
+                        "serve",
+                        "--socket=" + socket));
+    assertThat(new BufferedReader(lines).readLine()).endsWith(" on " + socket);
+
+    String locator = "vfio-user:" + directory + "/a%3Fb.sock";
+    CommandLineRun info = CommandLineRun.of("info", "-d", locator);
+    assertThat(info.exitCode()).as(info.err()).isZero();
+    assertThat(info.out()).startsWith("hca_id:\t" + locator + "\n");
+    assertThat(CommandLineRun.of("info", "-d", "vfio-user:" + socket).err())
+        .contains("a ? in the name is written %3F");
+
+    command.interrupt();
+    command.join();
+  }
+
+  @Test
   void wrongUsageIsExplained() throws IOException {
     Path file = Files.writeString(directory.resolve("file"), "precious");
     assertUsage("no socket", "model", "serve", "--socket=" + file);

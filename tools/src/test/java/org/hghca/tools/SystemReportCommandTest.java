@@ -90,7 +90,7 @@ class SystemReportCommandTest {
   void locatorOfAnotherSchemeIsWrongUsage() {
     CommandLineRun run = run("info", "--system", "-d", "model:");
 
-    assertThat(run.exitCode()).isEqualTo(255);
+    assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err()).contains("scheme pci", "model:");
   }
 
@@ -98,7 +98,7 @@ class SystemReportCommandTest {
   void functionThatIsNotThereIsNamed() {
     CommandLineRun run = run("info", "--system", "-d", "pci:09:00.0");
 
-    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.err()).startsWith("hghca: no PCI function at 0000:09:00.0").hasLineCount(1);
   }
 

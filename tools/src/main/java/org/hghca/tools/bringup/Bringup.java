@@ -1,5 +1,6 @@
 package org.hghca.tools.bringup;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -21,9 +22,13 @@ import org.hghca.tools.bringup.BringupReport.Outcome;
  * A session: all steps in their order, on one board. Used once.
  *
  * <p>It ends, whatever the card does: everything runs on a thread of its own, and a step that takes
- * longer than the options' patience is given up with everything behind it.
+ * longer than the options' patience is given up with everything behind it. Interrupting its thread
+ * ends it after the step that is under way.
  */
 public final class Bringup {
+  /** How long the step under way, and giving the board back, may take when nobody wants more. */
+  private static final Duration GRACE = Duration.ofSeconds(3);
+
   private final BringupOptions options;
   private final Board board;
   private final Driver driver;
@@ -33,6 +38,7 @@ public final class Bringup {
   private String brokenAt = "";
   private boolean lost;
   private boolean opened = true;
+  private boolean interrupted;
 
   /** A session that has not started. */
   public Bringup(BringupOptions options) {
@@ -97,6 +103,9 @@ public final class Bringup {
   }
 
   private Outcome outcome() {
+    if (interrupted) {
+      return Outcome.INTERRUPTED;
+    }
     if (!opened) {
       return Outcome.NOT_OPENED;
     }
@@ -173,6 +182,9 @@ public final class Bringup {
     if (!chosen.contains(step.id())) {
       return options.skip().contains(step.id()) ? "left out by --skip" : "left out by --only";
     }
+    if (interrupted) {
+      return "interrupted";
+    }
     if (!stoppedAt.isEmpty()) {
       return "the card stopped answering at " + stoppedAt;
     }
@@ -218,14 +230,10 @@ public final class Bringup {
   private void guarded(ExecutorService thread, Runnable work) {
     Future<?> future = thread.submit(work);
     try {
-      future.get(options.patience().toMillis(), TimeUnit.MILLISECONDS);
+      await(future);
     } catch (TimeoutException e) {
       lost = true;
       throw new CardStoppedException("the step did not end: an access to the card does not return");
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      lost = true;
-      throw new CardStoppedException("interrupted");
     } catch (ExecutionException e) {
       switch (e.getCause()) {
         case RuntimeException failure -> throw failure;
@@ -235,6 +243,19 @@ public final class Bringup {
                 "an access to a register faulted: " + fault.getMessage());
         case Error error -> throw error;
         default -> throw new IllegalStateException(e.getCause());
+      }
+    }
+  }
+
+  /** Waits as long as patience lasts, and hardly any more once it is interrupted. */
+  private void await(Future<?> future) throws TimeoutException, ExecutionException {
+    while (true) {
+      Duration limit = interrupted ? GRACE : options.patience();
+      try {
+        future.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+        return;
+      } catch (InterruptedException e) {
+        interrupted = true;
       }
     }
   }

@@ -30,7 +30,9 @@ public record BringupReport(
     /** The board could not be opened. */
     NOT_OPENED(3, "NOT OPENED"),
     /** The card stopped answering. */
-    STOPPED(4, "CARD STOPPED");
+    STOPPED(4, "CARD STOPPED"),
+    /** Somebody ended it before its last step. */
+    INTERRUPTED(130, "INTERRUPTED");
 
     private final int exitCode;
     private final String text;

@@ -2,6 +2,7 @@ package org.hghca.tools.demo;
 
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.hghca.verbs.Counters;
 
@@ -30,6 +31,7 @@ public final class Demo {
    * @param nanos how long to measure in all
    * @param messageBytes the size of large messages, 8 to 2^20
    * @throws CheckFailedException when a check does not hold
+   * @throws NotOpenedException when a device cannot be opened
    * @throws org.hghca.verbs.VerbsException when a verb fails
    */
   public DemoResult run(long nanos, int messageBytes) {
@@ -42,6 +44,11 @@ public final class Demo {
       summarise(result);
       return result;
     }
+  }
+
+  /** The checks that have held so far, in order. */
+  public List<String> checks() {
+    return journal.checks();
   }
 
   private DemoResult measure(Side server, Side client, long nanos, int messageBytes) {

@@ -11,6 +11,7 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.TimeScale;
 
@@ -47,8 +48,13 @@ final class Side implements AutoCloseable {
         : TimeScale.CARD;
   }
 
+  /**
+   * Opens a device.
+   *
+   * @throws NotOpenedException when it cannot be opened
+   */
   static Side open(String role, String device) {
-    Context context = RdmaDevices.open(device);
+    Context context = context(device);
     try {
       ProtectionDomain pd = context.allocateProtectionDomain();
       try {
@@ -60,6 +66,14 @@ final class Side implements AutoCloseable {
     } catch (RuntimeException e) {
       context.close();
       throw e;
+    }
+  }
+
+  private static Context context(String device) {
+    try {
+      return RdmaDevices.open(device);
+    } catch (VerbsException e) {
+      throw new NotOpenedException(e);
     }
   }
 

@@ -1,0 +1,36 @@
+package org.hghca.tools;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What the command line ends with: the same for every subcommand. */
+public enum ExitCode {
+  OK(0, "All went well."),
+  FAILED(1, "Something failed, or a check or a step did."),
+  USAGE(2, "Wrong usage."),
+  NOT_OPENED(3, "A device is not there or could not be opened."),
+  STOPPED(4, "The card stopped answering."),
+  NO_OUTPUT(5, "Output could not be written."),
+  INTERRUPTED(130, "Ended by Ctrl-C (SIGINT), or as bringup is by SIGTERM.");
+
+  private final int code;
+  private final String meaning;
+
+  ExitCode(int code, String meaning) {
+    this.code = code;
+    this.meaning = meaning;
+  }
+
+  public int code() {
+    return code;
+  }
+
+  /** All of them, for the help of every subcommand. */
+  static Map<String, String> list() {
+    Map<String, String> list = new LinkedHashMap<>();
+    for (ExitCode exit : values()) {
+      list.put(Integer.toString(exit.code), exit.meaning);
+    }
+    return list;
+  }
+}

@@ -1,0 +1,101 @@
+package org.hghca.tools;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.jar.JarFile;
+import java.util.stream.Collectors;
+import org.hghca.vfio.PciFunctionProvider;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+
+/**
+ * Backends from outside, in a jar.
+ *
+ * @param jar where they are
+ * @param schemes of the locators that they open
+ */
+record Plugin(Path jar, List<String> schemes) {
+
+  /**
+   * Loads plugins, which the calling thread and those that it starts find from then on.
+   *
+   * @param jars or folders of classes; libraries of a jar stand in its manifest, as {@code
+   *     Class-Path}
+   * @throws VfioException {@code INVALID} naming what is wrong with one; then none is found
+   */
+  static List<Plugin> load(List<Path> jars) {
+    ClassLoader loader = Thread.currentThread().getContextClassLoader();
+    List<Plugin> plugins = new ArrayList<>();
+    for (Path jar : jars) {
+      // Never closed: a thread that an unfinished session has left may need it until the end.
+      loader = new URLClassLoader(new URL[] {url(jar)}, loader);
+      plugins.add(new Plugin(jar, schemes(jar, loader)));
+    }
+    Thread.currentThread().setContextClassLoader(loader);
+    return plugins;
+  }
+
+  private static URL url(Path jar) {
+    try {
+      if (!Files.isDirectory(jar)) {
+        new JarFile(jar.toFile()).close();
+      }
+      return jar.toAbsolutePath().toUri().toURL();
+    } catch (MalformedURLException e) {
+      throw new UncheckedIOException(e);
+    } catch (IOException e) {
+      String what = Files.exists(jar) ? "is no jar (%s)".formatted(e.getMessage()) : "is not there";
+      throw new VfioException(Reason.INVALID, "plugin %s %s".formatted(jar, what), e);
+    }
+  }
+
+  /** The schemes of a plugin, none of which another backend has. */
+  private static List<String> schemes(Path jar, ClassLoader loader) {
+    List<PciFunctionProvider> own = new ArrayList<>();
+    List<PciFunctionProvider> others = new ArrayList<>();
+    try {
+      for (PciFunctionProvider provider : ServiceLoader.load(PciFunctionProvider.class, loader)) {
+        (loader.equals(provider.getClass().getClassLoader()) ? own : others).add(provider);
+      }
+    } catch (ServiceConfigurationError | LinkageError e) {
+      throw new VfioException(Reason.INVALID, "plugin %s: %s".formatted(jar, e.getMessage()), e);
+    }
+    if (own.isEmpty()) {
+      throw new VfioException(
+          Reason.INVALID,
+          "plugin %s brings no backend: name it in META-INF/services/%s"
+              .formatted(jar, PciFunctionProvider.class.getName()));
+    }
+    for (PciFunctionProvider provider : own) {
+      for (PciFunctionProvider other : others) {
+        if (other.scheme().equals(provider.scheme())) {
+          throw new VfioException(
+              Reason.INVALID,
+              "plugin %s: %s cannot take over the scheme %s:, which is that of %s"
+                  .formatted(
+                      jar,
+                      provider.getClass().getName(),
+                      provider.scheme(),
+                      other.getClass().getName()));
+        }
+      }
+    }
+    return own.stream().map(PciFunctionProvider::scheme).sorted().toList();
+  }
+
+  /** What is told of it. */
+  String describe() {
+    return schemes.stream().map(scheme -> scheme + ":").collect(Collectors.joining(", "))
+        + " from "
+        + jar;
+  }
+}

@@ -1,0 +1,83 @@
+package org.hghca.tools;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.function.Function;
+import org.hghca.tools.bringup.BringupReport;
+
+/**
+ * Where a form of a report goes.
+ *
+ * @param name of the file; {@code -} is standard output
+ * @param form the report as the text of the file
+ */
+record ReportFile(String name, Function<BringupReport, String> form) {
+  private static final String STDOUT = "-";
+
+  boolean isStdout() {
+    return name.equals(STDOUT);
+  }
+
+  /**
+   * Looks whether the file can be written, before minutes are spent for what goes into it. What it
+   * holds stays; one that is not there is not made.
+   *
+   * @throws UncheckedIOException saying why it cannot
+   */
+  void check() {
+    if (isStdout()) {
+      return;
+    }
+    Path file = Path.of(name);
+    Path folder = file.toAbsolutePath().getParent();
+    if (Files.isDirectory(file)) {
+      throw cannot(new IOException("it is a folder"));
+    }
+    if (!Files.exists(file) && !Files.isWritable(folder)) {
+      boolean there = Files.isDirectory(folder);
+      throw cannot(
+          new IOException(
+              "%s %s".formatted(folder, there ? "cannot be written to" : "is no folder")));
+    }
+    try {
+      Files.newByteChannel(file, StandardOpenOption.WRITE).close();
+    } catch (NoSuchFileException e) {
+      // It will be made.
+    } catch (IOException e) {
+      throw cannot(e);
+    }
+  }
+
+  /**
+   * Writes.
+   *
+   * @throws UncheckedIOException saying why it cannot be written
+   */
+  void write(BringupReport report, PrintWriter out) {
+    String text = form.apply(report);
+    if (isStdout()) {
+      out.println(text);
+      return;
+    }
+    try {
+      Files.writeString(Path.of(name), text, StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw cannot(e);
+    }
+  }
+
+  private UncheckedIOException cannot(IOException e) {
+    String why = e.getMessage() == null ? e.toString() : e.getMessage();
+    String prefix = name + ": ";
+    return new UncheckedIOException(
+        "%s cannot be written: %s"
+            .formatted(name, why.startsWith(prefix) ? why.substring(prefix.length()) : why),
+        e);
+  }
+}

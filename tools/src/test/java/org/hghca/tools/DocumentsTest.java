@@ -1,0 +1,92 @@
+package org.hghca.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What bash completes and man shows is what the command line has. */
+@Timeout(120)
+class DocumentsTest {
+  @TempDir Path folder;
+
+  @BeforeEach
+  void write() throws IOException {
+    Documents.write(folder);
+  }
+
+  private static String run(String... command) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return process.waitFor() + "\n" + said;
+  }
+
+  private String complete(String... words) throws Exception {
+    String script =
+        "source %s; COMP_WORDS=(%s); COMP_CWORD=%d; _complete_hghca 2> /dev/null; echo \"${COMPREPLY[@]}\""
+            .formatted(
+                folder.resolve("bash-completion/completions/hghca"),
+                String.join(" ", Arrays.stream(words).map(word -> "'" + word + "'").toList()),
+                words.length - 1);
+    return run("bash", "-c", script);
+  }
+
+  @Test
+  void commandsAndOptionsAreCompleted() throws Exception {
+    assertThat(complete("hghca", "bri")).isEqualTo("0\nbringup\n");
+    assertThat(complete("hghca", "model", "se")).isEqualTo("0\nserve\n");
+    assertThat(complete("hghca", "info", "--co")).isEqualTo("0\n--counters\n");
+    assertThat(complete("hghca", "demo", "--plu")).startsWith("0\n--plugin");
+  }
+
+  @Test
+  void everyCommandHasAPage() throws IOException {
+    try (Stream<Path> pages = Files.list(folder.resolve("man/man1"))) {
+      assertThat(pages.map(page -> page.getFileName().toString()))
+          .containsExactlyInAnyOrder(
+              "hghca.1",
+              "hghca-demo.1",
+              "hghca-list.1",
+              "hghca-info.1",
+              "hghca-bringup.1",
+              "hghca-model.1",
+              "hghca-model-serve.1",
+              "hghca-bind.1",
+              "hghca-unbind.1",
+              "hghca-help.1");
+    }
+  }
+
+  @Test
+  void aPageSaysWhatTheHelpSays() throws IOException {
+    assertThat(Files.readString(folder.resolve("man/man1/hghca-model-serve.1")))
+        .startsWith(".TH \"HGHCA-MODEL-SERVE\" 1")
+        .contains("hghca\\-model\\-serve \\- Serve a software HCA at a UNIX socket")
+        .contains(".TP\n\\fB\\-\\-socket=<path>\\fR\nThe socket.\n")
+        .contains(".SH EXIT STATUS\n.TP\n\\fB0\\fR\n");
+    assertThat(Files.readString(folder.resolve("man/man1/hghca.1")))
+        .contains(".SH COMMANDS\n.TP\n\\fBhghca\\-demo(1)\\fR\nConnect two HCAs");
+  }
+
+  @Test
+  void pagesAreWellFormed() throws Exception {
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/groff")), "there is no groff");
+    List<String> command = new ArrayList<>(List.of("groff", "-man", "-ww", "-z", "-Tutf8"));
+    try (Stream<Path> pages = Files.list(folder.resolve("man/man1"))) {
+      pages.map(Path::toString).sorted().forEach(command::add);
+    }
+    assertThat(run(command.toArray(String[]::new))).isEqualTo("0\n");
+  }
+}

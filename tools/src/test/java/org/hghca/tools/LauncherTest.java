@@ -1,0 +1,142 @@
+package org.hghca.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import com.fasterxml.jackson.jr.ob.JSON;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code tools/bin/hghca} as a shell starts it, in processes of its own. */
+@Timeout(300)
+class LauncherTest {
+  @TempDir Path folder;
+
+  private LauncherTree built() throws IOException {
+    return new LauncherTree(Files.createDirectories(folder.resolve("tree"))).build();
+  }
+
+  private LauncherTree unbuilt() throws IOException {
+    return new LauncherTree(Files.createDirectories(folder.resolve("tree")));
+  }
+
+  @Test
+  void aBackendFromOutsideComesThroughTheLauncher() throws Exception {
+    Path jar = ExampleBackend.jar(folder);
+    CommandLineRun demo = built().run("$hghca demo --plugin=" + jar + " --seconds=0 -d example:a");
+
+    assertThat(demo.err()).isEqualTo("hghca: plugin example: from " + jar + "\n");
+    assertThat(demo.out()).contains("All 10 checks held");
+    assertThat(demo.exitCode()).isZero();
+  }
+
+  @Test
+  void outputThatFailsIsAnExitCodeAndAMessage() throws Exception {
+    LauncherTree tree = built();
+    CommandLineRun full = tree.run("$hghca list > /dev/full");
+    assertThat(full.exitCode()).isEqualTo(5);
+    assertThat(full.err())
+        .endsWith("hghca: the output could not be written: No space left on device\n");
+
+    CommandLineRun pipe = tree.run("$hghca --help | true; exit ${PIPESTATUS[0]}");
+    assertThat(pipe.exitCode()).isEqualTo(5);
+    assertThat(pipe.err()).isEqualTo("hghca: the output could not be written: Broken pipe\n");
+  }
+
+  @Test
+  void aSessionThatIsEndedWritesWhatItHasDone() throws Exception {
+    LauncherTree tree = built();
+    Path json = folder.resolve("steps.json");
+    Process process =
+        tree.shell("exec $hghca bringup -d model: --seconds=60 --json=" + json)
+            .redirectError(folder.resolve("err").toFile())
+            .start();
+    try {
+      var lines = process.inputReader();
+      while (!lines.readLine().contains("rc.write")) {
+        // The steps before; speed would take minutes.
+      }
+      process.destroy();
+      while (lines.readLine() != null) {
+        // What is told of the end.
+      }
+      assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(process.exitValue()).isEqualTo(130);
+      assertThat(JSON.std.mapFrom(Files.readString(json)))
+          .containsEntry("exit_code", 130)
+          .containsEntry("outcome", "INTERRUPTED");
+      assertThat(Files.readString(json)).contains("\"open\"", "interrupted");
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  @Test
+  void tooFewOpenFilesAreASentence() throws Exception {
+    CommandLineRun run = built().run("ulimit -n 20; $hghca list");
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err())
+        .startsWith("hghca: this shell allows 20 open files and hghca needs ")
+        .hasLineCount(1);
+  }
+
+  @Test
+  void aSoftLimitOfOpenFilesIsRaised() throws Exception {
+    assertThat(built().run("ulimit -Sn 20; $hghca info -d model:").exitCode()).isZero();
+  }
+
+  @Test
+  void aBuildThatFailsShowsWhatMavenMarked() throws Exception {
+    CommandLineRun run =
+        unbuilt()
+            .program("mvn", "echo '[INFO] much'; echo '[ERROR] no such thing'; exit 1")
+            .run("$hghca list");
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err())
+        .contains("\n[ERROR] no such thing\nhghca: the build failed; its whole log is in ")
+        .doesNotContain("much");
+  }
+
+  @Test
+  void aBuildThatEndsWithoutAMarkShowsItsLastLines() throws Exception {
+    CommandLineRun run =
+        unbuilt()
+            .program("mvn", "seq 100; echo 'Killed by something'; exit 137")
+            .run("$hghca list");
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err())
+        .contains("\n72\n", "\n100\nKilled by something\nhghca: the build failed;")
+        .doesNotContain("\n71\n");
+  }
+
+  @Test
+  void whereNothingCanBeWrittenIsASentence() throws Exception {
+    LauncherTree tree = unbuilt();
+    Path target = tree.root().resolve("tools/target");
+    Files.writeString(target, "a file stands where the folder should");
+    CommandLineRun run = tree.run("$hghca list");
+
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err())
+        .matches("hghca must be built first, and \\S+ cannot write to " + target + ": .*\n");
+  }
+
+  @Test
+  void aFolderOfSomebodyElseIsASentence() throws Exception {
+    assumeFalse(System.getProperty("user.name").equals("root"), "root writes everywhere");
+    LauncherTree tree = unbuilt();
+    assertThat(tree.root().resolve("tools").toFile().setWritable(false)).isTrue();
+
+    assertThat(tree.run("$hghca list").err())
+        .startsWith("hghca must be built first, and ")
+        .hasLineCount(1);
+  }
+}
