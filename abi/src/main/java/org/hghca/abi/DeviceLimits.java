@@ -1,6 +1,7 @@
 package org.hghca.abi;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Set;
 
 /**
  * Outbox of QUERY_DEV_LIM (interface document, tables 3-2-3 and 3-2-4), every field as it stands.
@@ -22,8 +23,8 @@ import java.lang.foreign.MemorySegment;
  *  2Ch |            |  max_sg_rq  |      max_desc_sz_rq       |
  *  30h |                  max_icm_sz[63:32]                   |
  *  34h |                  max_icm_sz[31:0]                    |
- *  38h |                      reserved                        |
- *  3Ch |                      reserved                        |
+ *  38h |        reserved; EXTENSION: DeviceExtension          |
+ *  3Ch |                                                      |
  *      +------------------------------------------------------+
  * </pre>
  *
@@ -61,6 +62,7 @@ import java.lang.foreign.MemorySegment;
  * @param maxSgRq most scatter/gather entries of a receive WQE
  * @param maxDescSizeRq bytes of the largest receive WQE
  * @param maxIcmSize largest ICM in bytes
+ * @param extensions what the device announces beyond the document
  */
 public record DeviceLimits(
     int reservedQpsLog,
@@ -93,7 +95,8 @@ public record DeviceLimits(
     int maxDescSize,
     int maxSgRq,
     int maxDescSizeRq,
-    long maxIcmSize) {
+    long maxIcmSize,
+    Set<DeviceExtension> extensions) {
   /** 00h[31:24]: log2 of the reserved QPs. */
   public static final MailboxField RESERVED_QPS = MailboxField.bits("reserved_qp", 0x00, 31, 24);
 
@@ -189,7 +192,7 @@ public record DeviceLimits(
   /** 30h, 64 bits: largest ICM in bytes. */
   public static final MailboxField MAX_ICM_SIZE = MailboxField.qword("max_icm_sz", 0x30);
 
-  /** The whole body, 64 bytes. */
+  /** The whole body, 64 bytes, as the document has it: without {@link DeviceExtension}. */
   public static final MailboxLayout LAYOUT =
       MailboxLayout.of(
           "DEV_LIM",
@@ -227,6 +230,11 @@ public record DeviceLimits(
           MAX_DESC_SIZE_RQ,
           MAX_ICM_SIZE);
 
+  /** Limits. */
+  public DeviceLimits {
+    extensions = Set.copyOf(extensions);
+  }
+
   /** Writes the body, reserved bits as zero. */
   public void encode(MemorySegment mailbox) {
     LAYOUT.clear(mailbox);
@@ -261,6 +269,9 @@ public record DeviceLimits(
     MAX_SG_RQ.set(mailbox, maxSgRq);
     MAX_DESC_SIZE_RQ.set(mailbox, maxDescSizeRq);
     MAX_ICM_SIZE.setLong(mailbox, maxIcmSize);
+    if (!extensions.isEmpty()) {
+      DeviceExtension.announce(mailbox, extensions);
+    }
   }
 
   /** Reads a body. */
@@ -296,7 +307,8 @@ public record DeviceLimits(
         MAX_DESC_SIZE.get(mailbox),
         MAX_SG_RQ.get(mailbox),
         MAX_DESC_SIZE_RQ.get(mailbox),
-        MAX_ICM_SIZE.getLong(mailbox));
+        MAX_ICM_SIZE.getLong(mailbox),
+        DeviceExtension.announced(mailbox));
   }
 
   /** QPs that software must not use, from number 0. */

@@ -8,7 +8,7 @@ import java.util.Set;
 
 /**
  * Asynchronous events, and their bits in the mask of MAP_EQ (interface document, table 3-2-25): the
- * bit of an event is 1 shifted by its code.
+ * bit of an event is 1 shifted by its code. Those marked EXTENSION are not in the table.
  */
 public enum EventType {
   /** 02: the first packet came while the QP was in RTR. */
@@ -26,10 +26,20 @@ public enum EventType {
   /** 10h: a request could not be carried out. */
   WQ_INVAL_REQ_ERROR(0x10),
   /** 11h: a request was refused for its access rights. */
-  WQ_ACCESS_ERROR(0x11);
+  WQ_ACCESS_ERROR(0x11),
+  /** 12h: EXTENSION, a shared receive queue cannot be read. */
+  SRQ_CATAS_ERROR(0x12),
+  /** 13h: EXTENSION, a QP in error takes nothing more of its shared receive queue. */
+  SRQ_QP_LAST_WQE(0x13),
+  /** 14h: EXTENSION, fewer requests than the limit are left in a shared receive queue. */
+  SRQ_LIMIT(0x14);
+
+  /** The events of shared receive queues, for a device that has these. */
+  public static final long SRQ_MASK =
+      maskOf(EnumSet.of(SRQ_CATAS_ERROR, SRQ_QP_LAST_WQE, SRQ_LIMIT));
 
   /** HGHCA_ASYNC_EVENT_MASK: all events of the table. */
-  public static final long ASYNC_MASK = maskOf(EnumSet.allOf(EventType.class));
+  public static final long ASYNC_MASK = maskOf(EnumSet.allOf(EventType.class)) & ~SRQ_MASK;
 
   private final int code;
 

@@ -82,7 +82,20 @@ public enum HcrCommand {
    */
   MAD_IFC(0x024, "CMD_MAD_IFC", Group.QP, 0, 32, 1),
   /** 031: nothing, with in_modifier 1fh. */
-  NOP(0x031, "CMD_NOP", Group.OTHERS, 0, 0, 0);
+  NOP(0x031, "CMD_NOP", Group.OTHERS, 0, 0, 0),
+  /** 035: EXTENSION, a {@link SrqContext}; in_modifier is the SRQN. */
+  SW2HW_SRQ(0x035, "CMD_SW2HW_SRQ", Group.SRQ, 64, 0, 0),
+  /** 036: EXTENSION, invalidate the shared receive queue in_modifier. */
+  HW2SW_SRQ(0x036, "CMD_HW2SW_SRQ", Group.SRQ, 0, 0, 0),
+  /** 037: EXTENSION, the {@link SrqContext} of the SRQN in_modifier. */
+  QUERY_SRQ(0x037, "CMD_QUERY_SRQ", Group.SRQ, 0, 64, 0),
+  /** 040: EXTENSION, in_param is the limit, in_modifier the SRQN. */
+  ARM_SRQ(0x040, "CMD_ARM_SRQ", Group.SRQ, 0, 0, 0),
+  /**
+   * 041: EXTENSION, other memory for a shared receive queue, which holds what the old one does and
+   * has more slots: key, offsets and size of a {@link SrqContext}; in_modifier is the SRQN.
+   */
+  RESIZE_SRQ(0x041, "CMD_RESIZE_SRQ", Group.SRQ, 64, 0, 0);
 
   /** A size that depends on in_modifier. */
   public static final int VARIABLE = -1;
@@ -112,7 +125,9 @@ public enum HcrCommand {
     /** Queue pairs. */
     QP,
     /** Others. */
-    OTHERS
+    OTHERS,
+    /** EXTENSION: shared receive queues, which are not in the table. */
+    SRQ
   }
 
   private final int code;
@@ -172,12 +187,19 @@ public enum HcrCommand {
 
   /** Whether in_param is the argument itself rather than an address. */
   public boolean hasImmediateInput() {
-    return this == UNMAP_ICM || this == MAP_EQ;
+    return this == UNMAP_ICM || this == MAP_EQ || this == ARM_SRQ;
   }
 
   /** Bytes of the mailbox at out_param, 0 for none. */
   public int outboxSize() {
     return outboxSize;
+  }
+
+  /**
+   * Whether the document does not have it. A device that announces no such thing answers BAD_OP.
+   */
+  public boolean isExtension() {
+    return group == Group.SRQ;
   }
 
   /** Whether this is one of the eleven forms of MODIFY_QP (table 3-2-39). */

@@ -39,6 +39,12 @@ public final class MptFlags {
   /** Bit 15, HGHCA_MPT_FLAG_BIND_ENABLE. */
   public static final int BIND_ENABLE = 1 << 15;
 
+  /**
+   * Bit 16: EXTENSION, the region holds rings. Its key is one for queue contexts, and for no
+   * element of a request and no peer.
+   */
+  public static final int QUEUE_ONLY = 1 << 16;
+
   /** Bit 17, HGHCA_MPT_FLAG_MIO. */
   public static final int MIO = 1 << 17;
 

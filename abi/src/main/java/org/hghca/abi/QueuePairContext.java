@@ -46,7 +46,10 @@ import java.lang.foreign.MemorySegment;
  * 94h |                          rcv_wqe_len                          |
  * 98h |                             qkey                              |
  * 9Ch |                             rmsn                              |
- * A0h |                      reserved to BBh                          |
+ * A0h |    EXTENSION: srq 24, srqn 23:0                               |
+ * A4h |    EXTENSION: snd_ring_offset                                 |
+ * A8h |    EXTENSION: rcv_ring_offset                                 |
+ * ACh |                      reserved to BBh                          |
  * BCh |       rq_wqe_counter         |        sq_wqe_counter          |
  *     +---------------------------------------------------------------+
  * </pre>
@@ -237,6 +240,19 @@ public final class QueuePairContext {
   /** 9Ch: unused. */
   public static final MailboxField RMSN = MailboxField.dword("rmsn", 0x9C);
 
+  /** A0h[24]: EXTENSION, 1 if receives come from the shared receive queue {@link #SRQN}. */
+  public static final MailboxField HAS_SRQ = MailboxField.bits("srq", 0xA0, 24, 24);
+
+  /** A0h[23:0]: EXTENSION, number of the shared receive queue. */
+  public static final MailboxField SRQN = MailboxField.bits("srqn", 0xA0, 23, 0);
+
+  /** A4h: EXTENSION, byte offset of the send queue in its region. */
+  public static final MailboxField SEND_RING_OFFSET = MailboxField.dword("snd_ring_offset", 0xA4);
+
+  /** A8h: EXTENSION, byte offset of the receive queue in its region. */
+  public static final MailboxField RECEIVE_RING_OFFSET =
+      MailboxField.dword("rcv_ring_offset", 0xA8);
+
   /** BCh[31:16]: unused. */
   public static final MailboxField RQ_WQE_COUNTER =
       MailboxField.bits("rq_wqe_counter", 0xBC, 31, 16);
@@ -305,6 +321,10 @@ public final class QueuePairContext {
           RECEIVE_WQE_LENGTH,
           QKEY,
           RMSN,
+          HAS_SRQ,
+          SRQN,
+          SEND_RING_OFFSET,
+          RECEIVE_RING_OFFSET,
           RQ_WQE_COUNTER,
           SQ_WQE_COUNTER);
 

@@ -17,12 +17,16 @@ class EventTypeTest {
     assertThat(EventType.PORT_CHANGE.code()).isEqualTo(0x09);
     assertThat(EventType.WQ_INVAL_REQ_ERROR.code()).isEqualTo(0x10);
     assertThat(EventType.WQ_ACCESS_ERROR.code()).isEqualTo(0x11);
+    assertThat(EventType.SRQ_CATAS_ERROR.code()).isEqualTo(0x12);
+    assertThat(EventType.SRQ_QP_LAST_WQE.code()).isEqualTo(0x13);
+    assertThat(EventType.SRQ_LIMIT.code()).isEqualTo(0x14);
     assertThat(EventType.WQ_ACCESS_ERROR.symbol()).isEqualTo("HGHCA_EVENT_TYPE_WQ_ACCESS_ERROR");
   }
 
   @Test
   void maskOfAllEvents() {
     assertThat(EventType.ASYNC_MASK).isEqualTo(0x3033CL);
+    assertThat(EventType.SRQ_MASK).isEqualTo(0x1C0000L);
     assertThat(EventType.maskOf(List.of())).isZero();
     assertThat(EventType.maskOf(List.of(EventType.CQ_ERROR, EventType.COMM_EST))).isEqualTo(0x14);
   }
@@ -31,8 +35,8 @@ class EventTypeTest {
   void eventsOfAMask() {
     assertThat(EventType.inMask(0x14))
         .containsExactlyInAnyOrder(EventType.COMM_EST, EventType.CQ_ERROR);
-    assertThat(EventType.inMask(-1)).hasSize(8);
-    assertThat(EventType.inMask(~0x3033CL)).isEmpty();
+    assertThat(EventType.inMask(-1)).hasSize(11);
+    assertThat(EventType.inMask(~0x1F033CL)).isEmpty();
     assertThat(EventType.of(0x09)).contains(EventType.PORT_CHANGE);
     assertThat(EventType.of(0x06)).isEmpty();
   }

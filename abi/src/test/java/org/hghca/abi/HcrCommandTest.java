@@ -42,7 +42,12 @@ class HcrCommandTest {
     "22, CMD_QUERY_QP, QP, 0, 192",
     "23, CMD_CONF_SPECIAL_QP, QP, 0, 0",
     "24, CMD_MAD_IFC, QP, 0, 32",
-    "31, CMD_NOP, OTHERS, 0, 0"
+    "31, CMD_NOP, OTHERS, 0, 0",
+    "35, CMD_SW2HW_SRQ, SRQ, 64, 0",
+    "36, CMD_HW2SW_SRQ, SRQ, 0, 0",
+    "37, CMD_QUERY_SRQ, SRQ, 0, 64",
+    "40, CMD_ARM_SRQ, SRQ, 0, 0",
+    "41, CMD_RESIZE_SRQ, SRQ, 64, 0"
   })
   void commandOfTheTable(
       String code, String symbol, HcrCommand.Group group, int inboxSize, int outboxSize) {
@@ -54,10 +59,11 @@ class HcrCommandTest {
   }
 
   @Test
-  void thereAreThirty() {
-    assertThat(HcrCommand.values()).hasSize(30);
+  void thereAreThirtyAndFiveExtensions() {
+    assertThat(HcrCommand.values()).hasSize(35);
     assertThat(Arrays.stream(HcrCommand.values()).map(HcrCommand::code).collect(Collectors.toSet()))
-        .hasSize(30);
+        .hasSize(35);
+    assertThat(Arrays.stream(HcrCommand.values()).filter(HcrCommand::isExtension)).hasSize(5);
   }
 
   @Test

@@ -89,7 +89,7 @@ class MailboxBodyTest {
                 + "ffffffff ffffffff ffffffff ffffffff "
                 + "ffffffff ffffffff ffffffff ffffffff "
                 + "ffffffff ffffffff ffffffff ffffffff "
-                + "00000000 00000000 00000000 00000000 "
+                + "01ffffff ffffffff ffffffff 00000000 "
                 + "00000000 00000000 00000000 ffffffff",
             mailbox -> encoded(QueuePairContext.decode(mailbox)::encode, 192)));
   }

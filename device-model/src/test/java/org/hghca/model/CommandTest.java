@@ -41,13 +41,13 @@ class CommandTest {
   }
 
   @Test
-  void deviceLimitsAreThoseOfTheRtl() {
+  void deviceLimitsAreThoseOfTheRtlAndTheExtensions() {
     host.out().fill((byte) 0xee);
     host.must(HcrCommand.QUERY_DEV_LIM, 0, 0);
     assertThat(hex(host.out(), 64))
         .isEqualTo(
             "0100000000000000000d000d0e0d050e0c000001000800000100008000400040"
-                + "005000f1000c0000001002000010020012345678876500000000000000000000");
+                + "005000f1000c0000001002000010020012345678876500004867582b01000003");
     assertThat(host.out().get(ValueLayout.JAVA_BYTE, 64)).isEqualTo((byte) 0xee);
   }
 

@@ -101,7 +101,7 @@ final class BringUp {
               function,
               place.hcrBase(),
               presence,
-              new Limits(limits, profile),
+              new Limits(limits, profile, recognition.extensions(profile, limits)),
               adapter,
               health,
               commands,
@@ -109,6 +109,7 @@ final class BringUp {
               uars,
               retirement,
               undo::close);
+      undo.add(device::closeRings);
       device.startEvents();
       undo.add(device::stopEvents);
       LOG.debug("{} is up: profile {}, {}", function.locator(), profile.name(), limits);

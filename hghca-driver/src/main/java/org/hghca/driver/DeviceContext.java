@@ -133,7 +133,7 @@ final class DeviceContext extends Resource implements HghcaContext {
         limits.profile().remoteBoundsGranularity(),
         hghca.events().completionVectors(),
         Features.of(limits, hghca.events().hasEventQueues()),
-        Features.advice(limits.profile()));
+        Features.advice(limits));
   }
 
   @Override

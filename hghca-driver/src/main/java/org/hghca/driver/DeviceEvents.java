@@ -2,6 +2,7 @@ package org.hghca.driver;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.EventType;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.Errno;
@@ -76,13 +77,20 @@ final class DeviceEvents implements AutoCloseable {
       queues.add(queue);
     }
     int asynchronous = queues.getFirst().number();
-    device.commands().mapEq(asynchronous, false, EventType.ASYNC_MASK);
+    device.commands().mapEq(asynchronous, false, events());
     undo.add(() -> unmap(asynchronous));
+  }
+
+  /** The events that the card knows. */
+  private long events() {
+    return device.limits().has(DeviceExtension.SHARED_RECEIVE_QUEUES)
+        ? EventType.ASYNC_MASK | EventType.SRQ_MASK
+        : EventType.ASYNC_MASK;
   }
 
   private void unmap(int eqn) {
     try {
-      device.commands().mapEq(eqn, true, EventType.ASYNC_MASK);
+      device.commands().mapEq(eqn, true, events());
     } catch (RuntimeException e) {
       LOG.warn("{}: events stay mapped: {}", device.function().locator(), e.getMessage());
     }

@@ -4,6 +4,7 @@ import java.util.Optional;
 import org.hghca.abi.Eqe;
 import org.hghca.abi.EventType;
 import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.QpState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,6 +46,9 @@ final class EventDispatcher implements EventQueue.Reader {
       case WQ_CATAS_ERROR -> queuePair(AsyncEventType.QP_FATAL, data, true);
       case WQ_INVAL_REQ_ERROR -> queuePair(AsyncEventType.QP_REQ_ERR, data, true);
       case WQ_ACCESS_ERROR -> queuePair(AsyncEventType.QP_ACCESS_ERR, data, true);
+      case SRQ_CATAS_ERROR -> sharedReceiveQueue(AsyncEventType.SRQ_ERR, data);
+      case SRQ_LIMIT -> sharedReceiveQueue(AsyncEventType.SRQ_LIMIT_REACHED, data);
+      case SRQ_QP_LAST_WQE -> lastReceive(data);
       case CQ_ERROR -> completionQueue(data);
       case PORT_CHANGE -> port(subtype, data);
       case LOCAL_CATAS_ERROR -> {
@@ -66,6 +70,26 @@ final class EventDispatcher implements EventQueue.Reader {
     if (failed) {
       qp.tellShare();
     }
+    return true;
+  }
+
+  /** A queue pair on its way to RESET goes through ERR, and nobody has asked for that. */
+  private boolean lastReceive(int qpn) {
+    HghcaQueuePair qp = device.queuePairs().find(qpn);
+    boolean fails = qp != null && qp.state() != QpState.RESET;
+    if (fails) {
+      qp.failed();
+      qp.domain().deviceContext().raise(AsyncEventType.QP_LAST_WQE_REACHED, qp);
+    }
+    return fails;
+  }
+
+  private boolean sharedReceiveQueue(AsyncEventType type, int srqn) {
+    CardReceiveQueue queue = device.sharedReceiveQueue(srqn);
+    if (queue == null) {
+      return false;
+    }
+    queue.raise(type);
     return true;
   }
 

@@ -6,6 +6,7 @@ import static org.hghca.verbs.FeatureSupport.SOFTWARE;
 
 import java.util.EnumMap;
 import java.util.Map;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.verbs.DeviceAdvice;
 import org.hghca.verbs.DeviceFeature;
@@ -13,6 +14,8 @@ import org.hghca.verbs.FeatureSupport;
 
 /** What a card has, what the driver makes up for, and what is missing. */
 final class Features {
+  /** A ring of sends and one of receives, where each needs a key. */
+  private static final int KEYS_OF_RINGS = 2;
 
   private Features() {}
 
@@ -37,7 +40,7 @@ final class Features {
       case IMMEDIATE_VALUE -> nativeIf(profile.immediateDelivered());
       case ZERO_LENGTH -> nativeIf(profile.zeroLength());
       case INLINE_DATAGRAMS -> nativeIf(profile.inlineOnUd());
-      case SHARED_RECEIVE_QUEUES -> limits.maxSrq() > 0 ? SOFTWARE : MISSING;
+      case SHARED_RECEIVE_QUEUES -> sharedReceives(limits, eventQueues);
       case COMPLETION_EVENTS -> eventQueues ? NATIVE : SOFTWARE;
       case SOLICITED_ONLY, CARD_EVENTS -> nativeIf(eventQueues);
       case PORT_STATE -> nativeIf(profile.eventQueues());
@@ -61,15 +64,24 @@ final class Features {
     };
   }
 
+  private static FeatureSupport sharedReceives(Limits limits, boolean eventQueues) {
+    if (limits.maxSrq() == 0) {
+      return MISSING;
+    }
+    return limits.has(DeviceExtension.SHARED_RECEIVE_QUEUES) && eventQueues ? NATIVE : SOFTWARE;
+  }
+
   private static FeatureSupport nativeIf(boolean has) {
     return has ? NATIVE : MISSING;
   }
 
-  static DeviceAdvice advice(HardwareProfile profile) {
+  static DeviceAdvice advice(Limits limits) {
+    HardwareProfile profile = limits.profile();
     boolean unbounded = profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED;
     return new DeviceAdvice(
         profile.destinationAlignment(),
         unbounded ? 0 : profile.doorbellsInFlight(),
-        !profile.rnrAndTimeoutInHardware());
+        !profile.rnrAndTimeoutInHardware(),
+        limits.has(DeviceExtension.RING_OFFSETS) ? 0 : KEYS_OF_RINGS);
   }
 }

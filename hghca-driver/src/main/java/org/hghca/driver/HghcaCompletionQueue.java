@@ -73,6 +73,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
 
   private int index;
 
+  /** As far as receives that nobody has polled were told of. */
+  private int noted;
+
   /** Where the card would go on; known when it has forgotten the queue. */
   private int end;
 
@@ -194,6 +197,11 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     return number;
   }
 
+  /** Where the card writes. */
+  MemorySegment ring() {
+    return ring;
+  }
+
   @Override
   String describe() {
     return "CQ 0x%x".formatted(number);
@@ -259,7 +267,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       lock.unlock();
     }
     if (found != null) {
-      HghcaSharedReceiveQueue.serveAll(found);
+      DealtReceiveQueue.serveAll(found);
     }
     if (doorbells != null) {
       doorbells.ringHeld();
@@ -346,24 +354,22 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     if (!plain) {
       return takeFromRtl(qp, last, sourceQp, immediate, bytes, wqe, out, count);
     }
-    if (!qp.receives().isOldest(wqe)) {
+    Receives receives = qp.receiver();
+    if (!receives.expects(wqe)) {
       return unexpected(qp, false, wqe, last);
     }
-    qp.receives()
-        .complete(
-            out,
-            count,
-            0,
-            BthOpcode.isWriteImmediate(opcode) ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV,
-            qp.receiveFlags() | (BthOpcode.hasImmediate(opcode) ? Completions.WITH_IMM : 0),
-            0,
-            bytes,
-            immediate,
-            sourceQp);
-    ReceiveShare share = qp.share();
-    if (share != null) {
-      due = share.addDue(due);
-    }
+    receives.complete(
+        wqe,
+        out,
+        count,
+        0,
+        BthOpcode.isWriteImmediate(opcode) ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV,
+        qp.receiveFlags() | (BthOpcode.hasImmediate(opcode) ? Completions.WITH_IMM : 0),
+        0,
+        bytes,
+        immediate,
+        sourceQp);
+    due = receives.due(due);
     return 1;
   }
 
@@ -406,7 +412,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       HghcaQueuePair qp, boolean marked, int wqe, int cause, Completions out, int count) {
     int syndrome = CompletionDecode.syndrome(cause);
     boolean send = marked || isSendError(qp, wqe);
-    if (!(send ? qp.sends().isOldest(wqe) : qp.receives().isOldest(wqe))) {
+    Receives receives = qp.receiver();
+    if (!(send ? qp.sends().isOldest(wqe) : receives.expects(wqe))) {
       return unexpected(qp, send, wqe, WqeOpcode.INVALID);
     }
     WcStatus status =
@@ -415,23 +422,20 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
             : CompletionStatus.of(syndrome);
     int vendorError = SoftwareFlush.vendorError(status, cause >>> 8 & 0xff);
     qp.failed(send, status);
-    ReceiveShare share = qp.share();
     int filled;
     if (send) {
       failures[status.code()]++;
       filled = qp.sends().complete(out, count, status.code(), vendorError, 0);
-    } else if (share != null && status == WcStatus.WR_FLUSH_ERR) {
-      share.flushOldest();
+    } else if (receives.keepsFlushed() && status == WcStatus.WR_FLUSH_ERR) {
+      receives.keep(wqe);
       filled = 0;
     } else {
       failures[status.code()]++;
-      qp.receives().complete(out, count, status.code(), WcOpcode.RECV, 0, vendorError, 0, 0, 0);
+      receives.complete(wqe, out, count, status.code(), WcOpcode.RECV, 0, vendorError, 0, 0, 0);
       filled = 1;
     }
-    if (share != null) {
-      // Last: whoever serves the share already has to see all of this, or hear of it again.
-      due = share.addDue(due);
-    }
+    // Last: whoever serves a share already has to see all of this, or hear of it again.
+    due = receives.due(due);
     return filled;
   }
 
@@ -449,7 +453,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     if (sendsHere != receivesHere) {
       return sendsHere;
     }
-    return !qp.receives().isOldest(wqe);
+    return !qp.receiver().expects(wqe);
   }
 
   /** A completion that fits no request, unless one that was completed here before. */
@@ -512,7 +516,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     } finally {
       lock.unlock();
     }
-    HghcaSharedReceiveQueue.serveAll(found);
+    DealtReceiveQueue.serveAll(found);
     if (tells) {
       channel.give(this);
     }
@@ -529,6 +533,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     lock.lock();
     try {
       int end = index + unpolled();
+      dropReceives(qp, end);
       int first = end;
       for (int i = end - 1; i - index >= 0; i--) {
         if (Cqe.qpn(ring, place(i)) != qp.number()) {
@@ -538,6 +543,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       }
       int old = index;
       index = first;
+      noted = first; // what others have left has moved
       VarHandle.storeStoreFence(); // as in taking one
       for (; old != first; old++) {
         Cqe.arm(ring, place(old));
@@ -546,6 +552,46 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       hasFlushing = !flushing.isEmpty();
       lastFound = null;
       then.run();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void dropReceives(HghcaQueuePair qp, int end) {
+    for (int i = index; i != end; i++) {
+      long at = place(i);
+      if (Cqe.qpn(ring, at) == qp.number() && isReceive(qp, at)) {
+        qp.receiver().drop(Cqe.wqeOffset(ring, at));
+      }
+    }
+  }
+
+  /** Whether a completion of a card that marks sends is one of a receive. */
+  private boolean isReceive(HghcaQueuePair qp, long at) {
+    int last = Cqe.lastDword(ring, at);
+    boolean failed = Cqe.opcode(last) == WqeOpcode.INVALID;
+    return !Cqe.isSend(last) && !(failed && isSendError(qp, Cqe.wqeOffset(ring, at)));
+  }
+
+  /**
+   * Tells of the receives that stand here and nobody has polled, those that it has told of before
+   * left out. Only where queue pairs share receives.
+   */
+  void noteReceives() {
+    if (isEmpty()) {
+      return;
+    }
+    lock.lock();
+    try {
+      int end = index + unpolled();
+      for (int i = noted - index > 0 ? noted : index; end - i > 0; i++) {
+        long at = place(i);
+        HghcaQueuePair qp = queuePairs.find(Cqe.qpn(ring, at));
+        if (qp != null && isReceive(qp, at)) {
+          qp.receiver().note(Cqe.wqeOffset(ring, at));
+        }
+      }
+      noted = end;
     } finally {
       lock.unlock();
     }
@@ -720,7 +766,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       asked = 0;
     } finally {
       lock.unlock();
-      HghcaSharedReceiveQueue.serveAll(found);
+      DealtReceiveQueue.serveAll(found);
       if (doorbells != null) {
         doorbells.ringHeld();
       }
@@ -776,7 +822,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     }
     boolean send = (last >>> 8 & 0xff) != 0;
     if ((last & 0xff) == WqeOpcode.INVALID) {
-      return qp.share() != null
+      return qp.receiver().keepsFlushed()
           && !send
           && CompletionStatus.of(CompletionDecode.syndrome(Cqe.immediate(ring, at)))
               == WcStatus.WR_FLUSH_ERR

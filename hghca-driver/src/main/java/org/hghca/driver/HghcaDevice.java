@@ -7,7 +7,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.hghca.abi.AdapterInfo;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.MptFlags;
 import org.hghca.abi.PortInfo;
 import org.hghca.icm.IcmManager;
 import org.hghca.icm.IcmTable;
@@ -40,6 +42,7 @@ final class HghcaDevice {
   private final Runnable takeDown;
   private final Registrar registrar;
   private final BufferPool buffers;
+  private final RingSlabs<MappedSlab> rings;
   private final Neighbors neighbors = new Neighbors();
   private final QpTable queuePairs;
 
@@ -56,9 +59,12 @@ final class HghcaDevice {
   /** Null for a card that times out and flushes by itself. */
   private final Sweep sweep;
 
+  private final Restock restock = new Restock(this);
   private final LongAdder late = new LongAdder();
   private final LinkAddress address;
   private final Map<Integer, HghcaCompletionQueue> completionQueues = new ConcurrentHashMap<>();
+  private final NumberAllocator srqNumbers;
+  private final Map<Integer, CardReceiveQueue> sharedQueues = new ConcurrentHashMap<>();
   private final Set<DeviceContext> contexts = ConcurrentHashMap.newKeySet();
   private DeviceEvents events;
 
@@ -93,6 +99,8 @@ final class HghcaDevice {
     this.retirement = retirement;
     this.takeDown = takeDown;
     this.buffers = new BufferPool(function.memory());
+    this.rings =
+        new RingSlabs<>(bytes -> new MappedSlab(function.allocate(bytes)), DmaMapping.PAGE_SIZE);
     this.registrar =
         new Registrar(
             commands,
@@ -114,6 +122,7 @@ final class HghcaDevice {
     this.pdNumbers =
         new NumberAllocator(
             "protection domains", limits.device().reservedPds(), limits.device().maxPds());
+    this.srqNumbers = new NumberAllocator("shared receive queues", 0, limits.device().maxQps());
     this.cqNumbers = new RingNumbers<>("completion queues", limits.firstCq(), limits.endCq());
     this.qpNumbers = new RingNumbers<>("queue pairs", limits.firstQp(), limits.endQp());
     this.sweep = limits.profile().flushesInHardware() ? null : new Sweep(this);
@@ -135,18 +144,44 @@ final class HghcaDevice {
 
   /** The first step of the take-down. */
   void stopEvents() {
+    restock.stop();
     if (sweep != null) {
       sweep.stop();
     }
     events.close();
   }
 
+  /** Memory of rings that have a key each: the card addresses a ring from its region's start. */
+  private record MappedSlab(DmaMapping mapping) implements RingSlabs.Backing {
+    @Override
+    public void close() {
+      mapping.close();
+    }
+  }
+
+  /** Keeps no memory for rings to come. */
+  void closeRings() {
+    rings.close();
+  }
+
   /** Allocates memory for a queue and registers it; the registration owns it. */
   Registrar.Registration registerQueue(long bytes, int pd, int accessBits) {
-    DmaMapping mapping = function.allocate(bytes);
+    DmaMapping mapping = rings.allocate(bytes);
     try (Undo undo = new Undo()) {
       undo.add(mapping::close);
       Registrar.Registration registration = registrar.registerQueue(mapping, pd, accessBits);
+      undo.forget();
+      return registration;
+    }
+  }
+
+  /** Makes memory known in which rings may begin anywhere; the registration owns it. */
+  Registrar.Registration registerSlab(long bytes, int pd) {
+    DmaMapping mapping = function.allocate(bytes);
+    try (Undo undo = new Undo()) {
+      undo.add(mapping::close);
+      Registrar.Registration registration =
+          registrar.registerQueue(mapping, pd, MptFlags.QUEUE_ONLY);
       undo.forget();
       return registration;
     }
@@ -286,6 +321,33 @@ final class HghcaDevice {
   /** The contexts that are open; they add and remove themselves. */
   Set<DeviceContext> contexts() {
     return contexts;
+  }
+
+  /** Whether the card has shared receive queues, and tells what happens to them. */
+  boolean sharesReceives() {
+    return limits.has(DeviceExtension.SHARED_RECEIVE_QUEUES) && events.hasEventQueues();
+  }
+
+  /** Who deals requests while nobody polls. */
+  Restock restock() {
+    return restock;
+  }
+
+  NumberAllocator srqNumbers() {
+    return srqNumbers;
+  }
+
+  /** The card's shared receive queue with a number; null when there is none. */
+  CardReceiveQueue sharedReceiveQueue(int number) {
+    return sharedQueues.get(number);
+  }
+
+  void add(CardReceiveQueue queue) {
+    sharedQueues.put(queue.number(), queue);
+  }
+
+  void remove(CardReceiveQueue queue) {
+    sharedQueues.remove(queue.number());
   }
 
   NumberAllocator pdNumbers() {

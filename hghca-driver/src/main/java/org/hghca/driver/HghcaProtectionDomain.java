@@ -3,6 +3,7 @@ package org.hghca.driver;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Set;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
@@ -19,14 +20,24 @@ import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.SharedReceiveQueueAttributes;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.BufferPool;
+import org.hghca.vfio.DmaMapping;
 
 /** A protection domain: a number that memory, queue pairs and completion queues share. */
 final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   private static final Set<AccessFlag> UNSUPPORTED =
       EnumSet.of(AccessFlag.MW_BIND, AccessFlag.ON_DEMAND);
 
+  /** A cache line: what posts to one ring does not disturb the next. */
+  private static final long RING_ALIGNMENT = 64;
+
   private final DeviceContext context;
   private final int number;
+
+  /** Rings that share keys; null where each needs one of its own. */
+  private final RingSlabs<Registrar.Registration> rings;
+
+  /** Null until a queue pair needs it. */
+  private Ring emptyRing;
 
   HghcaProtectionDomain(DeviceContext context) {
     super(context);
@@ -36,10 +47,37 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
       this.number = context.hghca().pdNumbers().allocate();
       undo.forget();
     }
+    this.rings =
+        device().limits().has(DeviceExtension.RING_OFFSETS)
+            ? new RingSlabs<>(bytes -> device().registerSlab(bytes, number), RING_ALIGNMENT)
+            : null;
+  }
+
+  /** Memory of a queue pair's ring, zeroed, that the card knows. */
+  Ring ring(long bytes) {
+    return rings == null
+        ? new Ring.Own(device().registerQueue(bytes, number, 0))
+        : new Ring.Part(rings.allocate(bytes));
   }
 
   int number() {
     return number;
+  }
+
+  /**
+   * A ring in which nothing is ever posted, for all queue pairs that take no receives: the card may
+   * look there for one.
+   *
+   * @param bytes that the ring of such a queue pair would have, at most a page
+   */
+  synchronized Ring emptyRing(long bytes) {
+    if (bytes > DmaMapping.PAGE_SIZE) {
+      throw new IllegalArgumentException("an empty ring of %d bytes".formatted(bytes));
+    }
+    if (emptyRing == null) {
+      emptyRing = ring(DmaMapping.PAGE_SIZE);
+    }
+    return emptyRing;
   }
 
   HghcaDevice device() {
@@ -127,7 +165,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
           Errno.EOPNOTSUPP,
           "shared receive queues need a card that has peers wait for receives; this one fails");
     }
-    return new HghcaSharedReceiveQueue(this, attributes);
+    return HghcaSharedReceiveQueue.of(this, attributes);
   }
 
   @Override
@@ -139,6 +177,12 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
 
   @Override
   void release() {
+    if (emptyRing != null) {
+      emptyRing.close();
+    }
+    if (rings != null) {
+      rings.close();
+    }
     device().pdNumbers().free(number);
   }
 }

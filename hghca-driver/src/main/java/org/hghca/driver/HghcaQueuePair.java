@@ -7,6 +7,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import jdk.jfr.FlightRecorder;
 import org.hghca.abi.HcrCommand;
+import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
@@ -57,8 +58,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private final int sendRequests;
 
   private final IcmRange icm;
-  private final Registrar.Registration sendMemory;
-  private final Registrar.Registration receiveMemory;
+  private final QueuePairMemory memory;
 
   /** Null for a card that reports bad requests. */
   private final SendChecks sendChecks;
@@ -67,7 +67,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private final ReceiveRing receives;
 
   /** Null for a queue pair that has its receives for itself. */
-  private final ReceiveShare share;
+  private final SharedReceiver share;
 
   /** Null for a queue pair that one thread owns; that of the shared receive queue, if there is. */
   private final SpinLock receiveLock;
@@ -97,12 +97,12 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     this.sendQueue = own(pd, attributes.sendQueue());
     this.receiveQueue = own(pd, attributes.receiveQueue());
     HghcaSharedReceiveQueue shared = shared(pd, attributes).orElse(null);
-    Optional<RequestMemory> memory =
+    Optional<RequestMemory> checked =
         device.regions().map(r -> new RequestMemory(r.keys(), pd.number()));
-    this.sendChecks = memory.map(m -> new SendChecks(m, device.queuePairs())).orElse(null);
+    this.sendChecks = checked.map(m -> new SendChecks(m, device.queuePairs())).orElse(null);
     // Others than the owner look into the rings, or ring for it, on a card that needs care.
     boolean singleOwner =
-        attributes.isSingleOwner() && memory.isEmpty() && device.doorbells() == null;
+        attributes.isSingleOwner() && checked.isEmpty() && device.doorbells() == null;
     QueuePairCapabilities rings = attributes.capabilities();
     if (shared == null) {
       this.capabilities = rings;
@@ -110,7 +110,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     } else {
       this.capabilities =
           new QueuePairCapabilities(rings.sendDepth(), 0, rings.maxSendSge(), 0, rings.maxInline());
-      this.receiveLock = shared.lock();
+      this.receiveLock = shared.receiveLock();
       rings = shared.rings(rings);
     }
     try (Undo undo = new Undo()) {
@@ -129,10 +129,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       undo.add(() -> device.qpNumbers().free(number));
       this.icm = device.icm().reserve(IcmTable.QPC, number, 1);
       undo.add(icm::close);
-      this.sendMemory = device.registerQueue(geometry.sendBytes(), pd.number(), 0);
-      undo.add(sendMemory::close);
-      this.receiveMemory = device.registerQueue(geometry.receiveBytes(), pd.number(), 0);
-      undo.add(receiveMemory::close);
+      this.memory = new QueuePairMemory(pd, geometry, rings.receiveDepth() > 0);
+      undo.add(memory::close);
       this.sends =
           new SendRing(
               type,
@@ -140,14 +138,14 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
               new SendWriter(
                   type,
                   pd,
-                  sendMemory.mapping().segment(),
+                  memory.sends(),
                   number,
                   capabilities.maxSendSge(),
                   capabilities.maxInline(),
                   attributes.isSignalAll()),
               sendChecks,
               device.doorbells(),
-              sendMemory.mapping().segment(),
+              memory.sends(),
               pd.deviceContext().uar(),
               number,
               capabilities.sendDepth(),
@@ -157,14 +155,14 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
               () -> wrongState("send", 0));
       this.receives =
           new ReceiveRing(
-              receiveMemory.mapping().segment(),
+              memory.receives(),
               number,
               rings.receiveDepth(),
               geometry.receiveSlots(),
               geometry.receiveStrideLog(),
               rings.maxReceiveSge(),
-              memory.map(m -> new ReceiveChecks(m, bytesBeforeReceived)).orElse(null));
-      this.share = shared == null ? null : new ReceiveShare(shared, this, receives);
+              checked.map(m -> new ReceiveChecks(m, bytesBeforeReceived)).orElse(null));
+      this.share = shared == null ? null : shared.receiver(this, receives);
       this.flush = new SoftwareFlush(this, capabilities.sendDepth(), capabilities.receiveDepth());
       if (device.limits().profile().flushesInHardware()) {
         this.ending = null;
@@ -177,7 +175,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       device.queuePairs().put(number, this);
       pd.deviceContext().count(this);
       if (share != null) {
-        shared.join(share);
+        share.join();
       }
       undo.forget();
     } catch (RuntimeException e) {
@@ -231,17 +229,20 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     return receives;
   }
 
-  /** Its part of the shared receive queue; null when it uses none. */
-  ReceiveShare share() {
-    return share;
+  /** Where its receives stand. */
+  Receives receiver() {
+    return share == null ? receives : share;
   }
 
-  int sendKey() {
-    return sendMemory.key();
+  /** Puts into its context where receives come from, if they are not its own. */
+  void tellShare(QueuePairContext context) {
+    if (share != null) {
+      share.tell(context);
+    }
   }
 
-  int receiveKey() {
-    return receiveMemory.key();
+  QueuePairMemory memory() {
+    return memory;
   }
 
   @Override
@@ -285,7 +286,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
 
   @Override
   public Optional<SharedReceiveQueue> sharedReceiveQueue() {
-    return Optional.ofNullable(share).map(ReceiveShare::queue);
+    return Optional.ofNullable(share).map(SharedReceiver::queue);
   }
 
   // ---- posting
@@ -582,7 +583,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     }
     try {
       if (concernsCard) {
+        if (to == QpState.RESET) {
+          giveBackByError(from);
+        }
         program(command(from, to), from, next);
+        if (to == QpState.ERR && share != null) {
+          device.events().settle();
+        }
       } else {
         next.set(QueuePairContext.STATE, context.get(QueuePairContext.STATE));
         context = next;
@@ -610,6 +617,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       ending.entered(to);
     }
     tellShare();
+  }
+
+  /** Makes the card give back the request that it holds for a message that has begun. */
+  private void giveBackByError(QpState from) {
+    if (share != null && share.isResetByError() && from != QpState.ERR) {
+      program(HcrCommand.ANY2ERR, from, context.copy().set(QueuePairContext.STATE, QpcState.ERR));
+    }
   }
 
   /** Who checks requests hears where they go, before any can be posted. */
@@ -664,7 +678,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   /** Whoever shares receives with us hears that the state has changed. */
   void tellShare() {
     if (share != null) {
-      share.queue().stateChanged(share);
+      share.stateChanged();
     }
   }
 
@@ -726,7 +740,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       int first = ending == null ? 0 : ending.firstReceive();
       receiveQueue.drop(this, () -> receives.resume(first));
     } else {
-      share.queue().takeBack(share, receiveQueue);
+      share.takeBack(receiveQueue);
     }
     flush.reset();
     if (device.doorbells() != null) {
@@ -794,7 +808,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     QpState last = state;
     enter(QpState.RESET);
     if (share != null) {
-      share.queue().leave(share);
+      share.leave();
     }
     pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);
@@ -805,6 +819,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
             () -> {
               if (last != QpState.RESET) {
                 endForGood();
+                giveBackByError(last);
                 device
                     .commands()
                     .modifyQp(
@@ -815,7 +830,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
               }
               forget();
             },
-            this::freeMemory,
+            memory::close,
             this::freeNumbers);
   }
 
@@ -833,11 +848,6 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       device.qpNumbers().retire(number);
       throw e;
     }
-  }
-
-  private void freeMemory() {
-    receiveMemory.close();
-    sendMemory.close();
   }
 
   private void freeNumbers() {

@@ -1,5 +1,7 @@
 package org.hghca.driver;
 
+import java.util.Set;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.UdUnit;
@@ -8,12 +10,19 @@ import org.hghca.verbs.QpType;
 /**
  * What the device can take: what it says itself (QUERY_DEV_LIM), cut to what its profile knows to
  * work.
+ *
+ * @param extensions what of the announced is used
  */
-record Limits(DeviceLimits device, HardwareProfile profile) {
+record Limits(DeviceLimits device, HardwareProfile profile, Set<DeviceExtension> extensions) {
   private static final int UNIT = 16;
 
   /** What a descriptor holds besides inline data: next unit, remote address unit, header. */
   private static final int INLINE_OVERHEAD = 2 * UNIT + 4;
+
+  /** Whether the device does something beyond the interface document, and is asked to. */
+  boolean has(DeviceExtension extension) {
+    return extensions.contains(extension);
+  }
 
   /** Beyond the reserved ones. */
   int firstQp() {

@@ -4,6 +4,7 @@ import static org.hghca.abi.QueuePairContext.ACK_TIMEOUT;
 import static org.hghca.abi.QueuePairContext.DESTINATION_IP;
 import static org.hghca.abi.QueuePairContext.FLOW_LABEL;
 import static org.hghca.abi.QueuePairContext.HAS_GRH;
+import static org.hghca.abi.QueuePairContext.HAS_SRQ;
 import static org.hghca.abi.QueuePairContext.HOP_LIMIT;
 import static org.hghca.abi.QueuePairContext.LAST_ACKED_PSN;
 import static org.hghca.abi.QueuePairContext.LOCAL_QPN;
@@ -21,6 +22,7 @@ import static org.hghca.abi.QueuePairContext.PKEY_INDEX;
 import static org.hghca.abi.QueuePairContext.PORT;
 import static org.hghca.abi.QueuePairContext.QKEY;
 import static org.hghca.abi.QueuePairContext.RECEIVE_CQN;
+import static org.hghca.abi.QueuePairContext.RECEIVE_RING_OFFSET;
 import static org.hghca.abi.QueuePairContext.RECEIVE_WQE_LENGTH;
 import static org.hghca.abi.QueuePairContext.RECEIVE_WQE_LKEY;
 import static org.hghca.abi.QueuePairContext.REMOTE_ATOMIC_ENABLE;
@@ -33,12 +35,14 @@ import static org.hghca.abi.QueuePairContext.RETRY_COUNT;
 import static org.hghca.abi.QueuePairContext.RNR_RETRY;
 import static org.hghca.abi.QueuePairContext.RQ_ENTRY_SIZE;
 import static org.hghca.abi.QueuePairContext.SEND_CQN;
+import static org.hghca.abi.QueuePairContext.SEND_RING_OFFSET;
 import static org.hghca.abi.QueuePairContext.SEND_WQE_LENGTH;
 import static org.hghca.abi.QueuePairContext.SEND_WQE_LKEY;
 import static org.hghca.abi.QueuePairContext.SERVICE_TYPE;
 import static org.hghca.abi.QueuePairContext.SL;
 import static org.hghca.abi.QueuePairContext.SOURCE_IP;
 import static org.hghca.abi.QueuePairContext.SQ_ENTRY_SIZE;
+import static org.hghca.abi.QueuePairContext.SRQN;
 import static org.hghca.abi.QueuePairContext.STATE;
 import static org.hghca.abi.QueuePairContext.TRAFFIC_CLASS;
 import static org.hghca.abi.QueuePairContext.USR_PAGE;
@@ -91,7 +95,11 @@ final class QpContexts {
           SEND_WQE_LKEY,
           SEND_WQE_LENGTH,
           RECEIVE_WQE_LKEY,
-          RECEIVE_WQE_LENGTH);
+          RECEIVE_WQE_LENGTH,
+          SEND_RING_OFFSET,
+          RECEIVE_RING_OFFSET,
+          HAS_SRQ,
+          SRQN);
 
   private QpContexts() {}
 
@@ -111,10 +119,13 @@ final class QpContexts {
     c.set(PD, qp.domain().number());
     c.set(SEND_CQN, qp.sendQueue().number());
     c.set(RECEIVE_CQN, qp.receiveQueue().number());
-    c.set(SEND_WQE_LKEY, qp.sendKey());
+    c.set(SEND_WQE_LKEY, qp.memory().sendKey());
     c.set(SEND_WQE_LENGTH, (int) geometry.sendBytes());
-    c.set(RECEIVE_WQE_LKEY, qp.receiveKey());
+    c.set(RECEIVE_WQE_LKEY, qp.memory().receiveKey());
     c.set(RECEIVE_WQE_LENGTH, (int) geometry.receiveBytes());
+    c.set(SEND_RING_OFFSET, qp.memory().sendOffset());
+    c.set(RECEIVE_RING_OFFSET, qp.memory().receiveOffset());
+    qp.tellShare(c);
     return c;
   }
 

@@ -65,17 +65,14 @@ record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int rec
     return geometry;
   }
 
-  /**
-   * How many requests of a shared receive queue a queue pair's ring holds: half of them, or what
-   * fits.
-   */
+  /** How many requests of a shared receive queue a queue pair's ring holds: all, or what fits. */
   static int shareDepth(Limits limits, int capacity, int maxSge) {
     int slots = limits.profile().maxQueueBytes() >> receiveStrideLog(maxSge);
-    return Math.clamp(capacity / 2, 1, slots - 1);
+    return Math.clamp(capacity, 1, slots - 1);
   }
 
   /** A slot holds the next unit, the elements and the unit that ends them. */
-  private static int receiveStrideLog(int maxSge) {
+  static int receiveStrideLog(int maxSge) {
     return Math.max(MIN_STRIDE_LOG, log2(UNIT + maxSge * UNIT + UNIT));
   }
 

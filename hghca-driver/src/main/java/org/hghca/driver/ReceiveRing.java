@@ -22,7 +22,7 @@ import org.hghca.verbs.WcStatus;
  * <p>Posters write at the head under the queue pair's lock; completions free slots in order at the
  * tail under the completion queue's lock.
  */
-final class ReceiveRing {
+final class ReceiveRing implements Receives {
   private static final int UNIT = 16;
   private static final VarHandle TAIL;
 
@@ -182,9 +182,35 @@ final class ReceiveRing {
     return head - (int) TAIL.getAcquire(this);
   }
 
+  /** How many requests are complete when the one at an offset is. Not far from the oldest. */
+  int behind(int offset) {
+    int at = tail();
+    return at + ((offset >>> strideLog) - at & mask) + 1;
+  }
+
   /** How many requests were posted so far. */
   long posted() {
     return posted;
+  }
+
+  @Override
+  public boolean expects(int wqe) {
+    return isOldest(wqe);
+  }
+
+  @Override
+  public void complete(
+      int wqe,
+      Completions out,
+      int index,
+      int status,
+      WcOpcode opcode,
+      int flags,
+      int vendorError,
+      int bytes,
+      int immediate,
+      int sourceQp) {
+    complete(out, index, status, opcode, flags, vendorError, bytes, immediate, sourceQp);
   }
 
   /** Whether the oldest outstanding request stands at an offset of the ring. */

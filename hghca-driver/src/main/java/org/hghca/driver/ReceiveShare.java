@@ -2,15 +2,19 @@ package org.hghca.driver;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.hghca.abi.QueuePairContext;
+import org.hghca.verbs.Completions;
 import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
 import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.WcOpcode;
 
 /**
  * What a queue pair holds of a shared receive queue: the requests that stand in its ring, where the
  * card takes them, and those of them that completed and that the shared queue has not heard of.
  * Under the shared queue's lock, unless another one is named.
  */
-final class ReceiveShare {
+final class ReceiveShare implements SharedReceiver {
   private static final VarHandle DUE;
 
   static {
@@ -21,7 +25,13 @@ final class ReceiveShare {
     }
   }
 
-  private final HghcaSharedReceiveQueue queue;
+  /**
+   * What a queue pair holds that receives nothing, where its peers repeat nothing that finds no
+   * receive. Those of a reliable connection are told to wait.
+   */
+  private static final int UNREPEATED = 16;
+
+  private final DealtReceiveQueue queue;
   private final HghcaQueuePair qp;
   private final ReceiveRing ring;
 
@@ -34,7 +44,23 @@ final class ReceiveShare {
   /** The ring's tail when the shared queue last heard of it. */
   private int collected;
 
+  /**
+   * As far as the card is known to have come, polled or not; the ring's tail may be ahead of it.
+   * Under the completion queue's lock, read under the shared queue's.
+   */
+  private volatile int seen;
+
+  /** Of how much of what the card has taken the measure has been taken. */
+  private int measured;
+
+  /** How many the card has taken in this period. */
+  private int pace;
+
+  /** How many it is to find, by what it took lately. */
+  private int wanted;
+
   private boolean ended;
+  private final int floor;
 
   /** The list that this is in, and its neighbours there: the list's own. */
   ShareList list;
@@ -48,14 +74,17 @@ final class ReceiveShare {
   /** Belongs to the completion queue in whose list of due shares this is. */
   private ReceiveShare nextDue;
 
-  ReceiveShare(HghcaSharedReceiveQueue queue, HghcaQueuePair qp, ReceiveRing ring) {
+  ReceiveShare(DealtReceiveQueue queue, HghcaQueuePair qp, ReceiveRing ring) {
     this.queue = queue;
     this.qp = qp;
     this.ring = ring;
     this.dealt = new int[ring.slots()];
+    this.floor = qp.type() == QpType.RC ? 1 : UNREPEATED;
+    this.wanted = floor;
   }
 
-  HghcaSharedReceiveQueue queue() {
+  @Override
+  public DealtReceiveQueue queue() {
     return queue;
   }
 
@@ -68,9 +97,46 @@ final class ReceiveShare {
     return ring.head() - collected;
   }
 
-  /** The most that it can hold. */
-  int depth() {
-    return ring.depth();
+  /** As far as the card has come. */
+  private int done() {
+    int tail = ring.tail();
+    int ahead = seen;
+    return ahead - tail > 0 ? ahead : tail;
+  }
+
+  /** How many requests the card has before it. */
+  int ready() {
+    return ring.head() - done();
+  }
+
+  /** Whether its ring has a free slot. */
+  boolean hasRoom() {
+    return ring.outstanding() < ring.depth();
+  }
+
+  /**
+   * How many requests the card is to have before it: twice what it took in a period, since it may
+   * go faster; but so that half of those that wait are left to others.
+   *
+   * @param waiting how many wait
+   */
+  int target(int waiting) {
+    return Math.max(floor, Math.min(wanted, waiting / 2));
+  }
+
+  /** Measures how fast the card takes requests. */
+  void measure() {
+    int done = done();
+    pace += done - measured;
+    measured = done;
+    wanted = Math.max(wanted, 2 * pace);
+  }
+
+  /** A period has ended. */
+  void endPeriod() {
+    measure();
+    wanted = Math.max(floor, 2 * pace);
+    pace = 0;
   }
 
   /** Puts a request into the ring, which has room for it. */
@@ -106,6 +172,10 @@ final class ReceiveShare {
     }
     ring.reset();
     collected = 0;
+    seen = 0;
+    measured = 0;
+    pace = 0;
+    wanted = floor;
     ended = false;
   }
 
@@ -116,8 +186,70 @@ final class ReceiveShare {
     return ended && !wasEnded;
   }
 
-  /** The card has flushed the oldest request. Under the completion queue's lock. */
-  void flushOldest() {
+  // ---- as the queue pair and its completion queue see it
+
+  /** The card knows of no sharing. */
+  @Override
+  public void tell(QueuePairContext context) {}
+
+  @Override
+  public void join() {
+    queue.join(this);
+  }
+
+  @Override
+  public void leave() {
+    queue.leave(this);
+  }
+
+  @Override
+  public void stateChanged() {
+    queue.stateChanged(this);
+  }
+
+  @Override
+  public boolean isResetByError() {
+    return false;
+  }
+
+  @Override
+  public void takeBack(HghcaCompletionQueue cq) {
+    queue.takeBack(this, cq);
+  }
+
+  @Override
+  public boolean expects(int wqe) {
+    return ring.expects(wqe);
+  }
+
+  @Override
+  public void complete(
+      int wqe,
+      Completions out,
+      int index,
+      int status,
+      WcOpcode opcode,
+      int flags,
+      int vendorError,
+      int bytes,
+      int immediate,
+      int sourceQp) {
+    ring.complete(wqe, out, index, status, opcode, flags, vendorError, bytes, immediate, sourceQp);
+  }
+
+  /** In order, as the ring is: the card has come beyond that slot. */
+  @Override
+  public void note(int wqe) {
+    seen = ring.behind(wqe);
+  }
+
+  @Override
+  public boolean keepsFlushed() {
+    return true;
+  }
+
+  @Override
+  public void keep(int wqe) {
     int slot = ring.tail() & dealt.length - 1;
     dealt[slot] = ~dealt[slot];
     ring.discardOldest();
@@ -126,12 +258,13 @@ final class ReceiveShare {
   // ---- the list of a completion queue whose polling found something of it
 
   /**
-   * Something has happened that the shared queue must hear of. Under a completion queue's lock.
+   * Something has happened that the shared queue must hear of.
    *
-   * @param others that queue's list
+   * @param others the completion queue's list
    * @return the list with this one, unless another completion queue's list has it already
    */
-  ReceiveShare addDue(ReceiveShare others) {
+  @Override
+  public ReceiveShare due(ReceiveShare others) {
     if (!DUE.compareAndSet(this, 0, 1)) {
       return others;
     }

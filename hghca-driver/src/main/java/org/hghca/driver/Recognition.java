@@ -1,7 +1,9 @@
 package org.hghca.driver;
 
 import java.util.Optional;
+import java.util.Set;
 import org.hghca.abi.Bar;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
@@ -236,6 +238,14 @@ final class Recognition {
                         R1_QPS_LOG,
                         R1_CQS_LOG,
                         R2_OBJECTS_LOG)));
+  }
+
+  /**
+   * What is used of the extensions that a card announces: all of them, unless the user has said
+   * which reading of the document it is. The RTL announces none.
+   */
+  Set<DeviceExtension> extensions(HardwareProfile profile, DeviceLimits limits) {
+    return named.isEmpty() && profile == HardwareProfile.S ? limits.extensions() : Set.of();
   }
 
   private static Optional<HardwareProfile> seen(DeviceLimits limits) {

@@ -61,7 +61,7 @@ final class Registrar {
   private record Translation(DmaMapping mapping, long firstMtt, IcmRange mtt) {}
 
   /** Memory that the card knows. Closing makes the card forget it; idempotent. */
-  final class Registration implements AutoCloseable {
+  final class Registration implements RingSlabs.Backing, AutoCloseable {
     private final int index;
     private final int key;
     private final IcmRange mpt;
@@ -90,7 +90,8 @@ final class Registrar {
       return taken;
     }
 
-    synchronized DmaMapping mapping() {
+    @Override
+    public synchronized DmaMapping mapping() {
       return translation.mapping;
     }
 

@@ -40,7 +40,6 @@ final class FailingFunction extends ForwardingFunction {
   /** What was done to the function as a whole, oldest first. */
   private final List<String> history = new ArrayList<>();
 
-  private DmaMapping newest;
   private int commandsUntilFailure = Integer.MAX_VALUE;
   private int allocationsUntilFailure = Integer.MAX_VALUE;
   private boolean answerFailure;
@@ -140,11 +139,6 @@ final class FailingFunction extends ForwardingFunction {
   /** The opcode of the command that is being given. */
   int opcode() {
     return opcode;
-  }
-
-  /** The memory that was allocated or mapped last. */
-  MemorySegment newestMemory() {
-    return newest.segment();
   }
 
   synchronized boolean isClosed() {
@@ -285,7 +279,6 @@ final class FailingFunction extends ForwardingFunction {
 
   private synchronized DmaMapping track(DmaMapping mapping) {
     mappings.add(mapping);
-    newest = mapping;
     return new DmaMapping() {
       @Override
       public MemorySegment segment() {

@@ -60,7 +60,7 @@ class ModifyTest {
       QueuePairContext sent = contextsSent(it, QpAttributes.to(QpState.RESET)).getLast();
       assertThat(sent.get(QueuePairContext.STATE)).isZero();
       assertThat(sent.get(QueuePairContext.LOCAL_QPN)).isEqualTo(it.qp.number());
-      assertThat(sent.get(QueuePairContext.SEND_WQE_LKEY)).isEqualTo(it.qp.sendKey());
+      assertThat(sent.get(QueuePairContext.SEND_WQE_LKEY)).isEqualTo(it.qp.memory().sendKey());
       assertThat(sent.get(QueuePairContext.REMOTE_QPN)).isZero();
       assertThat(sent.get(QueuePairContext.NEXT_SEND_PSN)).isZero();
     }

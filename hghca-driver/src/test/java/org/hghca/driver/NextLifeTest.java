@@ -35,7 +35,7 @@ class NextLifeTest {
 
   private final DriverFixture it = new DriverFixture("&profile=r1");
   private final HghcaCompletionQueue cq = queue();
-  private final MemorySegment ring = it.function.newestMemory();
+  private final MemorySegment ring = cq.ring();
   private final HghcaQueuePair qp = queuePair(cq);
   private final MemoryRegion memory = it.pd.allocate(4096, AccessFlag.LOCAL_WRITE);
   private final Completions completions = new Completions(RING);
@@ -159,7 +159,7 @@ class NextLifeTest {
                     CompletionQueueAttributes.of(RING)
                         .withRingEntries(RING)
                         .withChannel(channel))) {
-      MemorySegment completed = it.function.newestMemory();
+      MemorySegment completed = told.ring();
       try (HghcaQueuePair other = queuePair(told)) {
         it.connect(other);
         other.postReceive(new ReceiveRequest().into(memory, 0, MESSAGE));

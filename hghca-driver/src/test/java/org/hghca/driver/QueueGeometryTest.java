@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.MemorySegment;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.verbs.Errno;
@@ -27,7 +28,8 @@ class QueueGeometryTest {
   private final Limits limits =
       new Limits(
           DeviceLimits.decode(MemorySegment.ofArray(HexFormat.of().parseHex(DEV_LIM))),
-          HardwareProfile.S);
+          HardwareProfile.S,
+          Set.of());
 
   private QueueGeometry of(int send, int receive, int sendSge, int receiveSge, int inline) {
     return of(QpType.RC, send, receive, sendSge, receiveSge, inline);
@@ -137,15 +139,15 @@ class QueueGeometryTest {
 
   @ParameterizedTest
   @CsvSource({
-    // capacity, elements, depth: half of it, at least one, at most a ring of 1 MB less a slot
+    // capacity, elements, depth: all of it, at most a ring of 1 MB less a slot
     "1, 1, 1",
-    "3, 1, 1",
-    "64, 1, 32",
-    "8191, 2, 4095",
-    "8191, 6, 4095",
+    "3, 1, 3",
+    "64, 1, 64",
+    "8191, 2, 8191",
+    "8191, 6, 8191",
     "8191, 16, 2047"
   })
-  void aShareOfASharedQueueIsHalfOfItOrWhatFits(int capacity, int elements, int depth) {
+  void aShareOfASharedQueueIsAllOfItOrWhatFits(int capacity, int elements, int depth) {
     assertThat(QueueGeometry.shareDepth(limits, capacity, elements)).isEqualTo(depth);
     assertThat(of(0, depth, 0, elements, 0).receiveBytes()).isLessThanOrEqualTo(1 << 20);
   }
@@ -156,7 +158,7 @@ class QueueGeometryTest {
     assertThat(limits.maxSrqWr()).isEqualTo((1 << 13) - 1);
     assertThat(limits.maxSrqSge()).isEqualTo(16);
     for (HardwareProfile profile : List.of(HardwareProfile.R1, HardwareProfile.R2)) {
-      Limits card = new Limits(limits.device(), profile);
+      Limits card = new Limits(limits.device(), profile, Set.of());
       assertThat(card.maxSrq()).isZero();
       assertThat(card.maxSrqWr()).isZero();
       assertThat(card.maxSrqSge()).isZero();

@@ -1,11 +1,13 @@
 package org.hghca.mailbox;
 
+import static org.hghca.abi.HcrCommand.ARM_SRQ;
 import static org.hghca.abi.HcrCommand.CLOSE_HCA;
 import static org.hghca.abi.HcrCommand.CONF_SPECIAL_QP;
 import static org.hghca.abi.HcrCommand.ERR2RST;
 import static org.hghca.abi.HcrCommand.HW2SW_CQ;
 import static org.hghca.abi.HcrCommand.HW2SW_EQ;
 import static org.hghca.abi.HcrCommand.HW2SW_MPT;
+import static org.hghca.abi.HcrCommand.HW2SW_SRQ;
 import static org.hghca.abi.HcrCommand.INIT_HCA;
 import static org.hghca.abi.HcrCommand.MAD_IFC;
 import static org.hghca.abi.HcrCommand.MAP_EQ;
@@ -14,10 +16,13 @@ import static org.hghca.abi.HcrCommand.NOP;
 import static org.hghca.abi.HcrCommand.QUERY_ADAPTER;
 import static org.hghca.abi.HcrCommand.QUERY_DEV_LIM;
 import static org.hghca.abi.HcrCommand.QUERY_QP;
+import static org.hghca.abi.HcrCommand.QUERY_SRQ;
 import static org.hghca.abi.HcrCommand.RESIZE_CQ;
+import static org.hghca.abi.HcrCommand.RESIZE_SRQ;
 import static org.hghca.abi.HcrCommand.SW2HW_CQ;
 import static org.hghca.abi.HcrCommand.SW2HW_EQ;
 import static org.hghca.abi.HcrCommand.SW2HW_MPT;
+import static org.hghca.abi.HcrCommand.SW2HW_SRQ;
 import static org.hghca.abi.HcrCommand.UNMAP_ICM;
 import static org.hghca.abi.HcrCommand.WRITE_MTT;
 
@@ -40,6 +45,7 @@ import org.hghca.abi.Mpt;
 import org.hghca.abi.PortInfo;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.ResizeCq;
+import org.hghca.abi.SrqContext;
 import org.hghca.abi.WriteMtt;
 import org.hghca.vfio.PciFunction;
 
@@ -324,6 +330,38 @@ public final class CommandInterface implements AutoCloseable {
   public QueuePairContext queryQp(int qpn) {
     return channel.execute(
         Command.out(QUERY_QP, 0, qpn, QueuePairContext::decode, QueuePairContext.LAYOUT::describe));
+  }
+
+  /** SW2HW_SRQ: gives a shared receive queue to a device that announces them. */
+  public void sw2hwSrq(int srqn, SrqContext context) {
+    channel.execute(Command.in(SW2HW_SRQ, 0, srqn, context::encode, SrqContext.LAYOUT::describe));
+  }
+
+  /** HW2SW_SRQ: takes a shared receive queue back. */
+  public void hw2swSrq(int srqn) {
+    channel.execute(Command.of(HW2SW_SRQ, 0, srqn));
+  }
+
+  /** QUERY_SRQ: a shared receive queue as the device has it. */
+  public SrqContext querySrq(int srqn) {
+    return channel.execute(
+        Command.out(QUERY_SRQ, 0, srqn, SrqContext::decode, SrqContext.LAYOUT::describe));
+  }
+
+  /**
+   * ARM_SRQ: asks for an event when fewer requests are left than a limit.
+   *
+   * @param limit 16 bits, 0 for none
+   */
+  public void armSrq(int srqn, int limit) {
+    channel.execute(Command.immediate(ARM_SRQ, 0, srqn, limit));
+  }
+
+  /**
+   * RESIZE_SRQ: gives a shared receive queue other memory, with the same WQEs in the same slots.
+   */
+  public void resizeSrq(int srqn, SrqContext memory) {
+    channel.execute(Command.in(RESIZE_SRQ, 0, srqn, memory::encode, SrqContext.LAYOUT::describe));
   }
 
   /** CONF_SPECIAL_QP, which table 3-2-1 lists and nothing describes. The RTL does not know it. */

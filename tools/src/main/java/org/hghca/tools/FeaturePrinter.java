@@ -5,12 +5,16 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.hghca.verbs.DeviceAdvice;
 import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.FeatureSupport;
 
 /**
  * Tells what a device has natively, what its driver makes up for and what is missing, and what to
  * heed on it. It uses none of the words that programs look for in the block of {@code ibv_devinfo}.
  */
 final class FeaturePrinter {
+  private static final String DEALT =
+      "dealt by the driver: an idle queue pair keeps one, of UC and UD up to 16";
 
   private FeaturePrinter() {}
 
@@ -38,7 +42,21 @@ final class FeaturePrinter {
         advice.receivesAhead()
             ? "all that the peer may have under way, posted before it may send"
             : "any, senders wait for receives");
+    out.printf("\t\tmemory keys:\t\t%s\n", keys(device));
+    if (device.support(DeviceFeature.SHARED_RECEIVE_QUEUES) == FeatureSupport.SOFTWARE) {
+      out.printf("\t\tshared receives:\t%s\n", DEALT);
+    }
     out.printf("\n");
+  }
+
+  /** What queue pairs and memory regions leave each other. */
+  private static String keys(DeviceAttributes device) {
+    int each = device.advice().keysPerQueuePair();
+    return each == 0
+        ? "%d: one a region, one a completion queue; queue pairs share some"
+            .formatted(device.maxMr())
+        : "%d: one a region, one a completion queue, up to %d a queue pair, so at most %d of these"
+            .formatted(device.maxMr(), each, Math.min(device.maxQp(), device.maxMr() / each));
   }
 
   /** For JSON: each feature with its support. */
@@ -57,6 +75,7 @@ final class FeaturePrinter {
       json.put("doorbells_in_flight", advice.doorbellsInFlight());
     }
     json.put("receives_ahead", advice.receivesAhead());
+    json.put("keys_per_queue_pair", advice.keysPerQueuePair());
     return json;
   }
 }

@@ -10,6 +10,9 @@ package org.hghca.verbs;
  *     are posted all the same and wait in the driver. 0 where nothing bounds them
  * @param receivesAhead whether a queue pair must have receives for all that its peer may have under
  *     way, before the peer may send: one message without a receive ends the connection
+ * @param keysPerQueuePair memory keys that a queue pair takes of {@link DeviceAttributes#maxMr} at
+ *     most: a card wants one for each ring, and none for receives where the queue pair has no
+ *     receives of its own; 0 where rings share keys. A completion queue takes one everywhere
  */
 public record DeviceAdvice(
-    int destinationAlignment, int doorbellsInFlight, boolean receivesAhead) {}
+    int destinationAlignment, int doorbellsInFlight, boolean receivesAhead, int keysPerQueuePair) {}

@@ -19,13 +19,14 @@ import java.util.Optional;
  * @param physicalPorts number of ports
  * @param maxMrSize largest memory region in bytes
  * @param pageSizes a bit for each page size
- * @param maxQp queue pairs
+ * @param maxQp queue pairs; as many can be made at a time where {@link
+ *     DeviceAdvice#keysPerQueuePair} is 0, else as many as {@code maxMr} has keys for
  * @param maxQpWr outstanding work requests of one queue
  * @param maxSge scatter/gather elements of one work request
  * @param maxSgeRead the same for an RDMA READ
  * @param maxCq completion queues
  * @param maxCqe entries of one completion queue
- * @param maxMr memory regions
+ * @param maxMr memory regions, and rings that need a key: see {@link DeviceAdvice#keysPerQueuePair}
  * @param maxPd protection domains
  * @param maxQpReadAtomic READs and atomics that a queue pair serves at a time
  * @param maxReadAtomic READs and atomics that the device serves at a time

@@ -3,12 +3,37 @@ package org.hghca.verbs;
 /**
  * Receive requests for many queue pairs: {@code ibv_srq}. Thread-safe. Closing is idempotent and
  * fails with EBUSY, naming them, while queue pairs use it; requests that are left are forgotten.
+ *
+ * <p>Where {@link DeviceFeature#SHARED_RECEIVE_QUEUES} is {@link FeatureSupport#NATIVE} a message
+ * takes the request that was posted first, whichever queue pair it is for. Where it is {@link
+ * FeatureSupport#SOFTWARE} the card has plain receive queues only, and the driver deals the
+ * requests to those of the queue pairs: at once when some are posted and at each poll, within 2 ms
+ * while nobody polls. Then this is different:
+ *
+ * <ul>
+ *   <li>What was dealt to a queue pair can go to no other before it is reset, closed or in ERR: one
+ *       request to a queue pair that receives nothing, and as many as it may need in a millisecond
+ *       to one that does, of those that wait half at most. Of n posted not all n reach one of
+ *       several queue pairs; the rest go there when more are posted.
+ *   <li>A queue pair of RC may be without a request while some wait: its peer is told to wait, and
+ *       repeats after {@code min_rnr_timer}. Peers should do so for ever, {@code rnr_retry} 7, or
+ *       for more than 2 ms. Of UC and UD nobody repeats a message, so that each queue pair is dealt
+ *       up to 16 ahead; what exceeds them in a millisecond can be lost.
+ *   <li>A request that is flushed in ERR completes for nobody and waits again, in its old place.
+ *       The device's queue flushes, by a completion with WR_FLUSH_ERR, the request of a message
+ *       that was under way; it takes no others.
+ *   <li>The limit counts a request until its completion is polled; the device's queue counts it
+ *       until a message takes it.
+ * </ul>
+ *
+ * <p>In both, requests whose completions nobody has polled when their queue pair is reset or closed
+ * wait again, in the device's queue behind all others.
  */
 public interface SharedReceiveQueue extends AutoCloseable {
 
   ProtectionDomain protectionDomain();
 
-  /** Outstanding requests that it holds, those that were dealt to queue pairs included. */
+  /** Requests that it holds, those included whose completions were not polled. */
   int capacity();
 
   /** Scatter/gather elements of a request. */

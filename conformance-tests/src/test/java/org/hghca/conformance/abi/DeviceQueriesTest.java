@@ -5,6 +5,7 @@ import static org.hghca.conformance.abi.FieldRow.row;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Set;
 import org.hghca.abi.AdapterInfo;
 import org.hghca.abi.DeviceLimits;
 import org.junit.jupiter.api.Test;
@@ -143,7 +144,8 @@ class DeviceQueriesTest {
             0x0119,
             0x1a,
             0x011b,
-            0x1c1d1e1f20212223L)
+            0x1c1d1e1f20212223L,
+            Set.of())
         .encode(outbox);
 
     // without the blank bit at 22h that the literal for reading has set

@@ -91,7 +91,11 @@ class QueuePairTablesTest {
         row("remote write", REMOTE_WRITE_ENABLE, 0x58, "00004000", "00004000", 1),
         row("remote atomic", REMOTE_ATOMIC_ENABLE, 0x58, "00002000", "00002000", 1),
         row("max_rd_atomic", MAX_RD_ATOMIC, 0x68, "00e00000", "00600000", 3),
-        row("retry_cnt", RETRY_COUNT, 0x68, "00070000", "00050000", 5));
+        row("retry_cnt", RETRY_COUNT, 0x68, "00070000", "00050000", 5),
+        row("srq", HAS_SRQ, 0xa0, "01000000", "01000000", 1),
+        row("srqn", SRQN, 0xa0, "00ffffff", "00a1a2a3", 0xa1a2a3),
+        row("snd_ring_offset", SEND_RING_OFFSET, 0xa4, ALL32, "a4a5a6a7", 0xa4a5a6a7L),
+        row("rcv_ring_offset", RECEIVE_RING_OFFSET, 0xa8, ALL32, "a8a9aaab", 0xa8a9aaabL));
   }
 
   static List<FieldRow> allFields() {

@@ -45,7 +45,8 @@ class DeviceFeaturesTest {
 
   @ParameterizedTest
   @CsvSource({
-    "s, 'SHARED_RECEIVE_QUEUES, RESIZE_CQ'",
+    "s, 'RESIZE_CQ'",
+    "s&as=s, 'SHARED_RECEIVE_QUEUES, RESIZE_CQ'",
     "s&events=poll, 'SHARED_RECEIVE_QUEUES, RESIZE_CQ, COMPLETION_EVENTS'",
     "r1, 'COMPLETION_EVENTS, ACK_TIMEOUT, FLUSH, RESIZE_CQ'",
     "r2, 'COMPLETION_EVENTS, ACK_TIMEOUT, FLUSH, RESIZE_CQ'"
@@ -72,9 +73,15 @@ class DeviceFeaturesTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"s, 1, 0, false", "r1, 32, 63, true", "r2, 32, 63, true"})
-  void adviceIsWhatTheCardSurvives(String profile, int alignment, int doorbells, boolean ahead) {
+  @CsvSource({
+    "s, 1, 0, false, 0",
+    "s&as=s, 1, 0, false, 2",
+    "r1, 32, 63, true, 2",
+    "r2, 32, 63, true, 2"
+  })
+  void adviceIsWhatTheCardSurvives(
+      String profile, int alignment, int doorbells, boolean ahead, int keys) {
     assertThat(attributes("&profile=" + profile).advice())
-        .isEqualTo(new DeviceAdvice(alignment, doorbells, ahead));
+        .isEqualTo(new DeviceAdvice(alignment, doorbells, ahead, keys));
   }
 }

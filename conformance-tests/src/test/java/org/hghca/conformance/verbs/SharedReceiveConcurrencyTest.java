@@ -21,7 +21,7 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Threads post to a shared receive queue and poll, while queue pairs fail, are reset, closed and
@@ -136,10 +136,11 @@ class SharedReceiveConcurrencyTest {
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {1, 2, 3})
-  void eachRequestCompletesOnceOrIsStillThere(long seed) throws Exception {
+  @CsvSource({"1, ''", "2, ''", "3, ''", "1, &as=s", "2, &as=s", "3, &as=s"})
+  void eachRequestCompletesOnceOrIsStillThere(long seed, String path) throws Exception {
     RcSetup setup = new RcSetup().depth(16);
-    try (SharedReceivers it = new SharedReceivers(Fabric.threaded(), setup, CAPACITY, PAIRS, 64)) {
+    try (SharedReceivers it =
+        new SharedReceivers(Fabric.threaded(path), setup, CAPACITY, PAIRS, 64)) {
       ConcurrencyTest.together(
           List.of(
               task(() -> post(it, 0, CAPACITY / 2)),

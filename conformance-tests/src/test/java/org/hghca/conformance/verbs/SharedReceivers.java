@@ -24,6 +24,9 @@ import org.hghca.verbs.SharedReceiveQueueAttributes;
  * buffer.
  */
 final class SharedReceivers implements AutoCloseable {
+  /** Has the driver use no extension of the software HCA. */
+  static final String DEALT = "&as=s";
+
   final Fabric fabric;
   final RcSetup setup;
   final ProtectionDomain leftPd;
@@ -62,11 +65,6 @@ final class SharedReceivers implements AutoCloseable {
       receivers.add(receiver());
       RcPair.connect(setup, senders.get(i), receivers.get(i));
     }
-  }
-
-  /** With virtual time and pieces of 64 bytes. */
-  static SharedReceivers inline(int capacity, int count) {
-    return new SharedReceivers(Fabric.inline(), new RcSetup(), capacity, count, 64);
   }
 
   QueuePair receiver() {
@@ -110,6 +108,18 @@ final class SharedReceivers implements AutoCloseable {
 
   List<Wc> sent(int count) {
     return Wc.await(fabric, sent, count);
+  }
+
+  /** As {@link #events()}, when there are some. */
+  List<AsyncEventType> events(int count) {
+    List<AsyncEventType> types = new ArrayList<>();
+    fabric.await(
+        () -> {
+          types.addAll(events());
+          return types.size() >= count;
+        },
+        () -> "events: " + types);
+    return types;
   }
 
   /** The events of sharing that there are; others are taken too. */

@@ -2,8 +2,10 @@ package org.hghca.model.hca;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
 import org.hghca.abi.AdapterInfo;
 import org.hghca.abi.CommandStatus;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
@@ -41,7 +43,7 @@ final class CommandUnit {
   /** What the RTL answers to QUERY_ADAPTER; the document names no value. */
   private static final AdapterInfo ADAPTER = new AdapterInfo(0x0123_4567_89ab_cdefL);
 
-  /** What the RTL answers to QUERY_DEV_LIM; the document names no values. */
+  /** What the RTL answers to QUERY_DEV_LIM, for the document names no values; and extensions. */
   static final DeviceLimits LIMITS =
       new DeviceLimits(
           1,
@@ -74,7 +76,8 @@ final class CommandUnit {
           512,
           16,
           512,
-          0x1234_5678_8765_0000L);
+          0x1234_5678_8765_0000L,
+          EnumSet.allOf(DeviceExtension.class));
 
   private final HardwareProfile profile;
   private final HostMemory host;
@@ -83,6 +86,7 @@ final class CommandUnit {
   private final CompletionQueues completionQueues;
   private final EventQueues eventQueues;
   private final EventRouting events;
+  private final SharedReceiveQueues sharedQueues;
   private final QueuePairTable queuePairs;
   private final QueuePositions.Table positions;
   private final Transport transport;
@@ -97,6 +101,7 @@ final class CommandUnit {
       CompletionQueues completionQueues,
       EventQueues eventQueues,
       EventRouting events,
+      SharedReceiveQueues sharedQueues,
       QueuePairTable queuePairs,
       QueuePositions.Table positions,
       Transport transport,
@@ -108,6 +113,7 @@ final class CommandUnit {
     this.completionQueues = completionQueues;
     this.eventQueues = eventQueues;
     this.events = events;
+    this.sharedQueues = sharedQueues;
     this.queuePairs = queuePairs;
     this.positions = positions;
     this.transport = transport;
@@ -189,6 +195,11 @@ final class CommandUnit {
       case SW2HW_CQ -> completionQueues.take(modifier, mailbox);
       case HW2SW_CQ -> completionQueues.release(modifier);
       case RESIZE_CQ -> completionQueues.resize(modifier, mailbox);
+      case SW2HW_SRQ -> sharedQueues.take(modifier, mailbox);
+      case HW2SW_SRQ -> sharedQueues.release(modifier);
+      case RESIZE_SRQ -> sharedQueues.resize(modifier, mailbox);
+      case QUERY_SRQ -> sharedQueues.query(modifier, mailbox);
+      case ARM_SRQ -> in >>> 32 == 0 && sharedQueues.arm(modifier, (int) in);
       case QUERY_QP -> queryQueuePair(modifier);
       case MAD_IFC -> {
         portInfo().encode(mailbox);
@@ -218,6 +229,7 @@ final class CommandUnit {
     transport.resetAll();
     positions.forgetAll();
     queuePairs.reset();
+    sharedQueues.reset();
     completionQueues.reset();
     eventQueues.reset();
     events.reset();

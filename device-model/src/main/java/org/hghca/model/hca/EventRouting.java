@@ -89,6 +89,21 @@ final class EventRouting implements EventSink {
   }
 
   @Override
+  public void lastReceiveReached(int qpn) {
+    report(EventType.SRQ_QP_LAST_WQE, 0, qpn);
+  }
+
+  /** A shared receive queue cannot be read. */
+  void sharedQueueFailed(int srqn) {
+    report(EventType.SRQ_CATAS_ERROR, 0, srqn);
+  }
+
+  /** A shared receive queue has fewer requests left than its limit. */
+  void sharedQueueLow(int srqn) {
+    report(EventType.SRQ_LIMIT, 0, srqn);
+  }
+
+  @Override
   public void workQueueFailed(int qpn) {
     report(EventType.WQ_CATAS_ERROR, 0, qpn);
   }

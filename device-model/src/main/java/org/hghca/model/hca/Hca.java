@@ -79,11 +79,14 @@ public final class Hca implements Card {
             this::workQueueFailed,
             profile,
             CommandUnit.LIMITS.maxCqSizeLog());
+    ReceiveWqeReader receives = new ReceiveWqeReader(memory);
+    SharedReceiveQueues sharedQueues =
+        new SharedReceiveQueues(memory, receives, events, CommandUnit.LIMITS.maxQps());
     this.transport =
         new Transport(
             port,
             queuePairs,
-            new WorkQueueReader(memory, positions),
+            new WorkQueueReader(memory, positions, receives, sharedQueues),
             memory,
             completionQueues,
             events);
@@ -96,6 +99,7 @@ public final class Hca implements Card {
             completionQueues,
             eventQueues,
             events,
+            sharedQueues,
             queuePairs,
             positions,
             transport,

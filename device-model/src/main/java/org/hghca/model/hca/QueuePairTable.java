@@ -203,6 +203,12 @@ final class QueuePairTable implements ContextStore {
     context.sendQueueLength = QueuePairContext.SEND_WQE_LENGTH.get(image);
     context.receiveQueueKey = QueuePairContext.RECEIVE_WQE_LKEY.get(image);
     context.receiveQueueLength = QueuePairContext.RECEIVE_WQE_LENGTH.get(image);
+    context.sendQueueOffset = QueuePairContext.SEND_RING_OFFSET.getLong(image);
+    context.receiveQueueOffset = QueuePairContext.RECEIVE_RING_OFFSET.getLong(image);
+    context.sharedQueue =
+        QueuePairContext.HAS_SRQ.get(image) != 0
+            ? QueuePairContext.SRQN.get(image)
+            : ConnectionContext.NO_SHARED_QUEUE;
     context.receiveSlotLog = QueuePairContext.RQ_ENTRY_SIZE.get(image);
     return true;
   }

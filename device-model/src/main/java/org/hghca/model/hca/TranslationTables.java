@@ -112,7 +112,11 @@ final class TranslationTables implements KeyedMemory {
 
   @Override
   public MemoryStatus check(int key, int domain, long address, long size, MemoryAccess access) {
-    return load(key) && pd == domain && permits(access) && holds(address - start, size)
+    return load(key)
+            && (flags & MptFlags.QUEUE_ONLY) == 0
+            && pd == domain
+            && permits(access)
+            && holds(address - start, size)
         ? MemoryStatus.OK
         : MemoryStatus.DENIED;
   }

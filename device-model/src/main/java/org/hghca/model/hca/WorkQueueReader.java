@@ -27,17 +27,22 @@ final class WorkQueueReader implements WorkQueues {
   private static final int UNIT = 16;
   private static final int MAX_SEND = 255 * UNIT;
   private static final int QPN_MASK = 0xff_ffff;
-  private static final int MIN_SLOT_LOG = 5;
-  private static final int MAX_SLOT_LOG = 12;
 
   private final TranslationTables memory;
   private final QueuePositions.Table positions;
+  private final ReceiveWqeReader receives;
+  private final SharedReceiveQueues sharedQueues;
   private final MemorySegment send = Arena.ofAuto().allocate(MAX_SEND, 64);
-  private final MemorySegment slot = Arena.ofAuto().allocate(1 << MAX_SLOT_LOG, 64);
 
-  WorkQueueReader(TranslationTables memory, QueuePositions.Table positions) {
+  WorkQueueReader(
+      TranslationTables memory,
+      QueuePositions.Table positions,
+      ReceiveWqeReader receives,
+      SharedReceiveQueues sharedQueues) {
     this.memory = memory;
     this.positions = positions;
+    this.receives = receives;
+    this.sharedQueues = sharedQueues;
   }
 
   @Override
@@ -77,7 +82,8 @@ final class WorkQueueReader implements WorkQueues {
     if (units == 0 || queue.chainLeft-- == 0 || offset > qp.sendQueueLength - size) {
       return WorkStatus.LOCAL_OPERATION;
     }
-    if (memory.readQueue(qp.sendQueueKey, qp.pd, offset, send, 0, size) != MemoryStatus.OK) {
+    long place = qp.sendQueueOffset + offset;
+    if (memory.readQueue(qp.sendQueueKey, qp.pd, place, send, 0, size) != MemoryStatus.OK) {
       return WorkStatus.QUEUE_UNREADABLE;
     }
     into.immediate = NextUnit.immediate(send, 0);
@@ -178,13 +184,18 @@ final class WorkQueueReader implements WorkQueues {
 
   @Override
   public boolean nextReceive(ConnectionContext qp, ReceiveRequest into) {
+    if (qp.hasSharedQueue()) {
+      return sharedQueues.next(qp, into);
+    }
     QueuePositions queue = positions.of(qp.qpn);
     int log = qp.receiveSlotLog;
     into.clear();
     if (qp.receiveQueueLength == 0) {
       return false;
     }
-    if (log < MIN_SLOT_LOG || log > MAX_SLOT_LOG || qp.receiveQueueLength < 1 << log) {
+    if (log < ReceiveWqeReader.MIN_SLOT_LOG
+        || log > ReceiveWqeReader.MAX_SLOT_LOG
+        || qp.receiveQueueLength < 1 << log) {
       into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;
     }
@@ -193,35 +204,21 @@ final class WorkQueueReader implements WorkQueues {
     }
     int offset = queue.receiveOffset;
     into.position = offset;
+    long place = qp.receiveQueueOffset + offset;
     // The first unit is written last: it is looked at by a read of its own before the rest.
-    if (!readSlot(qp, offset, 0, NextUnit.SIZE)) {
+    if (!receives.loadFirst(qp.receiveQueueKey, qp.pd, place)) {
       into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;
     }
-    if (!NextUnit.isPosted(slot, 0)) {
+    if (!receives.isPosted()) {
       return false;
     }
     queue.receiveOffset = offset + (1 << log);
-    if (!readSlot(qp, offset, NextUnit.SIZE, (1 << log) - NextUnit.SIZE)) {
+    if (receives.loadRest(qp.receiveQueueKey, qp.pd, place, log)) {
+      receives.parse(log, into);
+    } else {
       into.status = WorkStatus.QUEUE_UNREADABLE;
-      return true;
-    }
-    for (int at = NextUnit.SIZE; at < 1 << log; at += DataUnit.SIZE) {
-      if (DataUnit.isTerminator(slot, at)) {
-        break;
-      }
-      if (DataUnit.isInline(DataUnit.firstDword(slot, at))
-          || !into.pieces.add(
-              DataUnit.address(slot, at), DataUnit.lkey(slot, at), DataUnit.byteCount(slot, at))) {
-        into.status = WorkStatus.LOCAL_OPERATION;
-        break;
-      }
     }
     return true;
-  }
-
-  private boolean readSlot(ConnectionContext qp, int offset, int at, int size) {
-    return memory.readQueue(qp.receiveQueueKey, qp.pd, offset + at, slot, at, size)
-        == MemoryStatus.OK;
   }
 }

@@ -79,7 +79,9 @@ final class CommandUnit {
     int modifier = registers.register(Hcr.IN_MODIFIER);
     long out = registers.parameter(Hcr.OUT_PARAM_HIGH);
     HcrCommand command = HcrCommand.of(Hcr.op(dword)).orElse(null);
-    if (command == HcrCommand.NOP || command == HcrCommand.CONF_SPECIAL_QP) {
+    if (command == HcrCommand.NOP
+        || command == HcrCommand.CONF_SPECIAL_QP
+        || command != null && command.isExtension()) {
       command = null;
     }
     int status = status(Hcr.op(dword), command, opModifier, in, out);

@@ -5,6 +5,9 @@ package org.hghca.model.transport;
  * stored back after it; state and packet sequence numbers are what the transport changes.
  */
 public final class ConnectionContext {
+  /** Receives are the queue pair's own. */
+  public static final int NO_SHARED_QUEUE = -1;
+
   public int qpn;
   public Service service = Service.RC;
   public QueuePairState state = QueuePairState.RESET;
@@ -56,6 +59,11 @@ public final class ConnectionContext {
   public int sendCqn;
 
   public int receiveCqn;
+
+  /** Byte offset of the send queue in its region, and of the receive queue in its. */
+  public long sendQueueOffset;
+
+  public long receiveQueueOffset;
   public int sendQueueKey;
   public int sendQueueLength;
   public int receiveQueueKey;
@@ -64,7 +72,15 @@ public final class ConnectionContext {
   /** log2 of a receive slot's bytes. */
   public int receiveSlotLog;
 
+  /** The shared queue that receives come from, or {@link #NO_SHARED_QUEUE}. */
+  public int sharedQueue = NO_SHARED_QUEUE;
+
   private boolean changed;
+
+  /** Whether receives come from a shared queue. */
+  public boolean hasSharedQueue() {
+    return sharedQueue != NO_SHARED_QUEUE;
+  }
 
   /** Whether the transport changed something since the context was loaded. */
   boolean isChanged() {

@@ -22,6 +22,9 @@ final class Endpoint {
   /** Whether an event is due when the send queue is drained. */
   boolean notifiesDrained;
 
+  /** Whether it was told that the queue pair takes nothing more of its shared queue. */
+  boolean lastReceiveTold;
+
   /** Whether the queue pair has failed in a way that no completion tells. */
   boolean failed;
 

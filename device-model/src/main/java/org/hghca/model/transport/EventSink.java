@@ -15,6 +15,9 @@ public interface EventSink {
   /** A request of the peer was refused for its access to memory. */
   void accessViolation(int qpn);
 
+  /** The queue pair is in error and takes nothing more of the shared queue that it uses. */
+  void lastReceiveReached(int qpn);
+
   /** The queue pair failed in a way that no completion tells. */
   void workQueueFailed(int qpn);
 }

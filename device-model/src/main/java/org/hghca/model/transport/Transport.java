@@ -328,6 +328,10 @@ public final class Transport {
     if (endpoint.receiver.flush(qp)) {
       wakeAfter(endpoint, FLUSH_INTERVAL);
     }
+    if (qp.hasSharedQueue() && !endpoint.lastReceiveTold) {
+      endpoint.lastReceiveTold = true;
+      events.lastReceiveReached(endpoint.qpn);
+    }
   }
 
   /** Completes the send work requests that were announced and not begun with an error. */
@@ -346,6 +350,9 @@ public final class Transport {
    * @return whether there is a queue in which more may be posted
    */
   boolean flushReceives(ConnectionContext qp, ReceiveRequest scratch) {
+    if (qp.hasSharedQueue()) {
+      return false; // what is posted there is for others
+    }
     int slots = qp.receiveQueueLength >>> qp.receiveSlotLog;
     for (int i = 0; i < slots; i++) {
       scratch.clear();

@@ -213,6 +213,11 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   }
 
   @Override
+  public void lastReceiveReached(int qpn) {
+    events.add("last receive reached");
+  }
+
+  @Override
   public void workQueueFailed(int qpn) {
     events.add("work queue failed");
   }

@@ -1,0 +1,86 @@
+package org.hghca.abi;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * EXTENSION. What the software HCA does beyond the interface document, as it announces it in the
+ * last 8 bytes of the QUERY_DEV_LIM outbox, which the document reserves and the RTL leaves zero:
+ *
+ * <pre>
+ *           +0       +1       +2       +3
+ *      +-----------------------------------+
+ *  38h |               magic               |
+ *  3Ch |version |        extensions        |
+ *      +-----------------------------------+
+ * </pre>
+ *
+ * <p>A bit for each extension; all that come later have theirs here. A device without magic and
+ * version has none, whatever stands in the other bits. Bits that are not known are ignored.
+ */
+public enum DeviceExtension {
+  /**
+   * Bit 0: shared receive queues, {@link SrqContext}. As many as queue pairs, with as many requests
+   * and elements as a receive queue takes; number 0 is as good as any.
+   */
+  SHARED_RECEIVE_QUEUES(0),
+
+  /**
+   * Bit 1: rings that begin anywhere in their region: {@link QueuePairContext#SEND_RING_OFFSET},
+   * {@link QueuePairContext#RECEIVE_RING_OFFSET}, and regions of rings only, {@link
+   * MptFlags#QUEUE_ONLY}.
+   */
+  RING_OFFSETS(1);
+
+  /** 38h: tells that the rest means something, {@link #MAGIC}. */
+  public static final MailboxField MAGIC_FIELD = MailboxField.dword("ext_magic", 0x38);
+
+  /** 3Ch[31:24]: {@link #VERSION}. */
+  public static final MailboxField VERSION_FIELD = MailboxField.bits("ext_version", 0x3C, 31, 24);
+
+  /** 3Ch[23:0]: the extensions. */
+  public static final MailboxField BITS_FIELD = MailboxField.bits("extensions", 0x3C, 23, 0);
+
+  /** "HgX+": nothing that a counter, a filler or a bus without an answer reads as. */
+  public static final int MAGIC = 0x4867_582B;
+
+  /** The only version. */
+  public static final int VERSION = 1;
+
+  private final int bit;
+
+  DeviceExtension(int position) {
+    this.bit = 1 << position;
+  }
+
+  /** The bit in {@link #BITS_FIELD}. */
+  public int bit() {
+    return bit;
+  }
+
+  /** Announces extensions in an outbox of QUERY_DEV_LIM. */
+  public static void announce(MemorySegment mailbox, Collection<DeviceExtension> extensions) {
+    int bits = 0;
+    for (DeviceExtension extension : extensions) {
+      bits |= extension.bit;
+    }
+    MAGIC_FIELD.set(mailbox, MAGIC);
+    VERSION_FIELD.set(mailbox, VERSION);
+    BITS_FIELD.set(mailbox, bits);
+  }
+
+  /** The extensions that an outbox of QUERY_DEV_LIM announces. */
+  public static Set<DeviceExtension> announced(MemorySegment mailbox) {
+    Set<DeviceExtension> extensions = EnumSet.noneOf(DeviceExtension.class);
+    if (MAGIC_FIELD.get(mailbox) == MAGIC && VERSION_FIELD.get(mailbox) == VERSION) {
+      for (DeviceExtension extension : values()) {
+        if ((BITS_FIELD.get(mailbox) & extension.bit) != 0) {
+          extensions.add(extension);
+        }
+      }
+    }
+    return extensions;
+  }
+}

@@ -1,0 +1,170 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.table.Tier;
+import org.hghca.conformance.table.VerbsCase;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.SharedReceiveQueue;
+import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.WcStatus;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How much of a shared receive queue the queue pairs get that need it. */
+@Needs(Feature.SHARED_RECEIVE_QUEUES)
+class SharingTest {
+  private static final int REQUESTS = 60;
+
+  private static SharedReceivers three(String path) {
+    return new SharedReceivers(
+        Fabric.inline(path), new RcSetup().depth(REQUESTS), REQUESTS + 2, 3, 64);
+  }
+
+  private static void sendAll(SharedReceivers it) {
+    for (int i = 0; i < REQUESTS; i++) {
+      it.send(1);
+    }
+  }
+
+  @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "SRQ of the device: 60 requests, 60 messages for one of three queue pairs, all arrive")
+  void allRequestsOfTheDevicesQueueReachTheQueuePairThatNeedsThem() {
+    try (SharedReceivers it = three("")) {
+      it.post(0, REQUESTS);
+      sendAll(it);
+      Set<Long> seen = new HashSet<>();
+      it.received(REQUESTS).forEach(wc -> seen.add(wc.wrId()));
+      assertThat(seen).hasSize(REQUESTS);
+      assertThat(it.sent(REQUESTS)).allSatisfy(Side::assertSuccess);
+    }
+  }
+
+  /** Nothing can be taken from a ring that the card may be reading. */
+  @Test
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "SRQ that the driver deals: the same, but each idle queue pair keeps one request")
+  void anIdleQueuePairKeepsOneOfThoseThatTheDriverDeals() {
+    try (SharedReceivers it = three(SharedReceivers.DEALT)) {
+      it.post(0, REQUESTS);
+      sendAll(it);
+      Set<Long> seen = new HashSet<>();
+      it.received(REQUESTS - 2).forEach(wc -> seen.add(wc.wrId()));
+      it.fabric.settle();
+      assertThat(Wc.drain(it.received)).as("the others wait for receives").isEmpty();
+      it.post(REQUESTS, REQUESTS + 2);
+      it.received(2).forEach(wc -> seen.add(wc.wrId()));
+      assertThat(seen).hasSize(REQUESTS);
+      assertThat(it.sent(REQUESTS)).allSatisfy(Side::assertSuccess);
+      // What the idle ones hold is there for them.
+      it.send(0);
+      it.send(2);
+      it.received(2).forEach(wc -> seen.add(wc.wrId()));
+      assertThat(seen).hasSize(REQUESTS + 2);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", SharedReceivers.DEALT})
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "SRQ: 16 requests, 16 messages, nobody polls: all arrive")
+  void aQueuePairReceivesAllThatIsPostedWhileNobodyPolls(String path) {
+    try (SharedReceivers it =
+        new SharedReceivers(Fabric.threaded(path), new RcSetup().depth(16), 16, 1, 64)) {
+      it.post(0, 16);
+      for (int i = 0; i < 16; i++) {
+        it.send(0);
+      }
+      assertThat(it.sent(16)).extracting(Wc::status).containsOnly(WcStatus.SUCCESS);
+      assertThat(it.received(16)).extracting(Wc::wrId).containsExactlyElementsOf(range(16));
+    }
+  }
+
+  /** While nobody polls a queue pair is never longer without than its peer waits. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", SharedReceivers.DEALT})
+  void messagesOneByOneFindAReceiveWithoutAPoll(String path) {
+    try (SharedReceivers it =
+        new SharedReceivers(Fabric.threaded(path), new RcSetup().depth(16), 16, 2, 64)) {
+      it.post(0, 16);
+      for (int i = 0; i < 14; i++) {
+        it.send(1);
+        assertThat(it.sent(1)).extracting(Wc::status).containsExactly(WcStatus.SUCCESS);
+      }
+      assertThat(it.received(14)).hasSize(14);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", SharedReceivers.DEALT})
+  @VerbsCase(
+      tier = Tier.CONTRACT,
+      source = VerbsCase.CONTRACT,
+      says = "SRQ: 16 requests, 16 datagrams, nobody polls: none is lost")
+  void noDatagramIsLostForWhichARequestIsPosted(String path) {
+    int qkey = 0x1234;
+    try (Fabric fabric = Fabric.inline(path);
+        ProtectionDomain leftPd = fabric.left().allocateProtectionDomain();
+        ProtectionDomain pd = fabric.right().allocateProtectionDomain();
+        CompletionQueue sent = fabric.left().createCompletionQueue(16);
+        CompletionQueue received = fabric.right().createCompletionQueue(32);
+        MemoryRegion source = leftPd.allocate(64, AccessFlag.LOCAL_WRITE);
+        MemoryRegion sink = pd.allocate(16 * 128, AccessFlag.LOCAL_WRITE);
+        SharedReceiveQueue srq =
+            pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(16, 1));
+        QueuePair sender =
+            leftPd.createQueuePair(QueuePairAttributes.ud(sent, sent).sendDepth(16));
+        QueuePair receiver =
+            pd.createQueuePair(
+                QueuePairAttributes.ud(received, received).sendDepth(1).sharedReceiveQueue(srq))) {
+      sender.activate(qkey);
+      receiver.activate(qkey);
+      for (int i = 0; i < 16; i++) {
+        srq.postReceive(new ReceiveRequest().wrId(i).into(sink, 128L * i, 128));
+      }
+      try (AddressHandle to =
+          leftPd.createAddressHandle(AddressVector.to(fabric.right().queryGid(1, 0), 0))) {
+        SendRequest request = new SendRequest().send().to(to, receiver.number(), qkey);
+        for (int i = 0; i < 16; i++) {
+          sender.postSend(request.sge(source, 0, 8).signaled());
+          request = new SendRequest().send().to(to, receiver.number(), qkey);
+        }
+        assertThat(Wc.await(fabric, sent, 16)).allSatisfy(Side::assertSuccess);
+        assertThat(Wc.await(fabric, received, 16))
+            .extracting(Wc::wrId)
+            .containsExactlyElementsOf(range(16));
+      }
+    }
+  }
+
+  private static List<Long> range(long end) {
+    List<Long> numbers = new ArrayList<>();
+    for (long i = 0; i < end; i++) {
+      numbers.add(i);
+    }
+    return numbers;
+  }
+}

@@ -1,0 +1,66 @@
+package org.hghca.model.hca;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.hghca.abi.DataUnit;
+import org.hghca.abi.NextUnit;
+import org.hghca.model.transport.MemoryStatus;
+import org.hghca.model.transport.ReceiveRequest;
+import org.hghca.model.transport.WorkStatus;
+
+/** Reads receive WQEs slot by slot: next unit, data units, terminator. */
+final class ReceiveWqeReader {
+  static final int MIN_SLOT_LOG = 5;
+  static final int MAX_SLOT_LOG = 12;
+
+  private final TranslationTables memory;
+  private final MemorySegment slot = Arena.ofAuto().allocate(1 << MAX_SLOT_LOG, 64);
+
+  ReceiveWqeReader(TranslationTables memory) {
+    this.memory = memory;
+  }
+
+  /** Reads the first unit of a slot, which is written last; returns whether it can be read. */
+  boolean loadFirst(int key, int pd, long place) {
+    return read(key, pd, place, 0, NextUnit.SIZE);
+  }
+
+  /** Whether the slot whose first unit was read holds a WQE. */
+  boolean isPosted() {
+    return NextUnit.isPosted(slot, 0);
+  }
+
+  /** Reads a slot behind its first unit; returns whether it can be read. */
+  boolean loadRest(int key, int pd, long place, int slotLog) {
+    return read(key, pd, place, NextUnit.SIZE, (1 << slotLog) - NextUnit.SIZE);
+  }
+
+  /** Reads a whole slot, which is known to be posted; returns whether it can be read. */
+  boolean load(int key, int pd, long place, int slotLog) {
+    return read(key, pd, place, 0, 1 << slotLog);
+  }
+
+  /** Where the WQE behind the one that was read stands, in units of its ring. */
+  int next() {
+    return NextUnit.nextHeadUnits16(slot, 0);
+  }
+
+  /** Understands the slot that was read. */
+  void parse(int slotLog, ReceiveRequest into) {
+    for (int at = NextUnit.SIZE; at < 1 << slotLog; at += DataUnit.SIZE) {
+      if (DataUnit.isTerminator(slot, at)) {
+        return;
+      }
+      if (DataUnit.isInline(DataUnit.firstDword(slot, at))
+          || !into.pieces.add(
+              DataUnit.address(slot, at), DataUnit.lkey(slot, at), DataUnit.byteCount(slot, at))) {
+        into.status = WorkStatus.LOCAL_OPERATION;
+        return;
+      }
+    }
+  }
+
+  private boolean read(int key, int pd, long place, int at, int size) {
+    return memory.readQueue(key, pd, place + at, slot, at, size) == MemoryStatus.OK;
+  }
+}

@@ -1,0 +1,363 @@
+package org.hghca.driver;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.QueuePairCapabilities;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SharedReceiveQueueAttributes;
+
+/**
+ * A shared receive queue over the receive queues of queue pairs, since the card has none. Requests
+ * wait here and are dealt to the rings of the queue pairs that use it, as few as keep each going:
+ * one to a queue pair that receives nothing, twice of what the card took lately to one that does.
+ * What a ring holds can no longer go to another queue pair, until its own is reset, closed or in
+ * error.
+ *
+ * <p>They are dealt when some are posted and when polling finds that some have completed; while
+ * nobody polls {@link Restock} looks at the completion queues.
+ *
+ * <p>Its lock is also the receive lock of the queue pairs: above that of the completion queues, and
+ * never taken under one.
+ */
+final class DealtReceiveQueue extends HghcaSharedReceiveQueue {
+  private final Limits limits;
+  private final SpinLock lock = new SpinLock();
+  private final ReceiveRequest scratch;
+  private final SharedRequests requests;
+  private final List<ReceiveShare> shares = new ArrayList<>();
+
+  /** Shares that receive and have nothing to receive into. */
+  private final ShareList starving = new ShareList();
+
+  /** Shares that have some, and may have more. */
+  private final ShareList hungry = new ShareList();
+
+  private int limit;
+
+  /** Events that are raised when the lock is free. */
+  private boolean limitReached;
+
+  private List<HghcaQueuePair> ended = List.of();
+
+  DealtReceiveQueue(HghcaProtectionDomain pd, SharedReceiveQueueAttributes attributes) {
+    super(pd, attributes);
+    this.limits = pd.device().limits();
+    try (Undo undo = new Undo()) {
+      undo.add(this::abandon);
+      check(attributes);
+      this.scratch = new ReceiveRequest(maxSge());
+      this.requests = new SharedRequests(attributes.capacity(), maxSge());
+      this.limit = attributes.limit();
+      pd.deviceContext().count(this);
+      pd.device().restock().add(this);
+      undo.forget();
+    } catch (RuntimeException e) {
+      throw Failures.of("cannot create a shared receive queue", e);
+    }
+  }
+
+  @Override
+  public int capacity() {
+    lock.lock();
+    try {
+      return requests.capacity();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  SpinLock receiveLock() {
+    return lock;
+  }
+
+  // ---- posting
+
+  @Override
+  public boolean tryPostReceive(ReceiveRequest request) {
+    lock.lock();
+    try {
+      boolean posted = add(request, 0);
+      deal();
+      return posted;
+    } finally {
+      unlock();
+    }
+  }
+
+  @Override
+  public int tryPostReceive(ReceiveRequest[] list, int from, int count) {
+    Objects.checkFromIndexSize(from, count, list.length);
+    int posted = 0;
+    lock.lock();
+    try {
+      while (posted < count && add(list[from + posted], posted)) {
+        posted++;
+      }
+      return posted;
+    } finally {
+      deal();
+      unlock();
+    }
+  }
+
+  private boolean add(ReceiveRequest request, int index) {
+    check(request, index);
+    if (requests.add(request)) {
+      return true;
+    }
+    // Another thread has polled and may be on its way to tell.
+    shares.forEach(this::hear);
+    return requests.add(request);
+  }
+
+  // ---- dealing: all under the lock
+
+  private void deal() {
+    while (requests.waiting() > 0) {
+      ReceiveShare share;
+      if (!starving.isEmpty()) {
+        share = starving.removeFirst();
+      } else if (!hungry.isEmpty()) {
+        share = hungry.removeFirst();
+      } else {
+        return;
+      }
+      if (list(share) != null) {
+        int number = requests.take();
+        requests.copy(number, scratch);
+        share.deal(number, scratch);
+      }
+      place(share);
+    }
+  }
+
+  /** Puts a share into the list where it belongs now; where it is already there, it stays. */
+  private void place(ReceiveShare share) {
+    ShareList list = list(share);
+    if (share.list != list) {
+      if (share.list != null) {
+        share.list.remove(share);
+      }
+      if (list != null) {
+        list.addLast(share);
+      }
+    }
+  }
+
+  /** The list where a share belongs; null when it is to have no more. */
+  private ShareList list(ReceiveShare share) {
+    if (!share.queuePair().takesReceives() || !share.hasRoom()) {
+      return null;
+    }
+    int ready = share.ready();
+    if (ready == 0) {
+      return starving;
+    }
+    return ready < share.target(requests.waiting()) ? hungry : null;
+  }
+
+  /** A period has ended: looks what the card has taken that nobody has polled, and deals. */
+  void restock() {
+    noteReceives();
+    lock.lock();
+    try {
+      for (ReceiveShare share : shares) {
+        share.endPeriod();
+        place(share);
+      }
+      deal();
+    } finally {
+      unlock();
+    }
+  }
+
+  // ---- queue pairs
+
+  @Override
+  QueuePairCapabilities rings(QueuePairCapabilities c) {
+    int depth = QueueGeometry.shareDepth(limits, capacity(), maxSge());
+    return new QueuePairCapabilities(c.sendDepth(), depth, c.maxSendSge(), maxSge(), c.maxInline());
+  }
+
+  @Override
+  SharedReceiver receiver(HghcaQueuePair qp, ReceiveRing ring) {
+    return new ReceiveShare(this, qp, ring);
+  }
+
+  /** A queue pair has come. */
+  void join(ReceiveShare share) {
+    lock.lock();
+    try {
+      shares.add(share);
+      shares.forEach(this::place);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A queue pair goes; what it holds is taken back when the card has ended with it. */
+  void leave(ReceiveShare share) {
+    lock.lock();
+    try {
+      shares.remove(share);
+      place(share);
+      shares.forEach(this::place);
+      deal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The state of a queue pair has changed. */
+  void stateChanged(ReceiveShare share) {
+    lock.lock();
+    try {
+      hear(share);
+      deal();
+    } finally {
+      unlock();
+    }
+  }
+
+  /**
+   * Takes back what a queue pair holds, its unpolled completions dropped. The card has ended with
+   * it.
+   */
+  void takeBack(ReceiveShare share, HghcaCompletionQueue cq) {
+    lock.lock();
+    try {
+      int before = requests.outstanding();
+      cq.drop(share.queuePair(), () -> share.takeBack(requests));
+      place(share);
+      checkLimit(before);
+      deal();
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Polling has found something of these shares. Callers hold no lock. */
+  static void serveAll(ReceiveShare first) {
+    ReceiveShare share = first;
+    while (share != null) {
+      share = share.queue().serve(share);
+    }
+  }
+
+  /** Serves our shares at the start of a list; returns the rest. */
+  private ReceiveShare serve(ReceiveShare first) {
+    ReceiveShare share = first;
+    lock.lock();
+    try {
+      while (share != null && share.queue() == this) {
+        ReceiveShare rest = share.removeDue();
+        hear(share);
+        share = rest;
+      }
+      deal();
+      return share;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Takes note of what a share has completed. */
+  private void hear(ReceiveShare share) {
+    int before = requests.outstanding();
+    share.collect(requests);
+    share.measure();
+    place(share);
+    checkLimit(before);
+    if (share.ends()) {
+      ended = new ArrayList<>(ended);
+      ended.add(share.queuePair());
+    }
+  }
+
+  private void checkLimit(int before) {
+    int outstanding = requests.outstanding();
+    if (outstanding < before && outstanding < limit) {
+      limit = 0;
+      limitReached = true;
+    }
+  }
+
+  /** Lets go of the lock, then raises events: whoever takes them may hold what waits for it. */
+  private void unlock() {
+    boolean reached = limitReached;
+    List<HghcaQueuePair> last = ended;
+    limitReached = false;
+    ended = List.of();
+    lock.unlock();
+    if (reached) {
+      pd.deviceContext().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
+    }
+    for (HghcaQueuePair qp : last) {
+      pd.deviceContext().raise(AsyncEventType.QP_LAST_WQE_REACHED, qp);
+    }
+  }
+
+  // ---- modifying
+
+  @Override
+  public void limit(int wanted) {
+    checkAlive();
+    lock.lock();
+    try {
+      check("a limit", wanted, 0, requests.capacity());
+      shares.forEach(this::hear);
+      limitReached |= requests.outstanding() < wanted;
+      limit = requests.outstanding() < wanted ? 0 : wanted;
+      deal();
+    } finally {
+      unlock();
+    }
+  }
+
+  @Override
+  public int limit() {
+    lock.lock();
+    try {
+      return limit;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  void setCapacity(int wanted) {
+    lock.lock();
+    try {
+      shares.forEach(this::hear);
+      if (wanted < Math.max(limit, requests.outstanding())) {
+        throw tooSmall(wanted, requests.outstanding(), limit);
+      }
+      requests.resize(wanted);
+      shares.forEach(this::place);
+      deal();
+    } finally {
+      unlock();
+    }
+  }
+
+  @Override
+  public void addTo(Tally tally) {
+    lock.lock();
+    try {
+      tally.add(0, requests.posted(), 0);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Requests that are left are forgotten; no queue pair uses it. */
+  @Override
+  void release() {
+    pd.device().restock().remove(this);
+    pd.deviceContext().countNoMore(this);
+    pd.deviceContext().forgetEvents(this);
+  }
+}

@@ -1,0 +1,56 @@
+package org.hghca.driver;
+
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.WcOpcode;
+
+/**
+ * Where the receives of a queue pair stand, as its completions see it. Called under the lock of the
+ * completion queue that the queue pair receives into.
+ */
+interface Receives {
+
+  /**
+   * Whether a receive may be complete now.
+   *
+   * @param wqe what the card calls it: its offset
+   */
+  boolean expects(int wqe);
+
+  /** A receive that was expected is complete: fills a completion and frees its place. */
+  void complete(
+      int wqe,
+      Completions out,
+      int index,
+      int status,
+      WcOpcode opcode,
+      int flags,
+      int vendorError,
+      int bytes,
+      int immediate,
+      int sourceQp);
+
+  /** Whether the program hears nothing of receives that the card flushes. */
+  default boolean keepsFlushed() {
+    return false;
+  }
+
+  /** The card has flushed a receive that was expected, of which the program hears nothing. */
+  default void keep(int wqe) {
+    throw new IllegalStateException("the program is to hear of receive 0x%x".formatted(wqe));
+  }
+
+  /** The completion of a receive stands in the ring, and nobody has polled it. */
+  default void note(int wqe) {}
+
+  /** The completion of a receive is dropped: the queue pair is reset or closed. */
+  default void drop(int wqe) {}
+
+  /**
+   * Something has completed: whoever has to be told of it when the lock is free.
+   *
+   * @param due who has to be told already
+   */
+  default ReceiveShare due(ReceiveShare due) {
+    return due;
+  }
+}

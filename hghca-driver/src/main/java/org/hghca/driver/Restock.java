@@ -1,0 +1,63 @@
+package org.hghca.driver;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The thread of a device that deals requests of shared receive queues to queue pairs while nobody
+ * polls. It sleeps while there is no such queue, and runs only where the card has none itself.
+ */
+final class Restock {
+  private static final long PERIOD_NANOS = 1_000_000;
+
+  private final HghcaDevice device;
+  private final Set<DealtReceiveQueue> queues = ConcurrentHashMap.newKeySet();
+
+  /** Null until there is a queue. */
+  private DeviceThread thread;
+
+  private volatile boolean stopping;
+
+  Restock(HghcaDevice device) {
+    this.device = device;
+  }
+
+  synchronized void add(DealtReceiveQueue queue) {
+    queues.add(queue);
+    if (thread == null) {
+      thread = new DeviceThread("restock", device, this::run);
+      thread.start();
+    } else {
+      thread.unpark();
+    }
+  }
+
+  void remove(DealtReceiveQueue queue) {
+    queues.remove(queue);
+  }
+
+  /** Ends the thread; it touches nothing any more when this returns. */
+  synchronized void stop() {
+    stopping = true;
+    if (thread != null) {
+      thread.unpark();
+      thread.join();
+    }
+  }
+
+  private void run() {
+    try {
+      while (!stopping && !device.health().isDead()) {
+        if (queues.isEmpty()) {
+          LockSupport.park(this);
+        } else {
+          queues.forEach(DealtReceiveQueue::restock);
+          LockSupport.parkNanos(this, PERIOD_NANOS);
+        }
+      }
+    } catch (Throwable e) { // whatever it is, somebody waits for what this thread does
+      device.threadFailed("the thread that deals shared receives", e);
+    }
+  }
+}

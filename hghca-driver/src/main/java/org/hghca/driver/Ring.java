@@ -1,0 +1,62 @@
+package org.hghca.driver;
+
+import java.lang.foreign.MemorySegment;
+
+/** Memory of a queue pair's ring, as the card is told of it. Closing frees it. */
+sealed interface Ring {
+  MemorySegment segment();
+
+  /** The key of its region. */
+  int key();
+
+  /** Where it begins in its region, in bytes. */
+  int offset();
+
+  void close();
+
+  /** One that has a key for itself: the card addresses a ring from the start of its region. */
+  record Own(Registrar.Registration registration) implements Ring {
+    @Override
+    public MemorySegment segment() {
+      return registration.mapping().segment();
+    }
+
+    @Override
+    public int key() {
+      return registration.key();
+    }
+
+    @Override
+    public int offset() {
+      return 0;
+    }
+
+    @Override
+    public void close() {
+      registration.close();
+    }
+  }
+
+  /** One of many under one key, for a card that takes the offset. */
+  record Part(RingSlabs<Registrar.Registration>.Piece piece) implements Ring {
+    @Override
+    public MemorySegment segment() {
+      return piece.segment();
+    }
+
+    @Override
+    public int key() {
+      return piece.slab().key();
+    }
+
+    @Override
+    public int offset() {
+      return (int) piece.offset();
+    }
+
+    @Override
+    public void close() {
+      piece.close();
+    }
+  }
+}
