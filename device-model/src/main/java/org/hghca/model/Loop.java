@@ -1,25 +1,28 @@
 package org.hghca.model;
 
-import java.lang.invoke.VarHandle;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The thread that drives a threaded simulation: it looks for work some hundred times, then sleeps
- * until a register is written or a time comes, and ends when the last HCA is gone.
+ * The thread that does what the ringing threads leave of a threaded simulation's work: it looks for
+ * work some times, then sleeps until it is woken or a time comes, and ends when the last HCA is
+ * gone.
  */
 final class Loop implements Runnable {
   /** Idle passes before it sleeps: more would cost a core that the driver's threads need. */
   private static final int SPINS = 200;
 
   private final Simulation simulation;
-  private final AtomicInteger waiting = new AtomicInteger();
   private volatile Thread thread;
+
+  /**
+   * Whether it sleeps or is about to. Set under the simulation's lock in a step that has found
+   * nothing, so that who takes the lock later, or has queued something and finds it taken, knows
+   * that this thread must be woken.
+   */
   private volatile boolean asleep;
 
-  /** Set when something was changed between two steps that no register write tells of. */
-  private volatile boolean kicked;
+  /** When it wakes by itself; changed under the simulation's lock, by this thread. */
+  private long wakesAt;
 
   Loop(Simulation simulation) {
     this.simulation = simulation;
@@ -33,80 +36,53 @@ final class Loop implements Runnable {
     }
   }
 
-  /** Something was queued before this call: it will be seen. */
+  /** There was something to do before this call: it will be done. */
   void wake() {
-    // Pairs with the write of asleep before the last look: one of the two sees the other's store.
-    VarHandle.fullFence();
     if (asleep) {
       LockSupport.unpark(thread);
     }
   }
 
-  /** Something that no register write tells of was changed before this call: it will be seen. */
-  void kick() {
-    kicked = true;
-    wake();
-  }
-
-  /** Takes the simulation's lock without having to race the thread for it. */
-  void lock(ReentrantLock lock) {
-    waiting.incrementAndGet();
-    try {
-      lock.lock();
-    } finally {
-      waiting.decrementAndGet();
-    }
+  /** Whether it would come too late for a deadline. Under the simulation's lock. */
+  boolean oversleeps(long deadline) {
+    return deadline < wakesAt;
   }
 
   @Override
   public void run() {
     int idle = 0;
     while (true) {
-      while (waiting.get() != 0) {
-        Thread.yield();
-      }
-      boolean worked;
-      long deadline = 0;
-      simulation.lock().lock();
+      simulation.lock().lockForStep();
       try {
-        worked = simulation.step();
-        if (!worked && idle == SPINS - 1) {
-          deadline = simulation.nextDeadline();
-        }
+        boolean worked = simulation.step();
         if (!worked && simulation.isEmpty()) {
           thread = null;
           return;
         }
+        idle = worked ? 0 : idle + 1;
+        if (idle == SPINS) {
+          wakesAt = simulation.nextDeadline();
+          asleep = true;
+        }
       } finally {
-        simulation.lock().unlock();
+        simulation.release();
       }
-      if (worked) {
+      if (idle == SPINS) {
+        sleep();
         idle = 0;
-      } else if (++idle < SPINS) {
-        Thread.onSpinWait();
       } else {
-        idle = 0;
-        sleep(deadline);
+        Thread.onSpinWait();
       }
     }
   }
 
-  private void sleep(long deadline) {
-    asleep = true;
-    try {
-      if (!kicked
-          && !simulation.hasRegisterWrites()
-          && waiting.get() == 0
-          && !simulation.isEmpty()) {
-        if (deadline == Long.MAX_VALUE) {
-          LockSupport.park(this);
-        } else {
-          LockSupport.parkNanos(this, deadline - System.nanoTime());
-        }
-      }
-    } finally {
-      asleep = false;
-      kicked = false; // the step that follows sees it
+  /** Sleeps, but not if it was woken since it has been {@link #asleep}. */
+  private void sleep() {
+    if (wakesAt == Long.MAX_VALUE) {
+      LockSupport.park(this);
+    } else {
+      LockSupport.parkNanos(this, wakesAt - System.nanoTime());
     }
+    asleep = false;
   }
 }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
+import org.hghca.model.hca.Turn;
 import org.hghca.model.link.PacketPool;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
@@ -17,9 +17,13 @@ import org.slf4j.LoggerFactory;
  * Some software HCAs, the cables between them and their clock, driven by one function that does a
  * step of each. Thread-safe.
  *
- * <p>A threaded simulation follows the system's clock; one thread drives it while there are HCAs in
- * it. An inline simulation stands still until a register is written or its clock is moved, and does
- * what follows from that on the calling thread before it returns: it is deterministic.
+ * <p>A threaded simulation follows the system's clock. Whoever writes a register does some of what
+ * follows from that; a thread does the rest while there are HCAs in it. An inline simulation stands
+ * still until a register is written or its clock is moved, and does what follows from that on the
+ * calling thread before it returns: it is deterministic.
+ *
+ * <p>Steps are done under one lock. Nobody who queues something waits for it: whoever has held it
+ * looks, when it has let go, at what was queued meanwhile.
  */
 public final class Simulation implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Simulation.class);
@@ -28,9 +32,10 @@ public final class Simulation implements AutoCloseable {
 
   private final String name;
   private final boolean inline;
-  private final ReentrantLock lock = new ReentrantLock();
+  private final StepLock lock = new StepLock();
   private final PacketPool packets = new PacketPool();
   private final Loop loop;
+  private final Ringer ringer;
 
   /** Replaced, never changed, so that a step may go through it while an HCA joins or leaves. */
   private volatile List<SoftwareHca> hcas = List.of();
@@ -47,6 +52,7 @@ public final class Simulation implements AutoCloseable {
     this.name = name;
     this.inline = inline;
     this.loop = inline ? null : new Loop(this);
+    this.ringer = inline ? null : new Ringer(this, loop);
   }
 
   /**
@@ -99,7 +105,7 @@ public final class Simulation implements AutoCloseable {
     try {
       return Duration.ofNanos(nanos());
     } finally {
-      lock.unlock();
+      release();
     }
   }
 
@@ -124,7 +130,7 @@ public final class Simulation implements AutoCloseable {
       }
       virtualNow = target;
     } finally {
-      lock.unlock();
+      release();
     }
   }
 
@@ -140,7 +146,7 @@ public final class Simulation implements AutoCloseable {
     try {
       runHere();
     } finally {
-      lock.unlock();
+      release();
     }
   }
 
@@ -173,16 +179,56 @@ public final class Simulation implements AutoCloseable {
     }
     List<SoftwareHca> present = hcas;
     for (int i = 0; i < present.size(); i++) {
-      SoftwareHca hca = present.get(i);
-      try {
-        worked |= hca.step(now);
-      } catch (RuntimeException | Error e) {
-        hca.failed(e);
-        LOG.error("software HCA '{}' failed in a step; it goes on with the next", hca.name(), e);
-        worked = true;
+      worked |= step(present.get(i), now, Turn.WHOLE);
+    }
+    return worked;
+  }
+
+  /**
+   * Does a step of an HCA, of its cable and of the HCA at the other end, as far as no other process
+   * may have to be waited for; returns whether one had something to do. Under the lock.
+   */
+  boolean stepNear(SoftwareHca hca, long now, Turn turn) {
+    boolean worked = hca.stepCable(now);
+    List<SoftwareHca> present = hcas;
+    for (int i = 0; i < present.size(); i++) {
+      SoftwareHca near = present.get(i);
+      if (near.isNear(hca) && !near.mayWait()) {
+        worked |= step(near, now, turn);
       }
     }
     return worked;
+  }
+
+  private static boolean step(SoftwareHca hca, long now, Turn turn) {
+    try {
+      return hca.step(now, turn);
+    } catch (RuntimeException | Error e) {
+      hca.failed(e);
+      LOG.error("software HCA '{}' failed in a step; it goes on with the next", hca.name(), e);
+      return true;
+    }
+  }
+
+  /** Bytes of payload that all HCAs have sent. Under the lock. */
+  long bytesSent() {
+    long bytes = 0;
+    List<SoftwareHca> present = hcas;
+    for (int i = 0; i < present.size(); i++) {
+      bytes += present.get(i).bytesSent();
+    }
+    return bytes;
+  }
+
+  /** Whether packets have arrived that wait for a step. Under the lock. */
+  boolean hasArrived() {
+    List<SoftwareHca> present = hcas;
+    for (int i = 0; i < present.size(); i++) {
+      if (present.get(i).hasArrived()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** When the next step is due without anything happening before, {@code Long.MAX_VALUE}: never. */
@@ -226,12 +272,13 @@ public final class Simulation implements AutoCloseable {
   /**
    * Ends a register write.
    *
-   * @param queued whether something was queued for an HCA
+   * @param queued whether something was queued for the HCA
+   * @param command whether it may have been a command
    */
-  void endWrite(boolean queued) {
+  void endWrite(SoftwareHca hca, boolean queued, boolean command) {
     if (!inline) {
       if (queued) {
-        loop.wake();
+        ringer.ring(hca, command);
       }
       return;
     }
@@ -240,7 +287,7 @@ public final class Simulation implements AutoCloseable {
         runHere();
       }
     } finally {
-      lock.unlock();
+      release();
     }
   }
 
@@ -249,26 +296,40 @@ public final class Simulation implements AutoCloseable {
     if (inline) {
       run();
     } else {
-      loop.kick();
+      loop.wake();
     }
   }
 
   /** Runs while no step is under way. */
   void exclusively(Runnable action) {
-    if (inline) {
-      lock.lock();
-    } else {
-      loop.lock(lock);
-    }
+    lock.lock();
     try {
       action.run();
     } finally {
-      lock.unlock();
+      release();
     }
   }
 
-  ReentrantLock lock() {
+  StepLock lock() {
     return lock;
+  }
+
+  /**
+   * Lets go of the lock, tells of the interrupts that were raised under it, and has what was queued
+   * meanwhile seen to: those who have found the lock taken count on that.
+   */
+  void release() {
+    lock.unlock();
+    if (lock.isHeldHere()) {
+      return; // in a step
+    }
+    List<SoftwareHca> present = hcas;
+    for (int i = 0; i < present.size(); i++) {
+      present.get(i).tellInterrupts();
+    }
+    if (!inline && hasRegisterWrites()) {
+      loop.wake();
+    }
   }
 
   PacketPool packets() {

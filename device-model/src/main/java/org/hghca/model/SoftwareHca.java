@@ -8,6 +8,7 @@ import org.hghca.model.hca.Card;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.Hca;
 import org.hghca.model.hca.MsixRegion;
+import org.hghca.model.hca.Turn;
 import org.hghca.model.link.Port;
 import org.hghca.model.rtl.RtlCard;
 import org.hghca.model.transport.TransportCounters;
@@ -44,6 +45,7 @@ public final class SoftwareHca implements EmulatedFunction {
   private final Simulation simulation;
   private final Runnable onClose;
   private final Faults faults = new Faults();
+  private final CardBus bus = new CardBus();
   private final Port port;
   private final Card hca;
   private final ConfigurationRegisters configuration;
@@ -200,7 +202,8 @@ public final class SoftwareHca implements EmulatedFunction {
   }
 
   @Override
-  public void attach(DeviceBus bus) {
+  public void attach(DeviceBus host) {
+    bus.attach(host);
     hca.attach(bus);
   }
 
@@ -232,7 +235,7 @@ public final class SoftwareHca implements EmulatedFunction {
     try {
       queued = hca.write(bar, offset, width, value);
     } finally {
-      simulation.endWrite(queued);
+      simulation.endWrite(this, queued, bar == Bar.BAR0);
     }
   }
 
@@ -265,6 +268,7 @@ public final class SoftwareHca implements EmulatedFunction {
   @Override
   public void reset() {
     simulation.exclusively(hca::reset);
+    bus.forget();
     configuration.reset();
     interruptTable.reset();
   }
@@ -279,11 +283,39 @@ public final class SoftwareHca implements EmulatedFunction {
     }
     hca.unplug();
     simulation.leave(this);
+    bus.forget();
     onClose.run();
   }
 
-  boolean step(long now) {
-    return hca.step(now);
+  boolean step(long now, Turn turn) {
+    return hca.step(now, turn);
+  }
+
+  boolean stepCable(long now) {
+    return cable != null && cable.step(now);
+  }
+
+  /** Whether it is an HCA, or at the other end of its cable. Under the simulation's lock. */
+  boolean isNear(SoftwareHca other) {
+    return this == other || cable != null && cable == other.cable;
+  }
+
+  /** Whether a step may have to wait for another process, which has the memory. */
+  boolean mayWait() {
+    return bus.mayWait();
+  }
+
+  /** Tells the host of the interrupts that were raised in steps. Under no lock. */
+  void tellInterrupts() {
+    bus.tell();
+  }
+
+  long bytesSent() {
+    return port.bytesSent();
+  }
+
+  boolean hasArrived() {
+    return port.hasArrived();
   }
 
   void watchPort() {

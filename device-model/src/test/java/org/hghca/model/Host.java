@@ -62,9 +62,9 @@ final class Host implements AutoCloseable {
   private int nextPage;
   private int nextNumber = 2;
 
-  private Host(Locator locator) {
-    function = new ModelProvider().open(locator);
-    address = LinkAddress.of(locator);
+  Host(PciFunction function) {
+    this.function = function;
+    address = LinkAddress.of(function.locator());
     bar0 = function.region(Bar.BAR0);
     bar2 = function.region(Bar.BAR2);
     inbox = function.allocate(4096);
@@ -73,7 +73,7 @@ final class Host implements AutoCloseable {
   }
 
   static Host open(String locator) {
-    return new Host(Locator.parse(locator));
+    return new Host(new ModelProvider().open(Locator.parse(locator)));
   }
 
   /** Issues a command with whatever stands in the mailboxes; returns its status. */

@@ -28,4 +28,12 @@ public interface DeviceBus {
 
   /** Raises an interrupt vector. */
   void raise(int vector);
+
+  /**
+   * Whether an access may have to wait for somebody else, such as another process that has the
+   * memory; a device does not access memory on a thread of the host then.
+   */
+  default boolean mayWait() {
+    return true;
+  }
 }

@@ -211,5 +211,10 @@ public final class InProcessFunction implements PciFunction {
     public void raise(int vector) {
       interrupts.raise(vector);
     }
+
+    @Override
+    public boolean mayWait() {
+      return false;
+    }
   }
 }

@@ -36,6 +36,11 @@ class InProcessFunctionTest {
   }
 
   @Test
+  void memoryOfThisProcessIsNotWaitedFor() {
+    assertThat(device.bus().mayWait()).isFalse();
+  }
+
+  @Test
   void registerAccessReachesTheDeviceOnceWithBarOffsetAndWidth() {
     MmioRegion bar0 = function.region(0);
     MmioRegion bar2 = function.region(2);

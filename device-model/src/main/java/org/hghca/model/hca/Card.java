@@ -39,9 +39,14 @@ public interface Card {
    * send.
    *
    * @param now nanoseconds
-   * @return whether there was anything
+   * @return whether anything was done
    */
-  boolean step(long now);
+  boolean step(long now, Turn turn);
+
+  /** {@link #step(long, Turn)} of {@link Turn#WHOLE}. */
+  default boolean step(long now) {
+    return step(now, Turn.WHOLE);
+  }
 
   /** When {@link #step} is due without anything happening before, {@code Long.MAX_VALUE}: never. */
   long nextDeadline();

@@ -19,9 +19,6 @@ import org.hghca.vfio.DeviceBus;
  * is done in steps by one thread at a time.
  */
 public final class Hca implements Card {
-  /** Packets that an HCA may send in a step before the others get their turn. */
-  private static final int PACKETS_PER_STEP = 256;
-
   /** Interrupt vectors of the card: as many as event queues. */
   public static final int VECTORS = EventQueues.MAX_QUEUES;
 
@@ -211,35 +208,36 @@ public final class Hca implements Card {
     return writes.hasEntry();
   }
 
-  /**
-   * Does what there is to do now: register writes, packets that have arrived, timers, packets to
-   * send.
-   *
-   * @param now nanoseconds
-   * @return whether there was anything
-   */
   @Override
-  public boolean step(long now) {
+  public boolean step(long now, Turn turn) {
     transport.time(now);
-    boolean worked = false;
-    while (writes.hasEntry()) {
-      int register = writes.register();
-      long value = writes.value();
-      writes.remove();
-      written(register, value);
-      worked = true;
-    }
-    while (port.hasArrived()) {
+    boolean worked = takeWrites(turn);
+    for (int left = turn.most(); left > 0 && port.hasArrived(); left--) {
       transport.receive(port.fetch());
       worked = true;
     }
-    worked |= transport.run(PACKETS_PER_STEP);
+    worked |= transport.run(turn.most());
     transport.settle();
     if (catastrophe) {
       catastrophe = false;
       events.catastrophe();
     }
     return worked;
+  }
+
+  private boolean takeWrites(Turn turn) {
+    int left = turn.most();
+    while (left > 0 && writes.hasEntry()) {
+      int register = writes.register();
+      if (register == COMMAND && !turn.commands()) {
+        break;
+      }
+      long value = writes.value();
+      writes.remove();
+      written(register, value);
+      left--;
+    }
+    return left < turn.most();
   }
 
   /** Tells of the port when it has come up or gone down since the last call. Between steps only. */

@@ -9,6 +9,7 @@ public final class Port {
   private final PacketPool pool;
   private final PacketQueue arrived = new PacketQueue();
   private Medium medium;
+  private long bytesSent;
   private long damaged;
 
   /**
@@ -40,6 +41,7 @@ public final class Port {
 
   /** Sends a packet off. It belongs to the receiver afterwards. */
   public void transmit(Packet packet) {
+    bytesSent += packet.length;
     if (packet.destinationMac == mac) {
       arrived.add(packet);
     } else if (medium != null) {
@@ -59,6 +61,11 @@ public final class Port {
       damaged++;
     }
     pool.giveBack(packet);
+  }
+
+  /** Bytes of payload that were sent off. */
+  public long bytesSent() {
+    return bytesSent;
   }
 
   /** How many packets came damaged. */

@@ -9,9 +9,10 @@ interface DataPath {
    * Does what there is to do now.
    *
    * @param now nanoseconds
-   * @return whether there was anything
+   * @param most packets to receive, packets to answer with, and packets and WQEs to send, of each
+   * @return whether anything was done
    */
-  boolean step(long now);
+  boolean step(long now, int most);
 
   /** As after power-on. */
   void reset();

@@ -12,9 +12,6 @@ import org.hghca.model.transport.TransportCounters;
  * timers and repeats nothing. Used by the thread that does the steps.
  */
 final class Engine implements DataPath {
-  /** Packets and WQEs in a step before other cards get their turn. */
-  private static final int BUDGET = 256;
-
   private final Port port;
   private final Stops stops;
   private final Connections connections;
@@ -41,9 +38,9 @@ final class Engine implements DataPath {
   }
 
   @Override
-  public boolean step(long now) {
+  public boolean step(long now, int most) {
     boolean worked = false;
-    while (port.hasArrived()) {
+    for (int left = most; left > 0 && port.hasArrived(); left--) {
       Packet packet = port.fetch();
       if (stops.receiver()) {
         counters.packetsDropped++;
@@ -54,10 +51,10 @@ final class Engine implements DataPath {
       port.pool().giveBack(packet);
     }
     if (!stops.receiver()) {
-      worked |= replies.run(BUDGET);
+      worked |= replies.run(most);
     }
-    worked |= sender.run(BUDGET);
-    requester.rage(now, BUDGET); // no work, or a simulation would never come to rest
+    worked |= sender.run(most);
+    requester.rage(now, most); // no work, or a simulation would never come to rest
     return worked;
   }
 

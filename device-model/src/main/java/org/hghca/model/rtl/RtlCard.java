@@ -8,6 +8,7 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.model.hca.Card;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.HostMemory;
+import org.hghca.model.hca.Turn;
 import org.hghca.model.link.Port;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
@@ -115,9 +116,12 @@ public final class RtlCard implements Card {
   }
 
   @Override
-  public boolean step(long now) {
+  public boolean step(long now, Turn turn) {
     rung = false;
-    boolean worked = engine.step(now);
+    boolean worked = engine.step(now, turn.most());
+    if (!turn.commands()) {
+      return worked;
+    }
     for (int waiting = started.getAndSet(0); waiting > 0; waiting--) {
       commandCount++;
       commands.execute(registers);

@@ -15,7 +15,6 @@ import org.hghca.model.transport.TransportCounters;
  * and from one time to the next.
  */
 final class SecondEngine implements DataPath {
-  private static final int BUDGET = 256;
   private static final int NUMBERS = 1 << 8;
 
   private final Port port;
@@ -59,16 +58,16 @@ final class SecondEngine implements DataPath {
   }
 
   @Override
-  public boolean step(long now) {
+  public boolean step(long now, int most) {
     boolean worked = false;
-    while (port.hasArrived()) {
+    for (int left = most; left > 0 && port.hasArrived(); left--) {
       Packet packet = port.fetch();
       receive(packet);
       port.pool().giveBack(packet);
       worked = true;
     }
-    worked |= replies.run(BUDGET);
-    worked |= sender.run(1 + random.nextInt(BUDGET));
+    worked |= replies.run(most);
+    worked |= sender.run(1 + random.nextInt(most));
     return worked;
   }
 

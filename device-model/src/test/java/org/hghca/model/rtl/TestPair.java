@@ -78,8 +78,8 @@ final class TestPair implements Medium {
   void run() {
     boolean worked = true;
     while (worked) {
-      worked = a.engine.step(now);
-      worked |= b.engine.step(now);
+      worked = a.engine.step(now, 256);
+      worked |= b.engine.step(now, 256);
     }
   }
 

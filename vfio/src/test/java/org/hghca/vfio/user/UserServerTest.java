@@ -275,6 +275,11 @@ final class UserServerTest {
   }
 
   @Test
+  void memoryOfAClientMayHaveToBeWaitedFor() {
+    assertThat(served.device.bus().mayWait()).isTrue();
+  }
+
+  @Test
   void vectorsSignalTheirEvents() {
     int one = client.event();
     int two = client.event();

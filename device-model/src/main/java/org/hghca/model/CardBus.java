@@ -1,0 +1,59 @@
+package org.hghca.model;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
+import org.hghca.vfio.DeviceBus;
+
+/**
+ * The bus as the card of an HCA sees it: memory is the host's, interrupts wait until {@link #tell},
+ * which is called when no lock is held. Whoever is interrupted may have to be woken, and may want
+ * that lock.
+ */
+final class CardBus implements DeviceBus {
+  private final AtomicLong raised = new AtomicLong();
+  private DeviceBus host;
+
+  /** Plugs the card in; called once, before any access. */
+  void attach(DeviceBus bus) {
+    host = bus;
+  }
+
+  @Override
+  public boolean read(long iova, MemorySegment destination, long offset, long length) {
+    return host.read(iova, destination, offset, length);
+  }
+
+  @Override
+  public boolean write(long iova, MemorySegment source, long offset, long length) {
+    return host.write(iova, source, offset, length);
+  }
+
+  @Override
+  public boolean mayWait() {
+    return host == null || host.mayWait();
+  }
+
+  /** Remembers a vector, 0 to 63. */
+  @Override
+  public void raise(int vector) {
+    raised.getAndUpdate(vectors -> vectors | 1L << vector);
+  }
+
+  /** Raises at the host what the card has raised since the last call. */
+  void tell() {
+    if (raised.get() != 0) {
+      raiseAll();
+    }
+  }
+
+  private synchronized void raiseAll() {
+    for (long left = raised.getAndSet(0); left != 0; left &= left - 1) {
+      host.raise(Long.numberOfTrailingZeros(left));
+    }
+  }
+
+  /** Forgets what was raised; the host is told nothing of it any more when this returns. */
+  synchronized void forget() {
+    raised.set(0);
+  }
+}

@@ -1,0 +1,60 @@
+package org.hghca.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.hghca.vfio.DeviceBus;
+import org.junit.jupiter.api.Test;
+
+class CardBusTest {
+  private final List<Integer> told = new ArrayList<>();
+  private final CardBus bus = new CardBus();
+
+  CardBusTest() {
+    bus.attach(
+        new DeviceBus() {
+          @Override
+          public boolean read(long iova, MemorySegment destination, long offset, long length) {
+            return false;
+          }
+
+          @Override
+          public boolean write(long iova, MemorySegment source, long offset, long length) {
+            return false;
+          }
+
+          @Override
+          public void raise(int vector) {
+            told.add(vector);
+          }
+        });
+  }
+
+  @Test
+  void interruptsWaitUntilTheyMayBeTold() {
+    bus.raise(31);
+    bus.raise(0);
+    bus.raise(31);
+    assertThat(told).isEmpty();
+    bus.tell();
+    assertThat(told).containsExactly(0, 31);
+    bus.tell();
+    assertThat(told).hasSize(2);
+  }
+
+  @Test
+  void whatIsForgottenIsNotTold() {
+    bus.raise(3);
+    bus.forget();
+    bus.tell();
+    assertThat(told).isEmpty();
+  }
+
+  @Test
+  void memoryThatNobodySpeaksForMayHaveToBeWaitedFor() {
+    assertThat(bus.mayWait()).isTrue();
+    assertThat(new CardBus().mayWait()).isTrue();
+  }
+}

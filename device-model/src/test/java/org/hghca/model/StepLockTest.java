@@ -1,0 +1,90 @@
+package org.hghca.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class StepLockTest {
+  private final StepLock lock = new StepLock();
+
+  @Test
+  void itIsNotTakenForAStepInsideAStep() {
+    assertThat(lock.tryLockForStep()).isTrue();
+    assertThat(lock.tryLockForStep()).isFalse();
+    lock.unlock();
+    assertThat(lock.isHeldHere()).isFalse();
+    assertThat(lock.tryLockForStep()).isTrue();
+  }
+
+  @Test
+  void whoeverWaitsComesBeforeTheNextStep() throws InterruptedException {
+    for (int i = 0; i < 1000; i++) {
+      lock.lockForStep();
+      CountDownLatch done = new CountDownLatch(1);
+      Thread waiter =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    lock.lock();
+                    done.countDown();
+                    lock.unlock();
+                  });
+      while (!lock.isWaitedFor()) {
+        Thread.onSpinWait();
+      }
+      lock.unlock();
+      boolean first = lock.tryLockForStep();
+      // It may have had its turn between the two.
+      assertThat(first && done.getCount() > 0).isFalse();
+      if (first) {
+        lock.unlock();
+      }
+      waiter.join();
+    }
+  }
+
+  @Test
+  void aVirtualThreadThatWaitsWithoutACarrierDoesNotStopTheSteps() throws InterruptedException {
+    int carriers =
+        Integer.getInteger(
+            "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());
+    AtomicBoolean over = new AtomicBoolean();
+    AtomicInteger spinning = new AtomicInteger();
+    CountDownLatch taken = new CountDownLatch(1);
+    lock.lockForStep();
+    Thread.startVirtualThread(
+        () -> {
+          lock.lock();
+          taken.countDown();
+          lock.unlock();
+        });
+    while (!lock.isWaitedFor()) {
+      Thread.onSpinWait();
+    }
+    for (int i = 0; i < carriers; i++) {
+      Thread.startVirtualThread(
+          () -> {
+            spinning.getAndIncrement();
+            while (!over.get()) {
+              Thread.onSpinWait();
+            }
+          });
+    }
+    while (spinning.get() < carriers) {
+      Thread.onSpinWait();
+    }
+    lock.unlock();
+    for (int i = 0; i < 3; i++) {
+      lock.lockForStep();
+      lock.unlock();
+    }
+    over.set(true);
+    assertThat(taken.await(30, TimeUnit.SECONDS)).isTrue();
+  }
+}

@@ -1,0 +1,96 @@
+package org.hghca.model;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.hghca.vfio.DeviceBus;
+import org.hghca.vfio.EmulatedFunction;
+import org.hghca.vfio.InProcessFunction;
+import org.hghca.vfio.Locator;
+
+/** A software HCA whose accesses to host memory are watched: on which thread, how many bytes. */
+final class Tap {
+  /** An access to host memory, or an interrupt, is about to be made. */
+  interface Hook {
+    void before(String access, long bytes);
+  }
+
+  final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+  final AtomicLong bytesRead = new AtomicLong();
+
+  /** Of the calling thread alone. */
+  final ThreadLocal<long[]> readHere = ThreadLocal.withInitial(() -> new long[1]);
+
+  volatile Hook hook = (access, bytes) -> {};
+  private final boolean mayWait;
+
+  private Tap(boolean mayWait) {
+    this.mayWait = mayWait;
+  }
+
+  /** Taps an HCA whose memory is as that of this process. */
+  static Tap here() {
+    return new Tap(false);
+  }
+
+  /** Taps an HCA whose memory counts as another process's. */
+  static Tap elsewhere() {
+    return new Tap(true);
+  }
+
+  Host open(String locator) {
+    Locator parsed = Locator.parse(locator);
+    SoftwareHca hca = ModelProvider.plugIn(parsed);
+    EmulatedFunction tapped =
+        (EmulatedFunction)
+            Proxy.newProxyInstance(
+                Tap.class.getClassLoader(),
+                new Class<?>[] {EmulatedFunction.class},
+                (_, method, arguments) -> {
+                  if (method.getName().equals("attach")) {
+                    hca.attach(over((DeviceBus) arguments[0]));
+                    return null;
+                  }
+                  try {
+                    return method.invoke(hca, arguments);
+                  } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                  }
+                });
+    return new Host(InProcessFunction.connect(parsed, tapped));
+  }
+
+  private DeviceBus over(DeviceBus bus) {
+    return new DeviceBus() {
+      @Override
+      public boolean read(long iova, MemorySegment destination, long offset, long length) {
+        threads.add(Thread.currentThread());
+        hook.before("read", length);
+        bytesRead.addAndGet(length);
+        readHere.get()[0] += length;
+        return bus.read(iova, destination, offset, length);
+      }
+
+      @Override
+      public boolean write(long iova, MemorySegment source, long offset, long length) {
+        threads.add(Thread.currentThread());
+        hook.before("write", length);
+        return bus.write(iova, source, offset, length);
+      }
+
+      @Override
+      public void raise(int vector) {
+        hook.before("raise", vector);
+        bus.raise(vector);
+      }
+
+      @Override
+      public boolean mayWait() {
+        return mayWait;
+      }
+    };
+  }
+}

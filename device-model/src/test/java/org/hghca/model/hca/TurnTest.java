@@ -1,0 +1,60 @@
+package org.hghca.model.hca;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.hghca.abi.Bar;
+import org.hghca.abi.Doorbell;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.Hcr;
+import org.hghca.abi.HcrCommand;
+import org.hghca.model.link.PacketPool;
+import org.hghca.model.link.Port;
+import org.hghca.model.rtl.RtlCard;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TurnTest {
+  private static final Turn DOORBELLS = new Turn(8, false);
+
+  private final Port port = new Port(1, new PacketPool());
+
+  private Card card(HardwareProfile profile) {
+    return profile == HardwareProfile.S
+        ? new Hca(profile, port, new Faults(), 0)
+        : new RtlCard(profile, port, new Faults(), 1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"s", "r1", "r2"})
+  void aCommandWaitsForATurnThatExecutesCommands(String name) {
+    HardwareProfile profile = HardwareProfile.byName(name);
+    Card card = card(profile);
+    long register = profile.hcrBase() + Hcr.COMMAND;
+    int go = Hcr.command(HcrCommand.CLOSE_HCA.code(), 0);
+
+    assertThat(card.write(Bar.BAR0, register, 4, Integer.toUnsignedLong(go))).isTrue();
+    assertThat(card.step(0, DOORBELLS)).isFalse();
+    assertThat(Hcr.go((int) card.read(Bar.BAR0, register, 4))).isTrue();
+    assertThat(card.hasWrites()).isTrue();
+
+    assertThat(card.step(0, Turn.WHOLE)).isTrue();
+    assertThat(Hcr.go((int) card.read(Bar.BAR0, register, 4))).isFalse();
+    assertThat(card.commands()).isEqualTo(1);
+    assertThat(card.hasWrites()).isFalse();
+  }
+
+  @Test
+  void noMoreDoorbellsAreTakenThanItSays() {
+    Card card = card(HardwareProfile.S);
+    for (int i = 0; i < 20; i++) {
+      card.write(Bar.BAR2, Doorbell.SEND_QUEUE, 8, Doorbell.sendQueue(5, 1, i, 0, 8));
+    }
+    int steps = 0;
+    while (card.step(0, DOORBELLS)) {
+      steps++;
+    }
+    assertThat(steps).isEqualTo(3);
+    assertThat(card.doorbells()).isEqualTo(20);
+  }
+}
