@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.util.function.Function;
+import org.hghca.vfio.linux.LostPages;
 
 /**
  * Registers of a function: every call is exactly one naturally aligned little-endian access of its
@@ -27,15 +29,34 @@ public final class MmioRegion {
   private final MmioHandler handler;
   private final long size;
 
-  private MmioRegion(MemorySegment mapped, MmioHandler handler, long size) {
+  /** What is thrown for an access to memory that is mapped but no longer there, or null. */
+  private final Function<InternalError, VfioException> lost;
+
+  private MmioRegion(
+      MemorySegment mapped,
+      MmioHandler handler,
+      long size,
+      Function<InternalError, VfioException> lost) {
     this.mapped = mapped;
     this.handler = handler;
     this.size = size;
+    this.lost = lost;
   }
 
   /** Registers that the CPU reaches through mapped memory, aligned to 8 bytes at least. */
   public static MmioRegion mapped(MemorySegment memory) {
-    return new MmioRegion(memory, null, memory.byteSize());
+    return new MmioRegion(memory, null, memory.byteSize(), null);
+  }
+
+  /**
+   * Registers in a mapped file that somebody else may cut off.
+   *
+   * @param memory aligned to 8 bytes at least
+   * @param lost makes what an access throws that the file no longer reaches
+   */
+  public static MmioRegion mapped(
+      MemorySegment memory, Function<InternalError, VfioException> lost) {
+    return new MmioRegion(memory, null, memory.byteSize(), lost);
   }
 
   /**
@@ -46,12 +67,12 @@ public final class MmioRegion {
    * @param handler serves the accesses that do not lie in the memory
    */
   public static MmioRegion mapped(MemorySegment memory, long size, MmioHandler handler) {
-    return new MmioRegion(memory, handler, size);
+    return new MmioRegion(memory, handler, size, null);
   }
 
   /** Registers whose every access is a call. */
   public static MmioRegion trapped(long size, MmioHandler handler) {
-    return new MmioRegion(null, handler, size);
+    return new MmioRegion(null, handler, size, null);
   }
 
   /** Length in bytes. */
@@ -69,9 +90,13 @@ public final class MmioRegion {
   public int readInt(long offset) {
     if (mapped != null) {
       try {
-        return (int) INT.getAcquire(mapped, offset);
+        int value = (int) INT.getAcquire(mapped, offset);
+        throwFault();
+        return value;
       } catch (IndexOutOfBoundsException | IllegalStateException e) {
         passOn(e);
+      } catch (InternalError e) {
+        throw gone(e);
       }
     }
     return (int) handler.read(checked(offset, 4), 4);
@@ -81,9 +106,12 @@ public final class MmioRegion {
     if (mapped != null) {
       try {
         INT.setRelease(mapped, offset, value);
+        throwFault();
         return;
       } catch (IndexOutOfBoundsException | IllegalStateException e) {
         passOn(e);
+      } catch (InternalError e) {
+        throw gone(e);
       }
     }
     handler.write(checked(offset, 4), 4, value & 0xffff_ffffL);
@@ -92,9 +120,13 @@ public final class MmioRegion {
   public long readLong(long offset) {
     if (mapped != null) {
       try {
-        return (long) LONG.getAcquire(mapped, offset);
+        long value = (long) LONG.getAcquire(mapped, offset);
+        throwFault();
+        return value;
       } catch (IndexOutOfBoundsException | IllegalStateException e) {
         passOn(e);
+      } catch (InternalError e) {
+        throw gone(e);
       }
     }
     return handler.read(checked(offset, 8), 8);
@@ -104,9 +136,12 @@ public final class MmioRegion {
     if (mapped != null) {
       try {
         LONG.setRelease(mapped, offset, value);
+        throwFault();
         return;
       } catch (IndexOutOfBoundsException | IllegalStateException e) {
         passOn(e);
+      } catch (InternalError e) {
+        throw gone(e);
       }
     }
     handler.write(checked(offset, 8), 8, value);
@@ -116,6 +151,19 @@ public final class MmioRegion {
     if (handler == null) {
       throw e;
     }
+  }
+
+  private void throwFault() {
+    if (lost != null) {
+      LostPages.throwFault();
+    }
+  }
+
+  private RuntimeException gone(InternalError e) {
+    if (lost == null) {
+      throw e;
+    }
+    return lost.apply(e);
   }
 
   private long checked(long offset, int width) {

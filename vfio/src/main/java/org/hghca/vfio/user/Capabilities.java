@@ -1,15 +1,11 @@
 package org.hghca.vfio.user;
 
 import java.nio.charset.StandardCharsets;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import org.hghca.vfio.user.UserStructures.Version;
 
 /**
- * What the client says in its {@code VERSION} that matters to the server, out of text that it may
- * have written as it likes: a name that is not found, or has a strange value, has its default.
+ * What the client says in its {@code VERSION} that matters to the server.
  *
- * @param maxTransfer the most bytes of one {@code DMA_READ} or {@code DMA_WRITE}
+ * @param maxTransfer the most bytes of one {@code DMA_READ} or {@code DMA_WRITE}, 1 or more
  * @param writeMultiple whether it knows of {@code REGION_WRITE_MULTI}
  */
 record Capabilities(int maxTransfer, boolean writeMultiple) {
@@ -22,22 +18,25 @@ record Capabilities(int maxTransfer, boolean writeMultiple) {
   /** The protocol's default. */
   static final int MAX_DMA_MAPS = 65_535;
 
-  private static final Pattern TRANSFER =
-      Pattern.compile("\"max_data_xfer_size\"\\s*:\\s*(\\d{1,9})\\b");
-  private static final Pattern WRITE_MULTIPLE =
-      Pattern.compile("\"write_multiple\"\\s*:\\s*true\\b");
-
-  /** More text than this is not read. */
-  private static final int MAX_TEXT = 4096;
-
+  /**
+   * Reads a client's first message.
+   *
+   * @throws Refusal {@code EINVAL} when its text is none that the protocol knows, or a number
+   *     cannot be
+   */
   static Capabilities of(UserMessage version) {
-    StringBuilder text = new StringBuilder();
-    for (int i = Version.DATA; i < version.payloadBytes() && text.length() < MAX_TEXT; i++) {
-      text.append((char) version.getByte(i));
+    VersionText text;
+    try {
+      text = VersionText.of(version);
+    } catch (IllegalArgumentException e) {
+      throw Refusal.invalid("VERSION with " + e.getMessage());
     }
-    Matcher transfer = TRANSFER.matcher(text);
-    int most = transfer.find() ? Integer.parseInt(transfer.group(1)) : MAX_TRANSFER;
-    return new Capabilities(Math.min(most, MAX_TRANSFER), WRITE_MULTIPLE.matcher(text).find());
+    long transfer = text.number(VersionText.TRANSFER, MAX_TRANSFER);
+    if (transfer < 1 || text.number(VersionText.DESCRIPTORS, 1) < 0) {
+      throw Refusal.invalid("VERSION with a limit that nothing keeps");
+    }
+    return new Capabilities(
+        (int) Math.min(transfer, MAX_TRANSFER), text.isSet(VersionText.WRITE_MULTIPLE));
   }
 
   /** The server's answer, a subset of what was offered; with its NUL. */

@@ -3,6 +3,7 @@ package org.hghca.vfio.user;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.SystemCalls;
@@ -75,6 +76,18 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   }
 
   /**
+   * Waits for the beginning of the client's first message.
+   *
+   * @throws VfioException {@code CLOSED} when the client does not say anything in time
+   */
+  void awaitFirst() {
+    if (!channel.awaitMessage(patience)) {
+      throw new VfioException(
+          Reason.CLOSED, "the client has said nothing within %s".formatted(patience));
+    }
+  }
+
+  /**
    * Waits for the client's next command; by one thread. The message is good until the next call.
    *
    * @return null when there are no more
@@ -134,6 +147,9 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     synchronized (request) {
       long done = 0;
       while (done < length) {
+        if (isEnded()) {
+          return false; // and the messages may be closed
+        }
         int part = (int) Math.min(length - done, maxTransfer);
         int id = nextId++ & 0xffff;
         request.command(id, command, 0, DmaTransfer.DATA + (write ? part : 0));
@@ -190,12 +206,15 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     }
   }
 
+  /** Whether the answer is that all of the request, and nothing else, was done. */
   private boolean isGood() {
     boolean write = UserCommand.DMA_WRITE.is(request.command());
+    long count = request.getLong(DmaTransfer.COUNT);
     return !answer.isFailed()
         && answer.command() == request.command()
-        && (write
-            || answer.payloadBytes() == DmaTransfer.DATA + request.getLong(DmaTransfer.COUNT));
+        && answer.payloadBytes() == DmaTransfer.DATA + (write ? 0 : count)
+        && answer.getLong(DmaTransfer.ADDRESS) == request.getLong(DmaTransfer.ADDRESS)
+        && answer.getLong(DmaTransfer.COUNT) == count;
   }
 
   /** Reads one message if one comes in time, as the one who reads. */
@@ -247,6 +266,10 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     return before;
   }
 
+  private synchronized boolean isEnded() {
+    return ended;
+  }
+
   private synchronized void stopReading(boolean more) {
     reading = false;
     if (!more) {
@@ -279,9 +302,17 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     }
   }
 
-  /** Closes the descriptors of commands that nobody will take any longer; after {@link #close}. */
-  synchronized void discard() {
-    deferred.forEach(message -> message.closeDescriptors(system));
-    deferred.clear();
+  /**
+   * Leaves nothing of the conversation: descriptors of commands that nobody will take, and the
+   * messages' memory; after {@link #close}, by the thread of the commands. Idempotent.
+   */
+  void discard() {
+    synchronized (request) { // nobody is in the middle of a transfer
+      synchronized (this) {
+        deferred.forEach(message -> message.closeDescriptors(system));
+        deferred.clear();
+      }
+      List.of(request, incoming, ahead, answer).forEach(UserMessage::close);
+    }
   }
 }

@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import org.hghca.vfio.dma.DmaFaults;
 import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LostPages;
 
 /**
  * Which I/O addresses lead to which memory of the client. Thread-safe: accesses and changes exclude
@@ -29,9 +30,6 @@ final class DmaTable {
   private final ClientFiles files;
   private final RemoteMemory remote;
   private final DmaFaults faults;
-
-  /** Volatile, lest the compiler find out. */
-  private volatile int turns = 1;
 
   private Range[] ranges = new Range[16];
   private int count;
@@ -76,23 +74,17 @@ final class DmaTable {
   }
 
   /**
-   * Takes away every range inside a larger one; there may be none.
+   * Takes away a range.
    *
-   * @throws Refusal {@code EINVAL} when a range is inside only in part: nothing is taken away then
+   * @throws Refusal {@code ENOENT} when no range was mapped like that
    */
   synchronized void unmap(long first, long length) {
-    long last = first + length - 1;
-    int from = firstNotBelow(first);
-    int to = from;
-    while (to < count && Long.compareUnsigned(ranges[to].first, last) <= 0) {
-      to++;
+    int at = firstNotBelow(first);
+    if (at == count || ranges[at].first != first || ranges[at].last != first + length - 1) {
+      throw new Refusal(
+          Errno.ENOENT, "0x%x bytes at 0x%x were not mapped like that".formatted(length, first));
     }
-    if (from < to
-        && (Long.compareUnsigned(ranges[from].first, first) < 0
-            || Long.compareUnsigned(ranges[to - 1].last, last) > 0)) {
-      throw Refusal.invalid("0x%x..0x%x cuts a mapped range in two".formatted(first, last));
-    }
-    remove(from, to);
+    remove(at, at + 1);
   }
 
   synchronized void clear() {
@@ -202,7 +194,7 @@ final class DmaTable {
     try {
       long at = range.fileOffset + iova - range.first;
       MemorySegment.copy(range.file.memory(), at, destination, offset, length);
-      throwFault();
+      LostPages.throwFault();
       return true;
     } catch (InternalError e) {
       return false;
@@ -217,22 +209,10 @@ final class DmaTable {
       MemorySegment.copy(source, offset, memory, at, last);
       // Whoever polls the last byte (an owner byte, a flag behind a payload) must find the rest.
       BYTE.setRelease(memory, at + last, source.get(ValueLayout.JAVA_BYTE, offset + last));
-      throwFault();
+      LostPages.throwFault();
       return true;
     } catch (InternalError e) {
       return false;
-    }
-  }
-
-  /**
-   * Where a client has cut off its file, the processor faults, and the JVM throws {@link
-   * InternalError}: not there, but where the thread looks next whether the JVM wants something of
-   * it. It does so at the end of each turn of a loop whose length nobody knows beforehand.
-   */
-  private void throwFault() {
-    int turn = 0;
-    while (turn < turns) {
-      turn++;
     }
   }
 

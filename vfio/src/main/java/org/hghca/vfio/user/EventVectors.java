@@ -1,17 +1,17 @@
 package org.hghca.vfio.user;
 
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import org.hghca.vfio.linux.SystemCalls;
 
 /**
  * The client's event for each interrupt vector of the device. A vector that is masked remembers
  * that it was raised until it is unmasked; one without an event tells nobody. Thread-safe.
+ *
+ * <p>An event is whatever takes 8 bytes: an eventfd, or a pipe or a socket of a client that wants
+ * to be told so.
  */
 final class EventVectors {
   private static final int POLLOUT = 4;
@@ -41,17 +41,6 @@ final class EventVectors {
 
   int vectors() {
     return events.length;
-  }
-
-  /** Whether a descriptor is an event, which a write of 8 bytes to it cannot harm. */
-  static boolean isEvent(int descriptor) {
-    try {
-      return Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor))
-          .toString()
-          .equals("anon_inode:[eventfd]");
-    } catch (IOException e) {
-      return false;
-    }
   }
 
   /**

@@ -1,8 +1,6 @@
 package org.hghca.vfio.user;
 
 import java.nio.charset.StandardCharsets;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.user.UserStructures.Version;
 
@@ -20,9 +18,6 @@ record ServerLimits(int descriptors) {
   private static final int DEFAULT_DESCRIPTORS = 1;
   private static final int DEFAULT_TRANSFER = 1 << 20;
   private static final int DEFAULT_PAGE_SIZES = 4096;
-
-  /** More text than this is not read. */
-  private static final int MOST_TEXT = 4096;
 
   private static final byte[] OFFER =
       "{\"capabilities\":{\"max_msg_fds\":%d,\"max_data_xfer_size\":%d,\"pgsizes\":%d}}\0"
@@ -51,23 +46,19 @@ record ServerLimits(int descriptors) {
       throw UserConnection.malformed(
           "it answers version %d.%d to an offer of %d.%d".formatted(major, minor, MAJOR, MINOR));
     }
-    StringBuilder text = new StringBuilder();
-    for (int i = Version.DATA; i < reply.payloadBytes() && text.length() < MOST_TEXT; i++) {
-      text.append((char) reply.getByte(i));
+    VersionText text;
+    try {
+      text = VersionText.of(reply);
+    } catch (IllegalArgumentException e) {
+      throw UserConnection.malformed("it answers VERSION with " + e.getMessage());
     }
-    if (number(text, "max_data_xfer_size", DEFAULT_TRANSFER) < Long.BYTES) {
+    if (text.number(VersionText.TRANSFER, DEFAULT_TRANSFER) < Long.BYTES) {
       throw UserConnection.malformed("it takes no register accesses of 8 bytes");
     }
-    if ((number(text, "pgsizes", DEFAULT_PAGE_SIZES) & DmaMapping.PAGE_SIZE) == 0) {
+    if ((text.number(VersionText.PAGE_SIZES, DEFAULT_PAGE_SIZES) & DmaMapping.PAGE_SIZE) == 0) {
       throw UserConnection.malformed("it takes no pages of 4 KiB");
     }
-    long descriptors = number(text, "max_msg_fds", DEFAULT_DESCRIPTORS);
-    return new ServerLimits((int) Math.min(descriptors, UserConnection.MAX_DESCRIPTORS));
-  }
-
-  /** A number by its name; the default where there is none, or none that can be. */
-  private static long number(CharSequence text, String name, long otherwise) {
-    Matcher matcher = Pattern.compile("\"" + name + "\"\\s*:\\s*(\\d{1,18})\\b").matcher(text);
-    return matcher.find() ? Long.parseLong(matcher.group(1)) : otherwise;
+    long descriptors = text.number(VersionText.DESCRIPTORS, DEFAULT_DESCRIPTORS);
+    return new ServerLimits((int) Math.clamp(descriptors, 0, UserConnection.MAX_DESCRIPTORS));
   }
 }

@@ -117,13 +117,18 @@ final class UserChannel implements AutoCloseable {
   /** The peer has left unread what it was sent: the end that the receiver sees is this one's. */
   private volatile boolean isUnread;
 
+  private volatile boolean hungUp;
+
+  /** When the message that is being received must be whole; 0 until it is waited for. */
+  private long wholeBy;
+
   private boolean released;
 
   /**
    * Takes over a connected socket.
    *
-   * @param patience how long the peer may leave what it is sent unread, or stop in the middle of a
-   *     message, before it counts as gone
+   * @param patience how long the peer may take to read a message that it is sent, or to end one
+   *     that it began, before it counts as gone
    */
   UserChannel(SystemCalls system, int socket, Duration patience) {
     this.system = system;
@@ -144,6 +149,11 @@ final class UserChannel implements AutoCloseable {
     return closed;
   }
 
+  /** Whether the connection ended because the peer has closed its socket. */
+  boolean hasHungUp() {
+    return hungUp;
+  }
+
   /**
    * Sends a message whole, with the descriptors attached to it, which stay the caller's.
    *
@@ -161,6 +171,7 @@ final class UserChannel implements AutoCloseable {
       }
       sending.control(descriptors);
       long sent = 0;
+      long readBy = 0;
       while (sent < length) {
         sending.data(message.memory(), sent, length - sent);
         long answer = system.sendmsg(socket, sending.message, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -168,8 +179,13 @@ final class UserChannel implements AutoCloseable {
           sent += answer;
           sending.control(0);
         } else if (Errno.EAGAIN.is(answer)) {
-          awaitRoom();
+          readBy = readBy == 0 ? deadline() : readBy;
+          if (!await(sendPoll, readBy)) {
+            isUnread = true;
+            throw unread();
+          }
         } else if (!Errno.EINTR.is(answer)) {
+          hungUp = !closed && !isUnread && (Errno.EPIPE.is(answer) || Errno.ECONNRESET.is(answer));
           throw failed("send", answer);
         }
       }
@@ -183,23 +199,23 @@ final class UserChannel implements AutoCloseable {
     }
   }
 
-  private void awaitRoom() {
-    if (!await(sendPoll, patience)) {
-      isUnread = true;
-      throw unread();
-    }
-  }
-
   private VfioException unread() {
-    return new VfioException(Reason.CLOSED, "the peer has read nothing for %s".formatted(patience));
+    return new VfioException(
+        Reason.CLOSED,
+        "the peer did not read a message that it was sent, in %s".formatted(patience));
   }
 
-  private boolean await(MemorySegment poll, Duration time) {
-    long deadline = System.nanoTime() + time.toNanos();
+  /** When the patience that begins now is over; never 0. */
+  private long deadline() {
+    return System.nanoTime() + patience.toNanos() | 1;
+  }
+
+  /** Whether the socket is ready before a time of {@link System#nanoTime}. */
+  private boolean await(MemorySegment poll, long deadline) {
     int answer;
     do {
-      long left = (deadline - System.nanoTime()) / 1_000_000;
-      answer = system.poll(poll, (int) Math.max(0, left));
+      long left = Math.ceilDiv(deadline - System.nanoTime(), 1_000_000);
+      answer = left > 0 ? system.poll(poll, (int) Math.min(left, Integer.MAX_VALUE)) : 0;
     } while (Errno.EINTR.is(answer));
     return answer != 0;
   }
@@ -213,7 +229,7 @@ final class UserChannel implements AutoCloseable {
   boolean awaitMessage(Duration time) {
     receiveLock.lock();
     try {
-      return closed || await(receivePoll, time);
+      return closed || await(receivePoll, System.nanoTime() + time.toNanos());
     } finally {
       receiveLock.unlock();
     }
@@ -233,6 +249,7 @@ final class UserChannel implements AutoCloseable {
     into.closeDescriptors(system);
     receiveLock.lock();
     try {
+      wholeBy = 0;
       if (!fill(into, 0, UserMessage.HEADER_BYTES, true)) {
         return false;
       }
@@ -279,6 +296,7 @@ final class UserChannel implements AutoCloseable {
         if (isUnread) {
           throw unread();
         }
+        hungUp = !closed;
         if (closed || mayWait) {
           return stopped(into);
         }
@@ -290,10 +308,12 @@ final class UserChannel implements AutoCloseable {
     return true;
   }
 
+  /** The deadline is the whole message's: bytes that trickle in do not extend it. */
   private void awaitRest() {
-    if (!await(receivePoll, patience)) {
+    wholeBy = wholeBy == 0 ? deadline() : wholeBy;
+    if (!await(receivePoll, wholeBy)) {
       throw new VfioException(
-          Reason.CLOSED, "the peer stopped in the middle of a message for %s".formatted(patience));
+          Reason.CLOSED, "the peer did not end a message that it began, in %s".formatted(patience));
     }
   }
 
@@ -304,7 +324,7 @@ final class UserChannel implements AutoCloseable {
 
   private void takeDescriptors(UserMessage into) {
     if (receiving.isTruncated()) {
-      into.loseDescriptors();
+      into.ranOutOfDescriptors(); // there was room for all that the kernel carries
     }
     int count = receiving.received();
     for (int i = 0; i < count; i++) {

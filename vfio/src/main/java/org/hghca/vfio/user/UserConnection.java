@@ -45,6 +45,7 @@ final class UserConnection implements AutoCloseable {
 
   private final Map<Integer, Call<?>> calls = new ConcurrentHashMap<>();
   private final AtomicReference<VfioException> end = new AtomicReference<>();
+
   private final Thread reader;
   private volatile Runnable whenEnded = () -> {};
 
@@ -109,6 +110,11 @@ final class UserConnection implements AutoCloseable {
 
   boolean isEnded() {
     return end.get() != null;
+  }
+
+  /** Whether the connection ended because the server did, and nobody has the memory any longer. */
+  boolean hasHungUp() {
+    return channel.hasHungUp();
   }
 
   /** Why the connection ended, in words; only when it has. */
@@ -186,6 +192,10 @@ final class UserConnection implements AutoCloseable {
     asking.lock();
     try {
       int id = nextId();
+      if (isEnded()) {
+        call.fail(end.get()); // and the request's memory may have ended
+        return id;
+      }
       request.command(id, call.command, 0, payload);
       filling.accept(request);
       calls.put(id, call);
@@ -316,9 +326,14 @@ final class UserConnection implements AutoCloseable {
   }
 
   private void receive() {
-    UserMessage message =
-        new UserMessage(MAX_TRANSFER + UserStructures.DmaTransfer.DATA, MAX_DESCRIPTORS);
-    UserMessage answer = new UserMessage(0, 0);
+    int most = MAX_TRANSFER + UserStructures.DmaTransfer.DATA;
+    try (UserMessage message = new UserMessage(most, MAX_DESCRIPTORS);
+        UserMessage answer = new UserMessage(0, 0)) {
+      receive(message, answer);
+    }
+  }
+
+  private void receive(UserMessage message, UserMessage answer) {
     try {
       while (channel.receive(message)) {
         if (message.isReply()) {
@@ -351,13 +366,19 @@ final class UserConnection implements AutoCloseable {
             "a reply to %s where %s was asked"
                 .formatted(UserCommand.describe(message.command()), call.command));
       }
-      if (message.descriptors() > call.descriptors || message.lostDescriptors()) {
+      if (message.descriptors() > call.descriptors || message.hasTooManyDescriptors()) {
         throw malformed(
             "a reply to %s with more than %d descriptors"
                 .formatted(call.command, call.descriptors));
       }
       if (message.isFailed()) {
         call.fail(refused(call.command, message.error()));
+      } else if (message.isOutOfDescriptors()) {
+        call.fail(
+            new VfioException(
+                Reason.NO_MEMORY,
+                "no descriptor is left for what %s sends with its reply to %s: raise ulimit -n"
+                    .formatted(name, call.command)));
       } else {
         call.read(message);
       }
@@ -373,13 +394,25 @@ final class UserConnection implements AutoCloseable {
     if (message.type() != UserMessage.TYPE_COMMAND) {
       throw malformed("a message of type %d".formatted(message.type()));
     }
-    if (message.descriptors() > 0 || message.lostDescriptors()) {
+    if (message.descriptors() > 0
+        || message.hasTooManyDescriptors()
+        || message.isOutOfDescriptors()) {
       throw malformed("%s with descriptors".formatted(UserCommand.describe(message.command())));
     }
     memory.serve(message, answer);
     if (message.wantsReply()) {
       channel.send(answer);
     }
+  }
+
+  /**
+   * Ends the connection since the server broke the rules beside it.
+   *
+   * @return what is to be thrown, {@code CLOSED}
+   */
+  VfioException end(String what, Throwable cause) {
+    end("the server broke the protocol: " + what);
+    return new VfioException(Reason.CLOSED, whyEnded(), cause);
   }
 
   /** What is thrown for a message that the protocol does not allow. */
@@ -401,6 +434,12 @@ final class UserConnection implements AutoCloseable {
   }
 
   private VfioException refused(UserCommand command, int error) {
+    if (Errno.EMFILE.number() == error || Errno.ENFILE.number() == error) {
+      return new VfioException(
+          Reason.NO_MEMORY,
+          "the server of %s has no descriptor left for %s: raise ulimit -n where it is started"
+              .formatted(name, command));
+    }
     Reason reason;
     if (Errno.ENOMEM.number() == error || Errno.ENOSPC.number() == error) {
       reason = Reason.NO_MEMORY;
@@ -460,6 +499,12 @@ final class UserConnection implements AutoCloseable {
       } catch (InterruptedException e) {
         interrupted = true;
       }
+    }
+    asking.lock();
+    try {
+      request.close();
+    } finally {
+      asking.unlock();
     }
     if (interrupted) {
       Thread.currentThread().interrupt();

@@ -11,9 +11,10 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.Errno;
 import org.hghca.vfio.linux.SystemCalls;
 
-/** A socket at a path that clients connect to. */
+/** A socket at a path that clients connect to. For one thread, but for {@link #stop}. */
 final class UserListener implements AutoCloseable {
   private static final int SHUT_RDWR = 2;
+  private static final int F_DUPFD_CLOEXEC = 1030;
   private static final int S_IFMT = 0xf000;
   private static final int S_IFSOCK = 0xc000;
 
@@ -24,6 +25,13 @@ final class UserListener implements AutoCloseable {
   private final Path path;
   private final int socket;
   private final Object file;
+
+  /**
+   * A descriptor that is let go for a client when there is no other, so that the client can be told
+   * so; negative where there is none.
+   */
+  private int spare;
+
   private boolean closed;
 
   private UserListener(SystemCalls system, Path path, int socket) {
@@ -31,6 +39,11 @@ final class UserListener implements AutoCloseable {
     this.path = path;
     this.socket = socket;
     this.file = attribute(path, "unix:ino");
+    keepSpare();
+  }
+
+  private void keepSpare() {
+    spare = system.fcntl(socket, F_DUPFD_CLOEXEC, 0);
   }
 
   /**
@@ -113,7 +126,21 @@ final class UserListener implements AutoCloseable {
    * @return its socket, or a negative error number; one of them when this is closed
    */
   int accept() {
-    return system.accept(socket, UserSocket.SOCK_CLOEXEC);
+    if (spare < 0) {
+      keepSpare();
+    }
+    int client = system.accept(socket, UserSocket.SOCK_CLOEXEC);
+    if (spare >= 0 && (Errno.EMFILE.is(client) || Errno.ENFILE.is(client))) {
+      system.close(spare);
+      client = system.accept(socket, UserSocket.SOCK_CLOEXEC);
+      keepSpare();
+    }
+    return client;
+  }
+
+  /** Whether the process has no descriptors for the client that was accepted last. */
+  boolean isOutOfDescriptors() {
+    return spare < 0;
   }
 
   /** Ends {@link #accept}; {@link #close} follows when nobody is in it any longer. */
@@ -136,5 +163,8 @@ final class UserListener implements AutoCloseable {
       // It stays; the next server replaces it.
     }
     system.close(socket);
+    if (spare >= 0) {
+      system.close(spare);
+    }
   }
 }

@@ -3,13 +3,14 @@ package org.hghca.vfio.user;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.Objects;
 import org.hghca.vfio.linux.SystemCalls;
 
 /**
  * A message and the descriptors beside it, in native memory that is used again for the next one. It
- * is filled either by {@link UserChannel#receive} or by its owner, who then sends it. Not
- * thread-safe.
+ * is filled either by {@link UserChannel#receive} or by its owner, who then sends it. It grows to
+ * the longest message so far and gives its memory back when it is closed. Not thread-safe.
  *
  * <pre>
  * offset  0    2        4               8              12             16
@@ -18,7 +19,7 @@ import org.hghca.vfio.linux.SystemCalls;
  * flags   bits 3..0 type: 0 command, 1 reply   bit 4 no reply wanted   bit 5 error
  * </pre>
  */
-final class UserMessage {
+final class UserMessage implements AutoCloseable {
   static final int HEADER_BYTES = 16;
   static final int ID = 0;
   static final int COMMAND = 2;
@@ -42,7 +43,12 @@ final class UserMessage {
   private final int maxPayload;
   private final int[] descriptors;
   private int descriptorCount;
-  private boolean descriptorsLost;
+  private boolean tooManyDescriptors;
+  private boolean outOfDescriptors;
+
+  /** Ends the memory; null where that is on the heap. */
+  private Arena arena;
+
   private MemorySegment memory;
   private int payloadBytes;
 
@@ -55,11 +61,25 @@ final class UserMessage {
   UserMessage(int maxPayload, int maxDescriptors) {
     this.maxPayload = maxPayload;
     this.descriptors = new int[maxDescriptors];
-    this.memory = allocate(HEADER_BYTES + Math.min(FIRST_PAYLOAD, maxPayload));
+    allocate(HEADER_BYTES + Math.min(FIRST_PAYLOAD, maxPayload));
   }
 
-  private static MemorySegment allocate(long bytes) {
-    return Arena.ofAuto().allocate(bytes, Long.BYTES);
+  /** A copy on the heap of what was received, which takes over the descriptors. */
+  private UserMessage(UserMessage received) {
+    maxPayload = received.payloadBytes;
+    payloadBytes = received.payloadBytes;
+    memory = MemorySegment.ofArray(new byte[HEADER_BYTES + payloadBytes]);
+    MemorySegment.copy(received.memory, 0, memory, 0, memory.byteSize());
+    descriptors = Arrays.copyOf(received.descriptors, received.descriptorCount);
+    descriptorCount = received.descriptorCount;
+    tooManyDescriptors = received.tooManyDescriptors;
+    outOfDescriptors = received.outOfDescriptors;
+    received.descriptorCount = 0;
+  }
+
+  private void allocate(long bytes) {
+    arena = Arena.ofShared();
+    memory = arena.allocate(bytes, Long.BYTES);
   }
 
   /** Header and payload; longer than the message. Another one after the message grew. */
@@ -196,16 +216,12 @@ final class UserMessage {
     descriptors[descriptorCount++] = descriptor;
   }
 
-  /** Moves what was received to a message of its own that takes no more room than it needs. */
+  /**
+   * Moves what was received to a message of its own that takes no more room than it needs. It is to
+   * be read only, and its memory is the garbage collector's.
+   */
   UserMessage moved() {
-    UserMessage other = new UserMessage(payloadBytes, descriptorCount);
-    other.receivePayload(payloadBytes);
-    MemorySegment.copy(memory, 0, other.memory, 0, HEADER_BYTES + (long) payloadBytes);
-    System.arraycopy(descriptors, 0, other.descriptors, 0, descriptorCount);
-    other.descriptorCount = descriptorCount;
-    other.descriptorsLost = descriptorsLost;
-    descriptorCount = 0;
-    return other;
+    return new UserMessage(this);
   }
 
   /** How many descriptors are beside the message. */
@@ -226,8 +242,13 @@ final class UserMessage {
   }
 
   /** Whether more descriptors were received than the message can have; the others are closed. */
-  boolean lostDescriptors() {
-    return descriptorsLost;
+  boolean hasTooManyDescriptors() {
+    return tooManyDescriptors;
+  }
+
+  /** Whether descriptors were sent along for which this process has none left. */
+  boolean isOutOfDescriptors() {
+    return outOfDescriptors;
   }
 
   /** Closes what was received and not taken. */
@@ -238,21 +259,23 @@ final class UserMessage {
       }
     }
     descriptorCount = 0;
-    descriptorsLost = false;
+    tooManyDescriptors = false;
+    outOfDescriptors = false;
   }
 
   /** A descriptor came in; returns whether there is room for it. */
   boolean arrived(int descriptor) {
     if (descriptorCount == descriptors.length) {
-      descriptorsLost = true;
+      tooManyDescriptors = true;
       return false;
     }
     descriptors[descriptorCount++] = descriptor;
     return true;
   }
 
-  void loseDescriptors() {
-    descriptorsLost = true;
+  /** Descriptors came in that this process could not take. */
+  void ranOutOfDescriptors() {
+    outOfDescriptors = true;
   }
 
   /** Makes room for a payload of a length that {@link #maxPayload} allows; keeps the header. */
@@ -262,10 +285,22 @@ final class UserMessage {
   }
 
   private void grow(int payload) {
-    if (HEADER_BYTES + (long) payload > memory.byteSize()) {
-      MemorySegment larger = allocate(Math.max(2 * memory.byteSize(), HEADER_BYTES + payload));
-      MemorySegment.copy(memory, 0, larger, 0, HEADER_BYTES);
-      memory = larger;
+    long needed = HEADER_BYTES + (long) payload;
+    if (needed > memory.byteSize()) {
+      MemorySegment before = memory;
+      Arena end = arena;
+      allocate(Math.max(needed, Math.min(2 * before.byteSize(), HEADER_BYTES + (long) maxPayload)));
+      MemorySegment.copy(before, 0, memory, 0, HEADER_BYTES);
+      end.close();
+    }
+  }
+
+  /** Gives the memory back: nobody may use the message any longer. Idempotent. */
+  @Override
+  public void close() {
+    if (arena != null) {
+      arena.close();
+      arena = null;
     }
   }
 }

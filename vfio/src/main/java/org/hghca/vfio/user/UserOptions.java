@@ -18,7 +18,6 @@ import org.hghca.vfio.VfioException.Reason;
 record UserOptions(Duration limit, boolean posted) {
   private static final String TIMEOUT = "timeout";
   private static final String POSTED = "posted";
-  private static final Duration DEFAULT_LIMIT = Duration.ofSeconds(10);
 
   /**
    * Reads a locator.
@@ -31,7 +30,7 @@ record UserOptions(Duration limit, boolean posted) {
         locator
             .parameter(TIMEOUT)
             .map(text -> duration(locator, text))
-            .orElseGet(() -> TimeScale.of(locator).stretch(DEFAULT_LIMIT));
+            .orElseGet(() -> TimeScale.of(locator).stretch(UserTimeouts.SERVER));
     String posted = locator.parameter(POSTED).orElse("true");
     if (!posted.equals("true") && !posted.equals("false")) {
       throw wrong(locator, POSTED, "known are true and false", null);

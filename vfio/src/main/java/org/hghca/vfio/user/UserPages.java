@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Optional;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.VfioException;
-import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.DmaBackend;
 import org.hghca.vfio.dma.IovaRange;
 import org.hghca.vfio.linux.MemoryFile;
@@ -65,8 +64,16 @@ final class UserPages implements DmaBackend {
     }
   }
 
+  /**
+   * A device that is gone reaches nothing. One that is still there when this fails, since its
+   * server refuses, is silent or talks of something else, may.
+   */
   @Override
   public void unmap(long iova, long bytes) {
+    if (connection.isEnded()) {
+      service.close(iova);
+      return;
+    }
     try {
       connection.call(
           UserCommand.DMA_UNMAP,
@@ -79,16 +86,19 @@ final class UserPages implements DmaBackend {
           },
           reply -> checkUnmapped(reply, iova, bytes));
     } catch (VfioException e) {
-      if (e.reason() != Reason.CLOSED) {
+      if (!connection.hasHungUp()) {
         throw e;
       }
-      // A device that is gone reaches nothing.
     } finally {
       service.close(iova);
     }
   }
 
+  /** A server that never reaches memory has nothing to say. */
   private static boolean checkUnmapped(UserMessage reply, long iova, long bytes) {
+    if (reply.payloadBytes() == 0) {
+      return true;
+    }
     UserConnection.checkReply(reply, DmaUnmap.BYTES);
     if (reply.getLong(DmaUnmap.ADDRESS) != iova || reply.getLong(DmaUnmap.LENGTH) != bytes) {
       throw UserConnection.malformed(

@@ -62,9 +62,9 @@ final class UserRegion implements MmioHandler {
         if (memory == null) {
           LOG.debug("region {}: {} is not mapped", index, area);
         } else if (area.length() == description.size()) {
-          return MmioRegion.mapped(memory);
+          return registers(connection, index, memory);
         } else {
-          windows.add(new Window(area.offset(), MmioRegion.mapped(memory)));
+          windows.add(new Window(area.offset(), registers(connection, index, memory)));
         }
       }
       return MmioRegion.trapped(
@@ -72,6 +72,11 @@ final class UserRegion implements MmioHandler {
     } finally {
       description.closeDescriptor(system);
     }
+  }
+
+  private static MmioRegion registers(UserConnection connection, int index, MemorySegment memory) {
+    return MmioRegion.mapped(
+        memory, fault -> connection.end("it cut off the file of region " + index, fault));
   }
 
   /** Maps an area; null where that is not possible, so that its accesses are messages. */

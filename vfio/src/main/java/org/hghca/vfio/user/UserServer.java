@@ -24,18 +24,13 @@ import org.slf4j.LoggerFactory;
 public final class UserServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UserServer.class);
 
-  /**
-   * How long a client may take to serve its memory, to read what it is sent or to end a message
-   * that it began, before it counts as gone.
-   */
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
-
-  /** How long to wait after a client could not be accepted, for want of descriptors mostly. */
+  /** How long to wait after a client could not be accepted. */
   private static final long PAUSE_NANOS = 100_000_000;
 
   private final String path;
   private final EmulatedFunction device;
   private final SystemCalls system;
+  private final Duration patience;
   private final UserListener listener;
   private final DmaFaults faults = new DmaFaults();
   private final DmaTable memory;
@@ -45,10 +40,11 @@ public final class UserServer implements AutoCloseable {
   private volatile long clients;
   private boolean stopped;
 
-  private UserServer(String path, EmulatedFunction device, SystemCalls system) {
+  private UserServer(SystemCalls system, String path, EmulatedFunction device, Duration patience) {
     this.path = path;
     this.device = device;
     this.system = system;
+    this.patience = patience;
     this.listener = UserListener.open(system, path);
     this.memory = new DmaTable(new ClientFiles(system), new Client(), faults);
     this.vectors = new EventVectors(system, device.interruptVectors());
@@ -64,7 +60,17 @@ public final class UserServer implements AutoCloseable {
    *     caller's to close then
    */
   public static UserServer start(String path, EmulatedFunction device) {
-    UserServer server = new UserServer(path, device, Linux.system());
+    return start(Linux.system(), path, device, UserTimeouts.CLIENT);
+  }
+
+  /**
+   * As {@link #start(String, EmulatedFunction)}.
+   *
+   * @param patience how long a client may take for what it owes before it counts as gone
+   */
+  static UserServer start(
+      SystemCalls system, String path, EmulatedFunction device, Duration patience) {
+    UserServer server = new UserServer(system, path, device, patience);
     device.attach(server.new Bus());
     server.thread.start();
     return server;
@@ -102,7 +108,12 @@ public final class UserServer implements AutoCloseable {
     while (!isStopped()) {
       int socket = listener.accept();
       if (socket >= 0) {
-        serve(socket);
+        UserChannel channel = new UserChannel(system, socket, patience);
+        if (listener.isOutOfDescriptors()) {
+          turnAway(channel);
+        } else {
+          serve(channel);
+        }
       } else if (!Errno.EINTR.is(socket) && !isStopped()) {
         LOG.warn("{}: cannot accept a client: {}", path, Errno.describe(socket));
         LockSupport.parkNanos(PAUSE_NANOS);
@@ -110,17 +121,31 @@ public final class UserServer implements AutoCloseable {
     }
   }
 
-  private void serve(int socket) {
-    Conversation with =
-        new Conversation(system, new UserChannel(system, socket, PATIENCE), PATIENCE);
+  /** Tells a client that this process has no descriptors for it, in reply to its first message. */
+  private void turnAway(UserChannel channel) {
+    LOG.warn("{}: a client is turned away, no descriptor is left: raise ulimit -n", path);
+    try (channel;
+        UserMessage message = new UserMessage(Conversation.MAX_PAYLOAD, 0)) {
+      if (channel.awaitMessage(patience) && channel.receive(message)) {
+        message.failure(message, Errno.EMFILE.number());
+        channel.send(message);
+      }
+    } catch (VfioException e) {
+      LOG.debug("{}: the client that was turned away is gone", path, e);
+    }
+  }
+
+  private void serve(UserChannel channel) {
+    Conversation with = new Conversation(system, channel, patience);
     if (!begin(with)) {
       with.close();
+      with.discard();
       return;
     }
     LOG.info("{}: a client came", path);
     String why = "it hung up";
-    try {
-      new UserSession(system, device, with, memory, vectors).run();
+    try (UserSession session = new UserSession(system, device, with, memory, vectors)) {
+      session.run();
     } catch (VfioException e) {
       why = e.getMessage();
     } catch (RuntimeException | Error e) {

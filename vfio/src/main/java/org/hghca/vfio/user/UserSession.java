@@ -10,6 +10,7 @@ import org.hghca.vfio.user.UserStructures.DmaUnmap;
 import org.hghca.vfio.user.UserStructures.IrqInfo;
 import org.hghca.vfio.user.UserStructures.IrqSet;
 import org.hghca.vfio.user.UserStructures.RegionAccess;
+import org.hghca.vfio.user.UserStructures.RegionEvents;
 import org.hghca.vfio.user.UserStructures.RegionInfo;
 import org.hghca.vfio.user.UserStructures.Version;
 import org.hghca.vfio.user.UserStructures.WriteMulti;
@@ -20,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * One client's commands, carried out in their order by one thread. Whatever a client sends, it gets
  * a reply: what it asked for, or an error number.
  */
-final class UserSession {
+final class UserSession implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UserSession.class);
   private static final int CONFIGURATION_BYTES = 4096;
   private static final int BARS = 6;
@@ -55,6 +56,7 @@ final class UserSession {
    *     framing of messages
    */
   void run() {
+    conversation.awaitFirst();
     for (UserMessage request = conversation.next();
         request != null;
         request = conversation.next()) {
@@ -72,6 +74,12 @@ final class UserSession {
         conversation.reply(reply);
       }
     }
+  }
+
+  /** Gives the memory of the replies back. */
+  @Override
+  public void close() {
+    reply.close();
   }
 
   private void refused(UserMessage request, Errno errno, String reason) {
@@ -109,6 +117,8 @@ final class UserSession {
       deviceInfo(request);
     } else if (UserCommand.DEVICE_GET_REGION_INFO.is(command)) {
       regionInfo(request);
+    } else if (UserCommand.DEVICE_GET_REGION_IO_FDS.is(command)) {
+      regionEvents(request);
     } else if (UserCommand.DEVICE_GET_IRQ_INFO.is(command)) {
       interruptInfo(request);
     } else if (UserCommand.DEVICE_SET_IRQS.is(command)) {
@@ -133,7 +143,13 @@ final class UserSession {
         UserCommand.DMA_MAP.is(command)
             ? 1
             : UserCommand.DEVICE_SET_IRQS.is(command) ? request.maxDescriptors() : 0;
-    if (request.lostDescriptors() || request.descriptors() > most) {
+    if (request.isOutOfDescriptors()) {
+      LOG.warn(
+          "no descriptor is left for what comes with {}: raise ulimit -n",
+          UserCommand.describe(command));
+      throw new Refusal(Errno.EMFILE, "this process has no descriptor left");
+    }
+    if (request.hasTooManyDescriptors() || request.descriptors() > most) {
       throw Refusal.invalid(
           "%d descriptors or more, %d are possible".formatted(request.descriptors(), most));
     }
@@ -146,12 +162,16 @@ final class UserSession {
     }
   }
 
-  /** Checks a structure that begins with the room for its reply. */
+  /** Checks a structure that begins with its length, or that of the room for the reply. */
   private static void checkRoom(UserMessage request, int bytes) {
+    checkRoom(request, bytes, 0xffff_ffffL);
+  }
+
+  private static void checkRoom(UserMessage request, int bytes, long most) {
     checkBytes(request, bytes);
     long room = Integer.toUnsignedLong(request.getInt(0));
-    if (room < bytes) {
-      throw Refusal.invalid("argsz %d, %d are needed".formatted(room, bytes));
+    if (room < bytes || room > most) {
+      throw Refusal.invalid("argsz %d, %d to %d are possible".formatted(room, bytes, most));
     }
   }
 
@@ -161,12 +181,9 @@ final class UserSession {
       throw Refusal.invalid("VERSION was agreed on already");
     }
     if (request.getShort(Version.MAJOR) != 0) {
-      throw new Refusal(Errno.EOPNOTSUPP, "version %d".formatted(request.getShort(Version.MAJOR)));
+      throw Refusal.invalid("version %d".formatted(request.getShort(Version.MAJOR)));
     }
     Capabilities client = Capabilities.of(request);
-    if (client.maxTransfer() < DmaMapping.PAGE_SIZE) {
-      throw Refusal.invalid("max_data_xfer_size is less than a page");
-    }
     conversation.maxTransfer(client.maxTransfer());
     maySendMultiple = client.writeMultiple();
     byte[] answer = client.answer();
@@ -180,7 +197,7 @@ final class UserSession {
   }
 
   private void map(UserMessage request) {
-    checkBytes(request, DmaMap.BYTES);
+    checkRoom(request, DmaMap.BYTES);
     int flags = request.getInt(DmaMap.FLAGS);
     boolean read = (flags & DmaMap.FLAG_READ) != 0;
     boolean write = (flags & DmaMap.FLAG_WRITE) != 0;
@@ -207,14 +224,13 @@ final class UserSession {
   }
 
   private void unmap(UserMessage request) {
-    checkRoom(request, DmaUnmap.BYTES);
+    checkRoom(request, DmaUnmap.BYTES, Capabilities.MAX_TRANSFER);
     int flags = request.getInt(DmaUnmap.FLAGS);
     long address = request.getLong(DmaUnmap.ADDRESS);
     long length = request.getLong(DmaUnmap.LENGTH);
     if (flags == DmaUnmap.FLAG_ALL && address == 0 && length == 0) {
       memory.clear();
     } else if (flags == 0) {
-      checkRange(address, length);
       memory.unmap(address, length);
     } else {
       throw Refusal.invalid("flags 0x%x".formatted(flags));
@@ -254,6 +270,25 @@ final class UserSession {
     reply.putLong(RegionInfo.OFFSET, 0);
   }
 
+  /** Events that the client signals instead of a message for a store: there are none. */
+  private void regionEvents(UserMessage request) {
+    checkRoom(request, RegionEvents.BYTES, Capabilities.MAX_TRANSFER);
+    int index = request.getInt(RegionEvents.INDEX);
+    int flags = request.getInt(RegionEvents.FLAGS);
+    int count = request.getInt(RegionEvents.COUNT);
+    if (flags != 0 || count != 0) {
+      throw Refusal.invalid("flags 0x%x, count %d".formatted(flags, count));
+    }
+    if (regionBytes(index) == 0) {
+      throw Refusal.invalid("there is no region " + Integer.toUnsignedString(index));
+    }
+    reply.reply(request, RegionEvents.BYTES);
+    reply.putInt(RegionEvents.ARGSZ, RegionEvents.BYTES);
+    reply.putInt(RegionEvents.FLAGS, 0);
+    reply.putInt(RegionEvents.INDEX, index);
+    reply.putInt(RegionEvents.COUNT, 0);
+  }
+
   private long regionBytes(int region) {
     if (region == RegionInfo.CONFIGURATION) {
       return CONFIGURATION_BYTES;
@@ -280,12 +315,12 @@ final class UserSession {
   }
 
   private void setInterrupts(UserMessage request) {
-    checkBytes(request, IrqSet.DATA);
+    checkRoom(request, IrqSet.DATA);
     int present = vectors(request.getInt(IrqSet.INDEX));
     int flags = request.getInt(IrqSet.FLAGS);
     long start = Integer.toUnsignedLong(request.getInt(IrqSet.START));
     long count = Integer.toUnsignedLong(request.getInt(IrqSet.COUNT));
-    if (start + count > present) {
+    if (start >= present || start + count > present) {
       throw Refusal.invalid(
           "vectors %d to %d, there are %d".formatted(start, start + count - 1, present));
     }
@@ -296,9 +331,7 @@ final class UserSession {
       if (flags != (IrqSet.DATA_NONE | IrqSet.ACTION_TRIGGER) || start != 0) {
         throw Refusal.invalid("count 0 with flags 0x%x, start %d".formatted(flags, start));
       }
-      if (present > 0) {
-        vectors.clear();
-      }
+      vectors.clear();
     } else {
       setInterrupts(request, flags, (int) start, (int) count);
     }
@@ -311,7 +344,10 @@ final class UserSession {
       case IrqSet.DATA_BOOL | IrqSet.ACTION_TRIGGER,
           IrqSet.DATA_BOOL | IrqSet.ACTION_MASK,
           IrqSet.DATA_BOOL | IrqSet.ACTION_UNMASK -> {
-        checkBytes(request, IrqSet.DATA + count);
+        if (request.payloadBytes() != IrqSet.DATA + count) {
+          throw Refusal.invalid(
+              "%d bytes for %d vectors".formatted(request.payloadBytes() - IrqSet.DATA, count));
+        }
         for (int i = 0; i < count; i++) {
           if (request.getByte(IrqSet.DATA + i) != 0) {
             act(flags, start + i);
@@ -345,11 +381,6 @@ final class UserSession {
     if (events != 0 && events != count) {
       throw Refusal.invalid("%d events for %d vectors".formatted(events, count));
     }
-    for (int i = 0; i < events; i++) {
-      if (!EventVectors.isEvent(request.descriptor(i))) {
-        throw Refusal.invalid("descriptor %d is no event".formatted(i));
-      }
-    }
     for (int i = 0; i < count; i++) {
       vectors.event(start + i, events == 0 ? -1 : request.take(i));
     }
@@ -373,23 +404,17 @@ final class UserSession {
     reply.putLong(RegionAccess.OFFSET, offset);
     reply.putInt(RegionAccess.REGION, region);
     reply.putInt(RegionAccess.COUNT, count);
-    if (region == RegionInfo.CONFIGURATION) {
-      readConfiguration((int) offset, count);
-    } else {
-      long value = device.read(region, offset, count);
-      for (int i = 0; i < count; i++) {
-        reply.putByte(RegionAccess.DATA + i, (int) (value >> 8 * i));
-      }
-    }
-  }
-
-  private void readConfiguration(int offset, int count) {
+    boolean registers = region != RegionInfo.CONFIGURATION;
+    int widest = registers ? Long.BYTES : Integer.BYTES;
     int width;
     for (int done = 0; done < count; done += width) {
-      width = width(offset + done, count - done);
-      int value = device.readConfiguration(offset + done, width);
+      width = width(offset + done, count - done, widest);
+      long value =
+          registers
+              ? device.read(region, offset + done, width)
+              : device.readConfiguration((int) offset + done, width);
       for (int i = 0; i < width; i++) {
-        reply.putByte(RegionAccess.DATA + done + i, value >> 8 * i);
+        reply.putByte(RegionAccess.DATA + done + i, (int) (value >> 8 * i));
       }
     }
   }
@@ -420,11 +445,12 @@ final class UserSession {
     if (region == RegionInfo.CONFIGURATION) {
       int width;
       for (int done = 0; done < count; done += width) {
-        width = width((int) offset + done, count - done);
+        width = width(offset + done, count - done, Integer.BYTES);
         int value = (int) value(request, data + done, width);
         device.writeConfiguration((int) offset + done, width, value);
       }
-    } else {
+    } else if (count > 0) {
+      checkNatural(offset, count);
       device.write(region, offset, count, value(request, data, count));
     }
   }
@@ -438,9 +464,9 @@ final class UserSession {
     };
   }
 
-  /** The widest natural access of configuration space that begins at an offset. */
-  private static int width(int offset, int left) {
-    int width = 4;
+  /** The widest natural access that begins at an offset. */
+  private static int width(long offset, int left, int widest) {
+    int width = widest;
     while (width > left || offset % width != 0) {
       width >>= 1;
     }
@@ -449,15 +475,18 @@ final class UserSession {
 
   private void checkAccess(int region, long offset, int count) {
     long size = regionBytes(region);
-    if (count <= 0 || offset < 0 || offset > size - count) {
+    if (count < 0 || count > Capabilities.MAX_TRANSFER || offset < 0 || offset > size - count) {
       throw Refusal.invalid(
           "%s bytes at 0x%x of region %d, which has 0x%x bytes"
               .formatted(Integer.toUnsignedString(count), offset, region, size));
     }
-    boolean natural = count <= 8 && Integer.bitCount(count) == 1 && offset % count == 0;
-    if (region != RegionInfo.CONFIGURATION && !natural) {
+  }
+
+  /** What one store cannot do is no store: a register would act on a part of it. */
+  private static void checkNatural(long offset, int count) {
+    if (count > Long.BYTES || Integer.bitCount(count) != 1 || offset % count != 0) {
       throw Refusal.invalid(
-          "%d bytes at 0x%x: registers are accessed by 1, 2, 4 or 8 aligned bytes"
+          "%d bytes at 0x%x: registers are written by 1, 2, 4 or 8 aligned bytes"
               .formatted(count, offset));
     }
   }

@@ -28,7 +28,9 @@ final class UserSocket {
   static int create(SystemCalls system) {
     int socket = system.socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket < 0) {
-      throw new VfioException(Reason.NO_MEMORY, "cannot make a socket: " + Errno.describe(socket));
+      throw new VfioException(
+          Reason.NO_MEMORY,
+          "cannot make a socket: %s; raise ulimit -n".formatted(Errno.describe(socket)));
     }
     return socket;
   }

@@ -107,6 +107,17 @@ final class UserStructures {
     private SparseAreas() {}
   }
 
+  /** {@code DEVICE_GET_REGION_IO_FDS}; the reply begins with the same, and its events follow. */
+  static final class RegionEvents {
+    static final int ARGSZ = 0;
+    static final int FLAGS = 4;
+    static final int INDEX = 8;
+    static final int COUNT = 12;
+    static final int BYTES = 16;
+
+    private RegionEvents() {}
+  }
+
   /** {@code struct vfio_irq_info}. */
   static final class IrqInfo {
     static final int ARGSZ = 0;

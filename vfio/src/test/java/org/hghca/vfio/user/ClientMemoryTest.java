@@ -26,6 +26,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The device reaches the memory that its client told, and nothing else, whatever becomes of it. */
 @Timeout(60)
@@ -181,27 +184,32 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void unmapDropsEveryRangeInside() {
-    int file = client.memory(512 * PAGE);
-    for (int i = 0; i < 512; i++) {
-      assertThat(client.map(0x20_0000 + i * PAGE, PAGE, file, i * PAGE)).isZero();
-    }
+  void anUnmapMatchesAMapping() {
+    int enoent = Errno.ENOENT.number();
+    int file = client.memory(2 * PAGE);
+    assertThat(client.map(0x20_0000, PAGE, file, 0)).isZero();
+    assertThat(client.map(0x20_1000, PAGE, file, PAGE)).isZero();
     assertThat(client.map(0x60_0000, 2 * PAGE, file, 0)).isZero();
-    assertThat(client.unmap(0x60_0000, PAGE, 0)).as("half of one").isEqualTo(EINVAL);
-    assertThat(client.unmap(0x60_1000, PAGE, 0)).as("the other half").isEqualTo(EINVAL);
-    assertThat(client.unmap(0x20_0000, 0, 0)).isEqualTo(EINVAL);
+    assertThat(client.unmap(0x60_0000, PAGE, 0)).as("half of one").isEqualTo(enoent);
+    assertThat(client.unmap(0x60_1000, PAGE, 0)).as("the other half").isEqualTo(enoent);
+    assertThat(client.unmap(0x20_0000, 2 * PAGE, 0)).as("two").isEqualTo(enoent);
+    assertThat(client.unmap(0x60_0000, 3 * PAGE, 0)).as("more than one").isEqualTo(enoent);
+    assertThat(client.unmap(0x1f_f000, 2 * PAGE, 0)).isEqualTo(enoent);
+    assertThat(client.unmap(0x20_0000, 0, 0)).isEqualTo(enoent);
+    assertThat(client.unmap(0x20_0000, -1, 0)).isEqualTo(enoent);
+    assertThat(client.unmap(0x20_0008, 8, 0)).isEqualTo(enoent);
     assertThat(client.unmap(0x20_0000, PAGE, 1)).as("dirty pages").isEqualTo(EINVAL);
     assertThat(client.unmap(0x20_0000, PAGE, DmaUnmap.FLAG_ALL)).isEqualTo(EINVAL);
-    assertThat(served.server.mappings()).isEqualTo(513);
+    assertThat(served.server.mappings()).isEqualTo(3);
 
-    assertThat(client.unmap(0x20_0000, 2 << 20, 0)).isZero();
+    assertThat(client.unmap(0x60_0000, 2 * PAGE, 0)).isZero();
     assertThat(client.in.payloadBytes()).isEqualTo(DmaUnmap.BYTES);
-    assertThat(client.in.getLong(DmaUnmap.ADDRESS)).isEqualTo(0x20_0000);
-    assertThat(client.in.getLong(DmaUnmap.LENGTH)).isEqualTo(2 << 20);
-    assertThat(served.server.mappings()).isEqualTo(1);
-    assertThat(device.read(0x20_0000)).isNull();
-    assertThat(device.read(0x60_0000)).isNotNull();
-    assertThat(client.unmap(0x20_0000, 2 << 20, 0)).as("nothing is there").isZero();
+    assertThat(client.in.getLong(DmaUnmap.ADDRESS)).isEqualTo(0x60_0000);
+    assertThat(client.in.getLong(DmaUnmap.LENGTH)).isEqualTo(2 * PAGE);
+    assertThat(served.server.mappings()).isEqualTo(2);
+    assertThat(device.read(0x60_0000)).isNull();
+    assertThat(device.read(0x20_0000)).isNotNull();
+    assertThat(client.unmap(0x60_0000, 2 * PAGE, 0)).as("a second time").isEqualTo(enoent);
     assertThat(client.unmap(0, 0, DmaUnmap.FLAG_ALL)).isZero();
     assertThat(served.server.mappings()).isZero();
     client.linux.close(file);
@@ -355,6 +363,59 @@ final class ClientMemoryTest {
     assertThat(served.server.dmaFaultCount()).isEqualTo(2);
   }
 
+  /** What an answer to a read or a write of 8 bytes can have wrong. */
+  private enum WrongAnswer {
+    COUNT_0,
+    COUNT_4,
+    COUNT_16,
+    COUNT_HIGH,
+    ADDRESS,
+    NO_PAYLOAD,
+    HALF_A_PAYLOAD,
+    TOO_LONG
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anAnswerToSomethingElseIsAFault(WrongAnswer wrong) {
+    assertThat(client.map(0x10_0000, PAGE, -1, 0)).isZero();
+    for (boolean write : new boolean[] {false, true}) {
+      CompletableFuture<Boolean> access =
+          CompletableFuture.supplyAsync(
+              () -> write ? device.write(0x10_0008, 1) : device.read(0x10_0008) != null);
+      awaitRequest(write ? UserCommand.DMA_WRITE : UserCommand.DMA_READ, 0x10_0008, 8);
+      int payload = DmaTransfer.DATA + (write ? 0 : 8);
+      switch (wrong) {
+        case COUNT_0 -> answerCount(payload, 0);
+        case COUNT_4 -> answerCount(payload, 4);
+        case COUNT_16 -> answerCount(payload, 16);
+        case COUNT_HIGH -> answerCount(payload, 8 | 1L << 32);
+        case ADDRESS -> {
+          answer(payload);
+          client.out.putLong(DmaTransfer.ADDRESS, 0x10_0000);
+        }
+        case NO_PAYLOAD -> client.out.reply(client.in, 0);
+        case HALF_A_PAYLOAD -> {
+          client.out.reply(client.in, 8);
+          client.out.putLong(DmaTransfer.ADDRESS, 0x10_0008);
+        }
+        case TOO_LONG -> answer(payload + 8);
+      }
+      client.channel.send(client.out);
+      assertThat(access.join()).as(write ? "write" : "read").isFalse();
+    }
+    assertThat(client.read(7, 0, 4)).as("they still talk").isZero();
+    assertThat(served.server.dmaFaults())
+        .containsExactly(
+            new DmaFault(0x10_0008, 8, false, "the client did not serve it"),
+            new DmaFault(0x10_0008, 8, true, "the client did not serve it"));
+  }
+
+  private void answerCount(int payload, long count) {
+    answer(payload);
+    client.out.putLong(DmaTransfer.COUNT, count);
+  }
+
   private void awaitRequest(UserCommand command, long address, long count) {
     assertThat(client.channel.receive(client.in)).isTrue();
     assertThat(client.in.command()).isEqualTo(command.code());
@@ -369,30 +430,44 @@ final class ClientMemoryTest {
     client.out.putLong(DmaTransfer.COUNT, client.in.getLong(DmaTransfer.COUNT));
   }
 
-  @Test
-  void largeTransfersGoInPiecesThatTheClientTakes() {
+  /** The reference's own client takes 1024 bytes at once. */
+  @ParameterizedTest
+  @ValueSource(ints = {4096, 1024, 1000, 7, 1})
+  void largeTransfersGoInPiecesThatTheClientTakes(int most) {
     client.close();
     served.awaitNobody();
     client = RawClient.connect(served.path);
-    assertThat(client.greet("{\"capabilities\":{\"max_data_xfer_size\":4096}}")).isZero();
+    assertThat(client.greet("{\"capabilities\":{\"max_data_xfer_size\":%d}}".formatted(most)))
+        .isZero();
     assertThat(client.map(0x10_0000, 16 * PAGE, -1, 0)).isZero();
+    int length = Math.min(10_000, 20 * most + most / 2);
     try (Arena arena = Arena.ofShared()) {
-      MemorySegment bytes = arena.allocate(10_000);
+      MemorySegment bytes = arena.allocate(length);
       CompletableFuture<Boolean> reading =
-          CompletableFuture.supplyAsync(() -> device.bus().read(0x10_0000, bytes, 0, 10_000));
-      int[] pieces = {4096, 4096, 10_000 - 8192};
-      for (int i = 0; i < 3; i++) {
-        awaitRequest(UserCommand.DMA_READ, 0x10_0000 + 4096 * i, pieces[i]);
-        answer(DmaTransfer.DATA + pieces[i]);
-        for (int j = 0; j < pieces[i]; j++) {
-          client.out.putByte(DmaTransfer.DATA + j, i + 1);
+          CompletableFuture.supplyAsync(() -> device.bus().read(0x10_0000, bytes, 0, length));
+      for (int done = 0; done < length; done += most) {
+        int piece = Math.min(most, length - done);
+        awaitRequest(UserCommand.DMA_READ, 0x10_0000 + done, piece);
+        answer(DmaTransfer.DATA + piece);
+        for (int j = 0; j < piece; j++) {
+          client.out.putByte(DmaTransfer.DATA + j, 1 + done / most);
         }
         client.channel.send(client.out);
       }
       assertThat(reading.join()).isTrue();
-      for (int i = 0; i < 10_000; i++) {
-        assertThat(bytes.get(ValueLayout.JAVA_BYTE, i)).isEqualTo((byte) (1 + i / 4096));
+      for (int i = 0; i < length; i++) {
+        assertThat(bytes.get(ValueLayout.JAVA_BYTE, i)).isEqualTo((byte) (1 + i / most));
       }
+      CompletableFuture<Boolean> writing =
+          CompletableFuture.supplyAsync(() -> device.bus().write(0x10_0000, bytes, 0, length));
+      for (int done = 0; done < length; done += most) {
+        int piece = Math.min(most, length - done);
+        awaitRequest(UserCommand.DMA_WRITE, 0x10_0000 + done, piece);
+        assertThat(client.in.payloadBytes()).isEqualTo(DmaTransfer.DATA + piece);
+        answer(DmaTransfer.DATA);
+        client.channel.send(client.out);
+      }
+      assertThat(writing.join()).isTrue();
     }
   }
 

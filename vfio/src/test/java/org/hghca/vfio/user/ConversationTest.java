@@ -46,6 +46,8 @@ final class ConversationTest {
     conversation.close();
     conversation.discard();
     pair.close();
+    out.close();
+    in.close();
     assertThat(Descriptors.open()).isEqualTo(before);
   }
 
@@ -125,7 +127,7 @@ final class ConversationTest {
       UserMessage command = conversation.next();
       assertThat(command.id()).isEqualTo(i);
       assertThat(command.descriptors()).isEqualTo(5 * i);
-      assertThat(command.lostDescriptors()).isFalse();
+      assertThat(command.hasTooManyDescriptors()).isFalse();
       for (int j = 0; j < 5 * i; j++) {
         assertThat(linux.fcntl(command.descriptor(j), 1, 0)).as("open").isNotNegative();
       }

@@ -113,12 +113,17 @@ final class FakeServer implements AutoCloseable {
     }
     channel = new UserChannel(linux, accepted, ChannelPair.PATIENCE);
     connected.countDown();
-    UserMessage command = new UserMessage(MOST, 64);
-    UserMessage reply = new UserMessage(MOST, 64);
+    try (UserMessage command = new UserMessage(MOST, 64);
+        UserMessage reply = new UserMessage(MOST, 64)) {
+      serve(command, reply);
+    }
+  }
+
+  private void serve(UserMessage command, UserMessage reply) {
     try {
       while (channel.receive(command)) {
         if (command.isReply()) {
-          replies.add(copy(command));
+          replies.add(command.moved());
         } else {
           answer(command, reply);
         }
@@ -150,13 +155,6 @@ final class FakeServer implements AutoCloseable {
       }
     }
     throw new AssertionError("unknown command " + code);
-  }
-
-  private static UserMessage copy(UserMessage message) {
-    UserMessage copy = new UserMessage(MOST, 0);
-    copy.receivePayload(message.payloadBytes());
-    copy.memory().copyFrom(message.memory().asSlice(0, 16L + message.payloadBytes()));
-    return copy;
   }
 
   private static String describe(UserMessage message) {

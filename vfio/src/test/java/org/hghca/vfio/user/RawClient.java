@@ -41,7 +41,10 @@ final class RawClient implements AutoCloseable {
   }
 
   int greet(String capabilities) {
-    byte[] text = (capabilities + "\0").getBytes(StandardCharsets.UTF_8);
+    return greet((capabilities + "\0").getBytes(StandardCharsets.UTF_8));
+  }
+
+  int greet(byte... text) {
     begin(UserCommand.VERSION, 4 + text.length);
     out.putInt(0, 0);
     for (int i = 0; i < text.length; i++) {
@@ -201,5 +204,7 @@ final class RawClient implements AutoCloseable {
   public void close() {
     in.closeDescriptors(linux);
     channel.close();
+    in.close();
+    out.close();
   }
 }

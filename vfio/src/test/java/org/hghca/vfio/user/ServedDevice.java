@@ -13,7 +13,7 @@ import org.hghca.vfio.EmulatedFunction;
  * write to BAR2 has it read 8 bytes at that I/O address on the thread of the write; a read of BAR2
  * answers what it found.
  */
-final class ServedDevice implements EmulatedFunction {
+class ServedDevice implements EmulatedFunction {
   static final int VECTORS = 32;
 
   final List<String> calls = new CopyOnWriteArrayList<>();

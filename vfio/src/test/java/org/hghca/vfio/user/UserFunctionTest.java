@@ -85,7 +85,7 @@ final class UserFunctionTest {
           byte[] text = new byte[command.payloadBytes() - 4];
           command.get(4, MemorySegment.ofArray(text), 0, text.length);
           offered.append(new String(text, StandardCharsets.UTF_8));
-          FakeServer.version(command, reply, 0, 0, "");
+          FakeServer.version(command, reply, 0, 0, "{}");
           return true;
         });
     open();
@@ -335,6 +335,47 @@ final class UserFunctionTest {
     assertThat(server.newCalls()).isEmpty();
     function.close();
     assertThatThrownBy(() -> registers.readInt(0)).isInstanceOf(IllegalStateException.class);
+  }
+
+  /** Often enough for the compiled code to be what meets the fault. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 50_000})
+  void aMappedRegionThatItsServerCutsOffIsAVfioException(int times) {
+    int file = file(0x4000);
+    describe(MAPPABLE, 0x4000, 0, file);
+    MmioRegion registers = open().region(4);
+    assertThat(registers.isMapped()).isTrue();
+    for (int i = 0; i < times; i++) {
+      registers.writeInt(0x3008, i);
+      registers.writeLong(0x3010, i);
+      assertThat(registers.readInt(0x3008)).isEqualTo(i);
+      assertThat(registers.readLong(0x3010)).isEqualTo(i);
+    }
+    assertThat(linux.ftruncate(file, 0x3000)).isZero();
+    List<Runnable> accesses =
+        List.of(
+            () -> registers.readInt(0x3008),
+            () -> registers.readLong(0x3010),
+            () -> registers.writeInt(0x3008, 1),
+            () -> registers.writeLong(0x3010, 1));
+    for (Runnable access : accesses) {
+      assertThatThrownBy(access::run)
+          .satisfies(is(Reason.CLOSED))
+          .hasMessageContainingAll(server.locator(), "broke the protocol", "file of region 4");
+    }
+    assertThat(registers.readLong(0x1000)).as("what is left of it").isEqualTo(1);
+    assertThatThrownBy(() -> function.allocate(1)).satisfies(is(Reason.CLOSED));
+  }
+
+  @Test
+  void anAreaThatItsServerCutsOffIsAVfioException() {
+    int file = file(0x4000);
+    describe(MAPPABLE | RegionInfo.FLAG_CAPS, 0x4000, 0, file, 0x1000, 0x1000);
+    MmioRegion registers = open().region(4);
+    assertThat(registers.readLong(0x1000)).isEqualTo(1);
+    assertThat(linux.ftruncate(file, 0)).isZero();
+    assertThatThrownBy(() -> registers.readLong(0x1000)).satisfies(is(Reason.CLOSED));
+    assertThatThrownBy(() -> registers.writeInt(0x1000, 1)).satisfies(is(Reason.CLOSED));
   }
 
   @Test

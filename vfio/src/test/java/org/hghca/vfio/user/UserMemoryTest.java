@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.hghca.vfio.user.Thrown.is;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -338,6 +340,45 @@ final class UserMemoryTest {
     assertThat(function.allocate(4096).iova(0)).isNotEqualTo(iova);
   }
 
+  /** As libvfio-user answers whose device never reaches memory. */
+  @Test
+  void anUnmapMayBeAnsweredWithoutAPayload() {
+    server.answers.put(UserCommand.DMA_MAP, FakeServer::header);
+    server.answers.put(UserCommand.DMA_UNMAP, FakeServer::header);
+    DmaMapping mapping = function.allocate(4096);
+    long iova = mapping.iova(0);
+    mapping.close();
+    assertThat(function.allocate(4096).iova(0)).as("its address is free").isEqualTo(iova);
+  }
+
+  @Test
+  void anUnmapThatIsNeverAnsweredIsToldByTheCloseThatAskedForIt() throws IOException {
+    function.close();
+    server.close();
+    server = new FakeServer(Files.createDirectory(directory.resolve("next")));
+    function = PciFunctions.open(Locator.parse(server.locator() + "?timeout=PT0.3S"));
+    DmaMapping first = function.allocate(4096);
+    DmaMapping second = function.allocate(4096);
+    server.answers.put(UserCommand.DMA_UNMAP, (command, reply) -> false);
+    assertThatThrownBy(first::close)
+        .satisfies(is(Reason.CLOSED))
+        .hasMessageContaining("has not answered DMA_UNMAP");
+    second.close();
+  }
+
+  @Test
+  void anUnmapOfAServerThatHangsUpIsDone() {
+    DmaMapping mapping = function.allocate(4096);
+    server.answers.put(
+        UserCommand.DMA_UNMAP,
+        (command, reply) -> {
+          server.channelNow().close();
+          return false;
+        });
+    mapping.close();
+    assertThatThrownBy(() -> function.allocate(1)).satisfies(is(Reason.CLOSED));
+  }
+
   @Test
   void anUnmapOfSomethingElseBreaksTheProtocol() {
     DmaMapping mapping = function.allocate(4096);
@@ -349,10 +390,10 @@ final class UserMemoryTest {
           reply.putLong(DmaUnmap.LENGTH, 8192);
           return made;
         });
-    mapping.close();
-    assertThatThrownBy(() -> function.allocate(1))
+    assertThatThrownBy(mapping::close)
         .satisfies(is(Reason.CLOSED))
-        .hasMessageContaining("broke the protocol");
+        .hasMessageContainingAll("broke the protocol: 0x1000 bytes at", "it replies to 0x2000");
+    assertThatThrownBy(() -> function.allocate(1)).satisfies(is(Reason.CLOSED));
   }
 
   @Test

@@ -1,0 +1,21 @@
+package org.hghca.vfio.user;
+
+import java.time.Duration;
+
+/** How long one end of a connection waits for the other. */
+final class UserTimeouts {
+
+  /**
+   * How long a server waits for what a client owes it: its first message, the rest of a message
+   * that it began, room for what it is sent, and its memory.
+   */
+  static final Duration CLIENT = Duration.ofSeconds(10);
+
+  /**
+   * How long a client waits for a server unless its locator says otherwise: for a reply, for the
+   * rest of a message and for room.
+   */
+  static final Duration SERVER = Duration.ofSeconds(10);
+
+  private UserTimeouts() {}
+}

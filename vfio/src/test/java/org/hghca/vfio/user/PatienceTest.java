@@ -1,0 +1,153 @@
+package org.hghca.vfio.user;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.vfio.user.UserStructures.DmaMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A client that is slow on purpose holds a server no longer than the server's patience. */
+@Timeout(60)
+final class PatienceTest {
+  private static final Duration PATIENCE = Duration.ofMillis(500);
+
+  /** Less than the patience: each byte comes in time, the message does not. */
+  private static final long BETWEEN_BYTES = TimeUnit.MILLISECONDS.toNanos(100);
+
+  private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+  private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
+
+  private final SystemCalls linux = Linux.system();
+  private final ServedDevice device = new ServedDevice();
+
+  @TempDir Path directory;
+  private String path;
+  private UserServer server;
+
+  @BeforeEach
+  void serve() {
+    path = directory.resolve("server").toString();
+    server = UserServer.start(linux, path, device, PATIENCE);
+  }
+
+  @AfterEach
+  void close() {
+    server.close();
+  }
+
+  /** The next client is served, and nobody was before who meant well. */
+  private void assertFree() {
+    try (RawClient next = RawClient.greeted(path)) {
+      assertThat(next.read(7, 0, 4)).isZero();
+    }
+  }
+
+  /** Sends a byte at a time until the server has hung up. */
+  private void trickle(int socket, MemorySegment bytes) {
+    for (long i = 0; i < bytes.byteSize(); i++) {
+      if (linux.write(socket, bytes.asSlice(i, 1)) < 0) {
+        return;
+      }
+      LockSupport.parkNanos(BETWEEN_BYTES);
+    }
+    throw new AssertionError("the server has taken all " + bytes.byteSize() + " bytes");
+  }
+
+  private static MemorySegment message(Arena arena, UserCommand command, int payload) {
+    try (UserMessage message = new UserMessage(payload, 0)) {
+      message.command(1, command, 0, payload);
+      return arena
+          .allocate(UserMessage.HEADER_BYTES + (long) payload)
+          .copyFrom(message.memory().asSlice(0, UserMessage.HEADER_BYTES + (long) payload));
+    }
+  }
+
+  @Test
+  void aHeaderThatTricklesInDoesNotHoldTheServer() {
+    int socket = UserSocket.connect(linux, path);
+    try (Arena arena = Arena.ofConfined()) {
+      trickle(socket, message(arena, UserCommand.VERSION, 4).asSlice(0, 16));
+    } finally {
+      linux.close(socket);
+    }
+    assertFree();
+  }
+
+  @Test
+  void aPayloadThatTricklesInDoesNotHoldTheServer() {
+    int socket = UserSocket.connect(linux, path);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment message = message(arena, UserCommand.VERSION, 2000);
+      assertThat(linux.write(socket, message.asSlice(0, 20))).isEqualTo(20);
+      trickle(socket, message.asSlice(20));
+    } finally {
+      linux.close(socket);
+    }
+    assertFree();
+  }
+
+  @Test
+  void aMessageThatIsReadPieceByPieceDoesNotHoldTheServer() {
+    int bytes = 1 << 20;
+    int socket = UserSocket.connect(linux, path);
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment buffer = arena.allocate(0xf000);
+      call(socket, message(arena, UserCommand.VERSION, 4), buffer);
+      MemorySegment map = message(arena, UserCommand.DMA_MAP, DmaMap.BYTES);
+      map.set(INT, UserMessage.HEADER_BYTES + (long) DmaMap.ARGSZ, DmaMap.BYTES);
+      map.set(INT, UserMessage.HEADER_BYTES + (long) DmaMap.FLAGS, DmaMap.FLAG_WRITE);
+      map.set(LONG, UserMessage.HEADER_BYTES + (long) DmaMap.LENGTH, bytes);
+      call(socket, map, buffer);
+      MemorySegment data = arena.allocate(bytes);
+      CompletableFuture<Boolean> writing =
+          CompletableFuture.supplyAsync(() -> device.bus().write(0, data, 0, bytes));
+      long received = 0;
+      for (long some = 1; some > 0; some = linux.read(socket, buffer)) {
+        received += some;
+        LockSupport.parkNanos(BETWEEN_BYTES);
+      }
+      assertThat(writing.join()).isFalse();
+      assertThat(received).isBetween(1000L, (long) bytes);
+    } finally {
+      linux.close(socket);
+    }
+    assertFree();
+  }
+
+  private void call(int socket, MemorySegment message, MemorySegment buffer) {
+    assertThat(linux.write(socket, message)).isEqualTo(message.byteSize());
+    assertThat(linux.read(socket, buffer)).isGreaterThanOrEqualTo(UserMessage.HEADER_BYTES);
+    assertThat(buffer.get(INT, UserMessage.ERROR)).isZero();
+  }
+
+  @Test
+  void aClientThatSaysNothingDoesNotHoldTheServer() {
+    int silent = UserSocket.connect(linux, path);
+    assertFree();
+    linux.close(silent);
+  }
+
+  @Test
+  void aClientThatIsServedMayBeSilent() {
+    try (RawClient client = RawClient.greeted(path)) {
+      long until = System.nanoTime() + 2 * PATIENCE.toNanos();
+      while (System.nanoTime() < until) {
+        LockSupport.parkNanos(until - System.nanoTime());
+      }
+      assertThat(client.read(7, 0, 4)).isZero();
+    }
+  }
+}
