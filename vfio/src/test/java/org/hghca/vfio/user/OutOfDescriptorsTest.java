@@ -35,7 +35,9 @@ final class OutOfDescriptorsTest {
 
   @TempDir Path directory;
 
-  /** A server in a process of its own, which keeps all descriptors when its first client is gone. */
+  /**
+   * A server in a process of its own, which keeps all descriptors when its first client is gone.
+   */
   public static final class Hog {
     private static final Deque<Integer> KEPT = new ArrayDeque<>();
 
