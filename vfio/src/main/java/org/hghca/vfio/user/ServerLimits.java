@@ -59,6 +59,6 @@ record ServerLimits(int descriptors) {
       throw UserConnection.malformed("it takes no pages of 4 KiB");
     }
     long descriptors = text.number(VersionText.DESCRIPTORS, DEFAULT_DESCRIPTORS);
-    return new ServerLimits((int) Math.clamp(descriptors, 0, UserConnection.MAX_DESCRIPTORS));
+    return new ServerLimits(Math.clamp(descriptors, 0, UserConnection.MAX_DESCRIPTORS));
   }
 }
