@@ -109,6 +109,6 @@ final class VersionText {
 
   /** Whether a name stands for true. */
   boolean isSet(String name) {
-    return capabilities.get(name) == Boolean.TRUE;
+    return Boolean.TRUE.equals(capabilities.get(name));
   }
 }

@@ -364,7 +364,7 @@ final class ClientMemoryTest {
   }
 
   /** What an answer to a read or a write of 8 bytes can have wrong. */
-  private enum WrongAnswer {
+  enum WrongAnswer {
     COUNT_0,
     COUNT_4,
     COUNT_16,
