@@ -3,14 +3,10 @@ package org.hghca.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.jar.JarEntry;
-import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
@@ -36,18 +32,11 @@ final class ExampleBackend {
       throws IOException {
     Path classes = Files.createDirectories(folder.resolve(name + ".classes"));
     compile(classes, sources);
+    Path services = classes.resolve(SERVICES);
+    Files.createDirectories(services.getParent());
+    Files.writeString(services, provider);
     Path jar = folder.resolve(name);
-    try (OutputStream out = Files.newOutputStream(jar);
-        JarOutputStream entries = new JarOutputStream(out)) {
-      try (Stream<Path> files = Files.walk(classes)) {
-        for (Path file : files.filter(Files::isRegularFile).toList()) {
-          entries.putNextEntry(new JarEntry(classes.relativize(file).toString()));
-          Files.copy(file, entries);
-        }
-      }
-      entries.putNextEntry(new JarEntry(SERVICES));
-      entries.write(provider.getBytes(StandardCharsets.UTF_8));
-    }
+    Jars.of(classes, jar);
     return jar;
   }
 

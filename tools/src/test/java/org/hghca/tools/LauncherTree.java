@@ -65,10 +65,14 @@ final class LauncherTree {
     assumeTrue(Files.exists(Path.of("target/classes/module-info.class")), "no modules");
     int number = 0;
     for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
-      if (!entry.matches(OF_TESTS)) {
-        Path path = Path.of(entry).toAbsolutePath();
-        String name = Files.isDirectory(path) ? "module" + number++ : path.getFileName().toString();
-        Files.createSymbolicLink(libraries.resolve(name), path);
+      Path path = Path.of(entry).toAbsolutePath();
+      if (entry.matches(OF_TESTS)) {
+        continue;
+      }
+      if (Files.isDirectory(path)) {
+        Jars.of(path, libraries.resolve("module" + number++ + ".jar"));
+      } else {
+        Files.createSymbolicLink(libraries.resolve(path.getFileName()), path);
       }
     }
     Files.createFile(root.resolve("tools/target/lib.complete"));
