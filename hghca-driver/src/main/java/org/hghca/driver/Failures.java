@@ -16,6 +16,7 @@ final class Failures {
           case NO_PERMISSION -> Errno.EACCES;
           case BUSY -> Errno.EBUSY;
           case INVALID -> Errno.EINVAL;
+          case BAD_ADDRESS -> Errno.EFAULT;
           case NO_MEMORY -> Errno.ENOMEM;
           case UNSUPPORTED -> Errno.EOPNOTSUPP;
         };

@@ -11,6 +11,7 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.PciFunction;
 
 /** Registered memory of an application. */
 final class HghcaMemoryRegion extends Resource implements MemoryRegion {
@@ -116,8 +117,12 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   }
 
   private DmaMapping map(Subject s) {
-    MemorySegment memory = isOwn(s.memory) ? deviceView(s.memory) : s.memory;
-    return s.pd.device().function().map(memory, s.dmaAccess());
+    PciFunction function = s.pd.device().function();
+    if (isOwn(s.memory)) {
+      return function.map(deviceView(s.memory), s.dmaAccess());
+    }
+    function.checkPresent(s.memory, s.dmaAccess());
+    return function.map(s.memory, s.dmaAccess());
   }
 
   /** Whether memory is of our buffer. */

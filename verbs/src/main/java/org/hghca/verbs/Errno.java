@@ -6,6 +6,7 @@ public enum Errno {
   EAGAIN(11),
   ENOMEM(12),
   EACCES(13),
+  EFAULT(14),
   EBUSY(16),
   ENODEV(19),
   EINVAL(22),

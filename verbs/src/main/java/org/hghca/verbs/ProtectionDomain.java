@@ -19,11 +19,16 @@ public interface ProtectionDomain extends AutoCloseable {
 
   /**
    * Registers existing native memory: {@code ibv_reg_mr}. The region keeps the segment reachable;
-   * the owner of its arena must not close it before the region.
+   * the owner of its arena must not close it before the region, nor cut off the file that it maps.
+   * Where that is done all the same, a card goes on with the pages that it has, which are nobody
+   * else's, and a device that software plays refuses the access, with an error completion. Memory
+   * that native code unmaps behind the JVM's back while it is registered ends the process where
+   * software plays the device.
    *
    * @throws VerbsException EINVAL for heap memory, an empty segment, memory of a closed arena or
    *     confined to another thread, LOCAL_WRITE on a read-only segment, REMOTE_WRITE or
    *     REMOTE_ATOMIC without LOCAL_WRITE, ZERO_BASED for memory that does not start at a page;
+   *     EFAULT for memory that is not mapped, or not for writing where LOCAL_WRITE is asked;
    *     EOPNOTSUPP for flags that the device lacks; ENOMEM when a limit is hit
    */
   MemoryRegion register(MemorySegment memory, Set<AccessFlag> access);

@@ -206,6 +206,7 @@ class CodesTest {
     "11, EAGAIN",
     "12, ENOMEM",
     "13, EACCES",
+    "14, EFAULT",
     "16, EBUSY",
     "19, ENODEV",
     "22, EINVAL",
@@ -218,7 +219,7 @@ class CodesTest {
 
     assertThat(errno.number()).isEqualTo(number);
     assertThat(errno).hasToString(name + " (" + number + ")");
-    assertThat(Errno.values()).hasSize(10);
+    assertThat(Errno.values()).hasSize(11);
   }
 
   @Test

@@ -38,6 +38,11 @@ public abstract class ForwardingFunction implements PciFunction {
   }
 
   @Override
+  public void checkPresent(MemorySegment memory, DmaAccess access) {
+    function.checkPresent(memory, access);
+  }
+
+  @Override
   public MemorySource memory() {
     return function.memory();
   }

@@ -102,6 +102,11 @@ public final class InProcessFunction implements PciFunction {
     return memory.map(segment, access);
   }
 
+  @Override
+  public void checkPresent(MemorySegment segment, DmaAccess access) {
+    DeviceMemory.checkPresent(segment, access);
+  }
+
   /** The device reaches segments, byte by byte, and nothing else of their pages. */
   private final class Space implements AddressSpace {
     @Override

@@ -39,9 +39,19 @@ public interface PciFunction extends AutoCloseable {
    *
    * @throws VfioException {@code INVALID} for heap memory, an empty segment, memory of a closed
    *     arena, memory confined to a thread where another must touch it, or read-only memory to be
-   *     written; {@code NO_MEMORY} when a limit is hit
+   *     written; {@code BAD_ADDRESS} when a kernel finds none there; {@code NO_MEMORY} when a limit
+   *     is hit
    */
   DmaMapping map(MemorySegment memory, DmaAccess access);
+
+  /**
+   * Checks that memory which somebody made of an address is there. Where a thread of this process
+   * serves the device's accesses, touching memory that is not would end the process; a kernel that
+   * maps it finds out by itself, and such a function need not look before.
+   *
+   * @throws VfioException {@code BAD_ADDRESS} when it is not there, or not as the access needs it
+   */
+  default void checkPresent(MemorySegment memory, DmaAccess access) {}
 
   /**
    * Where memory comes from that this function reaches best once it is mapped. What it gives is no

@@ -16,6 +16,8 @@ public final class VfioException extends RuntimeException {
     BUSY,
     /** An argument is wrong (EINVAL). */
     INVALID,
+    /** There is no memory at an address (EFAULT). */
+    BAD_ADDRESS,
     /** Memory, address space or a limit is exhausted (ENOMEM). */
     NO_MEMORY,
     /** This function, kernel or platform cannot do it (EOPNOTSUPP). */

@@ -18,7 +18,10 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.MemoryWindowType;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.Reregistration;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.SystemCalls;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +30,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Memory that cannot be registered: a clear error, and nothing left behind. */
 class BadRegistrationTest {
+  private static final int PROT_READ = 1;
+  private static final int MAP_PRIVATE_ANONYMOUS_NORESERVE = 0x4022;
 
   private static void assertRefused(
       ProtectionDomain pd, MemorySegment memory, Set<AccessFlag> access, String... words) {
@@ -74,14 +79,69 @@ class BadRegistrationTest {
   void moreMemoryThanTheTranslationTableHolds() {
     try (RcPair pair = RcPair.open()) {
       long most = pair.left.context.queryDevice().maxMrSize();
-      // Reserved address space: no page of it is ever touched.
+      SystemCalls linux = Linux.system();
+      long address = linux.mmap(most + 4096, PROT_READ, MAP_PRIVATE_ANONYMOUS_NORESERVE, -1, 0);
+      // No page of it is ever touched.
       @SuppressWarnings("restricted")
-      MemorySegment huge = MemorySegment.ofAddress(1L << 40).reinterpret(most + 4096);
+      MemorySegment huge = MemorySegment.ofAddress(address).reinterpret(most + 4096);
       assertThatThrownBy(() -> pair.left.pd.register(huge, AccessFlag.REMOTE_READ))
           .isInstanceOf(VerbsException.class)
           .hasMessageContaining("translation table")
           .extracting("errno")
           .isEqualTo(Errno.ENOMEM);
+      assertThat(linux.munmap(address, most + 4096)).isZero();
+    }
+  }
+
+  @Test
+  @SuppressWarnings("restricted")
+  void memoryThatIsNotMapped() {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared()) {
+      SystemCalls linux = Linux.system();
+      long address = linux.mmap(16384, PROT_READ | 2, MAP_PRIVATE_ANONYMOUS_NORESERVE, -1, 0);
+      assertThat(linux.munmap(address + 8192, 4096)).isZero();
+      MemorySegment pages = MemorySegment.ofAddress(address).reinterpret(16384, arena, null);
+      MemorySegment nowhere = MemorySegment.ofAddress(4096).reinterpret(100, arena, null);
+      for (MemorySegment hole :
+          new MemorySegment[] {
+            pages, pages.asSlice(8191, 2), pages.asSlice(8192, 100), pages.asSlice(12287), nowhere
+          }) {
+        for (Set<AccessFlag> access : Set.of(Side.ALL, Set.of(AccessFlag.REMOTE_READ))) {
+          assertThatThrownBy(() -> pair.left.pd.register(hole, access))
+              .isInstanceOf(VerbsException.class)
+              .hasMessageContaining("is not mapped at 0x")
+              .extracting("errno")
+              .isEqualTo(Errno.EFAULT);
+        }
+      }
+      pair.left.pd.register(pages.asSlice(1, 8191), Side.ALL).close();
+      pair.left.pd.register(pages.asSlice(12288, 4096), Side.ALL).close();
+      try (MemoryRegion region = pair.left.pd.register(pages.asSlice(12288), Side.ALL)) {
+        assertThatThrownBy(() -> region.reregister(Reregistration.to(nowhere)))
+            .extracting("errno")
+            .isEqualTo(Errno.EFAULT);
+      }
+      assertThat(linux.munmap(address, 8192)).isZero();
+      assertThat(linux.munmap(address + 12288, 4096)).isZero();
+    }
+  }
+
+  @Test
+  @SuppressWarnings("restricted")
+  void memoryThatIsNotMappedForWriting() {
+    try (RcPair pair = RcPair.open();
+        Arena arena = Arena.ofShared()) {
+      SystemCalls linux = Linux.system();
+      long address = linux.mmap(4096, PROT_READ, MAP_PRIVATE_ANONYMOUS_NORESERVE, -1, 0);
+      MemorySegment page = MemorySegment.ofAddress(address).reinterpret(4096, arena, null);
+      assertThatThrownBy(() -> pair.left.pd.register(page, Side.ALL))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("may not be written")
+          .extracting("errno")
+          .isEqualTo(Errno.EFAULT);
+      pair.left.pd.register(page, AccessFlag.REMOTE_READ).close();
+      assertThat(linux.munmap(address, 4096)).isZero();
     }
   }
 

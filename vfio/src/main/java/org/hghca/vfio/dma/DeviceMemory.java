@@ -13,6 +13,7 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.linux.ProcessMemory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -82,6 +83,12 @@ public final class DeviceMemory implements AutoCloseable {
     } finally {
       life.readLock().unlock();
     }
+  }
+
+  /** As {@link org.hghca.vfio.PciFunction#checkPresent}, where this process touches the memory. */
+  public static void checkPresent(MemorySegment memory, DmaAccess access) {
+    checkMappable(memory, access);
+    ProcessMemory.check(memory, access);
   }
 
   private static void checkMappable(MemorySegment memory, DmaAccess access) {

@@ -12,6 +12,7 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.linux.ProcessMemory;
 
 /**
  * The host's books of an I/O page table that somebody else keeps: which addresses are in use, and
@@ -151,9 +152,21 @@ public final class DmaSpace implements AddressSpace {
       backend.map(memory, start, bytes, iova, access);
     } catch (RuntimeException e) {
       addresses.free(iova);
-      throw e;
+      throw because(memory, access, e);
     }
     return new Range(start, end, iova, access, memory.scope());
+  }
+
+  /** A kernel that does not find memory may mean something else, too. */
+  private static RuntimeException because(
+      MemorySegment memory, DmaAccess access, RuntimeException failure) {
+    try {
+      ProcessMemory.check(memory, access);
+      return failure;
+    } catch (VfioException e) {
+      e.addSuppressed(failure);
+      return e.reason() == Reason.BAD_ADDRESS ? e : failure;
+    }
   }
 
   private void offer(Range range) {

@@ -7,17 +7,20 @@ import java.util.Arrays;
 import java.util.List;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
+import org.hghca.vfio.linux.LostPages;
 
 /**
  * Which I/O addresses lead to which memory, where this process itself serves the device's accesses.
  * The device reaches memory only through the mapped segment itself, so that memory which is gone is
- * a recorded fault and never a stray access.
+ * a recorded fault and never a stray access: of an arena that was closed, or of a file that was cut
+ * off.
  *
  * <p>Accesses and changes exclude each other, which is what lets an unmap return only after every
  * access to its range has ended.
  */
 public final class Iommu {
   private static final int CACHE_SLOTS = 64;
+  private static final String CUT_OFF = "the memory's file was cut off";
   private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
   /** One mapped range: the segment's bytes stand from {@code iova} on. */
@@ -75,9 +78,12 @@ public final class Iommu {
     }
     try {
       MemorySegment.copy(range.memory, iova - range.iova, destination, offset, length);
+      LostPages.throwFault();
       return true;
     } catch (IllegalStateException | WrongThreadException e) {
       return fault(iova, length, false, e.getMessage());
+    } catch (InternalError e) {
+      return fault(iova, length, false, CUT_OFF);
     }
   }
 
@@ -99,9 +105,12 @@ public final class Iommu {
       MemorySegment.copy(source, offset, range.memory, at, last);
       // Whoever polls the last byte (an owner byte, a flag behind a payload) must find the rest.
       BYTE.setRelease(range.memory, at + last, source.get(ValueLayout.JAVA_BYTE, offset + last));
+      LostPages.throwFault();
       return true;
     } catch (IllegalStateException | WrongThreadException e) {
       return fault(iova, length, true, e.getMessage());
+    } catch (InternalError e) {
+      return fault(iova, length, true, CUT_OFF);
     }
   }
 

@@ -158,6 +158,11 @@ final class UserFunction implements PciFunction {
   }
 
   @Override
+  public void checkPresent(MemorySegment segment, DmaAccess access) {
+    DeviceMemory.checkPresent(segment, access);
+  }
+
+  @Override
   public MemorySource memory() {
     return source;
   }
