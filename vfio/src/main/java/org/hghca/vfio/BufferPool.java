@@ -8,23 +8,16 @@ import org.hghca.vfio.linux.NativeAccess;
 /**
  * Page-aligned memory for application data. Each buffer is a segment with a lifetime of its own, so
  * that touching it after its end throws instead of reaching what somebody else was given since. The
- * memory itself is kept and used again, for what needs about as much. Thread-safe.
+ * memory itself is used again, some of it kept for that. Thread-safe.
  */
 public final class BufferPool implements AutoCloseable {
-  private final Arena arena;
   private final PagePool pages;
   private int lent;
   private boolean closed;
 
   /** A pool of memory that a device shares, such as {@link PciFunction#memory} gives. */
   public BufferPool(MemorySource source) {
-    this(Arena.ofShared(), source);
-  }
-
-  /** A pool of an arena that the pool closes. */
-  BufferPool(Arena arena, MemorySource source) {
-    this.arena = arena;
-    this.pages = new PagePool(source, arena);
+    this.pages = new PagePool(source);
   }
 
   /**
@@ -108,7 +101,7 @@ public final class BufferPool implements AutoCloseable {
   private synchronized void giveBack(MemorySegment slab) {
     lent--;
     if (closed) {
-      closeArena();
+      closePages();
     } else {
       pages.giveBack(slab);
     }
@@ -119,13 +112,13 @@ public final class BufferPool implements AutoCloseable {
   public synchronized void close() {
     if (!closed) {
       closed = true;
-      closeArena();
+      closePages();
     }
   }
 
-  private void closeArena() {
+  private void closePages() {
     if (lent == 0) {
-      arena.close();
+      pages.close();
     }
   }
 }

@@ -3,6 +3,8 @@ package org.hghca.vfio;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.hghca.vfio.dma.PagePool;
+import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.SystemCalls;
 
 /** Where the memory comes from that a program and a device share. Thread-safe. */
 @FunctionalInterface
@@ -16,11 +18,24 @@ public interface MemorySource {
    * stand where the kernel can make transparent ones of them.
    */
   MemorySource ANONYMOUS =
-      (arena, bytes) -> {
-        try {
-          return arena.allocate(bytes, bytes % HUGE_PAGE == 0 ? HUGE_PAGE : DmaMapping.PAGE_SIZE);
-        } catch (OutOfMemoryError e) {
-          throw PagePool.exhausted(bytes, e);
+      new MemorySource() {
+        @Override
+        public MemorySegment allocate(Arena arena, long bytes) {
+          try {
+            return arena.allocate(bytes, bytes % HUGE_PAGE == 0 ? HUGE_PAGE : DmaMapping.PAGE_SIZE);
+          } catch (OutOfMemoryError e) {
+            throw PagePool.exhausted(bytes, e);
+          }
+        }
+
+        @Override
+        public boolean discard(MemorySegment memory) {
+          try {
+            return Linux.system().madvise(memory.address(), memory.byteSize(), SystemCalls.DONTNEED)
+                == 0;
+          } catch (VfioException e) {
+            return false; // a JVM without native access
+          }
         }
       };
 
@@ -31,6 +46,16 @@ public interface MemorySource {
    * @throws VfioException {@code NO_MEMORY}, naming the limit that was hit
    */
   MemorySegment allocate(Arena arena, long bytes);
+
+  /**
+   * Gives the pages of memory back to the system, whose addresses stay: it is zero afterwards.
+   *
+   * @param memory of {@link #allocate}, or a part, of whole pages
+   * @return false when that is not possible; the memory is as before then
+   */
+  default boolean discard(MemorySegment memory) {
+    return false;
+  }
 
   /**
    * The least that is worth asking for at once, in bytes: where a piece of memory costs the system

@@ -12,6 +12,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.ArrayList;
+import java.util.List;
 import org.hghca.vfio.BufferPool.Buffer;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.AfterEach;
@@ -140,30 +142,42 @@ class BufferPoolTest {
     assertThat(second.segment().scope().isAlive()).isFalse();
   }
 
+  /** Remembers how long its memory lives. */
+  private static final class Recorded implements MemorySource {
+    final List<Arena> arenas = new ArrayList<>();
+
+    @Override
+    public MemorySegment allocate(Arena arena, long bytes) {
+      arenas.add(arena);
+      return ANONYMOUS.allocate(arena, bytes);
+    }
+  }
+
   @Test
   void memoryOfAClosedPoolGoesBackWithTheLastBuffer() {
-    Arena arena = Arena.ofShared();
-    BufferPool other = new BufferPool(arena, MemorySource.ANONYMOUS);
+    Recorded source = new Recorded();
+    BufferPool other = new BufferPool(source);
     Buffer first = other.allocate(64);
     Buffer last = other.allocate(64);
 
     other.close();
     first.close();
-    assertThat(arena.scope().isAlive()).isTrue();
+    assertThat(source.arenas).hasSize(2).allMatch(arena -> arena.scope().isAlive());
     last.close();
 
-    assertThat(arena.scope().isAlive()).isFalse();
+    assertThat(source.arenas).noneMatch(arena -> arena.scope().isAlive());
   }
 
   @Test
   void memoryOfAClosedPoolWithoutBuffersGoesBackAtOnce() {
-    Arena arena = Arena.ofShared();
-    BufferPool other = new BufferPool(arena, MemorySource.ANONYMOUS);
+    Recorded source = new Recorded();
+    BufferPool other = new BufferPool(source);
     other.allocate(64).close();
+    assertThat(source.arenas).hasSize(1).allMatch(arena -> arena.scope().isAlive());
 
     other.close();
 
-    assertThat(arena.scope().isAlive()).isFalse();
+    assertThat(source.arenas).noneMatch(arena -> arena.scope().isAlive());
   }
 
   @Test

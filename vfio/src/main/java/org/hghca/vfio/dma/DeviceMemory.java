@@ -1,6 +1,5 @@
 package org.hghca.vfio.dma;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Set;
@@ -28,7 +27,6 @@ public final class DeviceMemory implements AutoCloseable {
 
   private final Locator locator;
   private final AddressSpace space;
-  private final Arena arena = Arena.ofShared();
   private final PagePool pages;
   private final Set<Mapping> mappings = ConcurrentHashMap.newKeySet();
 
@@ -46,7 +44,7 @@ public final class DeviceMemory implements AutoCloseable {
   public DeviceMemory(Locator locator, AddressSpace space, MemorySource source) {
     this.locator = locator;
     this.space = space;
-    this.pages = new PagePool(source, arena);
+    this.pages = new PagePool(source);
   }
 
   /** As {@link org.hghca.vfio.PciFunction#allocate}. */
@@ -144,7 +142,9 @@ public final class DeviceMemory implements AutoCloseable {
         }
       }
       mappings.clear();
-      arena.close();
+      synchronized (pages) {
+        pages.close();
+      }
     } finally {
       life.writeLock().unlock();
     }

@@ -22,6 +22,8 @@ public interface Libc {
 
   int munmap(long address, long length);
 
+  int madvise(long address, long length, int advice);
+
   int mlock(long address, long length);
 
   int munlock(long address, long length);

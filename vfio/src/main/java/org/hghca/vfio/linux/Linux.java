@@ -100,6 +100,11 @@ public final class Linux implements SystemCalls {
   }
 
   @Override
+  public int madvise(long address, long length, int advice) {
+    return answer(libc.madvise(address, length, advice));
+  }
+
+  @Override
   public int mlock(long address, long length) {
     return answer(libc.mlock(address, length));
   }

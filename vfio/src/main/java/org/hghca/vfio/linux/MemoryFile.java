@@ -37,6 +37,9 @@ public final class MemoryFile implements MemorySource {
   private static final int F_SEAL_SHRINK = 0x2;
   private static final int F_SEAL_GROW = 0x4;
 
+  // linux/falloc.h
+  private static final int PUNCH_HOLE_KEEP_SIZE = 0x2 | 0x1;
+
   // asm-generic/mman.h
   private static final int PROT_READ = 0x1;
   private static final int PROT_WRITE = 0x2;
@@ -144,6 +147,16 @@ public final class MemoryFile implements MemorySource {
   @Override
   public long grain() {
     return HUGE_PAGE;
+  }
+
+  @Override
+  public boolean discard(MemorySegment memory) {
+    try (FileRange range = of(memory.address(), memory.byteSize()).orElse(null)) {
+      return range != null
+          && linux.fallocate(
+                  range.descriptor(), PUNCH_HOLE_KEEP_SIZE, range.offset(), memory.byteSize())
+              == 0;
+    }
   }
 
   @Override

@@ -29,6 +29,11 @@ public interface SystemCalls {
 
   int munmap(long address, long length);
 
+  /** {@link #madvise}: the pages are not needed any more (MADV_DONTNEED, asm-generic/mman.h). */
+  int DONTNEED = 4;
+
+  int madvise(long address, long length, int advice);
+
   int mlock(long address, long length);
 
   int munlock(long address, long length);

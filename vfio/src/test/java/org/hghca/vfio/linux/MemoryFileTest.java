@@ -59,6 +59,23 @@ class MemoryFileTest {
   }
 
   @Test
+  void pagesThatAreDiscardedGoBackAndAreZero() {
+    MemorySegment memory = files.allocate(arena, 64 << 12);
+    memory.fill((byte) 7);
+    try (FileRange range = fileOf(memory)) {
+      assertThat(files.discard(memory.asSlice(16 << 12, 32 << 12))).isTrue();
+      for (int page = 0; page < 64; page++) {
+        byte left = (byte) (page < 16 || page >= 48 ? 7 : 0);
+        assertThat(memory.get(ValueLayout.JAVA_BYTE, page * 4096L)).isEqualTo(left);
+        assertThat(byteAt(range, page * 4096L + 4095)).isEqualTo(left);
+      }
+    }
+    try (Arena other = Arena.ofConfined()) {
+      assertThat(files.discard(other.allocate(4096, 4096))).as("memory of no file").isFalse();
+    }
+  }
+
+  @Test
   void memoryIsZeroedPageAlignedAndForTheArenasThreads() {
     MemorySegment memory = files.allocate(arena, 12288);
 
