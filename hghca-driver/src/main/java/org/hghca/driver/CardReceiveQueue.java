@@ -127,6 +127,11 @@ final class CardReceiveQueue extends HghcaSharedReceiveQueue {
     return number;
   }
 
+  /** The key of its memory. */
+  int key() {
+    return memory.key();
+  }
+
   @Override
   public int capacity() {
     lock.lock();

@@ -13,9 +13,12 @@ import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.ReceiveRequest;
@@ -157,6 +160,57 @@ class SharingTest {
             .extracting(Wc::wrId)
             .containsExactlyElementsOf(range(16));
       }
+    }
+  }
+
+  /** A message of many packets of which the first ones arrive, and no more ever. */
+  private static SharedReceivers inTheMiddle() {
+    SharedReceivers it =
+        new SharedReceivers(
+            Fabric.inline("&drop=0.2&seed=3"), new RcSetup().depth(8), 8, 1, 1 << 16);
+    it.post(0, 8);
+    it.send(0, 1, 0, 1 << 16);
+    assertThat(it.fabric.right().counters().receivesPosted()).isEqualTo(8);
+    return it;
+  }
+
+  @Test
+  void theRequestOfAMessageUnderWayIsFlushedAndNoOther() {
+    try (SharedReceivers it = inTheMiddle()) {
+      it.receivers.getFirst().modify(QpAttributes.to(QpState.ERR));
+      List<Wc> flushed = it.received(1);
+      assertThat(flushed.getFirst().status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
+      assertThat(flushed.getFirst().wrId()).isZero();
+      assertThat(it.events(1)).containsExactly(AsyncEventType.QP_LAST_WQE_REACHED);
+      assertThat(Wc.drain(it.received)).isEmpty();
+      assertThat(it.tryPost(0)).isTrue();
+      assertThat(it.tryPost(8)).as("seven others are there").isFalse();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theRequestOfAMessageUnderWayIsNotLostWithItsQueuePair(boolean closes) {
+    try (SharedReceivers it = inTheMiddle()) {
+      if (closes) {
+        it.receivers.getFirst().close();
+        it.receivers.set(0, it.receiver());
+      } else {
+        it.receivers.getFirst().modify(QpAttributes.to(QpState.RESET));
+      }
+      it.senders.getFirst().modify(QpAttributes.to(QpState.RESET));
+      assertThat(Wc.drain(it.received)).isEmpty();
+      assertThat(it.events()).isEmpty();
+      assertThat(it.tryPost(8)).as("all eight are there").isFalse();
+      RcPair.connect(it.setup, it.senders.getFirst(), it.receivers.getFirst());
+      Wc.drain(it.sent);
+      List<Long> order = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        it.send(0);
+        order.add(it.received(1).getFirst().wrId());
+        it.sent(1);
+      }
+      assertThat(order).as("behind all others").containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 7L, 0L);
     }
   }
 
