@@ -61,7 +61,7 @@ class LauncherTest {
       while (!lines.readLine().contains("rc.write")) {
         // The steps before; speed would take minutes.
       }
-      process.destroy();
+      process.toHandle().destroy();
       while (lines.readLine() != null) {
         // What is told of the end.
       }

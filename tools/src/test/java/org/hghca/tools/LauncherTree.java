@@ -72,7 +72,7 @@ final class LauncherTree {
       if (Files.isDirectory(path)) {
         Jars.of(path, libraries.resolve("module" + number++ + ".jar"));
       } else {
-        Files.createSymbolicLink(libraries.resolve(path.getFileName()), path);
+        Files.copy(path, libraries.resolve(path.getFileName()));
       }
     }
     Files.createFile(root.resolve("tools/target/lib.complete"));
