@@ -2,13 +2,16 @@ package org.hghca.model;
 
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.model.rtl.Defect;
 import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.LinkAddress;
@@ -40,16 +43,24 @@ import org.hghca.vfio.VfioException.Reason;
  *   <li>{@code reset=none}: it has no function-level reset.
  *   <li>{@code interrupts=msix}, the default: one interrupt vector for each event queue. {@code
  *       interrupts=none}: event queues, but no interrupts.
+ *   <li>{@code race=on}: a card of the first RTL enters a request that is rung while another of its
+ *       queue pair is outstanding just when that one is released, which spoils its list of
+ *       outstanding requests. {@code deadlock=on}: such a card stops when it is to answer a READ
+ *       beside more than 4096 bytes of payload of its own requests. Off by default.
  *   <li>those of {@link DriverParameter}, which but for its addresses the HCA does not look at.
  * </ul>
  */
 public final class ModelProvider implements PciFunctionProvider {
   private static final List<String> DISTURBANCE =
       List.of("drop", "duplicate", "reorder", "corrupt", "delay", "maxdelay", "seed");
+  private static final Map<String, Defect> DEFECTS =
+      Map.of("race", Defect.ENQUEUE_RACE, "deadlock", Defect.READ_DEADLOCK);
   private static final List<String> PARAMETERS =
-      Stream.concat(
+      Stream.of(
               Stream.of("profile", "cable", "mode", "sim", "reset", "interrupts"),
+              DEFECTS.keySet().stream().sorted(),
               DISTURBANCE.stream())
+          .flatMap(parameters -> parameters)
           .toList();
   private static final String INLINE = "inline";
   private static final String THREADED = "threaded";
@@ -102,6 +113,7 @@ public final class ModelProvider implements PciFunctionProvider {
     HardwareProfile profile = profile(locator);
     boolean canReset = value(locator, "reset", "function", "function", "none").equals("function");
     boolean interrupts = value(locator, "interrupts", MSIX, MSIX, "none").equals(MSIX);
+    Set<Defect> defects = defects(locator, profile);
     LinkAddress address = LinkAddress.of(locator);
     Optional<Plug> plug = plug(locator, profile);
     Simulation simulation = simulation(locator);
@@ -121,6 +133,7 @@ public final class ModelProvider implements PciFunctionProvider {
               plug,
               canReset,
               interrupts,
+              defects,
               disturbance(locator).seed(),
               () -> OPEN.remove(locator));
       OPEN.put(locator, Optional.of(hca));
@@ -138,6 +151,22 @@ public final class ModelProvider implements PciFunctionProvider {
 
   private static HardwareProfile profile(Locator locator) {
     return HardwareProfile.byName(value(locator, "profile", "s", "s", "r1", "r2"));
+  }
+
+  private static Set<Defect> defects(Locator locator, HardwareProfile profile) {
+    Set<Defect> defects = EnumSet.noneOf(Defect.class);
+    DEFECTS.forEach(
+        (parameter, defect) -> {
+          if (value(locator, parameter, "off", "off", "on").equals("on")) {
+            defects.add(defect);
+          }
+        });
+    if (!defects.isEmpty() && profile != HardwareProfile.R1) {
+      throw new VfioException(
+          Reason.INVALID,
+          "locator '%s': race= and deadlock= are defects of profile r1".formatted(locator));
+    }
+    return defects;
   }
 
   private static Optional<Plug> plug(Locator locator, HardwareProfile profile) {

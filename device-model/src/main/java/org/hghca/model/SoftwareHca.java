@@ -2,6 +2,7 @@ package org.hghca.model;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.hghca.abi.Bar;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.model.hca.Card;
@@ -10,6 +11,7 @@ import org.hghca.model.hca.Hca;
 import org.hghca.model.hca.MsixRegion;
 import org.hghca.model.hca.Turn;
 import org.hghca.model.link.Port;
+import org.hghca.model.rtl.Defect;
 import org.hghca.model.rtl.RtlCard;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.ConfigurationRegisters;
@@ -60,6 +62,7 @@ public final class SoftwareHca implements EmulatedFunction {
    * Puts an HCA into a simulation.
    *
    * @param plug where its port is plugged in
+   * @param defects of the first RTL that it plays
    * @param seed chooses what is not known of the card
    * @param onClose called once when the HCA is closed
    */
@@ -71,6 +74,7 @@ public final class SoftwareHca implements EmulatedFunction {
       Optional<Plug> plug,
       boolean canReset,
       boolean interrupts,
+      Set<Defect> defects,
       long seed,
       Runnable onClose) {
     this.name = name;
@@ -86,7 +90,7 @@ public final class SoftwareHca implements EmulatedFunction {
     this.hca =
         profile == HardwareProfile.S
             ? new Hca(profile, port, faults, vectors)
-            : new RtlCard(profile, port, faults, seed);
+            : new RtlCard(profile, defects, port, faults, seed);
     this.configuration = configuration();
     simulation.join(this, plug);
   }
@@ -153,6 +157,18 @@ public final class SoftwareHca implements EmulatedFunction {
    */
   public void holdDoorbells(boolean held) {
     simulation.exclusively(() -> hca.holdDoorbells(held));
+    simulation.kick();
+  }
+
+  /**
+   * Lets so many packets of requests leave and then none, as when host memory does not answer the
+   * card's reads of payload; replies are sent all the same. A reset ends it as well.
+   *
+   * @param packets 0 and more; -1 lets all go
+   * @throws UnsupportedOperationException if it is no card of the first RTL
+   */
+  public void stallAfter(int packets) {
+    simulation.exclusively(() -> hca.stallAfter(packets));
     simulation.kick();
   }
 

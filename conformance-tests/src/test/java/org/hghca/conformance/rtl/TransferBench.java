@@ -25,6 +25,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import org.hghca.abi.Bar;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.HardwareProfile;
@@ -72,7 +73,7 @@ final class TransferBench implements Medium {
 
   final FlatMemory memory = new FlatMemory(MEMORY);
   final Port port = new Port(PORT_MAC, new PacketPool());
-  final RtlCard card = new RtlCard(HardwareProfile.R1, port, new Faults(), 0);
+  final RtlCard card = new RtlCard(HardwareProfile.R1, Set.of(), port, new Faults(), 0);
   final List<List<String>> packets = new ArrayList<>();
   private final MemorySegment mailbox = Arena.ofAuto().allocate(PAGE);
   private int nextPage;

@@ -85,6 +85,14 @@ public interface Card {
   void holdDoorbells(boolean held);
 
   /**
+   * Lets so many packets of requests leave and then none, as when host memory does not answer reads
+   * of payload; -1 lets all go.
+   *
+   * @throws UnsupportedOperationException when the card does not play that
+   */
+  void stallAfter(int packets);
+
+  /**
    * What was done to the card that breaks it, oldest first, each with its place in the facts: a
    * card by the document has none. Thread-safe.
    */

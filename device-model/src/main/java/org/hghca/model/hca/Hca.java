@@ -366,6 +366,11 @@ public final class Hca implements Card {
   }
 
   @Override
+  public void stallAfter(int packets) {
+    throw new UnsupportedOperationException("the document's card does not play a stall");
+  }
+
+  @Override
   public List<String> hazards() {
     return List.of();
   }

@@ -2,6 +2,8 @@ package org.hghca.model.rtl;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Iterator;
+import org.hghca.abi.WqeOpcode;
 import org.hghca.model.link.Packet;
 
 /** What the engine keeps of a queue pair beside its context. No MODIFY_QP clears any of it. */
@@ -15,6 +17,12 @@ final class Connection {
 
   /** The PSN behind what was sent last; that of the context differs when a MODIFY_QP changed it. */
   int sentUpToPsn;
+
+  /** Whether the send side is amid a message of it, and knows the next PSN by itself. */
+  boolean sendsOn;
+
+  /** Where the WQE of the READ stands that was finished last. */
+  int finishedRead;
 
   /** The PSNs went back behind a message that was not acknowledged: no send completes any more. */
   boolean completesNothing;
@@ -37,11 +45,19 @@ final class Connection {
   /** Of a SEND: its receive WQE. */
   final ReceiveWqe taken = new ReceiveWqe();
 
-  /** Messages that have come in, 24 bits. */
-  int messages;
-
   /** Linked receive WQEs, which the card has fetched ahead of need. */
   final Deque<ReceiveWqe> linked = new ArrayDeque<>();
+
+  /**
+   * The receive WQE that every message finds from now on, whatever is posted: one without data unit
+   * has spoiled the list. {@code null} while the list is good.
+   */
+  ReceiveWqe stale;
+
+  /** The receive WQE with data units that was taken last, if one was. */
+  final ReceiveWqe last = new ReceiveWqe();
+
+  boolean hasReceived;
 
   /** A message met an empty receive queue: the card's offset is beside every slot from then on. */
   boolean receivesAstray;
@@ -50,10 +66,26 @@ final class Connection {
     this.qp = qp;
   }
 
-  /** Takes the PSNs of the next packets. */
-  void advance(int packets) {
-    qp.nextSendPsn = qp.nextSendPsn + packets & QueuePair.PSN_MASK;
+  /** Takes the PSNs of the next packets, from {@code psn} on. */
+  void advance(int psn, int packets) {
+    qp.nextSendPsn = psn + packets & QueuePair.PSN_MASK;
     sentUpToPsn = qp.nextSendPsn;
+  }
+
+  /** Whether an RDMA READ is outstanding. */
+  boolean hasReads() {
+    return newest(true) != null;
+  }
+
+  /** The newest that is outstanding of the READs, or of all others; {@code null} for none. */
+  Message newest(boolean read) {
+    for (Iterator<Message> all = outstanding.descendingIterator(); all.hasNext(); ) {
+      Message message = all.next();
+      if (read == (message.opcode == WqeOpcode.RDMA_READ)) {
+        return message;
+      }
+    }
+    return null;
   }
 
   /** Addresses a packet to the peer. */

@@ -7,6 +7,8 @@ import org.hghca.abi.QpcServiceType;
 
 /** Makes CQEs as the first RTL does: without immediates, without an owner. */
 final class CqeWriter {
+  private static final int KEY_MASK = 0x3fff;
+
   private final Contexts contexts;
   private final WriteChannel channel;
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, Cqe.SIZE);
@@ -16,21 +18,25 @@ final class CqeWriter {
     this.channel = channel;
   }
 
-  /** A send has gone well. On RC the key of the CQ stands where the remote number belongs. */
-  void sent(QueuePair qp, int opcode, int wqeOffset, long length) {
+  /**
+   * A send has gone well. On RC the low 14 bits of the CQ's key stand where the remote number
+   * belongs.
+   *
+   * @param qpn as it was rung for, which the queue pair's own is a part of
+   */
+  void sent(QueuePair qp, int qpn, int opcode, int wqeOffset, long length) {
     CompletionQueue queue = contexts.completionQueue(qp.sendCqn);
-    int remote = qp.service == QpcServiceType.RC ? queue.key : qp.remoteQpn;
-    Cqe.encodeSuccess(
-        entry, 0, qp.qpn, remote, lid(qp), 0, (int) length, wqeOffset, true, opcode, 0);
+    int remote = qp.service == QpcServiceType.RC ? queue.key & KEY_MASK : qp.remoteQpn;
+    Cqe.encodeSuccess(entry, 0, qpn, remote, lid(qp), 0, (int) length, wqeOffset, true, opcode, 0);
     channel.complete(queue, entry);
   }
 
   /** A send has failed; RC tells no reason, the others tell it in the top byte. */
-  void failed(QueuePair qp, int opcode, int wqeOffset, int syndrome) {
+  void failed(QueuePair qp, int qpn, int opcode, int wqeOffset, int syndrome) {
     if (qp.service == QpcServiceType.RC) {
-      Cqe.encodeError(entry, 0, qp.qpn, wqeOffset, 0, 0, false, 0);
+      Cqe.encodeError(entry, 0, qpn, wqeOffset, 0, 0, false, 0);
     } else {
-      Cqe.encodeTopError(entry, 0, qp.qpn, wqeOffset, opcode, syndrome);
+      Cqe.encodeTopError(entry, 0, qpn, wqeOffset, opcode, syndrome);
     }
     channel.complete(contexts.completionQueue(qp.sendCqn), entry);
   }
@@ -38,11 +44,12 @@ final class CqeWriter {
   /**
    * A message has arrived.
    *
+   * @param qpn as the peer addressed it
    * @param operation of its last packet
    */
-  void received(QueuePair qp, int remoteQpn, int operation, int wqeOffset, long length) {
+  void received(QueuePair qp, int qpn, int remoteQpn, int operation, int wqeOffset, long length) {
     Cqe.encodeSuccess(
-        entry, 0, qp.qpn, remoteQpn, lid(qp), 0, (int) length, wqeOffset, false, operation, 0);
+        entry, 0, qpn, remoteQpn, lid(qp), 0, (int) length, wqeOffset, false, operation, 0);
     channel.complete(contexts.completionQueue(qp.receiveCqn), entry);
   }
 

@@ -14,6 +14,12 @@ interface DataPath {
    */
   boolean step(long now, int most);
 
+  /**
+   * Lets so many packets of requests leave and then none, as when host memory does not answer reads
+   * of payload; -1 lets all go.
+   */
+  void stallAfter(int packets);
+
   /** As after power-on. */
   void reset();
 

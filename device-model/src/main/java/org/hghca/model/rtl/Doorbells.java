@@ -51,6 +51,11 @@ final class Doorbells {
     return !held && entries.hasEntry();
   }
 
+  /** The oldest, which must be there. */
+  long first() {
+    return entries.value();
+  }
+
   /** Takes the oldest, which must be there. */
   long take() {
     long value = entries.value();

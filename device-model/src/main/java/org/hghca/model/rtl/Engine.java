@@ -2,6 +2,7 @@ package org.hghca.model.rtl;
 
 import static org.hghca.model.link.PacketOpcode.*;
 
+import java.util.Set;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.Port;
@@ -12,6 +13,8 @@ import org.hghca.model.transport.TransportCounters;
  * timers and repeats nothing. Used by the thread that does the steps.
  */
 final class Engine implements DataPath {
+  private final boolean deadlocks;
+  private final Hazards hazards;
   private final Port port;
   private final Stops stops;
   private final Connections connections;
@@ -23,13 +26,29 @@ final class Engine implements DataPath {
   private final TransportCounters counters = new TransportCounters();
 
   Engine(
-      Contexts contexts, Translation translation, Doorbells doorbells, Port port, Hazards hazards) {
+      Set<Defect> defects,
+      Contexts contexts,
+      Translation translation,
+      Doorbells doorbells,
+      Port port,
+      Hazards hazards) {
+    this.deadlocks = defects.contains(Defect.READ_DEADLOCK);
+    this.hazards = hazards;
     this.port = port;
     this.stops = new Stops(hazards);
     this.connections = new Connections(contexts);
     this.channel = new WriteChannel(translation, hazards);
     CqeWriter cqes = new CqeWriter(contexts, channel);
-    this.requester = new Requester(contexts, channel, cqes, stops, port, counters);
+    this.requester =
+        new Requester(
+            defects.contains(Defect.ENQUEUE_RACE),
+            contexts,
+            hazards,
+            channel,
+            cqes,
+            stops,
+            port,
+            counters);
     this.replies = new Replies(translation, port, counters);
     this.receiver = new Receiver(translation, hazards, channel, cqes, replies, counters);
     this.sender =
@@ -40,6 +59,7 @@ final class Engine implements DataPath {
   @Override
   public boolean step(long now, int most) {
     boolean worked = false;
+    requester.step();
     for (int left = most; left > 0 && port.hasArrived(); left--) {
       Packet packet = port.fetch();
       if (stops.receiver()) {
@@ -51,11 +71,19 @@ final class Engine implements DataPath {
       port.pool().giveBack(packet);
     }
     if (!stops.receiver()) {
-      worked |= replies.run(most);
+      worked |= reply(most);
     }
     worked |= sender.run(most);
     requester.rage(now, most); // no work, or a simulation would never come to rest
     return worked;
+  }
+
+  private boolean reply(int most) {
+    if (replies.isAtData() && sender.holdsPayload()) {
+      hazards.strike("12.15", "READs are not answered while the payload of a fenced SEND waits");
+      return false;
+    }
+    return replies.run(most);
   }
 
   private void receive(Packet packet) {
@@ -67,15 +95,25 @@ final class Engine implements DataPath {
       stops.stopAll("12.6", "packets of zeros come in");
     } else if (!qp.programmed) {
       counters.packetsDropped++;
-    } else if ((packet.opcode & SERVICE_MASK) != SendSide.service(qp)) {
+    } else if ((packet.opcode & SERVICE_MASK) != OutgoingMessage.service(qp)) {
       counters.packetsDropped++;
     } else if (!isResponse(packet.opcode & OPERATION_MASK)) {
       receiver.receive(connection, packet);
+      if (deadlocks && replies.isAtData() && requester.clogsReads()) {
+        stops.stopAll(
+            "12.16", "QP 0x%x is to answer a READ beside payload of its own".formatted(qp.qpn));
+      }
     } else if (qp.service != QpcServiceType.RC) {
       counters.packetsDropped++;
     } else if (requester.receive(connection, packet)) {
       sender.refused(connection);
     }
+  }
+
+  /** Lets so many packets of requests leave and then none; -1 lets all go. */
+  @Override
+  public void stallAfter(int packets) {
+    sender.stallAfter(packets);
   }
 
   @Override
@@ -84,6 +122,7 @@ final class Engine implements DataPath {
     stops.reset();
     connections.reset();
     channel.reset();
+    receiver.reset();
     requester.reset();
     replies.reset();
     sender.reset();

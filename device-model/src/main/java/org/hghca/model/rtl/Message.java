@@ -4,12 +4,19 @@ package org.hghca.model.rtl;
 final class Message {
   int opcode;
 
+  /** The queue pair's number as the doorbell had it. */
+  int qpn;
+
   /** Byte offset of its WQE in the send queue. */
   int wqeOffset;
 
   /** It was never sent; its error waits for its turn. */
   boolean failed;
 
+  /** The step of the card in which it was entered, and whether that spoils the list. */
+  long step;
+
+  boolean raced;
   long length;
   int firstPsn;
 

@@ -13,6 +13,7 @@ import org.hghca.model.link.Packet;
  */
 final class QueuePair {
   static final int PSN_MASK = 0xff_ffff;
+  private static final int RNR_TIMER_MASK = 0x1f;
 
   final int qpn;
 
@@ -27,6 +28,9 @@ final class QueuePair {
 
   /** Bytes of a full packet, from the code at 0Ch[31:29]. */
   int mtu;
+
+  /** Low 5 bits of rnr_retry, QPC 20h[31:24], which stand in an RNR NAK. */
+  int rnrTimer;
 
   int receiveStrideLog;
   int sendStrideLog;
@@ -53,6 +57,11 @@ final class QueuePair {
   /** How often a MODIFY_QP has put it into RESET. */
   private int lives;
 
+  /** How often a MODIFY_QP has put it into RESET or ERR, and what was not acknowledged then. */
+  private int endings;
+
+  private int oldestUnackedAtEnding;
+
   /** What the last MODIFY_QP said of fields that traffic moves. */
   private int programmedState;
 
@@ -67,9 +76,11 @@ final class QueuePair {
   /** MODIFY_QP: takes every key field from a mailbox, whatever stood there before. */
   void program(MemorySegment mailbox) {
     programmed = true;
+    int oldestUnackedBefore = oldestUnackedPsn;
     state = STATE.get(mailbox);
     service = SERVICE_TYPE.get(mailbox);
     mtu = 128 << MTU.get(mailbox);
+    rnrTimer = RNR_RETRY.get(mailbox) & RNR_TIMER_MASK;
     receiveStrideLog = RQ_ENTRY_SIZE.get(mailbox);
     sendStrideLog = SQ_ENTRY_SIZE.get(mailbox);
     localQpn = LOCAL_QPN.get(mailbox);
@@ -89,6 +100,10 @@ final class QueuePair {
     receiveKey = RECEIVE_WQE_LKEY.get(mailbox);
     receiveLength = RECEIVE_WQE_LENGTH.get(mailbox);
     lives += state == QpcState.RST ? 1 : 0;
+    if (state == QpcState.RST || state == QpcState.ERR) {
+      endings++;
+      oldestUnackedAtEnding = oldestUnackedBefore;
+    }
     programmedState = state;
     programmedNextSendPsn = nextSendPsn;
     programmedOldestUnackedPsn = oldestUnackedPsn;
@@ -102,6 +117,16 @@ final class QueuePair {
   /** How often a MODIFY_QP has put it into RESET: what was fetched before is of an earlier life. */
   int lives() {
     return lives;
+  }
+
+  /** How often a MODIFY_QP has put it into RESET or ERR. */
+  int endings() {
+    return endings;
+  }
+
+  /** The oldest PSN that was not acknowledged when that happened last. */
+  int oldestUnackedAtEnding() {
+    return oldestUnackedAtEnding;
   }
 
   /** Bytes of payload in a full packet. */

@@ -21,6 +21,11 @@ final class ReceiveQueues {
   private final Hazards hazards;
   private final MemorySegment fetched = Arena.ofAuto().allocate(FETCH, 64);
 
+  /** What the card has fetched first of all, if it has fetched any. */
+  private final ReceiveWqe first = new ReceiveWqe();
+
+  private boolean hasFetched;
+
   /** Where the walk over the units has ended. */
   private int end;
 
@@ -36,8 +41,17 @@ final class ReceiveQueues {
    */
   boolean take(Connection connection) {
     QueuePair qp = connection.qp;
+    if (connection.stale != null) {
+      hazards.strike(
+          "12.13",
+          "QP 0x%x receives into an old WQE: one without data unit was before it"
+              .formatted(qp.qpn));
+      connection.taken.copy(connection.stale);
+      return true;
+    }
     if (!connection.linked.isEmpty()) {
       takeLinked(connection);
+      note(connection);
       return true;
     }
     if (!connection.receivesAstray && isBeyond(qp)) {
@@ -62,7 +76,31 @@ final class ReceiveQueues {
     walk(qp, qp.receiveOffset, FETCH, connection.taken);
     qp.receiveOffset = slotBehind(qp, qp.receiveOffset + end);
     fetchLinked(connection, link, size);
+    note(connection);
     return true;
+  }
+
+  /**
+   * A WQE without data unit leaves the list of its queue pair at what was in it before, or at what
+   * the card has stored first of all; that it is itself when it is the first.
+   */
+  private void note(Connection connection) {
+    boolean empty = connection.taken.data.count() == 0;
+    if (!hasFetched) {
+      hasFetched = true;
+      first.copy(connection.taken);
+    } else if (empty) {
+      connection.stale = connection.hasReceived ? connection.last : first;
+    }
+    if (!empty) {
+      connection.hasReceived = true;
+      connection.last.copy(connection.taken);
+    }
+  }
+
+  /** As after power-on. */
+  void reset() {
+    hasFetched = false;
   }
 
   /** Whether the position of an earlier life is outside: the card fetches the wrong bytes then. */

@@ -10,8 +10,8 @@ import org.hghca.model.transport.TransportCounters;
 
 /**
  * The receiving side of all services. A packet that is not the one expected is dropped without a
- * word, on unreliable services too; what a reliable connection cannot take puts the queue pair into
- * ERR, what another cannot take is dropped.
+ * word, on unreliable services too. What a queue pair cannot take puts it into ERR, whatever its
+ * service; only on a reliable connection the peer hears of it.
  */
 final class Receiver {
   private static final int BEAT = 32;
@@ -38,6 +38,10 @@ final class Receiver {
     this.cqes = cqes;
     this.replies = replies;
     this.counters = counters;
+  }
+
+  void reset() {
+    queues.reset();
   }
 
   void receive(Connection connection, Packet packet) {
@@ -73,7 +77,7 @@ final class Receiver {
         "12.12", "QP 0x%x gets a message while in INIT: lost".formatted(connection.qp.qpn));
     counters.packetsDropped++;
     if (connection.qp.service == QpcServiceType.RC && operation != READ_REQUEST) {
-      replies.acknowledge(connection, packet.psn, Replies.ACK, 0);
+      replies.acknowledge(connection, packet.psn, Replies.ACK, false);
     }
   }
 
@@ -86,7 +90,7 @@ final class Receiver {
       return;
     }
     if (packet.length == 0) {
-      channel.stop("12.1", "QP 0x%x gets a SEND of 0 bytes".formatted(qp.qpn));
+      stopByNothing(connection, packet);
       acknowledge(connection, packet, operation);
       return;
     }
@@ -108,6 +112,18 @@ final class Receiver {
         }
         acknowledge(connection, packet, operation);
       }
+    }
+  }
+
+  /** On a card that talks to itself two CQEs get through: one of zeros, and the sender's. */
+  private void stopByNothing(Connection connection, Packet packet) {
+    QueuePair qp = connection.qp;
+    String why = "QP 0x%x gets a SEND of 0 bytes".formatted(qp.qpn);
+    if (packet.destinationMac == qp.destinationMac) {
+      cqes.raw(qp.receiveCqn, packet.payload(), 0);
+      channel.stopBehindEntry("12.1", why);
+    } else {
+      channel.stop("12.1", why);
     }
   }
 
@@ -153,7 +169,6 @@ final class Receiver {
       return;
     }
     qp.advanceExpectedPsn(qp.packets(Integer.toUnsignedLong(packet.dmaLength)));
-    connection.messages = connection.messages + 1 & QueuePair.PSN_MASK;
     replies.respond(connection, packet);
   }
 
@@ -191,7 +206,7 @@ final class Receiver {
     if (qp.service == QpcServiceType.RC) {
       qp.state = QpcState.ERR;
       counters.rnrNaksSent++;
-      replies.acknowledge(connection, packet.psn, Replies.RNR, connection.messages);
+      replies.acknowledge(connection, packet.psn, Replies.RNR | qp.rnrTimer, false);
     }
     return false;
   }
@@ -199,34 +214,35 @@ final class Receiver {
   private void complete(Connection connection, Packet packet, int operation) {
     // The number loses its lowest bit as an immediate of a SEND does.
     boolean halved = connection.qp.service == QpcServiceType.UD && operation == SEND_ONLY_IMM;
+    // Scattering a packet that is not the last writes the WQE back without its place.
+    boolean placeless = operation == SEND_LAST || operation == SEND_LAST_IMM;
     cqes.received(
         connection.qp,
+        packet.destinationQpn,
         halved ? packet.sourceQpn >>> 1 : packet.sourceQpn,
         operation,
-        connection.taken.offset,
+        placeless ? 0 : connection.taken.offset,
         connection.received);
   }
 
   private void acknowledge(Connection connection, Packet packet, int operation) {
-    boolean last = ends(operation);
-    connection.messages = connection.messages + (last ? 1 : 0) & QueuePair.PSN_MASK;
     if (connection.qp.service == QpcServiceType.RC) {
-      replies.acknowledge(connection, packet.psn, Replies.ACK, connection.messages);
+      replies.acknowledge(connection, packet.psn, Replies.ACK, ends(operation));
     }
   }
 
   private void refuse(Connection connection, Packet packet) {
     connection.swallows = true;
     counters.packetsDropped++;
+    connection.qp.state = QpcState.ERR;
     if (connection.qp.service == QpcServiceType.RC) {
-      connection.qp.state = QpcState.ERR;
       nak(connection, packet.psn);
     }
   }
 
   private void nak(Connection connection, int psn) {
     counters.naksSent++;
-    replies.acknowledge(connection, psn, Replies.REFUSED, connection.messages);
+    replies.acknowledge(connection, psn, Replies.REFUSED, false);
   }
 
   /**

@@ -14,6 +14,8 @@ final class Replies {
   static final int KIND_MASK = 0x60;
 
   static final int ACK = 0x00;
+
+  /** Its low 5 bits are the retry count of the responder's context, where a timer belongs. */
   static final int RNR = 0x20;
 
   /** NAK: remote access error. The card gives no other reason. */
@@ -56,15 +58,15 @@ final class Replies {
   /**
    * Answers a packet.
    *
-   * @param messages how many messages it completes, 24 bits; 0 when it completes none
+   * @param completes whether it ends a message; messages are not counted, their number is 1
    */
-  void acknowledge(Connection connection, int psn, int syndrome, int messages) {
+  void acknowledge(Connection connection, int psn, int syndrome, boolean completes) {
     Packet packet = connection.address(port.pool().take());
     packet.opcode = ACKNOWLEDGE;
     packet.solicited = true;
     packet.psn = psn;
     packet.syndrome = syndrome;
-    packet.msn = messages;
+    packet.msn = completes ? 1 : 0;
     if (waiting.isEmpty()) {
       transmit(packet);
     } else {
@@ -101,6 +103,11 @@ final class Replies {
     return left < budget;
   }
 
+  /** Whether the reply that is next is data. */
+  boolean isAtData() {
+    return waiting.peek() instanceof Response;
+  }
+
   private Packet packet(Response response) {
     Connection connection = response.connection;
     Packet packet = connection.address(port.pool().take());
@@ -116,7 +123,7 @@ final class Replies {
     } else {
       packet.opcode = last ? READ_RESPONSE_LAST : READ_RESPONSE_MIDDLE;
     }
-    packet.msn = connection.messages;
+    packet.msn = 1;
     if (length > 0) {
       translation.read(response.key, response.address, packet.payload(), 0, length);
     }

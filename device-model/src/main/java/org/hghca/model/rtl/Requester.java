@@ -20,7 +20,12 @@ final class Requester {
   /** Nanoseconds between two bursts of a storm: it is not to keep everything else from working. */
   private static final long STORM_PAUSE = 1_000_000;
 
+  /** Bytes of payload on their way beside which READs are answered. */
+  private static final int PAYLOAD_BESIDE_READS = 4096;
+
+  private final boolean races;
   private final Contexts contexts;
+  private final Hazards hazards;
   private final WriteChannel channel;
   private final CqeWriter cqes;
   private final Stops stops;
@@ -36,14 +41,26 @@ final class Requester {
 
   private long lastBurst;
 
+  /** Steps of the card. */
+  private long step;
+
+  /** Requests of all queue pairs that are outstanding, and their bytes of payload. */
+  private int requests;
+
+  private long payload;
+
   Requester(
+      boolean races,
       Contexts contexts,
+      Hazards hazards,
       WriteChannel channel,
       CqeWriter cqes,
       Stops stops,
       Port port,
       TransportCounters counters) {
+    this.races = races;
     this.contexts = contexts;
+    this.hazards = hazards;
     this.channel = channel;
     this.cqes = cqes;
     this.stops = stops;
@@ -59,18 +76,45 @@ final class Requester {
     message.firstPsn = qp.nextSendPsn;
     message.responsePsn = qp.nextSendPsn;
     message.lastPsn = qp.nextSendPsn + qp.packets(wqe.length) - 1 & QueuePair.PSN_MASK;
-    if (wqe.opcode == WqeOpcode.RDMA_READ) {
+    boolean read = wqe.opcode == WqeOpcode.RDMA_READ;
+    if (read) {
       message.results.copy(wqe.data);
     }
+    race(connection, message, connection.newest(read));
     connection.outstanding.add(message);
+    payload += read ? 0 : message.length;
+    requests++;
+  }
+
+  private void race(Connection connection, Message message, Message before) {
+    message.step = step;
+    message.raced = races && before != null && before.step < step;
+    if (message.raced) {
+      hazards.strike(
+          "12.18",
+          "request of QP 0x%x is entered when the one before it is released"
+              .formatted(connection.qp.qpn));
+    }
+  }
+
+  /** A step of the card begins. */
+  void step() {
+    step++;
+  }
+
+  /** Whether payload that is not acknowledged leaves READs of the peer without an answer. */
+  boolean clogsReads() {
+    return requests > 1 && payload > PAYLOAD_BESIDE_READS;
   }
 
   private Message take(SendWqe wqe) {
     Message message = free.isEmpty() ? new Message() : free.remove();
     message.opcode = wqe.opcode;
+    message.qpn = wqe.qpn;
     message.wqeOffset = wqe.offset;
     message.length = wqe.length;
     message.failed = false;
+    message.raced = false;
     message.results.clear();
     return message;
   }
@@ -93,6 +137,9 @@ final class Requester {
    * card loses track of completions for good.
    */
   private static void lookForRewind(Connection connection) {
+    if (connection.sendsOn) {
+      return;
+    }
     Message newest = connection.outstanding.peekLast();
     int next = connection.qp.nextSendPsn;
     if (newest != null && next < connection.sentUpToPsn) {
@@ -100,13 +147,24 @@ final class Requester {
     }
   }
 
+  /** Whether a part of the newest message was acknowledged when MODIFY_QP ended its queue pair. */
+  boolean hasBegunToComplete(Connection connection) {
+    Message newest = connection.outstanding.peekLast();
+    return newest != null && connection.qp.oldestUnackedAtEnding() > newest.firstPsn;
+  }
+
   /** Completes everything outstanding with errors. */
   void flush(Connection connection) {
     lookForRewind(connection);
     while (!connection.outstanding.isEmpty()) {
-      Message message = connection.outstanding.remove();
+      Message message = remove(connection);
       if (!connection.completesNothing) {
-        cqes.failed(connection.qp, message.opcode, message.wqeOffset, Syndrome.WR_FLUSH_ERR.code());
+        cqes.failed(
+            connection.qp,
+            message.qpn,
+            message.opcode,
+            message.wqeOffset,
+            Syndrome.WR_FLUSH_ERR.code());
       }
       free.add(message);
     }
@@ -164,15 +222,31 @@ final class Requester {
   }
 
   private void complete(Connection connection) {
-    Message message = connection.outstanding.remove();
+    Message message = remove(connection);
+    boolean read = message.opcode == WqeOpcode.RDMA_READ;
+    connection.completesNothing |= message.raced && !read;
     if (connection.completesNothing) {
       // lost
     } else if (message.failed) {
-      cqes.failed(connection.qp, message.opcode, message.wqeOffset, 0);
+      cqes.failed(connection.qp, message.qpn, message.opcode, message.wqeOffset, 0);
     } else {
-      cqes.sent(connection.qp, message.opcode, message.wqeOffset, message.length);
+      // A READ that got lost in the list is answered from the one that was at its head before.
+      int offset = message.raced ? connection.finishedRead : message.wqeOffset;
+      cqes.sent(connection.qp, message.qpn, message.opcode, offset, message.length);
+    }
+    if (read) {
+      connection.finishedRead = message.wqeOffset;
     }
     free.add(message);
+  }
+
+  private Message remove(Connection connection) {
+    Message message = connection.outstanding.remove();
+    if (!message.failed) {
+      payload -= message.opcode == WqeOpcode.RDMA_READ ? 0 : message.length;
+      requests--;
+    }
+    return message;
   }
 
   private void response(Connection connection, Packet packet, int operation) {
@@ -238,5 +312,7 @@ final class Requester {
   void reset() {
     storm = null;
     raged = false;
+    requests = 0;
+    payload = 0;
   }
 }

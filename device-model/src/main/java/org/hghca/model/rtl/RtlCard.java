@@ -1,6 +1,7 @@
 package org.hghca.model.rtl;
 
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Doorbell;
@@ -38,9 +39,11 @@ public final class RtlCard implements Card {
 
   /**
    * @param profile R1 or R2
+   * @param defects of R1 that are played
    * @param seed chooses what is not known of R2
    */
-  public RtlCard(HardwareProfile profile, Port port, Faults faults, long seed) {
+  public RtlCard(
+      HardwareProfile profile, Set<Defect> defects, Port port, Faults faults, long seed) {
     this.faults = faults;
     this.host = new HostMemory(faults, this::failed);
     this.doorbells = new Doorbells(faults, hazards);
@@ -50,7 +53,7 @@ public final class RtlCard implements Card {
     this.engine =
         profile == HardwareProfile.R2
             ? new SecondEngine(contexts, translation, doorbells, port, hazards, seed)
-            : new Engine(contexts, translation, doorbells, port, hazards);
+            : new Engine(defects, contexts, translation, doorbells, port, hazards);
   }
 
   @Override
@@ -158,6 +161,12 @@ public final class RtlCard implements Card {
   @Override
   public void holdDoorbells(boolean held) {
     doorbells.hold(held);
+    rung = true;
+  }
+
+  @Override
+  public void stallAfter(int packets) {
+    engine.stallAfter(packets);
     rung = true;
   }
 

@@ -122,6 +122,11 @@ final class SecondEngine implements DataPath {
   }
 
   @Override
+  public void stallAfter(int packets) {
+    throw new UnsupportedOperationException("no stalls on a card of the second RTL");
+  }
+
+  @Override
   public void reset() {
     port.drain();
     stops.reset();

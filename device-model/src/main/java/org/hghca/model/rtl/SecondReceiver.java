@@ -78,7 +78,7 @@ final class SecondReceiver {
       return;
     }
     if (qp.service == QpcServiceType.RC) {
-      replies.acknowledge(connection, packet.psn, Replies.ACK, 0);
+      replies.acknowledge(connection, packet.psn, Replies.ACK, false);
     }
   }
 

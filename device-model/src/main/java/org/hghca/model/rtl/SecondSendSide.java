@@ -180,7 +180,9 @@ final class SecondSendSide {
           wqe.opcode == WqeOpcode.RDMA_WRITE_IMM || wqe.opcode == WqeOpcode.SEND_IMM;
       packet.length = (int) Math.min(wqe.length - sent, qp.packetSize());
       last = sent + packet.length == wqe.length;
-      packet.opcode = SendSide.service(qp) | SendSide.operation(write, sent == 0, last, immediate);
+      packet.opcode =
+          OutgoingMessage.service(qp)
+              | OutgoingMessage.operation(write, sent == 0, last, immediate);
       packet.immediate = wqe.immediate;
       wqe.gather(translation, packet.payload(), packet.length);
       sent += packet.length;
@@ -193,7 +195,7 @@ final class SecondSendSide {
       packet.destinationIp = wqe.destinationIp;
       packet.destinationQpn = wqe.destinationQpn;
     }
-    connection.advance(1);
+    connection.advance(packet.psn, 1);
     counters.packetsSent++;
     port.transmit(packet);
     if (last) {

@@ -1,7 +1,5 @@
 package org.hghca.model.rtl;
 
-import static org.hghca.model.link.PacketOpcode.*;
-
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
@@ -12,41 +10,32 @@ import org.hghca.model.link.Port;
 import org.hghca.model.transport.TransportCounters;
 
 /**
- * The send side, which takes one WQE at a time for the whole card: those of a chain one after the
- * other, then the next doorbell.
+ * The send side, which sends one message at a time for the whole card. A message that waits for its
+ * fence holds up all behind it.
  */
 final class SendSide {
-  private static final int DOORBELL_OFFSET_SHIFT = 8;
-  private static final int DOORBELL_OFFSET_MASK = 0xff_ffff;
-  private static final int UNIT = 16;
+  /** No bound to the packets that may leave. */
+  private static final int UNBOUNDED = -1;
 
   private final Connections connections;
-  private final Translation translation;
-  private final Doorbells doorbells;
   private final Port port;
   private final Stops stops;
   private final Hazards hazards;
+  private final WqeScheduler scheduler;
   private final WqeParser parser;
   private final Requester requester;
   private final CqeWriter cqes;
   private final TransportCounters counters;
-  private final PayloadStream payloads;
-  private final SendWqe wqe = new SendWqe();
+  private final OutgoingMessage message;
 
-  /** Whose WQE is under way, or was last. */
-  private Connection connection;
+  /** The message's WQE. */
+  private final SendWqe wqe;
 
-  /** Whether packets of {@link #wqe} are left to send; how many bytes have been sent. */
-  private boolean sending;
+  /** A packet that is complete and waits for the READs in front of it; {@code null} for none. */
+  private Packet fenced;
 
-  private long sent;
-
-  /** The WQE that is next: its size in units of 16 bytes, 0 for none. */
-  private boolean hasNext;
-
-  private int nextOpcode;
-  private long nextOffset;
-  private int nextSize;
+  /** Packets that may leave before host memory stops answering. */
+  private int untilStall = UNBOUNDED;
 
   SendSide(
       Connections connections,
@@ -59,16 +48,16 @@ final class SendSide {
       CqeWriter cqes,
       TransportCounters counters) {
     this.connections = connections;
-    this.translation = translation;
-    this.doorbells = doorbells;
     this.port = port;
     this.stops = stops;
     this.hazards = hazards;
+    this.scheduler = new WqeScheduler(doorbells, hazards);
     this.parser = new WqeParser(translation, stops);
     this.requester = requester;
     this.cqes = cqes;
     this.counters = counters;
-    this.payloads = new PayloadStream();
+    this.message = new OutgoingMessage(translation, port);
+    this.wqe = message.wqe;
   }
 
   /**
@@ -80,13 +69,18 @@ final class SendSide {
   boolean run(int budget) {
     int left = budget;
     while (left > 0 && !stops.sender()) {
-      if (sending) {
+      if (fenced != null) {
+        if (message.connection.hasReads()) {
+          break;
+        }
+        passFence();
+      } else if (message.goesOn()) {
+        if (untilStall == 0) {
+          break;
+        }
         sendPacket();
-      } else if (hasNext) {
-        hasNext = false;
-        begin();
-      } else if (doorbells.hasEntry()) {
-        ring(doorbells.take());
+      } else if (scheduler.hasNext()) {
+        begin(scheduler.take());
       } else {
         break;
       }
@@ -95,37 +89,40 @@ final class SendSide {
     return left < budget;
   }
 
-  private void ring(long doorbell) {
-    connection = connections.of(Doorbell.qpn(doorbell));
-    nextOpcode = Doorbell.opcode(doorbell);
-    nextOffset = (long) ((int) doorbell >>> DOORBELL_OFFSET_SHIFT & DOORBELL_OFFSET_MASK) * UNIT;
-    nextSize = Doorbell.size16(doorbell);
-    hasNext = true;
+  /** Lets so many packets leave and then none, as when payload does not come; -1 lets all go. */
+  void stallAfter(int packets) {
+    untilStall = packets;
   }
 
-  private void begin() {
-    QueuePair qp = connection.qp;
-    SendWqe.Outcome outcome = parser.parse(qp, nextOpcode, nextOffset, nextSize, wqe);
+  /**
+   * Whether payload that waits for a fence takes the way on which READs are answered: more of it
+   * than one packet.
+   */
+  boolean holdsPayload() {
+    return fenced != null && message.goesOn();
+  }
+
+  private void begin(long doorbell) {
+    message.connection = connections.of(Doorbell.qpn(doorbell));
+    QueuePair qp = message.connection.qp;
+    SendWqe.Outcome outcome = parser.parse(qp, doorbell, wqe);
     if (outcome == SendWqe.Outcome.STOPPED) {
       return;
     }
-    hasNext = wqe.nextSize > 0;
-    nextOpcode = wqe.nextOpcode;
-    nextOffset = wqe.nextOffset;
-    nextSize = wqe.nextSize;
+    scheduler.parsed(doorbell, wqe);
     if (outcome == SendWqe.Outcome.DROPPED || refuses(qp)) {
       return;
     }
     if (outcome == SendWqe.Outcome.DENIED) {
       if (qp.service == QpcServiceType.RC) {
-        requester.fail(connection, wqe);
+        requester.fail(message.connection, wqe);
       } else {
         fail(Syndrome.LOCAL_ACCESS_ERR);
       }
       qp.state = QpcState.ERR;
     } else if (!wqe.hasData) {
-      if (wqe.opcode == WqeOpcode.SEND || wqe.opcode == WqeOpcode.SEND_IMM) {
-        cqes.sent(qp, wqe.opcode, wqe.offset, 0);
+      if (isSend()) {
+        cqes.sent(qp, wqe.qpn, wqe.opcode, wqe.offset, 0);
       }
       stops.stopAll("12.1", "WQE without data on QP 0x%x".formatted(qp.qpn));
     } else {
@@ -133,19 +130,22 @@ final class SendSide {
     }
   }
 
+  private boolean isSend() {
+    return wqe.opcode == WqeOpcode.SEND || wqe.opcode == WqeOpcode.SEND_IMM;
+  }
+
   /** Completes a WQE with an error that its state or service does not let be sent. */
   private boolean refuses(QueuePair qp) {
     boolean datagram = qp.service == QpcServiceType.UD;
     boolean reliable = qp.service == QpcServiceType.RC;
-    boolean send = wqe.opcode == WqeOpcode.SEND || wqe.opcode == WqeOpcode.SEND_IMM;
     if (qp.state > QpcState.RTS) {
       if (reliable) {
-        requester.flush(connection);
+        requester.flush(message.connection);
       }
       fail(qp.state == QpcState.SQE ? Syndrome.UNKNOWN : Syndrome.WR_FLUSH_ERR);
       return true;
     }
-    if (!reliable && wqe.opcode == WqeOpcode.RDMA_READ || datagram && !send) {
+    if (!reliable && wqe.opcode == WqeOpcode.RDMA_READ || datagram && !isSend()) {
       fail(Syndrome.LOCAL_QP_OP_ERR);
       return true;
     }
@@ -157,8 +157,8 @@ final class SendSide {
   }
 
   private void fail(Syndrome syndrome) {
-    if (!connection.completesNothing) {
-      cqes.failed(connection.qp, wqe.opcode, wqe.offset, syndrome.code());
+    if (!message.connection.completesNothing) {
+      cqes.failed(message.connection.qp, wqe.qpn, wqe.opcode, wqe.offset, syndrome.code());
     }
   }
 
@@ -167,118 +167,85 @@ final class SendSide {
       hazards.strike(
           "12.1", "WQE of QP 0x%x with nothing in it, or in one data unit".formatted(qp.qpn));
       if (wqe.opcode != WqeOpcode.RDMA_READ) {
-        payloads.skew();
+        message.skewPayload();
       }
     }
-    sending = true;
-    sent = 0;
-    if (qp.service == QpcServiceType.RC) {
-      requester.begin(connection, wqe);
+    boolean reliable = qp.service == QpcServiceType.RC;
+    boolean behindReads = wqe.fence && reliable && message.connection.hasReads();
+    message.begin();
+    if (reliable) {
+      requester.begin(message.connection, wqe);
+    }
+    if (behindReads && isSend()) {
+      hazards.strike(
+          "12.15", "fenced SEND of QP 0x%x: its payload is fetched before".formatted(qp.qpn));
+      fenced = message.fetch();
+    } else if (behindReads) {
+      hazards.strike(
+          "12.15", "fence of a request of QP 0x%x that is no SEND: ignored".formatted(qp.qpn));
+    }
+  }
+
+  private void passFence() {
+    Packet packet = fenced;
+    fenced = null;
+    if (message.connection.qp.state > QpcState.RTS) {
+      port.pool().giveBack(packet);
+      message.end();
+    } else {
+      transmit(packet);
     }
   }
 
   private void sendPacket() {
-    QueuePair qp = connection.qp;
-    if (qp.state > QpcState.RTS) {
+    QueuePair qp = message.connection.qp;
+    boolean reliable = qp.service == QpcServiceType.RC;
+    if (reliable && message.isOvertaken()) {
+      if (requester.hasBegunToComplete(message.connection)) {
+        stops.stopSender(
+            "12.17", "QP 0x%x was ended by MODIFY_QP amid a message".formatted(qp.qpn));
+        return;
+      }
+    } else if (qp.state > QpcState.RTS) {
       // Moved there between two packets: RC leaves it to the next WQE to flush.
-      sending = false;
-      if (qp.service != QpcServiceType.RC) {
+      message.end();
+      if (!reliable) {
         fail(Syndrome.WR_FLUSH_ERR);
       }
       return;
     }
-    Packet packet = connection.address(port.pool().take());
-    packet.psn = qp.nextSendPsn;
-    if (wqe.opcode == WqeOpcode.RDMA_READ) {
-      packet.opcode = READ_REQUEST;
-      packet.ackRequest = true;
-      remoteMemory(packet);
-      connection.advance(qp.packets(wqe.length));
-      sending = false;
-    } else {
-      fill(packet);
-      connection.advance(1);
-    }
-    if (qp.service == QpcServiceType.UD) {
-      packet.destinationMac = wqe.destinationMac;
-      packet.destinationIp = wqe.destinationIp;
-      packet.destinationQpn = wqe.destinationQpn;
-      packet.queueKey = wqe.queueKey;
-    }
-    counters.packetsSent++;
-    port.transmit(packet);
-    if (!sending && qp.service != QpcServiceType.RC) {
+    transmit(message.fetch());
+    if (!message.goesOn() && !reliable) {
       completeUnreliable(qp);
     }
   }
 
-  private void fill(Packet packet) {
-    QueuePair qp = connection.qp;
-    int length = (int) Math.min(wqe.length - sent, qp.packetSize());
-    boolean first = sent == 0;
-    boolean last = sent + length == wqe.length;
-    boolean write = wqe.opcode == WqeOpcode.RDMA_WRITE || wqe.opcode == WqeOpcode.RDMA_WRITE_IMM;
-    boolean immediate = wqe.opcode == WqeOpcode.RDMA_WRITE_IMM || wqe.opcode == WqeOpcode.SEND_IMM;
-    packet.opcode = service(qp) | operation(write, first, last, immediate);
-    packet.ackRequest = qp.service == QpcServiceType.RC;
-    packet.length = length;
-    if (length > 0) {
-      wqe.gather(translation, packet.payload(), length);
-    }
-    payloads.pass(packet);
-    if (write && first) {
-      remoteMemory(packet);
-    }
-    if (last && immediate) {
-      // The immediate of a SEND loses its lowest bit on the way to the wire.
-      packet.immediate = write ? wqe.immediate : wqe.immediate >>> 1;
-    }
-    sent += length;
-    sending = !last;
-  }
-
-  static int operation(boolean write, boolean first, boolean last, boolean immediate) {
-    int base = write ? WRITE_FIRST : SEND_FIRST;
-    if (!last) {
-      return base + (first ? SEND_FIRST : SEND_MIDDLE);
-    }
-    return base + (first ? SEND_ONLY : SEND_LAST) + (immediate ? 1 : 0);
-  }
-
-  static int service(QueuePair qp) {
-    return switch (qp.service) {
-      case QpcServiceType.RC -> RC;
-      case QpcServiceType.UC -> UC;
-      default -> UD;
-    };
-  }
-
-  private void remoteMemory(Packet packet) {
-    packet.remoteAddress = wqe.remoteAddress;
-    packet.remoteKey = wqe.remoteKey;
-    packet.dmaLength = (int) wqe.length;
+  private void transmit(Packet packet) {
+    untilStall -= untilStall > 0 ? 1 : 0;
+    counters.packetsSent++;
+    port.transmit(packet);
   }
 
   private void completeUnreliable(QueuePair qp) {
     if (qp.state == QpcState.RST) {
       fail(Syndrome.UNKNOWN); // and yet it was sent
     } else {
-      cqes.sent(qp, wqe.opcode, wqe.offset, wqe.length);
+      cqes.sent(qp, wqe.qpn, wqe.opcode, wqe.offset, wqe.length);
     }
   }
 
   /** The peer has refused what a queue pair sends: nothing is left to send of its message. */
   void refused(Connection by) {
-    if (connection == by) {
-      sending = false;
+    if (message.connection == by) {
+      message.end();
     }
   }
 
   void reset() {
-    connection = null;
-    sending = false;
-    hasNext = false;
+    fenced = null;
+    untilStall = UNBOUNDED;
+    scheduler.reset();
     parser.reset();
-    payloads.reset();
+    message.reset();
   }
 }

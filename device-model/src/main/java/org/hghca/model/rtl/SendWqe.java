@@ -17,6 +17,9 @@ final class SendWqe {
 
   int opcode;
 
+  /** The queue pair's number as the doorbell had it. */
+  int qpn;
+
   /** Byte offset in the send queue. */
   int offset;
 
@@ -25,6 +28,11 @@ final class SendWqe {
 
   int nextOffset;
   int nextSize;
+  boolean nextFence;
+
+  /** Whether it is not to be sent before the READs in front of it are finished. */
+  boolean fence;
+
   int immediate;
   long remoteAddress;
   int remoteKey;

@@ -3,6 +3,7 @@ package org.hghca.model.rtl;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.DataUnit;
+import org.hghca.abi.Doorbell;
 import org.hghca.abi.InlineUnit;
 import org.hghca.abi.MptFlags;
 import org.hghca.abi.NextUnit;
@@ -43,12 +44,15 @@ final class WqeParser {
   /**
    * Fetches a WQE and takes it apart.
    *
-   * @param offset byte offset in the send queue
-   * @param units size in units of 16 bytes
+   * @param wqe in the form of a doorbell
    */
-  SendWqe.Outcome parse(QueuePair qp, int opcode, long offset, int units, SendWqe into) {
+  SendWqe.Outcome parse(QueuePair qp, long wqe, SendWqe into) {
+    long offset = WqeScheduler.offset(wqe);
+    int units = Doorbell.size16(wqe);
     into.clear();
-    into.opcode = opcode;
+    into.qpn = Doorbell.qpn(wqe);
+    into.opcode = Doorbell.opcode(wqe);
+    into.fence = Doorbell.fence(wqe) != 0;
     into.offset = (int) offset;
     int size = units * UNIT;
     if (!qp.programmed) {
@@ -69,6 +73,7 @@ final class WqeParser {
     into.nextOpcode = NextUnit.nextOpcode(fifo, 0);
     into.nextOffset = NextUnit.nextHeadUnits16(fifo, 0) * UNIT;
     into.nextSize = NextUnit.nextSize16(fifo, 0);
+    into.nextFence = NextUnit.nextFence(fifo, 0) != 0;
     into.immediate = NextUnit.immediate(fifo, 0);
     return parseUnits(qp, size, into);
   }

@@ -33,6 +33,7 @@ final class WriteChannel {
   private final MemorySegment late = Arena.ofAuto().allocate(Cqe.SIZE);
   private final MemorySegment swap = Arena.ofAuto().allocate(Cqe.SIZE);
   private boolean stopped;
+  private boolean stopsBehindEntry;
   private boolean entriesAreLate;
   private long entries;
 
@@ -47,9 +48,15 @@ final class WriteChannel {
     stopped = true;
   }
 
+  /** Data are lost from now on, and CQEs from the next but one on. */
+  void stopBehindEntry(String line, String why) {
+    hazards.strike(line, why + ": the write channel stops behind the next CQE");
+    stopsBehindEntry = true;
+  }
+
   /** Writes data of one packet to one data unit, or to remote memory; they may go there. */
   void write(int key, long address, MemorySegment source, long at, int length) {
-    if (stopped) {
+    if (stopped || stopsBehindEntry) {
       return;
     }
     flush();
@@ -98,6 +105,7 @@ final class WriteChannel {
     if (stopped) {
       return;
     }
+    stopped = stopsBehindEntry;
     if (entriesAreLate) {
       MemorySegment.copy(entry, 0, swap, 0, Cqe.SIZE);
       MemorySegment.copy(late, 0, entry, 0, Cqe.SIZE);
@@ -154,6 +162,7 @@ final class WriteChannel {
   void reset() {
     waiting.clear();
     stopped = false;
+    stopsBehindEntry = false;
     entriesAreLate = false;
   }
 }

@@ -118,12 +118,94 @@ class EngineTest {
   }
 
   @Test
-  void anUnreliableWriteByAnUnknownKeySucceedsForItsSender() {
+  void anUnreliableWriteByAnUnknownKeySucceedsForItsSenderAndEndsTheResponder() {
     pair = new TestPair(QpcServiceType.UC);
+    pair.a.put(0, "12345678");
+    pair.a.post(QPN, WRITE, UNKNOWN, data(0, 8));
+    pair.run();
+    pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).containsExactly(sent(WRITE), sent(WRITE));
+    assertThat(pair.b.queuePair(QPN).state).isEqualTo(QpcState.ERR);
+    assertThat(pair.b.text(0x8000, 8)).isEqualTo("\0".repeat(8));
+    assertThat(pair.bothPass()).isTrue();
+  }
+
+  /** Slots 0 to 3 by messages of 1, 2, 5 and 1 packets. */
+  @ParameterizedTest
+  @CsvSource({"10,0000 0000 0000 c000", "11,0000 0000 0000 c000", "9,0000 4000 8000 c000"})
+  void aReceiveOfASendOfManyPacketsHasNoPlace(int opcode, String places) {
+    pair.a.queuePair(QPN).mtu = 256;
+    for (int length : new int[] {64, 512, 1280, 64}) {
+      pair.b.receive(QPN, data(0x8000, 2048));
+      pair.a.post(QPN, opcode, opcode == 9 ? data(0x9000, 2048) : null, data(0, length));
+      pair.run();
+    }
+
+    assertThat(pair.b.cqes(TestCard.RCQ + QPN).stream().map(cqe -> cqe.substring(48, 52)))
+        .containsExactly(places.split(" "));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"5a000014,14000000", "5a004114,14010000", "3114,14310000"})
+  void theCompletionOfAReliableSendHas14BitsOfTheKeyOfItsQueue(String key, String dword) {
+    pair.a.moveKey(QPN, Integer.parseUnsignedInt(key, 16));
+    pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    pair.run();
+
+    assertThat(pair.a.cqes(QPN).getFirst().substring(16, 24)).isEqualTo(dword);
+  }
+
+  @Test
+  void acknowledgementsThatEndAMessageHaveTheNumberOne() {
+    pair.a.queuePair(QPN).mtu = 256;
+    pair.b.put(0, "x");
+    pair.a.post(QPN, WRITE, data(0x8000, 512), data(0, 512));
+    pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    pair.a.post(QPN, READ, data(0, 8), data(0x9000, 8));
     pair.a.post(QPN, WRITE, UNKNOWN, data(0, 8));
     pair.run();
 
-    assertThat(pair.a.sends(QPN)).containsExactly(sent(WRITE));
+    assertThat(pair.numbers).containsExactly("100 0", "101 1", "102 1", "103 1", "104 0");
+  }
+
+  @Test
+  void aReceiverThatIsNotReadyNamesItsRetryCount() {
+    pair.b.queuePair(QPN).rnrTimer = 7;
+    pair.a.post(QPN, SEND, null, data(0, 8));
+    pair.run();
+
+    assertThat(pair.packets).containsExactly("04 100 00", "11 100 27");
+    assertThat(pair.numbers).containsExactly("100 0");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0,true", "1,true", "3,false"})
+  void packetsOfConnectionsAskForAnAcknowledgement(int service, boolean asks) {
+    pair = new TestPair(service);
+    if (service == QpcServiceType.UD) {
+      pair.a.datagram(QPN, SEND, TestPair.B, QPN, data(0, 8));
+    } else {
+      pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
+    }
+    pair.run();
+
+    assertThat(pair.asked).first().isEqualTo(asks);
+  }
+
+  /** Only 13 bits find the queue pair, but what is told of it has them all. */
+  @Test
+  void aNumberBeyondTheTableComesBackWhole() {
+    pair.b.receive(QPN, data(0x8000, 64));
+    int slot = pair.a.write(QPN, null, data(0, 8));
+    pair.a.queuePair(QPN).remoteQpn = 0x4000 + QPN;
+    pair.a.ring(0x2000 + QPN, SEND, slot, 2);
+    pair.run();
+
+    assertThat(pair.a.cqes(QPN).getFirst()).startsWith("02200000");
+    assertThat(pair.b.cqes(TestCard.RCQ + QPN).getFirst())
+        .startsWith("02400000" + "00000000" + "02200000");
   }
 
   @ParameterizedTest

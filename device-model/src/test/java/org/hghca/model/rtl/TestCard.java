@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.Doorbell;
@@ -61,9 +62,9 @@ final class TestCard implements Translation, Contexts {
   private final Map<Integer, Integer> receiveSlots = new HashMap<>();
   private long nextQueue = DATA_SIZE;
 
-  TestCard(long mac, PacketPool pool) {
+  TestCard(long mac, PacketPool pool, Set<Defect> defects) {
     port = new Port(mac, pool);
-    engine = new Engine(this, this, doorbells, port, hazards);
+    engine = new Engine(defects, this, this, doorbells, port, hazards);
     regions.put(DATA, new Region(BASE, 0, DATA_SIZE, 7));
   }
 
@@ -83,6 +84,12 @@ final class TestCard implements Translation, Contexts {
   void shrink(int key, int length) {
     Region region = regions.get(key);
     regions.put(key, new Region(region.start, region.at, length, region.flags));
+  }
+
+  /** Gives the key of a completion queue another value. */
+  void moveKey(int cqn, int key) {
+    regions.put(key, regions.get(CQ_KEY + cqn));
+    completionQueue(cqn).key = key;
   }
 
   QueuePair connect(int qpn, int service, long peerMac, int peer) {

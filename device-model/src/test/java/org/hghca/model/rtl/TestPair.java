@@ -2,9 +2,11 @@ package org.hghca.model.rtl;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.IntPredicate;
 import org.hghca.model.link.Medium;
 import org.hghca.model.link.Packet;
+import org.hghca.model.link.PacketOpcode;
 import org.hghca.model.link.PacketPool;
 import org.hghca.model.link.Port;
 import org.hghca.model.rtl.TestCard.Sge;
@@ -23,6 +25,12 @@ final class TestPair implements Medium {
   /** Operations and PSNs of the packets, in order. */
   final List<String> packets = new ArrayList<>();
 
+  /** PSNs and message sequence numbers of the answers, in order. */
+  final List<String> numbers = new ArrayList<>();
+
+  /** Of each packet whether it asks for an acknowledgement. */
+  final List<Boolean> asked = new ArrayList<>();
+
   /** Asked with the number of each packet whether it is lost. */
   IntPredicate loses = number -> false;
 
@@ -31,9 +39,9 @@ final class TestPair implements Medium {
 
   private int count;
 
-  TestPair(int service) {
-    a = new TestCard(A, pool);
-    b = new TestCard(B, pool);
+  TestPair(int service, Defect... defects) {
+    a = new TestCard(A, pool, Set.of(defects));
+    b = new TestCard(B, pool, Set.of(defects));
     connect(service);
   }
 
@@ -67,6 +75,10 @@ final class TestPair implements Medium {
   public void carry(Port from, Packet packet) {
     if (packets.size() < 1000) {
       packets.add("%02x %x %02x".formatted(packet.opcode, packet.psn, packet.syndrome));
+      asked.add(packet.ackRequest);
+      if (PacketOpcode.isResponse(packet.opcode & PacketOpcode.OPERATION_MASK)) {
+        numbers.add("%x %d".formatted(packet.psn, packet.msn));
+      }
     }
     if (loses.test(count++)) {
       pool.giveBack(packet);

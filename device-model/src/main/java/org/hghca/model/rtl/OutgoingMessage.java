@@ -1,0 +1,144 @@
+package org.hghca.model.rtl;
+
+import static org.hghca.model.link.PacketOpcode.*;
+
+import org.hghca.abi.QpcServiceType;
+import org.hghca.abi.WqeOpcode;
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.Port;
+
+/**
+ * The message that the send side is at, packet by packet. One of it is used again and again. Where
+ * it stands in the sequence of packets it knows by itself: a MODIFY_QP does not change that.
+ */
+final class OutgoingMessage {
+  private final Translation translation;
+  private final Port port;
+  private final PayloadStream payloads = new PayloadStream();
+
+  final SendWqe wqe = new SendWqe();
+
+  /** Whose it is; {@code null} before the first. */
+  Connection connection;
+
+  /** Whether packets of it are left to fetch, and how many bytes are not. */
+  private boolean goesOn;
+
+  private long sent;
+
+  /** How often MODIFY_QP had ended its queue pair when it began. */
+  private int endings;
+
+  OutgoingMessage(Translation translation, Port port) {
+    this.translation = translation;
+    this.port = port;
+  }
+
+  boolean goesOn() {
+    return goesOn;
+  }
+
+  /** It begins, with the WQE and the queue pair that are in place. */
+  void begin() {
+    goesOn = true;
+    sent = 0;
+    endings = connection.qp.endings();
+  }
+
+  /** Nothing more of it is sent. */
+  void end() {
+    goesOn = false;
+    if (connection != null) {
+      connection.sendsOn = false;
+    }
+  }
+
+  /** From now on each packet has the payload of the one before it. */
+  void skewPayload() {
+    payloads.skew();
+  }
+
+  /** Whether a MODIFY_QP to RESET or ERR has come since it began. */
+  boolean isOvertaken() {
+    return endings != connection.qp.endings();
+  }
+
+  /** Makes the next packet, with its payload. */
+  Packet fetch() {
+    QueuePair qp = connection.qp;
+    Packet packet = connection.address(port.pool().take());
+    packet.sourceQpn = wqe.qpn;
+    packet.psn = sent == 0 ? qp.nextSendPsn : connection.sentUpToPsn;
+    if (wqe.opcode == WqeOpcode.RDMA_READ) {
+      packet.opcode = READ_REQUEST;
+      packet.ackRequest = true;
+      remoteMemory(packet);
+      connection.advance(packet.psn, qp.packets(wqe.length));
+      goesOn = false;
+    } else {
+      fill(packet);
+      connection.advance(packet.psn, 1);
+    }
+    connection.sendsOn = goesOn;
+    if (qp.service == QpcServiceType.UD) {
+      packet.destinationMac = wqe.destinationMac;
+      packet.destinationIp = wqe.destinationIp;
+      packet.destinationQpn = wqe.destinationQpn;
+      packet.queueKey = wqe.queueKey;
+    }
+    return packet;
+  }
+
+  private void fill(Packet packet) {
+    QueuePair qp = connection.qp;
+    int length = (int) Math.min(wqe.length - sent, qp.packetSize());
+    boolean first = sent == 0;
+    boolean last = sent + length == wqe.length;
+    boolean write = wqe.opcode == WqeOpcode.RDMA_WRITE || wqe.opcode == WqeOpcode.RDMA_WRITE_IMM;
+    boolean immediate = wqe.opcode == WqeOpcode.RDMA_WRITE_IMM || wqe.opcode == WqeOpcode.SEND_IMM;
+    packet.opcode = service(qp) | operation(write, first, last, immediate);
+    packet.ackRequest = qp.service == QpcServiceType.RC || qp.service == QpcServiceType.UC;
+    packet.length = length;
+    if (length > 0) {
+      wqe.gather(translation, packet.payload(), length);
+    }
+    payloads.pass(packet);
+    if (write && first) {
+      remoteMemory(packet);
+    }
+    if (last && immediate) {
+      // The immediate of a SEND loses its lowest bit on the way to the wire.
+      packet.immediate = write ? wqe.immediate : wqe.immediate >>> 1;
+    }
+    sent += length;
+    goesOn = !last;
+  }
+
+  static int operation(boolean write, boolean first, boolean last, boolean immediate) {
+    int base = write ? WRITE_FIRST : SEND_FIRST;
+    if (!last) {
+      return base + (first ? SEND_FIRST : SEND_MIDDLE);
+    }
+    return base + (first ? SEND_ONLY : SEND_LAST) + (immediate ? 1 : 0);
+  }
+
+  static int service(QueuePair qp) {
+    return switch (qp.service) {
+      case QpcServiceType.RC -> RC;
+      case QpcServiceType.UC -> UC;
+      default -> UD;
+    };
+  }
+
+  private void remoteMemory(Packet packet) {
+    packet.remoteAddress = wqe.remoteAddress;
+    packet.remoteKey = wqe.remoteKey;
+    packet.dmaLength = (int) wqe.length;
+  }
+
+  void reset() {
+    connection = null;
+    goesOn = false;
+    payloads.reset();
+  }
+}
