@@ -24,6 +24,15 @@ public final class Vectors {
     return load(file).stream().<Map<?, ?>>map(element -> (Map<?, ?>) element).toList();
   }
 
+  /** The object that a file holds. */
+  public static Map<?, ?> loadObject(String file) {
+    try (InputStream in = Vectors.class.getResourceAsStream("/vectors/" + file)) {
+      return JSON.std.mapFrom(in);
+    } catch (IOException e) {
+      throw new UncheckedIOException(file, e);
+    }
+  }
+
   public static List<?> list(Object value) {
     return (List<?>) value;
   }

@@ -145,11 +145,16 @@ final class QueuePair {
 
   /** Whether traffic has moved anything since the last MODIFY_QP. */
   boolean hasMoved() {
-    return state != programmedState || hasSent() || hasReceived();
+    return state != programmedState || hasSent() || isAcknowledged() || hasReceived();
   }
 
   boolean hasSent() {
-    return nextSendPsn != programmedNextSendPsn || oldestUnackedPsn != programmedOldestUnackedPsn;
+    return nextSendPsn != programmedNextSendPsn;
+  }
+
+  /** Whether something that it has sent was acknowledged, which only RC is. */
+  boolean isAcknowledged() {
+    return oldestUnackedPsn != programmedOldestUnackedPsn;
   }
 
   boolean hasReceived() {

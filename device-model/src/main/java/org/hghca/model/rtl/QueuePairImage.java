@@ -89,6 +89,8 @@ final class QueuePairImage {
     image.set(ValueLayout.JAVA_BYTE, STATE, (byte) (queuePair.state << 4));
     if (queuePair.hasSent()) {
       image.set(LITTLE_ENDIAN, NEXT_SEND_PSN, queuePair.nextSendPsn);
+    }
+    if (queuePair.isAcknowledged()) {
       image.set(LITTLE_ENDIAN, OLDEST_UNACKED_PSN, queuePair.oldestUnackedPsn);
     }
     if (queuePair.hasReceived()) {

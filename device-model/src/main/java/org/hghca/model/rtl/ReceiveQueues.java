@@ -91,6 +91,7 @@ final class ReceiveQueues {
       first.copy(connection.taken);
     } else if (empty) {
       connection.stale = connection.hasReceived ? connection.last : first;
+      connection.taken.offset = connection.stale.offset;
     }
     if (!empty) {
       connection.hasReceived = true;

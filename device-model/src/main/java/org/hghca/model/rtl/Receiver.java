@@ -134,7 +134,6 @@ final class Receiver {
       connection.writeAddress = packet.remoteAddress;
       connection.writeKey = packet.remoteKey;
       if (packet.dmaLength != 0 && !isAllowed(qp, packet, MptFlags.REMOTE_WRITE)) {
-        goesOn(connection, operation);
         refuse(connection, packet);
         return;
       }

@@ -1,0 +1,165 @@
+package org.hghca.conformance.rtl;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.hghca.abi.Bar;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.Hcr;
+import org.hghca.abi.HcrCommand;
+import org.hghca.conformance.abi.Vectors;
+import org.hghca.model.hca.Faults;
+import org.hghca.model.link.Medium;
+import org.hghca.model.link.Packet;
+import org.hghca.model.link.PacketOpcode;
+import org.hghca.model.link.PacketPool;
+import org.hghca.model.link.Port;
+import org.hghca.model.rtl.Defect;
+import org.hghca.model.rtl.RtlCard;
+
+/** One card of a recording, with its memory and notes of the packets that it sends. */
+final class ReplayedCard implements Medium {
+  private static final int DWORD = 4;
+  private static final long MEMORY = 0x130_0000;
+  private static final int INBOX = 0x10_0000;
+  private static final int OUTBOX = 0x11_0000;
+
+  /** From here on there is data, below are queues and contexts. */
+  static final long DATA = 0x110_0000;
+
+  final FlatMemory memory = new FlatMemory(MEMORY);
+  final RtlCard card;
+
+  /** The first beats of requests and of answers, in the order in which they left. */
+  final List<String> requests = new ArrayList<>();
+
+  final List<String> answers = new ArrayList<>();
+  private final Port port;
+  private ReplayedCard peer = this;
+
+  ReplayedCard(Set<Defect> defects, int number, PacketPool pool) {
+    port = new Port(0x0200_0000_0001L + number, pool);
+    card = new RtlCard(HardwareProfile.R1, defects, port, new Faults(), 0);
+    port.plug(this);
+    card.attach(memory);
+    card.busMaster(true);
+    memory.bytes.asSlice(CompletionRings.FIRST, CompletionRings.LENGTH).fill((byte) 0xff);
+  }
+
+  /** Leads the packets of two cards to each other; those of one alone go round to itself. */
+  static void join(ReplayedCard left, ReplayedCard right) {
+    left.peer = right;
+    right.peer = left;
+  }
+
+  @Override
+  public boolean isUp() {
+    return true;
+  }
+
+  @Override
+  public void carry(Port from, Packet packet) {
+    boolean answer = PacketOpcode.isResponse(packet.opcode & PacketOpcode.OPERATION_MASK);
+    (answer ? answers : requests).add(Beats.of(packet).getFirst());
+    packet.destinationMac = peer.port.mac();
+    peer.port.deliver(packet);
+  }
+
+  /** Writes the registers of a recorded command; it is carried out with the next step. */
+  void start(Map<?, ?> command) {
+    String name = Vectors.text(command, "command");
+    HcrCommand code = name.equals("MODIFY_QP") ? HcrCommand.RTR2RTS : HcrCommand.valueOf(name);
+    if (command.get("inbox") != null) {
+      put(INBOX, Vectors.text(command, "inbox"));
+    }
+    write(Hcr.IN_PARAM_HIGH, 0);
+    write(Hcr.IN_PARAM_LOW, INBOX);
+    write(Hcr.IN_MODIFIER, Vectors.number(Vectors.text(command, "in_modifier")));
+    write(Hcr.OUT_PARAM_HIGH, 0);
+    write(Hcr.OUT_PARAM_LOW, OUTBOX);
+    write(Hcr.COMMAND, Hcr.command(code.code(), (Integer) command.get("op_mod")));
+  }
+
+  /** Looks at what has become of a command that was started, and carried out. */
+  void check(Map<?, ?> command) {
+    int dword = (int) card.read(Bar.BAR0, Hcr.COMMAND, DWORD);
+    assertThat(Hcr.go(dword)).as("%s still runs", command).isFalse();
+    assertThat(Hcr.status(dword))
+        .as("%s", command)
+        .isEqualTo(Vectors.number(Vectors.text(command, "status")));
+    if (command.get("outbox") != null) {
+      String outbox = Vectors.text(command, "outbox");
+      assertThat(memory.hex(OUTBOX, outbox.length() / 2)).as("%s", command).isEqualTo(outbox);
+    }
+  }
+
+  void run(Map<?, ?> command) {
+    start(command);
+    card.step(0);
+    check(command);
+  }
+
+  private void write(long offset, int value) {
+    card.write(Bar.BAR0, offset, DWORD, Integer.toUnsignedLong(value));
+  }
+
+  void ring(String doorbell) {
+    card.write(Bar.BAR2, 0, Long.BYTES, Vectors.longNumber(doorbell));
+  }
+
+  void put(long address, String hex) {
+    byte[] bytes = HexFormat.of().parseHex(hex);
+    MemorySegment.copy(MemorySegment.ofArray(bytes), 0, memory.bytes, address, bytes.length);
+  }
+
+  /** Address, length and first 16 bytes of what was written to data, in order. */
+  List<String> writes() {
+    return memory.accesses.stream()
+        .map(access -> access.split(" "))
+        .filter(words -> words[0].equals("write") && Vectors.longNumber(words[1]) >= DATA)
+        .map(words -> "%s %d %.32s".formatted(words[1], words[2].length() / 2, words[2]))
+        .toList();
+  }
+
+  /** Address and length of what was read of queues of WQEs, sorted. */
+  List<String> queueReads() {
+    return memory.accesses.stream()
+        .map(access -> access.split(" "))
+        .filter(words -> words[0].equals("read"))
+        .filter(words -> Vectors.longNumber(words[1]) >= CompletionRings.QUEUES)
+        .filter(words -> Vectors.longNumber(words[1]) < DATA)
+        .map(words -> "%s %s".formatted(words[1], words[2]))
+        .sorted()
+        .toList();
+  }
+
+  /** Where the recordings have their queues. */
+  static final class CompletionRings {
+    static final long QUEUES = 0x100_0000;
+    static final long FIRST = 0x100_8000;
+    static final long LENGTH = 0x8000;
+    private static final long BETWEEN = 0x2000;
+    private static final int ENTRIES = 64;
+    private static final int ENTRY = 32;
+
+    private CompletionRings() {}
+
+    /** The entries of a ring that is as it was: ff, from the first one on that was not written. */
+    static List<String> written(ReplayedCard card, int cqn) {
+      List<String> entries = new ArrayList<>();
+      long ring = FIRST + BETWEEN * (cqn - 1);
+      for (int i = 0; i < ENTRIES; i++) {
+        String entry = card.memory.hex(ring + (long) ENTRY * i, ENTRY);
+        if (!entry.equals("ff".repeat(ENTRY))) {
+          entries.add("slot %d: %s".formatted(i, entry));
+        }
+      }
+      return entries;
+    }
+  }
+}
