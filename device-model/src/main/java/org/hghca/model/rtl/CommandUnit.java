@@ -129,14 +129,14 @@ final class CommandUnit {
         || command == HcrCommand.QUERY_QP;
   }
 
-  /** Fetches the inbox; a DMA of no bytes, or one that the host does not answer, never ends. */
+  /** Fetches the inbox; a DMA that the host does not answer never ends, one of no bytes does. */
   private boolean fetch(HcrCommand command, int opModifier, long in, int modifier) {
     if (!hasInbox(command, opModifier)) {
       return true;
     }
     mailbox.fill((byte) 0);
     int size = inboxSize(command, modifier);
-    return size > 0 && host.read(in, mailbox, 0, size);
+    return host.read(in, mailbox, 0, size);
   }
 
   private static int inboxSize(HcrCommand command, int modifier) {
@@ -174,7 +174,9 @@ final class CommandUnit {
         if (opModifier == MapIcm.CONTEXTS) {
           return contexts.execute(command, opModifier, modifier, in, mailbox);
         }
-        if (command == HcrCommand.MAP_ICM) {
+        if (command == HcrCommand.MAP_ICM && inboxSize(command, modifier) == 0) {
+          hazards.strike("3.3", "MAP_ICM of %d entries is lost".formatted(modifier));
+        } else if (command == HcrCommand.MAP_ICM) {
           translation.map(mailbox, modifier);
         } else {
           translation.unmap(in, modifier);

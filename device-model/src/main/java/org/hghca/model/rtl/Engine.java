@@ -50,7 +50,7 @@ final class Engine implements DataPath {
             port,
             counters);
     this.replies = new Replies(translation, port, counters);
-    this.receiver = new Receiver(translation, hazards, channel, cqes, replies, counters);
+    this.receiver = new Receiver(translation, hazards, stops, channel, cqes, replies, counters);
     this.sender =
         new SendSide(
             connections, translation, doorbells, port, stops, hazards, requester, cqes, counters);

@@ -18,6 +18,7 @@ final class Receiver {
 
   private final Translation translation;
   private final Hazards hazards;
+  private final Stops stops;
   private final WriteChannel channel;
   private final ReceiveQueues queues;
   private final CqeWriter cqes;
@@ -27,12 +28,14 @@ final class Receiver {
   Receiver(
       Translation translation,
       Hazards hazards,
+      Stops stops,
       WriteChannel channel,
       CqeWriter cqes,
       Replies replies,
       TransportCounters counters) {
     this.translation = translation;
     this.hazards = hazards;
+    this.stops = stops;
     this.channel = channel;
     this.queues = new ReceiveQueues(translation, hazards);
     this.cqes = cqes;
@@ -103,7 +106,7 @@ final class Receiver {
     }
     long room = wqe.data.left();
     switch (channel.scatter(wqe.data, qp.pd, packet.payload(), packet.length)) {
-      case DENIED -> refuse(connection, packet);
+      case DENIED -> denied(connection, packet, room - wqe.data.left());
       case TOO_LONG -> tooLong(connection, packet, room);
       default -> {
         connection.received += packet.length;
@@ -239,24 +242,44 @@ final class Receiver {
     }
   }
 
+  /**
+   * A data unit of a receive does not let data in. Where the units before it have taken the packet
+   * to its last 32 bytes, the receiver waits for ever for more of it to throw away.
+   */
+  private void denied(Connection connection, Packet packet, long taken) {
+    if (taken > 0 && beats(taken) == beats(packet.length)) {
+      connection.qp.state = QpcState.ERR;
+      counters.packetsDropped++;
+      stops.stopReceiver(
+          "12.19",
+          "QP 0x%x receives into a data unit without right behind one with"
+              .formatted(connection.qp.qpn));
+    } else {
+      refuse(connection, packet);
+    }
+  }
+
+  private static long beats(long bytes) {
+    return (bytes + BEAT - 1) / BEAT;
+  }
+
   private void nak(Connection connection, int psn) {
     counters.naksSent++;
     replies.acknowledge(connection, psn, Replies.REFUSED, false);
   }
 
   /**
-   * A message is longer than its receive WQE. The peer hears nothing of it; the queue pair takes
-   * nothing any more. Where packet and room end in the same 32 bytes, nothing else is written
-   * either.
+   * A message is longer than its receive WQE. The peer hears of it when there is more of the
+   * message, or with the next one; the queue pair takes nothing any more. Where packet and room end
+   * in the same 32 bytes, nothing else is written either.
    */
   private void tooLong(Connection connection, Packet packet, long room) {
     QueuePair qp = connection.qp;
     String why = "QP 0x%x gets more bytes than its receive has room for".formatted(qp.qpn);
     hazards.strike("12.4", why);
-    connection.swallows = true;
     connection.inMessage = false;
     qp.state = QpcState.ERR;
-    if (room > 0 && (room + BEAT - 1) / BEAT == (packet.length + BEAT - 1) / BEAT) {
+    if (room > 0 && beats(room) == beats(packet.length)) {
       channel.stop("12.4", why);
     }
   }

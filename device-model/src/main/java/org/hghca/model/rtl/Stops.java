@@ -19,6 +19,12 @@ final class Stops {
     sender = true;
   }
 
+  /** Nothing that arrives is looked at any more. */
+  void stopReceiver(String line, String why) {
+    hazards.strike(line, why + ": the card stops receiving");
+    receiver = true;
+  }
+
   /** Nothing that arrives is looked at any more, and nothing is sent. */
   void stopAll(String line, String why) {
     hazards.strike(line, why + ": the card stops sending and receiving");

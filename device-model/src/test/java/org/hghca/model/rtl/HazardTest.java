@@ -199,6 +199,18 @@ class HazardTest {
     struck(pair.b, "12.4");
   }
 
+  /** Packets of the message that come behind the one that was too long are refused. */
+  @Test
+  void aMessageOfWhichMoreComesIsRefusedAtOnce() {
+    pair.a.queuePair(QPN).mtu = 256;
+    pair.b.receive(QPN, data(0x8000, 32));
+    pair.a.post(QPN, SEND, null, data(0, 1000));
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).containsExactly(FLUSHED);
+    assertThat(pair.bothPass()).isTrue();
+  }
+
   // 12.5
 
   @ParameterizedTest
@@ -334,6 +346,42 @@ class HazardTest {
     assertThat(pair.a.sends(QPN)).containsExactly("08010000 00");
     assertThat(pair.b.text(0x8000, 4)).isNotEqualTo("lost");
     struck(pair.b, "12.12");
+  }
+
+  // 12.19
+
+  @ParameterizedTest
+  @CsvSource({"64,0", "1000,1", "5000,1"})
+  void aDataUnitWithoutRightBehindOneWithStopsTheReceiverAtTheEndOfAPacket(
+      int length, int flushed) {
+    pair.a.queuePair(QPN).mtu = 256;
+    pair.b.receive(QPN, data(0x8000, 40), new Sge(0x77, 0, 32));
+    pair.a.post(QPN, SEND, null, data(0, length));
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).hasSize(flushed);
+    assertThat(pair.bothPass()).isEqualTo(flushed > 0);
+    if (flushed == 0) {
+      struck(pair.b, "12.19");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {16, 33, 64, 1000, 5000})
+  void aDataUnitWithoutRightAloneRefusesEveryMessage(int length) {
+    pair.a.queuePair(QPN).mtu = 256;
+    pair.b.receive(QPN, new Sge(0x77, 0, 32));
+    pair.b.receive(QPN, data(0x8000, 8192));
+    pair.a.post(QPN, SEND, null, data(0, length));
+    pair.run();
+    pair.a.post(QPN, SEND, null, data(0, 8));
+    pair.run();
+
+    assertThat(pair.a.sends(QPN)).containsExactly(FLUSHED, FLUSHED);
+    assertThat(pair.b.receives(QPN)).isZero();
+    assertThat(pair.b.queuePair(QPN).state).isEqualTo(QpcState.ERR);
+    assertThat(pair.bothPass()).isTrue();
+    assertThat(pair.b.hazards.list()).isEmpty();
   }
 
   @Test

@@ -5,8 +5,10 @@ import static org.hghca.model.rtl.TestPair.BYSTANDER;
 import static org.hghca.model.rtl.TestPair.QPN;
 import static org.hghca.model.rtl.TestPair.data;
 
+import java.util.Set;
 import org.hghca.abi.InlineUnit;
 import org.hghca.abi.QpcServiceType;
+import org.hghca.model.link.PacketPool;
 import org.hghca.model.rtl.TestCard.Sge;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -129,6 +131,29 @@ class ZeroLengthTest {
     pair.run();
     assertThat(pair.a.sends(BYSTANDER)).containsExactly("08010000 00");
     assertThat(pair.b.text(0x9000, 4)).isNotEqualTo("lost");
+  }
+
+  @Test
+  void onACardThatTalksToItselfTheSenderHasItsCompletionFirst() {
+    TestCard card = new TestCard(TestPair.A, new PacketPool(), Set.of());
+    card.connect(2, QpcServiceType.RC, TestPair.A, 3);
+    card.connect(3, QpcServiceType.RC, TestPair.A, 2);
+    card.receive(3, data(0x8000, 64));
+    card.post(2, SEND, null, data(0, 0));
+    while (card.engine.step(0)) {
+      // until nothing is left to do
+    }
+    assertThat(card.sends(2)).containsExactly("0a010000 00");
+    assertThat(card.cqes(TestCard.RCQ + 3)).containsExactly("0".repeat(64));
+
+    card.put(0, "lost");
+    card.post(2, WRITE, data(0x9000, 4), data(0, 4));
+    while (card.engine.step(0)) {
+      // until nothing is left to do
+    }
+    assertThat(card.sends(2)).hasSize(1);
+    assertThat(card.text(0x9000, 4)).isEqualTo("\0\0\0\0");
+    struck(card);
   }
 
   @Test
