@@ -330,6 +330,34 @@ public final class HardwareProfile {
   }
 
   /**
+   * Whether a fenced request waits for the READs and atomics before it, payload included. The first
+   * RTL holds back the packets of a SEND alone, whose payload it has fetched before, and stops when
+   * that SEND is long; of the second nothing is known.
+   */
+  public boolean fences() {
+    return values.fences;
+  }
+
+  /**
+   * Most requests of one queue pair whose CQE has not been seen. Where one is enqueued in the very
+   * cycle in which the last outstanding one is released, the first RTL loses completions, and those
+   * of all that comes behind; of the second nothing is known.
+   */
+  public int requestsOutstanding() {
+    return values.requestsOutstanding;
+  }
+
+  /**
+   * Most bytes that READs may fetch at a time, over the whole device; a power of two. A first RTL
+   * that answers more of a peer's READs while it sends payload of several data units waits for
+   * ever: the data of both come through one queue, in order. Seen to be enough with two depths of
+   * its FIFOs; with twice as many it stopped.
+   */
+  public int readBytesInFlight() {
+    return values.readBytesInFlight;
+  }
+
+  /**
    * Whether a request that the card cannot do (a key or bounds of local memory that are wrong, an
    * opcode that it does not know) fails by a completion. On the first RTL it stops the send side of
    * the whole card, the second looks at nothing: who posts must check.
@@ -341,6 +369,14 @@ public final class HardwareProfile {
   /** Whether messages and data units of length 0 are allowed. They break the RTL. */
   public boolean zeroLength() {
     return values.zeroLength;
+  }
+
+  /**
+   * Whether a receive may be without a data unit. One spoils the first RTL's list of receives, of
+   * all queue pairs: data goes into buffers of others.
+   */
+  public boolean emptyReceives() {
+    return values.emptyReceives;
   }
 
   /** Whether the atomic opcodes may be used. They stop the RTL's send side. */
@@ -418,7 +454,10 @@ public final class HardwareProfile {
     return values.cqeOwner;
   }
 
-  /** Bytes that the offset of a receive WQE in its CQE counts. The second RTL counts units. */
+  /**
+   * Bytes that the offset of a receive WQE in its CQE counts. The second RTL counts units; the
+   * first gives 0 for a SEND of more than one packet, whatever slot it took.
+   */
   public int receiveCqeUnit() {
     return values.receiveCqeUnit;
   }

@@ -80,6 +80,9 @@ class HardwareProfileTest {
     expect(HardwareProfile::maxSendSge, 16, 16, 16);
     expect(HardwareProfile::maxReceiveSge, 16, 16, 16);
     expect(HardwareProfile::doorbellsInFlight, Integer.MAX_VALUE, 63, 63);
+    expect(HardwareProfile::fences, true, false, false);
+    expect(HardwareProfile::requestsOutstanding, Integer.MAX_VALUE, 1, 1);
+    expect(HardwareProfile::readBytesInFlight, Integer.MAX_VALUE, 1024, 1024);
   }
 
   @ParameterizedTest
@@ -93,6 +96,7 @@ class HardwareProfileTest {
     expect(HardwareProfile::badRequestsReported, true, false, false);
     expect(HardwareProfile::sendImmediate, true, false, false);
     expect(HardwareProfile::zeroLength, true, false, false);
+    expect(HardwareProfile::emptyReceives, true, false, false);
     expect(HardwareProfile::atomics, true, false, false);
     expect(HardwareProfile::inlineOnUd, true, true, false);
     expect(HardwareProfile::immediateDelivered, true, false, false);

@@ -75,6 +75,7 @@ final class BringUp {
 
       DeviceLimits limits = asked.queryDeviceLimits();
       HardwareProfile profile = recognition.profile(place, limits);
+      int outstanding = Outstanding.of(function.locator(), profile);
       CommandInterface commands = asked.as(profile);
       AdapterInfo adapter = commands.queryAdapter();
 
@@ -101,7 +102,7 @@ final class BringUp {
               function,
               place.hcrBase(),
               presence,
-              new Limits(limits, profile, recognition.extensions(profile, limits)),
+              new Limits(limits, profile, recognition.extensions(profile, limits), outstanding),
               adapter,
               health,
               commands,
@@ -110,8 +111,8 @@ final class BringUp {
               retirement,
               undo::close);
       undo.add(device::closeRings);
-      device.startEvents();
-      undo.add(device::stopEvents);
+      device.start();
+      undo.add(device::stop);
       LOG.debug("{} is up: profile {}, {}", function.locator(), profile.name(), limits);
       return device;
     } catch (RuntimeException e) {

@@ -14,7 +14,6 @@ final class CompletionDecode {
   private final boolean keepsOpcode;
   private final boolean receiveErrors;
   private final boolean plain;
-  private final int receiveShift;
   private final boolean zerosBreak;
   private final int immediateFlag;
 
@@ -22,7 +21,6 @@ final class CompletionDecode {
     this.keepsOpcode = profile.errorCqes() && !profile.errorCqeHasSyndrome();
     this.receiveErrors = profile.flushesInHardware();
     this.plain = profile.flushesInHardware() && profile.immediateDelivered() && profile.grhPlaced();
-    this.receiveShift = Integer.numberOfTrailingZeros(profile.receiveCqeUnit());
     this.zerosBreak = !profile.zeroLength();
     this.immediateFlag = profile.immediateDelivered() ? Completions.WITH_IMM : 0;
   }
@@ -72,15 +70,6 @@ final class CompletionDecode {
   static int syndrome(int cause) {
     int syndrome = cause & 0xff;
     return syndrome != 0 ? syndrome : cause >>> 24;
-  }
-
-  /**
-   * The byte offset of a receive in its ring.
-   *
-   * @param wqe dword 18h
-   */
-  int receiveOffset(int wqe) {
-    return wqe << receiveShift;
   }
 
   /** What to tell of a receive's immediate: nothing where the card keeps it. */

@@ -5,12 +5,14 @@ import static org.hghca.abi.QueuePairContext.DMAC_HIGH;
 import static org.hghca.abi.QueuePairContext.DMAC_LOW;
 import static org.hghca.abi.QueuePairContext.MTU;
 import static org.hghca.abi.QueuePairContext.NEXT_RECEIVE_PSN;
+import static org.hghca.abi.QueuePairContext.NEXT_SEND_PSN;
 import static org.hghca.abi.QueuePairContext.REMOTE_QPN;
 import static org.hghca.abi.QueuePairContext.RETRY_COUNT;
 import static org.hghca.abi.QueuePairContext.SMAC_HIGH;
 import static org.hghca.abi.QueuePairContext.SMAC_LOW;
 import static org.hghca.abi.QueuePairContext.STATE;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
@@ -39,6 +41,17 @@ final class Ending {
   private static final int MTU_UNIT = 128;
 
   private static final long TIME_OUT_UNIT_NANOS = 4096;
+
+  /** How much longer than its time-out a queue pair is waited for that may be merely slow. */
+  private static final int PATIENCE = 8;
+
+  /** What a queue pair without a time-out is given to become quiet: code 14, 8 times. */
+  private static final long USUAL_TIME_OUT_NANOS = 8 * TIME_OUT_UNIT_NANOS << 14;
+
+  /** How long sequence numbers rest before nothing is taken to be in the air. */
+  private static final long REST_NANOS = 1_000_000;
+
+  private static final long REST_STEP_NANOS = 100_000;
 
   /** Looks that must find no progress before it is believed that there is none. */
   private static final int LOOKS = 2;
@@ -85,8 +98,29 @@ final class Ending {
 
   private boolean busy;
   private int seen;
+
+  /** Since when it has completed nothing, and since when it waits for nobody else. */
   private long since;
+
+  private long alone;
   private int looks;
+
+  /** When the card heard of its oldest send, in ticks of {@link Pacing}. */
+  private int oldestTick;
+
+  /** The sequence number of its first send. */
+  private int firstSendPsn;
+
+  /** What the card said last of its sequence numbers, and since when; null for not asked. */
+  private LivePsns picture;
+
+  private long pictured;
+
+  /** Whether a time-out has ended it. */
+  private boolean timedOut;
+
+  /** Since when it waits for its sends to be quiet, as the sweep has it; 0 while it does not. */
+  private long endsSince;
 
   /** When the card was asked last, and how many receives were complete then. */
   private long asked;
@@ -133,6 +167,9 @@ final class Ending {
         followed = false;
         owesBell = false;
         packets = 0;
+        timedOut = false;
+        endsSince = 0;
+        picture = null;
       }
       case RTR -> {
         lived = true;
@@ -143,6 +180,7 @@ final class Ending {
       case RTS -> {
         busy = false;
         seen = 0;
+        firstSendPsn = qp.programmed().get(NEXT_SEND_PSN);
         device.sweep().wake();
       }
       default -> {}
@@ -150,30 +188,52 @@ final class Ending {
   }
 
   /**
-   * The queue pair is in ERR by our own state: has the card follow from where it is. What is stuck
-   * there it flushes when a doorbell comes in ERR; all else is flushed by us.
+   * The queue pair is in ERR by our own state: has the card follow as soon as no packet of it is in
+   * the air, or when that was waited for long enough. Others may have the monitor meanwhile.
    */
   void follow() {
+    long start = device.time().nanoTime();
+    boolean interrupted = false;
+    for (long now = start; !follow(now, now - start); now = device.time().nanoTime()) {
+      try {
+        TimeUnit.NANOSECONDS.timedWait(qp, REST_STEP_NANOS);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * As {@link #follow()}, without waiting. What is stuck on the card it flushes when a doorbell
+   * comes in ERR; all else is flushed by us.
+   *
+   * @param now as in {@link #look}
+   * @param waited how long it was waited for already
+   * @return whether the card has followed
+   */
+  private boolean follow(long now, long waited) {
     if (followed) {
-      return;
+      return true;
     }
     // Also where the queue pair is being closed: a doorbell that comes when the card is in RST
     // would have it send.
     sends.stopRinging();
     // The second RTL looks at no state, and what its context says of sequence numbers is unknown.
     if (profile.errorCqes()) {
-      LivePsns psns = atRest();
-      // Already there by itself, or perhaps: it met a message without a receive, or an error.
-      boolean fell = psns.state() == QpcState.ERR || psns.state() == LivePsns.UNKNOWN;
-      flawed |= lived && fell;
-      QueuePairContext next = qp.programmed().copy().set(STATE, QpcState.ERR);
-      psns.putInto(next);
-      qp.program(HcrCommand.ANY2ERR, QpContexts.state(qp.programmed()), next);
-      // One more command: the card has carried the last one out before it begins with this, and
-      // what was under way then has ended when this ends.
-      device.commands().queryQp(qp.number());
-      owesBell = qp.type() == QpType.RC && qp.sendQueue().standing(qp).unfinished() > 0;
-      payBell();
+      if (!isQuiet(now)) {
+        if (waited < PATIENCE * timeOutNanos()) {
+          return false;
+        }
+        device.endedUnderTraffic();
+        LOG.warn(
+            "{} goes to ERR while it sends, which can stop the card: it was not quiet for {} ms",
+            qp.describe(),
+            waited / 1_000_000);
+      }
+      tellCard();
     }
     followed = true;
     busy = false;
@@ -181,6 +241,52 @@ final class Ending {
     qp.sendQueue().addFlushing(qp);
     qp.receiveQueue().addFlushing(qp);
     device.sweep().wake();
+    return true;
+  }
+
+  private void tellCard() {
+    LivePsns psns = atRest();
+    // Already there by itself, or perhaps: it met a message without a receive, or an error.
+    boolean fell = psns.state() == QpcState.ERR || psns.state() == LivePsns.UNKNOWN;
+    flawed |= lived && fell;
+    QueuePairContext next = qp.programmed().copy().set(STATE, QpcState.ERR);
+    psns.putInto(next);
+    qp.program(HcrCommand.ANY2ERR, QpContexts.state(qp.programmed()), next);
+    // One more command: the card has carried the last one out before it begins with this, and what
+    // was under way then has ended when this ends.
+    device.commands().queryQp(qp.number());
+    owesBell = qp.type() == QpType.RC && qp.sendQueue().standing(qp).unfinished() > 0;
+    payBell();
+  }
+
+  /**
+   * Whether nothing of its sends is in the air: all are complete, or the card is in ERR by itself,
+   * or all packets have left and nothing has come back for a while.
+   */
+  private boolean isQuiet(long now) {
+    if (qp.sendQueue().standing(qp).unfinished() == 0) {
+      return true;
+    }
+    if (qp.type() != QpType.RC) {
+      return false; // complete when their packets have left
+    }
+    boolean rests = rests(now);
+    return picture.state() == QpcState.ERR || rests && hasSentAll();
+  }
+
+  /** Asks the card; returns whether it has said the same for a while. */
+  private boolean rests(long now) {
+    LivePsns live = psns(qp);
+    if (!live.equals(picture)) {
+      picture = live;
+      pictured = now;
+    }
+    return now - pictured >= REST_NANOS;
+  }
+
+  /** Whether all packets of what was rung have left, as the card said last. */
+  private boolean hasSentAll() {
+    return picture.nextSend() == (int) (firstSendPsn + sends.packets() & PSN_MASK);
   }
 
   private void payBell() {
@@ -349,35 +455,67 @@ final class Ending {
   boolean look(long now) {
     return switch (qp.state()) {
       case RTS -> lookAtSends(now);
-      case ERR -> lookAtFlush();
+      case ERR -> lookAtFlush(now);
       default -> false;
     };
   }
 
   private boolean lookAtSends(long now) {
-    int timeout = qp.programmed().get(ACK_TIMEOUT);
-    if (qp.type() != QpType.RC || timeout == 0) {
-      return false;
-    }
     int before = seen;
+    int tick = oldestTick;
     if (!isStuck()) {
       if (seen != before) {
-        device.sweep().moved();
+        device.sweep().moved(tick);
       }
       since = now;
+      alone = now;
       return busy;
     }
-    long limit = (qp.programmed().get(RETRY_COUNT) + 1) * TIME_OUT_UNIT_NANOS << timeout;
-    if (looks >= LOOKS && now - since >= limit) {
-      timeOut(now - since);
+    if (device.sweep().hasMovedBefore(oldestTick)) {
+      alone = now;
+    }
+    if (qp.type() == QpType.RC) {
+      lookAtStuck(now);
     }
     return true;
   }
 
-  private boolean lookAtFlush() {
-    follow();
+  private void lookAtStuck(long now) {
+    boolean times = qp.programmed().get(ACK_TIMEOUT) != 0;
+    long limit = times ? timeOutNanos() : ASK_NANOS;
+    if (looks < LOOKS) {
+      boolean _ = isSlow(now); // the first picture
+    } else if (now - since >= PATIENCE * limit || now - alone >= limit && !isSlow(now)) {
+      giveUp(now, times);
+    }
+  }
+
+  /**
+   * Whether the card has moved on in what it sends, or what is acknowledged, since it was asked.
+   */
+  private boolean isSlow(long now) {
+    if (profile.misplacesSequenceNumbers() && !rests(now)) {
+      alone = now;
+      return true;
+    }
+    return false;
+  }
+
+  /** (retry_cnt + 1) times the acknowledgement's. */
+  private long timeOutNanos() {
+    int timeout = qp.programmed().get(ACK_TIMEOUT);
+    return qp.type() != QpType.RC || timeout == 0
+        ? USUAL_TIME_OUT_NANOS
+        : (qp.programmed().get(RETRY_COUNT) + 1) * TIME_OUT_UNIT_NANOS << timeout;
+  }
+
+  private boolean lookAtFlush(long now) {
+    endsSince = endsSince == 0 ? now : endsSince;
+    if (!follow(now, now - endsSince)) {
+      return true;
+    }
     payBell();
-    if (isStuck() && looks >= LOOKS) {
+    if (timedOut || isStuck() && looks >= LOOKS) {
       flush.endSends();
       return false;
     }
@@ -390,18 +528,49 @@ final class Ending {
     boolean was = busy && standing.sent() == seen;
     busy = standing.unfinished() > 0;
     seen = standing.sent();
+    oldestTick = sends.tick(standing.sends());
     looks = was && busy ? looks + 1 : 0;
     return looks > 0;
   }
 
-  private void timeOut(long nanos) {
+  /** The oldest send will not complete any more. */
+  private void giveUp(long now, boolean times) {
+    if (isLost()) {
+      device
+          .health()
+          .fail(
+              ("the peer has acknowledged all that %s has sent, and the card gives no completion of"
+                      + " it: it has lost track of what is outstanding")
+                  .formatted(qp.describe()));
+    } else if (times) {
+      timeOut(now);
+    } else {
+      since = now; // it waits for ever, and the card is asked now and then
+      alone = now;
+    }
+  }
+
+  /**
+   * Whether completions are missing that cannot come any more: the card has sent all, and has seen
+   * all acknowledged, and that for as long as a time-out.
+   */
+  private boolean isLost() {
+    return picture != null
+        && picture.state() != QpcState.ERR
+        && picture.oldestUnacked() == picture.nextSend()
+        && hasSentAll()
+        && qp.sendQueue().standing(qp).unfinished() > 0;
+  }
+
+  private void timeOut(long now) {
     boolean refused = sends.needsReceive(qp.sendQueue().standing(qp).sends()) && isRefused();
     flush.cause(refused ? WcStatus.RNR_RETRY_EXC_ERR : WcStatus.RETRY_EXC_ERR);
     flawed = true;
+    timedOut = true;
+    endsSince = since;
     qp.failed();
-    follow(); // and so proves that the card still takes commands
-    flush.endSends();
-    device.sweep().timedOut(qp, nanos, refused);
+    boolean _ = lookAtFlush(now); // and so proves that the card still takes commands
+    device.sweep().timedOut(qp, now - since, refused);
   }
 
   /**

@@ -54,7 +54,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   private final boolean plain;
 
   /** Null for a card that takes any number of doorbells. */
-  private final DoorbellBudget doorbells;
+  private final Pacing pacing;
 
   private final int number;
   private final IcmRange icm;
@@ -71,10 +71,16 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   /** What polling found of queue pairs that share receives, until it is told to who shares. */
   private ReceiveShare due;
 
+  /** Null as {@link #pacing}. */
+  private final DueSends dueSends;
+
   private int index;
 
   /** As far as receives that nobody has polled were told of. */
   private int noted;
+
+  /** Behind the last completion that is known to be there, polled or not; only where paced. */
+  private int seen;
 
   /** Where the card would go on; known when it has forgotten the queue. */
   private int end;
@@ -112,7 +118,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     this.queuePairs = device.queuePairs();
     this.decode = new CompletionDecode(device.limits().profile());
     this.plain = decode.isPlain();
-    this.doorbells = device.doorbells();
+    this.pacing = device.pacing();
+    this.dueSends = pacing == null ? null : new DueSends();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       checkEntries(attributes.entries());
@@ -263,14 +270,15 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
         count = flush(out, count, most);
       }
       found = takeDue();
+      ringDue();
     } finally {
       lock.unlock();
     }
     if (found != null) {
       DealtReceiveQueue.serveAll(found);
     }
-    if (doorbells != null) {
-      doorbells.ringHeld();
+    if (pacing != null) {
+      pacing.ringWaiting();
     }
     return count;
   }
@@ -297,6 +305,13 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       due = null;
     }
     return found;
+  }
+
+  /** Rings for what was held back until now. Under the lock. */
+  private void ringDue() {
+    if (pacing != null) {
+      boolean _ = dueSends.ring();
+    }
   }
 
   /** Two loads that the processor predicts: a poll of a closed queue or a dead device says so. */
@@ -349,7 +364,11 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       if (!qp.sends().isOldest(wqe)) {
         return unexpected(qp, true, wqe, last);
       }
-      return qp.sends().complete(out, count, 0, 0, bytes);
+      if (pacing != null && qp.sends().completePiece(wqe)) {
+        dueSends.add(qp.sends());
+        return 0;
+      }
+      return complete(qp.sends(), out, count, 0, 0, bytes);
     }
     if (!plain) {
       return takeFromRtl(qp, last, sourceQp, immediate, bytes, wqe, out, count);
@@ -373,9 +392,19 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     return 1;
   }
 
+  private int complete(
+      SendRing sends, Completions out, int count, int status, int vendorError, int bytes) {
+    int filled = sends.complete(out, count, status, vendorError, bytes);
+    if (pacing != null) {
+      dueSends.add(sends);
+    }
+    return filled;
+  }
+
   /**
    * Takes what is not marked as of a send from the RTL: a receive, without its immediate, or an
-   * error in disguise.
+   * error in disguise. Receives are taken in order: what the completion says of their place is not
+   * to be believed.
    */
   private int takeFromRtl(
       HghcaQueuePair qp,
@@ -390,7 +419,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     if (decode.isSendError(opcode, sourceQp, bytes)) {
       return error(qp, true, wqe, cause, out, count);
     }
-    if (!qp.receives().isOldest(decode.receiveOffset(wqe))) {
+    if (qp.receives().isFlushed() || qp.receives().outstanding() == 0) {
       return unexpected(qp, false, wqe, last);
     }
     qp.ending().received(bytes);
@@ -425,7 +454,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     int filled;
     if (send) {
       failures[status.code()]++;
-      filled = qp.sends().complete(out, count, status.code(), vendorError, 0);
+      filled = complete(qp.sends(), out, count, status.code(), vendorError, 0);
     } else if (receives.keepsFlushed() && status == WcStatus.WR_FLUSH_ERR) {
       receives.keep(wqe);
       filled = 0;
@@ -513,10 +542,14 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
         asked = 0;
       }
       found = takeDue();
+      ringDue();
     } finally {
       lock.unlock();
     }
     DealtReceiveQueue.serveAll(found);
+    if (pacing != null) {
+      pacing.ringWaiting();
+    }
     if (tells) {
       channel.give(this);
     }
@@ -544,6 +577,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       int old = index;
       index = first;
       noted = first; // what others have left has moved
+      seen = first;
       VarHandle.storeStoreFence(); // as in taking one
       for (; old != first; old++) {
         Cqe.arm(ring, place(old));
@@ -626,7 +660,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
           sends,
           packets,
           outstanding - sends,
-          qp.sends().tail() + sends,
+          qp.sends().tail() + sends + qp.sends().pieces(),
           qp.receives().onCard() - receives,
           qp.receives().position(receives));
     } finally {
@@ -648,26 +682,56 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   }
 
   /**
-   * Gives back the doorbells of requests whose completions stand here: a program that waits for
-   * something else first has its requests carried out all the same. Only on a card that takes so
-   * many doorbells.
+   * Rings for what waits for requests whose completions stand here: a program that waits for
+   * something else first has its requests carried out all the same. Only where paced.
+   *
+   * @return whether there was anything new
    */
-  void giveBackDoorbells() {
+  boolean goOn() {
     lock.lock();
     try {
       if (isClosed()) {
-        return;
+        return false;
       }
-      for (int at = index, end = index + unpolled(); at != end; at++) {
-        long place = place(at);
-        HghcaQueuePair qp = queuePairs.find(Cqe.qpn(ring, place));
-        if (qp != null && qp.sendQueue() == this && isSend(place)) {
-          qp.sends().completeUnpolled(Cqe.wqeOffset(ring, place));
-        }
-      }
+      lookAhead();
+      return dueSends.ring();
     } finally {
       lock.unlock();
     }
+  }
+
+  private void lookAhead() {
+    int at = seen - index > 0 ? seen : index;
+    for (; at - index <= mask; at++) {
+      long place = place(at);
+      if (Cqe.owner(ring, place) == Cqe.SENTINEL) {
+        break;
+      }
+      HghcaQueuePair qp = queuePairs.find(Cqe.qpn(ring, place));
+      if (qp == null || qp.sendQueue() != this || !isSend(place)) {
+        continue;
+      }
+      SendRing sends = qp.sends();
+      if (Cqe.isSend(Cqe.lastDword(ring, place))
+          && sends.completePiece(Cqe.wqeOffset(ring, place))) {
+        remove(at);
+        dueSends.add(sends);
+      } else if (sends.completeUnpolled(Cqe.wqeOffset(ring, place))) {
+        dueSends.add(sends);
+      }
+    }
+    seen = at;
+  }
+
+  /** Takes a completion out that is none of the program's; those before it close up. */
+  private void remove(int at) {
+    for (int i = at; i != index; i--) {
+      MemorySegment.copy(ring, place(i - 1), ring, place(i), Cqe.SIZE);
+    }
+    index++;
+    taken++;
+    VarHandle.storeStoreFence(); // as in taking one
+    Cqe.arm(ring, place(index - 1));
   }
 
   private long place(int at) {
@@ -753,6 +817,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       if (come) {
         come = hasPollable() || polledTo - askedFrom > 0;
         found = takeDue();
+        ringDue();
         if (!come) {
           askedFrom = index;
         }
@@ -767,8 +832,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     } finally {
       lock.unlock();
       DealtReceiveQueue.serveAll(found);
-      if (doorbells != null) {
-        doorbells.ringHeld();
+      if (pacing != null) {
+        pacing.ringWaiting();
       }
     }
     channel.give(this);
@@ -828,15 +893,19 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
               == WcStatus.WR_FLUSH_ERR
           && !isSendError(qp, wqe);
     }
-    return send && qp.sends().isOldest(wqe) && !qp.sends().isOldestSignaled();
+    return send
+        && qp.sends().isOldest(wqe)
+        && (!qp.sends().isOldestSignaled() || qp.sends().isOldestInPieces());
   }
 
   /** Whether a place holds what the driver has completed before, or does not tell of at all. */
   private boolean isLate(HghcaQueuePair qp, long at, int wqe) {
     boolean send = isSend(at);
-    boolean oldest =
-        send ? qp.sends().isOldest(wqe) : qp.receives().isOldest(decode.receiveOffset(wqe));
-    return !oldest && qp.flush().awaits(send, wqe);
+    boolean fits =
+        send
+            ? qp.sends().isOldest(wqe)
+            : !qp.receives().isFlushed() && qp.receives().outstanding() > 0;
+    return !fits && qp.flush().awaits(send, wqe);
   }
 
   @Override

@@ -50,7 +50,7 @@ final class HghcaDevice {
   private final RegionGuard regions;
 
   /** Null for a card that takes any number of doorbells. */
-  private final DoorbellBudget doorbells;
+  private final Pacing pacing;
 
   private final NumberAllocator pdNumbers;
   private final RingNumbers<Integer> cqNumbers;
@@ -61,12 +61,16 @@ final class HghcaDevice {
 
   private final Restock restock = new Restock(this);
   private final LongAdder late = new LongAdder();
+  private final LongAdder underTraffic = new LongAdder();
   private final LinkAddress address;
   private final Map<Integer, HghcaCompletionQueue> completionQueues = new ConcurrentHashMap<>();
   private final NumberAllocator srqNumbers;
   private final Map<Integer, CardReceiveQueue> sharedQueues = new ConcurrentHashMap<>();
   private final Set<DeviceContext> contexts = ConcurrentHashMap.newKeySet();
   private DeviceEvents events;
+
+  /** Null for a card that takes receives without memory. */
+  private ReceiveFiller filler;
 
   /**
    * A card that was brought up.
@@ -115,10 +119,10 @@ final class HghcaDevice {
         profile.badRequestsReported()
             ? null
             : new RegionGuard(new KeyTable(registrar.endKey()), queuePairs, health);
-    this.doorbells =
+    this.pacing =
         profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED
             ? null
-            : new DoorbellBudget(profile.doorbellsInFlight());
+            : new Pacing(profile, limits.outstanding());
     this.pdNumbers =
         new NumberAllocator(
             "protection domains", limits.device().reservedPds(), limits.device().maxPds());
@@ -134,21 +138,36 @@ final class HghcaDevice {
         });
   }
 
-  /** Begins to tell of events; the last step of the bring-up. */
-  void startEvents() {
-    events = new DeviceEvents(this);
+  /** Begins to work for those who open it; the last step of the bring-up. */
+  void start() {
+    try (Undo undo = new Undo()) {
+      if (!limits.profile().emptyReceives()) {
+        filler = new ReceiveFiller(this);
+        undo.add(filler::close);
+      }
+      events = new DeviceEvents(this);
+      undo.forget();
+    }
     if (sweep != null) {
       sweep.start();
     }
   }
 
   /** The first step of the take-down. */
-  void stopEvents() {
+  void stop() {
     restock.stop();
     if (sweep != null) {
       sweep.stop();
     }
     events.close();
+    if (filler != null) {
+      filler.close();
+    }
+  }
+
+  /** The key of what stands in a receive without memory; 0 where nothing need. */
+  int fillerKey() {
+    return filler == null ? 0 : filler.key();
   }
 
   /** Memory of rings that have a key each: the card addresses a ring from its region's start. */
@@ -252,9 +271,9 @@ final class HghcaDevice {
     return Optional.ofNullable(regions);
   }
 
-  /** How many doorbells may be in flight; null for a card that takes any number. */
-  DoorbellBudget doorbells() {
-    return doorbells;
+  /** Which requests may be rung for; null for a card that takes any number of doorbells. */
+  Pacing pacing() {
+    return pacing;
   }
 
   BufferPool buffers() {
@@ -373,8 +392,14 @@ final class HghcaDevice {
     late.increment();
   }
 
+  /** The card was told of the end of a queue pair that was still sending. */
+  void endedUnderTraffic() {
+    underTraffic.increment();
+  }
+
   RetiredNumbers retiredNumbers() {
-    return new RetiredNumbers(qpNumbers.retired(), cqNumbers.retired(), late.sum());
+    return new RetiredNumbers(
+        qpNumbers.retired(), cqNumbers.retired(), late.sum(), underTraffic.sum());
   }
 
   LinkAddress address() {

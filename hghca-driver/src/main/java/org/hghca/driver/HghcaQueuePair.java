@@ -99,10 +99,16 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     HghcaSharedReceiveQueue shared = shared(pd, attributes).orElse(null);
     Optional<RequestMemory> checked =
         device.regions().map(r -> new RequestMemory(r.keys(), pd.number()));
-    this.sendChecks = checked.map(m -> new SendChecks(m, device.queuePairs())).orElse(null);
+    this.sendChecks =
+        checked
+            .map(
+                m ->
+                    new SendChecks(
+                        m, device.queuePairs(), device.limits().profile().readBytesInFlight()))
+            .orElse(null);
     // Others than the owner look into the rings, or ring for it, on a card that needs care.
     boolean singleOwner =
-        attributes.isSingleOwner() && checked.isEmpty() && device.doorbells() == null;
+        attributes.isSingleOwner() && checked.isEmpty() && device.pacing() == null;
     QueuePairCapabilities rings = attributes.capabilities();
     if (shared == null) {
       this.capabilities = rings;
@@ -137,6 +143,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
               device.limits().profile(),
               new SendWriter(
                   type,
+                  device.limits().profile(),
                   pd,
                   memory.sends(),
                   number,
@@ -144,7 +151,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
                   capabilities.maxInline(),
                   attributes.isSignalAll()),
               sendChecks,
-              device.doorbells(),
+              device.pacing(),
               memory.sends(),
               pd.deviceContext().uar(),
               number,
@@ -161,7 +168,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
               geometry.receiveSlots(),
               geometry.receiveStrideLog(),
               rings.maxReceiveSge(),
-              checked.map(m -> new ReceiveChecks(m, bytesBeforeReceived)).orElse(null));
+              checked.map(m -> new ReceiveChecks(m, bytesBeforeReceived)).orElse(null),
+              device.fillerKey());
       this.share = shared == null ? null : shared.receiver(this, receives);
       this.flush = new SoftwareFlush(this, capabilities.sendDepth(), capabilities.receiveDepth());
       if (device.limits().profile().flushesInHardware()) {
@@ -530,7 +538,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
     }
     if (ending.hasFallen(now)) {
       failedSilently();
-      ending.follow();
+      boolean _ = ending.look(now);
       return Sweep.Need.OFTEN;
     }
     return state == QpState.RTR || state == QpState.RTS ? Sweep.Need.SELDOM : Sweep.Need.NONE;
@@ -632,6 +640,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       return;
     }
     int packetLog = QpContexts.packetLog(c);
+    sends.path(packetLog);
     if (type == QpType.RC && c.destinationMac() == pd.deviceContext().port().address().mac()) {
       sendChecks.path(packetLog, c.get(QueuePairContext.REMOTE_QPN));
     } else {
@@ -660,6 +669,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       }
       enter(QpState.ERR);
       ending.follow();
+      checkOpen(); // who waits lets others close it
       if (to == QpState.RESET) {
         ending.prepareReset();
         enter(QpState.RESET);
@@ -743,8 +753,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       share.takeBack(receiveQueue);
     }
     flush.reset();
-    if (device.doorbells() != null) {
-      device.doorbells().ringHeld(); // with what this one has given back
+    if (device.pacing() != null) {
+      device.pacing().ringWaiting(); // with what this one has given back
     }
   }
 

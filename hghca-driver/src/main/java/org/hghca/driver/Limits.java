@@ -12,8 +12,14 @@ import org.hghca.verbs.QpType;
  * work.
  *
  * @param extensions what of the announced is used
+ * @param outstanding requests of one queue pair that the card may be told of before it completes
+ *     one, as its user takes the risk
  */
-record Limits(DeviceLimits device, HardwareProfile profile, Set<DeviceExtension> extensions) {
+record Limits(
+    DeviceLimits device,
+    HardwareProfile profile,
+    Set<DeviceExtension> extensions,
+    int outstanding) {
   private static final int UNIT = 16;
 
   /** What a descriptor holds besides inline data: next unit, remote address unit, header. */

@@ -47,6 +47,9 @@ final class ReceiveRing implements Receives {
   /** How many bytes at the beginning of its memory a request keeps from the card. */
   private final int skipped;
 
+  /** The key of what stands in a request without memory; 0 where nothing need. */
+  private final int filler;
+
   private final long[] wrIds;
   private int head;
   private int tail;
@@ -59,6 +62,7 @@ final class ReceiveRing implements Receives {
    * A ring over zeroed memory.
    *
    * @param checks null for a card that reports bad requests
+   * @param filler the key of {@link ReceiveFiller}, or 0
    * @param slots a power of two, more than depth
    */
   ReceiveRing(
@@ -68,7 +72,8 @@ final class ReceiveRing implements Receives {
       int slots,
       int strideLog,
       int maxSge,
-      ReceiveChecks checks) {
+      ReceiveChecks checks,
+      int filler) {
     this.ring = ring;
     this.qpn = qpn;
     this.depth = depth;
@@ -77,6 +82,7 @@ final class ReceiveRing implements Receives {
     this.maxSge = maxSge;
     this.checks = checks;
     this.skipped = checks == null ? 0 : checks.skipped();
+    this.filler = filler;
     this.wrIds = new long[slots];
   }
 
@@ -97,6 +103,10 @@ final class ReceiveRing implements Receives {
         skipped == 0
             ? writeElements(request, offset + UNIT)
             : writeRest(request, skipped, offset + UNIT);
+    if (next == offset + UNIT && filler != 0) {
+      DataUnit.write(ring, next, ReceiveFiller.BYTES, filler, 0);
+      next += UNIT;
+    }
     DataUnit.writeTerminator(ring, next);
     wrIds[slot] = request.wrId();
     head = at + 1;
@@ -262,6 +272,16 @@ final class ReceiveRing implements Receives {
   void flush(Completions out, int index) {
     flushed++;
     complete(out, index, WcStatus.WR_FLUSH_ERR.code(), WcOpcode.RECV, 0, 0, 0, 0, 0);
+  }
+
+  /** Whether the card's next completion is of a request that was flushed here before. */
+  boolean isFlushed() {
+    return flushed != 0;
+  }
+
+  /** The card has completed a request that was flushed here. As {@link #flush}. */
+  void completeFlushed() {
+    flushed--;
   }
 
   /** How many requests were posted to the card and not completed by it. */

@@ -7,5 +7,8 @@ package org.hghca.driver;
  *     card would go on
  * @param completionQueues likewise of completion queues
  * @param lateCompletions completions of requests that the driver had completed before the card
+ * @param endedUnderTraffic how often a queue pair had to go to ERR while it was still sending,
+ *     which can stop the card
  */
-public record RetiredNumbers(int queuePairs, int completionQueues, long lateCompletions) {}
+public record RetiredNumbers(
+    int queuePairs, int completionQueues, long lateCompletions, long endedUnderTraffic) {}

@@ -5,30 +5,27 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.NextUnit;
+import org.hghca.abi.WqeOpcode;
 import org.hghca.uar.UarPage;
 
 /**
- * The doorbells of one send ring on a device that can take only so many. A request whose doorbell
- * cannot be rung is held back, and those behind it are chained to it; the next post, the next poll
- * or the next sweep rings for them.
+ * The doorbells of one send ring on a card that must be rung with care: one for each request, none
+ * before {@link Pacing} lets it, none for a fenced request before the READs ahead of it are
+ * complete. What may not be rung is held back, and all behind it; the next post, poll, event or
+ * sweep that finds it may go rings for it.
  *
- * <p>Under the ring's lock, except for {@link #complete}, which is under that of the completion
- * queue.
+ * <p>Under the ring's lock, except for {@link #complete} and {@link #completeUnpolled}, which are
+ * under that of the completion queue.
  */
 final class SendBells {
   private static final int UNIT_SHIFT = 4;
 
-  /** Marks of a slot: stands behind another in a chain. */
-  private static final byte CHAINED = 0;
+  /** Marks of a slot, beside those of its payment. */
+  private static final int WAITS_FOR_ANSWER = 4;
 
-  /** First of a chain whose doorbell was not rung. */
-  private static final byte HELD = 1;
-
-  /** First of a chain whose doorbell counts against the ring's share. */
-  private static final byte SHARED = 2;
-
-  /** First of a chain whose doorbell is of the reserve. */
-  private static final byte RESERVED = 3;
+  private static final int READ = 8;
+  private static final int FENCED = 16;
+  private static final int LONG = 32;
 
   private static final VarHandle SEEN;
 
@@ -40,7 +37,16 @@ final class SendBells {
     }
   }
 
-  private final DoorbellBudget budget;
+  /** What keeps the next request from being rung for. */
+  private enum Hold {
+    NOTHING,
+    /** Requests before it. */
+    ITS_RING,
+    /** Requests of others. */
+    OTHERS
+  }
+
+  private final Pacing pacing;
   private final SendRing owner;
   private final MemorySegment ring;
   private final UarPage uar;
@@ -50,159 +56,226 @@ final class SendBells {
   /** By slot. Written before the doorbell, and not again before the slot is free. */
   private final byte[] marks;
 
+  /** By slot: bytes of the message, unsigned, and when it was rung for. */
+  private final int[] bytes;
+
+  private final int[] ticks;
+
   /** How many doorbells are the ring's own. */
   private int share;
 
-  /** How many doorbells of the share were rung so far. */
-  private long rung;
+  /** How many of them were rung so far, and how many of those seen to complete. */
+  private int shareRung;
 
-  /** How many of those need not be counted any more; the completion queue's. */
+  private int shareSeen;
+
+  /** The position of the first request whose completion nobody has seen; the completion queue's. */
   private int seen;
 
-  /** How many doorbells of the reserve were rung so far. */
-  private long reserved;
-
-  /** The position of the first request that was not rung, and that behind the last. */
+  /** The position of the first request that was not rung for, and that behind the last. */
   private int from;
 
   private int end;
 
-  /** Whether another request may be chained to the last. */
-  private boolean open;
+  /** How many doorbells were rung so far, and how many packets those since the reset make. */
+  private long rung;
 
-  /** Whether the ring is in the list of those that hold doorbells back; so if it does. */
+  private long packets;
+
+  private int packetLog = 8;
+
+  /** Pieces of long READs that are complete and were not the last. */
+  private int pieces;
+
+  private final LongRead longRead;
+
+  /** Whether the ring is in the list of those that wait for others; so if it does. */
   private boolean waits;
 
-  private boolean silent;
+  /** Written under the ring's lock. */
+  private volatile boolean stopped;
 
   SendBells(
-      DoorbellBudget budget,
+      Pacing pacing,
       SendRing owner,
       MemorySegment ring,
       UarPage uar,
       int qpn,
       int slots,
       int strideLog) {
-    this.budget = budget;
+    this.pacing = pacing;
     this.owner = owner;
     this.ring = ring;
     this.uar = uar;
     this.qpn = qpn;
     this.strideLog = strideLog;
     this.marks = new byte[slots];
+    this.bytes = new int[slots];
+    this.ticks = new int[slots];
+    this.longRead = new LongRead(ring, 1 << strideLog, pacing.mostOfRead());
   }
 
   /** The ring takes requests: it gets a share. */
   void open() {
     if (share == 0) {
-      share = budget.takeShare();
+      share = pacing.takeShare();
     }
   }
 
-  /** Rings for the request that was written last, or holds it back. */
-  void post(int at, long bell) {
-    if (from == end && !silent && (int) rung - (int) SEEN.getAcquire(this) < share) {
-      marks[at & marks.length - 1] = SHARED;
-      rung++;
-      from = at + 1;
-      end = from;
-      uar.ringSendQueue(bell);
-    } else {
-      add(at, Doorbell.opcode(bell), Doorbell.size16(bell), Doorbell.fence(bell) != 0);
-      ring();
-    }
+  /** Requests go in packets of so many bytes from now on. */
+  void path(int packetLog) {
+    this.packetLog = packetLog;
   }
 
-  /**
-   * Holds the request that was written last back, chained to the one before it if that was held
-   * back too, until {@link #ring}.
-   */
-  void add(int at, int opcode, int size, boolean fenced) {
-    boolean chained = from != end && open && !fenced;
-    long offset = offset(at);
-    if (chained) {
-      NextUnit.link(ring, offset(at - 1), (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
+  // ---- posting
+
+  /** Holds the request that was written last back, until {@link #ring}. */
+  void add(int at, int opcode, long length, boolean fenced) {
+    int slot = slot(at);
+    int mark = waitsForAnswer(opcode) ? WAITS_FOR_ANSWER : 0;
+    if (opcode == WqeOpcode.RDMA_READ) {
+      mark |= longRead.isToo(length) ? READ | LONG : READ;
     }
-    marks[at & marks.length - 1] = chained ? CHAINED : HELD;
+    bytes[slot] = (int) length;
+    marks[slot] = (byte) (mark | (fenced ? FENCED : 0));
     end = at + 1;
-    open = !fenced;
-    if (silent) {
-      from = end;
-    }
   }
 
-  /** Rings for what is held back, as far as doorbells may be rung now. */
+  private static boolean waitsForAnswer(int opcode) {
+    return opcode == WqeOpcode.RDMA_READ
+        || opcode == WqeOpcode.ATOMIC_CS
+        || opcode == WqeOpcode.ATOMIC_FA;
+  }
+
+  /** Rings for what is held back, as far as it may go now. */
   void ring() {
-    if (!ringPaid() && !waits) {
+    Hold hold = ringWhatMayGo(false);
+    if (hold == Hold.ITS_RING) {
+      VarHandle.fullFence(); // who completes one from here on finds that we hold
+      hold = ringWhatMayGo(false);
+    }
+    if (hold == Hold.OTHERS && !waits) {
       waits = true;
-      budget.hold(owner);
-      ringPaidAfterAll();
+      pacing.await(owner);
+      VarHandle.fullFence(); // who gives back from here on finds us in the list
+      hold = ringWhatMayGo(pacing.isFirst(owner));
+    }
+    if (hold != Hold.NOTHING) {
+      pacing.holds();
     }
   }
 
-  /** As {@link #ring}, when it is the turn of a ring in the list of those that hold back. */
-  void ringHeld() {
-    if (waits) {
-      waits = !ringPaid();
-      budget.endTurn(owner, waits);
-      if (waits) {
-        ringPaidAfterAll();
+  /** As {@link #ring}, when it is the turn of a ring in the list of those that wait. */
+  void ringInTurn() {
+    if (!waits) {
+      return;
+    }
+    Hold hold = ringWhatMayGo(true);
+    waits = hold == Hold.OTHERS;
+    pacing.endTurn(owner, waits);
+    if (hold != Hold.NOTHING) {
+      VarHandle.fullFence();
+      ringWhatMayGo(waits && pacing.isFirst(owner));
+    }
+  }
+
+  private Hold ringWhatMayGo(boolean turn) {
+    while (!stopped) {
+      if (longRead.isOpen((int) SEEN.getAcquire(this))) {
+        if (!longRead.waits()) {
+          return from == end && !longRead.goesOn() ? Hold.NOTHING : Hold.ITS_RING;
+        }
+        if (!ringPiece(turn)) {
+          return Hold.OTHERS;
+        }
+      } else if (from == end) {
+        return Hold.NOTHING;
+      } else if (!mayBeNext(slot(from))) {
+        return Hold.ITS_RING;
+      } else if (!ringNext(turn)) {
+        return Hold.OTHERS;
       }
     }
+    return Hold.NOTHING;
   }
 
-  /** Who gives one back from here on finds us in the list; who has done so before is seen. */
-  private void ringPaidAfterAll() {
-    VarHandle.fullFence();
-    ringPaid();
+  /** Whether the next request does not wait for others of its ring. */
+  private boolean mayBeNext(int slot) {
+    int underWay = underWay();
+    int mark = marks[slot];
+    return underWay < pacing.window()
+        && ((mark & LONG) == 0 || underWay == 0)
+        && ((mark & FENCED) == 0 || !waitsForAnswer());
   }
 
-  /** Returns whether nothing is held back any more. */
-  private boolean ringPaid() {
-    while (from != end) {
-      byte mark = pay();
-      if (mark == HELD) {
-        return false;
+  private boolean waitsForAnswer() {
+    for (int at = (int) SEEN.getAcquire(this); at - from < 0; at++) {
+      if ((marks[slot(at)] & WAITS_FOR_ANSWER) != 0) {
+        return true;
       }
-      ringFirst(mark);
     }
+    return false;
+  }
+
+  private boolean ringNext(boolean turn) {
+    int slot = slot(from);
+    boolean isLong = (marks[slot] & LONG) != 0;
+    int read = isLong ? pacing.mostOfRead() : isRead(slot) ? bytes[slot] : 0;
+    if (!pay(slot, read, turn)) {
+      return false;
+    }
+    if (isLong) {
+      longRead.begin(from, (long) slot << strideLog, length(slot));
+    }
+    from++;
+    ring(slot, isLong ? read : length(slot));
     return true;
   }
 
-  /** Rings for the first chain. */
-  private void ringFirst(byte mark) {
-    int first = from;
-    long offset = offset(first);
-    long bell =
+  private boolean ringPiece(boolean turn) {
+    int slot = slot(longRead.at());
+    int piece = longRead.next();
+    if (!pay(slot, piece, turn)) {
+      return false;
+    }
+    longRead.writeNext();
+    ring(slot, piece);
+    return true;
+  }
+
+  private boolean pay(int slot, int read, boolean turn) {
+    int payment = pacing.pay(read, shareRung - shareSeen < share, turn);
+    marks[slot] |= (byte) payment;
+    shareRung += Pacing.isOfShare(payment) ? 1 : 0;
+    return payment != Pacing.NONE;
+  }
+
+  /**
+   * Gives back what was paid for what is under way in a slot. Under the completion queue's lock.
+   */
+  private void giveBack(int slot) {
+    int mark = marks[slot];
+    boolean isLong = (mark & LONG) != 0;
+    pacing.giveBack(mark, isLong ? longRead.underWay() : isRead(slot) ? bytes[slot] : 0);
+    shareSeen += Pacing.isOfShare(mark) ? 1 : 0;
+  }
+
+  private boolean isRead(int slot) {
+    return (marks[slot] & READ) != 0;
+  }
+
+  private void ring(int slot, long length) {
+    long offset = (long) slot << strideLog;
+    ticks[slot] = pacing.tick();
+    packets += Math.max(1, length + (1L << packetLog) - 1 >>> packetLog);
+    rung++;
+    uar.ringSendQueue(
         Doorbell.sendQueue(
             qpn,
             NextUnit.size16(ring, offset),
             (int) (offset >>> UNIT_SHIFT),
-            NextUnit.nextFence(ring, offset), // only of one that nothing is chained to
-            NextUnit.opcode(ring, offset));
-    int next = first + 1;
-    while (next != end && marks[next & marks.length - 1] == CHAINED) {
-      next++;
-    }
-    from = next;
-    marks[first & marks.length - 1] = mark;
-    uar.ringSendQueue(bell);
-  }
-
-  private byte pay() {
-    if ((int) rung - (int) SEEN.getAcquire(this) < share) {
-      rung++;
-      return SHARED;
-    }
-    if (budget.takeOne()) {
-      reserved++;
-      return RESERVED;
-    }
-    return HELD;
-  }
-
-  private long offset(int at) {
-    return (long) (at & marks.length - 1) << strideLog;
+            0,
+            NextUnit.opcode(ring, offset)));
   }
 
   /**
@@ -212,7 +285,7 @@ final class SendBells {
    * @return false when no doorbell may be rung now
    */
   boolean ringOwn(int offset, int size) {
-    if (!budget.takeOne()) {
+    if (!pacing.payOwn()) {
       return false;
     }
     uar.ringSendQueue(
@@ -222,57 +295,143 @@ final class SendBells {
 
   /** That element is complete. */
   void completeOwn() {
-    budget.giveOne();
+    pacing.giveBackOwn();
   }
+
+  // ---- what was rung
 
   /** How many doorbells were rung so far. */
   long rung() {
-    return rung + reserved;
+    return rung;
   }
 
-  /** The position of the first request that was not rung. */
+  /** How many packets all requests make that were rung since the ring began, or was reset. */
+  long packets() {
+    return packets;
+  }
+
+  /** The position of the first request that was not rung for. */
   int from() {
     return from;
   }
 
-  /** Never rings again before {@link #reset}, also for what was held back. */
-  void silence() {
-    silent = true;
-    from = end;
+  /** Whether requests are held back; a glance without the lock. */
+  boolean holds() {
+    return (from != end || longRead.goesOn()) && !stopped;
   }
 
-  /** The request in a slot is complete. Under the completion queue's lock. */
-  void complete(int slot) {
-    byte mark = marks[slot];
-    if (mark == SHARED) {
-      SEEN.setRelease(this, seen + 1);
-    } else if (mark == RESERVED) {
-      budget.giveOne();
+  /** How many pieces of READs are complete, beside the last ones. */
+  int pieces() {
+    return pieces;
+  }
+
+  /** How many requests were rung for, of those behind a position. */
+  int rungBehind(int tail) {
+    return from - tail - (longRead.waits() ? 1 : 0);
+  }
+
+  /** Whether the card does not know the request at a position, nor ever will. */
+  boolean isNeverRung(int at) {
+    return stopped && (at - from >= 0 || longRead.waits() && longRead.at() == at);
+  }
+
+  /** A READ as it was posted that stands at a position in pieces; null for none. */
+  MemorySegment whole(int at) {
+    return longRead.at() == at ? longRead.whole() : null;
+  }
+
+  /** When the request at a position was rung for. */
+  int tick(int at) {
+    return ticks[slot(at)];
+  }
+
+  private int underWay() {
+    return from - (int) SEEN.getAcquire(this);
+  }
+
+  /** Never rings again before {@link #reset}, also for what is held back. */
+  void stop() {
+    stopped = true;
+  }
+
+  /** Whether it rings no more. */
+  boolean isStopped() {
+    return stopped;
+  }
+
+  // ---- completions, under the completion queue's lock
+
+  /** The request at a position, the oldest, is complete. */
+  void complete(int at) {
+    if (at - seen >= 0) {
+      seeUpTo(at + 1);
     }
-  }
-
-  /** The request in a slot is complete, and nobody has polled for it yet. As {@link #complete}. */
-  void completeUnpolled(int slot) {
-    complete(slot);
-    marks[slot] = CHAINED; // once is enough
   }
 
   /**
-   * Forgets everything and gives back all doorbells. Under both locks.
+   * The request at a position is complete, and nobody has polled for it yet.
    *
-   * @param tail the position of the oldest request that is not complete
+   * @return whether that is new
    */
-  void reset(int tail) {
-    for (int at = tail; at != end; at++) {
-      if (marks[at & marks.length - 1] == RESERVED) {
-        budget.giveOne();
-      }
+  boolean completeUnpolled(int at) {
+    boolean isNew = at - seen >= 0 && at - from < 0;
+    if (isNew) {
+      seeUpTo(at + 1);
     }
-    budget.giveShare(share);
+    return isNew;
+  }
+
+  /** Whether the completion at a position is of a piece of a READ that goes on. */
+  boolean isPiece(int at) {
+    return longRead.hasMore(at);
+  }
+
+  /** Has a READ go on whose piece is complete. Under both locks. */
+  void completePiece(int at) {
+    int slot = slot(at);
+    giveBack(slot);
+    marks[slot] = (byte) Pacing.withoutPayment(marks[slot]);
+    pieces++;
+    longRead.goOn();
+  }
+
+  /**
+   * How many bytes the request at a position has moved.
+   *
+   * @param said by its completion
+   */
+  int moved(int at, int said) {
+    int slot = slot(at);
+    return (marks[slot] & LONG) != 0 ? bytes[slot] : said;
+  }
+
+  private void seeUpTo(int to) {
+    for (int at = seen; at != to; at++) {
+      giveBack(slot(at));
+    }
+    SEEN.setRelease(this, to);
+  }
+
+  /** Forgets everything and gives back all doorbells. Under both locks. */
+  void reset() {
+    if (seen - from < 0) {
+      seeUpTo(from);
+    }
+    pacing.giveShare(share);
     share = 0;
-    SEEN.setRelease(this, (int) rung);
+    SEEN.setRelease(this, 0);
+    longRead.close();
     from = 0;
     end = 0;
-    silent = false;
+    packets = 0;
+    stopped = false;
+  }
+
+  private int slot(int at) {
+    return at & marks.length - 1;
+  }
+
+  private long length(int slot) {
+    return Integer.toUnsignedLong(bytes[slot]);
   }
 }

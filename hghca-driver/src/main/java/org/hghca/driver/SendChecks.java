@@ -23,12 +23,19 @@ final class SendChecks {
 
   private final RequestMemory memory;
   private final QpTable queuePairs;
+  private final int readLog;
   private int mtuLog = 8;
   private int peer = NO_PEER;
 
-  SendChecks(RequestMemory memory, QpTable queuePairs) {
+  /**
+   * Checks for a queue pair.
+   *
+   * @param mostOfRead how many bytes a READ fetches at a time, a power of two
+   */
+  SendChecks(RequestMemory memory, QpTable queuePairs, int mostOfRead) {
     this.memory = memory;
     this.queuePairs = queuePairs;
+    this.readLog = 31 - Integer.numberOfLeadingZeros(mostOfRead);
   }
 
   /**
@@ -51,9 +58,10 @@ final class SendChecks {
    * Checks a request.
    *
    * @param index its place in the caller's list
+   * @return the bytes of its message
    * @throws BadRequestException EINVAL, or EOPNOTSUPP for what the card cannot do at all
    */
-  void check(SendRequest request, int meaning, int index) {
+  long check(SendRequest request, int meaning, int index) {
     if ((meaning & (SPECIAL | ATOMIC | DATAGRAM)) == SPECIAL) {
       throw unsupported(request, index);
     }
@@ -84,6 +92,7 @@ final class SendChecks {
           index,
           "a datagram of %d bytes: the port takes %d".formatted(bytes, 1 << mtuLog));
     }
+    return bytes;
   }
 
   private static BadRequestException unsupported(SendRequest request, int index) {
@@ -144,10 +153,16 @@ final class SendChecks {
       }
     }
     if (struck >= 0
-        && (elements > 1 || PageCrossing.strikes(request.sgeAddress(last), bytes, mtuLog))) {
+        && (elements > 1
+            || PageCrossing.strikes(request.sgeAddress(last), bytes, packetLogOfRead(bytes)))) {
       throw RequestMemory.strikes(request, struck, index);
     }
     return bytes;
+  }
+
+  /** A long READ comes in pieces, and what is a packet may be cut by them. */
+  private int packetLogOfRead(long bytes) {
+    return bytes > 1L << readLog ? Math.min(readLog, mtuLog) : mtuLog;
   }
 
   private void checkTarget(long address, long bytes, int index) {

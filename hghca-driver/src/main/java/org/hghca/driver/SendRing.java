@@ -46,7 +46,7 @@ final class SendRing {
   private final int variant;
   private final SendWriter writer;
 
-  /** These two are null for a card that reports bad requests and takes any number of doorbells. */
+  /** These are null for a card that reports bad requests and takes any number of doorbells. */
   private final SendChecks checks;
 
   private final SendBells bells;
@@ -69,11 +69,6 @@ final class SendRing {
   /** What takes requests in ERR; null on a card that flushes them itself. */
   private SoftwareFlush flush;
 
-  /** Whether nothing is rung any more, and the position of the first that was not rung for. */
-  private volatile boolean stopped;
-
-  private int stop;
-
   /** Where an element of our own stands; below 0 when there is none. */
   private volatile int flushOffset = -1;
 
@@ -81,7 +76,7 @@ final class SendRing {
    * A ring over zeroed memory.
    *
    * @param checks null for a card that reports bad requests
-   * @param budget null likewise
+   * @param pacing null likewise
    * @param slots a power of two, at least depth
    * @param lock null when one thread does all posting
    * @param refusal what posting to a ring that is not open throws
@@ -91,7 +86,7 @@ final class SendRing {
       HardwareProfile profile,
       SendWriter writer,
       SendChecks checks,
-      DoorbellBudget budget,
+      Pacing pacing,
       MemorySegment ring,
       UarPage uar,
       int qpn,
@@ -104,7 +99,7 @@ final class SendRing {
     this.writer = writer;
     this.checks = checks;
     this.bells =
-        budget == null ? null : new SendBells(budget, this, ring, uar, qpn, slots, strideLog);
+        pacing == null ? null : new SendBells(pacing, this, ring, uar, qpn, slots, strideLog);
     this.lock = lock;
     this.refusal = refusal;
     this.ring = ring;
@@ -117,19 +112,18 @@ final class SendRing {
 
   /** Posts one request and rings the doorbell; false when the ring is full. */
   boolean post(SendRequest request) {
+    int meaning = SendMeaning.of(variant, request.opcodeNumber());
+    if ((meaning & SendMeaning.CAREFUL) != 0) {
+      return postCarefully(request, meaning);
+    }
     lock();
     try {
       long at = head;
       if (room((int) at) <= 0) {
-        return limit == 0 && postInError(request, 0);
+        return false;
       }
-      int meaning = SendMeaning.of(variant, request.opcodeNumber());
       int slot = (int) at & wrIds.length - 1;
       long offset = (long) slot << strideLog;
-      if ((meaning & SendMeaning.CAREFUL) != 0) {
-        postCarefully(request, meaning, (int) at, offset);
-        return true;
-      }
       int size = writer.write(request, meaning, 0, offset);
       wrIds[slot] = request.wrId();
       head = at + 1;
@@ -196,54 +190,54 @@ final class SendRing {
     }
   }
 
-  private void postCarefully(SendRequest request, int meaning, int at, long offset) {
-    checks.check(request, meaning, 0);
-    int size = writer.write(request, meaning, 0, offset);
-    wrIds[at & wrIds.length - 1] = request.wrId();
-    head++;
-    bells.post(at, bell(request, meaning, size, offset));
+  private boolean postCarefully(SendRequest request, int meaning) {
+    lock();
+    try {
+      boolean posted = hold(request, meaning, 0);
+      bells.ring();
+      return posted;
+    } finally {
+      unlock();
+    }
   }
 
   private int postCarefully(SendRequest[] requests, int from, int count) {
     lock();
     int posted = 0;
-    int first = (int) head;
     try {
-      int wanted = Math.min(room(first), count);
-      if (limit == 0) {
-        return postInError(requests, from, count);
-      }
-      while (posted < wanted) {
+      while (posted < count) {
         SendRequest request = requests[from + posted];
-        int at = first + posted;
-        int slot = at & wrIds.length - 1;
-        int meaning = SendMeaning.of(variant, request.opcodeNumber());
-        checks.check(request, meaning, posted);
-        int size = writer.write(request, meaning, posted, (long) slot << strideLog);
-        wrIds[slot] = request.wrId();
+        if (!hold(request, SendMeaning.of(variant, request.opcodeNumber()), posted)) {
+          break;
+        }
         posted++;
-        bells.add(at, SendMeaning.opcode(meaning), size, request.isFenced());
       }
       return posted;
     } finally {
-      head += posted;
       bells.ring();
       unlock();
     }
   }
 
-  /** Takes a request that the card is not to hear of. */
-  private boolean postInError(SendRequest request, int index) {
-    checks.check(request, SendMeaning.of(variant, request.opcodeNumber()), index);
-    return flush.post(request);
+  /** Checks and writes a request, and rings no doorbell; false when there is no room. */
+  private boolean hold(SendRequest request, int meaning, int index) {
+    int at = (int) head;
+    if (room(at) <= 0) {
+      return limit == 0 && postInError(request, meaning, index);
+    }
+    int slot = at & wrIds.length - 1;
+    long bytes = checks.check(request, meaning, index);
+    writer.write(request, meaning, index, (long) slot << strideLog);
+    wrIds[slot] = request.wrId();
+    head++;
+    bells.add(at, SendMeaning.opcode(meaning), bytes, request.isFenced());
+    return true;
   }
 
-  private int postInError(SendRequest[] requests, int from, int count) {
-    int taken = 0;
-    while (taken < count && postInError(requests[from + taken], taken)) {
-      taken++;
-    }
-    return taken;
+  /** Takes a request that the card is not to hear of. */
+  private boolean postInError(SendRequest request, int meaning, int index) {
+    checks.check(request, meaning, index);
+    return flush.post(request);
   }
 
   /** Has requests that are posted in ERR taken elsewhere. Before the first is posted. */
@@ -251,11 +245,38 @@ final class SendRing {
     this.flush = flush;
   }
 
-  /** Rings for requests that were held back, as far as doorbells may be rung now. */
-  void ringHeld() {
+  /** Rings for requests that were held back, when it is the turn of this ring. */
+  void ringInTurn() {
     lock();
     try {
-      bells.ringHeld();
+      bells.ringInTurn();
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Rings for requests that were held back, as far as it may be now. */
+  void ringHeld() {
+    if (bells.holds()) {
+      lock();
+      try {
+        bells.ring();
+      } finally {
+        unlock();
+      }
+    }
+  }
+
+  /** Whether requests are held back; a glance without the lock. */
+  boolean holds() {
+    return bells.holds();
+  }
+
+  /** Requests go in packets of so many bytes, a power of two by its logarithm. */
+  void path(int packetLog) {
+    lock();
+    try {
+      bells.path(packetLog);
     } finally {
       unlock();
     }
@@ -265,17 +286,9 @@ final class SendRing {
   void stopRinging() {
     lock();
     try {
-      stop();
+      bells.stop();
     } finally {
       unlock();
-    }
-  }
-
-  private void stop() {
-    if (!stopped) {
-      stop = bells.from();
-      bells.silence();
-      stopped = true;
     }
   }
 
@@ -283,7 +296,17 @@ final class SendRing {
   int rung() {
     lock();
     try {
-      return firstUnrung() - (int) TAIL.getAcquire(this);
+      return bells.rungBehind((int) TAIL.getAcquire(this));
+    } finally {
+      unlock();
+    }
+  }
+
+  /** How many packets all requests make that the card has heard of since the ring began. */
+  long packets() {
+    lock();
+    try {
+      return bells.packets();
     } finally {
       unlock();
     }
@@ -293,19 +316,55 @@ final class SendRing {
   boolean hasRung() {
     lock();
     try {
-      return firstUnrung() != 0;
+      return bells.from() != 0;
     } finally {
       unlock();
     }
   }
 
-  private int firstUnrung() {
-    return stopped ? stop : bells.from();
-  }
-
   /** Whether the card never hears of the oldest outstanding request. */
   boolean isOldestUnrung() {
-    return stopped && tail - stop >= 0 && outstanding() > 0;
+    return bells != null && bells.isNeverRung(tail) && outstanding() > 0;
+  }
+
+  /**
+   * When the card heard of an outstanding request, in ticks of {@link Pacing}.
+   *
+   * @param behind how many older ones there are
+   */
+  int tick(int behind) {
+    return bells.tick(tail + behind);
+  }
+
+  /** How many pieces of READs were complete so far, beside the last ones. */
+  int pieces() {
+    return bells.pieces();
+  }
+
+  /**
+   * Takes the completion of a piece of a READ that goes on, as another doorbell may tell. Under the
+   * completion queue's lock.
+   *
+   * @param offset of the element that it is of
+   * @return false when it is of something else
+   */
+  boolean completePiece(int offset) {
+    int at = tail + ((offset >>> strideLog) - tail & wrIds.length - 1);
+    if (!bells.isPiece(at)) {
+      return false;
+    }
+    lock();
+    try {
+      bells.completePiece(at);
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Whether the oldest outstanding request is a READ that goes on when it is next completed. */
+  boolean isOldestInPieces() {
+    return bells != null && bells.isPiece(tail);
   }
 
   /** How many requests are complete. Under the completion queue's lock. */
@@ -382,7 +441,7 @@ final class SendRing {
         bells.open();
       }
       if (limit == 0 && takesInError()) {
-        stop();
+        bells.stop();
       }
     } finally {
       unlock();
@@ -461,28 +520,29 @@ final class SendRing {
     long offset = (long) slot << strideLog;
     int flags = NextUnit.flags(ring, offset);
     int opcode = NextUnit.opcode(ring, offset);
+    int moved = bytes;
     if (bells != null) {
-      bells.complete(slot);
+      moved = bells.moved(tail, bytes);
+      bells.complete(tail);
     }
     TAIL.setRelease(this, tail + 1);
     if (status == 0 && (flags & NextUnit.COMPLETION) == 0) {
       return 0;
     }
-    out.set(index, wrId, status, SendMeaning.completion(opcode), 0, vendorError, bytes, qpn, 0, 0);
+    out.set(index, wrId, status, SendMeaning.completion(opcode), 0, vendorError, moved, qpn, 0, 0);
     return 1;
   }
 
   /**
-   * A completion stands in its queue that nobody has polled yet: its doorbell is in flight no more.
-   * Called under the completion queue's lock, only where doorbells are counted.
+   * A completion stands in its queue that nobody has polled yet. Called under the completion
+   * queue's lock, only where doorbells are counted.
    *
    * @param offset of the request that it is of, or of anything else
+   * @return whether that is new
    */
-  void completeUnpolled(int offset) {
-    int slot = offset >>> strideLog & wrIds.length - 1;
-    if ((slot - tail & wrIds.length - 1) < outstanding()) {
-      bells.completeUnpolled(slot);
-    }
+  boolean completeUnpolled(int offset) {
+    int ahead = (offset >>> strideLog) - tail & wrIds.length - 1;
+    return ahead < outstanding() && bells.completeUnpolled(tail + ahead);
   }
 
   /** Forgets everything. The ring is not open; callers hold the completion queue's lock. */
@@ -490,11 +550,10 @@ final class SendRing {
     lock(); // half of it would look like room
     try {
       if (bells != null) {
-        bells.reset(tail);
+        bells.reset();
       }
       postedBeforeReset += head;
       head = 0;
-      stopped = false;
       if (flushOffset >= 0) {
         flushOffset = -1;
         bells.completeOwn();
@@ -510,7 +569,7 @@ final class SendRing {
     lock();
     try {
       for (int at = (int) TAIL.getAcquire(this); at != (int) head; at++) {
-        if (writer.names((long) (at & wrIds.length - 1) << strideLog, key)) {
+        if (names(at, key)) {
           return true;
         }
       }
@@ -518,5 +577,12 @@ final class SendRing {
     } finally {
       unlock();
     }
+  }
+
+  private boolean names(int at, int key) {
+    MemorySegment whole = bells == null ? null : bells.whole(at);
+    return whole == null
+        ? writer.names(ring, (long) (at & wrIds.length - 1) << strideLog, key)
+        : writer.names(whole, 0, key);
   }
 }

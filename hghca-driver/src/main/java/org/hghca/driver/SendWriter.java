@@ -9,6 +9,7 @@ import static org.hghca.driver.SendMeaning.SPECIAL;
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.AtomicUnit;
 import org.hghca.abi.DataUnit;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.InlineUnit;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.RemoteAddressUnit;
@@ -45,6 +46,9 @@ final class SendWriter {
   private final int maxInline;
   private final int always;
 
+  /** Whether a fence is the card's: it holds back what is fenced. */
+  private final boolean fences;
+
   /**
    * A writer of a ring's slots, each of which holds the largest request.
    *
@@ -53,6 +57,7 @@ final class SendWriter {
    */
   SendWriter(
       QpType type,
+      HardwareProfile profile,
       HghcaProtectionDomain pd,
       MemorySegment ring,
       int qpn,
@@ -66,6 +71,7 @@ final class SendWriter {
     this.maxSge = Math.max(1, maxSge); // a slot always has room for one
     this.maxInline = maxInline;
     this.always = signalAll ? NextUnit.COMPLETION : 0;
+    this.fences = profile.fences();
   }
 
   /**
@@ -97,7 +103,7 @@ final class SendWriter {
         ring,
         offset,
         LAST,
-        NextUnit.size(0, request.isFenced() ? 1 : 0),
+        NextUnit.size(0, fences && request.isFenced() ? 1 : 0),
         control(request, meaning, size),
         request.immediate());
     return size;
@@ -280,12 +286,14 @@ final class SendWriter {
   /**
    * Whether the element in a slot names memory by a key: in a data unit, or as what a READ reads,
    * since the card that it is read from may be this one.
+   *
+   * @param slots where it stands: the ring, or a copy
    */
-  boolean names(long offset, int key) {
-    int opcode = NextUnit.opcode(ring, offset);
-    long end = offset + (long) NextUnit.size16(ring, offset) * UNIT;
+  boolean names(MemorySegment slots, long offset, int key) {
+    int opcode = NextUnit.opcode(slots, offset);
+    long end = offset + (long) NextUnit.size16(slots, offset) * UNIT;
     long at = offset + UNIT;
-    if (opcode == WqeOpcode.RDMA_READ && RemoteAddressUnit.rkey(ring, at) == key) {
+    if (opcode == WqeOpcode.RDMA_READ && RemoteAddressUnit.rkey(slots, at) == key) {
       return true;
     }
     if (opcode != WqeOpcode.SEND && opcode != WqeOpcode.SEND_IMM) {
@@ -293,11 +301,11 @@ final class SendWriter {
     } else if (datagrams) {
       at += UdUnit.SIZE;
     }
-    if (at < end && DataUnit.isInline(DataUnit.firstDword(ring, at))) {
+    if (at < end && DataUnit.isInline(DataUnit.firstDword(slots, at))) {
       return false;
     }
     for (; at < end; at += UNIT) {
-      if (DataUnit.lkey(ring, at) == key) {
+      if (DataUnit.lkey(slots, at) == key) {
         return true;
       }
     }

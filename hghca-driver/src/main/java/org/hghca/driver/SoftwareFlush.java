@@ -188,7 +188,7 @@ final class SoftwareFlush {
 
   /** Whether {@link #takeLate} or {@link SendRing#takeFlush} would take a completion. */
   boolean awaits(boolean send, int wqe) {
-    return over || (send ? awaited != 0 || sends.isFlush(wqe) : receivesEnded);
+    return over || (send ? awaited != 0 || sends.isFlush(wqe) : receives.isFlushed());
   }
 
   /**
@@ -197,8 +197,9 @@ final class SoftwareFlush {
    * @param send whether it is of a send
    */
   boolean takeLate(boolean send) {
-    if (!send && receivesEnded) {
+    if (!send && receives.isFlushed()) {
       qp.ending().flaw(); // the card has gone on in a ring whose receives we have flushed
+      receives.completeFlushed();
       return true;
     }
     if (over) {

@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -9,24 +10,45 @@ import org.slf4j.LoggerFactory;
 /**
  * The thread of a device whose card neither times out nor flushes: it looks from time to time
  * whether sends move on. It sleeps while no queue pair could have any; otherwise it looks often
- * while some are under way. Not started on a card that needs none.
+ * while some are under way. In between it has requests go on that wait for others, for programs
+ * that do not poll. Not started on a card that needs none.
  */
 final class Sweep {
   private static final Logger LOG = LoggerFactory.getLogger(Sweep.class);
   private static final long PERIOD_NANOS = 10_000_000;
   private static final long IDLE_PERIOD_NANOS = 100_000_000;
 
+  /** Between two looks at requests that wait, when the one before had something go on. */
+  private static final long SHORTEST_PAUSE_NANOS = 50_000;
+
   private static final int SEVERAL = 2;
 
   private final HghcaDevice device;
+  private final Pacing pacing;
   private final DeviceThread thread;
   private volatile boolean stopping;
+
+  /** Whether all queue pairs are to be looked at without delay. */
+  private volatile boolean wanted;
+
+  /** Whether it does not look after requests that wait: there were none. */
+  private volatile boolean resting;
+
+  private long pause = SHORTEST_PAUSE_NANOS;
 
   /** What is to be told of time-outs that this look has found. */
   private final List<String> timeOuts = new ArrayList<>();
 
   /** Whether the card has completed a send since the look before. */
   private boolean moved;
+
+  /**
+   * When the oldest doorbells were rung that were seen to complete in this look, and in the one
+   * before: in ticks.
+   */
+  private int oldestMoved;
+
+  private int oldestMovedBefore;
 
   /** How many time-outs of no known cause there were since the card has completed a send. */
   private int unexplained;
@@ -36,7 +58,9 @@ final class Sweep {
 
   Sweep(HghcaDevice device) {
     this.device = device;
+    this.pacing = device.pacing();
     this.thread = new DeviceThread("sweep", device, this::run);
+    pacing.onHold(this::wakeForHeld);
   }
 
   void start() {
@@ -52,29 +76,91 @@ final class Sweep {
 
   /** There may be something to look at. Under any lock. */
   void wake() {
+    wanted = true;
     thread.unpark();
+  }
+
+  /** A request is held back, which is often: who is awake finds it by himself. */
+  private void wakeForHeld() {
+    if (resting) {
+      resting = false;
+      thread.unpark();
+    }
   }
 
   private void run() {
     try {
+      long looked = device.time().nanoTime();
+      Need need = Need.OFTEN;
       while (!stopping && !device.health().isDead()) {
-        Need need = look(device.time().nanoTime());
-        switch (need) {
-          case NONE -> LockSupport.park(this);
-          case SELDOM -> device.time().parkNanos(this, IDLE_PERIOD_NANOS);
-          case OFTEN -> device.time().parkNanos(this, PERIOD_NANOS);
+        boolean went = goOn();
+        long now = device.time().nanoTime();
+        if (wanted || now - looked >= need.nanos) {
+          wanted = false;
+          need = look(now);
+          looked = now;
         }
+        rest(went, need.nanos - (device.time().nanoTime() - looked));
       }
     } catch (Throwable e) { // whatever it is, somebody waits for what this thread does
       device.threadFailed("the thread that looks after its sends", e);
     }
   }
 
+  /** Rests until something is wanted, or for so many nanoseconds of the card at most. */
+  private void rest(boolean went, long most) {
+    resting = true;
+    VarHandle.fullFence(); // who holds a request back from here on wakes us
+    boolean held = holds();
+    if (held) {
+      resting = false;
+      pause = went ? SHORTEST_PAUSE_NANOS : Math.min(2 * pause, PERIOD_NANOS);
+    } else {
+      pause = SHORTEST_PAUSE_NANOS;
+    }
+    if (!wanted && !stopping) {
+      if (held) {
+        LockSupport.parkNanos(this, pause);
+      } else if (most > IDLE_PERIOD_NANOS) {
+        LockSupport.park(this);
+      } else {
+        device.time().parkNanos(this, most);
+      }
+    }
+  }
+
+  private boolean holds() {
+    return device.queuePairs().first(qp -> qp.sends().holds()) != null;
+  }
+
+  /**
+   * Has requests go on that wait for others whose completions nobody has polled.
+   *
+   * @return whether there were any
+   */
+  private boolean goOn() {
+    boolean went = false;
+    if (holds()) {
+      for (HghcaCompletionQueue queue : device.completionQueues()) {
+        went |= queue.goOn();
+      }
+      pacing.ringWaiting();
+    }
+    return went;
+  }
+
   /** How soon to look again. */
   enum Need {
-    NONE,
-    SELDOM,
-    OFTEN
+    NONE(Long.MAX_VALUE),
+    SELDOM(IDLE_PERIOD_NANOS),
+    OFTEN(PERIOD_NANOS);
+
+    /** The longest time until then. */
+    private final long nanos;
+
+    Need(long nanos) {
+      this.nanos = nanos;
+    }
   }
 
   /**
@@ -83,12 +169,11 @@ final class Sweep {
    * @param now nanoseconds of a clock of the card's time
    */
   Need look(long now) {
-    DoorbellBudget doorbells = device.doorbells();
-    if (doorbells.held() != 0) {
-      device.completionQueues().forEach(HghcaCompletionQueue::giveBackDoorbells);
-      doorbells.ringHeld();
-    }
-    Need[] most = {doorbells.held() != 0 ? Need.OFTEN : Need.NONE};
+    goOn();
+    pacing.nextTick();
+    oldestMovedBefore = oldestMoved;
+    oldestMoved = pacing.tick() + 1; // none yet
+    Need[] most = {Need.NONE};
     device
         .queuePairs()
         .forEach(
@@ -100,9 +185,21 @@ final class Sweep {
     return most[0];
   }
 
-  /** A send of some queue pair is complete. Called while looking. */
-  void moved() {
+  /**
+   * A send of some queue pair is complete. Called while looking.
+   *
+   * @param tick when the card heard of it
+   */
+  void moved(int tick) {
     moved = true;
+    if (tick - oldestMoved < 0) {
+      oldestMoved = tick;
+    }
+  }
+
+  /** Whether what the card heard of before a tick, or in it, is still being completed. */
+  boolean hasMovedBefore(int tick) {
+    return oldestMoved - tick <= 0 || oldestMovedBefore - tick <= 0;
   }
 
   /**

@@ -4,7 +4,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import org.hghca.abi.DataUnit;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.NextUnit;
+import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.uar.UarAllocator;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.BadRequestException;
@@ -44,24 +47,24 @@ final class CarefulRing {
 
   final MemorySegment memory = Arena.ofAuto().allocate(SLOTS * SLOT, 4096);
   final List<Long> doorbells = new ArrayList<>();
-  final SendChecks checks = new SendChecks(new RequestMemory(KEYS, PD), new QpTable(8));
+  final SendChecks checks = new SendChecks(new RequestMemory(KEYS, PD), new QpTable(8), 1024);
   final SpinLock lock = new SpinLock();
   final SendRing ring;
   private final Completions completions = new Completions(1);
 
-  CarefulRing(QpType type, DoorbellBudget budget) {
-    this(type, HardwareProfile.R1, budget);
+  CarefulRing(QpType type, Pacing pacing) {
+    this(type, HardwareProfile.R1, pacing);
   }
 
-  CarefulRing(QpType type, HardwareProfile profile, DoorbellBudget budget) {
+  CarefulRing(QpType type, HardwareProfile profile, Pacing pacing) {
     checks.path(10);
     ring =
         new SendRing(
             type,
             profile,
-            new SendWriter(type, null, memory, 2, 4, 60, true),
+            new SendWriter(type, profile, null, memory, 2, 4, 60, true),
             checks,
-            budget,
+            pacing,
             memory,
             UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
             2,
@@ -71,6 +74,11 @@ final class CarefulRing {
             lock,
             () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
     ring.setOpen(() -> true);
+  }
+
+  /** What paces the rings of a card of its own. */
+  static Pacing pacing(int window) {
+    return new Pacing(HardwareProfile.R1, window);
   }
 
   static SendRequest request() {
@@ -87,8 +95,25 @@ final class CarefulRing {
   }
 
   /** The card completes the oldest request. */
-  void complete() {
+  Completions complete() {
     ring.complete(completions, 0, 0, 0, 8);
+    return completions;
+  }
+
+  /** The data units in a slot: how far from the first remote address, where locally, how long. */
+  List<String> units(int slot) {
+    long at = slot * SLOT;
+    long remote = RemoteAddressUnit.address(memory, at + 16) - REMOTE - 4096;
+    List<String> units = new ArrayList<>();
+    for (int unit = 2; unit < NextUnit.size16(memory, at); unit++) {
+      units.add(
+          "%d %d+%d"
+              .formatted(
+                  remote,
+                  DataUnit.address(memory, at + 16L * unit) - MEMORY.start(),
+                  DataUnit.byteCount(memory, at + 16L * unit)));
+    }
+    return units;
   }
 
   /** The places in the ring that the doorbells name, in order. */

@@ -59,13 +59,6 @@ class CompletionDecodeTest {
   }
 
   @Test
-  void theSecondRtlCountsAReceivesOffsetInUnits() {
-    assertThat(S.receiveOffset(0x1c0)).isEqualTo(0x1c0);
-    assertThat(R1.receiveOffset(0x1c0)).isEqualTo(0x1c0);
-    assertThat(R2.receiveOffset(0x1c)).isEqualTo(0x1c0);
-  }
-
-  @Test
   void anImmediateThatTheCardKeepsIsNotToldOf() {
     assertThat(S.immediateFlags(BthOpcode.WRITE_ONLY_IMM)).isEqualTo(Completions.WITH_IMM);
     assertThat(S.immediateFlags(BthOpcode.SEND_ONLY)).isZero();

@@ -58,9 +58,9 @@ class DatagramRingTest {
         new SendRing(
             type,
             profile,
-            new SendWriter(type, it.pd, memory, 2, 2, 32, false),
+            new SendWriter(type, profile, it.pd, memory, 2, 2, 32, false),
             profile.badRequestsReported() ? null : checks(),
-            profile.badRequestsReported() ? null : new DoorbellBudget(63),
+            profile.badRequestsReported() ? null : CarefulRing.pacing(63),
             memory,
             UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
             2,
@@ -76,7 +76,7 @@ class DatagramRingTest {
   private SendChecks checks() {
     KeyTable keys = new KeyTable(LKEY + 1);
     keys.put(new KeyTable.Entry(LKEY, it.pd.number(), LOCAL, 1 << 20, 1));
-    return new SendChecks(new RequestMemory(keys, it.pd.number()), it.device.queuePairs());
+    return new SendChecks(new RequestMemory(keys, it.pd.number()), it.device.queuePairs(), 1024);
   }
 
   private SendRing ring(QpType type) {

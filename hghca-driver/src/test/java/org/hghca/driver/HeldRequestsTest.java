@@ -33,7 +33,7 @@ class HeldRequestsTest {
       for (int i = 0; i < REQUESTS; i++) {
         qp.postSend(write);
       }
-      assertThat(it.device.doorbells().held()).isOne();
+      assertThat(qp.sends().holds()).isTrue();
       Completions completions = new Completions(REQUESTS);
       it.function.onCommand(
           () -> {

@@ -29,7 +29,8 @@ class QueueGeometryTest {
       new Limits(
           DeviceLimits.decode(MemorySegment.ofArray(HexFormat.of().parseHex(DEV_LIM))),
           HardwareProfile.S,
-          Set.of());
+          Set.of(),
+          HardwareProfile.UNBOUNDED);
 
   private QueueGeometry of(int send, int receive, int sendSge, int receiveSge, int inline) {
     return of(QpType.RC, send, receive, sendSge, receiveSge, inline);
@@ -158,7 +159,7 @@ class QueueGeometryTest {
     assertThat(limits.maxSrqWr()).isEqualTo((1 << 13) - 1);
     assertThat(limits.maxSrqSge()).isEqualTo(16);
     for (HardwareProfile profile : List.of(HardwareProfile.R1, HardwareProfile.R2)) {
-      Limits card = new Limits(limits.device(), profile, Set.of());
+      Limits card = new Limits(limits.device(), profile, Set.of(), 1);
       assertThat(card.maxSrq()).isZero();
       assertThat(card.maxSrqWr()).isZero();
       assertThat(card.maxSrqSge()).isZero();

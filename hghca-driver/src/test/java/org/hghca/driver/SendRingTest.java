@@ -41,7 +41,7 @@ class SendRingTest {
       new SendRing(
           QpType.RC,
           HardwareProfile.S,
-          new SendWriter(QpType.RC, null, memory, 2, 2, 28, false),
+          new SendWriter(QpType.RC, HardwareProfile.S, null, memory, 2, 2, 28, false),
           null,
           null,
           memory,

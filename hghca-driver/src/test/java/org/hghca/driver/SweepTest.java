@@ -98,8 +98,10 @@ class SweepTest {
   private List<WcStatus> poll() {
     Completions found = new Completions(16);
     List<WcStatus> statuses = new ArrayList<>();
-    for (int i = 0, n = it.cq.poll(found); i < n; i++) {
-      statuses.add(found.status(i));
+    for (int n = it.cq.poll(found); n > 0; n = it.cq.poll(found)) { // a poll lets others go on
+      for (int i = 0; i < n; i++) {
+        statuses.add(found.status(i));
+      }
     }
     return statuses;
   }

@@ -31,6 +31,13 @@ public enum DriverParameter {
   LIMIT(
       "limit", "a duration, `PT5M`", "how long a command may take; 10 s times `slow=` by default"),
 
+  /** How many requests of a queue pair a card is told of at a time. */
+  OUTSTANDING(
+      "outstanding",
+      "1 to 63",
+      "how many requests of a queue pair a card of the makers' RTL is told of at a time; 1 by"
+          + " default, more can lose completions"),
+
   /** {@link TimeScale}. */
   SLOW(
       "slow",

@@ -117,6 +117,19 @@ final class TwoQueuePairs implements AutoCloseable {
     }
   }
 
+  /** Waits until a place holds a message that nobody polls for: the driver sends it in time. */
+  void awaitHeld(int place, long wrId, int bytes) {
+    long last = (long) place * SLOT + bytes - 1;
+    long start = System.nanoTime();
+    while (buffer.segment().get(ValueLayout.JAVA_BYTE, last) != (byte) wrId) {
+      assertThat(System.nanoTime() - start)
+          .as("waiting for message %d", wrId)
+          .isLessThan(LIMIT.toNanos());
+      Thread.onSpinWait();
+    }
+    assertHolds(place, wrId, bytes);
+  }
+
   /** What a queue holds, at most so many. */
   static List<Done> poll(CompletionQueue queue, int most) {
     Completions found = new Completions(Math.max(1, most));

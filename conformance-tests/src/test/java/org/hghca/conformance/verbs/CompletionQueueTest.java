@@ -3,8 +3,10 @@ package org.hghca.conformance.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
@@ -30,6 +32,25 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Sizes of completion queues, what they have room for, and who shares them. */
 @Tag("rc")
 class CompletionQueueTest {
+
+  /** Posts so many and waits until the card has completed them all, with nobody polling. */
+  private static void writeUnpolled(RcPair pair, int count) {
+    for (int i = 0; i < count - 1; i++) {
+      pair.left.qp.postSend(write(pair.left, pair.right, i));
+    }
+    pair.left.randomize(0, 16, new SplittableRandom(count));
+    pair.left.qp.postSend(
+        pair.left
+            .send
+            .wrId(count - 1)
+            .rdmaWrite(pair.right.address(8), pair.right.buffer.rkey())
+            .sge(pair.left.buffer, 0, 8)
+            .signaled());
+    MemorySegment last = pair.right.buffer.segment().asSlice(8, 8);
+    MemorySegment sent = pair.left.buffer.segment().asSlice(0, 8);
+    pair.fabric.await(() -> last.mismatch(sent) < 0, () -> "the last write has not arrived");
+    pair.fabric.settle();
+  }
 
   private static SendRequest write(Side from, Side to, long wrId) {
     return from.send
@@ -246,10 +267,7 @@ class CompletionQueueTest {
   @Test
   void aPollTakesNoMoreThanItWasAskedFor() {
     try (RcPair pair = new RcSetup().depth(16).open()) {
-      for (int i = 0; i < 10; i++) {
-        pair.left.qp.postSend(write(pair.left, pair.right, i));
-      }
-      pair.fabric.settle();
+      writeUnpolled(pair, 10);
       Completions completions = new Completions(8);
       assertThat(pair.left.sendQueue.poll(completions, 3)).isEqualTo(3);
       assertThat(completions.wrId(2)).isEqualTo(2);
@@ -266,10 +284,7 @@ class CompletionQueueTest {
       assertThat(queue.entries()).isGreaterThanOrEqualTo(1);
       queue.resize(7);
       assertThat(queue.entries()).isGreaterThanOrEqualTo(7);
-      for (int i = 0; i < 6; i++) {
-        pair.left.qp.postSend(write(pair.left, pair.right, i));
-      }
-      pair.fabric.settle();
+      writeUnpolled(pair, 6);
       assertThatThrownBy(() -> queue.resize(1))
           .isInstanceOf(VerbsException.class)
           .hasMessageContaining("6 completions")

@@ -8,6 +8,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Mtu;
@@ -158,8 +159,29 @@ class UcTest {
     }
   }
 
+  /**
+   * The first RTL puts the responder's queue pair into ERR, which neither side is told of: all that
+   * comes from there on is lost, and the sender takes it for sent.
+   */
   @Test
-  @Needs(Feature.REMOTE_PROTECTION)
+  @OnlyOn(value = "r1", why = "aWriteThatIsNotAllowedIsLost has what should happen")
+  void aWriteThatIsNotAllowedEndsTheResponderOnTheFirstRtl() {
+    try (RcPair pair = setup().open()) {
+      pair.left.randomize(0, 8, new SplittableRandom(8));
+      write(pair, pair.right.buffer.rkey() ^ 1 << 24, 8);
+      Side.assertSuccess(pair.left.sent());
+      pair.fabric.settle();
+      write(pair, pair.right.buffer.rkey(), 8);
+      Side.assertSuccess(pair.left.sent());
+      pair.right.assertQuiet();
+      pair.right.verify("a good write behind one with a wrong key");
+      assertThat(pair.right.qp.query().state()).isEqualTo(QpState.ERR);
+      assertThat(pair.left.qp.query().state()).isEqualTo(QpState.RTS);
+    }
+  }
+
+  @Test
+  @OnlyOn(value = "s", why = "on R1 it ends the responder, see the test above; R2 carries it out")
   void aWriteThatIsNotAllowedIsLost() {
     try (RcPair pair = setup().open()) {
       for (long length : new long[] {8, 5000}) {

@@ -16,6 +16,9 @@ import org.hghca.vfio.LinkAddress;
 
 /** Two queue pairs of one card that reach each other, and memory on both sides. */
 final class RawLoop {
+  /** What a completion of the first RTL keeps of its queue's key: 14 bits. */
+  private static final int KEY_OF_FIRST_RTL = 0x3fff;
+
   static final int LENGTH = 64;
 
   private static final int TARGET = 256;
@@ -148,7 +151,9 @@ final class RawLoop {
         entry(
             qp.qpn(),
             // The first RTL has the key of the completion queue here.
-            board.profile() == HardwareProfile.R1 ? qp.completionKey() : qp.remoteQpn(),
+            board.profile() == HardwareProfile.R1
+                ? qp.completionKey() & KEY_OF_FIRST_RTL
+                : qp.remoteQpn(),
             wqeOffset,
             true,
             opcode);

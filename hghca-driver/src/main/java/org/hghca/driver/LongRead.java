@@ -1,0 +1,162 @@
+package org.hghca.driver;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.abi.DataUnit;
+import org.hghca.abi.NextUnit;
+import org.hghca.abi.RemoteAddressUnit;
+
+/**
+ * The READ of a send ring that is longer than may be fetched at a time: the card is given it in
+ * pieces, one behind the other in the same slot, and the last one's completion is that of the
+ * whole. There is at most one, and nothing else of its ring is under way meanwhile.
+ *
+ * <p>Begun and rung for under the ring's lock, a piece completed under the completion queue's as
+ * well.
+ */
+final class LongRead {
+  private static final int UNIT = 16;
+  private static final int DATA = NextUnit.SIZE + RemoteAddressUnit.SIZE;
+
+  private final MemorySegment ring;
+
+  /** The slot as it was posted. */
+  private final MemorySegment whole;
+
+  private final int most;
+
+  /** Its position in the ring, and whether it stands there. */
+  private int at;
+
+  private volatile boolean open;
+  private long offset;
+
+  /** How many bytes are complete, under way, and not. */
+  private long done;
+
+  private int piece;
+  private volatile long left;
+
+  /** Whether the next piece may be rung for. */
+  private volatile boolean waits;
+
+  /**
+   * None so far.
+   *
+   * @param stride bytes of a slot
+   * @param most how many bytes may be fetched at a time
+   */
+  LongRead(MemorySegment ring, int stride, int most) {
+    this.ring = ring;
+    this.whole = MemorySegment.ofArray(new long[stride / Long.BYTES]);
+    this.most = most;
+  }
+
+  /** Whether a READ is too long to be fetched at a time. */
+  boolean isToo(long bytes) {
+    return bytes > most;
+  }
+
+  /** Takes a READ on and writes its first piece. */
+  void begin(int position, long slotOffset, long bytes) {
+    MemorySegment.copy(ring, slotOffset, whole, 0, whole.byteSize());
+    at = position;
+    offset = slotOffset;
+    done = 0;
+    piece = 0;
+    left = bytes;
+    writeNext();
+    open = true;
+  }
+
+  /** Writes the next piece, which is rung for thereupon. */
+  void writeNext() {
+    done += piece;
+    piece = next();
+    left = left - piece;
+    waits = false;
+    RemoteAddressUnit.write(
+        ring,
+        offset + NextUnit.SIZE,
+        RemoteAddressUnit.address(whole, NextUnit.SIZE) + done,
+        RemoteAddressUnit.rkey(whole, NextUnit.SIZE));
+    int size = (int) (writeElements(offset + DATA) - offset) / UNIT;
+    NextUnit.write(
+        ring,
+        offset,
+        NextUnit.address(0, 0),
+        NextUnit.size(0, 0),
+        NextUnit.control(NextUnit.opcode(whole, 0), size, NextUnit.flags(whole, 0)),
+        0);
+  }
+
+  /** Writes the data units of the piece and returns where they end. */
+  private long writeElements(long first) {
+    long next = first;
+    long skip = done;
+    int wanted = piece;
+    for (long unit = DATA; wanted > 0; unit += UNIT) {
+      int length = DataUnit.byteCount(whole, unit);
+      if (skip >= length) {
+        skip -= length;
+        continue;
+      }
+      int part = (int) Math.min(wanted, length - skip);
+      DataUnit.write(
+          ring, next, part, DataUnit.lkey(whole, unit), DataUnit.address(whole, unit) + skip);
+      next += UNIT;
+      wanted -= part;
+      skip = 0;
+    }
+    return next;
+  }
+
+  /** How many bytes the next piece has. */
+  int next() {
+    return (int) Math.min(most, left);
+  }
+
+  /** How many bytes of it are under way. */
+  int underWay() {
+    return piece;
+  }
+
+  /** Whether a position is that of the READ, and pieces are left behind the one under way. */
+  boolean hasMore(int position) {
+    return open && at == position && left > 0;
+  }
+
+  /** Whether pieces are to be rung for, now or later. */
+  boolean goesOn() {
+    return open && (waits || left > 0);
+  }
+
+  /** Whether it is not complete, of which positions from one on are not. */
+  boolean isOpen(int seen) {
+    return open && at - seen >= 0;
+  }
+
+  int at() {
+    return at;
+  }
+
+  /** The piece under way is complete, and there is another. */
+  void goOn() {
+    waits = true;
+  }
+
+  /** Whether a piece is to be rung for. */
+  boolean waits() {
+    return waits;
+  }
+
+  /** Nothing is left of it. */
+  void close() {
+    open = false;
+    waits = false;
+  }
+
+  /** The slot as it was posted, of one that is open; else null. */
+  MemorySegment whole() {
+    return open ? whole : null;
+  }
+}

@@ -1,0 +1,57 @@
+package org.hghca.driver;
+
+import org.hghca.abi.HardwareProfile;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.DriverParameter;
+import org.hghca.vfio.Locator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How many requests of one queue pair a card is told of before it has completed one: what is safe,
+ * or {@code outstanding} of the locator, for those who take the risk.
+ */
+final class Outstanding {
+  private static final Logger LOG = LoggerFactory.getLogger(Outstanding.class);
+
+  private Outstanding() {}
+
+  /**
+   * Reads a locator.
+   *
+   * @return {@link HardwareProfile#UNBOUNDED} for a card that takes any number
+   * @throws VerbsException EINVAL for what is no number from 1 to the doorbells that the card keeps
+   */
+  static int of(Locator locator, HardwareProfile profile) {
+    int safe = profile.requestsOutstanding();
+    String text = locator.parameter(DriverParameter.OUTSTANDING.key()).orElse(null);
+    if (text == null) {
+      return safe;
+    }
+    int most = profile.doorbellsInFlight();
+    int number = number(text);
+    if (number < 1 || number > most) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "%s: outstanding=%s is no number from 1 to %d".formatted(locator, text, most));
+    }
+    if (number > safe) {
+      LOG.warn(
+          "{}: up to {} requests of a queue pair at a time, where {} is safe: this card can lose"
+              + " completions",
+          locator,
+          number,
+          safe);
+    }
+    return number;
+  }
+
+  private static int number(String text) {
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      return -1;
+    }
+  }
+}

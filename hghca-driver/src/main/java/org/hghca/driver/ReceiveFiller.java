@@ -1,0 +1,37 @@
+package org.hghca.driver;
+
+import org.hghca.vfio.DmaMapping;
+
+/**
+ * What stands in a receive without memory on a card that takes none: memory that nobody may reach.
+ * Its key has no right, and its protection domain no queue pair, so that an RDMA WRITE with
+ * immediate takes the receive, and a message that has data fails.
+ */
+final class ReceiveFiller implements AutoCloseable {
+  /** How long the element says that it is. */
+  static final int BYTES = 32;
+
+  private final int pd;
+  private final Registrar.Registration registration;
+  private final NumberAllocator pdNumbers;
+
+  ReceiveFiller(HghcaDevice device) {
+    pdNumbers = device.pdNumbers();
+    try (Undo undo = new Undo()) {
+      pd = pdNumbers.allocate();
+      undo.add(() -> pdNumbers.free(pd));
+      registration = device.registerQueue(DmaMapping.PAGE_SIZE, pd, 0);
+      undo.forget();
+    }
+  }
+
+  int key() {
+    return registration.key();
+  }
+
+  @Override
+  public void close() {
+    registration.close();
+    pdNumbers.free(pd);
+  }
+}
