@@ -45,8 +45,9 @@ import org.hghca.vfio.VfioException.Reason;
  *       interrupts=none}: event queues, but no interrupts.
  *   <li>{@code race=on}: a card of the first RTL enters a request that is rung while another of its
  *       queue pair is outstanding just when that one is released, which spoils its list of
- *       outstanding requests. {@code deadlock=on}: such a card stops when it is to answer a READ
- *       beside more than 4096 bytes of payload of its own requests. Off by default.
+ *       outstanding requests. {@code deadlock=on}: such a card stops when it is to answer more than
+ *       1024 bytes of READs beside payload of its own requests from several data units. Off by
+ *       default.
  *   <li>those of {@link DriverParameter}, which but for its addresses the HCA does not look at.
  * </ul>
  */

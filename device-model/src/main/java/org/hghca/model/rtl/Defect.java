@@ -13,8 +13,9 @@ public enum Defect {
   ENQUEUE_RACE,
 
   /**
-   * READs are to be answered while payload of the card's own requests fills the way to the wire.
-   * Played when that is more than 4096 bytes, of several requests.
+   * READs are to be answered while payload of the card's own requests takes the way to the wire.
+   * Played when more than 1024 bytes are to be answered at once, beside a SEND or WRITE that takes
+   * its payload from several data units, or beside any on a card that talks to itself.
    */
   READ_DEADLOCK
 }

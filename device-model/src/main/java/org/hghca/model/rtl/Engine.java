@@ -13,6 +13,9 @@ import org.hghca.model.transport.TransportCounters;
  * timers and repeats nothing. Used by the thread that does the steps.
  */
 final class Engine implements DataPath {
+  /** Bytes of READs for which there is room in any case. */
+  private static final int ANSWERED_BESIDE_PAYLOAD = 1024;
+
   private final boolean deadlocks;
   private final Hazards hazards;
   private final Port port;
@@ -78,6 +81,15 @@ final class Engine implements DataPath {
     return worked;
   }
 
+  /**
+   * Whether payload that is on its way stands between data of a READ: payload of several data
+   * units, or any on a card that talks to itself.
+   */
+  private boolean isClogged(Packet request, QueuePair qp) {
+    boolean loop = request.destinationMac == qp.destinationMac;
+    return requester.gathered() > 0 || loop && requester.payloads() > 0;
+  }
+
   private boolean reply(int most) {
     if (replies.isAtData() && sender.holdsPayload()) {
       hazards.strike("12.15", "READs are not answered while the payload of a fenced SEND waits");
@@ -99,7 +111,7 @@ final class Engine implements DataPath {
       counters.packetsDropped++;
     } else if (!isResponse(packet.opcode & OPERATION_MASK)) {
       receiver.receive(connection, packet);
-      if (deadlocks && replies.isAtData() && requester.clogsReads()) {
+      if (deadlocks && replies.owed() > ANSWERED_BESIDE_PAYLOAD && isClogged(packet, qp)) {
         stops.stopAll(
             "12.16", "QP 0x%x is to answer a READ beside payload of its own".formatted(qp.qpn));
       }

@@ -17,6 +17,10 @@ final class Message {
   long step;
 
   boolean raced;
+
+  /** Data units that its payload is fetched from; 0 for a READ, which has none. */
+  int pieces;
+
   long length;
   int firstPsn;
 

@@ -47,6 +47,7 @@ final class Replies {
   /** Each a {@link Packet} or a {@link Response}. */
   private final Deque<Object> waiting = new ArrayDeque<>();
 
+  private long owed;
   private final Deque<Response> free = new ArrayDeque<>();
 
   Replies(Translation translation, Port port, TransportCounters counters) {
@@ -78,6 +79,7 @@ final class Replies {
   void respond(Connection connection, Packet request) {
     Response response = free.isEmpty() ? new Response() : free.remove();
     response.answer(connection, request);
+    owed += response.length;
     waiting.add(response);
   }
 
@@ -101,6 +103,11 @@ final class Replies {
       }
     }
     return left < budget;
+  }
+
+  /** Bytes of READs that are not answered. */
+  long owed() {
+    return owed;
   }
 
   /** Whether the reply that is next is data. */
@@ -127,6 +134,7 @@ final class Replies {
     if (length > 0) {
       translation.read(response.key, response.address, packet.payload(), 0, length);
     }
+    owed -= length;
     response.address += length;
     response.sent += length;
     response.psn = response.psn + 1 & QueuePair.PSN_MASK;
@@ -140,5 +148,6 @@ final class Replies {
 
   void reset() {
     waiting.clear();
+    owed = 0;
   }
 }

@@ -20,9 +20,6 @@ final class Requester {
   /** Nanoseconds between two bursts of a storm: it is not to keep everything else from working. */
   private static final long STORM_PAUSE = 1_000_000;
 
-  /** Bytes of payload on their way beside which READs are answered. */
-  private static final int PAYLOAD_BESIDE_READS = 4096;
-
   private final boolean races;
   private final Contexts contexts;
   private final Hazards hazards;
@@ -44,10 +41,8 @@ final class Requester {
   /** Steps of the card. */
   private long step;
 
-  /** Requests of all queue pairs that are outstanding, and their bytes of payload. */
-  private int requests;
-
-  private long payload;
+  private int payloads;
+  private int gathered;
 
   Requester(
       boolean races,
@@ -82,8 +77,8 @@ final class Requester {
     }
     race(connection, message, connection.newest(read));
     connection.outstanding.add(message);
-    payload += read ? 0 : message.length;
-    requests++;
+    message.pieces = read ? 0 : Math.max(1, wqe.data.count());
+    count(message, 1);
   }
 
   private void race(Connection connection, Message message, Message before) {
@@ -102,9 +97,14 @@ final class Requester {
     step++;
   }
 
-  /** Whether payload that is not acknowledged leaves READs of the peer without an answer. */
-  boolean clogsReads() {
-    return requests > 1 && payload > PAYLOAD_BESIDE_READS;
+  /** Requests with payload that are outstanding. */
+  int payloads() {
+    return payloads;
+  }
+
+  /** Those of them whose payload is fetched in pieces. */
+  int gathered() {
+    return gathered;
   }
 
   private Message take(SendWqe wqe) {
@@ -115,6 +115,7 @@ final class Requester {
     message.length = wqe.length;
     message.failed = false;
     message.raced = false;
+    message.pieces = 0;
     message.results.clear();
     return message;
   }
@@ -242,11 +243,13 @@ final class Requester {
 
   private Message remove(Connection connection) {
     Message message = connection.outstanding.remove();
-    if (!message.failed) {
-      payload -= message.opcode == WqeOpcode.RDMA_READ ? 0 : message.length;
-      requests--;
-    }
+    count(message, -1);
     return message;
+  }
+
+  private void count(Message message, int more) {
+    payloads += message.pieces > 0 ? more : 0;
+    gathered += message.pieces > 1 ? more : 0;
   }
 
   private void response(Connection connection, Packet packet, int operation) {
@@ -312,7 +315,7 @@ final class Requester {
   void reset() {
     storm = null;
     raged = false;
-    requests = 0;
-    payload = 0;
+    payloads = 0;
+    gathered = 0;
   }
 }

@@ -5,7 +5,9 @@ import static org.hghca.model.rtl.TestPair.BYSTANDER;
 import static org.hghca.model.rtl.TestPair.QPN;
 import static org.hghca.model.rtl.TestPair.data;
 
+import java.util.Set;
 import org.hghca.abi.QpcServiceType;
+import org.hghca.model.link.PacketPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,36 +19,33 @@ class ReadDeadlockTest {
 
   private TestPair pair = new TestPair(QpcServiceType.RC, Defect.READ_DEADLOCK);
 
-  private void write(int qpn, int length) {
-    pair.a.post(qpn, WRITE, data(0x8000, length), data(0, length));
-  }
-
   /** The peer acknowledges nothing of what is posted, and reads from the card. */
-  private void readBeside() {
+  private void readBeside(int pieces, int bytes) {
+    TestCard.Sge[] units = new TestCard.Sge[pieces];
+    for (int i = 0; i < pieces; i++) {
+      units[i] = data(0x100 * i, 64);
+    }
+    if (pieces > 0) {
+      pair.a.post(BYSTANDER, WRITE, data(0x8000, 64 * pieces), units);
+    }
     pair.loses = number -> pair.packets.getLast().startsWith("11");
     pair.run();
-    pair.b.post(QPN, READ, data(0, 8), data(0x3_0000, 8));
+    pair.b.post(QPN, READ, data(0, bytes), data(0x3_0000, bytes));
     pair.run();
   }
 
   @ParameterizedTest
-  @CsvSource({"2048,2048", "1000,2000", "9000,0"})
-  void itAnswersBeside4096BytesOrOneLongRequest(int first, int second) {
-    write(BYSTANDER, first);
-    if (second > 0) {
-      write(BYSTANDER, second);
-    }
-    readBeside();
+  @CsvSource({"2,1024", "1,9000", "0,9000"})
+  void shortReadsAreAnsweredAndAnyBesidePayloadInOnePiece(int pieces, int bytes) {
+    readBeside(pieces, bytes);
 
     assertThat(pair.b.sends(QPN)).containsExactly("10010000 00");
     assertThat(pair.a.hazards.list()).isEmpty();
   }
 
   @Test
-  void besideMoreTheCardStops() {
-    write(BYSTANDER, 2048);
-    write(BYSTANDER, 2049);
-    readBeside();
+  void aLongReadBesidePayloadInPiecesStopsTheCardThatIsToAnswer() {
+    readBeside(2, 1025);
 
     assertThat(pair.b.sends(QPN)).isEmpty();
     assertThat(pair.a.hazards.list()).singleElement().asString().startsWith("12.16: ");
@@ -54,11 +53,37 @@ class ReadDeadlockTest {
   }
 
   @Test
+  void shortReadsThatComeTogetherAreALongOne() {
+    pair.a.post(BYSTANDER, WRITE, data(0x8000, 128), data(0, 64), data(0x100, 64));
+    pair.loses = number -> pair.packets.getLast().startsWith("11");
+    pair.run();
+    for (int i = 0; i < 2; i++) {
+      pair.b.post(QPN, READ, data(0, 600), data(0x3_0000, 600));
+    }
+    pair.run();
+
+    assertThat(pair.a.hazards.list()).singleElement().asString().startsWith("12.16: ");
+  }
+
+  @Test
+  void aCardThatTalksToItselfStopsBesideAnyPayload() {
+    TestCard card = new TestCard(TestPair.A, new PacketPool(), Set.of(Defect.READ_DEADLOCK));
+    card.connect(2, QpcServiceType.RC, TestPair.A, 3);
+    card.connect(3, QpcServiceType.RC, TestPair.A, 2);
+    card.post(2, READ, data(0, 1025), data(0x3_0000, 1025));
+    card.post(3, WRITE, data(0x9000, 8), data(0, 8));
+    while (card.engine.step(0)) {
+      // until nothing is left to do
+    }
+
+    assertThat(card.cqes(2)).isEmpty();
+    assertThat(card.hazards.list()).singleElement().asString().startsWith("12.16: ");
+  }
+
+  @Test
   void itIsNotPlayedWhereItIsNotAskedFor() {
     pair = new TestPair(QpcServiceType.RC);
-    write(BYSTANDER, 2048);
-    write(BYSTANDER, 2049);
-    readBeside();
+    readBeside(2, 9000);
 
     assertThat(pair.b.sends(QPN)).containsExactly("10010000 00");
   }
