@@ -105,13 +105,16 @@ final class Receiver {
       return;
     }
     long room = wqe.data.left();
+    int unitBefore = wqe.data.reached();
     switch (channel.scatter(wqe.data, qp.pd, packet.payload(), packet.length)) {
       case DENIED -> denied(connection, packet, room - wqe.data.left());
       case TOO_LONG -> tooLong(connection, packet, room);
       default -> {
         connection.received += packet.length;
         if (ends(operation)) {
-          complete(connection, packet, operation);
+          // A data unit that one packet leaves unfinished is written back without the WQE's place.
+          boolean goesOn = !starts(operation) && wqe.data.reached() == unitBefore;
+          complete(connection, packet, operation, goesOn ? 0 : wqe.offset);
         }
         acknowledge(connection, packet, operation);
       }
@@ -159,7 +162,7 @@ final class Receiver {
       if (!takeReceive(connection, packet)) {
         return;
       }
-      complete(connection, packet, operation);
+      complete(connection, packet, operation, connection.taken.offset);
     }
     acknowledge(connection, packet, operation);
   }
@@ -213,17 +216,15 @@ final class Receiver {
     return false;
   }
 
-  private void complete(Connection connection, Packet packet, int operation) {
+  private void complete(Connection connection, Packet packet, int operation, int place) {
     // The number loses its lowest bit as an immediate of a SEND does.
     boolean halved = connection.qp.service == QpcServiceType.UD && operation == SEND_ONLY_IMM;
-    // Scattering a packet that is not the last writes the WQE back without its place.
-    boolean placeless = operation == SEND_LAST || operation == SEND_LAST_IMM;
     cqes.received(
         connection.qp,
         packet.destinationQpn,
         halved ? packet.sourceQpn >>> 1 : packet.sourceQpn,
         operation,
-        placeless ? 0 : connection.taken.offset,
+        place,
         connection.received);
   }
 

@@ -98,6 +98,11 @@ final class SgeList {
     return at;
   }
 
+  /** The data unit that the last byte went into; the first before any byte. */
+  int reached() {
+    return at;
+  }
+
   /** Where the next byte of the data unit at {@link #index} stands. */
   long position() {
     return addresses[at] + used;

@@ -147,6 +147,28 @@ class EngineTest {
         .containsExactly(places.split(" "));
   }
 
+  /** The last packet has the place again when it comes to a data unit that none was in before. */
+  @ParameterizedTest
+  @CsvSource({
+    "256,1024,163,1187,4000",
+    "512,672,36,708,4000",
+    "512,4288,48,4336,4000",
+    "512,600,600,1100,0000",
+    "256,512,512,1024,0000",
+    "256,768,200,800,4000"
+  })
+  void aReceiveHasItsPlaceWhenTheLastPacketBeginsADataUnit(
+      int mtu, int first, int second, int length, String place) {
+    pair.a.queuePair(QPN).mtu = mtu;
+    pair.b.receive(QPN, data(0x8000, 64));
+    pair.b.receive(QPN, data(0x8000, first), data(0xa000, second));
+    pair.a.post(QPN, SEND, null, data(0, 8));
+    pair.a.post(QPN, SEND, null, data(0, length));
+    pair.run();
+
+    assertThat(pair.b.cqes(TestCard.RCQ + QPN).getLast().substring(48, 52)).isEqualTo(place);
+  }
+
   @ParameterizedTest
   @CsvSource({"5a000014,14000000", "5a004114,14010000", "3114,14310000"})
   void theCompletionOfAReliableSendHas14BitsOfTheKeyOfItsQueue(String key, String dword) {
