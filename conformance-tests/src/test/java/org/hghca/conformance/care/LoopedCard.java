@@ -43,19 +43,16 @@ final class LoopedCard implements AutoCloseable {
           7,
           7);
 
-  final OneCard card = OneCard.r1();
-  final ProtectionDomain pd = card.context.allocateProtectionDomain();
+  final OneCard card;
+  final ProtectionDomain pd;
 
   /** Where requests take data from: 16 pages of numbers. */
-  final MemoryRegion source =
-      pd.allocate(16L * PAGE, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+  final MemoryRegion source;
 
   /** Where data goes. */
-  final MemoryRegion target =
-      pd.allocate(
-          16L * PAGE, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+  final MemoryRegion target;
 
-  final CompletionQueue cq = card.context.createCompletionQueue(4096);
+  final CompletionQueue cq;
   final QueuePair a;
   final QueuePair b;
   private final List<QueuePair> queuePairs = new ArrayList<>();
@@ -63,6 +60,22 @@ final class LoopedCard implements AutoCloseable {
   private String harm = "";
 
   LoopedCard() {
+    this("");
+  }
+
+  /**
+   * Opens a card.
+   *
+   * @param parameters more of the locator, as in {@code &key=value}
+   */
+  LoopedCard(String parameters) {
+    card = new OneCard("r1", parameters);
+    pd = card.context.allocateProtectionDomain();
+    source = pd.allocate(16L * PAGE, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+    target =
+        pd.allocate(
+            16L * PAGE, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
+    cq = card.context.createCompletionQueue(4096);
     a = queuePair();
     b = queuePair();
     connect(a, b);
@@ -146,19 +159,20 @@ final class LoopedCard implements AutoCloseable {
     card.hca.simulation().advance(STEP);
   }
 
-  /** Waits for so many completions, all of them good. */
-  void await(int count) {
-    int seen = 0;
-    for (int step = 0; step < STEPS && seen < count; step++) {
+  /** Waits for so many completions, all of them good; returns their numbers in order. */
+  List<Long> await(int count) {
+    List<Long> seen = new ArrayList<>();
+    for (int step = 0; step < STEPS && seen.size() < count; step++) {
       card.hca.simulation().advance(STEP);
       for (int got = cq.poll(completions); got > 0; got = cq.poll(completions)) {
         for (int i = 0; i < got; i++) {
           assertThat(completions.isSuccess(i)).as(completions.describe(i)).isTrue();
+          seen.add(completions.wrId(i));
         }
-        seen += got;
       }
     }
-    assertThat(seen).as("completions; hazards %s", card.hca.hazards()).isEqualTo(count);
+    assertThat(seen).as("completions; hazards %s", card.hca.hazards()).hasSize(count);
+    return seen;
   }
 
   /** Bytes of the target are those of the source's beginning. */
