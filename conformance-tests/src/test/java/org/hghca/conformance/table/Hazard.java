@@ -74,7 +74,35 @@ record Hazard(String line, String what, String care) {
             "12.12",
             "a message to a receiver in INIT: acknowledged, and lost",
             "sends in RTS only; the tools have the receiver in RTR before the peer sends; for INIT"
-                + " the card is told ERR, in which it refuses what comes too early"));
+                + " the card is told ERR, in which it refuses what comes too early"),
+        new Hazard(
+            "12.13",
+            "a receive without data unit, unless it is the card's first",
+            "it has one, with a key of the driver's own that has no right"),
+        new Hazard(
+            "12.14",
+            "two doorbells behind a chain, one of them for a chain: carried out by turns",
+            "nothing is chained: each request has its own doorbell"),
+        new Hazard(
+            "12.15",
+            "a fence behind a READ: SENDs carry what was there before, others do not wait",
+            "it is never set; the request waits in the ring"),
+        new Hazard(
+            "12.16",
+            "more than 1024 bytes of READs to answer beside payload of the card's own",
+            "READs fetch 1024 bytes at a time on the whole device"),
+        new Hazard(
+            "12.17",
+            "MODIFY_QP to ERR or RESET amid a message",
+            "the queue pair's packets have left before, or it is given up for dead"),
+        new Hazard(
+            "12.18",
+            "a request that is rung just when the last one of its queue pair is released",
+            "one request of a queue pair is under way at a time"),
+        new Hazard(
+            "12.19",
+            "a receive with a data unit without right behind one with",
+            "every element is checked; the driver's own unit stands alone"));
   }
 
   /** What is known of a line. */
