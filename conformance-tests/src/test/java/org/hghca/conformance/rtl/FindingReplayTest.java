@@ -46,8 +46,6 @@ class FindingReplayTest {
       Pattern.compile("t=\\d+ c(\\d) PACKET opcode=(\\w+) .* first beat (\\w+)");
   private static final Pattern SOME_CYCLES = Pattern.compile("(\\d{1,3}) cycles");
 
-  private static final int READ_OPCODE = 0x10;
-  private static final long REMOTE = 0x7e00_0000_0000L;
   private static final long REMOTE_PAGES = 0x120_0000;
 
   /** One case of a recording. */

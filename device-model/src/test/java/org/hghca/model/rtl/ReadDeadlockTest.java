@@ -23,7 +23,7 @@ class ReadDeadlockTest {
   private void readBeside(int pieces, int bytes) {
     TestCard.Sge[] units = new TestCard.Sge[pieces];
     for (int i = 0; i < pieces; i++) {
-      units[i] = data(0x100 * i, 64);
+      units[i] = data(0x100L * i, 64);
     }
     if (pieces > 0) {
       pair.a.post(BYSTANDER, WRITE, data(0x8000, 64 * pieces), units);
@@ -72,7 +72,7 @@ class ReadDeadlockTest {
     card.connect(3, QpcServiceType.RC, TestPair.A, 2);
     card.post(2, READ, data(0, 1025), data(0x3_0000, 1025));
     card.post(3, WRITE, data(0x9000, 8), data(0, 8));
-    while (card.engine.step(0)) {
+    while (card.engine.step(0, 256)) {
       // until nothing is left to do
     }
 

@@ -140,7 +140,7 @@ class ZeroLengthTest {
     card.connect(3, QpcServiceType.RC, TestPair.A, 2);
     card.receive(3, data(0x8000, 64));
     card.post(2, SEND, null, data(0, 0));
-    while (card.engine.step(0)) {
+    while (card.engine.step(0, 256)) {
       // until nothing is left to do
     }
     assertThat(card.sends(2)).containsExactly("0a010000 00");
@@ -148,7 +148,7 @@ class ZeroLengthTest {
 
     card.put(0, "lost");
     card.post(2, WRITE, data(0x9000, 4), data(0, 4));
-    while (card.engine.step(0)) {
+    while (card.engine.step(0, 256)) {
       // until nothing is left to do
     }
     assertThat(card.sends(2)).hasSize(1);
