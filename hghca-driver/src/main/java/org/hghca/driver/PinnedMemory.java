@@ -6,7 +6,7 @@ public final class PinnedMemory {
    * Bytes from the bring-up on, on the reading of the card that takes most; queues and what the
    * application registers come on top.
    */
-  public static final long AT_BRING_UP = 5 << 20;
+  public static final long AT_BRING_UP = 6 << 20;
 
   private PinnedMemory() {}
 }

@@ -2,6 +2,7 @@ package org.hghca.model.hca;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Set;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
@@ -22,7 +23,7 @@ class TurnTest {
   private Card card(HardwareProfile profile) {
     return profile == HardwareProfile.S
         ? new Hca(profile, port, new Faults(), 0)
-        : new RtlCard(profile, port, new Faults(), 1);
+        : new RtlCard(profile, Set.of(), port, new Faults(), 1);
   }
 
   @ParameterizedTest
