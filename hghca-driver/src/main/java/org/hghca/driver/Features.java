@@ -75,12 +75,17 @@ final class Features {
     return has ? NATIVE : MISSING;
   }
 
+  private static int bound(int most) {
+    return most == HardwareProfile.UNBOUNDED ? 0 : most;
+  }
+
   static DeviceAdvice advice(Limits limits) {
     HardwareProfile profile = limits.profile();
-    boolean unbounded = profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED;
     return new DeviceAdvice(
         profile.destinationAlignment(),
-        unbounded ? 0 : profile.doorbellsInFlight(),
+        bound(profile.doorbellsInFlight()),
+        bound(limits.outstanding()),
+        bound(profile.readBytesInFlight()),
         !profile.rnrAndTimeoutInHardware(),
         limits.has(DeviceExtension.RING_OFFSETS) ? 0 : KEYS_OF_RINGS);
   }

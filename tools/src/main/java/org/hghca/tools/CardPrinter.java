@@ -32,6 +32,7 @@ final class CardPrinter {
     out.printf(
         "\t\tretired:\t%d QPNs, %d CQNs\n", retired.queuePairs(), retired.completionQueues());
     out.printf("\t\tlate CQEs:\t%d\n", retired.lateCompletions());
+    out.printf("\t\tended sending:\t%d\n", retired.endedUnderTraffic());
     out.printf("\n");
   }
 

@@ -38,6 +38,18 @@ final class FeaturePrinter {
             : "%d over all queue pairs, more wait in the driver"
                 .formatted(advice.doorbellsInFlight()));
     out.printf(
+        "\t\tsends of a queue pair:\t%s\n",
+        advice.outstanding() == 0
+            ? "no bound"
+            : "%d in the card, more wait until those before are complete; use several queue pairs"
+                .formatted(advice.outstanding()));
+    out.printf(
+        "\t\tRDMA READs:\t\t%s\n",
+        advice.readBytes() == 0
+            ? "no bound"
+            : "%d bytes at a time over all queue pairs, longer ones in pieces"
+                .formatted(advice.readBytes()));
+    out.printf(
         "\t\treceive depth:\t\t%s\n",
         advice.receivesAhead()
             ? "all that the peer may have under way, posted before it may send"
@@ -73,6 +85,12 @@ final class FeaturePrinter {
     json.put("destination_alignment", advice.destinationAlignment());
     if (advice.doorbellsInFlight() != 0) {
       json.put("doorbells_in_flight", advice.doorbellsInFlight());
+    }
+    if (advice.outstanding() != 0) {
+      json.put("outstanding", advice.outstanding());
+    }
+    if (advice.readBytes() != 0) {
+      json.put("read_bytes", advice.readBytes());
     }
     json.put("receives_ahead", advice.receivesAhead());
     json.put("keys_per_queue_pair", advice.keysPerQueuePair());

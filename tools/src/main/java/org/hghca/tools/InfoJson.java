@@ -107,6 +107,7 @@ final class InfoJson {
     json.put("qpns", retired.queuePairs());
     json.put("cqns", retired.completionQueues());
     json.put("late_cqes", retired.lateCompletions());
+    json.put("ended_sending", retired.endedUnderTraffic());
     return json;
   }
 

@@ -205,7 +205,7 @@ class DevinfoPrinterTest {
             1,
             1,
             features(),
-            new DeviceAdvice(32, 63, true, 2));
+            new DeviceAdvice(32, 63, 1, 1024, true, 2));
     PortAttributes port =
         new PortAttributes(
             state, false, Mtu.MTU_4096, Mtu.MTU_1024, 3, 1, 1L << 31, 0, 2, 32, 0x0200_0000_0001L);

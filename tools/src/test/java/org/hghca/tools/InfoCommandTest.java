@@ -114,6 +114,8 @@ class InfoCommandTest {
         .containsPattern("\t\tFLUSH +software\n")
         .contains("\t\tdestinations:\t\taligned to 32 bytes")
         .contains("\t\tsends in the card:\t63 over all")
+        .contains("\t\tsends of a queue pair:\t1 in the card")
+        .contains("\t\tRDMA READs:\t\t1024 bytes at a time")
         .contains("\t\treceive depth:\t\tall that the peer may have under way");
   }
 
@@ -122,7 +124,7 @@ class InfoCommandTest {
     String name = "model:info-retired?profile=r1";
     try (Context context = RdmaDevices.open(name)) {
       assertThat(CommandLineRun.of("info", "-d", name).out())
-          .contains("\t\tretired:\t0 QPNs, 0 CQNs\n\t\tlate CQEs:\t0\n");
+          .contains("\t\tretired:\t0 QPNs, 0 CQNs\n\t\tlate CQEs:\t0\n\t\tended sending:\t0\n");
       try (CompletionQueue cq = context.createCompletionQueue(2);
           ProtectionDomain pd = context.allocateProtectionDomain();
           QueuePair qp = pd.createQueuePair(QueuePairAttributes.ud(cq, cq))) {
@@ -133,7 +135,8 @@ class InfoCommandTest {
           .contains("\t\tretired:\t1 QPNs, 0 CQNs\n");
       Map<String, Object> json = onlyDevice(CommandLineRun.of("info", "--json", "-d", name).out());
       assertThat(map(json, "card"))
-          .containsEntry("retired", Map.of("qpns", 1, "cqns", 0, "late_cqes", 0));
+          .containsEntry(
+              "retired", Map.of("qpns", 1, "cqns", 0, "late_cqes", 0, "ended_sending", 0));
     }
   }
 

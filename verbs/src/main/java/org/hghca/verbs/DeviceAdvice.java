@@ -8,6 +8,11 @@ package org.hghca.verbs;
  *     multiple; 1 where any will do
  * @param doorbellsInFlight send requests that the card holds at a time, over all queue pairs; more
  *     are posted all the same and wait in the driver. 0 where nothing bounds them
+ * @param outstanding send requests of one queue pair that the card is told of at a time; more are
+ *     posted all the same and wait in the driver until those before are complete. 0 where nothing
+ *     bounds them
+ * @param readBytes bytes that RDMA READs fetch at a time, over all queue pairs; longer ones go in
+ *     pieces, one behind the other. 0 where nothing bounds them
  * @param receivesAhead whether a queue pair must have receives for all that its peer may have under
  *     way, before the peer may send: one message without a receive ends the connection
  * @param keysPerQueuePair memory keys that a queue pair takes of {@link DeviceAttributes#maxMr} at
@@ -15,4 +20,9 @@ package org.hghca.verbs;
  *     receives of its own; 0 where rings share keys. A completion queue takes one everywhere
  */
 public record DeviceAdvice(
-    int destinationAlignment, int doorbellsInFlight, boolean receivesAhead, int keysPerQueuePair) {}
+    int destinationAlignment,
+    int doorbellsInFlight,
+    int outstanding,
+    int readBytes,
+    boolean receivesAhead,
+    int keysPerQueuePair) {}

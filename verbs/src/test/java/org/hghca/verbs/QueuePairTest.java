@@ -112,7 +112,7 @@ class QueuePairTest {
         1,
         1,
         features,
-        new DeviceAdvice(1, 1, false, 0));
+        new DeviceAdvice(1, 1, 0, 0, false, 0));
   }
 
   private static int count(Object[] arguments) {

@@ -74,14 +74,21 @@ class DeviceFeaturesTest {
 
   @ParameterizedTest
   @CsvSource({
-    "s, 1, 0, false, 0",
-    "s&as=s, 1, 0, false, 2",
-    "r1, 32, 63, true, 2",
-    "r2, 32, 63, true, 2"
+    "s, 1, 0, 0, 0, false, 0",
+    "s&as=s, 1, 0, 0, 0, false, 2",
+    "r1, 32, 63, 1, 1024, true, 2",
+    "r1&outstanding=8, 32, 63, 8, 1024, true, 2",
+    "r2, 32, 63, 1, 1024, true, 2"
   })
   void adviceIsWhatTheCardSurvives(
-      String profile, int alignment, int doorbells, boolean ahead, int keys) {
+      String profile,
+      int alignment,
+      int doorbells,
+      int outstanding,
+      int readBytes,
+      boolean ahead,
+      int keys) {
     assertThat(attributes("&profile=" + profile).advice())
-        .isEqualTo(new DeviceAdvice(alignment, doorbells, ahead, keys));
+        .isEqualTo(new DeviceAdvice(alignment, doorbells, outstanding, readBytes, ahead, keys));
   }
 }
