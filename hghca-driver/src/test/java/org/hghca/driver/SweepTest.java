@@ -33,6 +33,9 @@ class SweepTest {
   private static final long SECOND = 1000 * MS;
   private static final int QUERY_QP = 0x22;
 
+  /** That of {@link ConnectionOptions#DEFAULT}: code 14, and 7 retries. */
+  private static final long TIME_OUT = 8 * 4096L << 14;
+
   /** A queue pair that does not exist: nobody answers. */
   private static final int NOBODY = 900;
 
@@ -186,6 +189,54 @@ class SweepTest {
     assertThat(log.list.getFirst().getFormattedMessage())
         .contains(qp.describe(), "time-out")
         .doesNotContain("reset");
+  }
+
+  @Test
+  void aWaitIsExtendedWhileWhatWasRungBeforeCompletesAndEndsAllTheSame() {
+    HghcaQueuePair qp = connectedTo(NOBODY);
+    sweep.look(0);
+    qp.tryPostSend(send(64));
+    long now = 0;
+    while (now < 8 * TIME_OUT - SECOND) {
+      now += SECOND / 10;
+      sweep.moved(0); // an older doorbell than any here
+      sweep.look(now);
+    }
+    assertThat(poll()).isEmpty();
+    assertThat(qp.state()).isEqualTo(QpState.RTS);
+    for (int i = 0; i < 15; i++) {
+      now += SECOND / 10;
+      sweep.moved(0);
+      sweep.look(now);
+    }
+    assertThat(poll()).containsExactly(WcStatus.RETRY_EXC_ERR);
+  }
+
+  @Test
+  void aDeadPeerBesideASaturatedOneIsGivenUp() {
+    HghcaQueuePair left = queuePair(QpType.RC);
+    HghcaQueuePair right = connectedTo(left.number());
+    connect(left, right.number());
+    HghcaQueuePair dead = connectedTo(NOBODY);
+    SendRequest write =
+        new SendRequest().rdmaWrite(memory.address(), memory.rkey()).sge(memory, 4096, 8);
+    List<WcStatus> statuses = new ArrayList<>();
+    left.tryPostSend(write);
+    sweep.look(0);
+    dead.tryPostSend(send(64));
+    long now = 0;
+    while (!statuses.contains(WcStatus.RETRY_EXC_ERR) && now < 10 * TIME_OUT) {
+      now += 10 * MS;
+      for (int i = 0; i < 4; i++) {
+        left.tryPostSend(write);
+      }
+      statuses.addAll(poll());
+      sweep.look(now);
+    }
+    assertThat(statuses).contains(WcStatus.SUCCESS, WcStatus.RETRY_EXC_ERR);
+    assertThat(now).isBetween(TIME_OUT, 8 * TIME_OUT);
+    assertThat(left.state()).isEqualTo(QpState.RTS);
+    assertThat(dead.state()).isEqualTo(QpState.ERR);
   }
 
   private void lookOften() {
