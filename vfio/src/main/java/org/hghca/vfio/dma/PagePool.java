@@ -210,7 +210,7 @@ public final class PagePool implements AutoCloseable {
   }
 
   private static boolean touches(Piece lower, Piece upper) {
-    return lower.chunk == upper.chunk && lower.end() == upper.address;
+    return lower.chunk.equals(upper.chunk) && lower.end() == upper.address;
   }
 
   private void keepAtMost(long bytes) {
