@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.verbs.Pieces.Piece;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.MemoryRegion;
@@ -138,6 +139,7 @@ class RegistrationTest {
   }
 
   @Test
+  @OnlyOn(value = "s", why = "on the RTL a thread of the driver rings, too, and so runs the HCA")
   void memoryConfinedToTheThreadThatRunsTheSoftwareHca() {
     try (RcPair pair = new RcSetup().on(Fabric.inline());
         Arena arena = Arena.ofConfined();
