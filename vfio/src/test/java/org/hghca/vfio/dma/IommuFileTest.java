@@ -29,8 +29,8 @@ class IommuFileTest {
   private long succeeded(MemorySegment buffer, int length, int count) {
     long done = 0;
     for (int i = 0; i < count; i++) {
-      done += iommu.read(IOVA + i % 100 * 8, buffer, 0, length) ? 1 : 0;
-      done += iommu.write(IOVA + i % 100 * 8, buffer, 0, length) ? 1 : 0;
+      done += iommu.read(IOVA + i % 100 * 8L, buffer, 0, length) ? 1 : 0;
+      done += iommu.write(IOVA + i % 100 * 8L, buffer, 0, length) ? 1 : 0;
     }
     return done;
   }
