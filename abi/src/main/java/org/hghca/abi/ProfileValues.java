@@ -254,7 +254,7 @@ final class ProfileValues {
     v.doorbellsInFlight = 63;
     v.fences = false;
     v.requestsOutstanding = 1;
-    v.readBytesInFlight = 1024;
+    v.readBytesInFlight = UNBOUNDED; // it goes from slot to slot: none can be rung twice
     v.badRequestsReported = false;
     v.zeroLength = false;
     v.emptyReceives = false;

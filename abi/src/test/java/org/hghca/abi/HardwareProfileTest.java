@@ -82,7 +82,7 @@ class HardwareProfileTest {
     expect(HardwareProfile::doorbellsInFlight, Integer.MAX_VALUE, 63, 63);
     expect(HardwareProfile::fences, true, false, false);
     expect(HardwareProfile::requestsOutstanding, Integer.MAX_VALUE, 1, 1);
-    expect(HardwareProfile::readBytesInFlight, Integer.MAX_VALUE, 1024, 1024);
+    expect(HardwareProfile::readBytesInFlight, Integer.MAX_VALUE, 1024, Integer.MAX_VALUE);
   }
 
   @ParameterizedTest
