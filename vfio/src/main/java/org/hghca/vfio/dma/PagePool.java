@@ -16,10 +16,9 @@ import org.hghca.vfio.VfioException.Reason;
  * leaves another can take: to a power of two pages, and above a huge page by a quarter at most, to
  * whole huge pages. Larger pieces that are free serve smaller requests. Callers synchronise.
  *
- * <p>What is free goes back to the system beyond {@value #KEPT} bytes or an eighth of what is in
- * use, the larger: a device has two of these, for itself and for its programs, which together keep
- * 64 MiB or a quarter. Whole chunks, as they came from the source, go back first; then the pages of
- * free parts.
+ * <p>What is free goes back to the system beyond 32 MiB or an eighth of what is in use, the larger:
+ * a device has two of these, for itself and for its programs, which together keep 64 MiB or a
+ * quarter. Whole chunks, as they came from the source, go back first; then the pages of free parts.
  */
 public final class PagePool implements AutoCloseable {
   private static final long KEPT = 32 << 20;
