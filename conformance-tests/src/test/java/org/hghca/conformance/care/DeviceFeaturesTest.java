@@ -78,7 +78,7 @@ class DeviceFeaturesTest {
     "s&as=s, 1, 0, 0, 0, false, 2",
     "r1, 32, 63, 1, 1024, true, 2",
     "r1&outstanding=8, 32, 63, 8, 1024, true, 2",
-    "r2, 32, 63, 1, 1024, true, 2"
+    "r2, 32, 63, 1, 0, true, 2"
   })
   void adviceIsWhatTheCardSurvives(
       String profile,
