@@ -351,7 +351,8 @@ public final class HardwareProfile {
    * Most bytes that READs may fetch at a time, over the whole device; a power of two. A first RTL
    * that answers more of a peer's READs while it sends payload of several data units waits for
    * ever: the data of both come through one queue, in order. Seen to be enough with two depths of
-   * its FIFOs; with twice as many it stopped.
+   * its FIFOs; with twice as many it stopped. The second goes through its slots one by one, so that
+   * no READ can go in pieces there.
    */
   public int readBytesInFlight() {
     return values.readBytesInFlight;

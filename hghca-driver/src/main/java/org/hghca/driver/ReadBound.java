@@ -25,7 +25,7 @@ final class ReadBound {
    * @param bytes at most {@link #most}
    */
   boolean take(int bytes) {
-    for (int now = underWay.get(); now + bytes <= most; now = underWay.get()) {
+    for (int now = underWay.get(); bytes <= most - now; now = underWay.get()) {
       if (underWay.compareAndSet(now, now + bytes)) {
         return true;
       }
