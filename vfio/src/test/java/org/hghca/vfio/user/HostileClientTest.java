@@ -357,6 +357,7 @@ final class HostileClientTest {
       }
       case 3, 4 -> {
         client.begin(UserCommand.DEVICE_SET_IRQS, IrqSet.DATA + random.nextInt(64));
+        out.putInt(IrqSet.ARGSZ, IrqSet.DATA);
         out.putInt(IrqSet.FLAGS, 1 << random.nextInt(3) | 8 << random.nextInt(3));
         out.putInt(IrqSet.INDEX, random.nextInt(4) == 0 ? (int) edge() : 2);
         out.putInt(IrqSet.START, random.nextInt(3) == 0 ? (int) edge() : random.nextInt(33));
