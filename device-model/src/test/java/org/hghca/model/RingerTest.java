@@ -70,7 +70,7 @@ class RingerTest {
   @Test
   void aCommandIsExecutedByTheThreadThatGivesIt() {
     Tap tap = Tap.here();
-    try (Host host = tap.open("model:commander").bringUp()) {
+    try (Host _ = tap.open("model:commander").bringUp()) {
       assertThat(tap.threads).contains(Thread.currentThread());
     }
   }

@@ -72,7 +72,8 @@ final class LongRead {
   void writeNext() {
     done += piece;
     piece = next();
-    left = left - piece;
+    long rest = left; // of one writer
+    left = rest - piece;
     waits = false;
     RemoteAddressUnit.write(
         ring,

@@ -25,8 +25,8 @@ final class RandomTransfers {
   private static final int REMOTE_KEY = 0x21;
   private static final int QPN = 2;
   private static final int UNIT = 16;
-  private static final int SEND_SLOT = 128;
-  private static final int RECEIVE_SLOT = 64;
+  private static final long SEND_SLOT = 128;
+  private static final long RECEIVE_SLOT = 64;
 
   private RandomTransfers() {}
 
@@ -86,7 +86,7 @@ final class RandomTransfers {
     }
 
     String receiveWqe() {
-      ByteBuffer wqe = ByteBuffer.allocate(RECEIVE_SLOT).order(ByteOrder.LITTLE_ENDIAN);
+      ByteBuffer wqe = ByteBuffer.allocate((int) RECEIVE_SLOT).order(ByteOrder.LITTLE_ENDIAN);
       wqe.putLong(1).putLong(0);
       return hex(wqe, receive, REMOTE, REMOTE_KEY);
     }
@@ -95,12 +95,14 @@ final class RandomTransfers {
       for (Piece piece : pieces) {
         wqe.putInt(piece.length()).putInt(key).putLong(base + piece.offset());
       }
-      return HexFormat.of().formatHex(wqe.array());
+      byte[] bytes = new byte[wqe.capacity()];
+      wqe.get(0, bytes);
+      return HexFormat.of().formatHex(bytes);
     }
 
     /** The doorbell for it in a slot of the send queue. */
     long doorbell(int slot) {
-      long offset = (long) slot * SEND_SLOT / UNIT;
+      long offset = slot * SEND_SLOT / UNIT;
       return (long) (QPN << 8 | units()) << 32 | offset << 8 | opcode();
     }
   }

@@ -31,7 +31,7 @@ class TurnTest {
   void aCommandWaitsForATurnThatExecutesCommands(String name) {
     HardwareProfile profile = HardwareProfile.byName(name);
     Card card = card(profile);
-    long register = profile.hcrBase() + Hcr.COMMAND;
+    long register = (long) profile.hcrBase() + Hcr.COMMAND;
     int go = Hcr.command(HcrCommand.CLOSE_HCA.code(), 0);
 
     assertThat(card.write(Bar.BAR0, register, 4, Integer.toUnsignedLong(go))).isTrue();
