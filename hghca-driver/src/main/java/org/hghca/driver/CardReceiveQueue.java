@@ -175,16 +175,9 @@ final class CardReceiveQueue extends HghcaSharedReceiveQueue {
       return false;
     }
     int slot = firstFree;
-    long at = place(slot) + UNIT;
-    for (int i = 0; i < request.sgeCount(); i++) {
-      int length = request.sgeLength(i);
-      if (length != 0) {
-        DataUnit.write(ring, at, length, request.sgeLkey(i), request.sgeAddress(i));
-        at += UNIT;
-      }
-    }
-    DataUnit.writeTerminator(ring, at);
-    publish(slot, (int) (at + UNIT - place(slot)) / UNIT, request.wrId());
+    long end = ReceiveRing.writeElements(ring, request, place(slot) + UNIT);
+    DataUnit.writeTerminator(ring, end);
+    publish(slot, (int) (end + UNIT - place(slot)) / UNIT, request.wrId());
     posted++;
     return true;
   }

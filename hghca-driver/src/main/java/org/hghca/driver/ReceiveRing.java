@@ -101,7 +101,7 @@ final class ReceiveRing implements Receives {
     long offset = (long) slot << strideLog;
     long next =
         skipped == 0
-            ? writeElements(request, offset + UNIT)
+            ? writeElements(ring, request, offset + UNIT)
             : writeRest(request, skipped, offset + UNIT);
     if (next == offset + UNIT && filler != 0) {
       DataUnit.write(ring, next, ReceiveFiller.BYTES, filler, 0);
@@ -116,7 +116,7 @@ final class ReceiveRing implements Receives {
   }
 
   /** Writes data units, none of no bytes, and returns where they end. */
-  private long writeElements(ReceiveRequest request, long at) {
+  static long writeElements(MemorySegment ring, ReceiveRequest request, long at) {
     long next = at;
     int count = request.sgeCount();
     for (int i = 0; i < count; i++) {
