@@ -41,6 +41,15 @@ public final class OtherJvm {
    * @param options of the JVM
    */
   public static Ended run(List<String> options, Class<?> program, String... arguments) {
+    return runMain(options, program.getName(), arguments);
+  }
+
+  /** Compiles and runs a program of one source file, as {@code java Name.java} does. */
+  public static Ended runSource(Path source) {
+    return runMain(List.of("--enable-native-access=ALL-UNNAMED"), source.toString());
+  }
+
+  private static Ended runMain(List<String> options, String main, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(
@@ -51,7 +60,7 @@ public final class OtherJvm {
       command.add("-Dlogback.configurationFile=" + Path.of(logging).toAbsolutePath());
     }
     command.addAll(options);
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main));
     command.addAll(List.of(arguments));
     try {
       Path said = Files.createTempFile("hghca-jvm", ".out");
