@@ -26,12 +26,20 @@ final class ContextManager implements Contexts {
 
   private static final int MAP_ENTRIES_ANSWERED = 30;
 
+  /** Groups of 32 bytes that are too many for the length of an inbox: of them it reads none. */
+  private static final int BEATS_OF_NO_LENGTH = 128;
+
+  /** Of how many groups of 32 bytes the queue in front of it is full. One more slips in. */
+  private static final int QUEUED_BEATS = 13;
+
   private enum Parser {
     READY,
     /** It waits for more of a command that had no more; the next one never ends. */
     STUCK,
     /** It takes the first 32 bytes of the next command for more of a RESIZE_CQ. */
-    RESIZING
+    RESIZING,
+    /** It takes commands for the entries of a MAP_ICM that has read none, and never has enough. */
+    STARVING
   }
 
   private final HostMemory host;
@@ -51,6 +59,9 @@ final class ContextManager implements Contexts {
 
   /** The number in the RESIZE_CQ that is not complete. */
   private int resizedCqn;
+
+  /** How many groups of 32 bytes stand in its queue while it is starving. */
+  private int queuedBeats;
 
   ContextManager(HardwareProfile profile, HostMemory host, Hazards hazards) {
     this.host = host;
@@ -99,6 +110,9 @@ final class ContextManager implements Contexts {
         stick("the rest of a %s behind a RESIZE_CQ is no command".formatted(command));
       }
       return command != HcrCommand.QUERY_QP;
+    }
+    if (parser == Parser.STARVING) {
+      return command != HcrCommand.QUERY_QP && queues(beats(command, opModifier, modifier));
     }
     switch (command) {
       case INIT_HCA -> icm.initialize(InitHca.decode(mailbox));
@@ -161,7 +175,23 @@ final class ContextManager implements Contexts {
     return whole && opModifier == 0 ? command.inboxSize() / Beats.SIZE : 1;
   }
 
+  /** Whether its queue takes a command that nobody looks at. */
+  private boolean queues(int beats) {
+    boolean taken = queuedBeats < QUEUED_BEATS && queuedBeats + beats <= QUEUED_BEATS + 1;
+    queuedBeats += beats;
+    return taken;
+  }
+
   private boolean map(MemorySegment mailbox, int count) {
+    if (beats(HcrCommand.MAP_ICM, MapIcm.CONTEXTS, count) % BEATS_OF_NO_LENGTH == 0) {
+      parser = Parser.STARVING;
+      queuedBeats = 0;
+      hazards.strike(
+          "2.3",
+          "MAP_ICM of %d entries reads none: context commands are lost, then hang"
+              .formatted(count));
+      return true;
+    }
     if (count > MAP_ENTRIES_ANSWERED) {
       return false;
     }

@@ -210,11 +210,35 @@ class CommandHangTest {
     assertThat(bench.card.hazards()).singleElement().asString().startsWith("3.3: ");
   }
 
+  private void starve(int count) {
+    bench.bringUp();
+    bench.accesses.clear();
+    assertThat(map(count)).isEqualTo(OK);
+    assertThat(bench.accesses).containsExactly("read 100000 0");
+    assertThat(bench.card.hazards()).singleElement().asString().startsWith("2.3: ");
+  }
+
   @ParameterizedTest
-  @CsvSource({"255", "256"})
-  void theContextManagerWaitsForTheEntries(int count) {
-    bench.initialize();
-    assertThat(map(count)).isEqualTo(HUNG);
+  @ValueSource(ints = {255, 256})
+  void behindAMapIcmOf255Or256ContextPagesQueryQpHangs(int count) {
+    starve(count);
+    assertThat(translationCommand()).isEqualTo(OK);
+    assertThat(queryLimits()).isEqualTo(OK);
+    assertThat(bench.query(2)).isEqualTo(HUNG);
+    assertDead();
+  }
+
+  /** As measured, with 1, 2 and 6 groups of 32 bytes. */
+  @ParameterizedTest
+  @CsvSource({"HW2SW_CQ, 13", "SW2HW_CQ, 7", "RST2INIT, 2"})
+  void behindAMapIcmOf255ContextPagesOthersAreLostAndHangInTheEnd(HcrCommand next, int answered) {
+    starve(255);
+    for (int i = 1; i <= answered; i++) {
+      assertThat(bench.command(next, 0, i)).isEqualTo(OK);
+    }
+    assertThat(bench.accesses).as("nothing is written").noneMatch(line -> line.startsWith("write"));
+    assertThat(queryLimits()).isEqualTo(OK);
+    assertThat(bench.command(next, 0, 1)).isEqualTo(HUNG);
     assertDead();
   }
 
