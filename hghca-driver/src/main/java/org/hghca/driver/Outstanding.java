@@ -20,7 +20,7 @@ final class Outstanding {
   /**
    * Reads a locator.
    *
-   * @return {@link HardwareProfile#UNBOUNDED} for a card that takes any number
+   * @return {@link HardwareProfile#UNBOUNDED} for a card that takes any number, whatever it says
    * @throws VerbsException EINVAL for what is no number from 1 to the doorbells that the card keeps
    */
   static int of(Locator locator, HardwareProfile profile) {
@@ -44,7 +44,7 @@ final class Outstanding {
           number,
           safe);
     }
-    return number;
+    return safe == HardwareProfile.UNBOUNDED ? safe : number;
   }
 
   private static int number(String text) {

@@ -128,6 +128,32 @@ class BringupCommandTest {
   }
 
   @Test
+  void riskThatTheLocatorTakesIsAWarningThatNamesIt() {
+    CommandLineRun run =
+        bringup("-d", "model:board?profile=r1&outstanding=8", "-v", "--only", "driver.open");
+
+    assertThat(run.exitCode()).as(run.out()).isZero();
+    assertThat(run.out())
+        .containsPattern("WARN  driver.open .*\n.*outstanding=8 in the locator, where 1 is safe")
+        .contains("seen      sends of a queue pair in the card: 8 at a time")
+        .contains("1 warnings, 0 failed");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"profile=r1, 1 at a time", "profile=r1&outstanding=1, 1 at a time", "outstanding=8,"})
+  void whereNoRiskIsTakenThereIsNoWarning(String parameters, String sends) {
+    CommandLineRun run = bringup("-d", "model:board?" + parameters, "-v", "--only", "driver.open");
+
+    assertThat(run.exitCode()).as(run.out()).isZero();
+    assertThat(run.out()).contains("PASS  driver.open", "0 warnings");
+    if (sends == null) {
+      assertThat(run.out()).doesNotContain("sends of a queue pair");
+    } else {
+      assertThat(run.out()).contains("seen      sends of a queue pair in the card: " + sends);
+    }
+  }
+
+  @Test
   void loopThatIsNotThereIsFoundOutByOneSend() {
     CommandLineRun run =
         bringup("-d", "faulty:deaf", "--limit", "PT1S", "--only", "loop.send,rc.send");

@@ -59,12 +59,28 @@ final class DriverSteps {
                 device.maxSge(),
                 device.maxInline(),
                 device.atomics() ? "yes" : "no"));
+    sends(o, device.advice().outstanding());
     if (driver.left() instanceof HghcaContext context) {
       String profile = context.card().profile();
       o.saw("profile %s, HCR at BAR0 + %xh".formatted(profile, context.card().hcrBase()));
       o.check(
           profile.equals(driver.profile().name()),
           "the driver takes the card for profile %s, not %s".formatted(profile, driver.profile()));
+    }
+  }
+
+  /**
+   * Says how many requests of a queue pair the card is told of at a time, where that is bounded.
+   */
+  private void sends(Observation o, int outstanding) {
+    int safe = driver.profile().requestsOutstanding();
+    if (outstanding != 0) {
+      o.saw("sends of a queue pair in the card: %d at a time".formatted(outstanding));
+    }
+    if (outstanding > safe) {
+      o.warn(
+          "outstanding=%d in the locator, where %d is safe: this card can lose completions"
+              .formatted(outstanding, safe));
     }
   }
 
