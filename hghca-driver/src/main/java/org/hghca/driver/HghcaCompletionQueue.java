@@ -242,6 +242,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
 
   @Override
   public int poll(Completions out, int max) {
+    if (max < 0) {
+      throw new IllegalArgumentException("a poll for %d completions".formatted(max));
+    }
     try {
       return pollRing(out, max);
     } catch (InternalError e) { // a doorbell faults when its card is gone

@@ -27,7 +27,8 @@ public interface CompletionQueue extends AutoCloseable {
   /**
    * Takes at most {@code max} completions from the queue.
    *
-   * @param max at most {@link Completions#capacity}
+   * @param max 0 or more; never more than {@link Completions#capacity} are taken
+   * @throws IllegalArgumentException when it is negative
    */
   int poll(Completions completions, int max);
 

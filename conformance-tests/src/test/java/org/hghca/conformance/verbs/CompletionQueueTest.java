@@ -89,6 +89,24 @@ class CompletionQueueTest {
   }
 
   @Test
+  void aPollForLessThanNothingIsRefusedAndTakesNothing() {
+    try (RcPair pair = new RcSetup().open()) {
+      CompletionQueue queue = pair.left.sendQueue;
+      Completions room = new Completions(4);
+      for (int round = 0; round < 2; round++) { // an empty queue, and one that is not
+        for (int wrong : new int[] {-1, Integer.MIN_VALUE}) {
+          assertThatThrownBy(() -> queue.poll(room, wrong))
+              .isInstanceOf(IllegalArgumentException.class)
+              .hasMessageContaining(Integer.toString(wrong));
+        }
+        assertThat(queue.poll(room, 0)).isZero();
+        writeUnpolled(pair, 1);
+      }
+      assertThat(queue.poll(room, 100)).as("more than there is room for").isEqualTo(2);
+    }
+  }
+
+  @Test
   void ringSizesThatAreNoPowerOfTwoAreRefused() {
     try (Fabric fabric = Fabric.open()) {
       for (int ring : new int[] {3, 100, 8, 1 << 30}) {
