@@ -21,7 +21,7 @@ give_groups() {
 }
 
 # What fails without permission must say what would give it.
-is_refused_with_the_mend() {
+is_refused_with_the_fix() {
   local output
   if output=$(hghca info -d "${HCAS[0]}" 2>&1); then
     echo "it was not refused: $output"
@@ -31,7 +31,7 @@ is_refused_with_the_mend() {
   [[ $output == *"/dev/vfio/$(group "${ADDRESSES[0]}")"* && $output == *chown* ]]
 }
 
-check "a user without access is refused and told the mend" is_refused_with_the_mend
+check "a user without access is refused and told the fix" is_refused_with_the_fix
 check "the groups' nodes are given to the user" give_groups
 check "hghca demo as that user" hghca demo -d "${HCAS[0]}" -d "${HCAS[1]}" --seconds 0
 end_tools

@@ -246,7 +246,7 @@ class AsynchronousEventTest {
         .containsExactly(
             "a completion for CQ %d is lost: entry 0 of its memory has not been consumed"
                 .formatted(small.number));
-    // What was there is as it was, and consuming it mends nothing.
+    // What was there is as it was, and consuming it fixes nothing.
     assertThat(small.take().failed()).isFalse();
     assertThat(small.take().failed()).isFalse();
     other.write(target, 0, new Piece(source, 0, 8));

@@ -138,7 +138,7 @@ class UnreliableTest {
   }
 
   @Test
-  void anErrorOfASendIsMendedBySqerr2rts() {
+  void sqerr2rtsRecoversFromAnErrorOfASend() {
     connect(UC);
     int slot = pair.a.receive(new Piece(source, 0, 8));
     Host.Buffer other = pair.left.buffer(4096, Host.ALL);

@@ -32,7 +32,7 @@ final class Health {
     return cause.getAcquire() != null;
   }
 
-  /** Declares the device dead: only a reset, by closing it and opening it again, mends that. */
+  /** Declares the device dead: only a reset, by closing it and opening it again, fixes that. */
   void fail(String why) {
     if (cause.compareAndSet(null, why)) {
       LOG.error("{} has failed: {}", device, why);

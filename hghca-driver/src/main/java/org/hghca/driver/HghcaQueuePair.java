@@ -395,7 +395,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   /**
    * The card reported an error. It puts a reliable queue pair in ERR, and so any receive; a send of
    * another type stops only the send queue. A flushed send tells nothing of those types: the error
-   * that caused it came before, and the queue pair may have been mended since.
+   * that caused it came before, and the queue pair may have recovered since.
    *
    * <p>Called under a completion queue's lock, so it must not take the receive lock, whose holders
    * take that one.
@@ -798,7 +798,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
         failed();
         tellShare();
       } else if (now == QpState.SQE || before == QpState.SQE) {
-        change(before, now); // from it: an old error was polled after the mending
+        change(before, now); // from it: an old error was polled after the recovery
       }
       return QpContexts.attributes(live, now);
     } catch (RuntimeException e) {

@@ -21,7 +21,7 @@ final class Neighbors {
   /**
    * The MAC of a GID: as told, or else as it stands in a link-local GID.
    *
-   * @throws VerbsException EINVAL when it is not known, with the mend
+   * @throws VerbsException EINVAL when it is not known, with the fix
    */
   long resolve(Gid gid) {
     Long told = known.get(gid);

@@ -108,12 +108,12 @@ final class Recognition {
         cause);
   }
 
-  private VerbsException wrong(DriverParameter parameter, String mend, Throwable cause) {
+  private VerbsException wrong(DriverParameter parameter, String fix, Throwable cause) {
     String key = parameter.key();
     return new VerbsException(
         Errno.EINVAL,
         "%s: %s=%s is not understood: %s"
-            .formatted(locator, key, locator.parameter(key).orElse(""), mend),
+            .formatted(locator, key, locator.parameter(key).orElse(""), fix),
         cause);
   }
 

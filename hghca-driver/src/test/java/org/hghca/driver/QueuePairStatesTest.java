@@ -102,7 +102,7 @@ class QueuePairStatesTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void aFlushedSendThatIsPolledAfterTheMendingTellsNothing(QpType type) {
+  void aFlushedSendThatIsPolledAfterTheRecoveryTellsNothing(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.failed(true, WcStatus.WR_FLUSH_ERR);
       assertThat(qp.state()).isEqualTo(QpState.RTS);
@@ -110,7 +110,7 @@ class QueuePairStatesTest {
   }
 
   @Test
-  void aQueryKnowsBetterThanAnErrorThatIsPolledAfterTheMending() {
+  void aQueryKnowsBetterThanAnErrorThatIsPolledAfterTheRecovery() {
     try (HghcaQueuePair qp = ready(QpType.UD)) {
       qp.failed(true, WcStatus.LOC_LEN_ERR); // the card says RTS
       assertThat(qp.state()).isEqualTo(QpState.SQE);
@@ -222,7 +222,7 @@ class QueuePairStatesTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void theMendingOfASendQueueHasACommandOfItsOwn(QpType type) {
+  void theRecoveryOfASendQueueHasItsOwnCommand(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.failed(true, WcStatus.LOC_PROT_ERR);
       // The card has seen no error and refuses.

@@ -269,10 +269,10 @@ class RecognitionTest {
     "?assumeClean=yes, assumeClean=yes, true and false",
     "?assumeClean=, assumeClean=, true and false"
   })
-  void whatCannotBeUnderstoodIsNamed(String parameters, String named, String mend) {
+  void whatCannotBeUnderstoodIsNamed(String parameters, String named, String fix) {
     locator(parameters);
 
-    assertRefused(this::find, Errno.EINVAL, named, mend);
+    assertRefused(this::find, Errno.EINVAL, named, fix);
     assertThat(function.accesses).isEmpty();
   }
 

@@ -71,7 +71,7 @@ final class InfoCommand implements Callable<Integer> {
   @Option(
       names = "--system",
       description =
-          "Print whether this machine is ready for cards, and what would mend it (with -d: for the"
+          "Print whether this machine is ready for cards, and what would fix it (with -d: for the"
               + " card of that locator); exit code 1 when it is not.")
   private boolean system;
 

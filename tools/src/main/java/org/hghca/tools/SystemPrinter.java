@@ -22,7 +22,7 @@ final class SystemPrinter {
           finding.subject(),
           finding.found());
       line(out, "why: ", finding.why());
-      line(out, "mend: ", finding.mend());
+      line(out, "fix: ", finding.fix());
     }
     long problems = report.problems();
     out.printf(
@@ -61,7 +61,7 @@ final class SystemPrinter {
     json.put("subject", finding.subject());
     json.put("found", finding.found());
     json.put("why", finding.why());
-    json.put("mend", finding.mend());
+    json.put("fix", finding.fix());
     return json;
   }
 }

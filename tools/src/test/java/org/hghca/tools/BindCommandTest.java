@@ -95,7 +95,7 @@ class BindCommandTest {
   void onlyRootMay() {
     machine.user(1000);
 
-    assertRefused(run("bind", CARD), "only root may bind 0000:03:00.0; mend: sudo hghca bind");
+    assertRefused(run("bind", CARD), "only root may bind 0000:03:00.0; fix: sudo hghca bind");
   }
 
   @Test

@@ -47,7 +47,7 @@ class SystemReportCommandTest {
   }
 
   @Test
-  void problemIsExitCode1AndHasItsMend() {
+  void problemIsExitCode1AndHasItsFix() {
     CommandLineRun run = run("info", "--system", "-d", "pci:04:00.0");
 
     assertThat(run.exitCode()).isEqualTo(1);
@@ -56,7 +56,7 @@ class SystemReportCommandTest {
             """
             PROBLEM  0000:04:00.0  0000:04:00.0 is bound to the driver hgrnic, not to vfio-pci
                                    why: the kernel hands out only what vfio-pci drives
-                                   mend: sudo hghca bind 0000:04:00.0
+                                   fix: sudo hghca bind 0000:04:00.0
             """)
         .doesNotContain(CARD)
         .endsWith("not ready: 1 problem\n");
@@ -78,12 +78,12 @@ class SystemReportCommandTest {
                 "subject", "0000:04:00.0",
                 "found", "0000:04:00.0 is bound to the driver hgrnic, not to vfio-pci",
                 "why", "the kernel hands out only what vfio-pci drives",
-                "mend", "sudo hghca bind 0000:04:00.0"))
+                "fix", "sudo hghca bind 0000:04:00.0"))
         .allSatisfy(
             finding ->
                 assertThat(finding)
                     .asInstanceOf(InstanceOfAssertFactories.MAP)
-                    .containsOnlyKeys(List.of("level", "subject", "found", "why", "mend")));
+                    .containsOnlyKeys(List.of("level", "subject", "found", "why", "fix")));
   }
 
   @Test

@@ -26,7 +26,7 @@ public final class RdmaDevices {
    *
    * @param nameOrLocator a name of {@link #list}, such as {@code hghca0}, or a locator
    * @throws VerbsException ENODEV when there is no such device; EACCES, EBUSY or another when it
-   *     cannot be opened, with the mend
+   *     cannot be opened, with the fix
    */
   public static Context open(String nameOrLocator) {
     for (RdmaProvider provider : ServiceLoader.load(RdmaProvider.class)) {

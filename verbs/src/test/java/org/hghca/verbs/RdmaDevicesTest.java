@@ -64,7 +64,7 @@ class RdmaDevicesTest {
   }
 
   @Test
-  void unknownNameIsNamedWithTheKnownOnesAndTheMend() {
+  void unknownNameIsNamedWithTheKnownOnesAndTheFix() {
     assertThatThrownBy(() -> RdmaDevices.open("mlx5_0"))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))

@@ -36,7 +36,7 @@ public interface PciFunctionProvider {
   /**
    * Takes ownership of a function.
    *
-   * @throws VfioException naming what is missing and the mend
+   * @throws VfioException naming what is missing and the fix
    */
   PciFunction open(Locator locator);
 }

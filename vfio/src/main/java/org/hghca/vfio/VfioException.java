@@ -2,7 +2,7 @@ package org.hghca.vfio;
 
 import java.util.Objects;
 
-/** A PCI function could not be opened, or refused a request; the message names the mend. */
+/** A PCI function could not be opened, or refused a request; the message names the fix. */
 public final class VfioException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -58,7 +58,7 @@ class AlmostRightDriverTest {
 
   @ParameterizedTest
   @MethodSource("seeds")
-  void inputsThatAreAlmostRightHarmNothingThatAResetDoesNotMend(long seed) {
+  void inputsThatAreAlmostRightHarmNothingThatAResetDoesNotFix(long seed) {
     random = new SplittableRandom(seed);
     open();
     for (int i = 0; i < INPUTS; i++) {

@@ -41,7 +41,7 @@ class HostileDriverTest {
 
   @ParameterizedTest
   @MethodSource("seeds")
-  void inputsOfAnyKindHarmNothingThatAResetDoesNotMend(long seed) {
+  void inputsOfAnyKindHarmNothingThatAResetDoesNotFix(long seed) {
     String name = Victim.newName();
     SplittableRandom random = new SplittableRandom(seed);
     Victim victim = Victim.open(name);

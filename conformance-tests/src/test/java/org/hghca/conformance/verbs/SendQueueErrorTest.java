@@ -126,7 +126,7 @@ class SendQueueErrorTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void theQueuePairIsMendedAgainAndAgain(QpType type) {
+  void theQueuePairRecoversAgainAndAgain(QpType type) {
     try (Failing it = new Failing(type)) {
       for (int i = 0; i < 20; i++) {
         it.fail();
@@ -143,7 +143,7 @@ class SendQueueErrorTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void errorsThatArePolledAfterTheMendingLeaveItMended(QpType type) {
+  void errorsThatArePolledAfterTheRecoveryLeaveItRecovered(QpType type) {
     try (Failing it = new Failing(type)) {
       Side left = it.pair.left;
       left.qp.postSend(it.fromLeft(1).sge(left.address(0), 8, left.buffer.lkey() ^ 1 << 24));
@@ -165,11 +165,11 @@ class SendQueueErrorTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void whoKnowsOfTheErrorMendsItBeforeItIsPolled(QpType type) {
+  void aKnownErrorCanBeRecoveredBeforeItIsPolled(QpType type) {
     try (Failing it = new Failing(type)) {
       Side left = it.pair.left;
       left.qp.postSend(it.fromLeft(1).sge(left.address(0), 8, left.buffer.lkey() ^ 1 << 24));
-      it.pair.fabric.await(() -> mends(left), () -> "the send has not failed");
+      it.pair.fabric.await(() -> recovers(left), () -> "the send has not failed");
       assertThat(left.sent().status()).isEqualTo(WcStatus.LOC_PROT_ERR);
       assertThat(left.qp.query().state()).isEqualTo(QpState.RTS);
       it.assertSends(2);
@@ -177,7 +177,7 @@ class SendQueueErrorTest {
   }
 
   /** Whether the queue pair was in SQE, which it is once the send has failed; now it is in RTS. */
-  private static boolean mends(Side side) {
+  private static boolean recovers(Side side) {
     try {
       side.qp.modify(QpAttributes.to(QpState.RTS).currentState(QpState.SQE));
       return true;

@@ -433,7 +433,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.SQE)
-  void aDatagramBeyondThePortsMtuStopsTheSendQueueUntilItIsMended() {
+  void aDatagramBeyondThePortsMtuStopsTheSendQueueUntilItRecovers() {
     int mtu = left.context.queryPort(1).activeMtu().bytes();
     right.postReceive(2, RECEIVE, HEADER + mtu);
     left.qp.postSend(send().sge(left.buffer, 0, mtu + 1L));

@@ -180,7 +180,7 @@ class ContextTest {
   }
 
   @Test
-  void theNextModifyQpMendsTheImage() {
+  void theNextModifyQpFixesTheImage() {
     program(context()).nextSendPsn = 0x102;
     query();
     program(context());

@@ -58,7 +58,7 @@ public final class Binding {
    * Binds functions to vfio-pci, all that are not bound yet. When one cannot be bound, it goes back
    * to its driver; those before it stay bound.
    *
-   * @throws VfioException saying why it must not, or cannot, be done, and the mend
+   * @throws VfioException saying why it must not, or cannot, be done, and the fix
    */
   public void bind(List<PciDevice> devices) {
     checkBindable(devices);
@@ -134,7 +134,7 @@ public final class Binding {
    * Gives a function back to the driver that it had; one that had none has none again.
    *
    * @return the driver that it has now; empty when it has none
-   * @throws VfioException saying why it cannot be done, and the mend
+   * @throws VfioException saying why it cannot be done, and the fix
    */
   public Optional<String> unbind(PciDevice device) {
     checkUnbindable(device);
@@ -182,7 +182,7 @@ public final class Binding {
     if (!Credentials.of(machine).isRoot()) {
       throw new VfioException(
           Reason.NO_PERMISSION,
-          "only root may %s %s; mend: sudo hghca %s %s"
+          "only root may %s %s; fix: sudo hghca %s %s"
               .formatted(command, address, command, address));
     }
   }
@@ -190,7 +190,7 @@ public final class Binding {
   private void checkBindable(List<PciDevice> devices) {
     if (!Files.isDirectory(machine.file("/sys/bus/pci/drivers/" + Vfio.DRIVER))) {
       throw new VfioException(
-          Reason.NOT_FOUND, "the driver vfio-pci is not loaded; mend: sudo modprobe vfio-pci");
+          Reason.NOT_FOUND, "the driver vfio-pci is not loaded; fix: sudo modprobe vfio-pci");
     }
     List<String> addresses = devices.stream().map(PciDevice::address).toList();
     for (PciDevice device : devices) {
@@ -200,7 +200,7 @@ public final class Binding {
       if (device.isBridge()) {
         throw new VfioException(
             Reason.INVALID,
-            "%s is a bridge: everything behind it would go with it; mend: name the card itself"
+            "%s is a bridge: everything behind it would go with it; fix: name the card itself"
                 .formatted(device));
       }
       checkIommu(device);
@@ -213,7 +213,7 @@ public final class Binding {
     if (device.group().isEmpty() && !IommuFindings.unsafeMode(machine)) {
       throw new VfioException(
           Reason.UNSUPPORTED,
-          "%s has no IOMMU group, and vfio-pci takes only functions that have one; mend: %s"
+          "%s has no IOMMU group, and vfio-pci takes only functions that have one; fix: %s"
               .formatted(device.address(), IommuFindings.switchOn(machine)));
     }
   }
@@ -235,7 +235,7 @@ public final class Binding {
     if (!others.isEmpty()) {
       throw new VfioException(
           Reason.BUSY,
-          "%s shares IOMMU group %d with %s; mend: sudo hghca bind %s %s"
+          "%s shares IOMMU group %d with %s; fix: sudo hghca bind %s %s"
               .formatted(
                   device.address(),
                   device.group().orElseThrow().number(),
@@ -270,7 +270,7 @@ public final class Binding {
     if (!holders.isEmpty()) {
       throw new VfioException(
           Reason.BUSY,
-          "%s is in use: %s has it open; mend: end it first"
+          "%s is in use: %s has it open; fix: end it first"
               .formatted(device.address(), String.join(", ", holders)));
     }
   }

@@ -7,7 +7,7 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * Says why the kernel refused to open a function, and what mends it: its error numbers say neither.
+ * Says why the kernel refused to open a function, and what fixes it: its error numbers say neither.
  * It looks at the system when something has failed, never before.
  */
 final class Diagnosis {
@@ -28,7 +28,7 @@ final class Diagnosis {
       return with(
           failure,
           Reason.NOT_FOUND,
-          "%s is no longer there: it was unplugged, or has failed; mend: plug it in, then echo 1 |"
+          "%s is no longer there: it was unplugged, or has failed; fix: plug it in, then echo 1 |"
                   .formatted(device.address())
               + " sudo tee /sys/bus/pci/rescan");
     }
@@ -53,9 +53,9 @@ final class Diagnosis {
     Path node = way.nodes(machine, device).getLast();
     List<String> holders = Holders.of(machine, List.of(node));
     return holders.isEmpty()
-        ? "another process has %s open; mend: end it, which sudo fuser -v %s names"
+        ? "another process has %s open; fix: end it, which sudo fuser -v %s names"
             .formatted(node, node)
-        : "%s has %s open; mend: end it".formatted(String.join(", ", holders), node);
+        : "%s has %s open; fix: end it".formatted(String.join(", ", holders), node);
   }
 
   private static String forbidden(Machine machine) {
@@ -63,7 +63,7 @@ final class Diagnosis {
         .filter(finding -> finding.level() == Finding.Level.PROBLEM)
         .map(Finding::message)
         .orElse(
-            "the modes of the nodes allow it, so that something else forbids it; mend: start a"
+            "the modes of the nodes allow it, so that something else forbids it; fix: start a"
                 + " container with --device for each node, give a service DeviceAllow= for each;"
                 + " the kernel's log may say more: sudo dmesg | tail");
   }

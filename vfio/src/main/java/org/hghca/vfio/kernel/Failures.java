@@ -20,10 +20,10 @@ final class Failures {
     return new VfioException(reason(answer), "%s: %s".formatted(what, Errno.describe(answer)));
   }
 
-  /** A refusal whose mend is known. */
-  static VfioException of(String what, long answer, String mend) {
+  /** A refusal whose fix is known. */
+  static VfioException of(String what, long answer, String fix) {
     return new VfioException(
-        reason(answer), "%s: %s: %s".formatted(what, Errno.describe(answer), mend));
+        reason(answer), "%s: %s: %s".formatted(what, Errno.describe(answer), fix));
   }
 
   /**

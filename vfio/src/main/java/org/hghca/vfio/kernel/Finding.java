@@ -6,9 +6,9 @@ package org.hghca.vfio.kernel;
  * @param subject what it is about: an area such as {@code IOMMU}, or a function's address
  * @param found what is the case
  * @param why what that means for who wants to use a card; empty when it goes without saying
- * @param mend the command, or the step, that makes it better; empty when there is nothing to mend
+ * @param fix the command, or the step, that makes it better; empty when there is nothing to fix
  */
-public record Finding(Level level, String subject, String found, String why, String mend) {
+public record Finding(Level level, String subject, String found, String why, String fix) {
 
   /** How bad it is. */
   public enum Level {
@@ -24,16 +24,16 @@ public record Finding(Level level, String subject, String found, String why, Str
     return new Finding(Level.OK, subject, found, "", "");
   }
 
-  static Finding note(String subject, String found, String why, String mend) {
-    return new Finding(Level.NOTE, subject, found, why, mend);
+  static Finding note(String subject, String found, String why, String fix) {
+    return new Finding(Level.NOTE, subject, found, why, fix);
   }
 
-  static Finding problem(String subject, String found, String why, String mend) {
-    return new Finding(Level.PROBLEM, subject, found, why, mend);
+  static Finding problem(String subject, String found, String why, String fix) {
+    return new Finding(Level.PROBLEM, subject, found, why, fix);
   }
 
   /** All of it in one line, as an error message has it. */
   public String message() {
-    return found + (why.isEmpty() ? "" : ": " + why) + (mend.isEmpty() ? "" : "; mend: " + mend);
+    return found + (why.isEmpty() ? "" : ": " + why) + (fix.isEmpty() ? "" : "; fix: " + fix);
   }
 }

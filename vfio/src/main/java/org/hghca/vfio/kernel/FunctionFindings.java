@@ -54,8 +54,8 @@ final class FunctionFindings {
     findings.add(Finding.ok(address, found));
   }
 
-  private void problem(Reason reason, String found, String why, String mend) {
-    Finding finding = Finding.problem(address, found, why, mend);
+  private void problem(Reason reason, String found, String why, String fix) {
+    Finding finding = Finding.problem(address, found, why, fix);
     findings.add(finding);
     if (obstacle == null) {
       obstacle = new VfioException(reason, finding.message());
@@ -163,7 +163,7 @@ final class FunctionFindings {
             Reason.NOT_FOUND,
             node + " does not exist",
             "%s is opened through it".formatted(address),
-            missingNodeMend(node));
+            missingNodeFix(node));
         return;
       }
     }
@@ -196,7 +196,7 @@ final class FunctionFindings {
             + machine.user());
   }
 
-  private String missingNodeMend(Path node) {
+  private String missingNodeFix(Path node) {
     return switch (way) {
       case IOMMUFD ->
           "sudo modprobe -a iommufd vfio-pci; where the kernel lacks it, iommu=group in the"

@@ -7,7 +7,7 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.Errno;
 
 /**
- * Why the kernel does not map memory for a device, with the mend.
+ * Why the kernel does not map memory for a device, with the fix.
  *
  * @param machine whose limits they are
  * @param way whether a process or a user has the limit
@@ -26,8 +26,7 @@ record MapFailure(Machine machine, Way way) {
       return Failures.of(
           what,
           answer,
-          "the kernel takes no more mappings; mend, before opening: "
-              + MemoryLimits.raiseEntries());
+          "the kernel takes no more mappings; fix, before opening: " + MemoryLimits.raiseEntries());
     }
     if (Errno.ENOMEM.is(answer)) {
       return Failures.of(what, answer, noMemory(left));
@@ -63,10 +62,10 @@ record MapFailure(Machine machine, Way way) {
             : "";
     if (limits.exempt() || limits.lockedBytes().isEmpty()) {
       return ("%s, so that the machine, or the control group of this process, has no"
-              + " memory left; mend: free some, or ask for less%s")
+              + " memory left; fix: free some, or ask for less%s")
           .formatted(limits.describeLocked(), entries);
     }
-    return "memory for a device stays in place and counts against a limit: %s for %s; mend: %s%s"
+    return "memory for a device stays in place and counts against a limit: %s for %s; fix: %s%s"
         .formatted(
             limits.describeLocked(),
             way == Way.IOMMUFD ? "all processes of this user together" : "this process",

@@ -14,25 +14,24 @@ final class Uses {
 
   private Uses() {}
 
-  /** Each use with its mend; empty when none is seen. */
+  /** Each use with its fix; empty when none is seen. */
   static List<String> of(Machine machine, String address) {
     List<String> uses = new ArrayList<>();
     for (String name : owned(machine, "/sys/class/net", address)) {
       long flags = KernelFiles.number(machine.file("/sys/class/net/" + name + "/flags")).orElse(0L);
       if ((flags & IFF_UP) != 0) {
         uses.add(
-            "its network interface %s is up; mend: sudo ip link set %s down".formatted(name, name));
+            "its network interface %s is up; fix: sudo ip link set %s down".formatted(name, name));
       }
     }
     for (String name : owned(machine, "/sys/class/block", address)) {
       if (isMounted(machine, name)) {
         uses.add(
-            "its disk %s is mounted or swapped to; mend: sudo umount /dev/%s"
-                .formatted(name, name));
+            "its disk %s is mounted or swapped to; fix: sudo umount /dev/%s".formatted(name, name));
       } else if (!KernelFiles.names(machine.file("/sys/class/block/" + name + "/holders"))
           .isEmpty()) {
         uses.add(
-            "its disk %s is part of another (RAID, LVM, encryption); mend: lsblk /dev/%s shows of"
+            "its disk %s is part of another (RAID, LVM, encryption); fix: lsblk /dev/%s shows of"
                     .formatted(name, name)
                 + " which");
       }

@@ -55,11 +55,11 @@ record UserOptions(Duration limit, boolean posted) {
         locator, TIMEOUT, "it is a duration of up to a day, such as PT10S or PT0.5S", cause);
   }
 
-  private static VfioException wrong(Locator locator, String key, String mend, Throwable cause) {
+  private static VfioException wrong(Locator locator, String key, String fix, Throwable cause) {
     return new VfioException(
         Reason.INVALID,
         "%s: %s=%s is not understood: %s"
-            .formatted(locator, key, locator.parameter(key).orElse(""), mend),
+            .formatted(locator, key, locator.parameter(key).orElse(""), fix),
         cause);
   }
 }

@@ -64,7 +64,7 @@ class DiagnosisTest {
         Reason.BUSY,
         Reason.BUSY,
         "process 4711 (java) has " + machine.file("/dev/vfio/17") + " open",
-        "mend: end it");
+        "fix: end it");
   }
 
   @Test

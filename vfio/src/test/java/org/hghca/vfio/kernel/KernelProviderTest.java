@@ -135,7 +135,7 @@ class KernelProviderTest {
   }
 
   @Test
-  void nodeWithoutPermissionIsNamedWithTheMend() {
+  void nodeWithoutPermissionIsNamedWithTheFix() {
     machine.readyCard(CARD).forbid("/dev/vfio/17");
     Path node = machine.file("/dev/vfio/17");
 

@@ -26,7 +26,7 @@ class SystemReportTest {
   @TempDir Path root;
   private FakeMachine machine;
 
-  /** A machine on which nothing is to be mended. */
+  /** A machine on which nothing needs a fix. */
   @BeforeEach
   void goodMachine() {
     machine = new FakeMachine(root);
@@ -84,12 +84,12 @@ class SystemReportTest {
             finding -> {
               assertThat(finding.level()).isEqualTo(level);
               assertThat(finding.message()).contains(texts);
-              assertThat(finding.mend().isEmpty()).isEqualTo(level == Level.OK);
+              assertThat(finding.fix().isEmpty()).isEqualTo(level == Level.OK);
             });
   }
 
   @Test
-  void goodMachineHasNothingToMend() {
+  void goodMachineHasNothingToFix() {
     SystemReport report = SystemReport.of(machine, NEED);
 
     assertThat(report.findings()).allMatch(finding -> finding.level() == Level.OK);
@@ -394,7 +394,7 @@ class SystemReportTest {
             finding ->
                 finding.level() == Level.PROBLEM
                     && finding.message().contains("CONFIG_VFIO_DEVICE_CDEV")
-                    && finding.mend().contains("iommu=group"));
+                    && finding.fix().contains("iommu=group"));
   }
 
   @Test
