@@ -35,7 +35,7 @@ final class BringUp {
   static HghcaDevice of(PciFunction function) {
     // Closed by the device's take-down, or here when a step fails.
     Undo undo = new Undo();
-    Retirement retirement = new Retirement();
+    DeferredFree retirement = new DeferredFree();
     try {
       // Of a card that could not be stopped; none reaches memory through a function that is closed.
       undo.add(retirement::afterReset);
@@ -48,7 +48,7 @@ final class BringUp {
 
       // What an owner before us left on the card goes away before the card may touch memory: one
       // that was killed leaves it running, with commands, queues and DMA under way.
-      Reins reins = new Reins(function);
+      DmaGate reins = new DmaGate(function);
       reins.tighten();
       recognition.checkConfiguration(); // the reset may have taken the memory space bit along
       Recognition.Place place = recognition.findHcr();
@@ -70,12 +70,12 @@ final class BringUp {
               retirement.afterReset();
             }
           });
-      Presence presence = new Presence(function, place.hcrBase());
+      DevicePresence presence = new DevicePresence(function, place.hcrBase());
       asked.onFatal(cause -> health.fail(presence.reason(cause.getMessage())));
 
       DeviceLimits limits = asked.queryDeviceLimits();
       HardwareProfile profile = recognition.profile(place, limits);
-      int outstanding = Outstanding.of(function.locator(), profile);
+      int outstanding = RequestWindow.of(function.locator(), profile);
       CommandInterface commands = asked.as(profile);
       AdapterInfo adapter = commands.queryAdapter();
 

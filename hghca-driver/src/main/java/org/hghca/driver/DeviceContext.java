@@ -34,7 +34,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   private final int queuePd;
   private final Port port;
   private final HghcaAsyncEvents asyncEvents;
-  private final Tally tally = new Tally();
+  private final ContextCounters tally = new ContextCounters();
   private final Set<HghcaCompletionChannel> channels = ConcurrentHashMap.newKeySet();
   private volatile RoceEntropy entropy = RoceEntropy.V2;
 
@@ -235,12 +235,12 @@ final class DeviceContext extends Resource implements HghcaContext {
   }
 
   /** Something that counts was made. */
-  void count(Tally.Counted object) {
+  void count(ContextCounters.Counted object) {
     tally.add(object);
   }
 
   /** Something that counts is closed; what it has counted stays. */
-  void countNoMore(Tally.Counted object) {
+  void countNoMore(ContextCounters.Counted object) {
     tally.remove(object);
   }
 

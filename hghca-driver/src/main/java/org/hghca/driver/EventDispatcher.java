@@ -85,7 +85,7 @@ final class EventDispatcher implements EventQueue.Reader {
   }
 
   private boolean sharedReceiveQueue(AsyncEventType type, int srqn) {
-    CardReceiveQueue queue = device.sharedReceiveQueue(srqn);
+    HardwareSrq queue = device.sharedReceiveQueue(srqn);
     if (queue == null) {
       return false;
     }

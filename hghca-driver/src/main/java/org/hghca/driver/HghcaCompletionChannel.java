@@ -9,7 +9,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /** Where completion queues of a context tell that there is something to poll. */
-final class HghcaCompletionChannel extends Resource implements CompletionChannel, Tally.Counted {
+final class HghcaCompletionChannel extends Resource implements CompletionChannel, ContextCounters.Counted {
   private final DeviceContext context;
 
   private final EventFifo<CompletionQueue> events =
@@ -66,7 +66,7 @@ final class HghcaCompletionChannel extends Resource implements CompletionChannel
   }
 
   @Override
-  public void addTo(Tally tally) {
+  public void addTo(ContextCounters tally) {
     tally.addEvents(events.given());
   }
 

@@ -28,7 +28,7 @@ import org.hghca.verbs.WcStatus;
  * outstanding; a request counts until its completion was polled. An empty place holds a sentinel in
  * its owner byte, which the card overwrites last, and which polling puts back.
  */
-final class HghcaCompletionQueue extends Resource implements CompletionQueue, Tally.Counted {
+final class HghcaCompletionQueue extends Resource implements CompletionQueue, ContextCounters.Counted {
   /** Where the card gives none: RC on the first RTL. */
   private static final int NO_SYNDROME = 0;
 
@@ -54,7 +54,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   private final boolean plain;
 
   /** Null for a card that takes any number of doorbells. */
-  private final Pacing pacing;
+  private final InFlightLimits pacing;
 
   private final int number;
   private final IcmRange icm;
@@ -72,7 +72,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   private ReceiveShare due;
 
   /** Null as {@link #pacing}. */
-  private final DueSends dueSends;
+  private final PendingDoorbells dueSends;
 
   private int index;
 
@@ -119,7 +119,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     this.decode = new CompletionDecode(device.limits().profile());
     this.plain = decode.isPlain();
     this.pacing = device.pacing();
-    this.dueSends = pacing == null ? null : new DueSends();
+    this.dueSends = pacing == null ? null : new PendingDoorbells();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       checkEntries(attributes.entries());
@@ -278,7 +278,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       lock.unlock();
     }
     if (found != null) {
-      DealtReceiveQueue.serveAll(found);
+      SoftwareSrq.serveAll(found);
     }
     if (pacing != null) {
       pacing.ringWaiting();
@@ -549,7 +549,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
     } finally {
       lock.unlock();
     }
-    DealtReceiveQueue.serveAll(found);
+    SoftwareSrq.serveAll(found);
     if (pacing != null) {
       pacing.ringWaiting();
     }
@@ -640,7 +640,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   }
 
   /** What stands here of a queue pair, and how far its sends are, if they complete here. */
-  Standing standing(HghcaQueuePair qp) {
+  OutstandingWork standing(HghcaQueuePair qp) {
     lock.lock();
     try {
       int sends = 0;
@@ -659,7 +659,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
         }
       }
       int outstanding = qp.sends().rung() + qp.flush().awaited();
-      return new Standing(
+      return new OutstandingWork(
           sends,
           packets,
           outstanding - sends,
@@ -834,7 +834,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
       asked = 0;
     } finally {
       lock.unlock();
-      DealtReceiveQueue.serveAll(found);
+      SoftwareSrq.serveAll(found);
       if (pacing != null) {
         pacing.ringWaiting();
       }
@@ -936,7 +936,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Ta
   }
 
   @Override
-  public void addTo(Tally tally) {
+  public void addTo(ContextCounters tally) {
     tally.add(taken, failures);
   }
 

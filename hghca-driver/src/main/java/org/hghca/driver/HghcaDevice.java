@@ -31,14 +31,14 @@ final class HghcaDevice {
   private final PciFunction function;
   private final TimeScale time;
   private final long hcrBase;
-  private final Presence presence;
+  private final DevicePresence presence;
   private final Limits limits;
   private final AdapterInfo adapter;
   private final Health health;
   private final CommandInterface commands;
   private final IcmManager icm;
   private final UarAllocator uars;
-  private final Retirement retirement;
+  private final DeferredFree retirement;
   private final Runnable takeDown;
   private final Registrar registrar;
   private final BufferPool buffers;
@@ -50,27 +50,27 @@ final class HghcaDevice {
   private final RegionGuard regions;
 
   /** Null for a card that takes any number of doorbells. */
-  private final Pacing pacing;
+  private final InFlightLimits pacing;
 
   private final NumberAllocator pdNumbers;
   private final RingNumbers<Integer> cqNumbers;
   private final RingNumbers<ReceivePosition> qpNumbers;
 
   /** Null for a card that times out and flushes by itself. */
-  private final Sweep sweep;
+  private final SoftwareMaintenance sweep;
 
-  private final Restock restock = new Restock(this);
+  private final SrqRefill restock = new SrqRefill(this);
   private final LongAdder late = new LongAdder();
   private final LongAdder underTraffic = new LongAdder();
   private final LinkAddress address;
   private final Map<Integer, HghcaCompletionQueue> completionQueues = new ConcurrentHashMap<>();
   private final NumberAllocator srqNumbers;
-  private final Map<Integer, CardReceiveQueue> sharedQueues = new ConcurrentHashMap<>();
+  private final Map<Integer, HardwareSrq> sharedQueues = new ConcurrentHashMap<>();
   private final Set<DeviceContext> contexts = ConcurrentHashMap.newKeySet();
   private DeviceEvents events;
 
   /** Null for a card that takes receives without memory. */
-  private ReceiveFiller filler;
+  private EmptyReceiveRegion filler;
 
   /**
    * A card that was brought up.
@@ -81,14 +81,14 @@ final class HghcaDevice {
   HghcaDevice(
       PciFunction function,
       long hcrBase,
-      Presence presence,
+      DevicePresence presence,
       Limits limits,
       AdapterInfo adapter,
       Health health,
       CommandInterface commands,
       IcmManager icm,
       UarAllocator uars,
-      Retirement retirement,
+      DeferredFree retirement,
       Runnable takeDown) {
     this.function = function;
     this.time = TimeScale.of(function.locator());
@@ -122,14 +122,14 @@ final class HghcaDevice {
     this.pacing =
         profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED
             ? null
-            : new Pacing(profile, limits.outstanding());
+            : new InFlightLimits(profile, limits.outstanding());
     this.pdNumbers =
         new NumberAllocator(
             "protection domains", limits.device().reservedPds(), limits.device().maxPds());
     this.srqNumbers = new NumberAllocator("shared receive queues", 0, limits.device().maxQps());
     this.cqNumbers = new RingNumbers<>("completion queues", limits.firstCq(), limits.endCq());
     this.qpNumbers = new RingNumbers<>("queue pairs", limits.firstQp(), limits.endQp());
-    this.sweep = limits.profile().flushesInHardware() ? null : new Sweep(this);
+    this.sweep = limits.profile().flushesInHardware() ? null : new SoftwareMaintenance(this);
     this.address = LinkAddress.of(function);
     health.onFailure(
         () -> {
@@ -142,7 +142,7 @@ final class HghcaDevice {
   void start() {
     try (Undo undo = new Undo()) {
       if (!limits.profile().emptyReceives()) {
-        filler = new ReceiveFiller(this);
+        filler = new EmptyReceiveRegion(this);
         undo.add(filler::close);
       }
       events = new DeviceEvents(this);
@@ -258,7 +258,7 @@ final class HghcaDevice {
     return uars;
   }
 
-  Retirement retirement() {
+  DeferredFree retirement() {
     return retirement;
   }
 
@@ -272,7 +272,7 @@ final class HghcaDevice {
   }
 
   /** Which requests may be rung for; null for a card that takes any number of doorbells. */
-  Pacing pacing() {
+  InFlightLimits pacing() {
     return pacing;
   }
 
@@ -348,7 +348,7 @@ final class HghcaDevice {
   }
 
   /** Who deals requests while nobody polls. */
-  Restock restock() {
+  SrqRefill restock() {
     return restock;
   }
 
@@ -357,15 +357,15 @@ final class HghcaDevice {
   }
 
   /** The card's shared receive queue with a number; null when there is none. */
-  CardReceiveQueue sharedReceiveQueue(int number) {
+  HardwareSrq sharedReceiveQueue(int number) {
     return sharedQueues.get(number);
   }
 
-  void add(CardReceiveQueue queue) {
+  void add(HardwareSrq queue) {
     sharedQueues.put(queue.number(), queue);
   }
 
-  void remove(CardReceiveQueue queue) {
+  void remove(HardwareSrq queue) {
     sharedQueues.remove(queue.number());
   }
 
@@ -383,7 +383,7 @@ final class HghcaDevice {
   }
 
   /** Looks after sends; null for a card that times out and flushes by itself. */
-  Sweep sweep() {
+  SoftwareMaintenance sweep() {
     return sweep;
   }
 

@@ -37,7 +37,7 @@ import org.hghca.verbs.WcStatus;
  * A queue pair. MODIFY_QP replaces the whole context in the card, so the driver keeps all of it and
  * sends all of it each time.
  */
-final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted {
+final class HghcaQueuePair extends Resource implements QueuePair, ContextCounters.Counted {
   private static final AtomicReferenceFieldUpdater<HghcaQueuePair, QpState> STATE =
       AtomicReferenceFieldUpdater.newUpdater(HghcaQueuePair.class, QpState.class, "state");
 
@@ -75,7 +75,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   private final SoftwareFlush flush;
 
   /** Null on a card that times out and flushes by itself. */
-  private final Ending ending;
+  private final SoftwareErrorFlow ending;
 
   /** What the card was given last. Under the monitor; others may see an older one. */
   private volatile QueuePairContext context;
@@ -175,7 +175,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
       if (device.limits().profile().flushesInHardware()) {
         this.ending = null;
       } else {
-        this.ending = new Ending(this, device, flush);
+        this.ending = new SoftwareErrorFlow(this, device, flush);
         sends.flushedBy(flush);
         receives.resume(ending.firstReceive());
       }
@@ -483,7 +483,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   }
 
   /** Null on a card that times out and flushes by itself. */
-  Ending ending() {
+  SoftwareErrorFlow ending() {
     return ending;
   }
 
@@ -529,19 +529,19 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
    *
    * @param now nanoseconds
    */
-  synchronized Sweep.Need look(long now) {
+  synchronized SoftwareMaintenance.Need look(long now) {
     if (isClosed() || device.health().isDead()) {
-      return Sweep.Need.NONE;
+      return SoftwareMaintenance.Need.NONE;
     }
     if (ending.look(now)) {
-      return Sweep.Need.OFTEN;
+      return SoftwareMaintenance.Need.OFTEN;
     }
     if (ending.hasFallen(now)) {
       failedSilently();
       boolean _ = ending.look(now);
-      return Sweep.Need.OFTEN;
+      return SoftwareMaintenance.Need.OFTEN;
     }
-    return state == QpState.RTR || state == QpState.RTS ? Sweep.Need.SELDOM : Sweep.Need.NONE;
+    return state == QpState.RTR || state == QpState.RTS ? SoftwareMaintenance.Need.SELDOM : SoftwareMaintenance.Need.NONE;
   }
 
   // ---- states
@@ -807,7 +807,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, Tally.Counted 
   }
 
   @Override
-  public void addTo(Tally tally) {
+  public void addTo(ContextCounters tally) {
     // What the shared queue deals, and deals again, was posted to it.
     long received = share == null ? receives.posted() + flush.receivesPosted() : 0;
     tally.add(sends.posted() + flush.sendsPosted(), received, sends.doorbells());

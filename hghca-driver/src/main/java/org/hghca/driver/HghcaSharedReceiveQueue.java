@@ -17,7 +17,7 @@ import org.hghca.verbs.VerbsException;
  * are dealt to the receive queues of the queue pairs. Which of the two is chosen once.
  */
 abstract sealed class HghcaSharedReceiveQueue extends Resource
-    implements SharedReceiveQueue, Tally.Counted permits CardReceiveQueue, DealtReceiveQueue {
+    implements SharedReceiveQueue, ContextCounters.Counted permits HardwareSrq, SoftwareSrq {
   final HghcaProtectionDomain pd;
   private final Health health;
   private final Limits limits;
@@ -37,8 +37,8 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
   static HghcaSharedReceiveQueue of(
       HghcaProtectionDomain pd, SharedReceiveQueueAttributes attributes) {
     return pd.device().sharesReceives()
-        ? new CardReceiveQueue(pd, attributes)
-        : new DealtReceiveQueue(pd, attributes);
+        ? new HardwareSrq(pd, attributes)
+        : new SoftwareSrq(pd, attributes);
   }
 
   /** Whether the device takes a queue of these attributes. */

@@ -62,7 +62,7 @@ final class ReceiveRing implements Receives {
    * A ring over zeroed memory.
    *
    * @param checks null for a card that reports bad requests
-   * @param filler the key of {@link ReceiveFiller}, or 0
+   * @param filler the key of {@link EmptyReceiveRegion}, or 0
    * @param slots a power of two, more than depth
    */
   ReceiveRing(
@@ -104,7 +104,7 @@ final class ReceiveRing implements Receives {
             ? writeElements(ring, request, offset + UNIT)
             : writeRest(request, skipped, offset + UNIT);
     if (next == offset + UNIT && filler != 0) {
-      DataUnit.write(ring, next, ReceiveFiller.BYTES, filler, 0);
+      DataUnit.write(ring, next, EmptyReceiveRegion.BYTES, filler, 0);
       next += UNIT;
     }
     DataUnit.writeTerminator(ring, next);

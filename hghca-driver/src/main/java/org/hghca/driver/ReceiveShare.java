@@ -31,7 +31,7 @@ final class ReceiveShare implements SharedReceiver {
    */
   private static final int UNREPEATED = 16;
 
-  private final DealtReceiveQueue queue;
+  private final SoftwareSrq queue;
   private final HghcaQueuePair qp;
   private final ReceiveRing ring;
 
@@ -74,7 +74,7 @@ final class ReceiveShare implements SharedReceiver {
   /** Belongs to the completion queue in whose list of due shares this is. */
   private ReceiveShare nextDue;
 
-  ReceiveShare(DealtReceiveQueue queue, HghcaQueuePair qp, ReceiveRing ring) {
+  ReceiveShare(SoftwareSrq queue, HghcaQueuePair qp, ReceiveRing ring) {
     this.queue = queue;
     this.qp = qp;
     this.ring = ring;
@@ -84,7 +84,7 @@ final class ReceiveShare implements SharedReceiver {
   }
 
   @Override
-  public DealtReceiveQueue queue() {
+  public SoftwareSrq queue() {
     return queue;
   }
 

@@ -26,7 +26,7 @@ final class Registrar {
 
   private final CommandInterface commands;
   private final IcmManager icm;
-  private final Retirement retirement;
+  private final DeferredFree retirement;
   private final int mttBatch;
   private final int endKey;
   private final long granularity;
@@ -39,7 +39,7 @@ final class Registrar {
       CommandInterface commands,
       IcmManager icm,
       HardwareProfile profile,
-      Retirement retirement,
+      DeferredFree retirement,
       int reservedKeys,
       int reservedMtts) {
     this.commands = commands;

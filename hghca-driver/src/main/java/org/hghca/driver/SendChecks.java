@@ -1,9 +1,9 @@
 package org.hghca.driver;
 
-import static org.hghca.driver.SendMeaning.ATOMIC;
-import static org.hghca.driver.SendMeaning.DATAGRAM;
-import static org.hghca.driver.SendMeaning.HAS_REMOTE_ADDRESS;
-import static org.hghca.driver.SendMeaning.SPECIAL;
+import static org.hghca.driver.SendOpcodeTable.ATOMIC;
+import static org.hghca.driver.SendOpcodeTable.DATAGRAM;
+import static org.hghca.driver.SendOpcodeTable.HAS_REMOTE_ADDRESS;
+import static org.hghca.driver.SendOpcodeTable.SPECIAL;
 
 import org.hghca.abi.WqeOpcode;
 import org.hghca.verbs.AccessFlag;
@@ -65,7 +65,7 @@ final class SendChecks {
     if ((meaning & (SPECIAL | ATOMIC | DATAGRAM)) == SPECIAL) {
       throw unsupported(request, index);
     }
-    boolean read = SendMeaning.opcode(meaning) == WqeOpcode.RDMA_READ;
+    boolean read = SendOpcodeTable.opcode(meaning) == WqeOpcode.RDMA_READ;
     long bytes;
     if (request.isInline()) {
       bytes = inlineBytes(request);

@@ -49,7 +49,7 @@ final class SendRing {
   /** These are null for a card that reports bad requests and takes any number of doorbells. */
   private final SendChecks checks;
 
-  private final SendBells bells;
+  private final DoorbellScheduler bells;
 
   /** As long as the ring: an index cut to its length needs no check. */
   private final long[] wrIds;
@@ -86,7 +86,7 @@ final class SendRing {
       HardwareProfile profile,
       SendWriter writer,
       SendChecks checks,
-      Pacing pacing,
+      InFlightLimits pacing,
       MemorySegment ring,
       UarPage uar,
       int qpn,
@@ -95,11 +95,11 @@ final class SendRing {
       int strideLog,
       SpinLock lock,
       Supplier<BadRequestException> refusal) {
-    this.variant = SendMeaning.variant(type, profile);
+    this.variant = SendOpcodeTable.variant(type, profile);
     this.writer = writer;
     this.checks = checks;
     this.bells =
-        pacing == null ? null : new SendBells(pacing, this, ring, uar, qpn, slots, strideLog);
+        pacing == null ? null : new DoorbellScheduler(pacing, this, ring, uar, qpn, slots, strideLog);
     this.lock = lock;
     this.refusal = refusal;
     this.ring = ring;
@@ -112,8 +112,8 @@ final class SendRing {
 
   /** Posts one request and rings the doorbell; false when the ring is full. */
   boolean post(SendRequest request) {
-    int meaning = SendMeaning.of(variant, request.opcodeNumber());
-    if ((meaning & SendMeaning.CAREFUL) != 0) {
+    int meaning = SendOpcodeTable.of(variant, request.opcodeNumber());
+    if ((meaning & SendOpcodeTable.CAREFUL) != 0) {
       return postCarefully(request, meaning);
     }
     lock();
@@ -154,10 +154,10 @@ final class SendRing {
       while (posted < wanted) {
         SendRequest request = requests[from + posted];
         int slot = (int) first + posted & wrIds.length - 1;
-        int meaning = SendMeaning.of(variant, request.opcodeNumber());
+        int meaning = SendOpcodeTable.of(variant, request.opcodeNumber());
         long offset = (long) slot << strideLog;
         int size = writer.write(request, meaning, posted, offset);
-        int opcode = SendMeaning.opcode(meaning);
+        int opcode = SendOpcodeTable.opcode(meaning);
         boolean fenced = request.isFenced();
         if (previous >= 0 && !fenced) {
           NextUnit.link(ring, previous, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
@@ -207,7 +207,7 @@ final class SendRing {
     try {
       while (posted < count) {
         SendRequest request = requests[from + posted];
-        if (!hold(request, SendMeaning.of(variant, request.opcodeNumber()), posted)) {
+        if (!hold(request, SendOpcodeTable.of(variant, request.opcodeNumber()), posted)) {
           break;
         }
         posted++;
@@ -230,7 +230,7 @@ final class SendRing {
     writer.write(request, meaning, index, (long) slot << strideLog);
     wrIds[slot] = request.wrId();
     head++;
-    bells.add(at, SendMeaning.opcode(meaning), bytes, request.isFenced());
+    bells.add(at, SendOpcodeTable.opcode(meaning), bytes, request.isFenced());
     return true;
   }
 
@@ -328,7 +328,7 @@ final class SendRing {
   }
 
   /**
-   * When the card heard of an outstanding request, in ticks of {@link Pacing}.
+   * When the card heard of an outstanding request, in ticks of {@link InFlightLimits}.
    *
    * @param behind how many older ones there are
    */
@@ -479,7 +479,7 @@ final class SendRing {
         size,
         (int) (offset >>> UNIT_SHIFT),
         request.isFenced() ? 1 : 0,
-        SendMeaning.opcode(meaning));
+        SendOpcodeTable.opcode(meaning));
   }
 
   /** How many requests are outstanding. */
@@ -529,7 +529,7 @@ final class SendRing {
     if (status == 0 && (flags & NextUnit.COMPLETION) == 0) {
       return 0;
     }
-    out.set(index, wrId, status, SendMeaning.completion(opcode), 0, vendorError, moved, qpn, 0, 0);
+    out.set(index, wrId, status, SendOpcodeTable.completion(opcode), 0, vendorError, moved, qpn, 0, 0);
     return 1;
   }
 

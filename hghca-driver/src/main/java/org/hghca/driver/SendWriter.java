@@ -1,10 +1,10 @@
 package org.hghca.driver;
 
-import static org.hghca.driver.SendMeaning.ATOMIC;
-import static org.hghca.driver.SendMeaning.DATAGRAM;
-import static org.hghca.driver.SendMeaning.HAS_REMOTE_ADDRESS;
-import static org.hghca.driver.SendMeaning.NEVER_INLINE;
-import static org.hghca.driver.SendMeaning.SPECIAL;
+import static org.hghca.driver.SendOpcodeTable.ATOMIC;
+import static org.hghca.driver.SendOpcodeTable.DATAGRAM;
+import static org.hghca.driver.SendOpcodeTable.HAS_REMOTE_ADDRESS;
+import static org.hghca.driver.SendOpcodeTable.NEVER_INLINE;
+import static org.hghca.driver.SendOpcodeTable.SPECIAL;
 
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.AtomicUnit;
@@ -80,7 +80,7 @@ final class SendWriter {
    */
   private int control(SendRequest request, int meaning, int size) {
     return NextUnit.control(
-        SendMeaning.opcode(meaning),
+        SendOpcodeTable.opcode(meaning),
         size,
         NextUnit.MARKER
             | (request.isSolicited() ? NextUnit.SOLICITED : 0)

@@ -60,7 +60,7 @@ class DatagramRingTest {
             profile,
             new SendWriter(type, profile, it.pd, memory, 2, 2, 32, false),
             profile.badRequestsReported() ? null : checks(),
-            profile.badRequestsReported() ? null : CarefulRing.pacing(63),
+            profile.badRequestsReported() ? null : BudgetedRing.pacing(63),
             memory,
             UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
             2,

@@ -2,13 +2,13 @@ package org.hghca.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.hghca.driver.CarefulRing.FOREIGN;
-import static org.hghca.driver.CarefulRing.MEMORY;
-import static org.hghca.driver.CarefulRing.READ_ONLY;
-import static org.hghca.driver.CarefulRing.REMOTE;
-import static org.hghca.driver.CarefulRing.RKEY;
-import static org.hghca.driver.CarefulRing.good;
-import static org.hghca.driver.CarefulRing.request;
+import static org.hghca.driver.BudgetedRing.FOREIGN;
+import static org.hghca.driver.BudgetedRing.MEMORY;
+import static org.hghca.driver.BudgetedRing.READ_ONLY;
+import static org.hghca.driver.BudgetedRing.REMOTE;
+import static org.hghca.driver.BudgetedRing.RKEY;
+import static org.hghca.driver.BudgetedRing.good;
+import static org.hghca.driver.BudgetedRing.request;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -22,10 +22,10 @@ import org.junit.jupiter.api.Test;
 
 /** What is not posted to a card that a bad request stops. */
 class SendChecksTest {
-  private final CarefulRing rc = new CarefulRing(QpType.RC, CarefulRing.pacing(63));
-  private final CarefulRing uc = new CarefulRing(QpType.UC, CarefulRing.pacing(63));
+  private final BudgetedRing rc = new BudgetedRing(QpType.RC, BudgetedRing.pacing(63));
+  private final BudgetedRing uc = new BudgetedRing(QpType.UC, BudgetedRing.pacing(63));
 
-  private void assertRefused(CarefulRing ring, SendRequest bad, Errno errno, String complaint) {
+  private void assertRefused(BudgetedRing ring, SendRequest bad, Errno errno, String complaint) {
     byte[] before = ring.memory.toArray(ValueLayout.JAVA_BYTE);
     int rung = ring.doorbells.size();
     assertThatThrownBy(() -> ring.ring.post(bad))
@@ -197,7 +197,7 @@ class SendChecksTest {
 
   @Test
   void theSecondRevisionIsSparedTheSame() {
-    CarefulRing second = new CarefulRing(QpType.RC, HardwareProfile.R2, CarefulRing.pacing(63));
+    BudgetedRing second = new BudgetedRing(QpType.RC, HardwareProfile.R2, BudgetedRing.pacing(63));
     assertRefused(second, request().send(), Errno.EOPNOTSUPP, "zero length");
     assertThat(second.ring.post(good())).isTrue();
   }

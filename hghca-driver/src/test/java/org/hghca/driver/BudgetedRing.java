@@ -17,7 +17,7 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
 
 /** A send ring of the first RTL without the card: its doorbells are recorded. */
-final class CarefulRing {
+final class BudgetedRing {
   static final long SLOT = 128;
   static final int SLOTS = 64;
   static final int PD = 3;
@@ -52,11 +52,11 @@ final class CarefulRing {
   final SendRing ring;
   private final Completions completions = new Completions(1);
 
-  CarefulRing(QpType type, Pacing pacing) {
+  BudgetedRing(QpType type, InFlightLimits pacing) {
     this(type, HardwareProfile.R1, pacing);
   }
 
-  CarefulRing(QpType type, HardwareProfile profile, Pacing pacing) {
+  BudgetedRing(QpType type, HardwareProfile profile, InFlightLimits pacing) {
     checks.path(10);
     ring =
         new SendRing(
@@ -77,8 +77,8 @@ final class CarefulRing {
   }
 
   /** What paces the rings of a card of its own. */
-  static Pacing pacing(int window) {
-    return new Pacing(HardwareProfile.R1, window);
+  static InFlightLimits pacing(int window) {
+    return new InFlightLimits(HardwareProfile.R1, window);
   }
 
   static SendRequest request() {

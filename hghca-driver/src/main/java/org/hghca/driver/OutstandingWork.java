@@ -11,5 +11,5 @@ package org.hghca.driver;
  * @param receivesLeft how many receives the card was given and has not completed
  * @param next where the card goes on in the receive ring
  */
-record Standing(
+record OutstandingWork(
     int sends, int packets, int unfinished, int sent, int receivesLeft, ReceivePosition next) {}

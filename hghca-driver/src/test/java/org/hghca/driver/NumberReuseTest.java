@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
  * Where the next owner of a number begins on the first RTL, which goes on in its rings where it
  * was: wrong by one slot is all messages lost.
  */
-class NextLifeTest {
+class NumberReuseTest {
   private static final int RING = 8;
   private static final int MESSAGE = 64;
 

@@ -12,10 +12,10 @@ import org.slf4j.LoggerFactory;
  * How many requests of one queue pair a card is told of before it has completed one: what is safe,
  * or {@code outstanding} of the locator, for those who take the risk.
  */
-final class Outstanding {
-  private static final Logger LOG = LoggerFactory.getLogger(Outstanding.class);
+final class RequestWindow {
+  private static final Logger LOG = LoggerFactory.getLogger(RequestWindow.class);
 
-  private Outstanding() {}
+  private RequestWindow() {}
 
   /**
    * Reads a locator.

@@ -16,12 +16,12 @@ import org.hghca.verbs.SharedReceiveQueueAttributes;
  * error.
  *
  * <p>They are dealt when some are posted and when polling finds that some have completed; while
- * nobody polls {@link Restock} looks at the completion queues.
+ * nobody polls {@link SrqRefill} looks at the completion queues.
  *
  * <p>Its lock is also the receive lock of the queue pairs: above that of the completion queues, and
  * never taken under one.
  */
-final class DealtReceiveQueue extends HghcaSharedReceiveQueue {
+final class SoftwareSrq extends HghcaSharedReceiveQueue {
   private final Limits limits;
   private final SpinLock lock = new SpinLock();
   private final ReceiveRequest scratch;
@@ -41,7 +41,7 @@ final class DealtReceiveQueue extends HghcaSharedReceiveQueue {
 
   private List<HghcaQueuePair> ended = List.of();
 
-  DealtReceiveQueue(HghcaProtectionDomain pd, SharedReceiveQueueAttributes attributes) {
+  SoftwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueAttributes attributes) {
     super(pd, attributes);
     this.limits = pd.device().limits();
     try (Undo undo = new Undo()) {
@@ -344,7 +344,7 @@ final class DealtReceiveQueue extends HghcaSharedReceiveQueue {
   }
 
   @Override
-  public void addTo(Tally tally) {
+  public void addTo(ContextCounters tally) {
     lock.lock();
     try {
       tally.add(0, requests.posted(), 0);

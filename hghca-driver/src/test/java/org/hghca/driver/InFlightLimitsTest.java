@@ -1,7 +1,7 @@
 package org.hghca.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.hghca.driver.CarefulRing.good;
+import static org.hghca.driver.BudgetedRing.good;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,14 +17,14 @@ import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
 
 /** No more doorbells are in flight than the card keeps, and none that was held back is lost. */
-class PacingTest {
+class InFlightLimitsTest {
   private static final int MOST = 63;
 
-  private final Pacing pacing = CarefulRing.pacing(MOST);
-  private final List<CarefulRing> rings = new ArrayList<>();
+  private final InFlightLimits pacing = BudgetedRing.pacing(MOST);
+  private final List<BudgetedRing> rings = new ArrayList<>();
 
-  private CarefulRing ring() {
-    CarefulRing ring = new CarefulRing(QpType.RC, pacing);
+  private BudgetedRing ring() {
+    BudgetedRing ring = new BudgetedRing(QpType.RC, pacing);
     rings.add(ring);
     return ring;
   }
@@ -35,7 +35,7 @@ class PacingTest {
 
   @Test
   void oneRingHasItsShareAndAllOfTheReserve() {
-    CarefulRing ring = ring();
+    BudgetedRing ring = ring();
     for (int i = 0; i < 40; i++) {
       assertThat(ring.ring.post(good())).isTrue();
     }
@@ -51,7 +51,7 @@ class PacingTest {
       ring();
     }
     for (int round = 0; round < 20; round++) {
-      for (CarefulRing ring : rings) {
+      for (BudgetedRing ring : rings) {
         assertThat(ring.ring.post(good())).isTrue();
       }
     }
@@ -61,7 +61,7 @@ class PacingTest {
 
   @Test
   void whatWasHeldBackIsRungForOneByOneAsOthersAreSeen() {
-    CarefulRing ring = ring();
+    BudgetedRing ring = ring();
     for (int i = 0; i < 40; i++) {
       ring.ring.post(good());
     }
@@ -80,13 +80,13 @@ class PacingTest {
 
   @Test
   void noRequestIsChainedToAnother() {
-    CarefulRing ring = ring();
+    BudgetedRing ring = ring();
     SendRequest[] list = {good(), good().fence(), good(), good()};
     for (int i = 0; i < 10; i++) {
       ring.ring.post(list, 0, 4);
     }
     for (int slot = 0; slot < 40; slot++) {
-      long next = slot * CarefulRing.SLOT;
+      long next = slot * BudgetedRing.SLOT;
       assertThat(NextUnit.nextSize16(ring.memory, next)).as("slot %d", slot).isZero();
       assertThat(NextUnit.nextFence(ring.memory, next)).as("slot %d", slot).isZero();
     }
@@ -95,7 +95,7 @@ class PacingTest {
 
   @Test
   void theNextPostRingsForWhatWasHeldBack() {
-    CarefulRing ring = ring();
+    BudgetedRing ring = ring();
     for (int i = 0; i < 30; i++) {
       ring.ring.post(good());
     }
@@ -106,7 +106,7 @@ class PacingTest {
 
   @Test
   void aRingHasNoMoreUnderWayThanItsWindow() {
-    CarefulRing ring = new CarefulRing(QpType.RC, CarefulRing.pacing(1));
+    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.pacing(1));
     SendRequest[] list = {good(), good(), good()};
     assertThat(ring.ring.post(list, 0, 3)).isEqualTo(3);
     assertThat(ring.ring.post(good())).isTrue();
@@ -121,12 +121,12 @@ class PacingTest {
   /** Its completion stands in the queue, and the program polls for something else. */
   @Test
   void oneThatIsCompleteAndNotPolledIsNotUnderWay() {
-    CarefulRing ring = new CarefulRing(QpType.RC, CarefulRing.pacing(1));
+    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.pacing(1));
     SendRequest[] list = {good(), good(), good()};
     ring.ring.post(list, 0, 3);
     assertThat(ring.ring.completeUnpolled(0)).isTrue();
     assertThat(ring.ring.completeUnpolled(0)).as("once").isFalse();
-    assertThat(ring.ring.completeUnpolled(2 * (int) CarefulRing.SLOT)).as("not rung").isFalse();
+    assertThat(ring.ring.completeUnpolled(2 * (int) BudgetedRing.SLOT)).as("not rung").isFalse();
     ring.ring.ringHeld();
     assertThat(ring.rungSlots()).containsExactly(0, 1);
     ring.complete();
@@ -139,7 +139,7 @@ class PacingTest {
 
   @Test
   void aFencedRequestAndAllBehindItWaitForTheReadsBefore() {
-    CarefulRing ring = new CarefulRing(QpType.RC, CarefulRing.pacing(8));
+    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.pacing(8));
     SendRequest[] list = {good(), read(8), good(), good().fence(), good()};
     ring.ring.post(list, 0, 5);
     assertThat(ring.rungSlots()).containsExactly(0, 1, 2);
@@ -154,20 +154,20 @@ class PacingTest {
   }
 
   private static SendRequest read(int bytes) {
-    return CarefulRing.request()
-        .rdmaRead(CarefulRing.REMOTE, CarefulRing.RKEY)
-        .sge(CarefulRing.MEMORY.start(), bytes, CarefulRing.MEMORY.key());
+    return BudgetedRing.request()
+        .rdmaRead(BudgetedRing.REMOTE, BudgetedRing.RKEY)
+        .sge(BudgetedRing.MEMORY.start(), bytes, BudgetedRing.MEMORY.key());
   }
 
   private static SendRequest write(int bytes) {
-    return CarefulRing.request()
-        .rdmaWrite(CarefulRing.REMOTE, CarefulRing.RKEY)
-        .sge(CarefulRing.MEMORY.start(), bytes, CarefulRing.MEMORY.key());
+    return BudgetedRing.request()
+        .rdmaWrite(BudgetedRing.REMOTE, BudgetedRing.RKEY)
+        .sge(BudgetedRing.MEMORY.start(), bytes, BudgetedRing.MEMORY.key());
   }
 
   @Test
   void whatReadsFetchAtATimeIsBoundedForAllRings() {
-    List<CarefulRing> several = List.of(ring(), ring(), ring(), ring());
+    List<BudgetedRing> several = List.of(ring(), ring(), ring(), ring());
     several.forEach(ring -> ring.ring.post(write(9000)));
     assertThat(rung()).as("nothing else is").isEqualTo(4);
     several.get(0).ring.post(read(600));
@@ -183,9 +183,9 @@ class PacingTest {
 
   @Test
   void aReadThatWaitsIsNotOvertakenByShorterOnes() {
-    CarefulRing first = ring();
-    CarefulRing second = ring();
-    CarefulRing third = ring();
+    BudgetedRing first = ring();
+    BudgetedRing second = ring();
+    BudgetedRing third = ring();
     first.ring.post(read(100));
     second.ring.post(read(1024));
     third.ring.post(read(100));
@@ -201,12 +201,12 @@ class PacingTest {
 
   @Test
   void aLongReadGoesInPieces() {
-    CarefulRing ring = ring();
+    BudgetedRing ring = ring();
     SendRequest request =
-        CarefulRing.request()
-            .rdmaRead(CarefulRing.REMOTE + 4096, CarefulRing.RKEY)
-            .sge(CarefulRing.MEMORY.start(), 1500, CarefulRing.MEMORY.key())
-            .sge(CarefulRing.MEMORY.start() + 8192, 1000, CarefulRing.MEMORY.key());
+        BudgetedRing.request()
+            .rdmaRead(BudgetedRing.REMOTE + 4096, BudgetedRing.RKEY)
+            .sge(BudgetedRing.MEMORY.start(), 1500, BudgetedRing.MEMORY.key())
+            .sge(BudgetedRing.MEMORY.start() + 8192, 1000, BudgetedRing.MEMORY.key());
     ring.ring.post(good());
     ring.ring.post(request);
     ring.ring.post(good());
@@ -217,14 +217,14 @@ class PacingTest {
     assertThat(ring.units(1)).containsExactly("0 0+1024");
     for (List<String> piece :
         List.of(List.of("1024 1024+476", "1024 8192+548"), List.of("2048 8740+452"))) {
-      assertThat(ring.ring.completePiece((int) CarefulRing.SLOT)).isTrue();
-      assertThat(ring.ring.names(CarefulRing.MEMORY.key())).isTrue();
+      assertThat(ring.ring.completePiece((int) BudgetedRing.SLOT)).isTrue();
+      assertThat(ring.ring.names(BudgetedRing.MEMORY.key())).isTrue();
       ring.ring.ringHeld();
       assertThat(ring.units(1)).containsExactlyElementsOf(piece);
     }
     assertThat(ring.rungSlots()).containsExactly(0, 1, 1, 1);
     assertThat(ring.ring.holds()).isTrue();
-    assertThat(ring.ring.completePiece((int) CarefulRing.SLOT)).as("the last one").isFalse();
+    assertThat(ring.ring.completePiece((int) BudgetedRing.SLOT)).as("the last one").isFalse();
     assertThat(ring.complete().byteLength(0)).isEqualTo(2500);
     ring.ring.ringHeld();
     assertThat(ring.rungSlots()).containsExactly(0, 1, 1, 1, 2);
@@ -234,7 +234,7 @@ class PacingTest {
   /** Nobody may poll for it, so somebody else has to look. */
   @Test
   void aLongReadThatGoesOnCountsAsHeldBack() {
-    CarefulRing ring = ring();
+    BudgetedRing ring = ring();
     ring.ring.post(read(1025));
     assertThat(ring.ring.holds()).isTrue();
     assertThat(ring.ring.completePiece(0)).isTrue();
@@ -245,7 +245,7 @@ class PacingTest {
 
   @Test
   void aLongReadIsFlushedAsAWholeBetweenTwoPieces() {
-    CarefulRing ring = ring();
+    BudgetedRing ring = ring();
     ring.ring.post(read(5000));
     ring.ring.post(good());
     assertThat(ring.ring.completePiece(0)).isTrue();
@@ -258,15 +258,15 @@ class PacingTest {
     assertThat(ring.ring.isOldestUnrung()).isTrue();
     ring.complete();
     assertThat(ring.ring.outstanding()).isZero();
-    CarefulRing other = ring();
+    BudgetedRing other = ring();
     other.ring.post(read(1024));
     assertThat(other.doorbells).as("all bytes have come back").hasSize(1);
   }
 
   @Test
   void whatIsLeftUndoneAtAResetIsNotUnderWay() {
-    CarefulRing first = ring();
-    CarefulRing second = ring();
+    BudgetedRing first = ring();
+    BudgetedRing second = ring();
     first.ring.post(read(9000));
     second.ring.post(read(9000));
     assertThat(second.doorbells).isEmpty();
@@ -278,11 +278,11 @@ class PacingTest {
 
   @Test
   void aRingThatIsResetGivesBackWhatItHad() {
-    CarefulRing first = ring();
+    BudgetedRing first = ring();
     for (int i = 0; i < 40; i++) {
       first.ring.post(good());
     }
-    CarefulRing second = ring();
+    BudgetedRing second = ring();
     for (int i = 0; i < 10; i++) {
       second.ring.post(good());
     }
@@ -295,7 +295,7 @@ class PacingTest {
     for (int i = 0; i < 4; i++) {
       ring();
     }
-    for (CarefulRing ring : rings.subList(2, 6)) {
+    for (BudgetedRing ring : rings.subList(2, 6)) {
       for (int i = 0; i < 8; i++) {
         ring.ring.post(good());
       }
@@ -305,7 +305,7 @@ class PacingTest {
 
   @Test
   void aRingThatIsToRingNoMoreDoesNot() {
-    CarefulRing ring = ring();
+    BudgetedRing ring = ring();
     for (int i = 0; i < 30; i++) {
       ring.ring.post(good());
     }
@@ -317,7 +317,7 @@ class PacingTest {
     for (int i = 0; i < 29; i++) {
       ring.complete();
     }
-    CarefulRing other = ring();
+    BudgetedRing other = ring();
     for (int i = 0; i < 24; i++) {
       other.ring.post(good());
     }
@@ -331,7 +331,7 @@ class PacingTest {
 
   @Test
   void whoComesWhileAnotherIsAboutToRingWaitsForThat() throws InterruptedException {
-    CarefulRing ring = ring();
+    BudgetedRing ring = ring();
     for (int i = 0; i < 25; i++) {
       ring.ring.post(good());
     }
@@ -345,7 +345,7 @@ class PacingTest {
     ring.lock.lock();
     List<Thread> threads =
         List.of(Thread.ofPlatform().start(ringing), Thread.ofPlatform().start(ringing));
-    while (!threads.stream().allMatch(PacingTest::isAtALockOrOver)) {
+    while (!threads.stream().allMatch(InFlightLimitsTest::isAtALockOrOver)) {
       Thread.onSpinWait();
     }
     ring.lock.unlock();
@@ -364,11 +364,11 @@ class PacingTest {
   /** Of one that is given back while a request finds none left, one of the two has to know. */
   @Test
   void nothingStaysHeldBackWhenOneIsGivenBackAtThatMoment() throws InterruptedException {
-    CarefulRing other = ring();
+    BudgetedRing other = ring();
     for (int i = 0; i < 24; i++) {
       other.ring.post(good()); // the reserve is empty
     }
-    CarefulRing ring = ring();
+    BudgetedRing ring = ring();
     int share = 8;
     for (int i = 0; i < share; i++) {
       ring.ring.post(good());
@@ -415,12 +415,12 @@ class PacingTest {
     for (Thread thread : threads) {
       thread.join();
     }
-    for (CarefulRing ring : rings) {
+    for (BudgetedRing ring : rings) {
       assertThat(ring.ring.posted()).isEqualTo(20_000);
       assertThat(ring.ring.outstanding()).isZero();
     }
     // All has come back.
-    CarefulRing last = ring();
+    BudgetedRing last = ring();
     rings.forEach(ring -> ring.doorbells.clear());
     for (int i = 0; i < 17; i++) {
       last.ring.post(good());
@@ -429,7 +429,7 @@ class PacingTest {
   }
 
   /** Posts, completes what was rung for, and never waits for more than that. */
-  private void load(CarefulRing ring) {
+  private void load(BudgetedRing ring) {
     SendRequest request = good();
     int posted = 0;
     int completed = 0;

@@ -10,7 +10,7 @@ import org.hghca.verbs.WcStatus;
  * more than an addition, and of what those had counted that are closed. Thread-safe; objects are
  * read without stopping them.
  */
-final class Tally {
+final class ContextCounters {
   private final Set<Counted> counted = new HashSet<>();
   private long sends;
   private long receives;
@@ -23,7 +23,7 @@ final class Tally {
   interface Counted {
 
     /** Adds what it has counted since it was made. */
-    void addTo(Tally tally);
+    void addTo(ContextCounters tally);
   }
 
   synchronized void add(Counted object) {
@@ -73,7 +73,7 @@ final class Tally {
    * @param dmaFaults accesses that were refused
    */
   synchronized Counters counters(long asyncEvents, long commands, long dmaFaults) {
-    Tally sum = new Tally();
+    ContextCounters sum = new ContextCounters();
     sum.add(sends, receives, doorbells);
     sum.add(completions, failures);
     sum.addEvents(events);

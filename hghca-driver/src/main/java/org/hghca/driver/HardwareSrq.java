@@ -23,7 +23,7 @@ import org.hghca.verbs.WcOpcode;
  *
  * <p>Its lock is taken under those of the completion queues, since completions free slots.
  */
-final class CardReceiveQueue extends HghcaSharedReceiveQueue {
+final class HardwareSrq extends HghcaSharedReceiveQueue {
   private static final int UNIT = 16;
   private static final int END = -1;
 
@@ -56,7 +56,7 @@ final class CardReceiveQueue extends HghcaSharedReceiveQueue {
   /** How many the program has posted. */
   private long posted;
 
-  CardReceiveQueue(HghcaProtectionDomain pd, SharedReceiveQueueAttributes attributes) {
+  HardwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueAttributes attributes) {
     super(pd, attributes);
     this.device = pd.device();
     try (Undo undo = new Undo()) {
@@ -275,7 +275,7 @@ final class CardReceiveQueue extends HghcaSharedReceiveQueue {
 
     @Override
     public HghcaSharedReceiveQueue queue() {
-      return CardReceiveQueue.this;
+      return HardwareSrq.this;
     }
 
     @Override
@@ -305,7 +305,7 @@ final class CardReceiveQueue extends HghcaSharedReceiveQueue {
         int bytes,
         int immediate,
         int sourceQp) {
-      CardReceiveQueue.this.complete(
+      HardwareSrq.this.complete(
           wqe >>> strideLog,
           out,
           index,
@@ -444,7 +444,7 @@ final class CardReceiveQueue extends HghcaSharedReceiveQueue {
   }
 
   @Override
-  public void addTo(Tally tally) {
+  public void addTo(ContextCounters tally) {
     lock.lock();
     try {
       tally.add(0, posted, 0);

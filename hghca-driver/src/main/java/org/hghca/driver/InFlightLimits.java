@@ -7,12 +7,12 @@ import org.hghca.abi.HardwareProfile;
 /**
  * Which requests may be rung for now, on a card that loses, or stops at, more than it can keep. It
  * bounds three things: the requests of one queue pair that are under way, the doorbells of all, and
- * what READs fetch at a time. {@link SendBells} is where it is asked.
+ * what READs fetch at a time. {@link DoorbellScheduler} is where it is asked.
  *
  * <p>A ring that waits for what others have stands in a list here until it has had its turn.
  * Thread-safe.
  */
-final class Pacing {
+final class InFlightLimits {
   /** A payment: none, so that the request has to wait. */
   static final int NONE = 0;
 
@@ -38,7 +38,7 @@ final class Pacing {
    *
    * @param window how many requests of one queue pair may be under way
    */
-  Pacing(HardwareProfile profile, int window) {
+  InFlightLimits(HardwareProfile profile, int window) {
     this.window = window;
     this.doorbells = new DoorbellBudget(profile.doorbellsInFlight(), window);
     this.reads = new ReadBound(profile.readBytesInFlight());

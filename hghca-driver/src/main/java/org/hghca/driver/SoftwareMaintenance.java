@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
  * while some are under way. In between it has requests go on that wait for others, for programs
  * that do not poll. Not started on a card that needs none.
  */
-final class Sweep {
-  private static final Logger LOG = LoggerFactory.getLogger(Sweep.class);
+final class SoftwareMaintenance {
+  private static final Logger LOG = LoggerFactory.getLogger(SoftwareMaintenance.class);
   private static final long PERIOD_NANOS = 10_000_000;
   private static final long IDLE_PERIOD_NANOS = 100_000_000;
 
@@ -24,7 +24,7 @@ final class Sweep {
   private static final int SEVERAL = 2;
 
   private final HghcaDevice device;
-  private final Pacing pacing;
+  private final InFlightLimits pacing;
   private final DeviceThread thread;
   private volatile boolean stopping;
 
@@ -56,7 +56,7 @@ final class Sweep {
   /** Whether it was said that the card may be dead, and it has completed nothing since. */
   private boolean told;
 
-  Sweep(HghcaDevice device) {
+  SoftwareMaintenance(HghcaDevice device) {
     this.device = device;
     this.pacing = device.pacing();
     this.thread = new DeviceThread("sweep", device, this::run);

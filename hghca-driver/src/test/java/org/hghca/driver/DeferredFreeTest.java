@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class RetirementTest {
-  private final Retirement retirement = new Retirement();
+class DeferredFreeTest {
+  private final DeferredFree retirement = new DeferredFree();
   private final List<String> events = new ArrayList<>();
 
   private void retire(Runnable command) {

@@ -11,7 +11,7 @@ import org.hghca.vfio.VfioException;
  * ones; mapped registers of it fault, which the JVM reports as an {@link InternalError}.
  * Thread-safe.
  */
-final class Presence {
+final class DevicePresence {
   private static final int GONE = -1;
 
   private final PciFunction function;
@@ -19,7 +19,7 @@ final class Presence {
   private final long command;
 
   /** Of a function whose HCR is at an offset of BAR0. */
-  Presence(PciFunction function, long hcrBase) {
+  DevicePresence(PciFunction function, long hcrBase) {
     this.function = function;
     this.registers = function.region(0);
     this.command = hcrBase + Hcr.COMMAND;

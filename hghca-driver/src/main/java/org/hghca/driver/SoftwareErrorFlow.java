@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Called under the queue pair's monitor unless said otherwise.
  */
-final class Ending {
-  private static final Logger LOG = LoggerFactory.getLogger(Ending.class);
+final class SoftwareErrorFlow {
+  private static final Logger LOG = LoggerFactory.getLogger(SoftwareErrorFlow.class);
   private static final int PSN_MASK = 0xff_ffff;
 
   /** Bytes of the MTU of code 0; each further code doubles them. */
@@ -105,7 +105,7 @@ final class Ending {
   private long alone;
   private int looks;
 
-  /** When the card heard of its oldest send, in ticks of {@link Pacing}. */
+  /** When the card heard of its oldest send, in ticks of {@link InFlightLimits}. */
   private int oldestTick;
 
   /** The sequence number of its first send. */
@@ -127,7 +127,7 @@ final class Ending {
 
   private int receivedThen;
 
-  Ending(HghcaQueuePair qp, HghcaDevice device, SoftwareFlush flush) {
+  SoftwareErrorFlow(HghcaQueuePair qp, HghcaDevice device, SoftwareFlush flush) {
     this.qp = qp;
     this.device = device;
     this.profile = device.limits().profile();
@@ -427,7 +427,7 @@ final class Ending {
     if (flawed) {
       return "errors that it met";
     }
-    Standing standing = qp.receiveQueue().standing(qp);
+    OutstandingWork standing = qp.receiveQueue().standing(qp);
     int expected = qp.programmed().get(NEXT_RECEIVE_PSN);
     int unexplained = expected - firstReceivePsn - packets - standing.packets() & PSN_MASK;
     if (standing.receivesLeft() > 0 && unexplained != 0) {
@@ -524,7 +524,7 @@ final class Ending {
 
   /** Whether the card has sends to complete and has completed none since the last look. */
   private boolean isStuck() {
-    Standing standing = qp.sendQueue().standing(qp);
+    OutstandingWork standing = qp.sendQueue().standing(qp);
     boolean was = busy && standing.sent() == seen;
     busy = standing.unfinished() > 0;
     seen = standing.sent();

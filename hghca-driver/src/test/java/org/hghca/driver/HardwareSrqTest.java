@@ -21,7 +21,7 @@ import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
 /** The device's own shared receive queue where something fails. */
-class CardReceiveQueueTest {
+class HardwareSrqTest {
 
   @Test
   void aQueueThatTheDeviceCannotReadIsInError() throws Exception {
@@ -34,7 +34,7 @@ class CardReceiveQueueTest {
                 QueuePairAttributes.rc(it.cq, it.cq).sendDepth(2).sharedReceiveQueue(queue))) {
       it.connect(qp);
       queue.postReceive(new ReceiveRequest().into(memory, 0, 64));
-      CardReceiveQueue card = (CardReceiveQueue) queue;
+      HardwareSrq card = (HardwareSrq) queue;
       it.device.commands().hw2swMpt(card.key() & 0x3fff);
       qp.postSend(new SendRequest().send().sge(memory, 0, 8).signaled());
       Set<AsyncEventType> types = new HashSet<>();

@@ -11,8 +11,8 @@ import org.slf4j.event.Level;
  * Frees memory only when the card can no longer reach it: after the command that makes the card
  * forget it, or, where that command failed, after the reset that ends the device. Thread-safe.
  */
-final class Retirement {
-  private static final Logger LOG = LoggerFactory.getLogger(Retirement.class);
+final class DeferredFree {
+  private static final Logger LOG = LoggerFactory.getLogger(DeferredFree.class);
 
   private final List<Runnable> untilReset = new ArrayList<>();
   private boolean reset;

@@ -8,22 +8,22 @@ import java.util.concurrent.locks.LockSupport;
  * The thread of a device that deals requests of shared receive queues to queue pairs while nobody
  * polls. It sleeps while there is no such queue, and runs only where the card has none itself.
  */
-final class Restock {
+final class SrqRefill {
   private static final long PERIOD_NANOS = 1_000_000;
 
   private final HghcaDevice device;
-  private final Set<DealtReceiveQueue> queues = ConcurrentHashMap.newKeySet();
+  private final Set<SoftwareSrq> queues = ConcurrentHashMap.newKeySet();
 
   /** Null until there is a queue. */
   private DeviceThread thread;
 
   private volatile boolean stopping;
 
-  Restock(HghcaDevice device) {
+  SrqRefill(HghcaDevice device) {
     this.device = device;
   }
 
-  synchronized void add(DealtReceiveQueue queue) {
+  synchronized void add(SoftwareSrq queue) {
     queues.add(queue);
     if (thread == null) {
       thread = new DeviceThread("restock", device, this::run);
@@ -33,7 +33,7 @@ final class Restock {
     }
   }
 
-  void remove(DealtReceiveQueue queue) {
+  void remove(SoftwareSrq queue) {
     queues.remove(queue);
   }
 
@@ -52,7 +52,7 @@ final class Restock {
         if (queues.isEmpty()) {
           LockSupport.park(this);
         } else {
-          queues.forEach(DealtReceiveQueue::restock);
+          queues.forEach(SoftwareSrq::restock);
           LockSupport.parkNanos(this, PERIOD_NANOS);
         }
       }

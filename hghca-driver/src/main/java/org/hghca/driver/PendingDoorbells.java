@@ -9,7 +9,7 @@ import java.util.List;
  * what they hold back. Under the completion queue's lock: who finds the queue as another one has
  * left it finds the doorbells rung as well.
  */
-final class DueSends {
+final class PendingDoorbells {
   private final List<SendRing> rings = new ArrayList<>();
 
   /** A request of a ring is complete. */

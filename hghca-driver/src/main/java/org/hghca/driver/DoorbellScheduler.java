@@ -10,14 +10,14 @@ import org.hghca.uar.UarPage;
 
 /**
  * The doorbells of one send ring on a card that must be rung with care: one for each request, none
- * before {@link Pacing} lets it, none for a fenced request before the READs ahead of it are
+ * before {@link InFlightLimits} lets it, none for a fenced request before the READs ahead of it are
  * complete. What may not be rung is held back, and all behind it; the next post, poll, event or
  * sweep that finds it may go rings for it.
  *
  * <p>Under the ring's lock, except for {@link #complete} and {@link #completeUnpolled}, which are
  * under that of the completion queue.
  */
-final class SendBells {
+final class DoorbellScheduler {
   private static final int UNIT_SHIFT = 4;
 
   /** Marks of a slot, beside those of its payment. */
@@ -31,7 +31,7 @@ final class SendBells {
 
   static {
     try {
-      SEEN = MethodHandles.lookup().findVarHandle(SendBells.class, "seen", int.class);
+      SEEN = MethodHandles.lookup().findVarHandle(DoorbellScheduler.class, "seen", int.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -46,7 +46,7 @@ final class SendBells {
     OTHERS
   }
 
-  private final Pacing pacing;
+  private final InFlightLimits pacing;
   private final SendRing owner;
   private final MemorySegment ring;
   private final UarPage uar;
@@ -95,8 +95,8 @@ final class SendBells {
   /** Written under the ring's lock. */
   private volatile boolean stopped;
 
-  SendBells(
-      Pacing pacing,
+  DoorbellScheduler(
+      InFlightLimits pacing,
       SendRing owner,
       MemorySegment ring,
       UarPage uar,
@@ -246,8 +246,8 @@ final class SendBells {
   private boolean pay(int slot, int read, boolean turn) {
     int payment = pacing.pay(read, shareRung - shareSeen < share, turn);
     marks[slot] |= (byte) payment;
-    shareRung += Pacing.isOfShare(payment) ? 1 : 0;
-    return payment != Pacing.NONE;
+    shareRung += InFlightLimits.isOfShare(payment) ? 1 : 0;
+    return payment != InFlightLimits.NONE;
   }
 
   /**
@@ -257,7 +257,7 @@ final class SendBells {
     int mark = marks[slot];
     boolean isLong = (mark & LONG) != 0;
     pacing.giveBack(mark, isLong ? longRead.underWay() : isRead(slot) ? bytes[slot] : 0);
-    shareSeen += Pacing.isOfShare(mark) ? 1 : 0;
+    shareSeen += InFlightLimits.isOfShare(mark) ? 1 : 0;
   }
 
   private boolean isRead(int slot) {
@@ -390,7 +390,7 @@ final class SendBells {
   void completePiece(int at) {
     int slot = slot(at);
     giveBack(slot);
-    marks[slot] = (byte) Pacing.withoutPayment(marks[slot]);
+    marks[slot] = (byte) InFlightLimits.withoutPayment(marks[slot]);
     pieces++;
     longRead.goOn();
   }

@@ -9,7 +9,7 @@ import org.hghca.verbs.WrOpcode;
  * What the opcodes of verbs mean to a send queue: the card's opcode in the low byte, flags above.
  * It depends on the card and on the queue pair's type, which together are a <em>variant</em>.
  */
-final class SendMeaning {
+final class SendOpcodeTable {
   static final int HAS_REMOTE_ADDRESS = 1 << 8;
 
   /** One of the rare ones; alone: not supported. */
@@ -50,7 +50,7 @@ final class SendMeaning {
     }
   }
 
-  private SendMeaning() {}
+  private SendOpcodeTable() {}
 
   /** Which part of the table is that of a type of queue pair on a card. */
   static int variant(QpType type, HardwareProfile profile) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /** What looking after a card of the first RTL finds, in a time of the test's own. */
-class SweepTest {
+class SoftwareMaintenanceTest {
   private static final long MS = 1_000_000;
   private static final long SECOND = 1000 * MS;
   private static final int QUERY_QP = 0x22;
@@ -40,14 +40,14 @@ class SweepTest {
   private static final int NOBODY = 900;
 
   private final DriverFixture it = new DriverFixture("&profile=r1");
-  private final Sweep sweep = it.device.sweep();
+  private final SoftwareMaintenance sweep = it.device.sweep();
   private final MemoryRegion memory =
       it.pd.allocate(8192, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
   private final List<HghcaQueuePair> others = new ArrayList<>();
   private final ListAppender<ILoggingEvent> log = new ListAppender<>();
-  private final Logger logger = (Logger) LoggerFactory.getLogger(Sweep.class);
+  private final Logger logger = (Logger) LoggerFactory.getLogger(SoftwareMaintenance.class);
 
-  SweepTest() {
+  SoftwareMaintenanceTest() {
     sweep.stop(); // the test looks itself
     log.start();
     logger.addAppender(log);
@@ -150,7 +150,7 @@ class SweepTest {
         options.toRtr(QpType.RC, new QpEndpoint(0, left.number(), 7, it.context.queryGid(1, 0))));
     connect(left, right.number());
     right.tryPostReceive(receive(64));
-    assertThat(sweep.look(0)).isNotEqualTo(Sweep.Need.NONE);
+    assertThat(sweep.look(0)).isNotEqualTo(SoftwareMaintenance.Need.NONE);
     left.tryPostSend(send(1000));
     sweep.look(2 * SECOND);
     assertThat(right.state()).isEqualTo(QpState.ERR);

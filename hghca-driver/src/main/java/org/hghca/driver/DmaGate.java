@@ -9,15 +9,15 @@ import org.slf4j.LoggerFactory;
  * Whether a card may touch memory. It may between {@link #loosen} and {@link #tighten}, which is
  * when its bus mastering is on. Used by one thread at a time.
  */
-final class Reins {
-  private static final Logger LOG = LoggerFactory.getLogger(Reins.class);
+final class DmaGate {
+  private static final Logger LOG = LoggerFactory.getLogger(DmaGate.class);
 
   private final PciFunction function;
   private final boolean resets;
   private boolean tight;
   private boolean gone;
 
-  Reins(PciFunction function) {
+  DmaGate(PciFunction function) {
     this.function = function;
     this.resets = function.canReset();
   }

@@ -7,7 +7,7 @@ import org.hghca.vfio.DmaMapping;
  * Its key has no right, and its protection domain no queue pair, so that an RDMA WRITE with
  * immediate takes the receive, and a message that has data fails.
  */
-final class ReceiveFiller implements AutoCloseable {
+final class EmptyReceiveRegion implements AutoCloseable {
   /** How long the element says that it is. */
   static final int BYTES = 32;
 
@@ -15,7 +15,7 @@ final class ReceiveFiller implements AutoCloseable {
   private final Registrar.Registration registration;
   private final NumberAllocator pdNumbers;
 
-  ReceiveFiller(HghcaDevice device) {
+  EmptyReceiveRegion(HghcaDevice device) {
     pdNumbers = device.pdNumbers();
     try (Undo undo = new Undo()) {
       pd = pdNumbers.allocate();
