@@ -35,10 +35,10 @@ final class BringUp {
   static HghcaDevice of(PciFunction function) {
     // Closed by the device's take-down, or here when a step fails.
     Undo undo = new Undo();
-    DeferredFree retirement = new DeferredFree();
+    DeferredFree deferredFree = new DeferredFree();
     try {
       // Of a card that could not be stopped; none reaches memory through a function that is closed.
-      undo.add(retirement::afterReset);
+      undo.add(deferredFree::afterReset);
       undo.add(function::close);
       checkPlatform();
       Recognition recognition = new Recognition(function);
@@ -48,26 +48,26 @@ final class BringUp {
 
       // What an owner before us left on the card goes away before the card may touch memory: one
       // that was killed leaves it running, with commands, queues and DMA under way.
-      DmaGate reins = new DmaGate(function);
-      reins.tighten();
+      DmaGate gate = new DmaGate(function);
+      gate.close();
       recognition.checkConfiguration(); // the reset may have taken the memory space bit along
       Recognition.Place place = recognition.findHcr();
-      undo.add(reins::tighten);
-      reins.loosen();
+      undo.add(gate::close);
+      gate.open();
 
       CommandInterface asked =
           CommandInterface.open(function, place.cautious(), place.hcrBase(), limit);
       undo.add(
           () -> {
             // A command that never ended may reach its mailboxes as long as the card runs.
-            reins.tighten();
-            retirement.keep(
+            gate.close();
+            deferredFree.keep(
                 () -> {
                   asked.deviceWasReset();
                   asked.close();
                 });
-            if (!reins.isGone()) {
-              retirement.afterReset();
+            if (!gate.isGone()) {
+              deferredFree.afterReset();
             }
           });
       DevicePresence presence = new DevicePresence(function, place.hcrBase());
@@ -85,13 +85,13 @@ final class BringUp {
       undo.add(
           () -> {
             closeHca(commands, function);
-            reins.tighten();
+            gate.close();
             // Not reached when the reset failed: what the card may reach then stays until the
             // function is closed. So it does where there is no reset and the card writes its tables
             // back when it likes.
-            retirement.keep(icm::close);
-            if (reins.isReset() || !reins.isGone() && profile.icmReclaim()) {
-              retirement.afterReset();
+            deferredFree.keep(icm::close);
+            if (gate.isReset() || !gate.isGone() && profile.icmReclaim()) {
+              deferredFree.afterReset();
             }
           });
       icm.activate();
@@ -108,7 +108,7 @@ final class BringUp {
               commands,
               icm,
               uars,
-              retirement,
+              deferredFree,
               undo::close);
       undo.add(device::closeRings);
       device.start();

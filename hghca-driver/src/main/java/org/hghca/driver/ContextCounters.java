@@ -23,7 +23,7 @@ final class ContextCounters {
   interface Counted {
 
     /** Adds what it has counted since it was made. */
-    void addTo(ContextCounters tally);
+    void addTo(ContextCounters counters);
   }
 
   synchronized void add(Counted object) {

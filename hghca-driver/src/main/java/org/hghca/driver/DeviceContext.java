@@ -34,7 +34,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   private final int queuePd;
   private final Port port;
   private final HghcaAsyncEvents asyncEvents;
-  private final ContextCounters tally = new ContextCounters();
+  private final ContextCounters counters = new ContextCounters();
   private final Set<HghcaCompletionChannel> channels = ConcurrentHashMap.newKeySet();
   private volatile RoceEntropy entropy = RoceEntropy.V2;
 
@@ -230,18 +230,18 @@ final class DeviceContext extends Resource implements HghcaContext {
   @Override
   public Counters counters() {
     checkOpen();
-    return tally.counters(
+    return counters.counters(
         asyncEvents.given(), hghca.commands().commandsGiven(), hghca.function().dmaFaultCount());
   }
 
   /** Something that counts was made. */
   void count(ContextCounters.Counted object) {
-    tally.add(object);
+    counters.add(object);
   }
 
   /** Something that counts is closed; what it has counted stays. */
   void countNoMore(ContextCounters.Counted object) {
-    tally.remove(object);
+    counters.remove(object);
   }
 
   @Override

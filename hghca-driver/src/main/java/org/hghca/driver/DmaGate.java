@@ -6,7 +6,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether a card may touch memory. It may between {@link #loosen} and {@link #tighten}, which is
+ * Whether a card may touch memory. It may between {@link #open} and {@link #close}, which is
  * when its bus mastering is on. Used by one thread at a time.
  */
 final class DmaGate {
@@ -14,7 +14,7 @@ final class DmaGate {
 
   private final PciFunction function;
   private final boolean resets;
-  private boolean tight;
+  private boolean closed;
   private boolean gone;
 
   DmaGate(PciFunction function) {
@@ -29,8 +29,8 @@ final class DmaGate {
    *
    * @throws VfioException when the function refuses
    */
-  void tighten() {
-    if (tight || gone) {
+  void close() {
+    if (closed || gone) {
       return;
     }
     try {
@@ -39,7 +39,7 @@ final class DmaGate {
       if (resets) {
         function.reset();
       }
-      tight = true;
+      closed = true;
     } catch (VfioException e) {
       if (e.reason() != VfioException.Reason.CLOSED) {
         throw e;
@@ -50,8 +50,8 @@ final class DmaGate {
   }
 
   /** Lets the function start DMA. */
-  void loosen() {
-    tight = false;
+  void open() {
+    closed = false;
     function.configuration().busMaster(true);
   }
 
@@ -60,7 +60,7 @@ final class DmaGate {
    * gone nobody knows; its memory is freed after the function's close.
    */
   boolean isReset() {
-    return tight && resets;
+    return closed && resets;
   }
 
   /** Whether the function went away before it could be stopped. */

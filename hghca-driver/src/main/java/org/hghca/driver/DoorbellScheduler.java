@@ -46,7 +46,7 @@ final class DoorbellScheduler {
     OTHERS
   }
 
-  private final InFlightLimits pacing;
+  private final InFlightLimits inFlight;
   private final SendRing owner;
   private final MemorySegment ring;
   private final UarPage uar;
@@ -96,14 +96,14 @@ final class DoorbellScheduler {
   private volatile boolean stopped;
 
   DoorbellScheduler(
-      InFlightLimits pacing,
+      InFlightLimits inFlight,
       SendRing owner,
       MemorySegment ring,
       UarPage uar,
       int qpn,
       int slots,
       int strideLog) {
-    this.pacing = pacing;
+    this.inFlight = inFlight;
     this.owner = owner;
     this.ring = ring;
     this.uar = uar;
@@ -112,13 +112,13 @@ final class DoorbellScheduler {
     this.marks = new byte[slots];
     this.bytes = new int[slots];
     this.ticks = new int[slots];
-    this.longRead = new LongRead(ring, 1 << strideLog, pacing.mostOfRead());
+    this.longRead = new LongRead(ring, 1 << strideLog, inFlight.mostOfRead());
   }
 
   /** The ring takes requests: it gets a share. */
   void open() {
     if (share == 0) {
-      share = pacing.takeShare();
+      share = inFlight.takeShare();
     }
   }
 
@@ -156,12 +156,12 @@ final class DoorbellScheduler {
     }
     if (hold == Hold.OTHERS && !waits) {
       waits = true;
-      pacing.await(owner);
+      inFlight.await(owner);
       VarHandle.fullFence(); // who gives back from here on finds us in the list
-      hold = ringWhatMayGo(pacing.isFirst(owner));
+      hold = ringWhatMayGo(inFlight.isFirst(owner));
     }
     if (hold != Hold.NOTHING) {
-      pacing.holds();
+      inFlight.holds();
     }
   }
 
@@ -172,10 +172,10 @@ final class DoorbellScheduler {
     }
     Hold hold = ringWhatMayGo(true);
     waits = hold == Hold.OTHERS;
-    pacing.endTurn(owner, waits);
+    inFlight.endTurn(owner, waits);
     if (hold != Hold.NOTHING) {
       VarHandle.fullFence();
-      ringWhatMayGo(waits && pacing.isFirst(owner));
+      ringWhatMayGo(waits && inFlight.isFirst(owner));
     }
   }
 
@@ -203,7 +203,7 @@ final class DoorbellScheduler {
   private boolean mayBeNext(int slot) {
     int underWay = underWay();
     int mark = marks[slot];
-    return underWay < pacing.window()
+    return underWay < inFlight.window()
         && ((mark & LONG) == 0 || underWay == 0)
         && ((mark & FENCED) == 0 || !waitsForAnswer());
   }
@@ -220,7 +220,7 @@ final class DoorbellScheduler {
   private boolean ringNext(boolean turn) {
     int slot = slot(from);
     boolean isLong = (marks[slot] & LONG) != 0;
-    int read = isLong ? pacing.mostOfRead() : isRead(slot) ? bytes[slot] : 0;
+    int read = isLong ? inFlight.mostOfRead() : isRead(slot) ? bytes[slot] : 0;
     if (!pay(slot, read, turn)) {
       return false;
     }
@@ -244,7 +244,7 @@ final class DoorbellScheduler {
   }
 
   private boolean pay(int slot, int read, boolean turn) {
-    int payment = pacing.pay(read, shareRung - shareSeen < share, turn);
+    int payment = inFlight.pay(read, shareRung - shareSeen < share, turn);
     marks[slot] |= (byte) payment;
     shareRung += InFlightLimits.isOfShare(payment) ? 1 : 0;
     return payment != InFlightLimits.NONE;
@@ -256,7 +256,7 @@ final class DoorbellScheduler {
   private void giveBack(int slot) {
     int mark = marks[slot];
     boolean isLong = (mark & LONG) != 0;
-    pacing.giveBack(mark, isLong ? longRead.underWay() : isRead(slot) ? bytes[slot] : 0);
+    inFlight.giveBack(mark, isLong ? longRead.underWay() : isRead(slot) ? bytes[slot] : 0);
     shareSeen += InFlightLimits.isOfShare(mark) ? 1 : 0;
   }
 
@@ -266,7 +266,7 @@ final class DoorbellScheduler {
 
   private void ring(int slot, long length) {
     long offset = (long) slot << strideLog;
-    ticks[slot] = pacing.tick();
+    ticks[slot] = inFlight.tick();
     packets += Math.max(1, length + (1L << packetLog) - 1 >>> packetLog);
     rung++;
     uar.ringSendQueue(
@@ -285,7 +285,7 @@ final class DoorbellScheduler {
    * @return false when no doorbell may be rung now
    */
   boolean ringOwn(int offset, int size) {
-    if (!pacing.payOwn()) {
+    if (!inFlight.payOwn()) {
       return false;
     }
     uar.ringSendQueue(
@@ -295,7 +295,7 @@ final class DoorbellScheduler {
 
   /** That element is complete. */
   void completeOwn() {
-    pacing.giveBackOwn();
+    inFlight.giveBackOwn();
   }
 
   // ---- what was rung
@@ -417,7 +417,7 @@ final class DoorbellScheduler {
     if (seen - from < 0) {
       seeUpTo(from);
     }
-    pacing.giveShare(share);
+    inFlight.giveShare(share);
     share = 0;
     SEEN.setRelease(this, 0);
     longRead.close();

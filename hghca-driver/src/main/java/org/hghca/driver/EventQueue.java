@@ -114,7 +114,7 @@ final class EventQueue implements AutoCloseable {
   @Override
   public void close() {
     device
-        .retirement()
+        .deferredFree()
         .retire(
             "EQ 0x%x".formatted(number),
             () -> device.commands().hw2swEq(number),

@@ -444,10 +444,10 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   }
 
   @Override
-  public void addTo(ContextCounters tally) {
+  public void addTo(ContextCounters counters) {
     lock.lock();
     try {
-      tally.add(0, posted, 0);
+      counters.add(0, posted, 0);
     } finally {
       lock.unlock();
     }
@@ -460,7 +460,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
     pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);
     device
-        .retirement()
+        .deferredFree()
         .retire(
             describe(),
             () -> {

@@ -66,8 +66,8 @@ final class HghcaCompletionChannel extends Resource implements CompletionChannel
   }
 
   @Override
-  public void addTo(ContextCounters tally) {
-    tally.addEvents(events.given());
+  public void addTo(ContextCounters counters) {
+    counters.addEvents(events.given());
   }
 
   @Override

@@ -54,7 +54,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
   private final boolean plain;
 
   /** Null for a card that takes any number of doorbells. */
-  private final InFlightLimits pacing;
+  private final InFlightLimits inFlight;
 
   private final int number;
   private final IcmRange icm;
@@ -71,8 +71,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
   /** What polling found of queue pairs that share receives, until it is told to who shares. */
   private ReceiveShare due;
 
-  /** Null as {@link #pacing}. */
-  private final PendingDoorbells dueSends;
+  /** Null as {@link #inFlight}. */
+  private final PendingDoorbells pendingDoorbells;
 
   private int index;
 
@@ -118,8 +118,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
     this.queuePairs = device.queuePairs();
     this.decode = new CompletionDecode(device.limits().profile());
     this.plain = decode.isPlain();
-    this.pacing = device.pacing();
-    this.dueSends = pacing == null ? null : new PendingDoorbells();
+    this.inFlight = device.inFlight();
+    this.pendingDoorbells = inFlight == null ? null : new PendingDoorbells();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       checkEntries(attributes.entries());
@@ -280,8 +280,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
     if (found != null) {
       SoftwareSrq.serveAll(found);
     }
-    if (pacing != null) {
-      pacing.ringWaiting();
+    if (inFlight != null) {
+      inFlight.ringWaiting();
     }
     return count;
   }
@@ -312,8 +312,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
 
   /** Rings for what was held back until now. Under the lock. */
   private void ringDue() {
-    if (pacing != null) {
-      boolean _ = dueSends.ring();
+    if (inFlight != null) {
+      boolean _ = pendingDoorbells.ring();
     }
   }
 
@@ -367,8 +367,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
       if (!qp.sends().isOldest(wqe)) {
         return unexpected(qp, true, wqe, last);
       }
-      if (pacing != null && qp.sends().completePiece(wqe)) {
-        dueSends.add(qp.sends());
+      if (inFlight != null && qp.sends().completePiece(wqe)) {
+        pendingDoorbells.add(qp.sends());
         return 0;
       }
       return complete(qp.sends(), out, count, 0, 0, bytes);
@@ -398,8 +398,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
   private int complete(
       SendRing sends, Completions out, int count, int status, int vendorError, int bytes) {
     int filled = sends.complete(out, count, status, vendorError, bytes);
-    if (pacing != null) {
-      dueSends.add(sends);
+    if (inFlight != null) {
+      pendingDoorbells.add(sends);
     }
     return filled;
   }
@@ -425,7 +425,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
     if (qp.receives().isFlushed() || qp.receives().outstanding() == 0) {
       return unexpected(qp, false, wqe, last);
     }
-    qp.ending().received(bytes);
+    qp.errorFlow().received(bytes);
     qp.receives()
         .complete(
             out,
@@ -550,8 +550,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
       lock.unlock();
     }
     SoftwareSrq.serveAll(found);
-    if (pacing != null) {
-      pacing.ringWaiting();
+    if (inFlight != null) {
+      inFlight.ringWaiting();
     }
     if (tells) {
       channel.give(this);
@@ -640,7 +640,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
   }
 
   /** What stands here of a queue pair, and how far its sends are, if they complete here. */
-  OutstandingWork standing(HghcaQueuePair qp) {
+  OutstandingWork outstandingWork(HghcaQueuePair qp) {
     lock.lock();
     try {
       int sends = 0;
@@ -655,7 +655,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
           sends++;
         } else {
           receives++;
-          packets += qp.ending().packets(Cqe.byteCount(ring, at));
+          packets += qp.errorFlow().packets(Cqe.byteCount(ring, at));
         }
       }
       int outstanding = qp.sends().rung() + qp.flush().awaited();
@@ -697,7 +697,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
         return false;
       }
       lookAhead();
-      return dueSends.ring();
+      return pendingDoorbells.ring();
     } finally {
       lock.unlock();
     }
@@ -718,9 +718,9 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
       if (Cqe.isSend(Cqe.lastDword(ring, place))
           && sends.completePiece(Cqe.wqeOffset(ring, place))) {
         remove(at);
-        dueSends.add(sends);
+        pendingDoorbells.add(sends);
       } else if (sends.completeUnpolled(Cqe.wqeOffset(ring, place))) {
-        dueSends.add(sends);
+        pendingDoorbells.add(sends);
       }
     }
     seen = at;
@@ -835,8 +835,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
     } finally {
       lock.unlock();
       SoftwareSrq.serveAll(found);
-      if (pacing != null) {
-        pacing.ringWaiting();
+      if (inFlight != null) {
+        inFlight.ringWaiting();
       }
     }
     channel.give(this);
@@ -936,8 +936,8 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
   }
 
   @Override
-  public void addTo(ContextCounters tally) {
-    tally.add(taken, failures);
+  public void addTo(ContextCounters counters) {
+    counters.add(taken, failures);
   }
 
   @Override
@@ -952,7 +952,7 @@ final class HghcaCompletionQueue extends Resource implements CompletionQueue, Co
       channel.forget(this);
     }
     device
-        .retirement()
+        .deferredFree()
         .retire(
             describe(),
             () -> {

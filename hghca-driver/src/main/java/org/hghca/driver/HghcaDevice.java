@@ -38,7 +38,7 @@ final class HghcaDevice {
   private final CommandInterface commands;
   private final IcmManager icm;
   private final UarAllocator uars;
-  private final DeferredFree retirement;
+  private final DeferredFree deferredFree;
   private final Runnable takeDown;
   private final Registrar registrar;
   private final BufferPool buffers;
@@ -50,16 +50,16 @@ final class HghcaDevice {
   private final RegionGuard regions;
 
   /** Null for a card that takes any number of doorbells. */
-  private final InFlightLimits pacing;
+  private final InFlightLimits inFlight;
 
   private final NumberAllocator pdNumbers;
   private final RingNumbers<Integer> cqNumbers;
   private final RingNumbers<ReceivePosition> qpNumbers;
 
   /** Null for a card that times out and flushes by itself. */
-  private final SoftwareMaintenance sweep;
+  private final SoftwareMaintenance maintenance;
 
-  private final SrqRefill restock = new SrqRefill(this);
+  private final SrqRefill srqRefill = new SrqRefill(this);
   private final LongAdder late = new LongAdder();
   private final LongAdder underTraffic = new LongAdder();
   private final LinkAddress address;
@@ -70,7 +70,7 @@ final class HghcaDevice {
   private DeviceEvents events;
 
   /** Null for a card that takes receives without memory. */
-  private EmptyReceiveRegion filler;
+  private EmptyReceiveRegion emptyReceive;
 
   /**
    * A card that was brought up.
@@ -88,7 +88,7 @@ final class HghcaDevice {
       CommandInterface commands,
       IcmManager icm,
       UarAllocator uars,
-      DeferredFree retirement,
+      DeferredFree deferredFree,
       Runnable takeDown) {
     this.function = function;
     this.time = TimeScale.of(function.locator());
@@ -100,7 +100,7 @@ final class HghcaDevice {
     this.commands = commands;
     this.icm = icm;
     this.uars = uars;
-    this.retirement = retirement;
+    this.deferredFree = deferredFree;
     this.takeDown = takeDown;
     this.buffers = new BufferPool(function.memory());
     this.rings =
@@ -110,7 +110,7 @@ final class HghcaDevice {
             commands,
             icm,
             limits.profile(),
-            retirement,
+            deferredFree,
             limits.device().reservedLkeys(),
             limits.device().reservedMtts());
     this.queuePairs = new QpTable(limits.endQp());
@@ -119,7 +119,7 @@ final class HghcaDevice {
         profile.badRequestsReported()
             ? null
             : new RegionGuard(new KeyTable(registrar.endKey()), queuePairs, health);
-    this.pacing =
+    this.inFlight =
         profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED
             ? null
             : new InFlightLimits(profile, limits.outstanding());
@@ -129,7 +129,7 @@ final class HghcaDevice {
     this.srqNumbers = new NumberAllocator("shared receive queues", 0, limits.device().maxQps());
     this.cqNumbers = new RingNumbers<>("completion queues", limits.firstCq(), limits.endCq());
     this.qpNumbers = new RingNumbers<>("queue pairs", limits.firstQp(), limits.endQp());
-    this.sweep = limits.profile().flushesInHardware() ? null : new SoftwareMaintenance(this);
+    this.maintenance = limits.profile().flushesInHardware() ? null : new SoftwareMaintenance(this);
     this.address = LinkAddress.of(function);
     health.onFailure(
         () -> {
@@ -142,32 +142,32 @@ final class HghcaDevice {
   void start() {
     try (Undo undo = new Undo()) {
       if (!limits.profile().emptyReceives()) {
-        filler = new EmptyReceiveRegion(this);
-        undo.add(filler::close);
+        emptyReceive = new EmptyReceiveRegion(this);
+        undo.add(emptyReceive::close);
       }
       events = new DeviceEvents(this);
       undo.forget();
     }
-    if (sweep != null) {
-      sweep.start();
+    if (maintenance != null) {
+      maintenance.start();
     }
   }
 
   /** The first step of the take-down. */
   void stop() {
-    restock.stop();
-    if (sweep != null) {
-      sweep.stop();
+    srqRefill.stop();
+    if (maintenance != null) {
+      maintenance.stop();
     }
     events.close();
-    if (filler != null) {
-      filler.close();
+    if (emptyReceive != null) {
+      emptyReceive.close();
     }
   }
 
   /** The key of what stands in a receive without memory; 0 where nothing need. */
   int fillerKey() {
-    return filler == null ? 0 : filler.key();
+    return emptyReceive == null ? 0 : emptyReceive.key();
   }
 
   /** Memory of rings that have a key each: the card addresses a ring from its region's start. */
@@ -258,8 +258,8 @@ final class HghcaDevice {
     return uars;
   }
 
-  DeferredFree retirement() {
-    return retirement;
+  DeferredFree deferredFree() {
+    return deferredFree;
   }
 
   Registrar registrar() {
@@ -272,8 +272,8 @@ final class HghcaDevice {
   }
 
   /** Which requests may be rung for; null for a card that takes any number of doorbells. */
-  InFlightLimits pacing() {
-    return pacing;
+  InFlightLimits inFlight() {
+    return inFlight;
   }
 
   BufferPool buffers() {
@@ -348,8 +348,8 @@ final class HghcaDevice {
   }
 
   /** Who deals requests while nobody polls. */
-  SrqRefill restock() {
-    return restock;
+  SrqRefill srqRefill() {
+    return srqRefill;
   }
 
   NumberAllocator srqNumbers() {
@@ -383,8 +383,8 @@ final class HghcaDevice {
   }
 
   /** Looks after sends; null for a card that times out and flushes by itself. */
-  SoftwareMaintenance sweep() {
-    return sweep;
+  SoftwareMaintenance maintenance() {
+    return maintenance;
   }
 
   /** The card has completed something that was completed here before. Under any lock. */

@@ -75,7 +75,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   private final SoftwareFlush flush;
 
   /** Null on a card that times out and flushes by itself. */
-  private final SoftwareErrorFlow ending;
+  private final SoftwareErrorFlow errorFlow;
 
   /** What the card was given last. Under the monitor; others may see an older one. */
   private volatile QueuePairContext context;
@@ -108,7 +108,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
             .orElse(null);
     // Others than the owner look into the rings, or ring for it, on a card that needs care.
     boolean singleOwner =
-        attributes.isSingleOwner() && checked.isEmpty() && device.pacing() == null;
+        attributes.isSingleOwner() && checked.isEmpty() && device.inFlight() == null;
     QueuePairCapabilities rings = attributes.capabilities();
     if (shared == null) {
       this.capabilities = rings;
@@ -151,7 +151,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
                   capabilities.maxInline(),
                   attributes.isSignalAll()),
               sendChecks,
-              device.pacing(),
+              device.inFlight(),
               memory.sends(),
               pd.deviceContext().uar(),
               number,
@@ -173,11 +173,11 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       this.share = shared == null ? null : shared.receiver(this, receives);
       this.flush = new SoftwareFlush(this, capabilities.sendDepth(), capabilities.receiveDepth());
       if (device.limits().profile().flushesInHardware()) {
-        this.ending = null;
+        this.errorFlow = null;
       } else {
-        this.ending = new SoftwareErrorFlow(this, device, flush);
+        this.errorFlow = new SoftwareErrorFlow(this, device, flush);
         sends.flushedBy(flush);
-        receives.resume(ending.firstReceive());
+        receives.resume(errorFlow.firstReceive());
       }
       this.context = QpContexts.fresh(this, geometry);
       device.queuePairs().put(number, this);
@@ -368,9 +368,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   }
 
   private BadRequestException wrongState(String what, int index) {
-    Optional<String> death = device.health().complaint();
-    if (death.isPresent()) {
-      return new BadRequestException(Errno.EIO, index, death.get());
+    Optional<String> fatal = device.health().complaint();
+    if (fatal.isPresent()) {
+      return new BadRequestException(Errno.EIO, index, fatal.get());
     }
     return new BadRequestException(
         Errno.EINVAL,
@@ -401,9 +401,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
    * take that one.
    */
   void failed(boolean send, WcStatus status) {
-    if (ending != null) {
+    if (errorFlow != null) {
       if (state != QpState.ERR) {
-        ending.flaw();
+        errorFlow.markPositionUnknown();
       }
       failed();
     } else if (type == QpType.RC || !send) {
@@ -420,8 +420,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       // Whoever takes it to RESET at this moment wins: what is closed must not open again.
       if (STATE.compareAndSet(this, now, QpState.ERR)) {
         sends.setOpen(this::takesSends);
-        if (ending != null) {
-          device.sweep().wake();
+        if (errorFlow != null) {
+          device.maintenance().wake();
         }
         return true;
       }
@@ -431,7 +431,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
 
   /** The card has put it into ERR by itself, which no completion tells. */
   private void failedSilently() {
-    ending.flaw();
+    errorFlow.markPositionUnknown();
     if (failed()) {
       pd.deviceContext().raise(AsyncEventType.QP_FATAL, this);
       tellShare();
@@ -448,7 +448,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     boolean takes =
         switch (state) {
           case RTS, SQD, SQE -> true;
-          case ERR -> ending == null;
+          case ERR -> errorFlow == null;
           case RESET, INIT, RTR -> false;
         };
     return takes && !device.health().isDead();
@@ -483,13 +483,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   }
 
   /** Null on a card that times out and flushes by itself. */
-  SoftwareErrorFlow ending() {
-    return ending;
+  SoftwareErrorFlow errorFlow() {
+    return errorFlow;
   }
 
   /** Whether it is in ERR on a card that flushes nothing. */
   boolean isFlushedByDriver() {
-    return ending != null && state == QpState.ERR && !device.health().isDead();
+    return errorFlow != null && state == QpState.ERR && !device.health().isDead();
   }
 
   /** What the card was given last. */
@@ -533,12 +533,12 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     if (isClosed() || device.health().isDead()) {
       return SoftwareMaintenance.Need.NONE;
     }
-    if (ending.look(now)) {
+    if (errorFlow.look(now)) {
       return SoftwareMaintenance.Need.OFTEN;
     }
-    if (ending.hasFallen(now)) {
+    if (errorFlow.isSilentlyInError(now)) {
       failedSilently();
-      boolean _ = ending.look(now);
+      boolean _ = errorFlow.look(now);
       return SoftwareMaintenance.Need.OFTEN;
     }
     return state == QpState.RTR || state == QpState.RTS ? SoftwareMaintenance.Need.SELDOM : SoftwareMaintenance.Need.NONE;
@@ -573,7 +573,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       throw new VerbsException(
           Errno.EOPNOTSUPP, "%s cannot go to SQD on this card".formatted(describe()));
     }
-    if (ending != null && (to == QpState.RESET || to == QpState.ERR)) {
+    if (errorFlow != null && (to == QpState.RESET || to == QpState.ERR)) {
       end(to);
       return;
     }
@@ -581,7 +581,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     QueuePairContext next =
         to == QpState.RESET ? QpContexts.reset(context) : next(from, concernsCard);
     QpContexts.apply(attributes, to, next, pd.deviceContext());
-    if (to == QpState.RTR && ending != null) {
+    if (to == QpState.RTR && errorFlow != null) {
       QpContexts.sendFrom(announcedPsn, next);
     }
     // Before the card changes its mind the queues stop taking what it would not see any more.
@@ -621,8 +621,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     } else if (!stops) {
       change(from, to);
     }
-    if (ending != null) {
-      ending.entered(to);
+    if (errorFlow != null) {
+      errorFlow.entered(to);
     }
     tellShare();
   }
@@ -665,17 +665,17 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   private void end(QpState to) {
     try {
       if (to == QpState.RESET) {
-        ending.checkReset();
+        errorFlow.checkReset();
       }
       enter(QpState.ERR);
-      ending.follow();
+      errorFlow.follow();
       checkOpen(); // who waits lets others close it
       if (to == QpState.RESET) {
-        ending.prepareReset();
+        errorFlow.prepareReset();
         enter(QpState.RESET);
         program(HcrCommand.ERR2RST, QpState.ERR, QpContexts.reset(context));
         forget();
-        ending.entered(QpState.RESET);
+        errorFlow.entered(QpState.RESET);
       }
     } catch (RuntimeException e) {
       if (device.health().isDead()) {
@@ -706,7 +706,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
    * that has sent something since.
    */
   private boolean concernsCard(QpState from, QpState to, QpAttributes attributes) {
-    if (ending == null || to != QpState.RTS) {
+    if (errorFlow == null || to != QpState.RTS) {
       return true;
     }
     return from == QpState.RTR
@@ -724,8 +724,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     boolean counts = from != QpState.RESET && from != QpState.INIT;
     if (forCard && counts) {
       try {
-        if (ending != null) {
-          ending.goOn(c);
+        if (errorFlow != null) {
+          errorFlow.goOn(c);
         } else {
           QpContexts.copySequenceNumbers(device.commands().queryQp(number), c);
         }
@@ -747,14 +747,14 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   private void forget() {
     sendQueue.drop(this, sends::reset);
     if (share == null) {
-      int first = ending == null ? 0 : ending.firstReceive();
+      int first = errorFlow == null ? 0 : errorFlow.firstReceive();
       receiveQueue.drop(this, () -> receives.resume(first));
     } else {
       share.takeBack(receiveQueue);
     }
     flush.reset();
-    if (device.pacing() != null) {
-      device.pacing().ringWaiting(); // with what this one has given back
+    if (device.inFlight() != null) {
+      device.inFlight().ringWaiting(); // with what this one has given back
     }
   }
 
@@ -780,13 +780,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   public synchronized QpAttributes query() {
     checkOpen();
     device.health().check();
-    boolean shows = ending != null || device.limits().profile().queryQpReliable();
+    boolean shows = errorFlow != null || device.limits().profile().queryQpReliable();
     if (state == QpState.RESET || !shows) {
       return QpContexts.attributes(context, state);
     }
     try {
-      if (ending != null) {
-        if (ending.showsError()) {
+      if (errorFlow != null) {
+        if (errorFlow.showsError()) {
           failedSilently();
         }
         return QpContexts.attributes(context, state);
@@ -807,10 +807,10 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   }
 
   @Override
-  public void addTo(ContextCounters tally) {
+  public void addTo(ContextCounters counters) {
     // What the shared queue deals, and deals again, was posted to it.
     long received = share == null ? receives.posted() + flush.receivesPosted() : 0;
-    tally.add(sends.posted() + flush.sendsPosted(), received, sends.doorbells());
+    counters.add(sends.posted() + flush.sendsPosted(), received, sends.doorbells());
   }
 
   @Override
@@ -823,7 +823,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);
     device
-        .retirement()
+        .deferredFree()
         .retire(
             describe(),
             () -> {
@@ -846,11 +846,11 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
 
   /** Nothing of a card that flushes nothing is under way any more when this returns. */
   private void endForGood() {
-    if (ending == null) {
+    if (errorFlow == null) {
       return;
     }
     try {
-      ending.end();
+      errorFlow.end();
     } catch (RuntimeException e) {
       // It stays known under its number, so that what still comes is known to be late.
       flush.over();
@@ -868,10 +868,10 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     if (share != null) {
       share.queue().unreserve(receiveQueue);
     }
-    if (ending == null) {
+    if (errorFlow == null) {
       device.qpNumbers().free(number);
     } else {
-      ending.freeNumber(device.qpNumbers());
+      errorFlow.freeNumber(device.qpNumbers());
     }
   }
 }

@@ -91,7 +91,7 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
   private BadRequestException refusal(int index) {
     return health
         .complaint()
-        .map(death -> new BadRequestException(Errno.EIO, index, death))
+        .map(fatal -> new BadRequestException(Errno.EIO, index, fatal))
         .orElseGet(
             () ->
                 new BadRequestException(Errno.EINVAL, index, "the shared receive queue is closed"));

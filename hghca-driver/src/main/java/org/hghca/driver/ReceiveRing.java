@@ -48,7 +48,7 @@ final class ReceiveRing implements Receives {
   private final int skipped;
 
   /** The key of what stands in a request without memory; 0 where nothing need. */
-  private final int filler;
+  private final int emptyReceive;
 
   private final long[] wrIds;
   private int head;
@@ -62,7 +62,7 @@ final class ReceiveRing implements Receives {
    * A ring over zeroed memory.
    *
    * @param checks null for a card that reports bad requests
-   * @param filler the key of {@link EmptyReceiveRegion}, or 0
+   * @param emptyReceive the key of {@link EmptyReceiveRegion}, or 0
    * @param slots a power of two, more than depth
    */
   ReceiveRing(
@@ -73,7 +73,7 @@ final class ReceiveRing implements Receives {
       int strideLog,
       int maxSge,
       ReceiveChecks checks,
-      int filler) {
+      int emptyReceive) {
     this.ring = ring;
     this.qpn = qpn;
     this.depth = depth;
@@ -82,7 +82,7 @@ final class ReceiveRing implements Receives {
     this.maxSge = maxSge;
     this.checks = checks;
     this.skipped = checks == null ? 0 : checks.skipped();
-    this.filler = filler;
+    this.emptyReceive = emptyReceive;
     this.wrIds = new long[slots];
   }
 
@@ -103,8 +103,8 @@ final class ReceiveRing implements Receives {
         skipped == 0
             ? writeElements(ring, request, offset + UNIT)
             : writeRest(request, skipped, offset + UNIT);
-    if (next == offset + UNIT && filler != 0) {
-      DataUnit.write(ring, next, EmptyReceiveRegion.BYTES, filler, 0);
+    if (next == offset + UNIT && emptyReceive != 0) {
+      DataUnit.write(ring, next, EmptyReceiveRegion.BYTES, emptyReceive, 0);
       next += UNIT;
     }
     DataUnit.writeTerminator(ring, next);

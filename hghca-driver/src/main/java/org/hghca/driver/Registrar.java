@@ -26,7 +26,7 @@ final class Registrar {
 
   private final CommandInterface commands;
   private final IcmManager icm;
-  private final DeferredFree retirement;
+  private final DeferredFree deferredFree;
   private final int mttBatch;
   private final int endKey;
   private final long granularity;
@@ -39,12 +39,12 @@ final class Registrar {
       CommandInterface commands,
       IcmManager icm,
       HardwareProfile profile,
-      DeferredFree retirement,
+      DeferredFree deferredFree,
       int reservedKeys,
       int reservedMtts) {
     this.commands = commands;
     this.icm = icm;
-    this.retirement = retirement;
+    this.deferredFree = deferredFree;
     this.mttBatch = profile.mttMaxPerWrite();
     this.granularity = profile.remoteBoundsGranularity();
     int keys = (int) Math.min(icm.capacity(IcmTable.MPT), 1L << VARIANT_SHIFT);
@@ -128,7 +128,7 @@ final class Registrar {
           taken = true;
           undo.forget();
           if (other != null) {
-            retirement.keepUntilReset("memory key 0x%x".formatted(key), e, other::close);
+            deferredFree.keepUntilReset("memory key 0x%x".formatted(key), e, other::close);
           }
           throw e;
         }
@@ -170,7 +170,7 @@ final class Registrar {
     public synchronized void close() {
       if (!closed) {
         closed = true;
-        retirement.retire(
+        deferredFree.retire(
             "memory key 0x%x".formatted(key), this::takeBack, this::freeMemory, this::freeNumbers);
       }
     }

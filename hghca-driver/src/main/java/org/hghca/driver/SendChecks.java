@@ -61,11 +61,11 @@ final class SendChecks {
    * @return the bytes of its message
    * @throws BadRequestException EINVAL, or EOPNOTSUPP for what the card cannot do at all
    */
-  long check(SendRequest request, int meaning, int index) {
-    if ((meaning & (SPECIAL | ATOMIC | DATAGRAM)) == SPECIAL) {
+  long check(SendRequest request, int operation, int index) {
+    if ((operation & (SPECIAL | ATOMIC | DATAGRAM)) == SPECIAL) {
       throw unsupported(request, index);
     }
-    boolean read = SendOpcodeTable.opcode(meaning) == WqeOpcode.RDMA_READ;
+    boolean read = SendOpcodeTable.opcode(operation) == WqeOpcode.RDMA_READ;
     long bytes;
     if (request.isInline()) {
       bytes = inlineBytes(request);
@@ -80,13 +80,13 @@ final class SendChecks {
           index,
           "a message of zero length stops this card: send at least one byte");
     }
-    if ((meaning & HAS_REMOTE_ADDRESS) != 0) {
+    if ((operation & HAS_REMOTE_ADDRESS) != 0) {
       if (!read) {
         checkTarget(request.remoteAddress(), bytes, index);
       } else if (peer != NO_PEER) {
         checkSource(request, bytes, index);
       }
-    } else if ((meaning & DATAGRAM) == DATAGRAM && bytes > 1L << mtuLog) {
+    } else if ((operation & DATAGRAM) == DATAGRAM && bytes > 1L << mtuLog) {
       throw new BadRequestException(
           Errno.EINVAL,
           index,

@@ -20,7 +20,7 @@ final class SendOpcodeTable {
   static final int NEVER_INLINE = 1 << 12;
 
   /** The card does not survive a bad request. */
-  static final int CAREFUL = 1 << 13;
+  static final int CHECKED = 1 << 13;
 
   private static final int OPCODE = 0xff;
 
@@ -34,7 +34,7 @@ final class SendOpcodeTable {
    * By variant and opcode. One table of a constant size for all rings, so that posting checks no
    * index.
    */
-  private static final int[] MEANINGS = new int[4 * TYPES * VERBS];
+  private static final int[] OPERATIONS = new int[4 * TYPES * VERBS];
 
   /** The opcode of the completion for an opcode of the card. */
   private static final int[] COMPLETIONS = new int[32];
@@ -44,7 +44,7 @@ final class SendOpcodeTable {
       COMPLETIONS[cardOpcode(verb)] = verb.completion().code();
       for (HardwareProfile profile : HardwareProfile.all()) {
         for (QpType type : QpType.values()) {
-          MEANINGS[variant(type, profile) | verb.code()] = meaning(verb, type, profile);
+          OPERATIONS[variant(type, profile) | verb.code()] = operation(verb, type, profile);
         }
       }
     }
@@ -59,12 +59,12 @@ final class SendOpcodeTable {
 
   /** What an opcode of verbs, by its number, means. */
   static int of(int variant, int verb) {
-    return MEANINGS[(verb | variant) & MEANINGS.length - 1];
+    return OPERATIONS[(verb | variant) & OPERATIONS.length - 1];
   }
 
   /** The card's opcode. */
-  static int opcode(int meaning) {
-    return meaning & OPCODE;
+  static int opcode(int operation) {
+    return operation & OPCODE;
   }
 
   /** The number of the completion's opcode for an opcode of the card. */
@@ -84,7 +84,7 @@ final class SendOpcodeTable {
     };
   }
 
-  private static int meaning(WrOpcode verb, QpType type, HardwareProfile profile) {
+  private static int operation(WrOpcode verb, QpType type, HardwareProfile profile) {
     int flags =
         switch (verb) {
           case SEND -> sendFlags(type, profile);
@@ -94,7 +94,7 @@ final class SendOpcodeTable {
           case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
               type == QpType.RC && profile.atomics() ? ATOMIC : SPECIAL;
         };
-    return cardOpcode(verb) | flags | (profile.badRequestsReported() ? 0 : CAREFUL);
+    return cardOpcode(verb) | flags | (profile.badRequestsReported() ? 0 : CHECKED);
   }
 
   private static int sendFlags(QpType type, HardwareProfile profile) {

@@ -49,7 +49,7 @@ final class SendRing {
   /** These are null for a card that reports bad requests and takes any number of doorbells. */
   private final SendChecks checks;
 
-  private final DoorbellScheduler bells;
+  private final DoorbellScheduler scheduler;
 
   /** As long as the ring: an index cut to its length needs no check. */
   private final long[] wrIds;
@@ -76,7 +76,7 @@ final class SendRing {
    * A ring over zeroed memory.
    *
    * @param checks null for a card that reports bad requests
-   * @param pacing null likewise
+   * @param inFlight null likewise
    * @param slots a power of two, at least depth
    * @param lock null when one thread does all posting
    * @param refusal what posting to a ring that is not open throws
@@ -86,7 +86,7 @@ final class SendRing {
       HardwareProfile profile,
       SendWriter writer,
       SendChecks checks,
-      InFlightLimits pacing,
+      InFlightLimits inFlight,
       MemorySegment ring,
       UarPage uar,
       int qpn,
@@ -98,8 +98,8 @@ final class SendRing {
     this.variant = SendOpcodeTable.variant(type, profile);
     this.writer = writer;
     this.checks = checks;
-    this.bells =
-        pacing == null ? null : new DoorbellScheduler(pacing, this, ring, uar, qpn, slots, strideLog);
+    this.scheduler =
+        inFlight == null ? null : new DoorbellScheduler(inFlight, this, ring, uar, qpn, slots, strideLog);
     this.lock = lock;
     this.refusal = refusal;
     this.ring = ring;
@@ -112,9 +112,9 @@ final class SendRing {
 
   /** Posts one request and rings the doorbell; false when the ring is full. */
   boolean post(SendRequest request) {
-    int meaning = SendOpcodeTable.of(variant, request.opcodeNumber());
-    if ((meaning & SendOpcodeTable.CAREFUL) != 0) {
-      return postCarefully(request, meaning);
+    int operation = SendOpcodeTable.of(variant, request.opcodeNumber());
+    if ((operation & SendOpcodeTable.CHECKED) != 0) {
+      return postChecked(request, operation);
     }
     lock();
     try {
@@ -124,10 +124,10 @@ final class SendRing {
       }
       int slot = (int) at & wrIds.length - 1;
       long offset = (long) slot << strideLog;
-      int size = writer.write(request, meaning, 0, offset);
+      int size = writer.write(request, operation, 0, offset);
       wrIds[slot] = request.wrId();
       head = at + 1;
-      uar.ringSendQueue(bell(request, meaning, size, offset));
+      uar.ringSendQueue(doorbell(request, operation, size, offset));
       return true;
     } finally {
       unlock();
@@ -140,13 +140,13 @@ final class SendRing {
    * for the element's own, the others for its successor's.
    */
   int post(SendRequest[] requests, int from, int count) {
-    if (bells != null) {
-      return postCarefully(requests, from, count);
+    if (scheduler != null) {
+      return postChecked(requests, from, count);
     }
     lock();
     int posted = 0;
     int chains = 0;
-    long bell = 0;
+    long doorbell = 0;
     long previous = -1;
     long first = head;
     try {
@@ -154,27 +154,27 @@ final class SendRing {
       while (posted < wanted) {
         SendRequest request = requests[from + posted];
         int slot = (int) first + posted & wrIds.length - 1;
-        int meaning = SendOpcodeTable.of(variant, request.opcodeNumber());
+        int operation = SendOpcodeTable.of(variant, request.opcodeNumber());
         long offset = (long) slot << strideLog;
-        int size = writer.write(request, meaning, posted, offset);
-        int opcode = SendOpcodeTable.opcode(meaning);
+        int size = writer.write(request, operation, posted, offset);
+        int opcode = SendOpcodeTable.opcode(operation);
         boolean fenced = request.isFenced();
         if (previous >= 0 && !fenced) {
           NextUnit.link(ring, previous, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
         } else {
           if (previous >= 0) {
             head = first + posted;
-            uar.ringSendQueue(bell);
+            uar.ringSendQueue(doorbell);
           }
           chains++;
-          bell = bell(request, meaning, size, offset);
+          doorbell = doorbell(request, operation, size, offset);
         }
         wrIds[slot] = request.wrId();
         posted++;
         previous = offset;
         if (fenced) {
           head = first + posted;
-          uar.ringSendQueue(bell);
+          uar.ringSendQueue(doorbell);
           previous = -1;
         }
       }
@@ -183,25 +183,25 @@ final class SendRing {
       // Before the doorbell: what it covers may complete at once.
       head = first + posted;
       if (previous >= 0) {
-        uar.ringSendQueue(bell);
+        uar.ringSendQueue(doorbell);
       }
       chained += posted - chains;
       unlock();
     }
   }
 
-  private boolean postCarefully(SendRequest request, int meaning) {
+  private boolean postChecked(SendRequest request, int operation) {
     lock();
     try {
-      boolean posted = hold(request, meaning, 0);
-      bells.ring();
+      boolean posted = hold(request, operation, 0);
+      scheduler.ring();
       return posted;
     } finally {
       unlock();
     }
   }
 
-  private int postCarefully(SendRequest[] requests, int from, int count) {
+  private int postChecked(SendRequest[] requests, int from, int count) {
     lock();
     int posted = 0;
     try {
@@ -214,29 +214,29 @@ final class SendRing {
       }
       return posted;
     } finally {
-      bells.ring();
+      scheduler.ring();
       unlock();
     }
   }
 
   /** Checks and writes a request, and rings no doorbell; false when there is no room. */
-  private boolean hold(SendRequest request, int meaning, int index) {
+  private boolean hold(SendRequest request, int operation, int index) {
     int at = (int) head;
     if (room(at) <= 0) {
-      return limit == 0 && postInError(request, meaning, index);
+      return limit == 0 && postInError(request, operation, index);
     }
     int slot = at & wrIds.length - 1;
-    long bytes = checks.check(request, meaning, index);
-    writer.write(request, meaning, index, (long) slot << strideLog);
+    long bytes = checks.check(request, operation, index);
+    writer.write(request, operation, index, (long) slot << strideLog);
     wrIds[slot] = request.wrId();
     head++;
-    bells.add(at, SendOpcodeTable.opcode(meaning), bytes, request.isFenced());
+    scheduler.add(at, SendOpcodeTable.opcode(operation), bytes, request.isFenced());
     return true;
   }
 
   /** Takes a request that the card is not to hear of. */
-  private boolean postInError(SendRequest request, int meaning, int index) {
-    checks.check(request, meaning, index);
+  private boolean postInError(SendRequest request, int operation, int index) {
+    checks.check(request, operation, index);
     return flush.post(request);
   }
 
@@ -249,7 +249,7 @@ final class SendRing {
   void ringInTurn() {
     lock();
     try {
-      bells.ringInTurn();
+      scheduler.ringInTurn();
     } finally {
       unlock();
     }
@@ -257,10 +257,10 @@ final class SendRing {
 
   /** Rings for requests that were held back, as far as it may be now. */
   void ringHeld() {
-    if (bells.holds()) {
+    if (scheduler.holds()) {
       lock();
       try {
-        bells.ring();
+        scheduler.ring();
       } finally {
         unlock();
       }
@@ -269,14 +269,14 @@ final class SendRing {
 
   /** Whether requests are held back; a glance without the lock. */
   boolean holds() {
-    return bells.holds();
+    return scheduler.holds();
   }
 
   /** Requests go in packets of so many bytes, a power of two by its logarithm. */
   void path(int packetLog) {
     lock();
     try {
-      bells.path(packetLog);
+      scheduler.path(packetLog);
     } finally {
       unlock();
     }
@@ -286,7 +286,7 @@ final class SendRing {
   void stopRinging() {
     lock();
     try {
-      bells.stop();
+      scheduler.stop();
     } finally {
       unlock();
     }
@@ -296,7 +296,7 @@ final class SendRing {
   int rung() {
     lock();
     try {
-      return bells.rungBehind((int) TAIL.getAcquire(this));
+      return scheduler.rungBehind((int) TAIL.getAcquire(this));
     } finally {
       unlock();
     }
@@ -306,7 +306,7 @@ final class SendRing {
   long packets() {
     lock();
     try {
-      return bells.packets();
+      return scheduler.packets();
     } finally {
       unlock();
     }
@@ -316,7 +316,7 @@ final class SendRing {
   boolean hasRung() {
     lock();
     try {
-      return bells.from() != 0;
+      return scheduler.from() != 0;
     } finally {
       unlock();
     }
@@ -324,7 +324,7 @@ final class SendRing {
 
   /** Whether the card never hears of the oldest outstanding request. */
   boolean isOldestUnrung() {
-    return bells != null && bells.isNeverRung(tail) && outstanding() > 0;
+    return scheduler != null && scheduler.isNeverRung(tail) && outstanding() > 0;
   }
 
   /**
@@ -333,12 +333,12 @@ final class SendRing {
    * @param behind how many older ones there are
    */
   int tick(int behind) {
-    return bells.tick(tail + behind);
+    return scheduler.tick(tail + behind);
   }
 
   /** How many pieces of READs were complete so far, beside the last ones. */
   int pieces() {
-    return bells.pieces();
+    return scheduler.pieces();
   }
 
   /**
@@ -350,12 +350,12 @@ final class SendRing {
    */
   boolean completePiece(int offset) {
     int at = tail + ((offset >>> strideLog) - tail & wrIds.length - 1);
-    if (!bells.isPiece(at)) {
+    if (!scheduler.isPiece(at)) {
       return false;
     }
     lock();
     try {
-      bells.completePiece(at);
+      scheduler.completePiece(at);
       return true;
     } finally {
       unlock();
@@ -364,7 +364,7 @@ final class SendRing {
 
   /** Whether the oldest outstanding request is a READ that goes on when it is next completed. */
   boolean isOldestInPieces() {
-    return bells != null && bells.isPiece(tail);
+    return scheduler != null && scheduler.isPiece(tail);
   }
 
   /** How many requests are complete. Under the completion queue's lock. */
@@ -396,7 +396,7 @@ final class SendRing {
     try {
       int slot = (int) head & wrIds.length - 1;
       int offset = slot << strideLog;
-      flushOffset = bells.ringOwn(offset, writer.writeFlush(offset)) ? offset : -1;
+      flushOffset = scheduler.ringOwn(offset, writer.writeFlush(offset)) ? offset : -1;
       return flushOffset >= 0;
     } finally {
       unlock();
@@ -422,7 +422,7 @@ final class SendRing {
     boolean ours = isFlush(offset);
     if (ours) {
       flushOffset = -1;
-      bells.completeOwn();
+      scheduler.completeOwn();
     }
     return ours;
   }
@@ -437,11 +437,11 @@ final class SendRing {
     lock();
     try {
       limit = open.getAsBoolean() ? depth : 0;
-      if (bells != null && limit != 0) {
-        bells.open();
+      if (scheduler != null && limit != 0) {
+        scheduler.open();
       }
       if (limit == 0 && takesInError()) {
-        bells.stop();
+        scheduler.stop();
       }
     } finally {
       unlock();
@@ -473,13 +473,13 @@ final class SendRing {
     return flush != null && flush.takesSends();
   }
 
-  private long bell(SendRequest request, int meaning, int size, long offset) {
+  private long doorbell(SendRequest request, int operation, int size, long offset) {
     return Doorbell.sendQueue(
         qpn,
         size,
         (int) (offset >>> UNIT_SHIFT),
         request.isFenced() ? 1 : 0,
-        SendOpcodeTable.opcode(meaning));
+        SendOpcodeTable.opcode(operation));
   }
 
   /** How many requests are outstanding. */
@@ -494,7 +494,7 @@ final class SendRing {
 
   /** How many doorbells were rung so far. */
   long doorbells() {
-    return bells == null ? posted() - chained : bells.rung();
+    return scheduler == null ? posted() - chained : scheduler.rung();
   }
 
   /** Whether the oldest outstanding request stands at an offset of the ring. */
@@ -521,9 +521,9 @@ final class SendRing {
     int flags = NextUnit.flags(ring, offset);
     int opcode = NextUnit.opcode(ring, offset);
     int moved = bytes;
-    if (bells != null) {
-      moved = bells.moved(tail, bytes);
-      bells.complete(tail);
+    if (scheduler != null) {
+      moved = scheduler.moved(tail, bytes);
+      scheduler.complete(tail);
     }
     TAIL.setRelease(this, tail + 1);
     if (status == 0 && (flags & NextUnit.COMPLETION) == 0) {
@@ -542,21 +542,21 @@ final class SendRing {
    */
   boolean completeUnpolled(int offset) {
     int ahead = (offset >>> strideLog) - tail & wrIds.length - 1;
-    return ahead < outstanding() && bells.completeUnpolled(tail + ahead);
+    return ahead < outstanding() && scheduler.completeUnpolled(tail + ahead);
   }
 
   /** Forgets everything. The ring is not open; callers hold the completion queue's lock. */
   void reset() {
     lock(); // half of it would look like room
     try {
-      if (bells != null) {
-        bells.reset();
+      if (scheduler != null) {
+        scheduler.reset();
       }
       postedBeforeReset += head;
       head = 0;
       if (flushOffset >= 0) {
         flushOffset = -1;
-        bells.completeOwn();
+        scheduler.completeOwn();
       }
       TAIL.setRelease(this, 0);
     } finally {
@@ -580,7 +580,7 @@ final class SendRing {
   }
 
   private boolean names(int at, int key) {
-    MemorySegment whole = bells == null ? null : bells.whole(at);
+    MemorySegment whole = scheduler == null ? null : scheduler.whole(at);
     return whole == null
         ? writer.names(ring, (long) (at & wrIds.length - 1) << strideLog, key)
         : writer.names(whole, 0, key);

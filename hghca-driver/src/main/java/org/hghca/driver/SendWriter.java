@@ -78,9 +78,9 @@ final class SendWriter {
    * The third dword of a next unit. The card does not look at the completion bit (it completes
    * every element); it is there for us, when the completion comes.
    */
-  private int control(SendRequest request, int meaning, int size) {
+  private int control(SendRequest request, int operation, int size) {
     return NextUnit.control(
-        SendOpcodeTable.opcode(meaning),
+        SendOpcodeTable.opcode(operation),
         size,
         NextUnit.MARKER
             | (request.isSolicited() ? NextUnit.SOLICITED : 0)
@@ -88,13 +88,13 @@ final class SendWriter {
   }
 
   /** Writes an element, as the last of its chain; returns its size in units. */
-  int write(SendRequest request, int meaning, int index, long offset) {
+  int write(SendRequest request, int operation, int index, long offset) {
     long at = offset + UNIT;
-    if ((meaning & HAS_REMOTE_ADDRESS) != 0) {
+    if ((operation & HAS_REMOTE_ADDRESS) != 0) {
       RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
       at += UNIT;
-    } else if ((meaning & SPECIAL) != 0) {
-      at = writeSpecial(request, meaning, index, at);
+    } else if ((operation & SPECIAL) != 0) {
+      at = writeSpecial(request, operation, index, at);
     }
     long end =
         request.isInline() ? writeInline(request, index, at) : writeElements(request, index, at);
@@ -104,7 +104,7 @@ final class SendWriter {
         offset,
         LAST,
         NextUnit.size(0, fences && request.isFenced() ? 1 : 0),
-        control(request, meaning, size),
+        control(request, operation, size),
         request.immediate());
     return size;
   }
@@ -133,23 +133,23 @@ final class SendWriter {
   }
 
   /** Writes what stands between next unit and data of an atomic or a datagram. */
-  private long writeSpecial(SendRequest request, int meaning, int index, long at) {
-    if ((meaning & DATAGRAM) == DATAGRAM) {
-      return writeDestination(request, meaning, index, at);
+  private long writeSpecial(SendRequest request, int operation, int index, long at) {
+    if ((operation & DATAGRAM) == DATAGRAM) {
+      return writeDestination(request, operation, index, at);
     }
-    if ((meaning & ATOMIC) == ATOMIC) {
+    if ((operation & ATOMIC) == ATOMIC) {
       return writeOperands(request, index, at);
     }
     throw unsupported(request.opcode().toString(), index);
   }
 
-  private long writeDestination(SendRequest request, int meaning, int index, long at) {
+  private long writeDestination(SendRequest request, int operation, int index, long at) {
     if (!(request.addressHandle() instanceof HghcaAddressHandle to)
         || to.domain() != pd
         || to.isClosed()) {
       throw badDestination(request, index);
     }
-    if ((meaning & NEVER_INLINE) != 0 && request.isInline()) {
+    if ((operation & NEVER_INLINE) != 0 && request.isInline()) {
       throw unsupported("inline data of a datagram", index);
     }
     UdUnit.write(

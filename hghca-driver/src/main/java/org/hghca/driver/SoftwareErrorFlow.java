@@ -77,7 +77,7 @@ final class SoftwareErrorFlow {
   private boolean followed;
 
   /** Whether it is to flush, and there was no doorbell left to tell it. */
-  private boolean owesBell;
+  private boolean flushPending;
 
   /** Whether the queue pair has been in RTR. */
   private boolean lived;
@@ -91,7 +91,7 @@ final class SoftwareErrorFlow {
   private ReceivePosition next;
 
   /** Whether something has happened after which nobody knows where the card is. */
-  private volatile boolean flawed;
+  private volatile boolean positionUnknown;
 
   /** Packets of the receives that have completed since RTR. Under the receive queue's lock. */
   private int packets;
@@ -139,9 +139,9 @@ final class SoftwareErrorFlow {
   // ---- what completions tell, under a completion queue's lock
 
   /** The card has reported an error that the driver did not order. */
-  void flaw() {
-    flawed = true;
-    device.sweep().wake();
+  void markPositionUnknown() {
+    positionUnknown = true;
+    device.maintenance().wake();
   }
 
   /** A receive of so many bytes has completed. */
@@ -165,7 +165,7 @@ final class SoftwareErrorFlow {
         start = next == null ? start : next;
         next = null;
         followed = false;
-        owesBell = false;
+        flushPending = false;
         packets = 0;
         timedOut = false;
         endsSince = 0;
@@ -175,13 +175,13 @@ final class SoftwareErrorFlow {
         lived = true;
         firstReceivePsn = qp.programmed().get(NEXT_RECEIVE_PSN);
         receivedThen = qp.receives().tail() - 1; // looks like a receive: it is not asked at once
-        device.sweep().wake();
+        device.maintenance().wake();
       }
       case RTS -> {
         busy = false;
         seen = 0;
         firstSendPsn = qp.programmed().get(NEXT_SEND_PSN);
-        device.sweep().wake();
+        device.maintenance().wake();
       }
       default -> {}
     }
@@ -240,7 +240,7 @@ final class SoftwareErrorFlow {
     flush.endReceives();
     qp.sendQueue().addFlushing(qp);
     qp.receiveQueue().addFlushing(qp);
-    device.sweep().wake();
+    device.maintenance().wake();
     return true;
   }
 
@@ -248,15 +248,15 @@ final class SoftwareErrorFlow {
     LivePsns psns = atRest();
     // Already there by itself, or perhaps: it met a message without a receive, or an error.
     boolean fell = psns.state() == QpcState.ERR || psns.state() == LivePsns.UNKNOWN;
-    flawed |= lived && fell;
+    positionUnknown |= lived && fell;
     QueuePairContext next = qp.programmed().copy().set(STATE, QpcState.ERR);
     psns.putInto(next);
     qp.program(HcrCommand.ANY2ERR, QpContexts.state(qp.programmed()), next);
     // One more command: the card has carried the last one out before it begins with this, and what
     // was under way then has ended when this ends.
     device.commands().queryQp(qp.number());
-    owesBell = qp.type() == QpType.RC && qp.sendQueue().standing(qp).unfinished() > 0;
-    payBell();
+    flushPending = qp.type() == QpType.RC && qp.sendQueue().outstandingWork(qp).unfinished() > 0;
+    ringPendingFlush();
   }
 
   /**
@@ -264,7 +264,7 @@ final class SoftwareErrorFlow {
    * or all packets have left and nothing has come back for a while.
    */
   private boolean isQuiet(long now) {
-    if (qp.sendQueue().standing(qp).unfinished() == 0) {
+    if (qp.sendQueue().outstandingWork(qp).unfinished() == 0) {
       return true;
     }
     if (qp.type() != QpType.RC) {
@@ -289,8 +289,8 @@ final class SoftwareErrorFlow {
     return picture.nextSend() == (int) (firstSendPsn + sends.packets() & PSN_MASK);
   }
 
-  private void payBell() {
-    owesBell = owesBell && !sends.ringFlush();
+  private void ringPendingFlush() {
+    flushPending = flushPending && !sends.ringFlush();
   }
 
   /** What the card says when it says the same twice: MODIFY_QP takes back what moves meanwhile. */
@@ -407,11 +407,11 @@ final class SoftwareErrorFlow {
   private boolean awaitFlush() {
     follow();
     long start = device.time().nanoTime();
-    while (qp.sendQueue().standing(qp).unfinished() > 0) {
+    while (qp.sendQueue().outstandingWork(qp).unfinished() > 0) {
       if (device.time().nanoTime() - start > FLUSH_NANOS || device.health().isDead()) {
         return false;
       }
-      payBell();
+      ringPendingFlush();
       LockSupport.parkNanos(FLUSH_STEP_NANOS);
     }
     return true;
@@ -424,16 +424,16 @@ final class SoftwareErrorFlow {
     if (never != null) {
       return never;
     }
-    if (flawed) {
+    if (positionUnknown) {
       return "errors that it met";
     }
-    OutstandingWork standing = qp.receiveQueue().standing(qp);
+    OutstandingWork work = qp.receiveQueue().outstandingWork(qp);
     int expected = qp.programmed().get(NEXT_RECEIVE_PSN);
-    int unexplained = expected - firstReceivePsn - packets - standing.packets() & PSN_MASK;
-    if (standing.receivesLeft() > 0 && unexplained != 0) {
+    int unexplained = expected - firstReceivePsn - packets - work.packets() & PSN_MASK;
+    if (work.receivesLeft() > 0 && unexplained != 0) {
       return "a receive that may be half filled";
     }
-    next = standing.next();
+    next = work.next();
     return null;
   }
 
@@ -465,13 +465,13 @@ final class SoftwareErrorFlow {
     int tick = oldestTick;
     if (!isStuck()) {
       if (seen != before) {
-        device.sweep().moved(tick);
+        device.maintenance().moved(tick);
       }
       since = now;
       alone = now;
       return busy;
     }
-    if (device.sweep().hasMovedBefore(oldestTick)) {
+    if (device.maintenance().hasMovedBefore(oldestTick)) {
       alone = now;
     }
     if (qp.type() == QpType.RC) {
@@ -514,7 +514,7 @@ final class SoftwareErrorFlow {
     if (!follow(now, now - endsSince)) {
       return true;
     }
-    payBell();
+    ringPendingFlush();
     if (timedOut || isStuck() && looks >= LOOKS) {
       flush.endSends();
       return false;
@@ -524,11 +524,11 @@ final class SoftwareErrorFlow {
 
   /** Whether the card has sends to complete and has completed none since the last look. */
   private boolean isStuck() {
-    OutstandingWork standing = qp.sendQueue().standing(qp);
-    boolean was = busy && standing.sent() == seen;
-    busy = standing.unfinished() > 0;
-    seen = standing.sent();
-    oldestTick = sends.tick(standing.sends());
+    OutstandingWork work = qp.sendQueue().outstandingWork(qp);
+    boolean was = busy && work.sent() == seen;
+    busy = work.unfinished() > 0;
+    seen = work.sent();
+    oldestTick = sends.tick(work.sends());
     looks = was && busy ? looks + 1 : 0;
     return looks > 0;
   }
@@ -559,18 +559,18 @@ final class SoftwareErrorFlow {
         && picture.state() != QpcState.ERR
         && picture.oldestUnacked() == picture.nextSend()
         && hasSentAll()
-        && qp.sendQueue().standing(qp).unfinished() > 0;
+        && qp.sendQueue().outstandingWork(qp).unfinished() > 0;
   }
 
   private void timeOut(long now) {
-    boolean refused = sends.needsReceive(qp.sendQueue().standing(qp).sends()) && isRefused();
+    boolean refused = sends.needsReceive(qp.sendQueue().outstandingWork(qp).sends()) && isRefused();
     flush.cause(refused ? WcStatus.RNR_RETRY_EXC_ERR : WcStatus.RETRY_EXC_ERR);
-    flawed = true;
+    positionUnknown = true;
     timedOut = true;
     endsSince = since;
     qp.failed();
     boolean _ = lookAtFlush(now); // and so proves that the card still takes commands
-    device.sweep().timedOut(qp, now - since, refused);
+    device.maintenance().timedOut(qp, now - since, refused);
   }
 
   /**
@@ -580,7 +580,7 @@ final class SoftwareErrorFlow {
    *
    * @param now as in {@link #look}
    */
-  boolean hasFallen(long now) {
+  boolean isSilentlyInError(long now) {
     QpState state = qp.state();
     if (state != QpState.RTR && state != QpState.RTS || !profile.misplacesSequenceNumbers()) {
       return false;
@@ -596,7 +596,7 @@ final class SoftwareErrorFlow {
     }
     asked = now;
     // What fails a send says so.
-    return showsError() && qp.sendQueue().standing(qp).sends() == 0;
+    return showsError() && qp.sendQueue().outstandingWork(qp).sends() == 0;
   }
 
   /** Whether the peer is of this device too and cannot receive. */

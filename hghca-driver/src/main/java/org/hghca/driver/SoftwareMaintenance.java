@@ -24,7 +24,7 @@ final class SoftwareMaintenance {
   private static final int SEVERAL = 2;
 
   private final HghcaDevice device;
-  private final InFlightLimits pacing;
+  private final InFlightLimits inFlight;
   private final DeviceThread thread;
   private volatile boolean stopping;
 
@@ -58,9 +58,9 @@ final class SoftwareMaintenance {
 
   SoftwareMaintenance(HghcaDevice device) {
     this.device = device;
-    this.pacing = device.pacing();
-    this.thread = new DeviceThread("sweep", device, this::run);
-    pacing.onHold(this::wakeForHeld);
+    this.inFlight = device.inFlight();
+    this.thread = new DeviceThread("maintenance", device, this::run);
+    inFlight.onHold(this::wakeForHeld);
   }
 
   void start() {
@@ -144,7 +144,7 @@ final class SoftwareMaintenance {
       for (HghcaCompletionQueue queue : device.completionQueues()) {
         went |= queue.goOn();
       }
-      pacing.ringWaiting();
+      inFlight.ringWaiting();
     }
     return went;
   }
@@ -170,9 +170,9 @@ final class SoftwareMaintenance {
    */
   Need look(long now) {
     goOn();
-    pacing.nextTick();
+    inFlight.nextTick();
     oldestMovedBefore = oldestMoved;
-    oldestMoved = pacing.tick() + 1; // none yet
+    oldestMoved = inFlight.tick() + 1; // none yet
     Need[] most = {Need.NONE};
     device
         .queuePairs()

@@ -51,7 +51,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
       this.requests = new SharedRequests(attributes.capacity(), maxSge());
       this.limit = attributes.limit();
       pd.deviceContext().count(this);
-      pd.device().restock().add(this);
+      pd.device().srqRefill().add(this);
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a shared receive queue", e);
@@ -160,7 +160,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
   }
 
   /** A period has ended: looks what the card has taken that nobody has polled, and deals. */
-  void restock() {
+  void refill() {
     noteReceives();
     lock.lock();
     try {
@@ -344,10 +344,10 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
   }
 
   @Override
-  public void addTo(ContextCounters tally) {
+  public void addTo(ContextCounters counters) {
     lock.lock();
     try {
-      tally.add(0, requests.posted(), 0);
+      counters.add(0, requests.posted(), 0);
     } finally {
       lock.unlock();
     }
@@ -356,7 +356,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
   /** Requests that are left are forgotten; no queue pair uses it. */
   @Override
   void release() {
-    pd.device().restock().remove(this);
+    pd.device().srqRefill().remove(this);
     pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);
   }

@@ -26,7 +26,7 @@ final class SrqRefill {
   synchronized void add(SoftwareSrq queue) {
     queues.add(queue);
     if (thread == null) {
-      thread = new DeviceThread("restock", device, this::run);
+      thread = new DeviceThread("srq-refill", device, this::run);
       thread.start();
     } else {
       thread.unpark();
@@ -52,7 +52,7 @@ final class SrqRefill {
         if (queues.isEmpty()) {
           LockSupport.park(this);
         } else {
-          queues.forEach(SoftwareSrq::restock);
+          queues.forEach(SoftwareSrq::refill);
           LockSupport.parkNanos(this, PERIOD_NANOS);
         }
       }

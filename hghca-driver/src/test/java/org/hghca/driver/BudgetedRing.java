@@ -52,11 +52,11 @@ final class BudgetedRing {
   final SendRing ring;
   private final Completions completions = new Completions(1);
 
-  BudgetedRing(QpType type, InFlightLimits pacing) {
-    this(type, HardwareProfile.R1, pacing);
+  BudgetedRing(QpType type, InFlightLimits inFlight) {
+    this(type, HardwareProfile.R1, inFlight);
   }
 
-  BudgetedRing(QpType type, HardwareProfile profile, InFlightLimits pacing) {
+  BudgetedRing(QpType type, HardwareProfile profile, InFlightLimits inFlight) {
     checks.path(10);
     ring =
         new SendRing(
@@ -64,7 +64,7 @@ final class BudgetedRing {
             profile,
             new SendWriter(type, profile, null, memory, 2, 4, 60, true),
             checks,
-            pacing,
+            inFlight,
             memory,
             UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
             2,
@@ -77,7 +77,7 @@ final class BudgetedRing {
   }
 
   /** What paces the rings of a card of its own. */
-  static InFlightLimits pacing(int window) {
+  static InFlightLimits inFlight(int window) {
     return new InFlightLimits(HardwareProfile.R1, window);
   }
 
@@ -118,6 +118,6 @@ final class BudgetedRing {
 
   /** The places in the ring that the doorbells name, in order. */
   List<Integer> rungSlots() {
-    return doorbells.stream().map(bell -> (int) (bell >>> 8 & 0xffff) * 16 / (int) SLOT).toList();
+    return doorbells.stream().map(doorbell -> (int) (doorbell >>> 8 & 0xffff) * 16 / (int) SLOT).toList();
   }
 }

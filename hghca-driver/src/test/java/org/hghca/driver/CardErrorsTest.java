@@ -41,7 +41,7 @@ class CardErrorsTest {
 
   /** Makes its queue pair its own peer, with a receive at the place of the first send. */
   private void ready(QpType type) {
-    it.device.sweep().stop();
+    it.device.maintenance().stop();
     QueuePairAttributes attributes =
         switch (type) {
           case RC -> QueuePairAttributes.rc(it.cq, it.cq);

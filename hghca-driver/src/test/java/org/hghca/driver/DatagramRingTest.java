@@ -60,7 +60,7 @@ class DatagramRingTest {
             profile,
             new SendWriter(type, profile, it.pd, memory, 2, 2, 32, false),
             profile.badRequestsReported() ? null : checks(),
-            profile.badRequestsReported() ? null : BudgetedRing.pacing(63),
+            profile.badRequestsReported() ? null : BudgetedRing.inFlight(63),
             memory,
             UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
             2,
@@ -295,7 +295,7 @@ class DatagramRingTest {
     ring.post(request.sendWithImmediate(1).sge(LOCAL, 8, LKEY));
     ring.post(request.rdmaWrite(REMOTE, RKEY).sge(LOCAL, 8, LKEY));
     ring.post(request.rdmaWriteWithImmediate(REMOTE, RKEY, 1).sge(LOCAL, 8, LKEY));
-    assertThat(doorbells).extracting(bell -> bell & 0x1f).containsExactly(0xaL, 0xbL, 8L, 9L);
+    assertThat(doorbells).extracting(doorbell -> doorbell & 0x1f).containsExactly(0xaL, 0xbL, 8L, 9L);
   }
 
   @Test

@@ -7,11 +7,11 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class DeferredFreeTest {
-  private final DeferredFree retirement = new DeferredFree();
+  private final DeferredFree deferredFree = new DeferredFree();
   private final List<String> events = new ArrayList<>();
 
   private void retire(Runnable command) {
-    retirement.retire("QP 0x2", command, () -> events.add("memory"), () -> events.add("numbers"));
+    deferredFree.retire("QP 0x2", command, () -> events.add("memory"), () -> events.add("numbers"));
   }
 
   @Test
@@ -27,15 +27,15 @@ class DeferredFreeTest {
           throw new IllegalStateException("the card does not answer");
         });
     assertThat(events).isEmpty();
-    retirement.afterReset();
+    deferredFree.afterReset();
     assertThat(events).containsExactly("memory");
-    retirement.afterReset();
+    deferredFree.afterReset();
     assertThat(events).containsExactly("memory");
   }
 
   @Test
   void afterTheResetNothingIsCommandedAnyMore() {
-    retirement.afterReset();
+    deferredFree.afterReset();
     retire(() -> events.add("command"));
     assertThat(events).containsExactly("memory");
   }
@@ -46,12 +46,12 @@ class DeferredFreeTest {
         () -> {
           throw new IllegalStateException("the card does not answer");
         };
-    retirement.retire(
+    deferredFree.retire(
         "QP 0x2",
         refused,
-        () -> retirement.retire("key 0x20", refused, () -> events.add("ring"), () -> {}),
+        () -> deferredFree.retire("key 0x20", refused, () -> events.add("ring"), () -> {}),
         () -> {});
-    retirement.afterReset();
+    deferredFree.afterReset();
     assertThat(events).containsExactly("ring");
   }
 
@@ -61,7 +61,7 @@ class DeferredFreeTest {
         () -> {
           throw new IllegalStateException("the card does not answer");
         };
-    retirement.retire(
+    deferredFree.retire(
         "MR 0x20",
         refused,
         () -> {
@@ -69,7 +69,7 @@ class DeferredFreeTest {
         },
         () -> {});
     retire(refused);
-    retirement.afterReset();
+    deferredFree.afterReset();
     assertThat(events).containsExactly("memory");
   }
 }

@@ -27,7 +27,7 @@ class HeldRequestsTest {
           (HghcaQueuePair)
               it.pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sendDepth(REQUESTS));
       it.connect(qp);
-      it.device.sweep().stop(); // it would ring as soon as it can
+      it.device.maintenance().stop(); // it would ring as soon as it can
       SendRequest write =
           new SendRequest().rdmaWrite(memory.address(), memory.rkey()).sge(memory, 0, 8).signaled();
       for (int i = 0; i < REQUESTS; i++) {

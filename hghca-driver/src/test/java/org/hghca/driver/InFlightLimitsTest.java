@@ -20,11 +20,11 @@ import org.junit.jupiter.api.Test;
 class InFlightLimitsTest {
   private static final int MOST = 63;
 
-  private final InFlightLimits pacing = BudgetedRing.pacing(MOST);
+  private final InFlightLimits inFlight = BudgetedRing.inFlight(MOST);
   private final List<BudgetedRing> rings = new ArrayList<>();
 
   private BudgetedRing ring() {
-    BudgetedRing ring = new BudgetedRing(QpType.RC, pacing);
+    BudgetedRing ring = new BudgetedRing(QpType.RC, inFlight);
     rings.add(ring);
     return ring;
   }
@@ -40,7 +40,7 @@ class InFlightLimitsTest {
       assertThat(ring.ring.post(good())).isTrue();
     }
     assertThat(ring.doorbells).hasSize(8 + 16);
-    assertThat(pacing.waiting()).isEqualTo(1);
+    assertThat(inFlight.waiting()).isEqualTo(1);
     assertThat(ring.ring.posted()).isEqualTo(40);
     assertThat(ring.ring.doorbells()).isEqualTo(24);
   }
@@ -56,7 +56,7 @@ class InFlightLimitsTest {
       }
     }
     assertThat(rung()).isEqualTo(MOST);
-    assertThat(pacing.waiting()).isEqualTo(95 + 5);
+    assertThat(inFlight.waiting()).isEqualTo(95 + 5);
   }
 
   @Test
@@ -67,15 +67,15 @@ class InFlightLimitsTest {
     }
     ring.complete();
     assertThat(ring.doorbells).hasSize(24);
-    pacing.ringWaiting();
+    inFlight.ringWaiting();
     assertThat(ring.rungSlots()).hasSize(25).endsWith(24);
-    assertThat(pacing.waiting()).isEqualTo(1);
+    assertThat(inFlight.waiting()).isEqualTo(1);
     for (int i = 1; i < 40; i++) {
       ring.complete();
-      pacing.ringWaiting();
+      inFlight.ringWaiting();
     }
     assertThat(ring.rungSlots()).containsExactlyElementsOf(IntStream.range(0, 40).boxed().toList());
-    assertThat(pacing.waiting()).isZero();
+    assertThat(inFlight.waiting()).isZero();
   }
 
   @Test
@@ -90,7 +90,7 @@ class InFlightLimitsTest {
       assertThat(NextUnit.nextSize16(ring.memory, next)).as("slot %d", slot).isZero();
       assertThat(NextUnit.nextFence(ring.memory, next)).as("slot %d", slot).isZero();
     }
-    assertThat(ring.doorbells).hasSize(24).noneMatch(bell -> Doorbell.fence(bell) != 0);
+    assertThat(ring.doorbells).hasSize(24).noneMatch(doorbell -> Doorbell.fence(doorbell) != 0);
   }
 
   @Test
@@ -106,7 +106,7 @@ class InFlightLimitsTest {
 
   @Test
   void aRingHasNoMoreUnderWayThanItsWindow() {
-    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.pacing(1));
+    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(1));
     SendRequest[] list = {good(), good(), good()};
     assertThat(ring.ring.post(list, 0, 3)).isEqualTo(3);
     assertThat(ring.ring.post(good())).isTrue();
@@ -121,7 +121,7 @@ class InFlightLimitsTest {
   /** Its completion stands in the queue, and the program polls for something else. */
   @Test
   void oneThatIsCompleteAndNotPolledIsNotUnderWay() {
-    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.pacing(1));
+    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(1));
     SendRequest[] list = {good(), good(), good()};
     ring.ring.post(list, 0, 3);
     assertThat(ring.ring.completeUnpolled(0)).isTrue();
@@ -139,7 +139,7 @@ class InFlightLimitsTest {
 
   @Test
   void aFencedRequestAndAllBehindItWaitForTheReadsBefore() {
-    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.pacing(8));
+    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(8));
     SendRequest[] list = {good(), read(8), good(), good().fence(), good()};
     ring.ring.post(list, 0, 5);
     assertThat(ring.rungSlots()).containsExactly(0, 1, 2);
@@ -177,7 +177,7 @@ class InFlightLimitsTest {
     assertThat(rung()).as("1024 bytes").isEqualTo(7);
     several.get(1).complete();
     several.get(1).complete();
-    pacing.ringWaiting();
+    inFlight.ringWaiting();
     assertThat(rung()).isEqualTo(8);
   }
 
@@ -191,11 +191,11 @@ class InFlightLimitsTest {
     third.ring.post(read(100));
     assertThat(rung()).as("the last one waits for its turn").isEqualTo(1);
     first.complete();
-    pacing.ringWaiting();
+    inFlight.ringWaiting();
     assertThat(second.doorbells).hasSize(1);
     assertThat(rung()).isEqualTo(2);
     second.complete();
-    pacing.ringWaiting();
+    inFlight.ringWaiting();
     assertThat(rung()).isEqualTo(3);
   }
 
@@ -272,7 +272,7 @@ class InFlightLimitsTest {
     assertThat(second.doorbells).isEmpty();
     first.ring.setOpen(() -> false);
     first.ring.reset();
-    pacing.ringWaiting();
+    inFlight.ringWaiting();
     assertThat(second.doorbells).hasSize(1);
   }
 
@@ -289,7 +289,7 @@ class InFlightLimitsTest {
     assertThat(second.doorbells).hasSize(8);
     first.ring.setOpen(() -> false);
     first.ring.reset();
-    pacing.ringWaiting();
+    inFlight.ringWaiting();
     assertThat(second.doorbells).as("both").hasSize(10);
     assertThat(first.doorbells).as("never rung for again").hasSize(24);
     for (int i = 0; i < 4; i++) {
@@ -312,7 +312,7 @@ class InFlightLimitsTest {
     ring.complete();
     ring.ring.stopRinging();
     assertThat(ring.ring.rung()).isEqualTo(23);
-    pacing.ringWaiting();
+    inFlight.ringWaiting();
     assertThat(ring.doorbells).hasSize(24);
     for (int i = 0; i < 29; i++) {
       ring.complete();
@@ -339,7 +339,7 @@ class InFlightLimitsTest {
     List<Integer> seen = Collections.synchronizedList(new ArrayList<>());
     Runnable ringing =
         () -> {
-          pacing.ringWaiting();
+          inFlight.ringWaiting();
           seen.add(ring.doorbells.size());
         };
     ring.lock.lock();
@@ -382,7 +382,7 @@ class InFlightLimitsTest {
                   for (int i = 0; i < rounds; i++) {
                     meet(round);
                     ring.complete();
-                    pacing.ringWaiting();
+                    inFlight.ringWaiting();
                     meet(round);
                   }
                 });
@@ -442,7 +442,7 @@ class InFlightLimitsTest {
         ring.complete();
         completed++;
       }
-      pacing.ringWaiting();
+      inFlight.ringWaiting();
     }
   }
 }

@@ -124,8 +124,8 @@ class NumberReuseTest {
     exchange(1);
     receive(1);
     int most = 1 << 30;
-    for (int packets = 0; packets < 1 << 24; packets += qp.ending().packets(most)) {
-      qp.ending().received(most);
+    for (int packets = 0; packets < 1 << 24; packets += qp.errorFlow().packets(most)) {
+      qp.errorFlow().received(most);
     }
     qp.modify(QpAttributes.to(QpState.RESET));
   }

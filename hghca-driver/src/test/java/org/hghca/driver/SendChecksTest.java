@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 
 /** What is not posted to a card that a bad request stops. */
 class SendChecksTest {
-  private final BudgetedRing rc = new BudgetedRing(QpType.RC, BudgetedRing.pacing(63));
-  private final BudgetedRing uc = new BudgetedRing(QpType.UC, BudgetedRing.pacing(63));
+  private final BudgetedRing rc = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(63));
+  private final BudgetedRing uc = new BudgetedRing(QpType.UC, BudgetedRing.inFlight(63));
 
   private void assertRefused(BudgetedRing ring, SendRequest bad, Errno errno, String complaint) {
     byte[] before = ring.memory.toArray(ValueLayout.JAVA_BYTE);
@@ -191,13 +191,13 @@ class SendChecksTest {
     SendRequest[] list = {good(), good(), good().fence(), good(), good()};
     assertThat(rc.ring.post(list, 0, 5)).isEqualTo(5);
     assertThat(rc.rungSlots()).containsExactly(0, 1, 2, 3, 4);
-    assertThat(rc.doorbells).extracting(bell -> bell >>> 5 & 1).as("fence").containsOnly(0L);
-    assertThat(rc.doorbells).extracting(bell -> bell >>> 32 & 0xff).containsOnly(3L);
+    assertThat(rc.doorbells).extracting(doorbell -> doorbell >>> 5 & 1).as("fence").containsOnly(0L);
+    assertThat(rc.doorbells).extracting(doorbell -> doorbell >>> 32 & 0xff).containsOnly(3L);
   }
 
   @Test
   void theSecondRevisionIsSparedTheSame() {
-    BudgetedRing second = new BudgetedRing(QpType.RC, HardwareProfile.R2, BudgetedRing.pacing(63));
+    BudgetedRing second = new BudgetedRing(QpType.RC, HardwareProfile.R2, BudgetedRing.inFlight(63));
     assertRefused(second, request().send(), Errno.EOPNOTSUPP, "zero length");
     assertThat(second.ring.post(good())).isTrue();
   }

@@ -40,7 +40,7 @@ class SoftwareMaintenanceTest {
   private static final int NOBODY = 900;
 
   private final DriverFixture it = new DriverFixture("&profile=r1");
-  private final SoftwareMaintenance sweep = it.device.sweep();
+  private final SoftwareMaintenance maintenance = it.device.maintenance();
   private final MemoryRegion memory =
       it.pd.allocate(8192, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
   private final List<HghcaQueuePair> others = new ArrayList<>();
@@ -48,7 +48,7 @@ class SoftwareMaintenanceTest {
   private final Logger logger = (Logger) LoggerFactory.getLogger(SoftwareMaintenance.class);
 
   SoftwareMaintenanceTest() {
-    sweep.stop(); // the test looks itself
+    maintenance.stop(); // the test looks itself
     log.start();
     logger.addAppender(log);
     logger.setLevel(Level.WARN);
@@ -128,15 +128,15 @@ class SoftwareMaintenanceTest {
     connect(left, right.number());
     right.tryPostReceive(receive(64));
     right.tryPostReceive(receive(64));
-    sweep.look(0);
+    maintenance.look(0);
     left.tryPostSend(send(1000)); // longer than what waits for it
-    sweep.look(SECOND / 2);
+    maintenance.look(SECOND / 2);
     assertThat(right.state()).isEqualTo(QpState.RTS);
-    sweep.look(2 * SECOND);
+    maintenance.look(2 * SECOND);
     assertThat(right.state()).isEqualTo(QpState.ERR);
     assertThat(events()).containsExactly(AsyncEventType.QP_FATAL);
     assertThat(poll()).contains(WcStatus.WR_FLUSH_ERR, WcStatus.WR_FLUSH_ERR);
-    sweep.look(9 * SECOND);
+    maintenance.look(9 * SECOND);
     assertThat(events()).as("it is told once").isEmpty();
   }
 
@@ -150,9 +150,9 @@ class SoftwareMaintenanceTest {
         options.toRtr(QpType.RC, new QpEndpoint(0, left.number(), 7, it.context.queryGid(1, 0))));
     connect(left, right.number());
     right.tryPostReceive(receive(64));
-    assertThat(sweep.look(0)).isNotEqualTo(SoftwareMaintenance.Need.NONE);
+    assertThat(maintenance.look(0)).isNotEqualTo(SoftwareMaintenance.Need.NONE);
     left.tryPostSend(send(1000));
-    sweep.look(2 * SECOND);
+    maintenance.look(2 * SECOND);
     assertThat(right.state()).isEqualTo(QpState.ERR);
   }
 
@@ -165,17 +165,17 @@ class SoftwareMaintenanceTest {
     int[] queries = {0};
     it.function.onCommand(() -> queries[0] += it.function.opcode() == QUERY_QP ? 1 : 0);
     for (long now = 0; now <= 60 * SECOND; now += 10 * MS) {
-      sweep.look(now);
+      maintenance.look(now);
     }
     assertThat(queries[0]).isBetween(30, 60);
     right.tryPostReceive(receive(64));
     left.tryPostSend(send(64));
     poll();
     queries[0] = 0;
-    sweep.look(70 * SECOND);
+    maintenance.look(70 * SECOND);
     assertThat(queries[0]).as("a message has come").isZero();
     it.device.health().fail("it burns");
-    sweep.look(90 * SECOND);
+    maintenance.look(90 * SECOND);
     assertThat(queries[0]).as("the card is dead").isZero();
   }
 
@@ -194,20 +194,20 @@ class SoftwareMaintenanceTest {
   @Test
   void aWaitIsExtendedWhileWhatWasRungBeforeCompletesAndEndsAllTheSame() {
     HghcaQueuePair qp = connectedTo(NOBODY);
-    sweep.look(0);
+    maintenance.look(0);
     qp.tryPostSend(send(64));
     long now = 0;
     while (now < 8 * TIME_OUT - SECOND) {
       now += SECOND / 10;
-      sweep.moved(0); // an older doorbell than any here
-      sweep.look(now);
+      maintenance.moved(0); // an older doorbell than any here
+      maintenance.look(now);
     }
     assertThat(poll()).isEmpty();
     assertThat(qp.state()).isEqualTo(QpState.RTS);
     for (int i = 0; i < 15; i++) {
       now += SECOND / 10;
-      sweep.moved(0);
-      sweep.look(now);
+      maintenance.moved(0);
+      maintenance.look(now);
     }
     assertThat(poll()).containsExactly(WcStatus.RETRY_EXC_ERR);
   }
@@ -222,7 +222,7 @@ class SoftwareMaintenanceTest {
         new SendRequest().rdmaWrite(memory.address(), memory.rkey()).sge(memory, 4096, 8);
     List<WcStatus> statuses = new ArrayList<>();
     left.tryPostSend(write);
-    sweep.look(0);
+    maintenance.look(0);
     dead.tryPostSend(send(64));
     long now = 0;
     while (!statuses.contains(WcStatus.RETRY_EXC_ERR) && now < 10 * TIME_OUT) {
@@ -231,7 +231,7 @@ class SoftwareMaintenanceTest {
         left.tryPostSend(write);
       }
       statuses.addAll(poll());
-      sweep.look(now);
+      maintenance.look(now);
     }
     assertThat(statuses).contains(WcStatus.SUCCESS, WcStatus.RETRY_EXC_ERR);
     assertThat(now).isBetween(TIME_OUT, 8 * TIME_OUT);
@@ -241,7 +241,7 @@ class SoftwareMaintenanceTest {
 
   private void lookOften() {
     for (int i = 0; i < 6; i++) {
-      sweep.look(i * SECOND);
+      maintenance.look(i * SECOND);
     }
   }
 
@@ -269,7 +269,7 @@ class SoftwareMaintenanceTest {
       left.tryPostSend(
           new SendRequest().rdmaWrite(memory.address(), memory.rkey()).sge(memory, 4096, 8));
       poll();
-      sweep.look(i * SECOND);
+      maintenance.look(i * SECOND);
     }
     assertThat(log.list).hasSize(1);
     assertThat(log.list.getFirst().getFormattedMessage())

@@ -89,8 +89,8 @@ final class CommandChannel implements AutoCloseable {
    * @return what the outbox holds; null for a command without one
    */
   <T> T execute(Command<T> command) {
-    List<Consumer<? super Throwable>> bereaved = List.of();
-    DeviceFatalException death = null;
+    List<Consumer<? super Throwable>> toTell = List.of();
+    DeviceFatalException failure = null;
     lock.lock();
     try {
       if (closed) {
@@ -106,24 +106,24 @@ final class CommandChannel implements AutoCloseable {
     } catch (DeviceFatalException e) {
       if (fatal == null) {
         fatal = e;
-        death = e;
-        bereaved = List.copyOf(fatalListeners);
+        failure = e;
+        toTell = List.copyOf(fatalListeners);
       }
       throw e;
     } finally {
       lock.unlock();
-      tell(bereaved, death);
+      tell(toTell, failure);
     }
   }
 
   /** Without the lock, so that listeners may use other threads that use this channel. */
   private static void tell(
-      List<Consumer<? super Throwable>> listeners, DeviceFatalException death) {
+      List<Consumer<? super Throwable>> listeners, DeviceFatalException failure) {
     for (Consumer<? super Throwable> listener : listeners) {
       try {
-        listener.accept(death);
+        listener.accept(failure);
       } catch (RuntimeException e) {
-        death.addSuppressed(e);
+        failure.addSuppressed(e);
       }
     }
   }

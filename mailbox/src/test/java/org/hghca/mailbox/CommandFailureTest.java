@@ -175,7 +175,7 @@ class CommandFailureTest {
   }
 
   @Test
-  void deathIsToldOnceToEachListener() {
+  void fatalErrorIsToldOnceToEachListener() {
     CommandInterface commands = open();
     List<Throwable> told = new ArrayList<>();
     commands.onFatal(told::add);

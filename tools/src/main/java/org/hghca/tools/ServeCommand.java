@@ -77,7 +77,7 @@ final class ServeCommand implements Callable<Integer> {
         new Thread(
             () -> {
               close();
-              // This is the orderly end, not the death by a signal that the JVM would report.
+              // This is the orderly end, not the termination by a signal that the JVM would report.
               Runtime.getRuntime().halt(0);
             });
     Runtime.getRuntime().addShutdownHook(hook);
