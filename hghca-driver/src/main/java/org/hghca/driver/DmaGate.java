@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether a card may touch memory. It may between {@link #open} and {@link #close}, which is
- * when its bus mastering is on. Used by one thread at a time.
+ * Whether a card may touch memory. It may between {@link #open} and {@link #close}, which is when
+ * its bus mastering is on. Used by one thread at a time.
  */
 final class DmaGate {
   private static final Logger LOG = LoggerFactory.getLogger(DmaGate.class);

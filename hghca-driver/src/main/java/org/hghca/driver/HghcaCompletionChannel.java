@@ -9,7 +9,8 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /** Where completion queues of a context tell that there is something to poll. */
-final class HghcaCompletionChannel extends Resource implements CompletionChannel, ContextCounters.Counted {
+final class HghcaCompletionChannel extends Resource
+    implements CompletionChannel, ContextCounters.Counted {
   private final DeviceContext context;
 
   private final EventFifo<CompletionQueue> events =

@@ -28,7 +28,8 @@ import org.hghca.verbs.WcStatus;
  * outstanding; a request counts until its completion was polled. An empty place holds a sentinel in
  * its owner byte, which the card overwrites last, and which polling puts back.
  */
-final class HghcaCompletionQueue extends Resource implements CompletionQueue, ContextCounters.Counted {
+final class HghcaCompletionQueue extends Resource
+    implements CompletionQueue, ContextCounters.Counted {
   /** Where the card gives none: RC on the first RTL. */
   private static final int NO_SYNDROME = 0;
 

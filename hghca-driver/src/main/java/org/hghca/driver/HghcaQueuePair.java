@@ -541,7 +541,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       boolean _ = errorFlow.look(now);
       return SoftwareMaintenance.Need.OFTEN;
     }
-    return state == QpState.RTR || state == QpState.RTS ? SoftwareMaintenance.Need.SELDOM : SoftwareMaintenance.Need.NONE;
+    return state == QpState.RTR || state == QpState.RTS
+        ? SoftwareMaintenance.Need.SELDOM
+        : SoftwareMaintenance.Need.NONE;
   }
 
   // ---- states

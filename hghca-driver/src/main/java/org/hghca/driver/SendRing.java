@@ -99,7 +99,9 @@ final class SendRing {
     this.writer = writer;
     this.checks = checks;
     this.scheduler =
-        inFlight == null ? null : new DoorbellScheduler(inFlight, this, ring, uar, qpn, slots, strideLog);
+        inFlight == null
+            ? null
+            : new DoorbellScheduler(inFlight, this, ring, uar, qpn, slots, strideLog);
     this.lock = lock;
     this.refusal = refusal;
     this.ring = ring;
@@ -529,7 +531,8 @@ final class SendRing {
     if (status == 0 && (flags & NextUnit.COMPLETION) == 0) {
       return 0;
     }
-    out.set(index, wrId, status, SendOpcodeTable.completion(opcode), 0, vendorError, moved, qpn, 0, 0);
+    out.set(
+        index, wrId, status, SendOpcodeTable.completion(opcode), 0, vendorError, moved, qpn, 0, 0);
     return 1;
   }
 

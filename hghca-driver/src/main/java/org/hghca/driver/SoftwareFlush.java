@@ -198,7 +198,8 @@ final class SoftwareFlush {
    */
   boolean takeLate(boolean send) {
     if (!send && receives.isFlushed()) {
-      qp.errorFlow().markPositionUnknown(); // the card has gone on in a ring whose receives we have flushed
+      qp.errorFlow()
+          .markPositionUnknown(); // the card has gone on in a ring whose receives we have flushed
       receives.completeFlushed();
       return true;
     }

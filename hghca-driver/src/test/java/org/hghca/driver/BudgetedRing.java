@@ -118,6 +118,8 @@ final class BudgetedRing {
 
   /** The places in the ring that the doorbells name, in order. */
   List<Integer> rungSlots() {
-    return doorbells.stream().map(doorbell -> (int) (doorbell >>> 8 & 0xffff) * 16 / (int) SLOT).toList();
+    return doorbells.stream()
+        .map(doorbell -> (int) (doorbell >>> 8 & 0xffff) * 16 / (int) SLOT)
+        .toList();
   }
 }

@@ -295,7 +295,9 @@ class DatagramRingTest {
     ring.post(request.sendWithImmediate(1).sge(LOCAL, 8, LKEY));
     ring.post(request.rdmaWrite(REMOTE, RKEY).sge(LOCAL, 8, LKEY));
     ring.post(request.rdmaWriteWithImmediate(REMOTE, RKEY, 1).sge(LOCAL, 8, LKEY));
-    assertThat(doorbells).extracting(doorbell -> doorbell & 0x1f).containsExactly(0xaL, 0xbL, 8L, 9L);
+    assertThat(doorbells)
+        .extracting(doorbell -> doorbell & 0x1f)
+        .containsExactly(0xaL, 0xbL, 8L, 9L);
   }
 
   @Test

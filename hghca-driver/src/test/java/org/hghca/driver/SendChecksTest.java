@@ -191,13 +191,17 @@ class SendChecksTest {
     SendRequest[] list = {good(), good(), good().fence(), good(), good()};
     assertThat(rc.ring.post(list, 0, 5)).isEqualTo(5);
     assertThat(rc.rungSlots()).containsExactly(0, 1, 2, 3, 4);
-    assertThat(rc.doorbells).extracting(doorbell -> doorbell >>> 5 & 1).as("fence").containsOnly(0L);
+    assertThat(rc.doorbells)
+        .extracting(doorbell -> doorbell >>> 5 & 1)
+        .as("fence")
+        .containsOnly(0L);
     assertThat(rc.doorbells).extracting(doorbell -> doorbell >>> 32 & 0xff).containsOnly(3L);
   }
 
   @Test
   void theSecondRevisionIsSparedTheSame() {
-    BudgetedRing second = new BudgetedRing(QpType.RC, HardwareProfile.R2, BudgetedRing.inFlight(63));
+    BudgetedRing second =
+        new BudgetedRing(QpType.RC, HardwareProfile.R2, BudgetedRing.inFlight(63));
     assertRefused(second, request().send(), Errno.EOPNOTSUPP, "zero length");
     assertThat(second.ring.post(good())).isTrue();
   }

@@ -11,7 +11,7 @@ import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.MemoryFile;
 import org.hghca.vfio.linux.SystemCalls;
 
@@ -60,7 +60,7 @@ public final class PhysicalMemory implements AddressSpace {
       throw new VfioException(
           Reason.NO_MEMORY,
           "cannot lock %d bytes into memory: %s; raise ulimit -l"
-              .formatted(bytes, Errno.describe(locked)));
+              .formatted(bytes, LinuxErrno.describe(locked)));
     }
     long[] pages = physical(start, Math.toIntExact(bytes / PAGE));
     return new Pin() {

@@ -11,7 +11,7 @@ import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.kernel.RegionInfo.Area;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -100,7 +100,7 @@ final class Bars implements AutoCloseable {
           locator,
           bar,
           Long.toHexString(area.start()),
-          Errno.describe(address));
+          LinuxErrno.describe(address));
       return null;
     }
     return MemorySegment.ofAddress(address).reinterpret(area.size(), arena, this::unmap);

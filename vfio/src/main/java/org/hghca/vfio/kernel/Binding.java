@@ -71,16 +71,16 @@ public final class Binding {
   }
 
   private void bind(PciDevice device) {
-    Formerly formerly =
-        new Formerly(
+    PreviousBinding previous =
+        new PreviousBinding(
             device.driver(), device.driverOverride().filter(name -> !Vfio.isVfioDriver(name)));
     try {
-      formerly.keep(machine, device.address());
+      previous.keep(machine, device.address());
       for (Write write : toBind(device)) {
         machine.write(machine.file(write.file()), write.text() + "\n");
       }
     } catch (IOException e) {
-      giveBackQuietly(device.address(), formerly);
+      giveBackQuietly(device.address(), previous);
       throw new VfioException(
           Reason.UNSUPPORTED,
           "%s could not be bound to vfio-pci: %s; the kernel's log says more: sudo dmesg | tail"
@@ -88,7 +88,7 @@ public final class Binding {
           e);
     }
     if (!bus.find(device.address()).map(PciDevice::isBoundToVfio).orElse(false)) {
-      giveBackQuietly(device.address(), formerly);
+      giveBackQuietly(device.address(), previous);
       throw new VfioException(
           Reason.UNSUPPORTED,
           "vfio-pci did not take %s; the kernel's log says why: sudo dmesg | tail"
@@ -97,12 +97,12 @@ public final class Binding {
   }
 
   /** After a failure that is told; what goes wrong here as well would only hide it. */
-  private void giveBackQuietly(String address, Formerly formerly) {
+  private void giveBackQuietly(String address, PreviousBinding previous) {
     try {
-      for (Write write : toUnbind(bus.find(address), address, formerly)) {
+      for (Write write : toUnbind(bus.find(address), address, previous)) {
         machine.write(machine.file(write.file()), write.text() + "\n");
       }
-      Formerly.forget(machine, address);
+      PreviousBinding.forget(machine, address);
     } catch (IOException e) {
       // It stays without a driver; the failure that is told says to look at it.
     }
@@ -125,7 +125,7 @@ public final class Binding {
    */
   public List<String> commandsToUnbind(PciDevice device) {
     checkUnbindable(device);
-    return toUnbind(Optional.of(device), device.address(), formerly(device)).stream()
+    return toUnbind(Optional.of(device), device.address(), previous(device)).stream()
         .map(Write::toString)
         .toList();
   }
@@ -141,10 +141,10 @@ public final class Binding {
     String address = device.address();
     checkRoot("unbind", address);
     try {
-      for (Write write : toUnbind(Optional.of(device), address, formerly(device))) {
+      for (Write write : toUnbind(Optional.of(device), address, previous(device))) {
         machine.write(machine.file(write.file()), write.text() + "\n");
       }
-      Formerly.forget(machine, address);
+      PreviousBinding.forget(machine, address);
     } catch (IOException e) {
       throw new VfioException(
           Reason.UNSUPPORTED,
@@ -156,19 +156,19 @@ public final class Binding {
   }
 
   /** Where nothing is kept, any driver that wants the function may have it. */
-  private Formerly formerly(PciDevice device) {
-    return Formerly.of(machine, device.address())
-        .orElse(new Formerly(Optional.of("any"), Optional.empty()));
+  private PreviousBinding previous(PciDevice device) {
+    return PreviousBinding.of(machine, device.address())
+        .orElse(new PreviousBinding(Optional.of("any"), Optional.empty()));
   }
 
   private static List<Write> toUnbind(
-      Optional<PciDevice> device, String address, Formerly formerly) {
+      Optional<PciDevice> device, String address, PreviousBinding previous) {
     List<Write> writes = new ArrayList<>();
-    writes.add(new Write(file(address, "driver_override"), formerly.override().orElse("")));
+    writes.add(new Write(file(address, "driver_override"), previous.override().orElse("")));
     if (device.flatMap(PciDevice::driver).isPresent()) {
       writes.add(new Write(file(address, "driver/unbind"), address));
     }
-    if (formerly.driver().isPresent()) {
+    if (previous.driver().isPresent()) {
       writes.add(new Write(PROBE, address));
     }
     return writes;
@@ -220,7 +220,7 @@ public final class Binding {
 
   /** What the machine itself uses is not taken away from it. */
   private void checkIdle(PciDevice device) {
-    List<String> uses = Uses.of(machine, device.address());
+    List<String> uses = InUseCheck.of(machine, device.address());
     if (!uses.isEmpty()) {
       throw new VfioException(
           Reason.BUSY, "%s is in use: %s".formatted(device.address(), String.join("; ", uses)));
@@ -260,10 +260,10 @@ public final class Binding {
     }
     // The kernel would wait for the last user, without end.
     List<Path> nodes = new ArrayList<>();
-    for (Way way : Way.values()) {
-      List<Path> ofWay = way.nodes(machine, device);
-      if (ofWay.size() == 2) {
-        nodes.add(ofWay.getLast());
+    for (IommuMode mode : IommuMode.values()) {
+      List<Path> ofMode = mode.nodes(machine, device);
+      if (ofMode.size() == 2) {
+        nodes.add(ofMode.getLast());
       }
     }
     List<String> holders = Holders.of(machine, nodes);

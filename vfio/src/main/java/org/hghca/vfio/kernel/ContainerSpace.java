@@ -5,7 +5,7 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
 import org.hghca.vfio.dma.PhysicalMemory;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 
 /** The I/O address space of a container of the legacy interface, {@code /dev/vfio/vfio}. */
@@ -66,9 +66,9 @@ final class ContainerSpace extends SharedSpace {
   }
 
   /** The addresses, after a group was put into the container. */
-  AddressSpace join(Way way, MapFailure failure) {
+  AddressSpace join(IommuMode mode, MapFailure failure) {
     SystemCalls calls = system.calls();
-    if (way == Way.NOIOMMU) {
+    if (mode == IommuMode.NOIOMMU) {
       setIommu(VfioAbi.NOIOMMU_IOMMU);
       return addresses(new PhysicalMemory(calls));
     }
@@ -82,11 +82,11 @@ final class ContainerSpace extends SharedSpace {
       return;
     }
     int answer = system.calls().ioctl(descriptor, VfioAbi.SET_IOMMU, type);
-    if (Errno.ENODEV.is(answer)) {
-      throw Failures.of(
+    if (LinuxErrno.ENODEV.is(answer)) {
+      throw KernelErrors.of(
           "the container cannot have its IOMMU", answer, "sudo modprobe vfio_iommu_type1");
     }
-    Failures.checked(answer, "the container cannot have its IOMMU");
+    KernelErrors.checked(answer, "the container cannot have its IOMMU");
     hasIommu = true;
   }
 

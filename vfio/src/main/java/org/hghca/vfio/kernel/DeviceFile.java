@@ -7,7 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 
 /**
@@ -30,17 +30,17 @@ final class DeviceFile implements AutoCloseable {
   }
 
   synchronized int ioctl(int request, MemorySegment structure) {
-    return closed ? -Errno.ENODEV.number() : calls.ioctl(descriptor, request, structure);
+    return closed ? -LinuxErrno.ENODEV.number() : calls.ioctl(descriptor, request, structure);
   }
 
   synchronized int ioctl(int request) {
-    return closed ? -Errno.ENODEV.number() : calls.ioctl(descriptor, request, 0);
+    return closed ? -LinuxErrno.ENODEV.number() : calls.ioctl(descriptor, request, 0);
   }
 
   /** Maps a part of a region; returns the address, or the negative error number. */
   synchronized long mmap(long offset, long length) {
     return closed
-        ? -Errno.ENODEV.number()
+        ? -LinuxErrno.ENODEV.number()
         : calls.mmap(length, PROT_READ_WRITE, MAP_SHARED, descriptor, offset);
   }
 

@@ -18,11 +18,12 @@ final class Diagnosis {
    * A failure with what is behind it.
    *
    * @param device as it was when opening it began
-   * @param way how it was to be opened
+   * @param mode how it was to be opened
    * @param failure what a step of opening it failed with
    * @return the failure itself where nothing more is to be seen
    */
-  static VfioException explain(Machine machine, PciDevice device, Way way, VfioException failure) {
+  static VfioException explain(
+      Machine machine, PciDevice device, IommuMode mode, VfioException failure) {
     Optional<PciDevice> now = new PciBus(machine).find(device.address());
     if (now.isEmpty()) {
       return with(
@@ -33,12 +34,12 @@ final class Diagnosis {
               + " sudo tee /sys/bus/pci/rescan");
     }
     Optional<VfioException> obstacle =
-        new FunctionFindings(machine, now.get(), way.word()).obstacle();
+        new FunctionFindings(machine, now.get(), mode.word()).obstacle();
     if (obstacle.isPresent()) {
       return with(failure, obstacle.get().reason(), obstacle.get().getMessage());
     }
     return switch (failure.reason()) {
-      case BUSY -> with(failure, Reason.BUSY, inUse(machine, now.get(), way));
+      case BUSY -> with(failure, Reason.BUSY, inUse(machine, now.get(), mode));
       case NO_PERMISSION -> with(failure, Reason.NO_PERMISSION, forbidden(machine));
       default -> failure;
     };
@@ -48,9 +49,9 @@ final class Diagnosis {
     return new VfioException(reason, failure.getMessage() + "; " + finding, failure);
   }
 
-  private static String inUse(Machine machine, PciDevice device, Way way) {
+  private static String inUse(Machine machine, PciDevice device, IommuMode mode) {
     // The last node is the one that only users of the function, or of its group, have open.
-    Path node = way.nodes(machine, device).getLast();
+    Path node = mode.nodes(machine, device).getLast();
     List<String> holders = Holders.of(machine, List.of(node));
     return holders.isEmpty()
         ? "another process has %s open; fix: end it, which sudo fuser -v %s names"

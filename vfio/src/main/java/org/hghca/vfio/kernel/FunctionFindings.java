@@ -14,20 +14,20 @@ final class FunctionFindings {
   private final Machine machine;
   private final PciDevice device;
   private final String address;
-  private final Way way;
+  private final IommuMode mode;
   private final List<Finding> findings = new ArrayList<>();
   private VfioException obstacle;
 
   /**
    * Looks at a function.
    *
-   * @param wanted the way that its locator asks for, or {@link Way#AUTO}
+   * @param wanted the way that its locator asks for, or {@link IommuMode#AUTO}
    */
   FunctionFindings(Machine machine, PciDevice device, String wanted) {
     this.machine = machine;
     this.device = device;
     this.address = device.address();
-    this.way = Way.choose(machine, device, wanted);
+    this.mode = IommuMode.choose(machine, device, wanted);
     driver();
     group();
     if (device.isBoundToVfio()) {
@@ -46,8 +46,8 @@ final class FunctionFindings {
   }
 
   /** How it is opened. */
-  Way way() {
-    return way;
+  IommuMode mode() {
+    return mode;
   }
 
   private void ok(String found) {
@@ -87,7 +87,7 @@ final class FunctionFindings {
           IommuFindings.switchOn(machine));
       return;
     }
-    if (way == Way.NOIOMMU && !group.get().noiommu()) {
+    if (mode == IommuMode.NOIOMMU && !group.get().noiommu()) {
       problem(
           Reason.INVALID,
           address + " is behind an IOMMU",
@@ -115,11 +115,11 @@ final class FunctionFindings {
   }
 
   private void noiommu(IommuGroup group) {
-    if (way != Way.NOIOMMU) {
+    if (mode != IommuMode.NOIOMMU) {
       problem(
           Reason.UNSUPPORTED,
           "%s has no IOMMU behind it, only the noiommu group %d".formatted(address, group.number()),
-          "iommu=%s needs an IOMMU".formatted(way.word()),
+          "iommu=%s needs an IOMMU".formatted(mode.word()),
           IommuFindings.switchOn(machine) + "; or iommu=noiommu in the locator");
     } else if (!Credentials.of(machine).mayUseNoiommu()) {
       problem(
@@ -156,7 +156,7 @@ final class FunctionFindings {
     if (device.group().isEmpty()) {
       return;
     }
-    List<Path> nodes = way.nodes(machine, device);
+    List<Path> nodes = mode.nodes(machine, device);
     for (Path node : nodes) {
       if (!Files.exists(node)) {
         problem(
@@ -181,7 +181,7 @@ final class FunctionFindings {
       ok(
           "opened by the way '%s', through %s"
               .formatted(
-                  way.word(),
+                  mode.word(),
                   nodes.stream().map(Path::toString).collect(Collectors.joining(" and "))));
       return;
     }
@@ -197,7 +197,7 @@ final class FunctionFindings {
   }
 
   private String missingNodeFix(Path node) {
-    return switch (way) {
+    return switch (mode) {
       case IOMMUFD ->
           "sudo modprobe -a iommufd vfio-pci; where the kernel lacks it, iommu=group in the"
               + " locator";

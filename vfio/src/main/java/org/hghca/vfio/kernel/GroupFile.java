@@ -58,7 +58,7 @@ final class GroupFile {
   }
 
   private static GroupFile open(KernelSystem system, Path node, int number, Optional<String> name) {
-    Undo undo = new Undo();
+    CleanupStack undo = new CleanupStack();
     try {
       int descriptor = system.open(node);
       undo.add(() -> system.close(descriptor));
@@ -66,7 +66,7 @@ final class GroupFile {
       ContainerSpace container = ContainerSpace.of(system, name);
       undo.add(container::letGo);
       try (Arena arena = Arena.ofConfined()) {
-        Failures.checked(
+        KernelErrors.checked(
             system
                 .calls()
                 .ioctl(
@@ -85,7 +85,7 @@ final class GroupFile {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment status = arena.allocate(VfioAbi.GroupStatus.SIZE, Integer.BYTES);
       status.set(JAVA_INT, VfioAbi.ARGSZ, VfioAbi.GroupStatus.SIZE);
-      Failures.checked(
+      KernelErrors.checked(
           system.calls().ioctl(descriptor, VfioAbi.GROUP_GET_STATUS, status),
           "cannot ask %s for its state".formatted(node));
       if ((status.get(JAVA_INT, VfioAbi.FLAGS) & VfioAbi.GroupStatus.VIABLE) == 0) {
@@ -106,8 +106,8 @@ final class GroupFile {
   }
 
   /** Gives the container its IOMMU, if it has none, and answers its addresses. */
-  AddressSpace join(Way way, MapFailure failure) {
-    return container.join(way, failure);
+  AddressSpace join(IommuMode mode, MapFailure failure) {
+    return container.join(mode, failure);
   }
 
   /** The descriptor of a function of the group. */
@@ -117,7 +117,7 @@ final class GroupFile {
           system
               .calls()
               .ioctl(descriptor, VfioAbi.GROUP_GET_DEVICE_FD, arena.allocateFrom(address));
-      return Failures.checked(answer, "%s does not give %s".formatted(node, address));
+      return KernelErrors.checked(answer, "%s does not give %s".formatted(node, address));
     }
   }
 

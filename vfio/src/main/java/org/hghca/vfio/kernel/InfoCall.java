@@ -44,7 +44,7 @@ final class InfoCall {
       MemorySegment structure = arena.allocate(room, Long.BYTES);
       structure.set(JAVA_INT, VfioAbi.ARGSZ, room);
       fill.accept(structure);
-      Failures.checked(call.applyAsInt(structure), what);
+      KernelErrors.checked(call.applyAsInt(structure), what);
       int needed = structure.get(JAVA_INT, VfioAbi.ARGSZ);
       if (needed <= room || needed > MOST) {
         return structure;

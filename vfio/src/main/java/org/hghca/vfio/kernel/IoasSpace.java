@@ -46,7 +46,7 @@ final class IoasSpace extends SharedSpace {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment request = arena.allocate(IommufdAbi.IoasAlloc.BYTES, Integer.BYTES);
       request.set(JAVA_INT, IommufdAbi.SIZE, IommufdAbi.IoasAlloc.BYTES);
-      Failures.checked(
+      KernelErrors.checked(
           system.calls().ioctl(iommufd, IommufdAbi.IOAS_ALLOC, request),
           "%s gives no address space".formatted(Vfio.IOMMUFD_NODE));
       int ioas = request.get(JAVA_INT, IommufdAbi.IoasAlloc.OUT_IOAS_ID);

@@ -15,7 +15,7 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.DmaBackend;
 import org.hghca.vfio.dma.IovaRange;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 
 /** An I/O address space (IOAS) of the kernel's iommufd. Thread-safe. */
@@ -49,11 +49,11 @@ final class IommufdBackend implements DmaBackend {
         request.set(JAVA_LONG, IommufdAbi.IovaRanges.ALLOWED_IOVAS, list.address());
         int answer = calls.ioctl(iommufd, IommufdAbi.IOAS_IOVA_RANGES, request);
         int count = request.get(JAVA_INT, IommufdAbi.IovaRanges.NUM_IOVAS);
-        if (Errno.EMSGSIZE.is(answer) && count > room && count <= MOST_RANGES) {
+        if (LinuxErrno.EMSGSIZE.is(answer) && count > room && count <= MOST_RANGES) {
           room = count;
           continue;
         }
-        Failures.checked(answer, "cannot ask /dev/iommu for its ranges");
+        KernelErrors.checked(answer, "cannot ask /dev/iommu for its ranges");
         long alignment = request.get(JAVA_LONG, IommufdAbi.IovaRanges.OUT_IOVA_ALIGNMENT);
         if (Long.compareUnsigned(alignment, DmaMapping.PAGE_SIZE) > 0) {
           throw new VfioException(
@@ -110,7 +110,7 @@ final class IommufdBackend implements DmaBackend {
       request.set(JAVA_INT, IommufdAbi.IoasUnmap.IOAS_ID, ioas);
       request.set(JAVA_LONG, IommufdAbi.IoasUnmap.IOVA, iova);
       request.set(JAVA_LONG, IommufdAbi.IoasUnmap.LENGTH, bytes);
-      Failures.checked(
+      KernelErrors.checked(
           calls.ioctl(iommufd, IommufdAbi.IOAS_UNMAP, request),
           "cannot take 0x%x bytes back from I/O address 0x%x".formatted(bytes, iova));
     }

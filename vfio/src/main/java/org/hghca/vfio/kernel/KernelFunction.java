@@ -35,7 +35,7 @@ final class KernelFunction implements PciFunction {
   private final DeviceMemory memory;
   private final MemorySource source;
   private final Reset reset;
-  private final Undo undo;
+  private final CleanupStack undo;
   private volatile KernelInterrupts interrupts;
   private volatile boolean closed;
 
@@ -48,7 +48,7 @@ final class KernelFunction implements PciFunction {
       String address,
       KernelOptions options,
       VfioEntry entry,
-      Undo undo) {
+      CleanupStack undo) {
     this.system = system;
     this.locator = locator;
     this.options = options;
@@ -80,7 +80,7 @@ final class KernelFunction implements PciFunction {
       String address,
       KernelOptions options,
       VfioEntry entry,
-      Undo undo) {
+      CleanupStack undo) {
     return new KernelFunction(system, locator, address, options, entry, undo);
   }
 

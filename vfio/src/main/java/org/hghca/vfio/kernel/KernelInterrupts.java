@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
-import org.hghca.vfio.linux.Errno;
 import org.hghca.vfio.linux.EventInterrupts;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,7 +69,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
     this.device = device;
     this.locator = locator;
     this.onLoss = onLoss;
-    Undo undo = new Undo();
+    CleanupStack undo = new CleanupStack();
     undo.add(this::close);
     try {
       kind = kinds.stream().filter(this::switchOn).findFirst().orElse(null);
@@ -98,7 +98,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
       events.close();
       events = null;
       if (answer < 0 || answer >= vectors) {
-        LOG.warn("{}: no {} interrupts: {}", locator, candidate, Errno.describe(answer));
+        LOG.warn("{}: no {} interrupts: {}", locator, candidate, LinuxErrno.describe(answer));
         return false;
       }
       vectors = answer; // so many are left in the system
@@ -122,7 +122,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
     if (count(index) > 0) {
       int answer = signal(index, events.addLoss(cause.formatted(locator)));
       if (answer < 0) {
-        LOG.warn("{}: no event {}: {}", locator, index, Errno.describe(answer));
+        LOG.warn("{}: no event {}: {}", locator, index, LinuxErrno.describe(answer));
       }
     }
   }
@@ -165,7 +165,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
       int answer =
           set(VfioAbi.INTX_IRQ, VfioAbi.IrqSet.DATA_NONE | VfioAbi.IrqSet.ACTION_UNMASK, 1);
       if (answer < 0) {
-        LOG.debug("{}: not unmasked: {}", locator, Errno.describe(answer));
+        LOG.debug("{}: not unmasked: {}", locator, LinuxErrno.describe(answer));
       }
     }
     long fired = events.await(timeoutNanos);

@@ -10,7 +10,8 @@ import org.hghca.vfio.VfioException.Reason;
 /**
  * What a locator of a kernel's function asks for.
  *
- * @param way what {@link Way#choose} reads: {@code auto}, or the word of the one way in to take
+ * @param mode what {@link IommuMode#choose} reads: {@code auto}, or the word of the one way in to
+ *     take
  * @param bind whether to bind the function to vfio-pci first, and to give it back at the end
  * @param container the name of the I/O address space that it shares
  * @param descriptor its own, opened by somebody with more rights
@@ -19,7 +20,7 @@ import org.hghca.vfio.VfioException.Reason;
  * @param interrupts {@code auto}, or the one kind of interrupt to take
  */
 record KernelOptions(
-    String way,
+    String mode,
     boolean bind,
     Optional<String> container,
     OptionalInt descriptor,
@@ -34,7 +35,7 @@ record KernelOptions(
   private static final String CONTAINER_DESCRIPTOR = "fd:";
 
   private static final List<String> PARAMETERS =
-      List.of(Way.PARAMETER, BIND, CONTAINER, DESCRIPTOR, IOMMUFD, INTERRUPTS);
+      List.of(IommuMode.PARAMETER, BIND, CONTAINER, DESCRIPTOR, IOMMUFD, INTERRUPTS);
 
   /**
    * Reads a locator.
@@ -44,7 +45,7 @@ record KernelOptions(
    */
   static KernelOptions of(Locator locator) {
     locator.checkParameters(PARAMETERS);
-    String way = locator.parameter(Way.PARAMETER).orElse(Way.AUTO);
+    String mode = locator.parameter(IommuMode.PARAMETER).orElse(IommuMode.AUTO);
     boolean bind = value(locator, BIND, "false", "true").equals("true");
     Optional<String> container = locator.parameter(CONTAINER);
     OptionalInt containerDescriptor =
@@ -58,7 +59,7 @@ record KernelOptions(
     String interrupts = value(locator, INTERRUPTS, "auto", "msix", "msi", "intx", "none");
     KernelOptions options =
         new KernelOptions(
-            way, bind, container, descriptor, containerDescriptor, iommufd, interrupts);
+            mode, bind, container, descriptor, containerDescriptor, iommufd, interrupts);
     options.checkDescriptors(locator);
     return options;
   }
@@ -74,7 +75,7 @@ record KernelOptions(
                   + " /dev/iommu, or with container=fd:M of a container that has its IOMMU")
               .formatted(locator));
     }
-    if (descriptor.isPresent() && (bind || !way.equals(Way.AUTO))) {
+    if (descriptor.isPresent() && (bind || !mode.equals(IommuMode.AUTO))) {
       throw new VfioException(
           Reason.INVALID,
           ("locator '%s': a function whose descriptor is there is bound already, and has its way"

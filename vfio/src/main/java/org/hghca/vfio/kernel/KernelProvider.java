@@ -89,7 +89,7 @@ public final class KernelProvider implements PciFunctionProvider {
   public PciFunction open(Locator locator) {
     checkPlatform(System.getProperty("os.name"), System.getProperty("os.arch"));
     KernelOptions options = KernelOptions.of(locator);
-    Undo undo = new Undo();
+    CleanupStack undo = new CleanupStack();
     try {
       return options.descriptor().isPresent()
           ? passed(locator, options, undo)
@@ -109,35 +109,35 @@ public final class KernelProvider implements PciFunctionProvider {
     }
   }
 
-  private PciFunction opened(Locator locator, KernelOptions options, Undo undo) {
+  private PciFunction opened(Locator locator, KernelOptions options, CleanupStack undo) {
     PciDevice found = selected(locator);
     String address = found.address();
     KernelSystem system = system();
     system.take(address);
     undo.add(() -> system.giveBack(address));
     PciDevice device = options.bind() ? bound(found, undo) : found;
-    FunctionFindings findings = new FunctionFindings(machine, device, options.way());
+    FunctionFindings findings = new FunctionFindings(machine, device, options.mode());
     if (findings.obstacle().isPresent()) {
       throw findings.obstacle().get();
     }
-    Way way = findings.way();
-    if (way == Way.NOIOMMU) {
+    IommuMode mode = findings.mode();
+    if (mode == IommuMode.NOIOMMU) {
       LOG.warn(
           "{} is opened without an IOMMU: a wrong address in a request of the card overwrites any"
               + " memory of this machine",
           address);
     }
     try {
-      VfioEntry entry = VfioEntry.open(system, device, way, options);
+      VfioEntry entry = VfioEntry.open(system, device, mode, options);
       undo.add(entry::close);
       return KernelFunction.of(system, locator, address, options, entry, undo);
     } catch (VfioException e) {
-      throw Diagnosis.explain(machine, device, way, e);
+      throw Diagnosis.explain(machine, device, mode, e);
     }
   }
 
   /** The function with vfio-pci as its driver, which it has until the end if it had another. */
-  private PciDevice bound(PciDevice device, Undo undo) {
+  private PciDevice bound(PciDevice device, CleanupStack undo) {
     if (device.isBoundToVfio()) {
       return device;
     }
@@ -154,7 +154,7 @@ public final class KernelProvider implements PciFunctionProvider {
     }
   }
 
-  private PciFunction passed(Locator locator, KernelOptions options, Undo undo) {
+  private PciFunction passed(Locator locator, KernelOptions options, CleanupStack undo) {
     if (!FunctionSelector.isAddress(locator.name())) {
       throw new VfioException(
           Reason.INVALID,

@@ -85,7 +85,8 @@ final class KernelSystem {
    * @return its descriptor
    */
   int open(Path node) {
-    return Failures.checked(calls.open(node.toString(), O_RDWR | O_CLOEXEC), "cannot open " + node);
+    return KernelErrors.checked(
+        calls.open(node.toString(), O_RDWR | O_CLOEXEC), "cannot open " + node);
   }
 
   /**
@@ -94,7 +95,7 @@ final class KernelSystem {
    * @param whose what it should be, for the message
    */
   int duplicate(int descriptor, String whose) {
-    return Failures.checked(
+    return KernelErrors.checked(
         calls.fcntl(descriptor, F_DUPFD_CLOEXEC, 0),
         "descriptor %d, which should be that of %s, cannot be taken".formatted(descriptor, whose));
   }

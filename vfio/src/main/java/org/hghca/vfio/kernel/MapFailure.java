@@ -4,15 +4,15 @@ import java.util.OptionalLong;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 
 /**
  * Why the kernel does not map memory for a device, with the fix.
  *
  * @param machine whose limits they are
- * @param way whether a process or a user has the limit
+ * @param mode whether a process or a user has the limit
  */
-record MapFailure(Machine machine, Way way) {
+record MapFailure(Machine machine, IommuMode mode) {
   /**
    * The failure.
    *
@@ -22,35 +22,37 @@ record MapFailure(Machine machine, Way way) {
   VfioException of(long answer, long bytes, long iova, DmaAccess access, OptionalLong left) {
     String what = "cannot map 0x%x bytes for the device at I/O address 0x%x".formatted(bytes, iova);
     boolean full = left.isPresent() && left.getAsLong() == 0;
-    if (Errno.ENOSPC.is(answer) || Errno.ENOMEM.is(answer) && full) {
-      return Failures.of(
+    if (LinuxErrno.ENOSPC.is(answer) || LinuxErrno.ENOMEM.is(answer) && full) {
+      return KernelErrors.of(
           what,
           answer,
           "the kernel takes no more mappings; fix, before opening: " + MemoryLimits.raiseEntries());
     }
-    if (Errno.ENOMEM.is(answer)) {
-      return Failures.of(what, answer, noMemory(left));
+    if (LinuxErrno.ENOMEM.is(answer)) {
+      return KernelErrors.of(what, answer, noMemory(left));
     }
-    if (Errno.EEXIST.is(answer)) {
-      return Failures.of(
+    if (LinuxErrno.EEXIST.is(answer)) {
+      return KernelErrors.of(
           what,
           answer,
           "other memory is mapped there, by a process that has or had the same container: whoever"
               + " passed it on must open it anew");
     }
     boolean refused =
-        Errno.EFAULT.is(answer) || Errno.EINVAL.is(answer) || Errno.EOPNOTSUPP.is(answer);
+        LinuxErrno.EFAULT.is(answer)
+            || LinuxErrno.EINVAL.is(answer)
+            || LinuxErrno.EOPNOTSUPP.is(answer);
     if (refused && access.writable()) {
       return new VfioException(
           Reason.INVALID,
           what
               + ": "
-              + Errno.describe(answer)
+              + LinuxErrno.describe(answer)
               + ": is it memory of an ordinary file? Kernels from 6.5 do not let a device write"
               + " such memory: take a file of tmpfs or hugetlbfs, or memory of the protection"
               + " domain, which is from memfd");
     }
-    return Failures.of(what, answer);
+    return KernelErrors.of(what, answer);
   }
 
   private String noMemory(OptionalLong left) {
@@ -68,7 +70,7 @@ record MapFailure(Machine machine, Way way) {
     return "memory for a device stays in place and counts against a limit: %s for %s; fix: %s%s"
         .formatted(
             limits.describeLocked(),
-            way == Way.IOMMUFD ? "all processes of this user together" : "this process",
+            mode == IommuMode.IOMMUFD ? "all processes of this user together" : "this process",
             MemoryLimits.RAISE,
             entries);
   }

@@ -60,7 +60,7 @@ record RegionInfo(long offset, long size, List<Area> mappable) {
     Optional<MemorySegment> sparse =
         (flags & VfioAbi.RegionInfo.CAPS) == 0
             ? Optional.empty()
-            : Capabilities.find(
+            : InfoCapabilities.find(
                 info, info.get(JAVA_INT, VfioAbi.RegionInfo.CAP_OFFSET), VfioAbi.SparseMmap.ID);
     // Without the capability all of it may be mapped.
     return sparse.map(capability -> areas(capability, size)).orElse(List.of(new Area(0, size)));
@@ -68,7 +68,7 @@ record RegionInfo(long offset, long size, List<Area> mappable) {
 
   private static List<Area> areas(MemorySegment capability, long size) {
     int count =
-        Capabilities.entries(
+        InfoCapabilities.entries(
             capability,
             VfioAbi.SparseMmap.NR_AREAS,
             VfioAbi.SparseMmap.AREAS,

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 
 /**
  * How a function is reset: by itself where the kernel can, else with its slot or bus (hot reset),
@@ -54,7 +54,7 @@ final class Reset {
    */
   void run() {
     if (itself) {
-      Failures.checked(
+      KernelErrors.checked(
           entry.device().ioctl(VfioAbi.DEVICE_RESET), "%s was not reset".formatted(address));
       return;
     }
@@ -76,7 +76,7 @@ final class Reset {
       for (int i = 0; i < proofs.size(); i++) {
         request.set(JAVA_INT, VfioAbi.HotReset.ENTRIES + (long) Integer.BYTES * i, proofs.get(i));
       }
-      Failures.checked(
+      KernelErrors.checked(
           entry.device().ioctl(VfioAbi.DEVICE_PCI_HOT_RESET, request),
           "%s was not reset with its bus".formatted(address));
     }
@@ -92,7 +92,7 @@ final class Reset {
         info.set(JAVA_INT, VfioAbi.ARGSZ, size);
         int answer = entry.device().ioctl(VfioAbi.DEVICE_GET_PCI_HOT_RESET_INFO, info);
         int needed = info.get(JAVA_INT, VfioAbi.HotReset.COUNT);
-        if (Errno.ENOSPC.is(answer) && needed > count && needed <= 1 << 16) {
+        if (LinuxErrno.ENOSPC.is(answer) && needed > count && needed <= 1 << 16) {
           count = needed;
           continue;
         }

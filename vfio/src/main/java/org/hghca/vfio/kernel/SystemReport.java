@@ -41,7 +41,7 @@ public record SystemReport(List<Finding> findings) {
                       .formatted(KnownIds.PROPERTY)
                   + " names a card's id for good"));
     }
-    devices.forEach(device -> function(machine, device, Way.AUTO, findings));
+    devices.forEach(device -> function(machine, device, IommuMode.AUTO, findings));
     return new SystemReport(findings);
   }
 
@@ -55,7 +55,7 @@ public record SystemReport(List<Finding> findings) {
     function(
         machine,
         new PciBus(machine).select(FunctionSelector.parse(locator.name())),
-        locator.parameter(Way.PARAMETER).orElse(Way.AUTO),
+        locator.parameter(IommuMode.PARAMETER).orElse(IommuMode.AUTO),
         findings);
     return new SystemReport(findings);
   }
@@ -96,7 +96,7 @@ public record SystemReport(List<Finding> findings) {
                         : "")));
     FunctionFindings function = new FunctionFindings(machine, device, wanted);
     findings.addAll(function.findings());
-    List<Path> nodes = function.way().nodes(machine, device);
+    List<Path> nodes = function.mode().nodes(machine, device);
     List<String> holders = Holders.of(machine, nodes.subList(1, nodes.size()));
     if (!holders.isEmpty()) {
       findings.add(

@@ -59,7 +59,7 @@ final class Type1Backend implements DmaBackend {
   public List<IovaRange> ranges() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment info = info(arena);
-      return Capabilities.find(info, capabilities(info), VfioAbi.IovaRanges.ID)
+      return InfoCapabilities.find(info, capabilities(info), VfioAbi.IovaRanges.ID)
           .map(Type1Backend::ranges)
           .orElse(UNTOLD);
     }
@@ -67,7 +67,7 @@ final class Type1Backend implements DmaBackend {
 
   private static List<IovaRange> ranges(MemorySegment capability) {
     int count =
-        Capabilities.entries(
+        InfoCapabilities.entries(
             capability,
             VfioAbi.IovaRanges.NR_IOVAS,
             VfioAbi.IovaRanges.RANGES,
@@ -87,7 +87,7 @@ final class Type1Backend implements DmaBackend {
   private OptionalLong mappingsLeft() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment info = info(arena);
-      return Capabilities.find(info, capabilities(info), VfioAbi.DmaAvail.ID)
+      return InfoCapabilities.find(info, capabilities(info), VfioAbi.DmaAvail.ID)
           .filter(capability -> capability.byteSize() >= VfioAbi.DmaAvail.AVAIL + 4)
           .map(
               capability ->
@@ -145,7 +145,7 @@ final class Type1Backend implements DmaBackend {
       request.set(JAVA_INT, ARGSZ, VfioAbi.DmaUnmap.SIZE);
       request.set(JAVA_LONG, VfioAbi.DmaUnmap.IOVA, iova);
       request.set(JAVA_LONG, VfioAbi.DmaUnmap.LENGTH, bytes);
-      Failures.checked(
+      KernelErrors.checked(
           calls.ioctl(container, VfioAbi.IOMMU_UNMAP_DMA, request),
           "cannot take 0x%x bytes back from I/O address 0x%x".formatted(bytes, iova));
     }

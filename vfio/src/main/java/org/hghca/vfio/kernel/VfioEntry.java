@@ -10,7 +10,7 @@ import java.util.Optional;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 
 /**
  * How a function was let in: its descriptor, and the I/O address space that it was put into. Each
@@ -22,18 +22,18 @@ final class VfioEntry implements AutoCloseable {
   private final MapFailure failure;
 
   /** What takes back the way to the function's descriptor, which is closed before. */
-  private final Undo undo = new Undo();
+  private final CleanupStack undo = new CleanupStack();
 
   /** What lets the function itself go. */
-  private final Undo leaving = new Undo();
+  private final CleanupStack leaving = new CleanupStack();
 
   private GroupFile group;
   private DeviceFile device;
   private AddressSpace addresses;
 
-  private VfioEntry(KernelSystem system, Way way) {
+  private VfioEntry(KernelSystem system, IommuMode mode) {
     this.system = system;
-    this.failure = new MapFailure(system.machine(), way);
+    this.failure = new MapFailure(system.machine(), mode);
   }
 
   /**
@@ -41,14 +41,15 @@ final class VfioEntry implements AutoCloseable {
    *
    * @throws org.hghca.vfio.VfioException naming the step that the kernel refused
    */
-  static VfioEntry open(KernelSystem system, PciDevice device, Way way, KernelOptions options) {
-    VfioEntry entry = new VfioEntry(system, way);
+  static VfioEntry open(
+      KernelSystem system, PciDevice device, IommuMode mode, KernelOptions options) {
+    VfioEntry entry = new VfioEntry(system, mode);
     synchronized (system) {
       try {
-        List<Path> nodes = way.nodes(system.machine(), device);
-        switch (way) {
+        List<Path> nodes = mode.nodes(system.machine(), device);
+        switch (mode) {
           case IOMMUFD -> entry.byIommufd(system.open(nodes.getLast()), options, false);
-          case GROUP, NOIOMMU -> entry.byGroup(device, way, nodes.getLast(), options.container());
+          case GROUP, NOIOMMU -> entry.byGroup(device, mode, nodes.getLast(), options.container());
         }
         return entry;
       } catch (RuntimeException e) {
@@ -60,7 +61,7 @@ final class VfioEntry implements AutoCloseable {
   /** Takes a function that somebody with more rights has opened. */
   static VfioEntry passed(KernelSystem system, String address, KernelOptions options) {
     boolean iommufd = options.iommufd().isPresent();
-    VfioEntry entry = new VfioEntry(system, iommufd ? Way.IOMMUFD : Way.GROUP);
+    VfioEntry entry = new VfioEntry(system, iommufd ? IommuMode.IOMMUFD : IommuMode.GROUP);
     synchronized (system) {
       try {
         int descriptor = system.duplicate(options.descriptor().getAsInt(), address);
@@ -76,10 +77,10 @@ final class VfioEntry implements AutoCloseable {
     }
   }
 
-  private void byGroup(PciDevice function, Way way, Path node, Optional<String> container) {
+  private void byGroup(PciDevice function, IommuMode mode, Path node, Optional<String> container) {
     group = GroupFile.of(system, node, function.group().orElseThrow().number(), container);
     undo.add(group::letGo);
-    addresses = group.join(way, failure);
+    addresses = group.join(mode, failure);
     take(group.device(function.address()));
   }
 
@@ -89,7 +90,7 @@ final class VfioEntry implements AutoCloseable {
         ContainerSpace.passed(
             system, options.container().orElseThrow(), options.containerDescriptor().getAsInt());
     undo.add(container::letGo);
-    addresses = container.join(Way.GROUP, failure);
+    addresses = container.join(IommuMode.GROUP, failure);
   }
 
   private void byIommufd(int descriptor, KernelOptions options, boolean passed) {
@@ -114,7 +115,7 @@ final class VfioEntry implements AutoCloseable {
       request.set(JAVA_INT, VfioAbi.BindIommufd.IOMMUFD, space.iommufd());
       int answer = device.ioctl(VfioAbi.DEVICE_BIND_IOMMUFD, request);
       // A descriptor is bound for its life: one that was passed may be from the time before.
-      if (!(passed && Errno.EINVAL.is(answer))) {
+      if (!(passed && LinuxErrno.EINVAL.is(answer))) {
         checkBound(answer);
       }
     }
@@ -122,13 +123,13 @@ final class VfioEntry implements AutoCloseable {
 
   private static void checkBound(int answer) {
     String what = "the function cannot be bound to " + Vfio.IOMMUFD_NODE;
-    if (Errno.EINVAL.is(answer) || Errno.EBUSY.is(answer)) {
+    if (LinuxErrno.EINVAL.is(answer) || LinuxErrno.EBUSY.is(answer)) {
       throw new VfioException(
           Reason.BUSY,
           "%s: %s: another process has it, by its own node or by that of its IOMMU group"
-              .formatted(what, Errno.describe(answer)));
+              .formatted(what, LinuxErrno.describe(answer)));
     }
-    Failures.checked(answer, what);
+    KernelErrors.checked(answer, what);
   }
 
   private void attach(IoasSpace space) {
@@ -138,14 +139,14 @@ final class VfioEntry implements AutoCloseable {
       request.set(JAVA_INT, VfioAbi.AttachIommufdPt.PT_ID, space.ioas());
       int answer = device.ioctl(VfioAbi.DEVICE_ATTACH_IOMMUFD_PT, request);
       String what = "the function cannot be put into an I/O address space";
-      if (Errno.EPERM.is(answer)) {
-        throw Failures.of(
+      if (LinuxErrno.EPERM.is(answer)) {
+        throw KernelErrors.of(
             what,
             answer,
             "where the platform does not remap interrupts, root must allow it: echo 1 >"
                 + " /sys/module/iommufd/parameters/allow_unsafe_interrupts");
       }
-      Failures.checked(answer, what);
+      KernelErrors.checked(answer, what);
     }
   }
 

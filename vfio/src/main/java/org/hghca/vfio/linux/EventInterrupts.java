@@ -93,7 +93,7 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
       throw new VfioException(
           Reason.NO_MEMORY,
           "cannot make the events of interrupts: %s; raise ulimit -n"
-              .formatted(Errno.describe(answer)));
+              .formatted(LinuxErrno.describe(answer)));
     }
     return answer;
   }
@@ -170,7 +170,7 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
         return take(found);
       }
       if (found == 0 && left <= 0
-          || found < 0 && !Errno.EINTR.is(found)
+          || found < 0 && !LinuxErrno.EINTR.is(found)
           || loss.get() != null
           || Thread.currentThread().isInterrupted()) {
         return 0;

@@ -169,24 +169,24 @@ public final class MemoryFile implements MemorySource {
       if (address >= 0) {
         return segment(arena, file, address, bytes);
       }
-      LOG.debug("no huge pages for {} bytes: {}", bytes, Errno.describe(address));
+      LOG.debug("no huge pages for {} bytes: {}", bytes, LinuxErrno.describe(address));
     }
     checkAvailable(bytes);
     int file = create(0);
     long address = file < 0 ? file : map(file, bytes, false);
-    if (Errno.EMFILE.is(address) || Errno.ENFILE.is(address)) {
+    if (LinuxErrno.EMFILE.is(address) || LinuxErrno.ENFILE.is(address)) {
       throw new VfioException(
           Reason.NO_MEMORY,
           "no descriptor is left for memory of %d bytes that a device shares: raise ulimit -n"
               .formatted(bytes));
     }
     if (address < 0) {
-      throw Errno.ENOMEM.is(address)
+      throw LinuxErrno.ENOMEM.is(address)
           ? PagePool.exhausted(bytes, null)
           : new VfioException(
               Reason.UNSUPPORTED,
               "the kernel gives no memory that a device can share, memfd_create(2): "
-                  + Errno.describe(address));
+                  + LinuxErrno.describe(address));
     }
     return segment(arena, file, address, bytes);
   }

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * What the backends ask of Linux, one method a system call, with the arguments that the call has. A
- * method answers what the kernel answers: a value, or the negative {@link Errno error number}.
+ * method answers what the kernel answers: a value, or the negative {@link LinuxErrno error number}.
  * Structures are native memory that the caller lays out. Thread-safe.
  */
 public interface SystemCalls {

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 
 /**
@@ -109,7 +109,7 @@ final class ClientFiles {
   private Mapping mapWhole(Status status, int descriptor, boolean write) {
     if (mappings == MOST_MAPPINGS || status.size > MOST_BYTES - bytes) {
       throw new Refusal(
-          Errno.ENOSPC,
+          LinuxErrno.ENOSPC,
           "a file of 0x%x bytes, with %d mapped of 0x%x bytes"
               .formatted(status.size, mappings, bytes));
     }
@@ -121,9 +121,9 @@ final class ClientFiles {
     }
     if (address < 0 && address > -4096) {
       throw new Refusal(
-          Errno.EACCES.is(address) ? Errno.EACCES : Errno.ENOMEM,
+          LinuxErrno.EACCES.is(address) ? LinuxErrno.EACCES : LinuxErrno.ENOMEM,
           "a file of 0x%x bytes cannot be mapped: %s"
-              .formatted(status.size, Errno.describe(address)));
+              .formatted(status.size, LinuxErrno.describe(address)));
     }
     MemorySegment memory = MemorySegment.ofAddress(address).reinterpret(status.size);
     return new Mapping(status.identity, memory, writable);

@@ -30,13 +30,13 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   private static final int DESCRIPTOR_BYTES = 1024;
 
   /** The largest transfer, and what stands before its data. */
-  static final int MAX_PAYLOAD = Capabilities.MAX_TRANSFER + 64;
+  static final int MAX_PAYLOAD = ClientCapabilities.MAX_TRANSFER + 64;
 
   private final SystemCalls system;
   private final UserChannel channel;
   private final Duration patience;
   private final UserMessage request = message();
-  private volatile int maxTransfer = Capabilities.MAX_TRANSFER;
+  private volatile int maxTransfer = ClientCapabilities.MAX_TRANSFER;
   private int nextId;
 
   // Messages to read into: of the thread of the commands, and of whoever asks for memory.
@@ -67,7 +67,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   }
 
   private static UserMessage message() {
-    return new UserMessage(MAX_PAYLOAD, Capabilities.MAX_DESCRIPTORS);
+    return new UserMessage(MAX_PAYLOAD, ClientCapabilities.MAX_DESCRIPTORS);
   }
 
   /** The most bytes that the client takes or gives at once. */

@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import org.hghca.vfio.dma.DmaFaults;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.LostPages;
 
 /**
@@ -57,11 +57,11 @@ final class DmaTable {
     int at = firstNotBelow(first);
     if (at < count && Long.compareUnsigned(ranges[at].first, last) <= 0) {
       throw new Refusal(
-          Errno.EEXIST,
+          LinuxErrno.EEXIST,
           "0x%x..0x%x is mapped in part already, at 0x%x".formatted(first, last, ranges[at].first));
     }
-    if (count == Capabilities.MAX_DMA_MAPS) {
-      throw new Refusal(Errno.ENOSPC, "there are %d maps already".formatted(count));
+    if (count == ClientCapabilities.MAX_DMA_MAPS) {
+      throw new Refusal(LinuxErrno.ENOSPC, "there are %d maps already".formatted(count));
     }
     ClientFiles.Mapping file =
         descriptor < 0 ? null : files.map(descriptor, fileOffset, length, write);
@@ -82,7 +82,8 @@ final class DmaTable {
     int at = firstNotBelow(first);
     if (at == count || ranges[at].first != first || ranges[at].last != first + length - 1) {
       throw new Refusal(
-          Errno.ENOENT, "0x%x bytes at 0x%x were not mapped like that".formatted(length, first));
+          LinuxErrno.ENOENT,
+          "0x%x bytes at 0x%x were not mapped like that".formatted(length, first));
     }
     remove(at, at + 1);
   }

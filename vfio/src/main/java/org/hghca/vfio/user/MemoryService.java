@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.dma.Iommu;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.user.UserStructures.DmaTransfer;
 
 /**
@@ -54,7 +54,7 @@ final class MemoryService {
   void serve(UserMessage command, UserMessage reply) {
     boolean read = UserCommand.DMA_READ.is(command.command());
     if (!read && !UserCommand.DMA_WRITE.is(command.command())) {
-      reply.failure(command, Errno.EOPNOTSUPP.number());
+      reply.failure(command, LinuxErrno.EOPNOTSUPP.number());
       return;
     }
     if (command.payloadBytes() < DmaTransfer.DATA) {
@@ -67,7 +67,7 @@ final class MemoryService {
     if (count < 0
         || count > UserConnection.MAX_TRANSFER
         || !read && command.payloadBytes() != DmaTransfer.DATA + count) {
-      reply.failure(command, Errno.EINVAL.number());
+      reply.failure(command, LinuxErrno.EINVAL.number());
       return;
     }
     reply.reply(command, DmaTransfer.DATA + (read ? (int) count : 0));
@@ -78,7 +78,7 @@ final class MemoryService {
             ? memory.read(address, reply.memory(), DATA, count)
             : memory.write(address, command.memory(), DATA, count);
     if (!done) {
-      reply.failure(command, Errno.EFAULT.number());
+      reply.failure(command, LinuxErrno.EFAULT.number());
     }
   }
 }

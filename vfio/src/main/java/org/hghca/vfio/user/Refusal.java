@@ -1,23 +1,23 @@
 package org.hghca.vfio.user;
 
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 
 /** A command of the client is refused: it gets the error number, the log the reason. */
 final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  private final Errno errno;
+  private final LinuxErrno errno;
 
-  Refusal(Errno errno, String reason) {
+  Refusal(LinuxErrno errno, String reason) {
     super(reason, null, false, false);
     this.errno = errno;
   }
 
-  Errno errno() {
+  LinuxErrno errno() {
     return errno;
   }
 
   static Refusal invalid(String reason) {
-    return new Refusal(Errno.EINVAL, reason);
+    return new Refusal(LinuxErrno.EINVAL, reason);
   }
 }

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 
 /**
@@ -178,14 +178,17 @@ final class UserChannel implements AutoCloseable {
         if (answer > 0) {
           sent += answer;
           sending.control(0);
-        } else if (Errno.EAGAIN.is(answer)) {
+        } else if (LinuxErrno.EAGAIN.is(answer)) {
           readBy = readBy == 0 ? deadline() : readBy;
           if (!await(sendPoll, readBy)) {
             isUnread = true;
             throw unread();
           }
-        } else if (!Errno.EINTR.is(answer)) {
-          hungUp = !closed && !isUnread && (Errno.EPIPE.is(answer) || Errno.ECONNRESET.is(answer));
+        } else if (!LinuxErrno.EINTR.is(answer)) {
+          hungUp =
+              !closed
+                  && !isUnread
+                  && (LinuxErrno.EPIPE.is(answer) || LinuxErrno.ECONNRESET.is(answer));
           throw failed("send", answer);
         }
       }
@@ -216,7 +219,7 @@ final class UserChannel implements AutoCloseable {
     do {
       long left = Math.ceilDiv(deadline - System.nanoTime(), 1_000_000);
       answer = left > 0 ? system.poll(poll, (int) Math.min(left, Integer.MAX_VALUE)) : 0;
-    } while (Errno.EINTR.is(answer));
+    } while (LinuxErrno.EINTR.is(answer));
     return answer != 0;
   }
 
@@ -290,9 +293,9 @@ final class UserChannel implements AutoCloseable {
       if (answer > 0) {
         received += (int) answer;
         takeDescriptors(into);
-      } else if (Errno.EAGAIN.is(answer)) {
+      } else if (LinuxErrno.EAGAIN.is(answer)) {
         awaitRest();
-      } else if (answer == 0 || Errno.ECONNRESET.is(answer)) {
+      } else if (answer == 0 || LinuxErrno.ECONNRESET.is(answer)) {
         if (isUnread) {
           throw unread();
         }
@@ -301,7 +304,7 @@ final class UserChannel implements AutoCloseable {
           return stopped(into);
         }
         throw new VfioException(Reason.CLOSED, "the peer hung up in the middle of a message");
-      } else if (!Errno.EINTR.is(answer)) {
+      } else if (!LinuxErrno.EINTR.is(answer)) {
         throw failed("receive", answer);
       }
     }
@@ -343,7 +346,7 @@ final class UserChannel implements AutoCloseable {
 
   private static VfioException failed(String what, long answer) {
     return new VfioException(
-        Reason.CLOSED, "cannot %s: %s".formatted(what, Errno.describe(answer)));
+        Reason.CLOSED, "cannot %s: %s".formatted(what, LinuxErrno.describe(answer)));
   }
 
   private void shutDown() {

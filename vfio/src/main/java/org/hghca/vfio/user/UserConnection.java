@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 import org.hghca.vfio.user.UserStructures.RegionAccess;
 
@@ -434,20 +434,20 @@ final class UserConnection implements AutoCloseable {
   }
 
   private VfioException refused(UserCommand command, int error) {
-    if (Errno.EMFILE.number() == error || Errno.ENFILE.number() == error) {
+    if (LinuxErrno.EMFILE.number() == error || LinuxErrno.ENFILE.number() == error) {
       return new VfioException(
           Reason.NO_MEMORY,
           "the server of %s has no descriptor left for %s: raise ulimit -n where it is started"
               .formatted(name, command));
     }
     Reason reason;
-    if (Errno.ENOMEM.number() == error || Errno.ENOSPC.number() == error) {
+    if (LinuxErrno.ENOMEM.number() == error || LinuxErrno.ENOSPC.number() == error) {
       reason = Reason.NO_MEMORY;
-    } else if (Errno.EACCES.number() == error || Errno.EPERM.number() == error) {
+    } else if (LinuxErrno.EACCES.number() == error || LinuxErrno.EPERM.number() == error) {
       reason = Reason.NO_PERMISSION;
-    } else if (Errno.EBUSY.number() == error) {
+    } else if (LinuxErrno.EBUSY.number() == error) {
       reason = Reason.BUSY;
-    } else if (Errno.EOPNOTSUPP.number() == error || Errno.ENOSYS.number() == error) {
+    } else if (LinuxErrno.EOPNOTSUPP.number() == error || LinuxErrno.ENOSYS.number() == error) {
       reason = Reason.UNSUPPORTED;
     } else {
       reason = Reason.INVALID;
@@ -455,7 +455,7 @@ final class UserConnection implements AutoCloseable {
     return new VfioException(
         reason,
         "the server of %s refused %s%s"
-            .formatted(name, command, error == 0 ? "" : ": " + Errno.describe(-error)));
+            .formatted(name, command, error == 0 ? "" : ": " + LinuxErrno.describe(-error)));
   }
 
   private void broken(Throwable e) {

@@ -8,7 +8,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 
 /** A socket at a path that clients connect to. For one thread, but for {@link #stop}. */
@@ -57,7 +57,7 @@ final class UserListener implements AutoCloseable {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment address = UserSocket.address(arena, path);
       int answer = system.bind(socket, address);
-      if (Errno.EADDRINUSE.is(answer)) {
+      if (LinuxErrno.EADDRINUSE.is(answer)) {
         removeDead(system, path, address);
         answer = system.bind(socket, address);
       }
@@ -84,7 +84,7 @@ final class UserListener implements AutoCloseable {
     int probe = UserSocket.create(system);
     int answer = system.connect(probe, address);
     system.close(probe);
-    if (!Errno.ECONNREFUSED.is(answer)) {
+    if (!LinuxErrno.ECONNREFUSED.is(answer)) {
       throw new VfioException(
           Reason.BUSY,
           "somebody serves at '%s' already: end that server ('ss -xlp src %s' shows it), or name"
@@ -103,13 +103,13 @@ final class UserListener implements AutoCloseable {
 
   private static VfioException failed(String path, int answer) {
     Reason reason =
-        Errno.ENOENT.is(answer)
+        LinuxErrno.ENOENT.is(answer)
             ? Reason.NOT_FOUND
-            : Errno.EADDRINUSE.is(answer) ? Reason.BUSY : Reason.NO_PERMISSION;
+            : LinuxErrno.EADDRINUSE.is(answer) ? Reason.BUSY : Reason.NO_PERMISSION;
     return new VfioException(
         reason,
         "cannot make a socket at '%s': %s; its folder must exist and be writable"
-            .formatted(path, Errno.describe(answer)));
+            .formatted(path, LinuxErrno.describe(answer)));
   }
 
   private static Object attribute(Path path, String name) {
@@ -130,7 +130,7 @@ final class UserListener implements AutoCloseable {
       keepSpare();
     }
     int client = system.accept(socket, UserSocket.SOCK_CLOEXEC);
-    if (spare >= 0 && (Errno.EMFILE.is(client) || Errno.ENFILE.is(client))) {
+    if (spare >= 0 && (LinuxErrno.EMFILE.is(client) || LinuxErrno.ENFILE.is(client))) {
       system.close(spare);
       client = system.accept(socket, UserSocket.SOCK_CLOEXEC);
       keepSpare();

@@ -10,8 +10,8 @@ import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.EmulatedFunction;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.dma.DmaFaults;
-import org.hghca.vfio.linux.Errno;
 import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -114,8 +114,8 @@ public final class UserServer implements AutoCloseable {
         } else {
           serve(channel);
         }
-      } else if (!Errno.EINTR.is(socket) && !isStopped()) {
-        LOG.warn("{}: cannot accept a client: {}", path, Errno.describe(socket));
+      } else if (!LinuxErrno.EINTR.is(socket) && !isStopped()) {
+        LOG.warn("{}: cannot accept a client: {}", path, LinuxErrno.describe(socket));
         LockSupport.parkNanos(PAUSE_NANOS);
       }
     }
@@ -127,7 +127,7 @@ public final class UserServer implements AutoCloseable {
     try (channel;
         UserMessage message = new UserMessage(Conversation.MAX_PAYLOAD, 0)) {
       if (channel.awaitMessage(patience) && channel.receive(message)) {
-        message.failure(message, Errno.EMFILE.number());
+        message.failure(message, LinuxErrno.EMFILE.number());
         channel.send(message);
       }
     } catch (VfioException e) {

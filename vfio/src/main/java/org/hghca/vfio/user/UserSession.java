@@ -2,7 +2,7 @@ package org.hghca.vfio.user;
 
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.EmulatedFunction;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 import org.hghca.vfio.user.UserStructures.DeviceInfo;
 import org.hghca.vfio.user.UserStructures.DmaMap;
@@ -32,7 +32,7 @@ final class UserSession implements AutoCloseable {
   private final DmaTable memory;
   private final EventVectors vectors;
   private final UserMessage reply =
-      new UserMessage(Conversation.MAX_PAYLOAD, Capabilities.MAX_DESCRIPTORS);
+      new UserMessage(Conversation.MAX_PAYLOAD, ClientCapabilities.MAX_DESCRIPTORS);
   private boolean greeted;
   private boolean maySendMultiple;
 
@@ -66,7 +66,7 @@ final class UserSession implements AutoCloseable {
         refused(request, e.errno(), e.getMessage());
       } catch (RuntimeException e) {
         LOG.warn("{} failed", UserCommand.describe(request.command()), e);
-        refused(request, Errno.EIO, e.toString());
+        refused(request, LinuxErrno.EIO, e.toString());
       } finally {
         request.closeDescriptors(system);
       }
@@ -82,7 +82,7 @@ final class UserSession implements AutoCloseable {
     reply.close();
   }
 
-  private void refused(UserMessage request, Errno errno, String reason) {
+  private void refused(UserMessage request, LinuxErrno errno, String reason) {
     LOG.debug("{} refused, {}: {}", UserCommand.describe(request.command()), errno, reason);
     reply.failure(request, errno.number());
   }
@@ -128,7 +128,7 @@ final class UserSession implements AutoCloseable {
     } else if (UserCommand.REGION_WRITE_MULTI.is(command) && maySendMultiple) {
       writeMultiple(request);
     } else {
-      throw new Refusal(Errno.EOPNOTSUPP, "not offered");
+      throw new Refusal(LinuxErrno.EOPNOTSUPP, "not offered");
     }
   }
 
@@ -147,7 +147,7 @@ final class UserSession implements AutoCloseable {
       LOG.warn(
           "no descriptor is left for what comes with {}: raise ulimit -n",
           UserCommand.describe(command));
-      throw new Refusal(Errno.EMFILE, "this process has no descriptor left");
+      throw new Refusal(LinuxErrno.EMFILE, "this process has no descriptor left");
     }
     if (request.hasTooManyDescriptors() || request.descriptors() > most) {
       throw Refusal.invalid(
@@ -183,7 +183,7 @@ final class UserSession implements AutoCloseable {
     if (request.getShort(Version.MAJOR) != 0) {
       throw Refusal.invalid("version %d".formatted(request.getShort(Version.MAJOR)));
     }
-    Capabilities client = Capabilities.of(request);
+    ClientCapabilities client = ClientCapabilities.of(request);
     conversation.maxTransfer(client.maxTransfer());
     maySendMultiple = client.writeMultiple();
     byte[] answer = client.answer();
@@ -224,7 +224,7 @@ final class UserSession implements AutoCloseable {
   }
 
   private void unmap(UserMessage request) {
-    checkRoom(request, DmaUnmap.BYTES, Capabilities.MAX_TRANSFER);
+    checkRoom(request, DmaUnmap.BYTES, ClientCapabilities.MAX_TRANSFER);
     int flags = request.getInt(DmaUnmap.FLAGS);
     long address = request.getLong(DmaUnmap.ADDRESS);
     long length = request.getLong(DmaUnmap.LENGTH);
@@ -272,7 +272,7 @@ final class UserSession implements AutoCloseable {
 
   /** Events that the client signals instead of a message for a store: there are none. */
   private void regionEvents(UserMessage request) {
-    checkRoom(request, RegionEvents.BYTES, Capabilities.MAX_TRANSFER);
+    checkRoom(request, RegionEvents.BYTES, ClientCapabilities.MAX_TRANSFER);
     int index = request.getInt(RegionEvents.INDEX);
     int flags = request.getInt(RegionEvents.FLAGS);
     int count = request.getInt(RegionEvents.COUNT);
@@ -388,7 +388,7 @@ final class UserSession implements AutoCloseable {
 
   private void reset(UserMessage request) {
     if (!device.canReset()) {
-      throw new Refusal(Errno.EOPNOTSUPP, "the device has no reset");
+      throw new Refusal(LinuxErrno.EOPNOTSUPP, "the device has no reset");
     }
     device.reset();
     reply.reply(request, 0);
@@ -475,7 +475,10 @@ final class UserSession implements AutoCloseable {
 
   private void checkAccess(int region, long offset, int count) {
     long size = regionBytes(region);
-    if (count < 0 || count > Capabilities.MAX_TRANSFER || offset < 0 || offset > size - count) {
+    if (count < 0
+        || count > ClientCapabilities.MAX_TRANSFER
+        || offset < 0
+        || offset > size - count) {
       throw Refusal.invalid(
           "%s bytes at 0x%x of region %d, which has 0x%x bytes"
               .formatted(Integer.toUnsignedString(count), offset, region, size));

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 
 /** UNIX stream sockets by path (unix(7)). */
@@ -30,7 +30,7 @@ final class UserSocket {
     if (socket < 0) {
       throw new VfioException(
           Reason.NO_MEMORY,
-          "cannot make a socket: %s; raise ulimit -n".formatted(Errno.describe(socket)));
+          "cannot make a socket: %s; raise ulimit -n".formatted(LinuxErrno.describe(socket)));
     }
     return socket;
   }
@@ -81,18 +81,18 @@ final class UserSocket {
   }
 
   private static VfioException refused(String path, int answer) {
-    String why = Errno.describe(answer);
-    if (Errno.EACCES.is(answer) || Errno.EPERM.is(answer)) {
+    String why = LinuxErrno.describe(answer);
+    if (LinuxErrno.EACCES.is(answer) || LinuxErrno.EPERM.is(answer)) {
       return new VfioException(
           Reason.NO_PERMISSION,
           "no permission to connect to '%s' (%s): 'ls -l %s' shows who may"
               .formatted(path, why, path));
     }
-    if (Errno.EAGAIN.is(answer)) {
+    if (LinuxErrno.EAGAIN.is(answer)) {
       return new VfioException(
           Reason.BUSY, "too many wait for the server of '%s' already (%s)".formatted(path, why));
     }
-    boolean stale = Errno.ECONNREFUSED.is(answer);
+    boolean stale = LinuxErrno.ECONNREFUSED.is(answer);
     return new VfioException(
         Reason.NOT_FOUND,
         "%s at '%s' (%s): start the server first, such as 'hghca model serve --socket %s'"

@@ -18,8 +18,8 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.Errno;
 import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.MemoryFile;
 import org.hghca.vfio.linux.SystemCalls;
 import org.hghca.vfio.linux.TamperedCalls;
@@ -101,7 +101,7 @@ class PhysicalMemoryTest {
     device.map(memory.asSlice(PAGE + 1, PAGE), DmaAccess.READ).close();
 
     assertThat(locks).containsExactly("0x%x %d".formatted(memory.address() + PAGE, 2 * PAGE));
-    linux.fail("mlock", Errno.ENOMEM);
+    linux.fail("mlock", LinuxErrno.ENOMEM);
     assertRefused(memory, Reason.NO_MEMORY, "16384 bytes", "ENOMEM", "ulimit -l");
   }
 

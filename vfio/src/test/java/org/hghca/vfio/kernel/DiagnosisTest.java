@@ -24,7 +24,7 @@ class DiagnosisTest {
 
   private VfioException explain(Reason reason) {
     return Diagnosis.explain(
-        machine, device, Way.GROUP, new VfioException(reason, "cannot open it"));
+        machine, device, IommuMode.GROUP, new VfioException(reason, "cannot open it"));
   }
 
   private void assertExplained(Reason failure, Reason reason, String... texts) {
@@ -38,7 +38,7 @@ class DiagnosisTest {
   void failureOfWhichNothingIsSeenStaysAsItIs() {
     VfioException failure = new VfioException(Reason.UNSUPPORTED, "no");
 
-    assertThat(Diagnosis.explain(machine, device, Way.GROUP, failure)).isSameAs(failure);
+    assertThat(Diagnosis.explain(machine, device, IommuMode.GROUP, failure)).isSameAs(failure);
   }
 
   @Test

@@ -189,7 +189,7 @@ class EventInterruptsTest {
         arguments -> {
           assertThat((int) arguments[2]).isPositive();
           if (calls.incrementAndGet() < 3) {
-            return -Errno.EINTR.number();
+            return -LinuxErrno.EINTR.number();
           }
           signalVector(2);
           return null;
@@ -276,7 +276,8 @@ class EventInterruptsTest {
     AtomicInteger calls = new AtomicInteger();
     failing.answer(
         "eventfd",
-        arguments -> calls.getAndIncrement() < made ? null : (Object) (-Errno.EMFILE.number()));
+        arguments ->
+            calls.getAndIncrement() < made ? null : (Object) (-LinuxErrno.EMFILE.number()));
 
     assertThatThrownBy(() -> new EventInterrupts(failing.calls, 2, cause -> {}))
         .isInstanceOfSatisfying(
@@ -284,7 +285,7 @@ class EventInterruptsTest {
         .hasMessageContainingAll("EMFILE", "ulimit -n");
 
     assertThat(failing.names.stream().filter("close"::equals)).hasSize(made + 1);
-    failing.fail("epollCreate", Errno.ENFILE);
+    failing.fail("epollCreate", LinuxErrno.ENFILE);
     assertThatThrownBy(() -> new EventInterrupts(failing.calls, 2, cause -> {}))
         .hasMessageContaining("ENFILE");
   }

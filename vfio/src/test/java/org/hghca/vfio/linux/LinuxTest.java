@@ -21,11 +21,11 @@ final class LinuxTest {
 
   @Test
   void anErrorIsANegativeNumber() {
-    assertThat(Errno.ENOENT.is(linux.open("/nowhere/at/all", O_RDWR))).isTrue();
-    assertThat(Errno.EBADF.is(linux.close(-1))).isTrue();
-    assertThat(Errno.EBADF.is(linux.mmap(4096, PROT_READ_WRITE, MAP_SHARED, -1, 0))).isTrue();
-    assertThat(Errno.describe(-16)).isEqualTo("EBUSY (16), busy");
-    assertThat(Errno.describe(-9999)).isEqualTo("error 9999");
+    assertThat(LinuxErrno.ENOENT.is(linux.open("/nowhere/at/all", O_RDWR))).isTrue();
+    assertThat(LinuxErrno.EBADF.is(linux.close(-1))).isTrue();
+    assertThat(LinuxErrno.EBADF.is(linux.mmap(4096, PROT_READ_WRITE, MAP_SHARED, -1, 0))).isTrue();
+    assertThat(LinuxErrno.describe(-16)).isEqualTo("EBUSY (16), busy");
+    assertThat(LinuxErrno.describe(-9999)).isEqualTo("error 9999");
   }
 
   @Test

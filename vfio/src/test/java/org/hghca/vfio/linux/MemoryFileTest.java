@@ -123,8 +123,8 @@ class MemoryFileTest {
       int descriptor = range.descriptor();
       String flags = Files.readString(Path.of("/proc/self/fdinfo/" + descriptor));
       assertThat(flags).containsPattern("flags:\\s+02\\d{6}\\s"); // O_CLOEXEC
-      assertThat(Errno.EPERM.is(Linux.system().ftruncate(descriptor, 0))).isTrue();
-      assertThat(Errno.EPERM.is(Linux.system().ftruncate(descriptor, 8192))).isTrue();
+      assertThat(LinuxErrno.EPERM.is(Linux.system().ftruncate(descriptor, 0))).isTrue();
+      assertThat(LinuxErrno.EPERM.is(Linux.system().ftruncate(descriptor, 8192))).isTrue();
     }
   }
 
@@ -229,7 +229,7 @@ class MemoryFileTest {
 
   @Test
   void withoutDescriptorsLeftTheLimitIsNamed() {
-    tampered.fail("memfdCreate", Errno.EMFILE);
+    tampered.fail("memfdCreate", LinuxErrno.EMFILE);
 
     assertThatThrownBy(() -> files.allocate(arena, 2 * MemorySource.HUGE_PAGE))
         .isInstanceOfSatisfying(
@@ -239,7 +239,7 @@ class MemoryFileTest {
 
   @Test
   void aKernelWithoutItIsSaidSo() {
-    tampered.fail("memfdCreate", Errno.ENOSYS);
+    tampered.fail("memfdCreate", LinuxErrno.ENOSYS);
 
     assertThatThrownBy(() -> files.allocate(arena, 4096))
         .isInstanceOfSatisfying(
@@ -291,7 +291,7 @@ class MemoryFileTest {
   @Test
   void ordinaryPagesServeWhereHugeOnesAreMissing() throws IOException {
     pretendHugePages();
-    tampered.fail("fallocate", Errno.ENOSPC);
+    tampered.fail("fallocate", LinuxErrno.ENOSPC);
 
     MemorySegment memory = files.allocate(arena, 2 * MemorySource.HUGE_PAGE);
 

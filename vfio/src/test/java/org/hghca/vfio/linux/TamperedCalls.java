@@ -48,7 +48,7 @@ public final class TamperedCalls {
   }
 
   /** Lets a call fail. */
-  public TamperedCalls fail(String name, Errno errno) {
+  public TamperedCalls fail(String name, LinuxErrno errno) {
     boolean wide =
         List.of(SystemCalls.class.getMethods()).stream()
             .anyMatch(m -> m.getName().equals(name) && m.getReturnType() == long.class);

@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.hghca.vfio.DmaFault;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.user.UserStructures.DmaMap;
 import org.hghca.vfio.user.UserStructures.DmaTransfer;
 import org.hghca.vfio.user.UserStructures.DmaUnmap;
@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The device reaches the memory that its client told, and nothing else, whatever becomes of it. */
 @Timeout(60)
 final class ClientMemoryTest {
-  private static final int EINVAL = Errno.EINVAL.number();
+  private static final int EINVAL = LinuxErrno.EINVAL.number();
   private static final long PAGE = 4096;
 
   @TempDir Path directory;
@@ -104,7 +104,7 @@ final class ClientMemoryTest {
   void aFileThatMayOnlyBeReadIsMappedOnlyForReading() throws IOException {
     Path path = Files.write(directory.resolve("file"), new byte[8192]);
     int readOnly = client.linux.open(path.toString(), 0);
-    assertThat(client.map(0x10_0000, PAGE, readOnly, 0)).isEqualTo(Errno.EACCES.number());
+    assertThat(client.map(0x10_0000, PAGE, readOnly, 0)).isEqualTo(LinuxErrno.EACCES.number());
     client.beginMap(0x10_0000, PAGE, 0, DmaMap.FLAG_READ);
     client.out.attach(readOnly);
     assertThat(client.call()).isZero();
@@ -150,7 +150,7 @@ final class ClientMemoryTest {
   @Test
   void rangesThatCannotBeAreRefused() {
     int file = client.memory(2 * PAGE);
-    int eexist = Errno.EEXIST.number();
+    int eexist = LinuxErrno.EEXIST.number();
     assertThat(client.map(0x10_0000, 2 * PAGE, file, 0)).isZero();
     assertThat(client.map(0x10_0000, 2 * PAGE, file, 0)).isEqualTo(eexist);
     assertThat(client.map(0x10_1000, PAGE, file, 0)).isEqualTo(eexist);
@@ -185,7 +185,7 @@ final class ClientMemoryTest {
 
   @Test
   void anUnmapMatchesAMapping() {
-    int enoent = Errno.ENOENT.number();
+    int enoent = LinuxErrno.ENOENT.number();
     int file = client.memory(2 * PAGE);
     assertThat(client.map(0x20_0000, PAGE, file, 0)).isZero();
     assertThat(client.map(0x20_1000, PAGE, file, PAGE)).isZero();
@@ -245,7 +245,7 @@ final class ClientMemoryTest {
       client.beginMap(0x1000_0000L + i * PAGE, PAGE, 0, DmaMap.FLAG_READ);
       client.post();
     }
-    assertThat(client.map(0x1000, PAGE, -1, 0)).isEqualTo(Errno.ENOSPC.number());
+    assertThat(client.map(0x1000, PAGE, -1, 0)).isEqualTo(LinuxErrno.ENOSPC.number());
     assertThat(served.server.mappings()).isEqualTo(65_535);
   }
 
@@ -257,7 +257,7 @@ final class ClientMemoryTest {
       client.linux.close(file);
     }
     int file = client.memory(PAGE);
-    assertThat(client.map(0x10_0000, PAGE, file, 0)).isEqualTo(Errno.ENOSPC.number());
+    assertThat(client.map(0x10_0000, PAGE, file, 0)).isEqualTo(LinuxErrno.ENOSPC.number());
     assertThat(client.map(0x10_0000, PAGE, -1, 0)).as("by messages").isZero();
     assertThat(client.unmap(0x1000_0000L, PAGE, 0)).isZero();
     assertThat(client.map(0x20_0000, PAGE, file, 0)).isZero();
@@ -269,10 +269,10 @@ final class ClientMemoryTest {
     int half = client.memory(ClientFiles.MOST_BYTES / 2);
     int more = client.memory(ClientFiles.MOST_BYTES / 2 + PAGE);
     assertThat(client.map(0x10_0000, PAGE, half, 0)).isZero();
-    assertThat(client.map(0x20_0000, PAGE, more, 0)).isEqualTo(Errno.ENOSPC.number());
+    assertThat(client.map(0x20_0000, PAGE, more, 0)).isEqualTo(LinuxErrno.ENOSPC.number());
     assertThat(client.unmap(0x10_0000, PAGE, 0)).isZero();
     assertThat(client.map(0x20_0000, PAGE, more, 0)).isZero();
-    assertThat(client.map(0x30_0000, PAGE, half, 0)).isEqualTo(Errno.ENOSPC.number());
+    assertThat(client.map(0x30_0000, PAGE, half, 0)).isEqualTo(LinuxErrno.ENOSPC.number());
     assertThat(device.write(0x20_0000, 5)).isTrue();
     assertThat(client.get(more, 0)).isEqualTo(5);
     client.linux.close(half);
@@ -350,7 +350,7 @@ final class ClientMemoryTest {
 
     CompletableFuture<Long> refused = CompletableFuture.supplyAsync(() -> device.read(0x10_0020));
     awaitRequest(UserCommand.DMA_READ, 0x10_0020, 8);
-    client.out.failure(client.in, Errno.EFAULT.number());
+    client.out.failure(client.in, LinuxErrno.EFAULT.number());
     client.channel.send(client.out);
     assertThat(refused.join()).isNull();
     assertThat(client.read(7, 0, 4)).as("they still talk").isZero();

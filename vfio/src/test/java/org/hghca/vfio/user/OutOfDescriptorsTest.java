@@ -20,8 +20,8 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.Errno;
 import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 import org.hghca.vfio.linux.TamperedCalls;
 import org.junit.jupiter.api.Test;
@@ -56,7 +56,7 @@ final class OutOfDescriptorsTest {
                   KEPT.add(kept);
                   kept = linux.open("/dev/null", 0);
                 }
-                System.out.println("kept, the last answer was " + Errno.describe(kept));
+                System.out.println("kept, the last answer was " + LinuxErrno.describe(kept));
               }
             }
           };
@@ -161,7 +161,7 @@ final class OutOfDescriptorsTest {
     AtomicInteger left = new AtomicInteger(3);
     TamperedCalls tampered = new TamperedCalls();
     tampered.answer(
-        "accept", arguments -> left.getAndDecrement() > 0 ? -Errno.EMFILE.number() : null);
+        "accept", arguments -> left.getAndDecrement() > 0 ? -LinuxErrno.EMFILE.number() : null);
     String path = directory.resolve("server").toString();
     try (UserServer server =
             UserServer.start(tampered.calls, path, new ServedDevice(), UserTimeouts.CLIENT);
@@ -176,7 +176,7 @@ final class OutOfDescriptorsTest {
     try (FakeServer server = new FakeServer(directory)) {
       Locator locator = Locator.parse(server.locator());
       TamperedCalls tampered = new TamperedCalls();
-      tampered.fail("socket", Errno.EMFILE);
+      tampered.fail("socket", LinuxErrno.EMFILE);
       assertThatThrownBy(() -> UserFunction.open(tampered.calls, locator))
           .satisfies(is(Reason.NO_MEMORY))
           .hasMessageContainingAll("cannot make a socket", "EMFILE", "raise ulimit -n");

@@ -14,8 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.Errno;
 import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.user.UserStructures.DeviceInfo;
 import org.hghca.vfio.user.UserStructures.DmaMap;
 import org.hghca.vfio.user.UserStructures.DmaUnmap;
@@ -33,8 +33,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** What the server answers, by the protocol description and {@code linux/vfio.h}. */
 @Timeout(60)
 final class UserServerTest {
-  private static final int EINVAL = Errno.EINVAL.number();
-  private static final int EOPNOTSUPP = Errno.EOPNOTSUPP.number();
+  private static final int EINVAL = LinuxErrno.EINVAL.number();
+  private static final int EOPNOTSUPP = LinuxErrno.EOPNOTSUPP.number();
   private static final int TRIGGER = IrqSet.ACTION_TRIGGER;
 
   @TempDir Path directory;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What a client says of itself is served when it can be, and refused with EINVAL when not. */
 @Timeout(60)
 final class VersionTest {
-  private static final int EINVAL = Errno.EINVAL.number();
+  private static final int EINVAL = LinuxErrno.EINVAL.number();
 
   @TempDir Path directory;
   private Served served;

@@ -7,7 +7,7 @@ import java.util.Deque;
  * What is to be taken back, the last first: when all goes well at the end, when a step fails at
  * once. Not thread-safe; taking back twice does nothing.
  */
-final class Undo implements AutoCloseable {
+final class CleanupStack implements AutoCloseable {
   private final Deque<Runnable> steps = new ArrayDeque<>();
 
   void add(Runnable step) {

@@ -10,7 +10,7 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /** The ways in which the kernel hands a function to a process, the best first. */
-enum Way {
+enum IommuMode {
   /** A node of its own for each function, and /dev/iommu for the memory; from Linux 6.6. */
   IOMMUFD,
   /** A node for each IOMMU group, and a container for the memory. */
@@ -75,16 +75,17 @@ enum Way {
    * @param wanted what the locator asks for: {@code auto} or a {@link #word}
    * @throws VfioException {@code INVALID} for any other word
    */
-  static Way choose(Machine machine, PciDevice device, String wanted) {
+  static IommuMode choose(Machine machine, PciDevice device, String wanted) {
     if (!AUTO.equals(wanted)) {
       return Arrays.stream(values())
-          .filter(way -> way.word().equals(wanted))
+          .filter(mode -> mode.word().equals(wanted))
           .findFirst()
           .orElseThrow(() -> unknown(wanted));
     }
-    List<Way> there = Arrays.stream(values()).filter(way -> way.exists(machine, device)).toList();
+    List<IommuMode> there =
+        Arrays.stream(values()).filter(mode -> mode.exists(machine, device)).toList();
     return there.stream()
-        .filter(way -> way.nodes(machine, device).stream().allMatch(machine::canOpen))
+        .filter(mode -> mode.nodes(machine, device).stream().allMatch(machine::canOpen))
         .findFirst()
         .or(() -> there.stream().findFirst())
         .orElse(device.group().map(IommuGroup::noiommu).orElse(false) ? NOIOMMU : GROUP);
@@ -97,6 +98,6 @@ enum Way {
             .formatted(
                 wanted,
                 AUTO,
-                Arrays.stream(values()).map(Way::word).collect(Collectors.joining(" or "))));
+                Arrays.stream(values()).map(IommuMode::word).collect(Collectors.joining(" or "))));
   }
 }

@@ -1,7 +1,7 @@
 package org.hghca.vfio.linux;
 
 /** Error numbers of Linux on x86-64, with what they mean (asm-generic/errno.h). */
-public enum Errno {
+public enum LinuxErrno {
   EPERM(1, "operation not permitted"),
   ENOENT(2, "no such file"),
   EINTR(4, "interrupted"),
@@ -34,7 +34,7 @@ public enum Errno {
   private final int number;
   private final String meaning;
 
-  Errno(int number, String meaning) {
+  LinuxErrno(int number, String meaning) {
     this.number = number;
     this.meaning = meaning;
   }
@@ -50,7 +50,7 @@ public enum Errno {
 
   /** A system call's negative answer in words, such as {@code EBUSY (16), busy}. */
   public static String describe(long answer) {
-    for (Errno errno : values()) {
+    for (LinuxErrno errno : values()) {
       if (errno.is(answer)) {
         return "%s (%d), %s".formatted(errno, errno.number, errno.meaning);
       }

@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param driver empty when it had none
  * @param override the only driver that it was allowed; empty when it was allowed any
  */
-record Formerly(Optional<String> driver, Optional<String> override) {
+record PreviousBinding(Optional<String> driver, Optional<String> override) {
 
   private static Path file(Machine machine, String address) {
     return machine.file("/run/hghca/" + address);
@@ -26,7 +26,7 @@ record Formerly(Optional<String> driver, Optional<String> override) {
   }
 
   /** What was written down of a function, if anything was since the machine was started. */
-  static Optional<Formerly> of(Machine machine, String address) {
+  static Optional<PreviousBinding> of(Machine machine, String address) {
     try {
       Path file = file(machine, address);
       if (!Files.isReadable(file)) {
@@ -34,7 +34,7 @@ record Formerly(Optional<String> driver, Optional<String> override) {
       }
       List<String> lines = Files.readAllLines(file);
       return lines.size() == 2
-          ? Optional.of(new Formerly(word(lines.getFirst()), word(lines.getLast())))
+          ? Optional.of(new PreviousBinding(word(lines.getFirst()), word(lines.getLast())))
           : Optional.empty();
     } catch (IOException e) {
       return Optional.empty();

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class WayTest {
+class IommuModeTest {
   private static final String CARD = "0000:03:00.0";
 
   @TempDir Path root;
@@ -18,8 +18,8 @@ class WayTest {
     machine = new FakeMachine(root).readyCard(CARD);
   }
 
-  private Way choose(String wanted) {
-    return Way.choose(machine, device(), wanted);
+  private IommuMode choose(String wanted) {
+    return IommuMode.choose(machine, device(), wanted);
   }
 
   private PciDevice device() {
@@ -28,8 +28,8 @@ class WayTest {
 
   @Test
   void groupIsTakenWhereTheKernelHasNothingElse() {
-    assertThat(choose(Way.AUTO)).isEqualTo(Way.GROUP);
-    assertThat(Way.GROUP.nodes(machine, device()))
+    assertThat(choose(IommuMode.AUTO)).isEqualTo(IommuMode.GROUP);
+    assertThat(IommuMode.GROUP.nodes(machine, device()))
         .containsExactly(machine.file("/dev/vfio/vfio"), machine.file("/dev/vfio/17"));
   }
 
@@ -37,8 +37,8 @@ class WayTest {
   void iommufdIsTakenWhereTheKernelHasIt() {
     machine.iommufd(CARD);
 
-    assertThat(choose(Way.AUTO)).isEqualTo(Way.IOMMUFD);
-    assertThat(Way.IOMMUFD.nodes(machine, device()))
+    assertThat(choose(IommuMode.AUTO)).isEqualTo(IommuMode.IOMMUFD);
+    assertThat(IommuMode.IOMMUFD.nodes(machine, device()))
         .containsExactly(machine.file("/dev/iommu"), machine.file("/dev/vfio/devices/vfio3"));
   }
 
@@ -46,35 +46,35 @@ class WayTest {
   void vfioDeviceWithoutNodeIsNoWayIn() {
     machine.directory(FakeMachine.real(CARD) + "/vfio-dev/vfio3").node("/dev/iommu");
 
-    assertThat(choose(Way.AUTO)).isEqualTo(Way.GROUP);
+    assertThat(choose(IommuMode.AUTO)).isEqualTo(IommuMode.GROUP);
   }
 
   @Test
   void wayThatThisUserMayGoIsPreferred() {
     machine.iommufd(CARD).forbid("/dev/iommu");
-    assertThat(choose(Way.AUTO)).isEqualTo(Way.GROUP);
+    assertThat(choose(IommuMode.AUTO)).isEqualTo(IommuMode.GROUP);
 
     machine.forbid("/dev/vfio/17");
-    assertThat(choose(Way.AUTO)).isEqualTo(Way.IOMMUFD);
+    assertThat(choose(IommuMode.AUTO)).isEqualTo(IommuMode.IOMMUFD);
   }
 
   @Test
   void wayThatTheLocatorNamesIsTaken() {
     machine.iommufd(CARD);
 
-    assertThat(choose("group")).isEqualTo(Way.GROUP);
-    assertThat(choose("iommufd")).isEqualTo(Way.IOMMUFD);
-    assertThat(choose("noiommu")).isEqualTo(Way.NOIOMMU);
+    assertThat(choose("group")).isEqualTo(IommuMode.GROUP);
+    assertThat(choose("iommufd")).isEqualTo(IommuMode.IOMMUFD);
+    assertThat(choose("noiommu")).isEqualTo(IommuMode.NOIOMMU);
   }
 
   @Test
   void noiommuIsTakenForItsGroupOnly() {
     machine.node("/dev/vfio/noiommu-17");
-    assertThat(choose(Way.AUTO)).isEqualTo(Way.GROUP);
+    assertThat(choose(IommuMode.AUTO)).isEqualTo(IommuMode.GROUP);
 
     machine.text("/sys/kernel/iommu_groups/17/name", "vfio-noiommu\n");
-    assertThat(choose(Way.AUTO)).isEqualTo(Way.NOIOMMU);
-    assertThat(Way.NOIOMMU.nodes(machine, device()))
+    assertThat(choose(IommuMode.AUTO)).isEqualTo(IommuMode.NOIOMMU);
+    assertThat(IommuMode.NOIOMMU.nodes(machine, device()))
         .containsExactly(machine.file("/dev/vfio/vfio"), machine.file("/dev/vfio/noiommu-17"));
   }
 }

@@ -2,12 +2,12 @@ package org.hghca.vfio.kernel;
 
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.Errno;
+import org.hghca.vfio.linux.LinuxErrno;
 
 /** Answers of the kernel as exceptions. */
-final class Failures {
+final class KernelErrors {
 
-  private Failures() {}
+  private KernelErrors() {}
 
   /**
    * A refusal.
@@ -17,13 +17,13 @@ final class Failures {
    * @param answer the negative error number
    */
   static VfioException of(String what, long answer) {
-    return new VfioException(reason(answer), "%s: %s".formatted(what, Errno.describe(answer)));
+    return new VfioException(reason(answer), "%s: %s".formatted(what, LinuxErrno.describe(answer)));
   }
 
   /** A refusal whose fix is known. */
   static VfioException of(String what, long answer, String fix) {
     return new VfioException(
-        reason(answer), "%s: %s: %s".formatted(what, Errno.describe(answer), fix));
+        reason(answer), "%s: %s: %s".formatted(what, LinuxErrno.describe(answer), fix));
   }
 
   /**
@@ -39,22 +39,28 @@ final class Failures {
   }
 
   static Reason reason(long answer) {
-    if (Errno.EPERM.is(answer) || Errno.EACCES.is(answer)) {
+    if (LinuxErrno.EPERM.is(answer) || LinuxErrno.EACCES.is(answer)) {
       return Reason.NO_PERMISSION;
     }
-    if (Errno.ENOENT.is(answer) || Errno.ENXIO.is(answer) || Errno.ENODEV.is(answer)) {
+    if (LinuxErrno.ENOENT.is(answer)
+        || LinuxErrno.ENXIO.is(answer)
+        || LinuxErrno.ENODEV.is(answer)) {
       return Reason.NOT_FOUND;
     }
-    if (Errno.EBUSY.is(answer) || Errno.EEXIST.is(answer) || Errno.EAGAIN.is(answer)) {
+    if (LinuxErrno.EBUSY.is(answer)
+        || LinuxErrno.EEXIST.is(answer)
+        || LinuxErrno.EAGAIN.is(answer)) {
       return Reason.BUSY;
     }
-    if (Errno.ENOMEM.is(answer)
-        || Errno.ENOSPC.is(answer)
-        || Errno.EMFILE.is(answer)
-        || Errno.ENFILE.is(answer)) {
+    if (LinuxErrno.ENOMEM.is(answer)
+        || LinuxErrno.ENOSPC.is(answer)
+        || LinuxErrno.EMFILE.is(answer)
+        || LinuxErrno.ENFILE.is(answer)) {
       return Reason.NO_MEMORY;
     }
-    if (Errno.ENOTTY.is(answer) || Errno.EOPNOTSUPP.is(answer) || Errno.EIO.is(answer)) {
+    if (LinuxErrno.ENOTTY.is(answer)
+        || LinuxErrno.EOPNOTSUPP.is(answer)
+        || LinuxErrno.EIO.is(answer)) {
       return Reason.UNSUPPORTED;
     }
     return Reason.INVALID;

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
  * @param maxTransfer the most bytes of one {@code DMA_READ} or {@code DMA_WRITE}, 1 or more
  * @param writeMultiple whether it knows of {@code REGION_WRITE_MULTI}
  */
-record Capabilities(int maxTransfer, boolean writeMultiple) {
+record ClientCapabilities(int maxTransfer, boolean writeMultiple) {
   /** The protocol's default, which is the server's own limit, too. */
   static final int MAX_TRANSFER = 1 << 20;
 
@@ -24,7 +24,7 @@ record Capabilities(int maxTransfer, boolean writeMultiple) {
    * @throws Refusal {@code EINVAL} when its text is none that the protocol knows, or a number
    *     cannot be
    */
-  static Capabilities of(UserMessage version) {
+  static ClientCapabilities of(UserMessage version) {
     VersionText text;
     try {
       text = VersionText.of(version);
@@ -35,7 +35,7 @@ record Capabilities(int maxTransfer, boolean writeMultiple) {
     if (transfer < 1 || text.number(VersionText.DESCRIPTORS, 1) < 0) {
       throw Refusal.invalid("VERSION with a limit that nothing keeps");
     }
-    return new Capabilities(
+    return new ClientCapabilities(
         (int) Math.min(transfer, MAX_TRANSFER), text.isSet(VersionText.WRITE_MULTIPLE));
   }
 

@@ -8,11 +8,11 @@ import java.util.List;
 /**
  * What the machine itself does with a function: an interface that is up, a disk that is mounted.
  */
-final class Uses {
+final class InUseCheck {
   /** Of linux/if.h. */
   private static final int IFF_UP = 1;
 
-  private Uses() {}
+  private InUseCheck() {}
 
   /** Each use with its fix; empty when none is seen. */
   static List<String> of(Machine machine, String address) {

@@ -19,12 +19,12 @@ import java.util.Optional;
  *
  * {@code next} counts from the start of the structure; 0 ends the chain.
  */
-final class Capabilities {
+final class InfoCapabilities {
   private static final int VERSION = 2;
   private static final int NEXT = 4;
   private static final int HEADER = 8;
 
-  private Capabilities() {}
+  private InfoCapabilities() {}
 
   /**
    * Finds a capability.
