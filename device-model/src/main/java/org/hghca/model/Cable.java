@@ -2,7 +2,7 @@ package org.hghca.model;
 
 import org.hghca.model.link.Medium;
 import org.hghca.model.link.Packet;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
@@ -27,7 +27,7 @@ public final class Cable {
         }
 
         @Override
-        public void carry(Port from, Packet packet) {
+        public void carry(EthernetPort from, Packet packet) {
           (from == leftward.end() ? rightward : leftward).carry(packet);
         }
       };
@@ -104,7 +104,7 @@ public final class Cable {
    *
    * @throws VfioException {@code BUSY} when both plugs are in use
    */
-  void plug(Port port) {
+  void plug(EthernetPort port) {
     if (leftward.end() == null) {
       leftward.end(port);
     } else if (rightward.end() == null) {
@@ -118,7 +118,7 @@ public final class Cable {
     port.plug(inside);
   }
 
-  void unplug(Port port) {
+  void unplug(EthernetPort port) {
     if (leftward.end() == port) {
       leftward.end(null);
     } else if (rightward.end() == port) {

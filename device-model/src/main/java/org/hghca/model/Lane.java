@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 import org.hghca.model.link.Packet;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 
 /** One direction of a cable. Used under its simulation's lock. */
 final class Lane {
@@ -31,7 +31,7 @@ final class Lane {
   private final ArrayDeque<Held> held = new ArrayDeque<>();
 
   /** Where it ends; null while no plug is in. */
-  private Port end;
+  private EthernetPort end;
 
   private Disturbance disturbance = Disturbance.NONE;
   private boolean quiet = true;
@@ -48,12 +48,12 @@ final class Lane {
     this.simulation = simulation;
   }
 
-  Port end() {
+  EthernetPort end() {
     return end;
   }
 
   /** Ends at a port from now on, or nowhere with null: then nothing is on its way any longer. */
-  void end(Port port) {
+  void end(EthernetPort port) {
     end = port;
     releaseAll();
   }

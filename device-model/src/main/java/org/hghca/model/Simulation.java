@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import org.hghca.model.hca.Turn;
+import org.hghca.model.hca.StepBudget;
 import org.hghca.model.link.PacketPool;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
@@ -34,8 +34,8 @@ public final class Simulation implements AutoCloseable {
   private final boolean inline;
   private final StepLock lock = new StepLock();
   private final PacketPool packets = new PacketPool();
-  private final Loop loop;
-  private final Ringer ringer;
+  private final SimulationThread loop;
+  private final CallerRuns callerRuns;
 
   /** Replaced, never changed, so that a step may go through it while an HCA joins or leaves. */
   private volatile List<SoftwareHca> hcas = List.of();
@@ -51,8 +51,8 @@ public final class Simulation implements AutoCloseable {
   private Simulation(String name, boolean inline) {
     this.name = name;
     this.inline = inline;
-    this.loop = inline ? null : new Loop(this);
-    this.ringer = inline ? null : new Ringer(this, loop);
+    this.loop = inline ? null : new SimulationThread(this);
+    this.callerRuns = inline ? null : new CallerRuns(this, loop);
   }
 
   /**
@@ -179,7 +179,7 @@ public final class Simulation implements AutoCloseable {
     }
     List<SoftwareHca> present = hcas;
     for (int i = 0; i < present.size(); i++) {
-      worked |= step(present.get(i), now, Turn.WHOLE);
+      worked |= step(present.get(i), now, StepBudget.WHOLE);
     }
     return worked;
   }
@@ -188,21 +188,21 @@ public final class Simulation implements AutoCloseable {
    * Does a step of an HCA, of its cable and of the HCA at the other end, as far as no other process
    * may have to be waited for; returns whether one had something to do. Under the lock.
    */
-  boolean stepNear(SoftwareHca hca, long now, Turn turn) {
+  boolean stepNear(SoftwareHca hca, long now, StepBudget budget) {
     boolean worked = hca.stepCable(now);
     List<SoftwareHca> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       SoftwareHca near = present.get(i);
       if (near.isNear(hca) && !near.mayWait()) {
-        worked |= step(near, now, turn);
+        worked |= step(near, now, budget);
       }
     }
     return worked;
   }
 
-  private static boolean step(SoftwareHca hca, long now, Turn turn) {
+  private static boolean step(SoftwareHca hca, long now, StepBudget budget) {
     try {
-      return hca.step(now, turn);
+      return hca.step(now, budget);
     } catch (RuntimeException | Error e) {
       hca.failed(e);
       LOG.error("software HCA '{}' failed in a step; it goes on with the next", hca.name(), e);
@@ -278,7 +278,7 @@ public final class Simulation implements AutoCloseable {
   void endWrite(SoftwareHca hca, boolean queued, boolean command) {
     if (!inline) {
       if (queued) {
-        ringer.ring(hca, command);
+        callerRuns.ring(hca, command);
       }
       return;
     }

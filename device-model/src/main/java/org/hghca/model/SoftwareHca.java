@@ -9,8 +9,8 @@ import org.hghca.model.hca.Card;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.Hca;
 import org.hghca.model.hca.MsixRegion;
-import org.hghca.model.hca.Turn;
-import org.hghca.model.link.Port;
+import org.hghca.model.hca.StepBudget;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.rtl.Defect;
 import org.hghca.model.rtl.RtlCard;
 import org.hghca.model.transport.TransportCounters;
@@ -48,7 +48,7 @@ public final class SoftwareHca implements EmulatedFunction {
   private final Runnable onClose;
   private final Faults faults = new Faults();
   private final CardBus bus = new CardBus();
-  private final Port port;
+  private final EthernetPort port;
   private final Card hca;
   private final ConfigurationRegisters configuration;
   private final MsixRegion interruptTable;
@@ -86,7 +86,7 @@ public final class SoftwareHca implements EmulatedFunction {
     this.interruptTable = new MsixRegion(vectors);
     this.simulation = simulation;
     this.onClose = onClose;
-    this.port = new Port(address.mac(), simulation.packets());
+    this.port = new EthernetPort(address.mac(), simulation.packets());
     this.hca =
         profile == HardwareProfile.S
             ? new Hca(profile, port, faults, vectors)
@@ -303,8 +303,8 @@ public final class SoftwareHca implements EmulatedFunction {
     onClose.run();
   }
 
-  boolean step(long now, Turn turn) {
-    return hca.step(now, turn);
+  boolean step(long now, StepBudget budget) {
+    return hca.step(now, budget);
   }
 
   boolean stepCable(long now) {
@@ -356,7 +356,7 @@ public final class SoftwareHca implements EmulatedFunction {
     cable = into;
   }
 
-  boolean isAt(Port end) {
+  boolean isAt(EthernetPort end) {
     return port == end;
   }
 

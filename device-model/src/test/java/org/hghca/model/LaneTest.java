@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.hghca.model.link.Packet;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,7 +21,7 @@ class LaneTest {
   private static final Duration LONG = Duration.ofNanos(1000);
 
   private final Simulation simulation = Simulation.unnamed();
-  private final Port port = new Port(5, simulation.packets());
+  private final EthernetPort port = new EthernetPort(5, simulation.packets());
   private final Lane lane = new Lane(simulation);
   private int sent;
 

@@ -241,7 +241,7 @@ final class BringupCommand implements Callable<Integer> {
     }
     List<RdmaDevice> devices = RdmaDevices.list();
     return devices.isEmpty()
-        ? SoftwareHca.insteadOfCard(spec.commandLine().getErr())
+        ? EmbeddedHca.insteadOfCard(spec.commandLine().getErr())
         : devices.getFirst().locator();
   }
 

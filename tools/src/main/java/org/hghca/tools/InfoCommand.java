@@ -111,7 +111,7 @@ final class InfoCommand implements Callable<Integer> {
       return ExitCode.NOT_OPENED.code();
     }
     if (names.isEmpty()) {
-      names.add(SoftwareHca.insteadOfCard(spec.commandLine().getErr()));
+      names.add(EmbeddedHca.insteadOfCard(spec.commandLine().getErr()));
     }
     if (list) {
       list(names);

@@ -29,7 +29,7 @@ final class ListCommand implements Runnable {
   public void run() {
     List<RdmaDevice> devices = RdmaDevices.list();
     if (devices.isEmpty()) {
-      String locator = SoftwareHca.insteadOfCard(spec.commandLine().getErr());
+      String locator = EmbeddedHca.insteadOfCard(spec.commandLine().getErr());
       try (Context context = RdmaDevices.open(locator)) {
         devices = List.of(context.device());
       }

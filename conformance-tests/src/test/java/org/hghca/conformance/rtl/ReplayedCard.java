@@ -18,7 +18,7 @@ import org.hghca.model.link.Medium;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketOpcode;
 import org.hghca.model.link.PacketPool;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.rtl.Defect;
 import org.hghca.model.rtl.RtlCard;
 
@@ -39,11 +39,11 @@ final class ReplayedCard implements Medium {
   final List<String> requests = new ArrayList<>();
 
   final List<String> answers = new ArrayList<>();
-  private final Port port;
+  private final EthernetPort port;
   private ReplayedCard peer = this;
 
   ReplayedCard(Set<Defect> defects, int number, PacketPool pool) {
-    port = new Port(0x0200_0000_0001L + number, pool);
+    port = new EthernetPort(0x0200_0000_0001L + number, pool);
     card = new RtlCard(HardwareProfile.R1, defects, port, new Faults(), 0);
     port.plug(this);
     card.attach(memory);
@@ -63,7 +63,7 @@ final class ReplayedCard implements Medium {
   }
 
   @Override
-  public void carry(Port from, Packet packet) {
+  public void carry(EthernetPort from, Packet packet) {
     boolean answer = PacketOpcode.isResponse(packet.opcode & PacketOpcode.OPERATION_MASK);
     (answer ? answers : requests).add(Beats.of(packet).getFirst());
     packet.destinationMac = peer.port.mac();

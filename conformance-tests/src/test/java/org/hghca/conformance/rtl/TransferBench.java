@@ -42,7 +42,7 @@ import org.hghca.model.hca.Faults;
 import org.hghca.model.link.Medium;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketPool;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.rtl.RtlCard;
 
 /** The card with its packets led round to itself, and noted on the way. */
@@ -72,7 +72,7 @@ final class TransferBench implements Medium {
   };
 
   final FlatMemory memory = new FlatMemory(MEMORY);
-  final Port port = new Port(PORT_MAC, new PacketPool());
+  final EthernetPort port = new EthernetPort(PORT_MAC, new PacketPool());
   final RtlCard card = new RtlCard(HardwareProfile.R1, Set.of(), port, new Faults(), 0);
   final List<List<String>> packets = new ArrayList<>();
   private final MemorySegment mailbox = Arena.ofAuto().allocate(PAGE);
@@ -176,7 +176,7 @@ final class TransferBench implements Medium {
   }
 
   @Override
-  public void carry(Port from, Packet packet) {
+  public void carry(EthernetPort from, Packet packet) {
     packets.add(Beats.of(packet));
     packet.destinationMac = PORT_MAC;
     from.deliver(packet);

@@ -41,11 +41,11 @@ public interface Card {
    * @param now nanoseconds
    * @return whether anything was done
    */
-  boolean step(long now, Turn turn);
+  boolean step(long now, StepBudget budget);
 
-  /** {@link #step(long, Turn)} of {@link Turn#WHOLE}. */
+  /** {@link #step(long, StepBudget)} of {@link StepBudget#WHOLE}. */
   default boolean step(long now) {
-    return step(now, Turn.WHOLE);
+    return step(now, StepBudget.WHOLE);
   }
 
   /** When {@link #step} is due without anything happening before, {@code Long.MAX_VALUE}: never. */

@@ -16,7 +16,7 @@ import org.hghca.abi.OptParamMask;
 import org.hghca.abi.PortInfo;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.WriteMtt;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.transport.QueuePairState;
 import org.hghca.model.transport.Transport;
 
@@ -90,7 +90,7 @@ final class CommandUnit {
   private final QueuePairTable queuePairs;
   private final QueuePositions.Table positions;
   private final Transport transport;
-  private final Port port;
+  private final EthernetPort port;
   private final MemorySegment mailbox = Arena.ofAuto().allocate(MAILBOX_SIZE, 64);
 
   CommandUnit(
@@ -105,7 +105,7 @@ final class CommandUnit {
       QueuePairTable queuePairs,
       QueuePositions.Table positions,
       Transport transport,
-      Port port) {
+      EthernetPort port) {
     this.profile = profile;
     this.host = host;
     this.icm = icm;

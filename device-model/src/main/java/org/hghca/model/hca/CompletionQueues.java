@@ -17,8 +17,8 @@ import org.hghca.abi.Syndrome;
 import org.hghca.model.transport.CompletionSink;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.MemoryStatus;
-import org.hghca.model.transport.ReceiveRequest;
-import org.hghca.model.transport.SendRequest;
+import org.hghca.model.transport.ReceiveWork;
+import org.hghca.model.transport.SendWork;
 import org.hghca.model.transport.WorkStatus;
 
 /**
@@ -176,7 +176,7 @@ final class CompletionQueues implements CompletionSink {
   }
 
   @Override
-  public void sendDone(ConnectionContext qp, SendRequest request, WorkStatus status) {
+  public void sendDone(ConnectionContext qp, SendWork request, WorkStatus status) {
     if (status == WorkStatus.SUCCESS) {
       Cqe.encodeSuccess(
           entry,
@@ -202,7 +202,7 @@ final class CompletionQueues implements CompletionSink {
   @Override
   public void receiveDone(
       ConnectionContext qp,
-      ReceiveRequest request,
+      ReceiveWork request,
       int operation,
       int immediate,
       long length,
@@ -223,7 +223,7 @@ final class CompletionQueues implements CompletionSink {
   }
 
   @Override
-  public void receiveFailed(ConnectionContext qp, ReceiveRequest request, WorkStatus status) {
+  public void receiveFailed(ConnectionContext qp, ReceiveWork request, WorkStatus status) {
     if (status == WorkStatus.QUEUE_UNREADABLE) {
       // Nobody knows whether a receive was posted there: there is nothing to complete.
       workQueueFailed.accept(qp.qpn);

@@ -8,7 +8,7 @@ import org.hghca.abi.CommandStatus;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.transport.QueuePairState;
 import org.hghca.model.transport.Transport;
 import org.hghca.model.transport.TransportCounters;
@@ -32,7 +32,7 @@ public final class Hca implements Card {
 
   private final HardwareProfile profile;
   private final Faults faults;
-  private final Port port;
+  private final EthernetPort port;
   private final HostMemory host;
   private final RegisterQueue writes = new RegisterQueue();
   private final AtomicIntegerArray hcr = new AtomicIntegerArray(Hcr.SIZE / BYTES_PER_DWORD);
@@ -57,7 +57,7 @@ public final class Hca implements Card {
   /**
    * @param vectors how many interrupt vectors the function offers, at most {@link #VECTORS}
    */
-  public Hca(HardwareProfile profile, Port port, Faults faults, int vectors) {
+  public Hca(HardwareProfile profile, EthernetPort port, Faults faults, int vectors) {
     this.profile = profile;
     this.port = port;
     this.faults = faults;
@@ -209,14 +209,14 @@ public final class Hca implements Card {
   }
 
   @Override
-  public boolean step(long now, Turn turn) {
+  public boolean step(long now, StepBudget budget) {
     transport.time(now);
-    boolean worked = takeWrites(turn);
-    for (int left = turn.most(); left > 0 && port.hasArrived(); left--) {
+    boolean worked = takeWrites(budget);
+    for (int left = budget.most(); left > 0 && port.hasArrived(); left--) {
       transport.receive(port.fetch());
       worked = true;
     }
-    worked |= transport.run(turn.most());
+    worked |= transport.run(budget.most());
     transport.settle();
     if (catastrophe) {
       catastrophe = false;
@@ -225,11 +225,11 @@ public final class Hca implements Card {
     return worked;
   }
 
-  private boolean takeWrites(Turn turn) {
-    int left = turn.most();
+  private boolean takeWrites(StepBudget budget) {
+    int left = budget.most();
     while (left > 0 && writes.hasEntry()) {
       int register = writes.register();
-      if (register == COMMAND && !turn.commands()) {
+      if (register == COMMAND && !budget.commands()) {
         break;
       }
       long value = writes.value();
@@ -237,7 +237,7 @@ public final class Hca implements Card {
       written(register, value);
       left--;
     }
-    return left < turn.most();
+    return left < budget.most();
   }
 
   /** Tells of the port when it has come up or gone down since the last call. Between steps only. */

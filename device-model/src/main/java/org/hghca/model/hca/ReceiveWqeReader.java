@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.NextUnit;
 import org.hghca.model.transport.MemoryStatus;
-import org.hghca.model.transport.ReceiveRequest;
+import org.hghca.model.transport.ReceiveWork;
 import org.hghca.model.transport.WorkStatus;
 
 /** Reads receive WQEs slot by slot: next unit, data units, terminator. */
@@ -46,7 +46,7 @@ final class ReceiveWqeReader {
   }
 
   /** Understands the slot that was read. */
-  void parse(int slotLog, ReceiveRequest into) {
+  void parse(int slotLog, ReceiveWork into) {
     for (int at = NextUnit.SIZE; at < 1 << slotLog; at += DataUnit.SIZE) {
       if (DataUnit.isTerminator(slot, at)) {
         return;

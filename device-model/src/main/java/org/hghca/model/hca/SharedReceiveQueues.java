@@ -6,7 +6,7 @@ import java.util.Arrays;
 import org.hghca.abi.SrqContext;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.MemoryStatus;
-import org.hghca.model.transport.ReceiveRequest;
+import org.hghca.model.transport.ReceiveWork;
 import org.hghca.model.transport.WorkStatus;
 
 /**
@@ -212,7 +212,7 @@ final class SharedReceiveQueues {
    *
    * @return whether there was one
    */
-  boolean next(ConnectionContext qp, ReceiveRequest into) {
+  boolean next(ConnectionContext qp, ReceiveWork into) {
     int srqn = qp.sharedQueue;
     Queue queue = find(srqn);
     into.clear();

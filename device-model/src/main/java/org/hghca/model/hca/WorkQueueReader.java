@@ -12,9 +12,9 @@ import org.hghca.abi.UdUnit;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.MemoryStatus;
-import org.hghca.model.transport.ReceiveRequest;
+import org.hghca.model.transport.ReceiveWork;
 import org.hghca.model.transport.SendOperation;
-import org.hghca.model.transport.SendRequest;
+import org.hghca.model.transport.SendWork;
 import org.hghca.model.transport.Service;
 import org.hghca.model.transport.WorkQueues;
 import org.hghca.model.transport.WorkStatus;
@@ -46,7 +46,7 @@ final class WorkQueueReader implements WorkQueues {
   }
 
   @Override
-  public boolean nextSend(ConnectionContext qp, SendRequest into) {
+  public boolean nextSend(ConnectionContext qp, SendWork into) {
     QueuePositions queue = positions.of(qp.qpn);
     if (queue.sendUnits == 0 && !takeDoorbell(qp, queue)) {
       return false;
@@ -74,7 +74,7 @@ final class WorkQueueReader implements WorkQueues {
   }
 
   /** Reads the entry that the queue stands at, and moves the queue on to what follows. */
-  private WorkStatus fetch(ConnectionContext qp, QueuePositions queue, SendRequest into) {
+  private WorkStatus fetch(ConnectionContext qp, QueuePositions queue, SendWork into) {
     int units = queue.sendUnits;
     int size = units * UNIT;
     int offset = queue.sendOffset;
@@ -100,7 +100,7 @@ final class WorkQueueReader implements WorkQueues {
     return status;
   }
 
-  private WorkStatus parse(Service service, int opcode, int size, SendRequest into) {
+  private WorkStatus parse(Service service, int opcode, int size, SendWork into) {
     SendOperation operation = operation(opcode);
     if (operation == null) {
       return WorkStatus.LOCAL_OPERATION;
@@ -136,7 +136,7 @@ final class WorkQueueReader implements WorkQueues {
     return RemoteAddressUnit.SIZE + (operation.isAtomic() ? AtomicUnit.SIZE : 0);
   }
 
-  private void parseRemoteMemory(SendOperation operation, SendRequest into) {
+  private void parseRemoteMemory(SendOperation operation, SendWork into) {
     int at = NextUnit.SIZE;
     into.remoteAddress = RemoteAddressUnit.address(send, at);
     into.remoteKey = RemoteAddressUnit.rkey(send, at);
@@ -147,7 +147,7 @@ final class WorkQueueReader implements WorkQueues {
     }
   }
 
-  private void parseDestination(SendRequest into) {
+  private void parseDestination(SendWork into) {
     int at = NextUnit.SIZE;
     into.destinationMac = UdUnit.destinationMac(send, at);
     into.sourceMac = UdUnit.sourceMac(send, at);
@@ -157,11 +157,11 @@ final class WorkQueueReader implements WorkQueues {
     into.queueKey = UdUnit.qkey(send, at);
   }
 
-  private WorkStatus parseInline(SendOperation operation, int at, int size, SendRequest into) {
+  private WorkStatus parseInline(SendOperation operation, int at, int size, SendWork into) {
     int length = InlineUnit.length(send, at);
     if (operation.isAnsweredWithData()
         || length > size - at - InlineUnit.HEADER_SIZE
-        || length > SendRequest.MAX_INLINE) {
+        || length > SendWork.MAX_INLINE) {
       return WorkStatus.LOCAL_OPERATION;
     }
     into.inlineLength = length;
@@ -183,7 +183,7 @@ final class WorkQueueReader implements WorkQueues {
   }
 
   @Override
-  public boolean nextReceive(ConnectionContext qp, ReceiveRequest into) {
+  public boolean nextReceive(ConnectionContext qp, ReceiveWork into) {
     if (qp.hasSharedQueue()) {
       return sharedQueues.next(qp, into);
     }

@@ -7,5 +7,5 @@ public interface Medium {
   boolean isUp();
 
   /** Takes a packet over from a port: to another port, or back to the pool. */
-  void carry(Port from, Packet packet);
+  void carry(EthernetPort from, Packet packet);
 }

@@ -53,8 +53,8 @@ final class ContextManager implements Contexts {
   private final QueuePairImage images;
   private final MemorySegment buffer = Arena.ofAuto().allocate(2 * Beats.SIZE, 64);
   private final MemorySegment resized = Arena.ofAuto().allocate(2 * Beats.SIZE, 64);
-  private QueuePair[] queuePairs;
-  private CompletionQueue[] completionQueues;
+  private OnChipQp[] queuePairs;
+  private OnChipCq[] completionQueues;
   private Parser parser = Parser.READY;
 
   /** The number in the RESIZE_CQ that is not complete. */
@@ -70,24 +70,24 @@ final class ContextManager implements Contexts {
     this.numbers = second ? NUMBERS_R2 : NUMBERS_R1;
     this.icm = new ContextMap(profile);
     this.images = new QueuePairImage(host);
-    this.queuePairs = new QueuePair[numbers];
-    this.completionQueues = new CompletionQueue[numbers];
+    this.queuePairs = new OnChipQp[numbers];
+    this.completionQueues = new OnChipCq[numbers];
   }
 
   @Override
-  public QueuePair queuePair(int qpn) {
+  public OnChipQp queuePair(int qpn) {
     int number = qpn & numbers - 1;
     if (queuePairs[number] == null) {
-      queuePairs[number] = new QueuePair(number);
+      queuePairs[number] = new OnChipQp(number);
     }
     return queuePairs[number];
   }
 
   @Override
-  public CompletionQueue completionQueue(int cqn) {
+  public OnChipCq completionQueue(int cqn) {
     int number = cqn & numbers - 1;
     if (completionQueues[number] == null) {
-      completionQueues[number] = new CompletionQueue(number);
+      completionQueues[number] = new OnChipCq(number);
     }
     return completionQueues[number];
   }
@@ -156,7 +156,7 @@ final class ContextManager implements Contexts {
   @Override
   public void writeBack(int qpn) {
     long at = icm.queuePair(qpn);
-    if (at != IcmTable.NONE) {
+    if (at != IcmTableMap.NONE) {
       images.writeBack(queuePair(qpn), at);
     }
   }
@@ -207,16 +207,16 @@ final class ContextManager implements Contexts {
       stick("MODIFY_QP 0x%x without an inbox".formatted(qpn));
       return;
     }
-    QueuePair queuePair = queuePair(qpn);
+    OnChipQp queuePair = queuePair(qpn);
     queuePair.program(mailbox);
     long at = icm.queuePair(qpn);
-    if (at != IcmTable.NONE) {
+    if (at != IcmTableMap.NONE) {
       images.store(mailbox, at, QPC_IMAGE);
     }
   }
 
   private void take(int cqn, MemorySegment mailbox) {
-    CompletionQueue queue = completionQueue(cqn);
+    OnChipCq queue = completionQueue(cqn);
     queue.owned = true;
     queue.logSize = CompletionQueueContext.LOG_SIZE.get(mailbox);
     queue.pd = CompletionQueueContext.PD.get(mailbox);
@@ -232,7 +232,7 @@ final class ContextManager implements Contexts {
   }
 
   private void storeRaw(long at, MemorySegment bytes, int length) {
-    if (at != IcmTable.NONE) {
+    if (at != IcmTableMap.NONE) {
       host.write(at, bytes, 0, length);
     }
   }
@@ -244,8 +244,8 @@ final class ContextManager implements Contexts {
   /** As after power-on. */
   void reset() {
     icm.reset();
-    queuePairs = new QueuePair[numbers];
-    completionQueues = new CompletionQueue[numbers];
+    queuePairs = new OnChipQp[numbers];
+    completionQueues = new OnChipCq[numbers];
     parser = Parser.READY;
   }
 }

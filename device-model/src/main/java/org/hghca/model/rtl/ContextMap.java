@@ -13,16 +13,16 @@ import org.hghca.abi.InitHca;
 final class ContextMap {
   private final HardwareProfile profile;
   private final boolean byLength;
-  private final IcmTable queuePairs;
-  private final IcmTable completionQueues;
-  private final IcmTable eventQueues;
+  private final IcmTableMap queuePairs;
+  private final IcmTableMap completionQueues;
+  private final IcmTableMap eventQueues;
 
   ContextMap(HardwareProfile profile) {
     this.profile = profile;
     this.byLength = profile == HardwareProfile.R2;
-    this.queuePairs = new IcmTable(profile.qpcCapacityPages());
-    this.completionQueues = new IcmTable(profile.cqcCapacityPages());
-    this.eventQueues = new IcmTable(profile.eqcCapacityPages());
+    this.queuePairs = new IcmTableMap(profile.qpcCapacityPages());
+    this.completionQueues = new IcmTableMap(profile.cqcCapacityPages());
+    this.eventQueues = new IcmTableMap(profile.eqcCapacityPages());
   }
 
   void initialize(InitHca tables) {
@@ -41,7 +41,7 @@ final class ContextMap {
   void map(List<IcmChunk> chunks, Hazards hazards) {
     for (int i = 0; i < chunks.size(); i++) {
       IcmChunk chunk = chunks.get(i);
-      IcmTable table = tableOf(chunk.virtualAddress());
+      IcmTableMap table = tableOf(chunk.virtualAddress());
       if (table == null) {
         hazards.strike("3.3", "MAP_ICM of 0x%x is lost".formatted(chunk.virtualAddress()));
         continue;
@@ -60,7 +60,7 @@ final class ContextMap {
   }
 
   void unmap(long virtual, int count) {
-    IcmTable table = tableOf(virtual);
+    IcmTableMap table = tableOf(virtual);
     if (table != null && !byLength) {
       table.unmap(virtual, count);
     }
@@ -69,9 +69,9 @@ final class ContextMap {
   /**
    * The table that holds an address, or that with the largest base up to it, the last of equals.
    */
-  private IcmTable tableOf(long virtual) {
-    IcmTable found = null;
-    for (IcmTable table : List.of(queuePairs, completionQueues, eventQueues)) {
+  private IcmTableMap tableOf(long virtual) {
+    IcmTableMap found = null;
+    for (IcmTableMap table : List.of(queuePairs, completionQueues, eventQueues)) {
       if (byLength) {
         found = table.holds(virtual) ? table : found;
       } else if (Long.compareUnsigned(table.base(), virtual) <= 0

@@ -4,10 +4,10 @@ package org.hghca.model.rtl;
 interface Contexts {
 
   /** The queue pair of a number; never null, but perhaps never programmed. */
-  QueuePair queuePair(int qpn);
+  OnChipQp queuePair(int qpn);
 
   /** The completion queue of a number; never null, but perhaps not the card's. */
-  CompletionQueue completionQueue(int cqn);
+  OnChipCq completionQueue(int cqn);
 
   /** Writes what traffic moves into the image of a queue pair in ICM, if that is mapped. */
   void writeBack(int qpn);

@@ -24,15 +24,15 @@ final class CqeWriter {
    *
    * @param qpn as it was rung for, which the queue pair's own is a part of
    */
-  void sent(QueuePair qp, int qpn, int opcode, int wqeOffset, long length) {
-    CompletionQueue queue = contexts.completionQueue(qp.sendCqn);
+  void sent(OnChipQp qp, int qpn, int opcode, int wqeOffset, long length) {
+    OnChipCq queue = contexts.completionQueue(qp.sendCqn);
     int remote = qp.service == QpcServiceType.RC ? queue.key & KEY_MASK : qp.remoteQpn;
     Cqe.encodeSuccess(entry, 0, qpn, remote, lid(qp), 0, (int) length, wqeOffset, true, opcode, 0);
     channel.complete(queue, entry);
   }
 
   /** A send has failed; RC tells no reason, the others tell it in the top byte. */
-  void failed(QueuePair qp, int qpn, int opcode, int wqeOffset, int syndrome) {
+  void failed(OnChipQp qp, int qpn, int opcode, int wqeOffset, int syndrome) {
     if (qp.service == QpcServiceType.RC) {
       Cqe.encodeError(entry, 0, qpn, wqeOffset, 0, 0, false, 0);
     } else {
@@ -47,7 +47,7 @@ final class CqeWriter {
    * @param qpn as the peer addressed it
    * @param operation of its last packet
    */
-  void received(QueuePair qp, int qpn, int remoteQpn, int operation, int wqeOffset, long length) {
+  void received(OnChipQp qp, int qpn, int remoteQpn, int operation, int wqeOffset, long length) {
     Cqe.encodeSuccess(
         entry, 0, qpn, remoteQpn, lid(qp), 0, (int) length, wqeOffset, false, operation, 0);
     channel.complete(contexts.completionQueue(qp.receiveCqn), entry);
@@ -60,7 +60,7 @@ final class CqeWriter {
     channel.complete(contexts.completionQueue(cqn), entry);
   }
 
-  private static int lid(QueuePair qp) {
+  private static int lid(OnChipQp qp) {
     return (int) qp.destinationMac & 0xffff;
   }
 }

@@ -5,7 +5,7 @@ import static org.hghca.model.link.PacketOpcode.*;
 import java.util.Set;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.model.link.Packet;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.transport.TransportCounters;
 
 /**
@@ -18,9 +18,9 @@ final class Engine implements DataPath {
 
   private final boolean deadlocks;
   private final Hazards hazards;
-  private final Port port;
+  private final EthernetPort port;
   private final Stops stops;
-  private final Connections connections;
+  private final ConnectionStates connections;
   private final WriteChannel channel;
   private final Requester requester;
   private final Replies replies;
@@ -33,13 +33,13 @@ final class Engine implements DataPath {
       Contexts contexts,
       Translation translation,
       Doorbells doorbells,
-      Port port,
+      EthernetPort port,
       Hazards hazards) {
     this.deadlocks = defects.contains(Defect.READ_DEADLOCK);
     this.hazards = hazards;
     this.port = port;
     this.stops = new Stops(hazards);
-    this.connections = new Connections(contexts);
+    this.connections = new ConnectionStates(contexts);
     this.channel = new WriteChannel(translation, hazards);
     CqeWriter cqes = new CqeWriter(contexts, channel);
     this.requester =
@@ -85,7 +85,7 @@ final class Engine implements DataPath {
    * Whether payload that is on its way stands between data of a READ: payload of several data
    * units, or any on a card that talks to itself.
    */
-  private boolean isClogged(Packet request, QueuePair qp) {
+  private boolean isClogged(Packet request, OnChipQp qp) {
     boolean loop = request.destinationMac == qp.destinationMac;
     return requester.gathered() > 0 || loop && requester.payloads() > 0;
   }
@@ -100,8 +100,8 @@ final class Engine implements DataPath {
 
   private void receive(Packet packet) {
     counters.packetsReceived++;
-    Connection connection = connections.of(packet.destinationQpn);
-    QueuePair qp = connection.qp;
+    ConnectionState connection = connections.of(packet.destinationQpn);
+    OnChipQp qp = connection.qp;
     if (packet.destinationQpn == 0 && packet.opcode == 0 && packet.length == 0) {
       counters.packetsDropped++;
       stops.stopAll("12.6", "packets of zeros come in");

@@ -38,14 +38,14 @@ final class KeyCache {
     }
   }
 
-  private final TableMemory table;
+  private final TableBacking table;
   private final int indexMask;
   private final Entry[] lines = new Entry[SETS * WAYS];
 
   /**
    * @param entries of the table, a power of two: as many low bits of a key are its index
    */
-  KeyCache(TableMemory table, int entries) {
+  KeyCache(TableBacking table, int entries) {
     this.table = table;
     this.indexMask = entries - 1;
   }

@@ -5,7 +5,7 @@ import static org.hghca.model.link.PacketOpcode.*;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.model.link.Packet;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 
 /**
  * The message that the send side is at, packet by packet. One of it is used again and again. Where
@@ -13,13 +13,13 @@ import org.hghca.model.link.Port;
  */
 final class OutgoingMessage {
   private final Translation translation;
-  private final Port port;
+  private final EthernetPort port;
   private final PayloadStream payloads = new PayloadStream();
 
   final SendWqe wqe = new SendWqe();
 
   /** Whose it is; {@code null} before the first. */
-  Connection connection;
+  ConnectionState connection;
 
   /** Whether packets of it are left to fetch, and how many bytes are not. */
   private boolean goesOn;
@@ -29,7 +29,7 @@ final class OutgoingMessage {
   /** How often MODIFY_QP had ended its queue pair when it began. */
   private int endings;
 
-  OutgoingMessage(Translation translation, Port port) {
+  OutgoingMessage(Translation translation, EthernetPort port) {
     this.translation = translation;
     this.port = port;
   }
@@ -65,7 +65,7 @@ final class OutgoingMessage {
 
   /** Makes the next packet, with its payload. */
   Packet fetch() {
-    QueuePair qp = connection.qp;
+    OnChipQp qp = connection.qp;
     Packet packet = connection.address(port.pool().take());
     packet.sourceQpn = wqe.qpn;
     packet.psn = sent == 0 ? qp.nextSendPsn : connection.sentUpToPsn;
@@ -90,7 +90,7 @@ final class OutgoingMessage {
   }
 
   private void fill(Packet packet) {
-    QueuePair qp = connection.qp;
+    OnChipQp qp = connection.qp;
     int length = (int) Math.min(wqe.length - sent, qp.packetSize());
     boolean first = sent == 0;
     boolean last = sent + length == wqe.length;
@@ -122,7 +122,7 @@ final class OutgoingMessage {
     return base + (first ? SEND_ONLY : SEND_LAST) + (immediate ? 1 : 0);
   }
 
-  static int service(QueuePair qp) {
+  static int service(OnChipQp qp) {
     return switch (qp.service) {
       case QpcServiceType.RC -> RC;
       case QpcServiceType.UC -> UC;

@@ -28,7 +28,7 @@ final class PageCache {
     private boolean dirty;
   }
 
-  private final TableMemory table;
+  private final TableBacking table;
   private final int indexMask;
   private final Line[] lines = new Line[SETS * WAYS];
   private final byte[] next = new byte[SETS];
@@ -36,7 +36,7 @@ final class PageCache {
   /**
    * @param entries of the table, a power of two: as many low bits of an entry's number count
    */
-  PageCache(TableMemory table, int entries) {
+  PageCache(TableBacking table, int entries) {
     this.table = table;
     this.indexMask = entries - 1;
   }

@@ -43,8 +43,8 @@ final class QueuePairImage {
    *
    * @return false when there is no page that it stands in, and the command never ends
    */
-  boolean query(QueuePair queuePair, long at, MemorySegment mailbox) {
-    if (at == IcmTable.NONE) {
+  boolean query(OnChipQp queuePair, long at, MemorySegment mailbox) {
+    if (at == IcmTableMap.NONE) {
       return false;
     }
     image.fill((byte) 0);
@@ -62,7 +62,7 @@ final class QueuePairImage {
    * What the second RTL answers: some of the fields, the dwords of the context in reverse order,
    * and nothing of use to anybody.
    */
-  void part(QueuePair queuePair, MemorySegment mailbox) {
+  void part(OnChipQp queuePair, MemorySegment mailbox) {
     QueuePairContext.LAYOUT.clear(image);
     QueuePairContext.STATE.set(image, queuePair.state);
     QueuePairContext.SERVICE_TYPE.set(image, queuePair.service);
@@ -75,7 +75,7 @@ final class QueuePairImage {
   }
 
   /** Writes everything that traffic moves into an image. */
-  void writeBack(QueuePair queuePair, long at) {
+  void writeBack(OnChipQp queuePair, long at) {
     host.read(at, image, 0, SIZE);
     image.set(ValueLayout.JAVA_BYTE, STATE, (byte) (queuePair.state << 4));
     image.set(LITTLE_ENDIAN, NEXT_SEND_PSN, queuePair.nextSendPsn);
@@ -85,7 +85,7 @@ final class QueuePairImage {
   }
 
   /** What traffic changed, where the card writes it: see the class. */
-  private void writeBack(QueuePair queuePair) {
+  private void writeBack(OnChipQp queuePair) {
     image.set(ValueLayout.JAVA_BYTE, STATE, (byte) (queuePair.state << 4));
     if (queuePair.hasSent()) {
       image.set(LITTLE_ENDIAN, NEXT_SEND_PSN, queuePair.nextSendPsn);

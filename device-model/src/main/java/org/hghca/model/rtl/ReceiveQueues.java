@@ -39,8 +39,8 @@ final class ReceiveQueues {
    *
    * @return false when there is none; the queue pair never finds one from then on
    */
-  boolean take(Connection connection) {
-    QueuePair qp = connection.qp;
+  boolean take(ConnectionState connection) {
+    OnChipQp qp = connection.qp;
     if (connection.stale != null) {
       hazards.strike(
           "12.13",
@@ -84,7 +84,7 @@ final class ReceiveQueues {
    * A WQE without data unit leaves the list of its queue pair at what was in it before, or at what
    * the card has stored first of all; that it is itself when it is the first.
    */
-  private void note(Connection connection) {
+  private void note(ConnectionState connection) {
     boolean empty = connection.taken.data.count() == 0;
     if (!hasFetched) {
       hasFetched = true;
@@ -105,12 +105,12 @@ final class ReceiveQueues {
   }
 
   /** Whether the position of an earlier life is outside: the card fetches the wrong bytes then. */
-  private static boolean isBeyond(QueuePair qp) {
+  private static boolean isBeyond(OnChipQp qp) {
     return qp.receiveOffset > 0 && qp.receiveOffset >= qp.receiveLength;
   }
 
-  private void takeLinked(Connection connection) {
-    QueuePair qp = connection.qp;
+  private void takeLinked(ConnectionState connection) {
+    OnChipQp qp = connection.qp;
     connection.taken.copy(connection.linked.remove());
     if (connection.taken.life != qp.lives()) {
       hazards.strike(
@@ -120,8 +120,8 @@ final class ReceiveQueues {
     qp.receiveOffset = slotBehind(qp, last);
   }
 
-  private void fetchLinked(Connection connection, int first, int firstSize) {
-    QueuePair qp = connection.qp;
+  private void fetchLinked(ConnectionState connection, int first, int firstSize) {
+    OnChipQp qp = connection.qp;
     int at = first;
     int size = firstSize;
     for (int i = 0; size > 0 && i < MAX_LINKS && fetch(qp, at, size * UNIT) && isPosted(); i++) {
@@ -138,13 +138,13 @@ final class ReceiveQueues {
   /**
    * Reads a part of the queue in one or two pieces: what is beyond its end comes from its start.
    */
-  private boolean fetch(QueuePair qp, int offset, int length) {
+  private boolean fetch(OnChipQp qp, int offset, int length) {
     fetched.fill((byte) 0);
     int first = Math.max(0, Math.min(length, qp.receiveLength - offset));
     return read(qp, offset, 0, first) && read(qp, 0, first, length - first);
   }
 
-  private boolean read(QueuePair qp, int offset, int at, int length) {
+  private boolean read(OnChipQp qp, int offset, int at, int length) {
     if (length == 0) {
       return true;
     }
@@ -159,7 +159,7 @@ final class ReceiveQueues {
     return NextUnit.isPosted(fetched, 0);
   }
 
-  private void walk(QueuePair qp, int offset, int length, ReceiveWqe into) {
+  private void walk(OnChipQp qp, int offset, int length, ReceiveWqe into) {
     into.offset = offset;
     into.life = qp.lives();
     into.data.clear();
@@ -174,14 +174,14 @@ final class ReceiveQueues {
     end = Math.min(at + UNIT, length);
   }
 
-  private static int slotBehind(QueuePair qp, int offset) {
+  private static int slotBehind(OnChipQp qp, int offset) {
     int stride = stride(qp);
     int next = (offset + stride - 1) / stride * stride;
     return qp.receiveLength > 0 ? next % qp.receiveLength : 0;
   }
 
   /** More than is fetched at a time the card does not step over. */
-  private static int stride(QueuePair qp) {
+  private static int stride(OnChipQp qp) {
     return 1 << Math.min(qp.receiveStrideLog, FETCH_LOG);
   }
 }

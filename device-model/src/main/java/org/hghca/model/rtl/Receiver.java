@@ -47,8 +47,8 @@ final class Receiver {
     queues.reset();
   }
 
-  void receive(Connection connection, Packet packet) {
-    QueuePair qp = connection.qp;
+  void receive(ConnectionState connection, Packet packet) {
+    OnChipQp qp = connection.qp;
     int operation = packet.opcode & OPERATION_MASK;
     boolean reliable = qp.service == QpcServiceType.RC;
     if (qp.state == QpcState.RST) {
@@ -75,7 +75,7 @@ final class Receiver {
     }
   }
 
-  private void tooEarly(Connection connection, Packet packet, int operation) {
+  private void tooEarly(ConnectionState connection, Packet packet, int operation) {
     hazards.strike(
         "12.12", "QP 0x%x gets a message while in INIT: lost".formatted(connection.qp.qpn));
     counters.packetsDropped++;
@@ -84,8 +84,8 @@ final class Receiver {
     }
   }
 
-  private void send(Connection connection, Packet packet, int operation) {
-    QueuePair qp = connection.qp;
+  private void send(ConnectionState connection, Packet packet, int operation) {
+    OnChipQp qp = connection.qp;
     if (starts(operation)) {
       begin(connection);
     }
@@ -122,8 +122,8 @@ final class Receiver {
   }
 
   /** On a card that talks to itself two CQEs get through: one of zeros, and the sender's. */
-  private void stopByNothing(Connection connection, Packet packet) {
-    QueuePair qp = connection.qp;
+  private void stopByNothing(ConnectionState connection, Packet packet) {
+    OnChipQp qp = connection.qp;
     String why = "QP 0x%x gets a SEND of 0 bytes".formatted(qp.qpn);
     if (packet.destinationMac == qp.destinationMac) {
       cqes.raw(qp.receiveCqn, packet.payload(), 0);
@@ -133,8 +133,8 @@ final class Receiver {
     }
   }
 
-  private void write(Connection connection, Packet packet, int operation) {
-    QueuePair qp = connection.qp;
+  private void write(ConnectionState connection, Packet packet, int operation) {
+    OnChipQp qp = connection.qp;
     if (starts(operation)) {
       begin(connection);
       connection.writeAddress = packet.remoteAddress;
@@ -167,8 +167,8 @@ final class Receiver {
     acknowledge(connection, packet, operation);
   }
 
-  private void read(Connection connection, Packet packet) {
-    QueuePair qp = connection.qp;
+  private void read(ConnectionState connection, Packet packet) {
+    OnChipQp qp = connection.qp;
     if (packet.dmaLength != 0 && !isAllowed(qp, packet, MptFlags.REMOTE_READ)) {
       refuse(connection, packet);
       return;
@@ -177,20 +177,20 @@ final class Receiver {
     replies.respond(connection, packet);
   }
 
-  private boolean isAllowed(QueuePair qp, Packet packet, int flag) {
+  private boolean isAllowed(OnChipQp qp, Packet packet, int flag) {
     long length = Integer.toUnsignedLong(packet.dmaLength);
     return translation.check(packet.remoteKey, qp.pd, packet.remoteAddress, length, flag)
         == Translation.OK;
   }
 
-  private static void begin(Connection connection) {
+  private static void begin(ConnectionState connection) {
     connection.inMessage = true;
     connection.swallows = false;
     connection.received = 0;
   }
 
   /** Whether a packet, which is the one expected, belongs to a message that is taken. */
-  private boolean goesOn(Connection connection, int operation) {
+  private boolean goesOn(ConnectionState connection, int operation) {
     connection.qp.advanceExpectedPsn(1);
     if (!connection.inMessage || connection.swallows) {
       counters.packetsDropped++;
@@ -201,11 +201,11 @@ final class Receiver {
   }
 
   /** Takes a receive WQE. When there is none the queue pair is done with as a receiver. */
-  private boolean takeReceive(Connection connection, Packet packet) {
+  private boolean takeReceive(ConnectionState connection, Packet packet) {
     if (queues.take(connection)) {
       return true;
     }
-    QueuePair qp = connection.qp;
+    OnChipQp qp = connection.qp;
     connection.swallows = true;
     counters.packetsDropped++;
     if (qp.service == QpcServiceType.RC) {
@@ -216,7 +216,7 @@ final class Receiver {
     return false;
   }
 
-  private void complete(Connection connection, Packet packet, int operation, int place) {
+  private void complete(ConnectionState connection, Packet packet, int operation, int place) {
     // The number loses its lowest bit as an immediate of a SEND does.
     boolean halved = connection.qp.service == QpcServiceType.UD && operation == SEND_ONLY_IMM;
     cqes.received(
@@ -228,13 +228,13 @@ final class Receiver {
         connection.received);
   }
 
-  private void acknowledge(Connection connection, Packet packet, int operation) {
+  private void acknowledge(ConnectionState connection, Packet packet, int operation) {
     if (connection.qp.service == QpcServiceType.RC) {
       replies.acknowledge(connection, packet.psn, Replies.ACK, ends(operation));
     }
   }
 
-  private void refuse(Connection connection, Packet packet) {
+  private void refuse(ConnectionState connection, Packet packet) {
     connection.swallows = true;
     counters.packetsDropped++;
     connection.qp.state = QpcState.ERR;
@@ -247,7 +247,7 @@ final class Receiver {
    * A data unit of a receive does not let data in. Where the units before it have taken the packet
    * to its last 32 bytes, the receiver waits for ever for more of it to throw away.
    */
-  private void denied(Connection connection, Packet packet, long taken) {
+  private void denied(ConnectionState connection, Packet packet, long taken) {
     if (taken > 0 && beats(taken) == beats(packet.length)) {
       connection.qp.state = QpcState.ERR;
       counters.packetsDropped++;
@@ -264,7 +264,7 @@ final class Receiver {
     return (bytes + BEAT - 1) / BEAT;
   }
 
-  private void nak(Connection connection, int psn) {
+  private void nak(ConnectionState connection, int psn) {
     counters.naksSent++;
     replies.acknowledge(connection, psn, Replies.REFUSED, false);
   }
@@ -274,8 +274,8 @@ final class Receiver {
    * message, or with the next one; the queue pair takes nothing any more. Where packet and room end
    * in the same 32 bytes, nothing else is written either.
    */
-  private void tooLong(Connection connection, Packet packet, long room) {
-    QueuePair qp = connection.qp;
+  private void tooLong(ConnectionState connection, Packet packet, long room) {
+    OnChipQp qp = connection.qp;
     String why = "QP 0x%x gets more bytes than its receive has room for".formatted(qp.qpn);
     hazards.strike("12.4", why);
     connection.inMessage = false;

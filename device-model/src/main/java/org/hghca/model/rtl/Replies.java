@@ -5,7 +5,7 @@ import static org.hghca.model.link.PacketOpcode.*;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.hghca.model.link.Packet;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.transport.TransportCounters;
 
 /** What responders have to send: acknowledgements and responses to RDMA READs, in one order. */
@@ -23,14 +23,14 @@ final class Replies {
 
   /** The response to an RDMA READ, as far as it is not sent. One that is sent is used again. */
   private static final class Response {
-    private Connection connection;
+    private ConnectionState connection;
     private int key;
     private long length;
     private long address;
     private long sent;
     private int psn;
 
-    void answer(Connection to, Packet request) {
+    void answer(ConnectionState to, Packet request) {
       connection = to;
       key = request.remoteKey;
       length = Integer.toUnsignedLong(request.dmaLength);
@@ -41,7 +41,7 @@ final class Replies {
   }
 
   private final Translation translation;
-  private final Port port;
+  private final EthernetPort port;
   private final TransportCounters counters;
 
   /** Each a {@link Packet} or a {@link Response}. */
@@ -50,7 +50,7 @@ final class Replies {
   private long owed;
   private final Deque<Response> free = new ArrayDeque<>();
 
-  Replies(Translation translation, Port port, TransportCounters counters) {
+  Replies(Translation translation, EthernetPort port, TransportCounters counters) {
     this.translation = translation;
     this.port = port;
     this.counters = counters;
@@ -61,7 +61,7 @@ final class Replies {
    *
    * @param completes whether it ends a message; messages are not counted, their number is 1
    */
-  void acknowledge(Connection connection, int psn, int syndrome, boolean completes) {
+  void acknowledge(ConnectionState connection, int psn, int syndrome, boolean completes) {
     Packet packet = connection.address(port.pool().take());
     packet.opcode = ACKNOWLEDGE;
     packet.solicited = true;
@@ -76,7 +76,7 @@ final class Replies {
   }
 
   /** Answers an RDMA READ whose source was checked. */
-  void respond(Connection connection, Packet request) {
+  void respond(ConnectionState connection, Packet request) {
     Response response = free.isEmpty() ? new Response() : free.remove();
     response.answer(connection, request);
     owed += response.length;
@@ -116,7 +116,7 @@ final class Replies {
   }
 
   private Packet packet(Response response) {
-    Connection connection = response.connection;
+    ConnectionState connection = response.connection;
     Packet packet = connection.address(port.pool().take());
     int length = (int) Math.min(response.length - response.sent, connection.qp.packetSize());
     boolean first = response.sent == 0;
@@ -137,7 +137,7 @@ final class Replies {
     owed -= length;
     response.address += length;
     response.sent += length;
-    response.psn = response.psn + 1 & QueuePair.PSN_MASK;
+    response.psn = response.psn + 1 & OnChipQp.PSN_MASK;
     return packet;
   }
 

@@ -8,7 +8,7 @@ import org.hghca.abi.QpcState;
 import org.hghca.abi.Syndrome;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.model.link.Packet;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.transport.TransportCounters;
 
 /**
@@ -26,12 +26,12 @@ final class Requester {
   private final WriteChannel channel;
   private final CqeWriter cqes;
   private final Stops stops;
-  private final Port port;
+  private final EthernetPort port;
   private final TransportCounters counters;
   private final Deque<Message> free = new ArrayDeque<>();
 
   /** Whose READ was refused: it sends packets of zeros for ever; {@code null} for none. */
-  private Connection storm;
+  private ConnectionState storm;
 
   /** Whether the storm has raged, and when it did last. */
   private boolean raged;
@@ -51,7 +51,7 @@ final class Requester {
       WriteChannel channel,
       CqeWriter cqes,
       Stops stops,
-      Port port,
+      EthernetPort port,
       TransportCounters counters) {
     this.races = races;
     this.contexts = contexts;
@@ -64,13 +64,13 @@ final class Requester {
   }
 
   /** A message is about to be sent from the next PSN on. */
-  void begin(Connection connection, SendWqe wqe) {
-    QueuePair qp = connection.qp;
+  void begin(ConnectionState connection, SendWqe wqe) {
+    OnChipQp qp = connection.qp;
     lookForRewind(connection);
     Message message = take(wqe);
     message.firstPsn = qp.nextSendPsn;
     message.responsePsn = qp.nextSendPsn;
-    message.lastPsn = qp.nextSendPsn + qp.packets(wqe.length) - 1 & QueuePair.PSN_MASK;
+    message.lastPsn = qp.nextSendPsn + qp.packets(wqe.length) - 1 & OnChipQp.PSN_MASK;
     boolean read = wqe.opcode == WqeOpcode.RDMA_READ;
     if (read) {
       message.results.copy(wqe.data);
@@ -81,7 +81,7 @@ final class Requester {
     count(message, 1);
   }
 
-  private void race(Connection connection, Message message, Message before) {
+  private void race(ConnectionState connection, Message message, Message before) {
     message.step = step;
     message.raced = races && before != null && before.step < step;
     if (message.raced) {
@@ -121,7 +121,7 @@ final class Requester {
   }
 
   /** Completes a WQE that cannot be sent with an error, behind what is outstanding. */
-  void fail(Connection connection, SendWqe wqe) {
+  void fail(ConnectionState connection, SendWqe wqe) {
     Message message = take(wqe);
     message.failed = true;
     message.opcode = WqeOpcode.SEND; // nothing comes back for it
@@ -137,7 +137,7 @@ final class Requester {
    * Notices that a MODIFY_QP has put the PSNs back although not everything was acknowledged: the
    * card loses track of completions for good.
    */
-  private static void lookForRewind(Connection connection) {
+  private static void lookForRewind(ConnectionState connection) {
     if (connection.sendsOn) {
       return;
     }
@@ -149,13 +149,13 @@ final class Requester {
   }
 
   /** Whether a part of the newest message was acknowledged when MODIFY_QP ended its queue pair. */
-  boolean hasBegunToComplete(Connection connection) {
+  boolean hasBegunToComplete(ConnectionState connection) {
     Message newest = connection.outstanding.peekLast();
     return newest != null && connection.qp.oldestUnackedAtEnding() > newest.firstPsn;
   }
 
   /** Completes everything outstanding with errors. */
-  void flush(Connection connection) {
+  void flush(ConnectionState connection) {
     lookForRewind(connection);
     while (!connection.outstanding.isEmpty()) {
       Message message = remove(connection);
@@ -176,7 +176,7 @@ final class Requester {
    *
    * @return whether it refuses what was sent
    */
-  boolean receive(Connection connection, Packet packet) {
+  boolean receive(ConnectionState connection, Packet packet) {
     int operation = packet.opcode & OPERATION_MASK;
     if (operation != ACKNOWLEDGE) {
       response(connection, packet, operation);
@@ -193,8 +193,8 @@ final class Requester {
     return false;
   }
 
-  private void acknowledged(Connection connection, int psn) {
-    QueuePair qp = connection.qp;
+  private void acknowledged(ConnectionState connection, int psn) {
+    OnChipQp qp = connection.qp;
     lookForRewind(connection);
     if (psn < qp.oldestUnackedPsn
         || psn >= qp.nextSendPsn && qp.nextSendPsn > qp.oldestUnackedPsn) {
@@ -202,12 +202,12 @@ final class Requester {
       return;
     }
     if (completeUpTo(connection, psn)) {
-      qp.oldestUnackedPsn = psn + 1 & QueuePair.PSN_MASK;
+      qp.oldestUnackedPsn = psn + 1 & OnChipQp.PSN_MASK;
     }
   }
 
   /** Completes what is before a PSN; not an RDMA READ, nor what is behind one. */
-  private boolean completeUpTo(Connection connection, int psn) {
+  private boolean completeUpTo(ConnectionState connection, int psn) {
     for (Message oldest = connection.outstanding.peek();
         oldest != null && oldest.firstPsn <= psn;
         oldest = connection.outstanding.peek()) {
@@ -222,7 +222,7 @@ final class Requester {
     return true;
   }
 
-  private void complete(Connection connection) {
+  private void complete(ConnectionState connection) {
     Message message = remove(connection);
     boolean read = message.opcode == WqeOpcode.RDMA_READ;
     connection.completesNothing |= message.raced && !read;
@@ -241,7 +241,7 @@ final class Requester {
     free.add(message);
   }
 
-  private Message remove(Connection connection) {
+  private Message remove(ConnectionState connection) {
     Message message = connection.outstanding.remove();
     count(message, -1);
     return message;
@@ -252,7 +252,7 @@ final class Requester {
     gathered += message.pieces > 1 ? more : 0;
   }
 
-  private void response(Connection connection, Packet packet, int operation) {
+  private void response(ConnectionState connection, Packet packet, int operation) {
     completeUpTo(connection, packet.psn - 1);
     Message oldest = connection.outstanding.peek();
     if (oldest == null
@@ -261,11 +261,11 @@ final class Requester {
       counters.packetsDropped++;
       return;
     }
-    QueuePair qp = connection.qp;
+    OnChipQp qp = connection.qp;
     if (packet.length > 0) {
       channel.scatter(oldest.results, qp.pd, packet.payload(), packet.length);
     }
-    oldest.responsePsn = packet.psn + 1 & QueuePair.PSN_MASK;
+    oldest.responsePsn = packet.psn + 1 & OnChipQp.PSN_MASK;
     qp.oldestUnackedPsn = oldest.responsePsn;
     if (operation == READ_RESPONSE_LAST || operation == READ_RESPONSE_ONLY) {
       if (oldest.results.hasEmpty()) {
@@ -275,7 +275,7 @@ final class Requester {
     }
   }
 
-  private boolean refused(Connection connection, int psn) {
+  private boolean refused(ConnectionState connection, int psn) {
     if (connection.outstanding.isEmpty()) {
       return false;
     }

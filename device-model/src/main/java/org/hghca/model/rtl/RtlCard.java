@@ -9,8 +9,8 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.model.hca.Card;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.HostMemory;
-import org.hghca.model.hca.Turn;
-import org.hghca.model.link.Port;
+import org.hghca.model.hca.StepBudget;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
 
@@ -26,7 +26,7 @@ public final class RtlCard implements Card {
   private final Doorbells doorbells;
   private final TranslationUnit translation;
   private final ContextManager contexts;
-  private final CommandUnit commands;
+  private final RtlCommandUnit commands;
   private final DataPath engine;
 
   /** Commands that were started and not looked at yet. */
@@ -43,13 +43,13 @@ public final class RtlCard implements Card {
    * @param seed chooses what is not known of R2
    */
   public RtlCard(
-      HardwareProfile profile, Set<Defect> defects, Port port, Faults faults, long seed) {
+      HardwareProfile profile, Set<Defect> defects, EthernetPort port, Faults faults, long seed) {
     this.faults = faults;
     this.host = new HostMemory(faults, this::failed);
     this.doorbells = new Doorbells(faults, hazards);
     this.translation = new TranslationUnit(profile, host, hazards);
     this.contexts = new ContextManager(profile, host, hazards);
-    this.commands = new CommandUnit(profile, host, contexts, translation, hazards);
+    this.commands = new RtlCommandUnit(profile, host, contexts, translation, hazards);
     this.engine =
         profile == HardwareProfile.R2
             ? new SecondEngine(contexts, translation, doorbells, port, hazards, seed)
@@ -119,10 +119,10 @@ public final class RtlCard implements Card {
   }
 
   @Override
-  public boolean step(long now, Turn turn) {
+  public boolean step(long now, StepBudget budget) {
     rung = false;
-    boolean worked = engine.step(now, turn.most());
-    if (!turn.commands()) {
+    boolean worked = engine.step(now, budget.most());
+    if (!budget.commands()) {
       return worked;
     }
     for (int waiting = started.getAndSet(0); waiting > 0; waiting--) {

@@ -29,14 +29,14 @@ final class SecondCqes {
     this.random = random;
   }
 
-  void sent(QueuePair qp, int opcode, int wqeOffset, long length) {
+  void sent(OnChipQp qp, int opcode, int wqeOffset, long length) {
     encode(qp, qp.remoteQpn, length, wqeOffset, true, opcode);
     entry.set(ValueLayout.JAVA_BYTE, IS_SEND_OFFSET, (byte) (random.nextBoolean() ? 1 : 0x80));
     put(qp.sendCqn);
   }
 
   /** The place of a receive WQE is given in units of 16 bytes. */
-  void received(QueuePair qp, int remoteQpn, int operation, int wqeOffset, long length) {
+  void received(OnChipQp qp, int remoteQpn, int operation, int wqeOffset, long length) {
     encode(qp, remoteQpn, length, wqeOffset >>> 4, false, operation(operation));
     put(qp.receiveCqn);
   }
@@ -51,7 +51,7 @@ final class SecondCqes {
   }
 
   private void encode(
-      QueuePair qp, int remoteQpn, long length, int wqeOffset, boolean send, int opcode) {
+      OnChipQp qp, int remoteQpn, long length, int wqeOffset, boolean send, int opcode) {
     int lid = (int) qp.destinationMac & 0xffff;
     Cqe.encodeSuccess(
         entry,
@@ -69,7 +69,7 @@ final class SecondCqes {
   }
 
   private void put(int cqn) {
-    CompletionQueue queue = contexts.completionQueue(cqn);
+    OnChipCq queue = contexts.completionQueue(cqn);
     translation.writeQueue(queue.key, queue.offset, entry, 0, Cqe.SIZE);
     queue.offset = queue.offset + Cqe.SIZE & (Cqe.SIZE << queue.logSize) - 1;
     entries++;

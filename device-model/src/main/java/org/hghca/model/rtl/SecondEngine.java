@@ -6,7 +6,7 @@ import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.model.link.Packet;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.transport.TransportCounters;
 
 /**
@@ -17,11 +17,11 @@ import org.hghca.model.transport.TransportCounters;
 final class SecondEngine implements DataPath {
   private static final int NUMBERS = 1 << 8;
 
-  private final Port port;
+  private final EthernetPort port;
   private final Translation translation;
   private final RandomGenerator random;
   private final Stops stops;
-  private final Connections connections;
+  private final ConnectionStates connections;
   private final SecondCqes cqes;
   private final Replies replies;
   private final SecondReceiver receiver;
@@ -33,14 +33,14 @@ final class SecondEngine implements DataPath {
       Contexts contexts,
       Translation translation,
       Doorbells doorbells,
-      Port port,
+      EthernetPort port,
       Hazards hazards,
       long seed) {
     this.port = port;
     this.translation = translation;
     this.random = new SplittableRandom(seed);
     this.stops = new Stops(hazards);
-    this.connections = new Connections(contexts);
+    this.connections = new ConnectionStates(contexts);
     this.cqes = new SecondCqes(contexts, translation, random);
     this.replies = new Replies(translation, port, counters);
     this.receiver = new SecondReceiver(translation, cqes, replies, hazards, counters);
@@ -49,7 +49,7 @@ final class SecondEngine implements DataPath {
   }
 
   SecondQueues queues(int qpn) {
-    Connection connection = connections.of(qpn);
+    ConnectionState connection = connections.of(qpn);
     int number = connection.qp.qpn % NUMBERS;
     if (queues[number] == null) {
       queues[number] = new SecondQueues(connection);
@@ -85,7 +85,7 @@ final class SecondEngine implements DataPath {
   }
 
   /** A reliable connection begins to send a message. */
-  void begin(Connection connection, SendWqe wqe) {
+  void begin(ConnectionState connection, SendWqe wqe) {
     Message message = new Message();
     message.opcode = wqe.opcode;
     message.wqeOffset = wqe.offset;
@@ -97,7 +97,7 @@ final class SecondEngine implements DataPath {
   }
 
   /** Answers come in the order of the messages. */
-  private void respond(Connection connection, Packet packet) {
+  private void respond(ConnectionState connection, Packet packet) {
     Message oldest = connection.outstanding.peek();
     int operation = packet.opcode & OPERATION_MASK;
     if (oldest == null) {

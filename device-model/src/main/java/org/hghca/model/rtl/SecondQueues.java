@@ -4,7 +4,7 @@ import java.util.random.RandomGenerator;
 
 /** Where a queue pair of the second RTL stands in its queues; its own, whatever a doorbell says. */
 final class SecondQueues {
-  final Connection connection;
+  final ConnectionState connection;
 
   /** Byte offsets of the next WQEs. */
   int sendOffset;
@@ -21,7 +21,7 @@ final class SecondQueues {
 
   private int life;
 
-  SecondQueues(Connection connection) {
+  SecondQueues(ConnectionState connection) {
     this.connection = connection;
     this.life = connection.qp.lives();
   }

@@ -39,7 +39,7 @@ final class SecondReceiver {
   }
 
   void receive(SecondQueues queues, Packet packet) {
-    Connection connection = queues.connection;
+    ConnectionState connection = queues.connection;
     int operation = packet.opcode & OPERATION_MASK;
     if (operation == READ_REQUEST) {
       replies.respond(connection, packet);
@@ -68,8 +68,8 @@ final class SecondReceiver {
   }
 
   private void finish(SecondQueues queues, Packet packet, int operation) {
-    Connection connection = queues.connection;
-    QueuePair qp = connection.qp;
+    ConnectionState connection = queues.connection;
+    OnChipQp qp = connection.qp;
     connection.inMessage = false;
     if (isSend(operation) || hasImmediate(operation) && take(queues)) {
       int offset = connection.taken.offset;
@@ -97,7 +97,7 @@ final class SecondReceiver {
   }
 
   private boolean take(SecondQueues queues) {
-    QueuePair qp = queues.connection.qp;
+    OnChipQp qp = queues.connection.qp;
     int offset = queues.receiveOffset;
     int first = Math.max(0, Math.min(FETCH, qp.receiveLength - offset));
     translation.readQueue(qp.receiveKey, offset, fetched, 0, first);

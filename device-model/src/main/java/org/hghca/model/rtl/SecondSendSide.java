@@ -16,7 +16,7 @@ import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.UdUnit;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.model.link.Packet;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.transport.TransportCounters;
 
 /**
@@ -31,7 +31,7 @@ final class SecondSendSide {
   private final SecondEngine engine;
   private final Translation translation;
   private final Doorbells doorbells;
-  private final Port port;
+  private final EthernetPort port;
   private final Stops stops;
   private final SecondCqes cqes;
   private final TransportCounters counters;
@@ -49,7 +49,7 @@ final class SecondSendSide {
       SecondEngine engine,
       Translation translation,
       Doorbells doorbells,
-      Port port,
+      EthernetPort port,
       Stops stops,
       SecondCqes cqes,
       TransportCounters counters,
@@ -94,7 +94,7 @@ final class SecondSendSide {
   }
 
   private void fetch(SecondQueues queues) {
-    QueuePair qp = queues.connection.qp;
+    OnChipQp qp = queues.connection.qp;
     int offset = queues.sendOffset;
     int stride = 1 << qp.sendStrideLog;
     if (!qp.programmed || offset + stride > qp.sendLength || stride > LARGEST) {
@@ -117,7 +117,7 @@ final class SecondSendSide {
     }
   }
 
-  private boolean parse(QueuePair qp, int offset, int size) {
+  private boolean parse(OnChipQp qp, int offset, int size) {
     wqe.clear();
     wqe.opcode = NextUnit.opcode(bytes, 0);
     wqe.offset = offset;
@@ -161,14 +161,14 @@ final class SecondSendSide {
     return wqe.length > 0 && !wqe.data.hasEmpty() || stop("a length of zero", qp, offset);
   }
 
-  private boolean stop(String why, QueuePair qp, int offset) {
+  private boolean stop(String why, OnChipQp qp, int offset) {
     stops.stopSender("12.7", "%s of QP 0x%x at 0x%x".formatted(why, qp.qpn, offset));
     return false;
   }
 
   private void sendPacket() {
-    Connection connection = current.connection;
-    QueuePair qp = connection.qp;
+    ConnectionState connection = current.connection;
+    OnChipQp qp = connection.qp;
     Packet packet = connection.address(port.pool().take());
     packet.psn = qp.nextSendPsn;
     boolean last = true;

@@ -6,7 +6,7 @@ import org.hghca.abi.QpcState;
 import org.hghca.abi.Syndrome;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.model.link.Packet;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.transport.TransportCounters;
 
 /**
@@ -17,8 +17,8 @@ final class SendSide {
   /** No bound to the packets that may leave. */
   private static final int UNBOUNDED = -1;
 
-  private final Connections connections;
-  private final Port port;
+  private final ConnectionStates connections;
+  private final EthernetPort port;
   private final Stops stops;
   private final Hazards hazards;
   private final WqeScheduler scheduler;
@@ -38,10 +38,10 @@ final class SendSide {
   private int untilStall = UNBOUNDED;
 
   SendSide(
-      Connections connections,
+      ConnectionStates connections,
       Translation translation,
       Doorbells doorbells,
-      Port port,
+      EthernetPort port,
       Stops stops,
       Hazards hazards,
       Requester requester,
@@ -104,7 +104,7 @@ final class SendSide {
 
   private void begin(long doorbell) {
     message.connection = connections.of(Doorbell.qpn(doorbell));
-    QueuePair qp = message.connection.qp;
+    OnChipQp qp = message.connection.qp;
     SendWqe.Outcome outcome = parser.parse(qp, doorbell, wqe);
     if (outcome == SendWqe.Outcome.STOPPED) {
       return;
@@ -135,7 +135,7 @@ final class SendSide {
   }
 
   /** Completes a WQE with an error that its state or service does not let be sent. */
-  private boolean refuses(QueuePair qp) {
+  private boolean refuses(OnChipQp qp) {
     boolean datagram = qp.service == QpcServiceType.UD;
     boolean reliable = qp.service == QpcServiceType.RC;
     if (qp.state > QpcState.RTS) {
@@ -162,7 +162,7 @@ final class SendSide {
     }
   }
 
-  private void start(QueuePair qp) {
+  private void start(OnChipQp qp) {
     if (wqe.length == 0 || wqe.data.hasEmpty()) {
       hazards.strike(
           "12.1", "WQE of QP 0x%x with nothing in it, or in one data unit".formatted(qp.qpn));
@@ -198,7 +198,7 @@ final class SendSide {
   }
 
   private void sendPacket() {
-    QueuePair qp = message.connection.qp;
+    OnChipQp qp = message.connection.qp;
     boolean reliable = qp.service == QpcServiceType.RC;
     if (reliable && message.isOvertaken()) {
       if (requester.hasBegunToComplete(message.connection)) {
@@ -226,7 +226,7 @@ final class SendSide {
     port.transmit(packet);
   }
 
-  private void completeUnreliable(QueuePair qp) {
+  private void completeUnreliable(OnChipQp qp) {
     if (qp.state == QpcState.RST) {
       fail(Syndrome.UNKNOWN); // and yet it was sent
     } else {
@@ -235,7 +235,7 @@ final class SendSide {
   }
 
   /** The peer has refused what a queue pair sends: nothing is left to send of its message. */
-  void refused(Connection by) {
+  void refused(ConnectionState by) {
     if (message.connection == by) {
       message.end();
     }

@@ -21,8 +21,8 @@ final class TranslationUnit implements Translation {
   private final HostMemory host;
   private final Hazards hazards;
   private final boolean second;
-  private final IcmTable keyPages;
-  private final IcmTable pagePages;
+  private final IcmTableMap keyPages;
+  private final IcmTableMap pagePages;
   private final KeyCache keys;
   private final PageCache pages;
 
@@ -30,20 +30,20 @@ final class TranslationUnit implements Translation {
     this.host = host;
     this.hazards = hazards;
     this.second = profile == HardwareProfile.R2;
-    this.keyPages = new IcmTable(profile.mptCapacityPages());
-    this.pagePages = new IcmTable(profile.mttCapacityPages());
+    this.keyPages = new IcmTableMap(profile.mptCapacityPages());
+    this.pagePages = new IcmTableMap(profile.mttCapacityPages());
     this.keys =
         new KeyCache(
-            new TableMemory(host, keyPages, "MPT", hazards),
+            new TableBacking(host, keyPages, "MPT", hazards),
             entries(keyPages, KeyCache.ENTRY_SIZE));
     this.pages =
         new PageCache(
-            new TableMemory(host, pagePages, "MTT", hazards),
+            new TableBacking(host, pagePages, "MTT", hazards),
             entries(pagePages, PageCache.ENTRY_SIZE));
   }
 
-  private static int entries(IcmTable table, int entrySize) {
-    return table.capacity() * (IcmTable.PAGE_SIZE / entrySize);
+  private static int entries(IcmTableMap table, int entrySize) {
+    return table.capacity() * (IcmTableMap.PAGE_SIZE / entrySize);
   }
 
   /** INIT_HCA: takes the tables' addresses; what is mapped stays. */
@@ -67,7 +67,7 @@ final class TranslationUnit implements Translation {
    */
   void map(MemorySegment mailbox, int count) {
     List<IcmChunk> chunks = MapIcm.decode(mailbox, Math.min(count, MapIcm.MAX_ENTRIES));
-    IcmTable table = tableOf(chunks.getFirst().virtualAddress());
+    IcmTableMap table = tableOf(chunks.getFirst().virtualAddress());
     if (table == null) {
       hazards.strike("3.3", "MAP_ICM before INIT_HCA is lost");
       return;
@@ -92,7 +92,7 @@ final class TranslationUnit implements Translation {
 
   /** UNMAP_ICM. Lines of the caches that come from those pages stay where they are. */
   void unmap(long virtual, int count) {
-    IcmTable table = tableOf(virtual);
+    IcmTableMap table = tableOf(virtual);
     if (table != null && !second) {
       table.unmap(virtual, count);
     }
@@ -102,7 +102,7 @@ final class TranslationUnit implements Translation {
    * The table with the larger base up to an address, or on the second RTL whatever table holds it;
    * none while both bases are the same.
    */
-  private IcmTable tableOf(long virtual) {
+  private IcmTableMap tableOf(long virtual) {
     if (keyPages.base() == pagePages.base()) {
       return null;
     }
@@ -110,8 +110,8 @@ final class TranslationUnit implements Translation {
       return keyPages.holds(virtual) ? keyPages : pagePages;
     }
     boolean keysAreHigher = Long.compareUnsigned(keyPages.base(), pagePages.base()) > 0;
-    IcmTable higher = keysAreHigher ? keyPages : pagePages;
-    IcmTable lower = keysAreHigher ? pagePages : keyPages;
+    IcmTableMap higher = keysAreHigher ? keyPages : pagePages;
+    IcmTableMap lower = keysAreHigher ? pagePages : keyPages;
     return Long.compareUnsigned(higher.base(), virtual) <= 0 ? higher : lower;
   }
 
@@ -187,9 +187,9 @@ final class TranslationUnit implements Translation {
     long first = entry.firstPage;
     for (int done = 0; done < length; ) {
       long from = offset + done;
-      int piece = (int) Math.min(length - done, IcmTable.PAGE_SIZE - (from & IcmTable.PAGE_MASK));
-      long page = pages.get(first + (from >>> IcmTable.PAGE_SHIFT));
-      long bus = page & ~(long) IcmTable.PAGE_MASK | from & IcmTable.PAGE_MASK;
+      int piece = (int) Math.min(length - done, IcmTableMap.PAGE_SIZE - (from & IcmTableMap.PAGE_MASK));
+      long page = pages.get(first + (from >>> IcmTableMap.PAGE_SHIFT));
+      long bus = page & ~(long) IcmTableMap.PAGE_MASK | from & IcmTableMap.PAGE_MASK;
       if (toHost) {
         host.write(bus, bytes, at + done, piece);
       } else if (!host.read(bus, bytes, at + done, piece)) {

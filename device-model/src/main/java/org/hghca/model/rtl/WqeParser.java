@@ -46,7 +46,7 @@ final class WqeParser {
    *
    * @param wqe in the form of a doorbell
    */
-  SendWqe.Outcome parse(QueuePair qp, long wqe, SendWqe into) {
+  SendWqe.Outcome parse(OnChipQp qp, long wqe, SendWqe into) {
     long offset = WqeScheduler.offset(wqe);
     int units = Doorbell.size16(wqe);
     into.clear();
@@ -78,7 +78,7 @@ final class WqeParser {
     return parseUnits(qp, size, into);
   }
 
-  private SendWqe.Outcome parseUnits(QueuePair qp, int size, SendWqe into) {
+  private SendWqe.Outcome parseUnits(OnChipQp qp, int size, SendWqe into) {
     int at = UNIT;
     switch (into.opcode) {
       case WqeOpcode.SEND, WqeOpcode.SEND_IMM -> {
@@ -121,7 +121,7 @@ final class WqeParser {
     return parseData(qp, at, size, into);
   }
 
-  private SendWqe.Outcome parseData(QueuePair qp, int start, int size, SendWqe into) {
+  private SendWqe.Outcome parseData(OnChipQp qp, int start, int size, SendWqe into) {
     if (start < size && DataUnit.isInline(DataUnit.firstDword(fifo, start))) {
       int length = InlineUnit.length(fifo, start);
       if (length > size || start + UNIT * InlineUnit.units(length) != size) {
@@ -145,7 +145,7 @@ final class WqeParser {
     return check(qp, into);
   }
 
-  private SendWqe.Outcome check(QueuePair qp, SendWqe into) {
+  private SendWqe.Outcome check(OnChipQp qp, SendWqe into) {
     int flags = into.opcode == WqeOpcode.RDMA_READ ? MptFlags.LOCAL_WRITE : 0;
     SgeList data = into.data;
     for (int i = 0; i < data.count(); i++) {

@@ -22,10 +22,10 @@ final class WriteChannel {
   }
 
   private static final int BEAT = 32;
-  private static final int PAGE_MASK = IcmTable.PAGE_MASK;
+  private static final int PAGE_MASK = IcmTableMap.PAGE_MASK;
 
   /** A write that waits for the next one to push it out. */
-  private record Waiting(int key, long address, byte[] bytes, CompletionQueue queue) {}
+  private record Waiting(int key, long address, byte[] bytes, OnChipCq queue) {}
 
   private final Translation translation;
   private final Hazards hazards;
@@ -101,7 +101,7 @@ final class WriteChannel {
   }
 
   /** Writes a CQE of {@link Cqe#SIZE} bytes, and changes them where CQEs are late. */
-  void complete(CompletionQueue queue, MemorySegment entry) {
+  void complete(OnChipCq queue, MemorySegment entry) {
     if (stopped) {
       return;
     }
@@ -141,7 +141,7 @@ final class WriteChannel {
   }
 
   /** Nobody looks whether the entry is free. An offset beyond the ring is used once. */
-  private void put(CompletionQueue queue, MemorySegment entry) {
+  private void put(OnChipCq queue, MemorySegment entry) {
     int wrong =
         translation.checkQueue(queue.key, queue.pd, queue.offset, Cqe.SIZE, MptFlags.LOCAL_WRITE);
     if (queue.owned && wrong == Translation.OK) {

@@ -4,7 +4,7 @@ package org.hghca.model.transport;
 public interface CompletionSink {
 
   /** A send work request has ended. */
-  void sendDone(ConnectionContext qp, SendRequest request, WorkStatus status);
+  void sendDone(ConnectionContext qp, SendWork request, WorkStatus status);
 
   /**
    * A receive work request has ended.
@@ -16,12 +16,12 @@ public interface CompletionSink {
    */
   void receiveDone(
       ConnectionContext qp,
-      ReceiveRequest request,
+      ReceiveWork request,
       int operation,
       int immediate,
       long length,
       boolean solicited);
 
   /** A receive work request has failed. */
-  void receiveFailed(ConnectionContext qp, ReceiveRequest request, WorkStatus status);
+  void receiveFailed(ConnectionContext qp, ReceiveWork request, WorkStatus status);
 }

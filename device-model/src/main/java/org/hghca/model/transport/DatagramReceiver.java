@@ -10,7 +10,7 @@ import org.hghca.model.link.PacketOpcode;
 final class DatagramReceiver implements ReceiveSide {
   private final Transport transport;
   private final TakenReceive taken;
-  private final GlobalRouteHeader header = new GlobalRouteHeader();
+  private final GrhBytes header = new GrhBytes();
 
   DatagramReceiver(Transport transport, Endpoint endpoint) {
     this.transport = transport;
@@ -31,13 +31,13 @@ final class DatagramReceiver implements ReceiveSide {
     boolean isMessage =
         (operation == PacketOpcode.SEND_ONLY || operation == PacketOpcode.SEND_ONLY_IMM)
             && packet.length <= qp.mtu;
-    int length = GlobalRouteHeader.SIZE + packet.length;
+    int length = GrhBytes.SIZE + packet.length;
     if (isKeyRight
         && isMessage
         && taken.take(qp)
         && taken.holds(qp, length)
-        && taken.scatter(qp, 0, header.of(packet), GlobalRouteHeader.SIZE)
-        && taken.scatter(qp, GlobalRouteHeader.SIZE, packet.payload(), packet.length)) {
+        && taken.scatter(qp, 0, header.of(packet), GrhBytes.SIZE)
+        && taken.scatter(qp, GrhBytes.SIZE, packet.payload(), packet.length)) {
       taken.finish(qp, packet, operation, packet.sourceQpn, packet.sourceMac, length);
     } else {
       transport.counters().packetsDropped++;

@@ -30,7 +30,7 @@ final class Requester implements SendSide {
   private final Endpoint endpoint;
 
   /** Requests from {@code head}, the oldest, to {@code tail}; the next to send is at the cursor. */
-  private final SendRequest[] ring = new SendRequest[REQUESTS];
+  private final SendWork[] ring = new SendWork[REQUESTS];
 
   private int head;
   private int cursor;
@@ -81,7 +81,7 @@ final class Requester implements SendSide {
       if (cursor == tail && (draining || !take(qp))) {
         break;
       }
-      SendRequest request = ring[cursor & REQUESTS - 1];
+      SendWork request = ring[cursor & REQUESTS - 1];
       if (draining && !isBegun(request)) {
         break;
       }
@@ -107,7 +107,7 @@ final class Requester implements SendSide {
     if (tail - head == REQUESTS) {
       return false;
     }
-    SendRequest request = transport.takeRequest();
+    SendWork request = transport.takeRequest();
     if (!transport.queues().nextSend(qp, request)) {
       transport.recycle(request);
       return false;
@@ -133,10 +133,10 @@ final class Requester implements SendSide {
     return true;
   }
 
-  private void check(ConnectionContext qp, SendRequest request) {
+  private void check(ConnectionContext qp, SendWork request) {
     if (qp.mtu == 0) {
       request.status = WorkStatus.LOCAL_OPERATION;
-    } else if (request.length() > SendRequest.MAX_LENGTH
+    } else if (request.length() > SendWork.MAX_LENGTH
         || request.operation.isAtomic() && request.length() != Atomics.SIZE) {
       request.status = WorkStatus.LOCAL_LENGTH;
     } else {
@@ -151,7 +151,7 @@ final class Requester implements SendSide {
   }
 
   /** Whether a packet of the request at the cursor has ever been sent. */
-  private boolean isBegun(SendRequest request) {
+  private boolean isBegun(SendWork request) {
     return cursorPacket > 0
         || Psn.distance(unackedPsn, request.firstPsn) < Psn.distance(unackedPsn, unsentPsn);
   }
@@ -161,7 +161,7 @@ final class Requester implements SendSide {
     return head == cursor && (cursor == tail || !isBegun(ring[cursor & REQUESTS - 1]));
   }
 
-  private boolean mayGo(ConnectionContext qp, SendRequest request) {
+  private boolean mayGo(ConnectionContext qp, SendWork request) {
     if (request.fence && cursorPacket == 0 && readsUnderWay > 0) {
       return false;
     }
@@ -172,7 +172,7 @@ final class Requester implements SendSide {
     return Psn.distance(unackedPsn, Psn.add(request.firstPsn, cursorPacket)) < PACKETS;
   }
 
-  private void sendPacket(ConnectionContext qp, SendRequest request) {
+  private void sendPacket(ConnectionContext qp, SendWork request) {
     boolean isRead = request.operation.isAnsweredWithData();
     boolean isFirst = cursorPacket == 0;
     boolean isLast = isRead || cursorPacket == request.packets - 1;
@@ -281,7 +281,7 @@ final class Requester implements SendSide {
       gap(qp);
       return;
     }
-    SendRequest request = ring[head & REQUESTS - 1];
+    SendWork request = ring[head & REQUESTS - 1];
     if (!request.operation.isAnsweredWithData()
         || request.operation.isAtomic() != (operation == PacketOpcode.ATOMIC_ACKNOWLEDGE)) {
       fail(qp, WorkStatus.BAD_RESPONSE);
@@ -321,7 +321,7 @@ final class Requester implements SendSide {
     int target = Psn.distance(unackedPsn, psn);
     int done = 0;
     while (head != tail && done <= target) {
-      SendRequest request = ring[head & REQUESTS - 1];
+      SendWork request = ring[head & REQUESTS - 1];
       int left = request.packets - Psn.distance(request.firstPsn, Psn.add(unackedPsn, done));
       if (request.operation.isAnsweredWithData()) {
         int arrived = request.responses - Psn.distance(request.firstPsn, Psn.add(unackedPsn, done));
@@ -344,7 +344,7 @@ final class Requester implements SendSide {
     return whole;
   }
 
-  private void complete(ConnectionContext qp, SendRequest request) {
+  private void complete(ConnectionContext qp, SendWork request) {
     if (request.operation.isAnsweredWithData() && head != cursor) {
       readsUnderWay--;
     }
@@ -362,7 +362,7 @@ final class Requester implements SendSide {
     retriesLeft = qp.retryCount;
     rnrRetriesLeft = qp.rnrRetry;
     if (head == cursor && head != tail) {
-      SendRequest request = ring[head & REQUESTS - 1];
+      SendWork request = ring[head & REQUESTS - 1];
       cursorPacket = Math.max(cursorPacket, Psn.distance(request.firstPsn, unackedPsn));
       if (cursorPacket >= request.packets) {
         cursorPacket = 0;
@@ -378,7 +378,7 @@ final class Requester implements SendSide {
 
   /** A response is missing: its request is repeated, once for each response that is missing. */
   private void gap(ConnectionContext qp) {
-    SendRequest request = ring[head & REQUESTS - 1];
+    SendWork request = ring[head & REQUESTS - 1];
     if (request.gapAt != request.responses) {
       request.gapAt = request.responses;
       retry(qp);
@@ -435,7 +435,7 @@ final class Requester implements SendSide {
 
   /** Ends the oldest request with an error, and the queue pair with it. */
   private void fail(ConnectionContext qp, WorkStatus status) {
-    SendRequest request = ring[head++ & REQUESTS - 1];
+    SendWork request = ring[head++ & REQUESTS - 1];
     transport.completions().sendDone(qp, request, status);
     transport.recycle(request);
     transport.enterError(endpoint, qp);
@@ -444,7 +444,7 @@ final class Requester implements SendSide {
   @Override
   public void flush(ConnectionContext qp) {
     while (head != tail) {
-      SendRequest request = ring[head++ & REQUESTS - 1];
+      SendWork request = ring[head++ & REQUESTS - 1];
       transport.completions().sendDone(qp, request, WorkStatus.FLUSHED);
       transport.recycle(request);
     }

@@ -16,7 +16,7 @@ final class Responder implements ReceiveSide {
   private final Endpoint endpoint;
   private final OwedResponses owed = new OwedResponses();
   private final Atomics atomics = new Atomics();
-  private final ReceiveRequest receive = new ReceiveRequest();
+  private final ReceiveWork receive = new ReceiveWork();
 
   private enum Message {
     NONE,

@@ -11,7 +11,7 @@ import org.hghca.model.link.PacketOpcode;
 final class TakenReceive {
   private final Transport transport;
   private final Endpoint endpoint;
-  private final ReceiveRequest request = new ReceiveRequest();
+  private final ReceiveWork request = new ReceiveWork();
 
   /** Whether {@link #request} holds a work request that is not completed. */
   private boolean held;

@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketOpcode;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 
 /**
  * The queue pairs of one device, of every service: gives packets, work requests and time to the
@@ -22,9 +22,9 @@ public final class Transport {
    */
   private static final long FLUSH_INTERVAL = 1_000_000;
 
-  private static final SendRequest[] NO_REQUESTS = new SendRequest[0];
+  private static final SendWork[] NO_REQUESTS = new SendWork[0];
 
-  private final Port port;
+  private final EthernetPort port;
   private final ContextStore contexts;
   private final WorkQueues queues;
   private final KeyedMemory memory;
@@ -42,7 +42,7 @@ public final class Transport {
   /** By queue pair number; null where a queue pair is in RESET. */
   private Endpoint[] endpoints = new Endpoint[64];
 
-  private SendRequest[] freeRequests = NO_REQUESTS;
+  private SendWork[] freeRequests = NO_REQUESTS;
   private int freeRequestCount;
 
   /** Whose context is loaded, or null. */
@@ -51,7 +51,7 @@ public final class Transport {
   private long now;
 
   public Transport(
-      Port port,
+      EthernetPort port,
       ContextStore contexts,
       WorkQueues queues,
       KeyedMemory memory,
@@ -336,7 +336,7 @@ public final class Transport {
 
   /** Completes the send work requests that were announced and not begun with an error. */
   void flushSends(ConnectionContext qp) {
-    SendRequest request = takeRequest();
+    SendWork request = takeRequest();
     while (queues.nextSend(qp, request)) {
       completions.sendDone(qp, request, WorkStatus.FLUSHED);
       request.clear();
@@ -349,7 +349,7 @@ public final class Transport {
    *
    * @return whether there is a queue in which more may be posted
    */
-  boolean flushReceives(ConnectionContext qp, ReceiveRequest scratch) {
+  boolean flushReceives(ConnectionContext qp, ReceiveWork scratch) {
     if (qp.hasSharedQueue()) {
       return false; // what is posted there is for others
     }
@@ -407,14 +407,14 @@ public final class Transport {
     port.pool().giveBack(packet);
   }
 
-  SendRequest takeRequest() {
-    SendRequest request =
-        freeRequestCount == 0 ? new SendRequest() : freeRequests[--freeRequestCount];
+  SendWork takeRequest() {
+    SendWork request =
+        freeRequestCount == 0 ? new SendWork() : freeRequests[--freeRequestCount];
     request.clear();
     return request;
   }
 
-  void recycle(SendRequest request) {
+  void recycle(SendWork request) {
     if (freeRequestCount == freeRequests.length) {
       freeRequests = Arrays.copyOf(freeRequests, Math.max(16, 2 * freeRequestCount));
     }

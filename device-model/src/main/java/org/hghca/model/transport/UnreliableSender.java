@@ -16,7 +16,7 @@ final class UnreliableSender implements SendSide {
   private final boolean datagrams;
 
   /** The request whose packets are being sent, or null. */
-  private SendRequest current;
+  private SendWork current;
 
   /** How many of its packets have been sent. */
   private int packetsSent;
@@ -64,7 +64,7 @@ final class UnreliableSender implements SendSide {
   }
 
   private boolean take(ConnectionContext qp) {
-    SendRequest request = transport.takeRequest();
+    SendWork request = transport.takeRequest();
     if (!transport.queues().nextSend(qp, request)) {
       transport.recycle(request);
       return false;
@@ -81,13 +81,13 @@ final class UnreliableSender implements SendSide {
     return true;
   }
 
-  private WorkStatus check(ConnectionContext qp, SendRequest request) {
+  private WorkStatus check(ConnectionContext qp, SendWork request) {
     boolean can =
         datagrams ? !request.operation.usesRemoteMemory() : !request.operation.isAnsweredWithData();
     if (!can || qp.mtu == 0) {
       return WorkStatus.LOCAL_OPERATION;
     }
-    if (request.length() > (datagrams ? qp.mtu : SendRequest.MAX_LENGTH)) {
+    if (request.length() > (datagrams ? qp.mtu : SendWork.MAX_LENGTH)) {
       return WorkStatus.LOCAL_LENGTH;
     }
     return request.pieces.check(transport.memory(), qp.pd, MemoryAccess.LOCAL_READ)
@@ -97,7 +97,7 @@ final class UnreliableSender implements SendSide {
   }
 
   private void sendPacket(ConnectionContext qp) {
-    SendRequest request = current;
+    SendWork request = current;
     boolean isFirst = packetsSent == 0;
     boolean isLast = packetsSent == request.packets - 1;
     long offset = (long) packetsSent * request.mtu;
@@ -125,7 +125,7 @@ final class UnreliableSender implements SendSide {
   }
 
   /** A packet to where a work request says. */
-  private Packet datagram(ConnectionContext qp, SendRequest request) {
+  private Packet datagram(ConnectionContext qp, SendWork request) {
     Packet packet = transport.packet();
     packet.destinationMac = request.destinationMac;
     packet.sourceMac = request.sourceMac;
@@ -138,7 +138,7 @@ final class UnreliableSender implements SendSide {
   }
 
   private void end(ConnectionContext qp, WorkStatus status) {
-    SendRequest request = current;
+    SendWork request = current;
     current = null;
     transport.completions().sendDone(qp, request, status);
     transport.recycle(request);

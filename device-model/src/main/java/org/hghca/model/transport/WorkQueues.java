@@ -9,7 +9,7 @@ public interface WorkQueues {
    *
    * @return whether there was one
    */
-  boolean nextSend(ConnectionContext qp, SendRequest into);
+  boolean nextSend(ConnectionContext qp, SendWork into);
 
   /**
    * Takes the next receive work request that is posted. One that cannot be understood is given too,
@@ -17,5 +17,5 @@ public interface WorkQueues {
    *
    * @return whether there was one
    */
-  boolean nextReceive(ConnectionContext qp, ReceiveRequest into);
+  boolean nextReceive(ConnectionContext qp, ReceiveWork into);
 }

@@ -41,7 +41,7 @@ class PacketTest {
 
   @Test
   void aPortDropsAndCountsWhatIsDamaged() {
-    Port port = new Port(5, pool);
+    EthernetPort port = new EthernetPort(5, pool);
     Packet packet = pool.take();
     packet.destinationMac = 5;
     packet.damaged = true;

@@ -17,7 +17,7 @@ class CompletionPositionsTest {
   private static final int WRITE = 0x08;
 
   private final TestPair pair = new TestPair(QpcServiceType.RC);
-  private CompletionQueue queue;
+  private OnChipCq queue;
 
   @BeforeEach
   void findQueue() {

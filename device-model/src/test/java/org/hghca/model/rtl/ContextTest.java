@@ -47,7 +47,7 @@ class ContextTest {
     assertThat(contexts.execute(command, opModifier, modifier, 0, bench.in())).isTrue();
   }
 
-  private QueuePair program(QueuePairContext context) {
+  private OnChipQp program(QueuePairContext context) {
     context.encode(bench.in());
     execute(HcrCommand.RTR2RTS, 0, QPN);
     return contexts.queuePair(QPN);
@@ -82,7 +82,7 @@ class ContextTest {
 
   @Test
   void allKeyFieldsAreTaken() {
-    QueuePair qp = program(context());
+    OnChipQp qp = program(context());
     assertThat(qp.programmed).isTrue();
     assertThat(List.of(qp.state, qp.service, qp.mtu)).containsExactly(3, 1, 1024);
     assertThat(List.of(qp.receiveStrideLog, qp.sendStrideLog)).containsExactly(8, 7);
@@ -123,7 +123,7 @@ class ContextTest {
     execute(HcrCommand.HW2SW_CQ, 0, 4);
     assertThat(contexts.completionQueue(4).owned).isFalse();
     giveCq(2, 6);
-    CompletionQueue queue = contexts.completionQueue(4);
+    OnChipCq queue = contexts.completionQueue(4);
     assertThat(queue.owned).isTrue();
     assertThat(List.of(queue.logSize, queue.pd, queue.key, queue.offset))
         .containsExactly(2, 6, 0x14, 0x60);
@@ -144,7 +144,7 @@ class ContextTest {
 
   @Test
   void sendingShowsInPlaceOfOtherFields() {
-    QueuePair queuePair = program(context());
+    OnChipQp queuePair = program(context());
     queuePair.nextSendPsn = 0x10_2030;
     queuePair.oldestUnackedPsn = 0x10_2029;
     MemorySegment image = query();
@@ -160,7 +160,7 @@ class ContextTest {
 
   @Test
   void receivingShowsInPlaceOfOtherFields() {
-    QueuePair queuePair = program(context());
+    OnChipQp queuePair = program(context());
     queuePair.expectedPsn = 0x201;
     MemorySegment image = query();
     assertThat(QueuePairContext.LOCAL_QPN.get(image)).isEqualTo(0x30);
@@ -172,7 +172,7 @@ class ContextTest {
 
   @Test
   void aStateThatTheCardEnteredByItselfShowsInTheNumbersPlaceOnly() {
-    QueuePair queuePair = program(context());
+    OnChipQp queuePair = program(context());
     queuePair.state = QpcState.ERR;
     MemorySegment image = query();
     assertThat(QueuePairContext.LOCAL_QPN.get(image)).isEqualTo(0x60);

@@ -21,7 +21,7 @@ class EndingTest {
 
   /** MODIFY_QP with the sequence numbers as they are, or with those of the beginning. */
   private void modify(int state, boolean rewound) {
-    QueuePair qp = pair.a.queuePair(QPN);
+    OnChipQp qp = pair.a.queuePair(QPN);
     MemorySegment mailbox = Arena.ofAuto().allocate(256, 64);
     QueuePairContext.STATE.set(mailbox, state);
     QueuePairContext.MTU.set(mailbox, 1);

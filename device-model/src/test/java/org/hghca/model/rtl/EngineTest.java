@@ -272,7 +272,7 @@ class EngineTest {
     pair.loses = number -> number == 0;
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
     pair.run();
-    QueuePair qp = pair.a.queuePair(QPN);
+    OnChipQp qp = pair.a.queuePair(QPN);
     qp.state = QpcState.ERR;
     qp.nextSendPsn = 0x100;
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));

@@ -216,7 +216,7 @@ class HazardTest {
   @ParameterizedTest
   @CsvSource({"6,0x30", "7,0x70", "8,0xf0"})
   void anEmptyReceiveQueueEndsTheResponderAndPutsItsOffsetAstray(int strideLog, String offset) {
-    QueuePair responder = pair.b.queuePair(QPN);
+    OnChipQp responder = pair.b.queuePair(QPN);
     responder.receiveStrideLog = strideLog;
     pair.a.post(QPN, SEND, null, data(0, 8));
     pair.run();

@@ -21,7 +21,7 @@ class ReceiveWqeTest {
   private static final int SEND = 0x0a;
 
   private final TestPair pair = new TestPair(QpcServiceType.RC);
-  private final QueuePair responder = pair.b.queuePair(QPN);
+  private final OnChipQp responder = pair.b.queuePair(QPN);
 
   private void send() {
     pair.a.post(QPN, SEND, null, data(0, 8));
@@ -141,7 +141,7 @@ class ReceiveWqeTest {
   void afterAnEmptyQueueNothingIsFoundThoughTheQueuePairBeginsAnew(String service) {
     TestPair others = new TestPair(TestCard.service(service));
     post(others, service);
-    QueuePair qp = others.b.queuePair(QPN);
+    OnChipQp qp = others.b.queuePair(QPN);
     assertThat(qp.receiveOffset).isEqualTo(0x30);
 
     others.a.connect(QPN, qp.service, TestPair.B, QPN);

@@ -198,7 +198,7 @@ class ServicesTest {
     pair.loses = number -> number == 0;
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
     pair.run();
-    QueuePair qp = pair.a.queuePair(QPN);
+    OnChipQp qp = pair.a.queuePair(QPN);
     qp.state = QpcState.ERR;
     qp.oldestUnackedPsn = 0x101; // rewritten as well; it does not matter
     pair.run();
@@ -216,7 +216,7 @@ class ServicesTest {
     pair.loses = number -> number == 2;
     pair.a.post(QPN, WRITE, data(0x8000, 768), data(0, 768));
     pair.run();
-    QueuePair qp = pair.a.queuePair(QPN);
+    OnChipQp qp = pair.a.queuePair(QPN);
     assertThat(qp.nextSendPsn).isEqualTo(0x103);
     qp.state = QpcState.ERR;
     qp.nextSendPsn = 0x102;

@@ -21,7 +21,7 @@ import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.UdUnit;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.link.PacketPool;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 
 /**
  * An engine with contexts and memory in Java objects. Queue pair n has its queues in the regions of
@@ -53,24 +53,24 @@ final class TestCard implements Translation, Contexts {
   final MemorySegment memory = Arena.ofAuto().allocate(0x10_0000, 4096);
   final Hazards hazards = new Hazards();
   final Doorbells doorbells = new Doorbells(new Faults(), hazards);
-  final Port port;
+  final EthernetPort port;
   final DataPath engine;
   private final Map<Integer, Region> regions = new HashMap<>();
-  private final Map<Integer, QueuePair> queuePairs = new HashMap<>();
-  private final Map<Integer, CompletionQueue> completionQueues = new HashMap<>();
+  private final Map<Integer, OnChipQp> queuePairs = new HashMap<>();
+  private final Map<Integer, OnChipCq> completionQueues = new HashMap<>();
   private final Map<Integer, Integer> sendSlots = new HashMap<>();
   private final Map<Integer, Integer> receiveSlots = new HashMap<>();
   private long nextQueue = DATA_SIZE;
 
   TestCard(long mac, PacketPool pool, Set<Defect> defects) {
-    port = new Port(mac, pool);
+    port = new EthernetPort(mac, pool);
     engine = new Engine(defects, this, this, doorbells, port, hazards);
     regions.put(DATA, new Region(BASE, 0, DATA_SIZE, 7));
   }
 
   /** A card of the second RTL. */
   TestCard(long mac, PacketPool pool, long seed) {
-    port = new Port(mac, pool);
+    port = new EthernetPort(mac, pool);
     engine = new SecondEngine(this, this, doorbells, port, hazards, seed);
     regions.put(DATA, new Region(BASE, 0, DATA_SIZE, 7));
   }
@@ -92,8 +92,8 @@ final class TestCard implements Translation, Contexts {
     completionQueue(cqn).key = key;
   }
 
-  QueuePair connect(int qpn, int service, long peerMac, int peer) {
-    QueuePair qp = queuePair(qpn);
+  OnChipQp connect(int qpn, int service, long peerMac, int peer) {
+    OnChipQp qp = queuePair(qpn);
     qp.programmed = true;
     qp.state = QpcState.RTS;
     qp.service = service;
@@ -128,7 +128,7 @@ final class TestCard implements Translation, Contexts {
 
   private void completionQueue(int cqn, int key) {
     queue(key, 0xff);
-    CompletionQueue queue = completionQueue(cqn);
+    OnChipCq queue = completionQueue(cqn);
     queue.owned = true;
     queue.logSize = 4;
     queue.pd = PD;
@@ -262,13 +262,13 @@ final class TestCard implements Translation, Contexts {
   }
 
   @Override
-  public QueuePair queuePair(int qpn) {
-    return queuePairs.computeIfAbsent(qpn & 0x1fff, QueuePair::new);
+  public OnChipQp queuePair(int qpn) {
+    return queuePairs.computeIfAbsent(qpn & 0x1fff, OnChipQp::new);
   }
 
   @Override
-  public CompletionQueue completionQueue(int cqn) {
-    return completionQueues.computeIfAbsent(cqn, CompletionQueue::new);
+  public OnChipCq completionQueue(int cqn) {
+    return completionQueues.computeIfAbsent(cqn, OnChipCq::new);
   }
 
   @Override

@@ -8,7 +8,7 @@ import org.hghca.model.link.Medium;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketOpcode;
 import org.hghca.model.link.PacketPool;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.rtl.TestCard.Sge;
 
 /** Two cards, joined; a queue pair 2 on each under test, and a pair 5 that only stands by. */
@@ -72,7 +72,7 @@ final class TestPair implements Medium {
   }
 
   @Override
-  public void carry(Port from, Packet packet) {
+  public void carry(EthernetPort from, Packet packet) {
     if (packets.size() < 1000) {
       packets.add("%02x %x %02x".formatted(packet.opcode, packet.psn, packet.syndrome));
       asked.add(packet.ackRequest);

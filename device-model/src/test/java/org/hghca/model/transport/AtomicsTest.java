@@ -18,7 +18,7 @@ class AtomicsTest {
 
   private final Line line = new Line();
 
-  private static Consumer<SendRequest> request(SendOperation operation, int position) {
+  private static Consumer<SendWork> request(SendOperation operation, int position) {
     return request -> {
       request.operation = operation;
       request.position = position;
@@ -28,11 +28,11 @@ class AtomicsTest {
     };
   }
 
-  private static Consumer<SendRequest> add(int position, long value) {
+  private static Consumer<SendWork> add(int position, long value) {
     return request(SendOperation.FETCH_ADD, position).andThen(r -> r.swapAdd = value);
   }
 
-  private static Consumer<SendRequest> swap(int position, long compare, long value) {
+  private static Consumer<SendWork> swap(int position, long compare, long value) {
     return request(SendOperation.COMPARE_SWAP, position)
         .andThen(
             r -> {

@@ -16,7 +16,7 @@ class DatagramTest {
 
   private final Line line = new Line(Service.UD);
 
-  private static Consumer<SendRequest> request(SendOperation operation, int position, int length) {
+  private static Consumer<SendWork> request(SendOperation operation, int position, int length) {
     return request -> {
       request.operation = operation;
       request.position = position;

@@ -7,7 +7,7 @@ import java.util.random.RandomGenerator;
 import org.hghca.model.link.Medium;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketPool;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 
 /** Two stations and a line between them that can lose, double, disorder and delay packets. */
 final class Line implements Medium {
@@ -18,7 +18,7 @@ final class Line implements Medium {
   record Seen(long to, int opcode, int psn, int syndrome, int length, boolean ackRequest) {}
 
   /** A packet that comes with the one of a number. */
-  private record Late(Packet packet, Port to, int due) {}
+  private record Late(Packet packet, EthernetPort to, int due) {}
 
   private static final int MOST_LATE = 300;
 
@@ -41,7 +41,7 @@ final class Line implements Medium {
 
   private final List<Late> late = new ArrayList<>();
   private Packet held;
-  private Port heldFor;
+  private EthernetPort heldFor;
   private int count;
   private boolean keepsLog = true;
 
@@ -72,8 +72,8 @@ final class Line implements Medium {
   }
 
   @Override
-  public void carry(Port from, Packet packet) {
-    Port to = from == a.port ? b.port : a.port;
+  public void carry(EthernetPort from, Packet packet) {
+    EthernetPort to = from == a.port ? b.port : a.port;
     if (keepsLog) {
       seen.add(
           new Seen(
@@ -94,7 +94,7 @@ final class Line implements Medium {
     carryOnce(packet, to);
   }
 
-  private void carryOnce(Packet packet, Port to) {
+  private void carryOnce(Packet packet, EthernetPort to) {
     releaseLate(count);
     if (random != null && random.nextDouble() < lateRate) {
       late.add(new Late(packet, to, count + random.nextInt(MOST_LATE)));

@@ -17,7 +17,7 @@ class ReliableConnectionTest {
 
   private final Line line = new Line();
 
-  private static Consumer<SendRequest> request(SendOperation operation, int position, int length) {
+  private static Consumer<SendWork> request(SendOperation operation, int position, int length) {
     return request -> {
       request.operation = operation;
       request.position = position;

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.hghca.model.link.PacketPool;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 
 /**
  * A device of the simplest kind around a transport: one queue pair, contexts and work queues in
@@ -28,14 +28,14 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
       boolean solicited) {}
 
   final MemorySegment memory = Arena.ofAuto().allocate(1 << 20);
-  final ArrayDeque<Consumer<SendRequest>> sends = new ArrayDeque<>();
-  final ArrayDeque<Consumer<ReceiveRequest>> receives = new ArrayDeque<>();
+  final ArrayDeque<Consumer<SendWork>> sends = new ArrayDeque<>();
+  final ArrayDeque<Consumer<ReceiveWork>> receives = new ArrayDeque<>();
   final List<Done> done = new ArrayList<>();
 
   /** Names of events. */
   final List<String> events = new ArrayList<>();
 
-  final Port port;
+  final EthernetPort port;
   final Transport transport;
 
   QueuePairState state = QueuePairState.RTS;
@@ -61,12 +61,12 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   Station(Service service, long mac, long peerMac, PacketPool pool) {
     this.service = service;
     this.peerMac = peerMac;
-    port = new Port(mac, pool);
+    port = new EthernetPort(mac, pool);
     transport = new Transport(port, this, this, this, this, this);
     transport.modified(QPN, QueuePairState.RTS);
   }
 
-  void post(Consumer<SendRequest> request) {
+  void post(Consumer<SendWork> request) {
     sends.add(request);
     transport.announced(QPN);
   }
@@ -118,7 +118,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   }
 
   @Override
-  public boolean nextSend(ConnectionContext qp, SendRequest into) {
+  public boolean nextSend(ConnectionContext qp, SendWork into) {
     if (sends.isEmpty()) {
       return false;
     }
@@ -128,7 +128,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   }
 
   @Override
-  public boolean nextReceive(ConnectionContext qp, ReceiveRequest into) {
+  public boolean nextReceive(ConnectionContext qp, ReceiveWork into) {
     if (receives.isEmpty()) {
       return false;
     }
@@ -170,14 +170,14 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   }
 
   @Override
-  public void sendDone(ConnectionContext qp, SendRequest request, WorkStatus status) {
+  public void sendDone(ConnectionContext qp, SendWork request, WorkStatus status) {
     done.add(new Done(true, request.position, status, 0, 0, request.length(), false));
   }
 
   @Override
   public void receiveDone(
       ConnectionContext qp,
-      ReceiveRequest request,
+      ReceiveWork request,
       int operation,
       int immediate,
       long length,
@@ -188,7 +188,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   }
 
   @Override
-  public void receiveFailed(ConnectionContext qp, ReceiveRequest request, WorkStatus status) {
+  public void receiveFailed(ConnectionContext qp, ReceiveWork request, WorkStatus status) {
     done.add(new Done(false, request.position, status, 0, 0, 0, false));
   }
 

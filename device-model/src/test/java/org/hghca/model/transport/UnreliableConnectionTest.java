@@ -17,7 +17,7 @@ class UnreliableConnectionTest {
 
   private final Line line = new Line(Service.UC);
 
-  private static Consumer<SendRequest> request(SendOperation operation, int position, int length) {
+  private static Consumer<SendWork> request(SendOperation operation, int position, int length) {
     return request -> {
       request.operation = operation;
       request.position = position;

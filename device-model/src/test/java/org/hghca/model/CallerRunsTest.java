@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
  * Who does the work of a threaded simulation: whoever rings, or the thread that is there for it.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class RingerTest {
+class CallerRunsTest {
   private static final String LOOP = "hghca-model";
   private static final int PAGE = 4096;
   private static final int ROUNDS = 10_000;
@@ -106,7 +106,7 @@ class RingerTest {
         here |= read > most / 2;
         assertThat(await(a.cq).failed()).isFalse();
       }
-      assertThat(tap.threads).anyMatch(RingerTest::isLoop);
+      assertThat(tap.threads).anyMatch(CallerRunsTest::isLoop);
     }
   }
 
@@ -123,7 +123,7 @@ class RingerTest {
         a.write(target, 0, new Host.Piece(source, 0, 8));
         assertThat(await(a.cq).failed()).isFalse();
       }
-      assertThat(tap.threads).allMatch(RingerTest::isLoop);
+      assertThat(tap.threads).allMatch(CallerRunsTest::isLoop);
     }
   }
 
@@ -144,7 +144,7 @@ class RingerTest {
         a.write(target, 0, new Host.Piece(source, 0, 8));
         assertThat(await(a.cq).failed()).isFalse();
       }
-      assertThat(far.threads).allMatch(RingerTest::isLoop);
+      assertThat(far.threads).allMatch(CallerRunsTest::isLoop);
     }
   }
 
@@ -168,7 +168,7 @@ class RingerTest {
                 }
               })
           .join();
-      assertThat(tap.threads).isNotEmpty().allMatch(RingerTest::isLoop);
+      assertThat(tap.threads).isNotEmpty().allMatch(CallerRunsTest::isLoop);
     }
   }
 

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import org.hghca.model.link.Packet;
 
 /** A send work request, as read from its queue, and how far its requester has got with it. */
-public final class SendRequest {
+public final class SendWork {
   /** The most pieces of local memory. */
   public static final int MAX_PIECES = 16;
 

@@ -7,7 +7,7 @@ import java.util.Arrays;
  * of pages. Page numbers count from the table's base and wrap at the capacity, so that what is
  * mapped beyond the end takes the place of the beginning.
  */
-final class IcmTable {
+final class IcmTableMap {
   /** What {@link #address} answers for a page that is not mapped. */
   static final long NONE = -1;
 
@@ -22,7 +22,7 @@ final class IcmTable {
   /**
    * @param capacity pages, a power of two
    */
-  IcmTable(int capacity) {
+  IcmTableMap(int capacity) {
     pages = new long[capacity];
     Arrays.fill(pages, NONE);
   }

@@ -31,7 +31,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 5, time = 1)
 @Measurement(iterations = 5, time = 1)
 @Fork(2)
-public class Doorbell {
+public class DoorbellWrite {
   private static final long OFFSET = 0x18;
 
   private final long[] array = new long[512];

@@ -24,7 +24,7 @@ import org.hghca.model.link.PacketOpcode;
  * <p>Source: InfiniBand specification, volume 1, 8.3 and annexes A16 and A17; RFC 791; RFC 4291,
  * appendix A.
  */
-final class GlobalRouteHeader {
+final class GrhBytes {
   static final int SIZE = 40;
 
   private static final ValueLayout.OfShort SHORT =

@@ -11,7 +11,7 @@ import org.hghca.model.link.Packet;
  * MODIFY_QP wrote them and traffic went on counting, and positions that nothing but a reset of the
  * card clears.
  */
-final class QueuePair {
+final class OnChipQp {
   static final int PSN_MASK = 0xff_ffff;
   private static final int RNR_TIMER_MASK = 0x1f;
 
@@ -69,7 +69,7 @@ final class QueuePair {
   private int programmedOldestUnackedPsn;
   private int programmedExpectedPsn;
 
-  QueuePair(int qpn) {
+  OnChipQp(int qpn) {
     this.qpn = qpn;
   }
 

@@ -3,10 +3,10 @@ package org.hghca.tools;
 import java.io.PrintWriter;
 
 /** The software HCA, which the command line uses where there is no card; the library never does. */
-final class SoftwareHca {
+final class EmbeddedHca {
   private static final String LOCATOR = "model:";
 
-  private SoftwareHca() {}
+  private EmbeddedHca() {}
 
   /**
    * Says that the software HCA is used for want of a card.

@@ -15,7 +15,7 @@ import org.hghca.model.hca.HostMemory;
  * fetches the inbox, and hands it on. The status says no more than that. A command that is never
  * answered leaves go set, and none after it is looked at, until the card is reset.
  */
-final class CommandUnit {
+final class RtlCommandUnit {
   private static final int MAILBOX_SIZE = 4096;
   private static final int RESIZE_SIZE = 8;
   private static final int MTT_GROUP = 4;
@@ -51,7 +51,7 @@ final class CommandUnit {
   private final MemorySegment mailbox = Arena.ofAuto().allocate(MAILBOX_SIZE, 64);
   private boolean hung;
 
-  CommandUnit(
+  RtlCommandUnit(
       HardwareProfile profile,
       HostMemory host,
       ContextManager contexts,

@@ -1,7 +1,7 @@
 package org.hghca.model.rtl;
 
 /** What the RTL keeps of a completion queue on the chip. */
-final class CompletionQueue {
+final class OnChipCq {
   final int cqn;
 
   /** Whether it is the card's: between SW2HW_CQ and HW2SW_CQ. */
@@ -14,7 +14,7 @@ final class CompletionQueue {
   /** Byte offset of the next entry; survives HW2SW_CQ and SW2HW_CQ. */
   int offset;
 
-  CompletionQueue(int cqn) {
+  OnChipCq(int cqn) {
     this.cqn = cqn;
   }
 }

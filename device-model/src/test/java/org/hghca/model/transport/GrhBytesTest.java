@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class GlobalRouteHeaderTest {
+class GrhBytesTest {
   private static final int SEND_ONLY = 0x64;
   private static final int SEND_ONLY_IMM = 0x65;
 
@@ -18,7 +18,7 @@ class GlobalRouteHeaderTest {
 
   private String header() {
     return HexFormat.of()
-        .formatHex(new GlobalRouteHeader().of(packet).toArray(ValueLayout.JAVA_BYTE));
+        .formatHex(new GrhBytes().of(packet).toArray(ValueLayout.JAVA_BYTE));
   }
 
   @Test
@@ -68,7 +68,7 @@ class GlobalRouteHeaderTest {
 
   @Test
   void aHeaderLeavesNothingOfTheOneBefore() {
-    var header = new GlobalRouteHeader();
+    var header = new GrhBytes();
     packet.opcode = SEND_ONLY;
     packet.sourceMac = -1L >>> 16;
     packet.destinationMac = -1L >>> 16;

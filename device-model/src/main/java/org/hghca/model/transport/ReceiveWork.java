@@ -1,7 +1,7 @@
 package org.hghca.model.transport;
 
 /** A receive work request, as read from its queue. */
-public final class ReceiveRequest {
+public final class ReceiveWork {
   /** The most pieces of local memory. */
   public static final int MAX_PIECES = 32;
 

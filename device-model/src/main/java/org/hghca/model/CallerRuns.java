@@ -1,16 +1,16 @@
 package org.hghca.model;
 
-import org.hghca.model.hca.Turn;
+import org.hghca.model.hca.StepBudget;
 
 /**
  * Whoever rings the doorbell does the work: what a thread that writes a register of a threaded
  * simulation does of what follows from that. It does a little, at once, where waking another thread
- * would take longer than the work; the {@link Loop} does the rest.
+ * would take longer than the work; the {@link SimulationThread} does the rest.
  *
  * <p>It never waits, since a driver rings under locks that spin: neither for the simulation's lock
  * (whoever has it looks at what was queued when letting go), nor for memory of another process.
  */
-final class Ringer {
+final class CallerRuns {
   /**
    * Steps for one write, of each card that it leads to. Together with {@link #MOST} they are some
    * 20 us of work, which is counted and not timed: what a busy processor adds is no reason to stop.
@@ -25,15 +25,15 @@ final class Ringer {
   /** Payload for one write; what acknowledges it comes on top. */
   private static final long BYTES = 64 * 1024;
 
-  private static final Turn AFTER_DOORBELL = new Turn(MOST, false);
+  private static final StepBudget AFTER_DOORBELL = new StepBudget(MOST, false);
 
   /** Nobody gives commands under a lock that spins, and whoever gives one waits for its end. */
-  private static final Turn AFTER_COMMAND = new Turn(MOST, true);
+  private static final StepBudget AFTER_COMMAND = new StepBudget(MOST, true);
 
   private final Simulation simulation;
-  private final Loop loop;
+  private final SimulationThread loop;
 
-  Ringer(Simulation simulation, Loop loop) {
+  CallerRuns(Simulation simulation, SimulationThread loop) {
     this.simulation = simulation;
     this.loop = loop;
   }
@@ -76,10 +76,10 @@ final class Ringer {
   }
 
   /** Does steps until nothing is left to do, or it has been enough; returns whether it has. */
-  private boolean work(SoftwareHca hca, Turn turn) {
+  private boolean work(SoftwareHca hca, StepBudget budget) {
     long bytes = simulation.bytesSent();
     int steps = 0;
-    while (simulation.stepNear(hca, simulation.nanos(), turn)) {
+    while (simulation.stepNear(hca, simulation.nanos(), budget)) {
       if (++steps == STEPS
           || simulation.bytesSent() - bytes > BYTES
           || simulation.lock().isWaitedFor()) {

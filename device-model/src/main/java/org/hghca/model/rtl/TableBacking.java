@@ -7,13 +7,13 @@ import org.hghca.model.hca.HostMemory;
  * The host memory behind one of the translation unit's tables. Where a page is not mapped the card
  * goes to bus address 0 and its offset in the page, for reads and for writes.
  */
-final class TableMemory {
+final class TableBacking {
   private final HostMemory host;
-  private final IcmTable table;
+  private final IcmTableMap table;
   private final String name;
   private final Hazards hazards;
 
-  TableMemory(HostMemory host, IcmTable table, String name, Hazards hazards) {
+  TableBacking(HostMemory host, IcmTableMap table, String name, Hazards hazards) {
     this.host = host;
     this.table = table;
     this.name = name;
@@ -38,10 +38,10 @@ final class TableMemory {
 
   private long address(long offset) {
     long address = table.address(offset);
-    if (address != IcmTable.NONE) {
+    if (address != IcmTableMap.NONE) {
       return address;
     }
-    long instead = offset & IcmTable.PAGE_MASK;
+    long instead = offset & IcmTableMap.PAGE_MASK;
     hazards.strike(
         "12.9", "%s+0x%x is not mapped: DMA at bus address 0x%x".formatted(name, offset, instead));
     return instead;

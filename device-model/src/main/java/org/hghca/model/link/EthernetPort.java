@@ -4,7 +4,7 @@ package org.hghca.model.link;
  * An Ethernet port: transmits into its medium and keeps what arrives until it is fetched. Frames to
  * its own address come back without a medium. Used by one thread.
  */
-public final class Port {
+public final class EthernetPort {
   private final long mac;
   private final PacketPool pool;
   private final PacketQueue arrived = new PacketQueue();
@@ -16,7 +16,7 @@ public final class Port {
    * @param mac the port's address, 48 bits
    * @param pool where packets go that nobody takes
    */
-  public Port(long mac, PacketPool pool) {
+  public EthernetPort(long mac, PacketPool pool) {
     this.mac = mac;
     this.pool = pool;
   }

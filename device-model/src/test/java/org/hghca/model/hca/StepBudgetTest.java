@@ -9,16 +9,16 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.model.link.PacketPool;
-import org.hghca.model.link.Port;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.rtl.RtlCard;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class TurnTest {
-  private static final Turn DOORBELLS = new Turn(8, false);
+class StepBudgetTest {
+  private static final StepBudget DOORBELLS = new StepBudget(8, false);
 
-  private final Port port = new Port(1, new PacketPool());
+  private final EthernetPort port = new EthernetPort(1, new PacketPool());
 
   private Card card(HardwareProfile profile) {
     return profile == HardwareProfile.S
@@ -39,7 +39,7 @@ class TurnTest {
     assertThat(Hcr.go((int) card.read(Bar.BAR0, register, 4))).isTrue();
     assertThat(card.hasWrites()).isTrue();
 
-    assertThat(card.step(0, Turn.WHOLE)).isTrue();
+    assertThat(card.step(0, StepBudget.WHOLE)).isTrue();
     assertThat(Hcr.go((int) card.read(Bar.BAR0, register, 4))).isFalse();
     assertThat(card.commands()).isEqualTo(1);
     assertThat(card.hasWrites()).isFalse();

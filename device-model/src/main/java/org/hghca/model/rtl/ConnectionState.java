@@ -7,8 +7,8 @@ import org.hghca.abi.WqeOpcode;
 import org.hghca.model.link.Packet;
 
 /** What the engine keeps of a queue pair beside its context. No MODIFY_QP clears any of it. */
-final class Connection {
-  final QueuePair qp;
+final class ConnectionState {
+  final OnChipQp qp;
 
   // The send side.
 
@@ -62,13 +62,13 @@ final class Connection {
   /** A message met an empty receive queue: the card's offset is beside every slot from then on. */
   boolean receivesAstray;
 
-  Connection(QueuePair qp) {
+  ConnectionState(OnChipQp qp) {
     this.qp = qp;
   }
 
   /** Takes the PSNs of the next packets, from {@code psn} on. */
   void advance(int psn, int packets) {
-    qp.nextSendPsn = psn + packets & QueuePair.PSN_MASK;
+    qp.nextSendPsn = psn + packets & OnChipQp.PSN_MASK;
     sentUpToPsn = qp.nextSendPsn;
   }
 

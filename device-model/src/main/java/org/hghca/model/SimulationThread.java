@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
  * work some times, then sleeps until it is woken or a time comes, and ends when the last HCA is
  * gone.
  */
-final class Loop implements Runnable {
+final class SimulationThread implements Runnable {
   /** Idle passes before it sleeps: more would cost a core that the driver's threads need. */
   private static final int SPINS = 200;
 
@@ -24,7 +24,7 @@ final class Loop implements Runnable {
   /** When it wakes by itself; changed under the simulation's lock, by this thread. */
   private long wakesAt;
 
-  Loop(Simulation simulation) {
+  SimulationThread(Simulation simulation) {
     this.simulation = simulation;
   }
 

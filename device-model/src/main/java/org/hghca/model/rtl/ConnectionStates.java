@@ -1,0 +1,25 @@
+package org.hghca.model.rtl;
+
+/** The {@link ConnectionState} of each queue pair, made when it is first needed. */
+final class ConnectionStates {
+  private static final int NUMBERS = 1 << 13;
+
+  private final Contexts contexts;
+  private ConnectionState[] connections = new ConnectionState[NUMBERS];
+
+  ConnectionStates(Contexts contexts) {
+    this.contexts = contexts;
+  }
+
+  ConnectionState of(int qpn) {
+    OnChipQp qp = contexts.queuePair(qpn);
+    if (connections[qp.qpn] == null) {
+      connections[qp.qpn] = new ConnectionState(qp);
+    }
+    return connections[qp.qpn];
+  }
+
+  void reset() {
+    connections = new ConnectionState[NUMBERS];
+  }
+}
