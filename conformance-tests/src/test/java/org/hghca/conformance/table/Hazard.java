@@ -11,9 +11,9 @@ import java.util.List;
  * @param line as in tags: 12.n is line n of what breaks a card, in {@code docs/hardware.md};
  *     anything else a rule
  * @param what breaks it
- * @param care what the driver does
+ * @param workaround what the driver does
  */
-record Hazard(String line, String what, String care) {
+record Hazard(String line, String what, String workaround) {
   /** Tags of tests begin with it. */
   static final String TAG = "hazard-";
 

@@ -81,7 +81,7 @@ final class HazardTable {
                       .formatted(
                           line,
                           hazard.what(),
-                          hazard.care(),
+                          hazard.workaround(),
                           tests.stream()
                               .map("`%s`"::formatted)
                               .collect(Collectors.joining("<br>"))));

@@ -1,4 +1,4 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,7 +28,7 @@ final class OneCard implements AutoCloseable {
    * @param parameters more of the locator, as in {@code &key=value}
    */
   OneCard(String profile, String parameters) {
-    String name = "care" + NAMES.incrementAndGet();
+    String name = "hazards" + NAMES.incrementAndGet();
     simulation = Simulation.inline(name);
     try {
       context =

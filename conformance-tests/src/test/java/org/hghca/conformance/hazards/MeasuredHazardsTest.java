@@ -1,7 +1,7 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.hghca.conformance.care.LoopedCard.PAGE;
+import static org.hghca.conformance.hazards.LoopedCard.PAGE;
 
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
  * through: requests one at a time, no chains, no fences, no receives without data unit, receives
  * taken in order, short READs, and an end only for queue pairs that are quiet.
  */
-class MeasuredCareTest {
+class MeasuredHazardsTest {
   /** How long anything may take that the driver does by itself. */
   private static final Duration LIMIT = Duration.ofSeconds(20);
 

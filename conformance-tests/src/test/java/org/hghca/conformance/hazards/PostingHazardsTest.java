@@ -1,8 +1,8 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.hghca.conformance.care.LoopedCard.PAGE;
+import static org.hghca.conformance.hazards.LoopedCard.PAGE;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Requests that would stop a card of the first RTL do not reach it, and all others do. */
-class PostingCareTest {
+class PostingHazardsTest {
   /** How long anything may take that the driver does by itself. */
   private static final Duration LIMIT = Duration.ofSeconds(20);
 

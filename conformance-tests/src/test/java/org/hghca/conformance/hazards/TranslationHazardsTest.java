@@ -1,4 +1,4 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The card never looks into a page of its tables that is not there: it would go to address 0. */
-class TranslationCareTest {
+class TranslationHazardsTest {
   private static final Set<AccessFlag> ALL =
       Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
 

@@ -1,10 +1,10 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Set;
-import org.hghca.conformance.care.TwoQueuePairs.Done;
+import org.hghca.conformance.hazards.TwoQueuePairs.Done;
 import org.hghca.model.Disturbance;
 import org.hghca.model.Simulation;
 import org.hghca.verbs.AccessFlag;

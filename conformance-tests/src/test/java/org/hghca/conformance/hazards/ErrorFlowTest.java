@@ -1,11 +1,11 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.stream.LongStream;
-import org.hghca.conformance.care.TwoQueuePairs.Done;
+import org.hghca.conformance.hazards.TwoQueuePairs.Done;
 import org.hghca.driver.HghcaContext;
 import org.hghca.driver.RetiredNumbers;
 import org.hghca.verbs.Errno;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What the first RTL leaves outstanding the driver ends, in order, and nobody waits for ever. */
-class EndingTest {
+class ErrorFlowTest {
   private static final int NO_TIME_OUT = 0;
 
   /** 8 us; the driver looks each 10 ms. */

@@ -1,4 +1,4 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.hghca.conformance.care.TwoQueuePairs.Done;
-import org.hghca.conformance.care.TwoQueuePairs.Half;
+import org.hghca.conformance.hazards.TwoQueuePairs.Done;
+import org.hghca.conformance.hazards.TwoQueuePairs.Half;
 import org.hghca.driver.HghcaContext;
 import org.hghca.driver.RetiredNumbers;
 import org.hghca.verbs.CompletionQueue;
@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * On a card whose rings go on where they were, with nearly all numbers taken: the few that are left
  * live again and again.
  */
-class NumberLivesTest {
+class QpNumberReuseTest {
   private static final int LIVES = 56;
   private static final int RING = 64;
 

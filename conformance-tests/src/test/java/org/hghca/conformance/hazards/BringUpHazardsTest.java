@@ -1,4 +1,4 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The driver finds the card of the RTL without touching what nobody answers. */
-class BringUpCareTest {
+class BringUpHazardsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"r1", "r2"})

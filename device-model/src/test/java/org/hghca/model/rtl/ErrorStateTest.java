@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** MODIFY_QP to ERR and RESET while packets of the queue pair are on their way. */
-class EndingTest {
+class ErrorStateTest {
   private static final int WRITE = 0x08;
 
   private final TestPair pair = new TestPair(QpcServiceType.RC);

@@ -1,10 +1,10 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
-import org.hghca.conformance.care.TwoQueuePairs.Done;
+import org.hghca.conformance.hazards.TwoQueuePairs.Done;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.Errno;

@@ -1,4 +1,4 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** No command that stops the command unit of the RTL is ever given. */
-class CommandCareTest {
+class CommandHazardsTest {
   private static final Set<AccessFlag> LOCAL = Set.of(AccessFlag.LOCAL_WRITE);
 
   private static void toRts(OneCard card, QueuePair qp) {

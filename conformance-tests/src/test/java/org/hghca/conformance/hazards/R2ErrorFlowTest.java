@@ -1,10 +1,10 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.List;
-import org.hghca.conformance.care.TwoQueuePairs.Done;
+import org.hghca.conformance.hazards.TwoQueuePairs.Done;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.WcStatus;
@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The second RTL reports no error, flushes nothing and looks at no state: all that is made up. */
-class SecondRtlEndingTest {
+class R2ErrorFlowTest {
   private static final int RING = 64;
   private static final int NO_TIME_OUT = 0;
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * connections. What nobody knows of it differs by the seed, and one driver has to do with all.
  */
 @OnlyOn(value = "r2", why = "the seed chooses what is not known of the second RTL alone")
-class SecondRtlTest {
+class R2Test {
   private static final int SEEDS = 24;
   private static final int REGIONS = 200;
   private static final int CONNECTIONS = 4;

@@ -1,4 +1,4 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.hghca.conformance.care.TwoQueuePairs.Done;
+import org.hghca.conformance.hazards.TwoQueuePairs.Done;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.ConnectionOptions;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What both ends of a connection have to agree on, and what becomes of it when they do not. */
-class HandshakeCareTest {
+class HandshakeHazardsTest {
   /** 4.096 us * 2^8. */
   private static final int SHORT = 8;
 

@@ -1,11 +1,11 @@
-package org.hghca.conformance.care;
+package org.hghca.conformance.hazards;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
-import org.hghca.conformance.care.TwoQueuePairs.Done;
+import org.hghca.conformance.hazards.TwoQueuePairs.Done;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueAttributes;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What waits for a READ on the first RTL is released, whoever looks, and flushed in order. */
-class FenceCareTest {
+class FenceHazardsTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final int LENGTH = 3000;
 
@@ -33,7 +33,7 @@ class FenceCareTest {
       it.pd.createQueuePair(QueuePairAttributes.rc(sent, it.cq).sendDepth(16).receiveDepth(2));
   private final QueuePair peer = it.queuePair();
 
-  FenceCareTest() {
+  FenceHazardsTest() {
     LoopedCard.connect(qp, peer);
   }
 
