@@ -9,13 +9,13 @@ import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.SendRequest;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -66,10 +66,9 @@ public class Datagrams {
     pd = context.allocateProtectionDomain();
     memory = pd.allocate(4096, AccessFlag.LOCAL_WRITE);
     queue =
-        context.createCompletionQueue(
-            CompletionQueueAttributes.of(BATCH).withRingEntries(2 * BATCH));
+        context.createCompletionQueue(CompletionQueueConfig.of(BATCH).withRingEntries(2 * BATCH));
     ring = BenchFunction.last().lastAllocation();
-    qp = pd.createQueuePair(QueuePairAttributes.ud(queue, queue).sendDepth(BATCH));
+    qp = pd.createQueuePair(QueuePairConfig.ud(queue, queue).sendDepth(BATCH));
     qp.activate(QKEY);
     peer = pd.createAddressHandle(AddressVector.to(context.queryGid(1, 0), 0));
     send.send().to(peer, qp.number(), QKEY).sge(memory, 0, 64).signaled();

@@ -8,14 +8,14 @@ import org.hghca.abi.Cqe;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
@@ -75,21 +75,21 @@ final class Rig implements AutoCloseable {
     memory =
         pd.allocate(
             1 << 20, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
-    CompletionQueueAttributes small = CompletionQueueAttributes.of(BATCH).withRingEntries(BATCH);
+    CompletionQueueConfig small = CompletionQueueConfig.of(BATCH).withRingEntries(BATCH);
     // On the RTL the driver keeps room for requests of its own.
     places = profile.equals("s") ? BATCH : 2 * BATCH;
     sendQueue = context.createCompletionQueue(small);
     sendRing = BenchFunction.last().lastAllocation();
     receiveQueue = context.createCompletionQueue(small);
     receiveRing = BenchFunction.last().lastAllocation();
-    QueuePairAttributes attributes =
-        QueuePairAttributes.rc(sendQueue, receiveQueue)
+    QueuePairConfig config =
+        QueuePairConfig.rc(sendQueue, receiveQueue)
             .sendDepth(BATCH)
             .receiveDepth(BATCH)
             .maxInline(16);
-    qp = pd.createQueuePair(singleOwner ? attributes.singleOwner() : attributes);
+    qp = pd.createQueuePair(singleOwner ? config.singleOwner() : config);
     peerQueue = context.createCompletionQueue(BATCH);
-    peer = pd.createQueuePair(QueuePairAttributes.rc(peerQueue, peerQueue));
+    peer = pd.createQueuePair(QueuePairConfig.rc(peerQueue, peerQueue));
     connect(qp, peer);
 
     for (int i = 0; i < POLL; i++) {
@@ -173,8 +173,8 @@ final class Rig implements AutoCloseable {
         ProtectionDomain pd = context.allocateProtectionDomain();
         MemoryRegion memory = pd.allocate(4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
         CompletionQueue cq = context.createCompletionQueue(64);
-        QueuePair a = pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sendDepth(16));
-        QueuePair b = pd.createQueuePair(QueuePairAttributes.rc(cq, cq))) {
+        QueuePair a = pd.createQueuePair(QueuePairConfig.rc(cq, cq).sendDepth(16));
+        QueuePair b = pd.createQueuePair(QueuePairConfig.rc(cq, cq))) {
       connect(a, b);
       SendRequest write = new SendRequest();
       Completions completions = new Completions(POLL);

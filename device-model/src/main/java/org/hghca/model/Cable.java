@@ -1,8 +1,8 @@
 package org.hghca.model;
 
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.link.Medium;
 import org.hghca.model.link.Packet;
-import org.hghca.model.link.EthernetPort;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 

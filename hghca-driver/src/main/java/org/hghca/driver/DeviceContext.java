@@ -10,7 +10,7 @@ import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.AsyncEvents;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Counters;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
@@ -251,9 +251,9 @@ final class DeviceContext extends Resource implements HghcaContext {
   }
 
   @Override
-  public CompletionQueue createCompletionQueue(CompletionQueueAttributes attributes) {
+  public CompletionQueue createCompletionQueue(CompletionQueueConfig config) {
     check();
-    return new HghcaCompletionQueue(this, attributes);
+    return new HghcaCompletionQueue(this, config);
   }
 
   @Override

@@ -12,7 +12,7 @@ import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;
-import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.WcOpcode;
 
 /**
@@ -56,14 +56,14 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   /** How many the program has posted. */
   private long posted;
 
-  HardwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueAttributes attributes) {
-    super(pd, attributes);
+  HardwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
+    super(pd, config);
     this.device = pd.device();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
-      check(attributes);
+      check(config);
       this.strideLog = QueueGeometry.receiveStrideLog(maxSge());
-      this.capacity = attributes.capacity();
+      this.capacity = config.capacity();
       int slots = slots(capacity);
       this.wrIds = new long[slots];
       this.next = new int[slots];
@@ -74,7 +74,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
       this.memory = register(slots);
       undo.add(memory::close);
       enter(memory);
-      device.commands().sw2hwSrq(number, context(attributes.limit()));
+      device.commands().sw2hwSrq(number, context(config.limit()));
       device.add(this);
       pd.deviceContext().count(this);
       undo.forget();

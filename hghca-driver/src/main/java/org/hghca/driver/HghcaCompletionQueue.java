@@ -15,7 +15,7 @@ import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
@@ -111,10 +111,10 @@ final class HghcaCompletionQueue extends Resource
   /** By status, from the ring or not: those that were not successful. */
   private final long[] failures = new long[WcStatus.values().length];
 
-  HghcaCompletionQueue(DeviceContext context, CompletionQueueAttributes attributes) {
-    super(used(context, attributes));
+  HghcaCompletionQueue(DeviceContext context, CompletionQueueConfig config) {
+    super(used(context, config));
     this.context = context;
-    this.channel = attributes.channel().map(HghcaCompletionChannel.class::cast).orElse(null);
+    this.channel = config.channel().map(HghcaCompletionChannel.class::cast).orElse(null);
     this.device = context.hghca();
     this.queuePairs = device.queuePairs();
     this.decode = new CompletionDecode(device.limits().profile());
@@ -123,10 +123,10 @@ final class HghcaCompletionQueue extends Resource
     this.pendingDoorbells = inFlight == null ? null : new PendingDoorbells();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
-      checkEntries(attributes.entries());
-      int eqn = device.events().completionEqn(attributes.vector());
-      this.entries = attributes.entries();
-      int slots = ringEntries(attributes);
+      checkEntries(config.entries());
+      int eqn = device.events().completionEqn(config.vector());
+      this.entries = config.entries();
+      int slots = ringEntries(config);
       this.mask = slots - 1;
       this.number = device.cqNumbers().allocate(slot -> slot < slots);
       undo.add(() -> device.cqNumbers().free(number));
@@ -147,11 +147,11 @@ final class HghcaCompletionQueue extends Resource
     }
   }
 
-  private static Resource[] used(DeviceContext context, CompletionQueueAttributes attributes) {
-    if (attributes.channel().isEmpty()) {
+  private static Resource[] used(DeviceContext context, CompletionQueueConfig config) {
+    if (config.channel().isEmpty()) {
       return new Resource[] {context};
     }
-    if (attributes.channel().get() instanceof HghcaCompletionChannel channel
+    if (config.channel().get() instanceof HghcaCompletionChannel channel
         && channel.context() == context) {
       return new Resource[] {context, channel};
     }
@@ -185,18 +185,18 @@ final class HghcaCompletionQueue extends Resource
    * How many completions the ring holds: as many as its creator asked for, and as many again where
    * each queue pair adds one of the driver's own.
    */
-  private int ringEntries(CompletionQueueAttributes attributes) {
+  private int ringEntries(CompletionQueueConfig config) {
     Limits limits = device.limits();
-    int wanted = attributes.ringEntries();
+    int wanted = config.ringEntries();
     if (wanted == 0) {
       return limits.maxCqRing();
     }
     int most = Integer.highestOneBit(limits.maxCqEntries());
-    if (Integer.bitCount(wanted) != 1 || wanted > most || wanted < attributes.entries()) {
+    if (Integer.bitCount(wanted) != 1 || wanted > most || wanted < config.entries()) {
       throw new VerbsException(
           Errno.EINVAL,
           "a completion ring of %d entries: it must be a power of two from %d to %d"
-              .formatted(wanted, attributes.entries(), most));
+              .formatted(wanted, config.entries(), most));
     }
     return limits.ownElements() == 0 ? wanted : 2 * wanted;
   }
@@ -481,8 +481,8 @@ final class HghcaCompletionQueue extends Resource
     if (!decode.reportsReceiveErrors()) {
       return true;
     }
-    boolean sendsHere = qp.sendQueue() == this;
-    boolean receivesHere = qp.receiveQueue() == this;
+    boolean sendsHere = qp.sendCompletionQueue() == this;
+    boolean receivesHere = qp.receiveCompletionQueue() == this;
     if (sendsHere != receivesHere) {
       return sendsHere;
     }
@@ -712,7 +712,7 @@ final class HghcaCompletionQueue extends Resource
         break;
       }
       HghcaQueuePair qp = queuePairs.find(Cqe.qpn(ring, place));
-      if (qp == null || qp.sendQueue() != this || !isSend(place)) {
+      if (qp == null || qp.sendCompletionQueue() != this || !isSend(place)) {
         continue;
       }
       SendRing sends = qp.sends();

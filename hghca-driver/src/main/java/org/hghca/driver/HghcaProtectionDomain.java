@@ -15,9 +15,9 @@ import org.hghca.verbs.MemoryWindow;
 import org.hghca.verbs.MemoryWindowType;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SharedReceiveQueue;
-import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.DmaMapping;
@@ -157,7 +157,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   }
 
   @Override
-  public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes) {
+  public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueConfig config) {
     checkOpen();
     device().health().check();
     if (device().limits().maxSrq() == 0) {
@@ -165,14 +165,14 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
           Errno.EOPNOTSUPP,
           "shared receive queues need a card that has peers wait for receives; this one fails");
     }
-    return HghcaSharedReceiveQueue.of(this, attributes);
+    return HghcaSharedReceiveQueue.of(this, config);
   }
 
   @Override
-  public QueuePair createQueuePair(QueuePairAttributes attributes) {
+  public QueuePair createQueuePair(QueuePairConfig config) {
     checkOpen();
     device().health().check();
-    return new HghcaQueuePair(this, attributes);
+    return new HghcaQueuePair(this, config);
   }
 
   @Override

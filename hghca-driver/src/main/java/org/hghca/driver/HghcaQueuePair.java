@@ -25,8 +25,8 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpTransitions;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.QueuePairCapabilities;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
@@ -49,8 +49,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   private final QpType type;
   private final int receiveFlags;
   private final int bytesBeforeReceived;
-  private final HghcaCompletionQueue sendQueue;
-  private final HghcaCompletionQueue receiveQueue;
+  private final HghcaCompletionQueue sendCompletionQueue;
+  private final HghcaCompletionQueue receiveCompletionQueue;
   private final QueuePairCapabilities capabilities;
   private final int number;
 
@@ -86,17 +86,17 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   /** Changed by modifying, and by whoever learns of an error, through STATE. */
   private volatile QpState state = QpState.RESET;
 
-  HghcaQueuePair(HghcaProtectionDomain pd, QueuePairAttributes attributes) {
-    super(used(pd, attributes));
+  HghcaQueuePair(HghcaProtectionDomain pd, QueuePairConfig config) {
+    super(used(pd, config));
     this.pd = pd;
     this.device = pd.device();
-    this.type = attributes.type();
+    this.type = config.type();
     boolean grh = device.limits().profile().grhPlaced();
     this.receiveFlags = type == QpType.UD && grh ? Completions.GRH : 0;
     this.bytesBeforeReceived = type == QpType.UD && !grh ? GRH_BYTES : 0;
-    this.sendQueue = own(pd, attributes.sendQueue());
-    this.receiveQueue = own(pd, attributes.receiveQueue());
-    HghcaSharedReceiveQueue shared = shared(pd, attributes).orElse(null);
+    this.sendCompletionQueue = own(pd, config.sendCompletionQueue());
+    this.receiveCompletionQueue = own(pd, config.receiveCompletionQueue());
+    HghcaSharedReceiveQueue shared = shared(pd, config).orElse(null);
     Optional<RequestMemory> checked =
         device.regions().map(r -> new RequestMemory(r.keys(), pd.number()));
     this.sendChecks =
@@ -107,9 +107,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
                         m, device.queuePairs(), device.limits().profile().readBytesInFlight()))
             .orElse(null);
     // Others than the owner look into the rings, or ring for it, on a card that needs care.
-    boolean singleOwner =
-        attributes.isSingleOwner() && checked.isEmpty() && device.inFlight() == null;
-    QueuePairCapabilities rings = attributes.capabilities();
+    boolean singleOwner = config.isSingleOwner() && checked.isEmpty() && device.inFlight() == null;
+    QueuePairCapabilities rings = config.capabilities();
     if (shared == null) {
       this.capabilities = rings;
       this.receiveLock = singleOwner ? null : new SpinLock();
@@ -123,13 +122,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       undo.add(this::abandon);
       QueueGeometry geometry = QueueGeometry.of(device.limits(), type, rings);
       this.sendRequests = capabilities.sendDepth() + device.limits().ownElements();
-      sendQueue.reserve(sendRequests);
-      undo.add(() -> sendQueue.unreserve(sendRequests));
-      receiveQueue.reserve(capabilities.receiveDepth());
-      undo.add(() -> receiveQueue.unreserve(capabilities.receiveDepth()));
+      sendCompletionQueue.reserve(sendRequests);
+      undo.add(() -> sendCompletionQueue.unreserve(sendRequests));
+      receiveCompletionQueue.reserve(capabilities.receiveDepth());
+      undo.add(() -> receiveCompletionQueue.unreserve(capabilities.receiveDepth()));
       if (shared != null) {
-        shared.reserve(receiveQueue);
-        undo.add(() -> shared.unreserve(receiveQueue));
+        shared.reserve(receiveCompletionQueue);
+        undo.add(() -> shared.unreserve(receiveCompletionQueue));
       }
       this.number = device.qpNumbers().allocate(position -> position.fits(geometry));
       undo.add(() -> device.qpNumbers().free(number));
@@ -149,7 +148,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
                   number,
                   capabilities.maxSendSge(),
                   capabilities.maxInline(),
-                  attributes.isSignalAll()),
+                  config.isSignalAll()),
               sendChecks,
               device.inFlight(),
               memory.sends(),
@@ -191,16 +190,19 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     }
   }
 
-  private static Resource[] used(HghcaProtectionDomain pd, QueuePairAttributes attributes) {
+  private static Resource[] used(HghcaProtectionDomain pd, QueuePairConfig config) {
     return Stream.concat(
-            Stream.of(pd, own(pd, attributes.sendQueue()), own(pd, attributes.receiveQueue())),
-            shared(pd, attributes).stream())
+            Stream.of(
+                pd,
+                own(pd, config.sendCompletionQueue()),
+                own(pd, config.receiveCompletionQueue())),
+            shared(pd, config).stream())
         .toArray(Resource[]::new);
   }
 
   private static Optional<HghcaSharedReceiveQueue> shared(
-      HghcaProtectionDomain pd, QueuePairAttributes attributes) {
-    return attributes
+      HghcaProtectionDomain pd, QueuePairConfig config) {
+    return config
         .sharedReceiveQueue()
         .map(
             queue -> {
@@ -283,13 +285,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   }
 
   @Override
-  public HghcaCompletionQueue sendQueue() {
-    return sendQueue;
+  public HghcaCompletionQueue sendCompletionQueue() {
+    return sendCompletionQueue;
   }
 
   @Override
-  public HghcaCompletionQueue receiveQueue() {
-    return receiveQueue;
+  public HghcaCompletionQueue receiveCompletionQueue() {
+    return receiveCompletionQueue;
   }
 
   @Override
@@ -474,7 +476,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     if (!flush.post(request)) {
       return false;
     }
-    receiveQueue.addFlushing(this);
+    receiveCompletionQueue.addFlushing(this);
     return true;
   }
 
@@ -747,12 +749,12 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   }
 
   private void forget() {
-    sendQueue.drop(this, sends::reset);
+    sendCompletionQueue.drop(this, sends::reset);
     if (share == null) {
       int first = errorFlow == null ? 0 : errorFlow.firstReceive();
-      receiveQueue.drop(this, () -> receives.resume(first));
+      receiveCompletionQueue.drop(this, () -> receives.resume(first));
     } else {
-      share.takeBack(receiveQueue);
+      share.takeBack(receiveCompletionQueue);
     }
     flush.reset();
     if (device.inFlight() != null) {
@@ -865,10 +867,10 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   private void freeNumbers() {
     device.queuePairs().remove(number);
     icm.close();
-    sendQueue.unreserve(sendRequests);
-    receiveQueue.unreserve(capabilities.receiveDepth());
+    sendCompletionQueue.unreserve(sendRequests);
+    receiveCompletionQueue.unreserve(capabilities.receiveDepth());
     if (share != null) {
-      share.queue().unreserve(receiveQueue);
+      share.queue().unreserve(receiveCompletionQueue);
     }
     if (errorFlow == null) {
       device.qpNumbers().free(number);

@@ -9,7 +9,7 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SharedReceiveQueue;
-import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.VerbsException;
 
 /**
@@ -26,26 +26,23 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
   /** How many queue pairs use each completion queue; guarded by the monitor, as resizing is. */
   private final Map<HghcaCompletionQueue, Integer> completionQueues = new LinkedHashMap<>();
 
-  HghcaSharedReceiveQueue(HghcaProtectionDomain pd, SharedReceiveQueueAttributes attributes) {
+  HghcaSharedReceiveQueue(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
     super(pd);
     this.pd = pd;
     this.health = pd.device().health();
     this.limits = pd.device().limits();
-    this.maxSge = attributes.maxSge();
+    this.maxSge = config.maxSge();
   }
 
-  static HghcaSharedReceiveQueue of(
-      HghcaProtectionDomain pd, SharedReceiveQueueAttributes attributes) {
-    return pd.device().sharesReceives()
-        ? new HardwareSrq(pd, attributes)
-        : new SoftwareSrq(pd, attributes);
+  static HghcaSharedReceiveQueue of(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
+    return pd.device().sharesReceives() ? new HardwareSrq(pd, config) : new SoftwareSrq(pd, config);
   }
 
-  /** Whether the device takes a queue of these attributes. */
-  final void check(SharedReceiveQueueAttributes attributes) {
-    check("a capacity", attributes.capacity(), 1, limits.maxSrqWr());
+  /** Whether the device takes a queue of this config. */
+  final void check(SharedReceiveQueueConfig config) {
+    check("a capacity", config.capacity(), 1, limits.maxSrqWr());
     check("maxSge", maxSge, 0, limits.maxSrqSge());
-    check("a limit", attributes.limit(), 0, attributes.capacity());
+    check("a limit", config.limit(), 0, config.capacity());
   }
 
   static void check(String what, int value, int least, int most) {

@@ -117,8 +117,8 @@ final class QpContexts {
     c.set(USR_PAGE, qp.domain().deviceContext().uar().index());
     c.set(LOCAL_QPN, qp.number());
     c.set(PD, qp.domain().number());
-    c.set(SEND_CQN, qp.sendQueue().number());
-    c.set(RECEIVE_CQN, qp.receiveQueue().number());
+    c.set(SEND_CQN, qp.sendCompletionQueue().number());
+    c.set(RECEIVE_CQN, qp.receiveCompletionQueue().number());
     c.set(SEND_WQE_LKEY, qp.memory().sendKey());
     c.set(SEND_WQE_LENGTH, (int) geometry.sendBytes());
     c.set(RECEIVE_WQE_LKEY, qp.memory().receiveKey());

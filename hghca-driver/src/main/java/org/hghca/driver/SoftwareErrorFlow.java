@@ -238,8 +238,8 @@ final class SoftwareErrorFlow {
     followed = true;
     busy = false;
     flush.endReceives();
-    qp.sendQueue().addFlushing(qp);
-    qp.receiveQueue().addFlushing(qp);
+    qp.sendCompletionQueue().addFlushing(qp);
+    qp.receiveCompletionQueue().addFlushing(qp);
     device.maintenance().wake();
     return true;
   }
@@ -255,7 +255,8 @@ final class SoftwareErrorFlow {
     // One more command: the card has carried the last one out before it begins with this, and what
     // was under way then has ended when this ends.
     device.commands().queryQp(qp.number());
-    flushPending = qp.type() == QpType.RC && qp.sendQueue().outstandingWork(qp).unfinished() > 0;
+    flushPending =
+        qp.type() == QpType.RC && qp.sendCompletionQueue().outstandingWork(qp).unfinished() > 0;
     ringPendingFlush();
   }
 
@@ -264,7 +265,7 @@ final class SoftwareErrorFlow {
    * or all packets have left and nothing has come back for a while.
    */
   private boolean isQuiet(long now) {
-    if (qp.sendQueue().outstandingWork(qp).unfinished() == 0) {
+    if (qp.sendCompletionQueue().outstandingWork(qp).unfinished() == 0) {
       return true;
     }
     if (qp.type() != QpType.RC) {
@@ -380,8 +381,8 @@ final class SoftwareErrorFlow {
       return;
     }
     if (!awaitFlush()) {
-      qp.sendQueue().distrust();
-      qp.receiveQueue().distrust();
+      qp.sendCompletionQueue().distrust();
+      qp.receiveCompletionQueue().distrust();
       throw new VerbsException(
           Errno.EIO, "the card does not complete %s's sends".formatted(qp.describe()));
     }
@@ -407,7 +408,7 @@ final class SoftwareErrorFlow {
   private boolean awaitFlush() {
     follow();
     long start = device.time().nanoTime();
-    while (qp.sendQueue().outstandingWork(qp).unfinished() > 0) {
+    while (qp.sendCompletionQueue().outstandingWork(qp).unfinished() > 0) {
       if (device.time().nanoTime() - start > FLUSH_NANOS || device.health().isDead()) {
         return false;
       }
@@ -427,7 +428,7 @@ final class SoftwareErrorFlow {
     if (positionUnknown) {
       return "errors that it met";
     }
-    OutstandingWork work = qp.receiveQueue().outstandingWork(qp);
+    OutstandingWork work = qp.receiveCompletionQueue().outstandingWork(qp);
     int expected = qp.programmed().get(NEXT_RECEIVE_PSN);
     int unexplained = expected - firstReceivePsn - packets - work.packets() & PSN_MASK;
     if (work.receivesLeft() > 0 && unexplained != 0) {
@@ -524,7 +525,7 @@ final class SoftwareErrorFlow {
 
   /** Whether the card has sends to complete and has completed none since the last look. */
   private boolean isStuck() {
-    OutstandingWork work = qp.sendQueue().outstandingWork(qp);
+    OutstandingWork work = qp.sendCompletionQueue().outstandingWork(qp);
     boolean was = busy && work.sent() == seen;
     busy = work.unfinished() > 0;
     seen = work.sent();
@@ -559,11 +560,12 @@ final class SoftwareErrorFlow {
         && picture.state() != QpcState.ERR
         && picture.oldestUnacked() == picture.nextSend()
         && hasSentAll()
-        && qp.sendQueue().outstandingWork(qp).unfinished() > 0;
+        && qp.sendCompletionQueue().outstandingWork(qp).unfinished() > 0;
   }
 
   private void timeOut(long now) {
-    boolean refused = sends.needsReceive(qp.sendQueue().outstandingWork(qp).sends()) && isRefused();
+    boolean refused =
+        sends.needsReceive(qp.sendCompletionQueue().outstandingWork(qp).sends()) && isRefused();
     flush.cause(refused ? WcStatus.RNR_RETRY_EXC_ERR : WcStatus.RETRY_EXC_ERR);
     positionUnknown = true;
     timedOut = true;
@@ -596,7 +598,7 @@ final class SoftwareErrorFlow {
     }
     asked = now;
     // What fails a send says so.
-    return showsError() && qp.sendQueue().outstandingWork(qp).sends() == 0;
+    return showsError() && qp.sendCompletionQueue().outstandingWork(qp).sends() == 0;
   }
 
   /** Whether the peer is of this device too and cannot receive. */

@@ -135,8 +135,8 @@ final class SoftwareFlush {
 
   /** Whether a completion can be had for a completion queue. */
   boolean isReady(HghcaCompletionQueue queue) {
-    return queue == qp.sendQueue() && (canFlushSend() || moreSends.isReady())
-        || queue == qp.receiveQueue() && (canFlushReceive() || moreReceives.isReady());
+    return queue == qp.sendCompletionQueue() && (canFlushSend() || moreSends.isReady())
+        || queue == qp.receiveCompletionQueue() && (canFlushReceive() || moreReceives.isReady());
   }
 
   /** Whether nothing will come for a completion queue that is not posted first. */
@@ -147,11 +147,11 @@ final class SoftwareFlush {
   private boolean canFlushSend() {
     return (sendsEnded || sends.isOldestUnrung())
         && sends.outstanding() != 0
-        && qp.sendQueue().isDrained();
+        && qp.sendCompletionQueue().isDrained();
   }
 
   private boolean canFlushReceive() {
-    return receivesEnded && receives.outstanding() != 0 && qp.receiveQueue().isDrained();
+    return receivesEnded && receives.outstanding() != 0 && qp.receiveCompletionQueue().isDrained();
   }
 
   /**
@@ -164,7 +164,7 @@ final class SoftwareFlush {
    */
   int complete(HghcaCompletionQueue queue, Completions out, int from, int max, long[] failures) {
     int count = from;
-    if (queue == qp.sendQueue()) {
+    if (queue == qp.sendCompletionQueue()) {
       while (count < max && canFlushSend()) {
         WcStatus status = unknownCause(true);
         failures[status.code()]++;
@@ -175,7 +175,7 @@ final class SoftwareFlush {
       count = moreSends.complete(out, count, max);
       failures[WcStatus.WR_FLUSH_ERR.code()] += count - before;
     }
-    if (queue == qp.receiveQueue()) {
+    if (queue == qp.receiveCompletionQueue()) {
       int before = count;
       while (count < max && canFlushReceive()) {
         receives.flush(out, count++);

@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;
-import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.SharedReceiveQueueConfig;
 
 /**
  * A shared receive queue over the receive queues of queue pairs, since the card has none. Requests
@@ -41,15 +41,15 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
 
   private List<HghcaQueuePair> ended = List.of();
 
-  SoftwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueAttributes attributes) {
-    super(pd, attributes);
+  SoftwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
+    super(pd, config);
     this.limits = pd.device().limits();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
-      check(attributes);
+      check(config);
       this.scratch = new ReceiveRequest(maxSge());
-      this.requests = new SharedRequests(attributes.capacity(), maxSge());
-      this.limit = attributes.limit();
+      this.requests = new SharedRequests(config.capacity(), maxSge());
+      this.limit = config.limit();
       pd.deviceContext().count(this);
       pd.device().srqRefill().add(this);
       undo.forget();

@@ -15,7 +15,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.Reregistration;
 import org.hghca.verbs.SendRequest;
@@ -32,7 +32,7 @@ class BusyMemoryTest {
   private final HghcaQueuePair qp =
       (HghcaQueuePair)
           it.pd.createQueuePair(
-              QueuePairAttributes.rc(it.cq, it.cq)
+              QueuePairConfig.rc(it.cq, it.cq)
                   .sendDepth(4)
                   .receiveDepth(4)
                   .maxSendSge(2)

@@ -14,7 +14,7 @@ import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
@@ -42,13 +42,13 @@ class CardErrorsTest {
   /** Makes its queue pair its own peer, with a receive at the place of the first send. */
   private void ready(QpType type) {
     it.device.maintenance().stop();
-    QueuePairAttributes attributes =
+    QueuePairConfig config =
         switch (type) {
-          case RC -> QueuePairAttributes.rc(it.cq, it.cq);
-          case UC -> QueuePairAttributes.uc(it.cq, it.cq);
-          case UD -> QueuePairAttributes.ud(it.cq, it.cq);
+          case RC -> QueuePairConfig.rc(it.cq, it.cq);
+          case UC -> QueuePairConfig.uc(it.cq, it.cq);
+          case UD -> QueuePairConfig.ud(it.cq, it.cq);
         };
-    qp = (HghcaQueuePair) it.pd.createQueuePair(attributes.sendDepth(4).receiveDepth(4));
+    qp = (HghcaQueuePair) it.pd.createQueuePair(config.sendDepth(4).receiveDepth(4));
     ConnectionOptions options = ConnectionOptions.DEFAULT;
     qp.modify(options.toInit(type));
     qp.modify(options.toRtr(type, new QpEndpoint(0, qp.number(), 0, it.context.queryGid(1, 0))));

@@ -5,7 +5,7 @@ import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
@@ -41,7 +41,7 @@ final class DriverFixture implements AutoCloseable {
     cq = (HghcaCompletionQueue) context.createCompletionQueue(16);
     qp =
         (HghcaQueuePair)
-            pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sendDepth(4).receiveDepth(4));
+            pd.createQueuePair(QueuePairConfig.rc(cq, cq).sendDepth(4).receiveDepth(4));
   }
 
   void connect() {

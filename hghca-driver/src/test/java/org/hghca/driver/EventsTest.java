@@ -22,7 +22,7 @@ import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.VerbsException;
@@ -167,8 +167,7 @@ class EventsTest {
     try (DriverFixture it = new DriverFixture()) {
       int before = it.device.cqNumbers().inUse();
       assertThatThrownBy(
-              () ->
-                  it.context.createCompletionQueue(CompletionQueueAttributes.of(4).withVector(99)))
+              () -> it.context.createCompletionQueue(CompletionQueueConfig.of(4).withVector(99)))
           .hasMessageContaining("vector 99")
           .hasMessageContaining("EINVAL");
       assertThat(it.device.cqNumbers().inUse()).isEqualTo(before);

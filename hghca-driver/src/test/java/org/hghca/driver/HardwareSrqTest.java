@@ -12,11 +12,11 @@ import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
-import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
@@ -27,11 +27,11 @@ class HardwareSrqTest {
   void aQueueThatTheDeviceCannotReadIsInError() throws Exception {
     try (DriverFixture it = new DriverFixture();
         SharedReceiveQueue queue =
-            it.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1));
+            it.pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(4, 1));
         MemoryRegion memory = it.pd.allocate(64, AccessFlag.LOCAL_WRITE);
         QueuePair qp =
             it.pd.createQueuePair(
-                QueuePairAttributes.rc(it.cq, it.cq).sendDepth(2).sharedReceiveQueue(queue))) {
+                QueuePairConfig.rc(it.cq, it.cq).sendDepth(2).sharedReceiveQueue(queue))) {
       it.connect(qp);
       queue.postReceive(new ReceiveRequest().into(memory, 0, 64));
       HardwareSrq card = (HardwareSrq) queue;
@@ -59,12 +59,11 @@ class HardwareSrqTest {
   void whatTheDeviceRefusesChangesNothing() {
     try (DriverFixture it = new DriverFixture()) {
       it.function.failCommand(2); // behind WRITE_MTT and SW2HW_MPT
-      assertThatThrownBy(
-              () -> it.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1)))
+      assertThatThrownBy(() -> it.pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(4, 1)))
           .isInstanceOf(VerbsException.class)
           .hasMessageContaining(HcrCommand.SW2HW_SRQ.name());
       try (SharedReceiveQueue queue =
-          it.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(3, 0))) {
+          it.pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(3, 0))) {
         ReceiveRequest request = new ReceiveRequest();
         queue.postReceive(request, request, request);
         it.function.failCommand(3); // behind QUERY_SRQ, WRITE_MTT and SW2HW_MPT

@@ -7,7 +7,7 @@ import java.util.List;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.MemoryRegion;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
 
@@ -24,8 +24,7 @@ class HeldRequestsTest {
         MemoryRegion memory =
             it.pd.allocate(4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)) {
       HghcaQueuePair qp =
-          (HghcaQueuePair)
-              it.pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sendDepth(REQUESTS));
+          (HghcaQueuePair) it.pd.createQueuePair(QueuePairConfig.rc(cq, cq).sendDepth(REQUESTS));
       it.connect(qp);
       it.device.maintenance().stop(); // it would ring as soon as it can
       SendRequest write =

@@ -21,7 +21,7 @@ import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
@@ -68,7 +68,7 @@ class LostCardTest {
       pd = (HghcaProtectionDomain) context.allocateProtectionDomain();
       channel = context.createCompletionChannel();
       cq = context.createCompletionQueue(16);
-      qp = pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sendDepth(4).receiveDepth(4));
+      qp = pd.createQueuePair(QueuePairConfig.rc(cq, cq).sendDepth(4).receiveDepth(4));
       memory = pd.allocate(4096, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
       ConnectionOptions options = ConnectionOptions.DEFAULT;
       qp.modify(options.toInit(QpType.RC));
@@ -96,7 +96,7 @@ class LostCardTest {
       assertOver(why, () -> qp.tryPostReceive(new ReceiveRequest().into(memory)));
       assertOver(why, qp::query);
       assertOver(why, () -> pd.allocate(4096, AccessFlag.LOCAL_WRITE));
-      assertOver(why, () -> pd.createQueuePair(QueuePairAttributes.rc(cq, cq)));
+      assertOver(why, () -> pd.createQueuePair(QueuePairConfig.rc(cq, cq)));
       assertOver(why, () -> channel.await(LIMIT));
     }
 

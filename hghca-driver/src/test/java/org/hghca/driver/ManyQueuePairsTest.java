@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.junit.jupiter.api.Test;
 
 /** As many queue pairs as the device says, which no shortage of keys ends before. */
@@ -29,7 +29,7 @@ class ManyQueuePairsTest {
         CompletionQueue cq = queues.getLast();
         made.add(
             it.pd.createQueuePair(
-                QueuePairAttributes.rc(cq, cq).sendDepth(DEPTH).receiveDepth(DEPTH).maxInline(0)));
+                QueuePairConfig.rc(cq, cq).sendDepth(DEPTH).receiveDepth(DEPTH).maxInline(0)));
       }
       assertThat(made).hasSize(16_381);
       it.connect(made.getLast());

@@ -23,7 +23,7 @@ import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
@@ -74,7 +74,7 @@ class MemoryFaultTest {
     pd = (HghcaProtectionDomain) context.allocateProtectionDomain();
     cq = (HghcaCompletionQueue) context.createCompletionQueue(16);
     memory = pd.allocate(4096, AccessFlag.LOCAL_WRITE);
-    qp = pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sendDepth(4).maxInline(64));
+    qp = pd.createQueuePair(QueuePairConfig.rc(cq, cq).sendDepth(4).maxInline(64));
     ConnectionOptions options = ConnectionOptions.DEFAULT;
     qp.modify(options.toInit(QpType.RC));
     QpEndpoint self = new QpEndpoint(0, qp.number(), 7, context.queryGid(1, 0));

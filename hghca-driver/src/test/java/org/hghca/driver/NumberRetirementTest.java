@@ -12,7 +12,7 @@ import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.AfterEach;
@@ -37,14 +37,14 @@ class NumberRetirementTest {
   }
 
   private HghcaQueuePair queuePair(QpType type) {
-    QueuePairAttributes attributes =
+    QueuePairConfig config =
         switch (type) {
-          case RC -> QueuePairAttributes.rc(it.cq, it.cq);
-          case UC -> QueuePairAttributes.uc(it.cq, it.cq);
-          case UD -> QueuePairAttributes.ud(it.cq, it.cq);
+          case RC -> QueuePairConfig.rc(it.cq, it.cq);
+          case UC -> QueuePairConfig.uc(it.cq, it.cq);
+          case UD -> QueuePairConfig.ud(it.cq, it.cq);
         };
     return (HghcaQueuePair)
-        it.pd.createQueuePair(attributes.sendDepth(2).receiveDepth(2).maxInline(0).signalAll());
+        it.pd.createQueuePair(config.sendDepth(2).receiveDepth(2).maxInline(0).signalAll());
   }
 
   private void connect(HghcaQueuePair qp, QpType type, int peer) {

@@ -8,7 +8,7 @@ import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionChannel;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Errno;
@@ -16,7 +16,7 @@ import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
@@ -42,13 +42,13 @@ class NumberReuseTest {
 
   private HghcaCompletionQueue queue() {
     return (HghcaCompletionQueue)
-        it.context.createCompletionQueue(CompletionQueueAttributes.of(RING).withRingEntries(RING));
+        it.context.createCompletionQueue(CompletionQueueConfig.of(RING).withRingEntries(RING));
   }
 
   private HghcaQueuePair queuePair(HghcaCompletionQueue receives) {
     return (HghcaQueuePair)
         it.pd.createQueuePair(
-            QueuePairAttributes.rc(it.cq, receives).sendDepth(4).receiveDepth(4).maxInline(0));
+            QueuePairConfig.rc(it.cq, receives).sendDepth(4).receiveDepth(4).maxInline(0));
   }
 
   @BeforeEach
@@ -156,9 +156,7 @@ class NumberReuseTest {
         HghcaCompletionQueue told =
             (HghcaCompletionQueue)
                 it.context.createCompletionQueue(
-                    CompletionQueueAttributes.of(RING)
-                        .withRingEntries(RING)
-                        .withChannel(channel))) {
+                    CompletionQueueConfig.of(RING).withRingEntries(RING).withChannel(channel))) {
       MemorySegment completed = told.ring();
       try (HghcaQueuePair other = queuePair(told)) {
         it.connect(other);

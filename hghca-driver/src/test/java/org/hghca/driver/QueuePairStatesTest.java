@@ -16,7 +16,7 @@ import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -34,7 +34,7 @@ class QueuePairStatesTest {
 
   private HghcaQueuePair create(QpType type) {
     return (HghcaQueuePair)
-        it.pd.createQueuePair(QueuePairAttributes.of(type, it.cq, it.cq).sendDepth(4));
+        it.pd.createQueuePair(QueuePairConfig.of(type, it.cq, it.cq).sendDepth(4));
   }
 
   private HghcaQueuePair ready(QpType type) {

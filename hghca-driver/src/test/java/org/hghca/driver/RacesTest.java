@@ -11,14 +11,14 @@ import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.CompletionChannel;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
@@ -28,9 +28,8 @@ import org.junit.jupiter.api.Test;
 class RacesTest {
   private static final int LIMIT_MILLIS = 20_000;
 
-  private static HghcaCompletionQueue queue(
-      DriverFixture it, CompletionQueueAttributes attributes) {
-    return (HghcaCompletionQueue) it.context.createCompletionQueue(attributes);
+  private static HghcaCompletionQueue queue(DriverFixture it, CompletionQueueConfig config) {
+    return (HghcaCompletionQueue) it.context.createCompletionQueue(config);
   }
 
   /** Long enough for another thread to do what it must not do yet. */
@@ -48,10 +47,9 @@ class RacesTest {
   void whoFindsTheQueueEmptyWhileAnotherPollsFindsItEmptyIndeed() throws Exception {
     int messages = 64;
     try (DriverFixture it = new DriverFixture();
-        HghcaCompletionQueue cq = queue(it, CompletionQueueAttributes.of(messages));
+        HghcaCompletionQueue cq = queue(it, CompletionQueueConfig.of(messages));
         MemoryRegion region = it.pd.allocate(8, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
-        QueuePair qp =
-            it.pd.createQueuePair(QueuePairAttributes.rc(cq, it.cq).sendDepth(messages))) {
+        QueuePair qp = it.pd.createQueuePair(QueuePairConfig.rc(cq, it.cq).sendDepth(messages))) {
       it.connect(qp);
       SendRequest request =
           new SendRequest().rdmaWrite(region.address(), region.rkey()).sge(region, 0, 8).signaled();
@@ -98,7 +96,7 @@ class RacesTest {
       List<HghcaCompletionQueue> queues = new ArrayList<>();
       for (int i = 0; i < 64; i++) {
         HghcaCompletionQueue queue =
-            queue(it, CompletionQueueAttributes.of(1).withRingEntries(2).withChannel(channel));
+            queue(it, CompletionQueueConfig.of(1).withRingEntries(2).withChannel(channel));
         queue.requestNotify(false);
         queues.add(queue);
         thread.requested(queue);
@@ -115,12 +113,11 @@ class RacesTest {
   void aQueueIsNotGoneBeforeWhatTheCardSaidUntilThenIsTold() throws Exception {
     try (DriverFixture it = new DriverFixture();
         CompletionChannel channel = it.context.createCompletionChannel();
-        HghcaCompletionQueue told =
-            queue(it, CompletionQueueAttributes.of(4).withChannel(channel));
+        HghcaCompletionQueue told = queue(it, CompletionQueueConfig.of(4).withChannel(channel));
         MemoryRegion region = it.pd.allocate(8, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
-        QueuePair qp = it.pd.createQueuePair(QueuePairAttributes.rc(told, it.cq).sendDepth(4))) {
+        QueuePair qp = it.pd.createQueuePair(QueuePairConfig.rc(told, it.cq).sendDepth(4))) {
       it.connect(qp);
-      HghcaCompletionQueue closed = queue(it, CompletionQueueAttributes.of(1));
+      HghcaCompletionQueue closed = queue(it, CompletionQueueConfig.of(1));
       told.requestNotify(false);
       AtomicReference<AsyncEvent> event = new AtomicReference<>();
       Thread closing =

@@ -9,7 +9,7 @@ import java.util.Set;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.MemoryRegion;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
@@ -30,7 +30,7 @@ class RingOffsetsTest {
   private HghcaQueuePair queuePair(int depth) {
     return (HghcaQueuePair)
         it.pd.createQueuePair(
-            QueuePairAttributes.rc(it.cq, it.cq).sendDepth(depth).receiveDepth(depth).maxInline(0));
+            QueuePairConfig.rc(it.cq, it.cq).sendDepth(depth).receiveDepth(depth).maxInline(0));
   }
 
   @Test
@@ -51,7 +51,7 @@ class RingOffsetsTest {
     try (HghcaProtectionDomain other =
             (HghcaProtectionDomain) it.context.allocateProtectionDomain();
         HghcaQueuePair qp =
-            (HghcaQueuePair) other.createQueuePair(QueuePairAttributes.rc(it.cq, it.cq))) {
+            (HghcaQueuePair) other.createQueuePair(QueuePairConfig.rc(it.cq, it.cq))) {
       assertThat(keys).doesNotContain(qp.memory().sendKey());
     }
     all.forEach(HghcaQueuePair::close);

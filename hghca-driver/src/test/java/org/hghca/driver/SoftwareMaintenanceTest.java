@@ -18,7 +18,7 @@ import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
@@ -68,8 +68,8 @@ class SoftwareMaintenanceTest {
         (HghcaQueuePair)
             it.pd.createQueuePair(
                 (type == QpType.RC
-                        ? QueuePairAttributes.rc(it.cq, it.cq)
-                        : QueuePairAttributes.uc(it.cq, it.cq))
+                        ? QueuePairConfig.rc(it.cq, it.cq)
+                        : QueuePairConfig.uc(it.cq, it.cq))
                     .sendDepth(4)
                     .receiveDepth(4)
                     .signalAll());

@@ -14,7 +14,7 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -127,7 +127,7 @@ class InfoCommandTest {
           .contains("\t\tretired:\t0 QPNs, 0 CQNs\n\t\tlate CQEs:\t0\n\t\tended sending:\t0\n");
       try (CompletionQueue cq = context.createCompletionQueue(2);
           ProtectionDomain pd = context.allocateProtectionDomain();
-          QueuePair qp = pd.createQueuePair(QueuePairAttributes.ud(cq, cq))) {
+          QueuePair qp = pd.createQueuePair(QueuePairConfig.ud(cq, cq))) {
         qp.activate(0x1111); // what it has received by then nobody knows
       }
 

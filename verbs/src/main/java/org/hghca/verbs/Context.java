@@ -86,7 +86,7 @@ public interface Context extends AutoCloseable {
    *     the device has no completion queue left
    */
   default CompletionQueue createCompletionQueue(int entries) {
-    return createCompletionQueue(CompletionQueueAttributes.of(entries));
+    return createCompletionQueue(CompletionQueueConfig.of(entries));
   }
 
   /**
@@ -95,7 +95,7 @@ public interface Context extends AutoCloseable {
    * @throws VerbsException EINVAL also for ring entries that are no power of two or fewer than the
    *     entries, and for a channel of another context
    */
-  CompletionQueue createCompletionQueue(CompletionQueueAttributes attributes);
+  CompletionQueue createCompletionQueue(CompletionQueueConfig config);
 
   @Override
   void close();

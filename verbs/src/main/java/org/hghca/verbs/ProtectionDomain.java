@@ -87,7 +87,7 @@ public interface ProtectionDomain extends AutoCloseable {
    * @throws VerbsException EINVAL when a limit of the device is exceeded, naming it; EOPNOTSUPP
    *     when the device cannot have any
    */
-  SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes);
+  SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueConfig config);
 
   /**
    * {@code ibv_create_qp}. The queue pair is in state RESET.
@@ -95,7 +95,7 @@ public interface ProtectionDomain extends AutoCloseable {
    * @throws VerbsException EINVAL when a limit of the device is exceeded, naming it; ENOMEM when a
    *     completion queue has no room for the depths, or the device no queue pair left
    */
-  QueuePair createQueuePair(QueuePairAttributes attributes);
+  QueuePair createQueuePair(QueuePairConfig config);
 
   @Override
   void close();

@@ -28,9 +28,9 @@ public interface QueuePair extends AutoCloseable {
 
   QueuePairCapabilities capabilities();
 
-  CompletionQueue sendQueue();
+  CompletionQueue sendCompletionQueue();
 
-  CompletionQueue receiveQueue();
+  CompletionQueue receiveCompletionQueue();
 
   /** Where its receive requests come from, when they are not its own. */
   Optional<SharedReceiveQueue> sharedReceiveQueue();

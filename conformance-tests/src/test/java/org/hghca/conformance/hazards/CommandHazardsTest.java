@@ -25,7 +25,7 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
@@ -58,7 +58,7 @@ class CommandHazardsTest {
     try (OneCard card = new OneCard(profile, "")) {
       ProtectionDomain pd = card.context.allocateProtectionDomain();
       CompletionQueue cq = card.context.createCompletionQueue(64);
-      QueuePair qp = pd.createQueuePair(QueuePairAttributes.of(type, cq, cq));
+      QueuePair qp = pd.createQueuePair(QueuePairConfig.of(type, cq, cq));
       assertThat(qp.query().state()).isEqualTo(QpState.RESET);
       toRts(card, qp);
       assertThat(qp.query().state()).isEqualTo(QpState.RTS);
@@ -67,7 +67,7 @@ class CommandHazardsTest {
       assertThat(qp.query().state()).isEqualTo(QpState.ERR);
       qp.close();
 
-      QueuePair next = pd.createQueuePair(QueuePairAttributes.of(type, cq, cq));
+      QueuePair next = pd.createQueuePair(QueuePairConfig.of(type, cq, cq));
       toRts(card, next);
       next.close();
       cq.close();
@@ -86,7 +86,7 @@ class CommandHazardsTest {
     try (OneCard card = OneCard.r1()) {
       ProtectionDomain pd = card.context.allocateProtectionDomain();
       CompletionQueue cq = card.context.createCompletionQueue(64);
-      QueuePair qp = pd.createQueuePair(QueuePairAttributes.of(type, cq, cq));
+      QueuePair qp = pd.createQueuePair(QueuePairConfig.of(type, cq, cq));
       toRts(card, qp);
       long before = card.hca.counters().commands();
 

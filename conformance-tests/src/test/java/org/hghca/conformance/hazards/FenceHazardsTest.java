@@ -8,11 +8,11 @@ import java.util.List;
 import org.hghca.conformance.hazards.TwoQueuePairs.Done;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.AfterEach;
@@ -28,9 +28,9 @@ class FenceHazardsTest {
   private final CompletionChannel channel = it.card.context.createCompletionChannel();
   private final CompletionQueue sent =
       it.card.context.createCompletionQueue(
-          CompletionQueueAttributes.of(64).withRingEntries(64).withChannel(channel));
+          CompletionQueueConfig.of(64).withRingEntries(64).withChannel(channel));
   private final QueuePair qp =
-      it.pd.createQueuePair(QueuePairAttributes.rc(sent, it.cq).sendDepth(16).receiveDepth(2));
+      it.pd.createQueuePair(QueuePairConfig.rc(sent, it.cq).sendDepth(16).receiveDepth(2));
   private final QueuePair peer = it.queuePair();
 
   FenceHazardsTest() {

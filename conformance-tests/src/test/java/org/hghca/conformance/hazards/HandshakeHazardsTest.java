@@ -16,7 +16,7 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Tag;
@@ -123,8 +123,8 @@ class HandshakeHazardsTest {
   /** So that those that are left come again and again. */
   private static List<QueuePair> takeAllNumbersBut(
       int few, ProtectionDomain pd, CompletionQueue queue) {
-    QueuePairAttributes small =
-        QueuePairAttributes.rc(queue, queue).sendDepth(1).receiveDepth(1).maxInline(0);
+    QueuePairConfig small =
+        QueuePairConfig.rc(queue, queue).sendDepth(1).receiveDepth(1).maxInline(0);
     return Stream.generate(() -> pd.createQueuePair(small))
         .limit(pd.context().queryDevice().maxQp() - few)
         .toList();

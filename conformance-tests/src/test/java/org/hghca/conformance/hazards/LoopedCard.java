@@ -19,7 +19,7 @@ import org.hghca.verbs.Mtu;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 
@@ -87,7 +87,7 @@ final class LoopedCard implements AutoCloseable {
   QueuePair queuePair() {
     QueuePair qp =
         pd.createQueuePair(
-            QueuePairAttributes.rc(cq, cq)
+            QueuePairConfig.rc(cq, cq)
                 .sendDepth(32)
                 .receiveDepth(8)
                 .maxSendSge(4)

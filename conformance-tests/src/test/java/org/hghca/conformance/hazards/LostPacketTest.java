@@ -17,7 +17,7 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
@@ -44,7 +44,7 @@ class LostPacketTest {
       queue = context.createCompletionQueue(64);
       qp =
           pd.createQueuePair(
-              QueuePairAttributes.rc(queue, queue).sendDepth(8).receiveDepth(8).signalAll());
+              QueuePairConfig.rc(queue, queue).sendDepth(8).receiveDepth(8).signalAll());
       buffer = pd.allocate(4096, Set.of(AccessFlag.LOCAL_WRITE));
     }
 

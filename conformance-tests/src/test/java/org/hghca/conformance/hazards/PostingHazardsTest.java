@@ -18,7 +18,7 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
@@ -273,7 +273,7 @@ class PostingHazardsTest {
     CompletionQueue unpolled = it.card.context.createCompletionQueue(512);
     QueuePair sender =
         it.pd.createQueuePair(
-            QueuePairAttributes.rc(unpolled, it.cq).sendDepth(256).maxSendSge(1).signalAll());
+            QueuePairConfig.rc(unpolled, it.cq).sendDepth(256).maxSendSge(1).signalAll());
     QueuePair peer = it.queuePair();
     LoopedCard.connect(sender, peer);
 

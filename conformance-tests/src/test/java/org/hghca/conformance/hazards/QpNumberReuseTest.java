@@ -11,12 +11,12 @@ import org.hghca.conformance.hazards.TwoQueuePairs.Half;
 import org.hghca.driver.HghcaContext;
 import org.hghca.driver.RetiredNumbers;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.AfterEach;
@@ -45,7 +45,7 @@ class QpNumberReuseTest {
   /** Leaves four completion queues and two queue pairs. */
   @BeforeEach
   void takeTheOthers() {
-    CompletionQueueAttributes small = CompletionQueueAttributes.of(RING).withRingEntries(RING);
+    CompletionQueueConfig small = CompletionQueueConfig.of(RING).withRingEntries(RING);
     int queues = card.context.queryDevice().maxCq() - 4;
     int qps = card.context.queryDevice().maxQp() - 2;
     for (int i = 0; i < queues; i++) {
@@ -55,7 +55,7 @@ class QpNumberReuseTest {
       CompletionQueue queue = otherQueues.get(i);
       otherQps.add(
           pd.createQueuePair(
-              QueuePairAttributes.rc(queue, queue).sendDepth(1).receiveDepth(1).maxInline(0)));
+              QueuePairConfig.rc(queue, queue).sendDepth(1).receiveDepth(1).maxInline(0)));
     }
   }
 
@@ -130,12 +130,12 @@ class QpNumberReuseTest {
     assertThat(retired.queuePairs()).isEqualTo(2);
     assertThat(retired.completionQueues()).isZero();
     CompletionQueue queue = otherQueues.getFirst();
-    QueuePairAttributes attributes =
-        QueuePairAttributes.rc(queue, queue)
+    QueuePairConfig config =
+        QueuePairConfig.rc(queue, queue)
             .sendDepth(TwoQueuePairs.DEPTH)
             .receiveDepth(TwoQueuePairs.DEPTH)
             .maxInline(0);
-    assertThatThrownBy(() -> pd.createQueuePair(attributes))
+    assertThatThrownBy(() -> pd.createQueuePair(config))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM))
         .hasMessageContaining("2 retired")

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Context;
@@ -19,7 +19,7 @@ import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
@@ -42,13 +42,12 @@ final class TwoQueuePairs implements AutoCloseable {
     final QueuePair qp;
 
     Half(ProtectionDomain pd, int ring) {
-      CompletionQueueAttributes attributes =
-          CompletionQueueAttributes.of(ring).withRingEntries(ring);
-      sent = pd.context().createCompletionQueue(attributes);
-      received = pd.context().createCompletionQueue(attributes);
+      CompletionQueueConfig config = CompletionQueueConfig.of(ring).withRingEntries(ring);
+      sent = pd.context().createCompletionQueue(config);
+      received = pd.context().createCompletionQueue(config);
       qp =
           pd.createQueuePair(
-              QueuePairAttributes.rc(sent, received)
+              QueuePairConfig.rc(sent, received)
                   .sendDepth(DEPTH)
                   .receiveDepth(DEPTH)
                   .maxInline(0)

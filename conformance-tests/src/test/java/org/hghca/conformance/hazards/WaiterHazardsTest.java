@@ -9,7 +9,7 @@ import org.hghca.conformance.hazards.TwoQueuePairs.Done;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
@@ -18,7 +18,7 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
@@ -43,13 +43,12 @@ class WaiterHazardsTest {
   private final QueuePair peer = queuePair();
 
   private CompletionQueue queue() {
-    return card.context.createCompletionQueue(
-        CompletionQueueAttributes.of(64).withChannel(channel));
+    return card.context.createCompletionQueue(CompletionQueueConfig.of(64).withChannel(channel));
   }
 
   private QueuePair queuePair() {
     return pd.createQueuePair(
-        QueuePairAttributes.rc(sent, received).sendDepth(4).receiveDepth(4).signalAll());
+        QueuePairConfig.rc(sent, received).sendDepth(4).receiveDepth(4).signalAll());
   }
 
   @AfterEach

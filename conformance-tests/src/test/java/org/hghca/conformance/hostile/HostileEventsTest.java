@@ -17,7 +17,7 @@ import org.hghca.abi.EventType;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.VerbsException;
@@ -175,7 +175,7 @@ class HostileEventsTest {
       for (int i = 0; flood.isAlive() || i < 20; i++) {
         try (CompletionQueue queue =
             victim.context.createCompletionQueue(
-                CompletionQueueAttributes.of(8).withChannel(victim.channel))) {
+                CompletionQueueConfig.of(8).withChannel(victim.channel))) {
           queue.requestNotify(i % 2 == 0);
         }
         victim.remake();
@@ -287,7 +287,7 @@ class HostileEventsTest {
     for (int i = 0; i < 500; i++) {
       CompletionQueue queue =
           victim.context.createCompletionQueue(
-              CompletionQueueAttributes.of(4).withChannel(victim.channel));
+              CompletionQueueConfig.of(4).withChannel(victim.channel));
       queue.requestNotify(false);
       int cqn = i % 64;
       forge(1, Eqe.TYPE_COMPLETION, 0, cqn);

@@ -15,7 +15,7 @@ import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Context;
@@ -27,13 +27,13 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.Reregistration;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
-import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 
@@ -132,9 +132,8 @@ final class Victim implements AutoCloseable {
     connect(left, right);
     connect(right, left);
     channel = made(context.createCompletionChannel());
-    told =
-        made(context.createCompletionQueue(CompletionQueueAttributes.of(32).withChannel(channel)));
-    shared = made(pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(16, 1)));
+    told = made(context.createCompletionQueue(CompletionQueueConfig.of(32).withChannel(channel)));
+    shared = made(pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(16, 1)));
     sharer = made(pd.createQueuePair(small(QpType.RC).sharedReceiveQueue(shared)));
     unreliable = made(pd.createQueuePair(small(QpType.UC)));
     datagram = made(pd.createQueuePair(small(QpType.UD)));
@@ -144,12 +143,12 @@ final class Victim implements AutoCloseable {
     toItself = made(pd.createAddressHandle(AddressVector.to(context.queryGid(1, 0), 0)));
   }
 
-  private QueuePairAttributes attributes() {
-    return QueuePairAttributes.rc(queue, queue).sendDepth(16).receiveDepth(16);
+  private QueuePairConfig attributes() {
+    return QueuePairConfig.rc(queue, queue).sendDepth(16).receiveDepth(16);
   }
 
-  private QueuePairAttributes small(QpType type) {
-    return QueuePairAttributes.of(type, told, told).sendDepth(8).receiveDepth(8);
+  private QueuePairConfig small(QpType type) {
+    return QueuePairConfig.of(type, told, told).sendDepth(8).receiveDepth(8);
   }
 
   /** Takes a queue pair from RESET to RTS. */

@@ -21,7 +21,7 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
@@ -88,7 +88,7 @@ class DeviceDeathTest {
       context = RdmaDevices.open(locator);
       pd = context.allocateProtectionDomain();
       queue = context.createCompletionQueue(16);
-      qp = pd.createQueuePair(QueuePairAttributes.of(QpType.RC, queue, queue));
+      qp = pd.createQueuePair(QueuePairConfig.of(QpType.RC, queue, queue));
       buffer =
           pd.allocate(
               LENGTH,

@@ -23,7 +23,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
@@ -72,7 +72,7 @@ class MemoryThatEndsTest {
     }
 
     private void connect() {
-      qp = pd.createQueuePair(QueuePairAttributes.rc(queue, queue).sendDepth(16));
+      qp = pd.createQueuePair(QueuePairConfig.rc(queue, queue).sendDepth(16));
       qp.connect(own -> own);
     }
 

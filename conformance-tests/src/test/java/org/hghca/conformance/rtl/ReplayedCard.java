@@ -14,11 +14,11 @@ import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.conformance.abi.Vectors;
 import org.hghca.model.hca.Faults;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.link.Medium;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketOpcode;
 import org.hghca.model.link.PacketPool;
-import org.hghca.model.link.EthernetPort;
 import org.hghca.model.rtl.Defect;
 import org.hghca.model.rtl.RtlCard;
 

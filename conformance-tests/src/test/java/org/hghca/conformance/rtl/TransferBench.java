@@ -39,10 +39,10 @@ import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.WriteMtt;
 import org.hghca.model.hca.Faults;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.link.Medium;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketPool;
-import org.hghca.model.link.EthernetPort;
 import org.hghca.model.rtl.RtlCard;
 
 /** The card with its packets led round to itself, and noted on the way. */

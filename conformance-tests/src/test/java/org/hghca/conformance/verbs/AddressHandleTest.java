@@ -15,7 +15,7 @@ import org.hghca.verbs.GlobalRouteHeader;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
@@ -127,7 +127,7 @@ class AddressHandleTest {
     try (AddressHandle handle = left.pd.createAddressHandle(AddressVector.to(rightGid(0), 0));
         ProtectionDomain pd = left.context.allocateProtectionDomain();
         QueuePair other =
-            pd.createQueuePair(QueuePairAttributes.ud(left.sendQueue, left.receiveQueue))) {
+            pd.createQueuePair(QueuePairConfig.ud(left.sendQueue, left.receiveQueue))) {
       other.activate(QKEY);
       pair.right.postReceive(4, 0, 100);
       SendRequest request = left.send.send().to(handle, pair.right.qp.number(), QKEY);

@@ -12,7 +12,7 @@ import org.hghca.conformance.profile.Needs;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
@@ -225,7 +225,7 @@ class AtomicTest {
 
   private static QueuePair second(RcSetup setup, Side side) {
     return side.pd.createQueuePair(
-        setup.apply(QueuePairAttributes.rc(side.sendQueue, side.receiveQueue)));
+        setup.apply(QueuePairConfig.rc(side.sendQueue, side.receiveQueue)));
   }
 
   @Test

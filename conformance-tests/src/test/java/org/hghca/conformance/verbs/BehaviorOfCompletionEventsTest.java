@@ -13,7 +13,7 @@ import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
@@ -67,9 +67,9 @@ class BehaviorOfCompletionEventsTest {
         CompletionChannel channel = fabric.left().createCompletionChannel()) {
       int most = fabric.left().queryDevice().maxCqe();
       for (int entries : new int[] {1, most / 2, most}) {
-        CompletionQueueAttributes attributes = CompletionQueueAttributes.of(entries);
+        CompletionQueueConfig config = CompletionQueueConfig.of(entries);
         try (CompletionQueue queue =
-            fabric.left().createCompletionQueue(attributes.withChannel(channel))) {
+            fabric.left().createCompletionQueue(config.withChannel(channel))) {
           assertThat(queue.channel()).containsSame(channel);
           assertThat(queue.entries()).isGreaterThanOrEqualTo(entries);
           assertThatThrownBy(channel::close)

@@ -11,7 +11,7 @@ import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.SendRequest;
@@ -36,9 +36,9 @@ class BehaviorOfCompletionQueuesTest {
       int vectors = fabric.left().queryDevice().completionVectors();
       for (int vector : new int[] {0, Math.min(1, vectors - 1), vectors - 1}) {
         for (int entries : new int[] {1, most / 2, most}) {
-          CompletionQueueAttributes attributes = CompletionQueueAttributes.of(entries);
+          CompletionQueueConfig config = CompletionQueueConfig.of(entries);
           try (CompletionQueue queue =
-              fabric.left().createCompletionQueue(attributes.withVector(vector))) {
+              fabric.left().createCompletionQueue(config.withVector(vector))) {
             assertThat(queue.entries()).isGreaterThanOrEqualTo(entries);
             assertThat(queue.channel()).isEmpty();
           }
@@ -60,13 +60,13 @@ class BehaviorOfCompletionQueuesTest {
     try (Fabric fabric = Fabric.open()) {
       int most = fabric.left().queryDevice().maxCqe();
       int vectors = fabric.left().queryDevice().completionVectors();
-      for (CompletionQueueAttributes wrong :
+      for (CompletionQueueConfig wrong :
           List.of(
-              CompletionQueueAttributes.of(most + 1),
-              CompletionQueueAttributes.of(0),
-              CompletionQueueAttributes.of(100).withVector(vectors),
-              CompletionQueueAttributes.of(100).withVector(vectors + 1),
-              CompletionQueueAttributes.of(100).withVector(-1))) {
+              CompletionQueueConfig.of(most + 1),
+              CompletionQueueConfig.of(0),
+              CompletionQueueConfig.of(100).withVector(vectors),
+              CompletionQueueConfig.of(100).withVector(vectors + 1),
+              CompletionQueueConfig.of(100).withVector(-1))) {
         assertThatThrownBy(() -> fabric.left().createCompletionQueue(wrong).close())
             .isInstanceOf(VerbsException.class)
             .extracting("errno")

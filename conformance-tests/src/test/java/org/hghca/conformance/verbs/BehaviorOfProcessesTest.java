@@ -11,7 +11,7 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +27,7 @@ class BehaviorOfProcessesTest {
       ProtectionDomain pd = context.allocateProtectionDomain();
       MemoryRegion region = pd.allocate(1 << 20, Side.ALL);
       CompletionQueue queue = context.createCompletionQueue(1);
-      QueuePair qp = pd.createQueuePair(QueuePairAttributes.rc(queue, queue));
+      QueuePair qp = pd.createQueuePair(QueuePairConfig.rc(queue, queue));
       System.out.print(region.length() + " bytes, " + qp.state());
     }
   }

@@ -15,8 +15,8 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.QueuePairCapabilities;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
@@ -45,8 +45,8 @@ class BehaviorOfQueuePairsTest {
     }
   }
 
-  static QueuePairAttributes asked(QpType type, CompletionQueue queue) {
-    return QueuePairAttributes.of(type, queue, queue)
+  static QueuePairConfig asked(QpType type, CompletionQueue queue) {
+    return QueuePairConfig.of(type, queue, queue)
         .sendDepth(10)
         .receiveDepth(11)
         .maxSendSge(3)
@@ -105,8 +105,8 @@ class BehaviorOfQueuePairsTest {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue queue = fabric.left().createCompletionQueue(100)) {
-      QueuePairAttributes any = QueuePairAttributes.rc(queue, queue);
-      for (QueuePairAttributes wrong :
+      QueuePairConfig any = QueuePairConfig.rc(queue, queue);
+      for (QueuePairConfig wrong :
           List.of(
               any.sendDepth(0xffff_ffff),
               any.receiveDepth(0xffff_ffff),

@@ -18,7 +18,7 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
@@ -45,7 +45,7 @@ class BehaviorOfResizingTest {
       try (ProtectionDomain pd = context.allocateProtectionDomain();
           CompletionQueue queue = context.createCompletionQueue(3);
           MemoryRegion region = pd.allocate(1024, Side.ALL);
-          QueuePair qp = pd.createQueuePair(QueuePairAttributes.ud(queue, queue).sendDepth(10));
+          QueuePair qp = pd.createQueuePair(QueuePairConfig.ud(queue, queue).sendDepth(10));
           AddressHandle way =
               pd.createAddressHandle(AddressVector.to(fabric.right().queryGid(1, 0), 0))) {
         ConnectionOptions options = ConnectionOptions.DEFAULT;

@@ -18,14 +18,14 @@ import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.profile.TestTime;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
@@ -360,13 +360,13 @@ class CompletionChannelTest {
   void aChannelIsInUseByItsQueuesAndForgetsThoseThatAreClosed() throws Exception {
     try (RcPair pair = open(INTERRUPTS)) {
       CompletionChannel channel = pair.left.context.createCompletionChannel();
-      CompletionQueueAttributes attributes = CompletionQueueAttributes.of(4).withChannel(channel);
-      try (CompletionQueue queue = pair.left.context.createCompletionQueue(attributes)) {
+      CompletionQueueConfig config = CompletionQueueConfig.of(4).withChannel(channel);
+      try (CompletionQueue queue = pair.left.context.createCompletionQueue(config)) {
         assertThat(queue.channel()).containsSame(channel);
         assertThatThrownBy(channel::close).hasMessageContaining("CQ").hasMessageContaining("EBUSY");
       }
       channel.close();
-      assertErrno(Errno.EINVAL, () -> pair.left.context.createCompletionQueue(attributes));
+      assertErrno(Errno.EINVAL, () -> pair.left.context.createCompletionQueue(config));
     }
     try (Fabric fabric = Fabric.inline()) {
       CompletionChannel channel = fabric.left().createCompletionChannel();
@@ -375,7 +375,7 @@ class CompletionChannelTest {
           () ->
               fabric
                   .right()
-                  .createCompletionQueue(CompletionQueueAttributes.of(4).withChannel(channel)));
+                  .createCompletionQueue(CompletionQueueConfig.of(4).withChannel(channel)));
       channel.close();
     }
   }
@@ -397,17 +397,16 @@ class CompletionChannelTest {
       for (int vector : new int[] {-1, vectors}) {
         assertErrno(
             Errno.EINVAL,
-            () ->
-                context.createCompletionQueue(CompletionQueueAttributes.of(4).withVector(vector)));
+            () -> context.createCompletionQueue(CompletionQueueConfig.of(4).withVector(vector)));
       }
       for (int vector = 0; vector < vectors; vector++) {
-        CompletionQueueAttributes attributes =
-            CompletionQueueAttributes.of(32).withVector(vector).withChannel(pair.left.channel);
-        try (CompletionQueue queue = context.createCompletionQueue(attributes);
+        CompletionQueueConfig config =
+            CompletionQueueConfig.of(32).withVector(vector).withChannel(pair.left.channel);
+        try (CompletionQueue queue = context.createCompletionQueue(config);
             QueuePair peer =
                 pair.right.pd.createQueuePair(
-                    QueuePairAttributes.rc(pair.right.sendQueue, pair.right.receiveQueue));
-            QueuePair qp = pair.left.pd.createQueuePair(QueuePairAttributes.rc(queue, queue))) {
+                    QueuePairConfig.rc(pair.right.sendQueue, pair.right.receiveQueue));
+            QueuePair qp = pair.left.pd.createQueuePair(QueuePairConfig.rc(queue, queue))) {
           RcPair.connect(pair.setup(), qp, peer);
           queue.requestNotify(false);
           qp.postSend(

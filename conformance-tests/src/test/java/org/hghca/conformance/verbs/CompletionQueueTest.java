@@ -12,14 +12,14 @@ import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.table.Tier;
 import org.hghca.conformance.table.VerbsCase;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
@@ -114,8 +114,7 @@ class CompletionQueueTest {
                 () ->
                     fabric
                         .left()
-                        .createCompletionQueue(
-                            CompletionQueueAttributes.of(10).withRingEntries(ring)))
+                        .createCompletionQueue(CompletionQueueConfig.of(10).withRingEntries(ring)))
             .isInstanceOf(VerbsException.class)
             .extracting("errno")
             .isEqualTo(Errno.EINVAL);
@@ -129,10 +128,10 @@ class CompletionQueueTest {
         CompletionQueue one = pair.left.context.createCompletionQueue(1);
         QueuePair left =
             pair.left.pd.createQueuePair(
-                QueuePairAttributes.rc(one, one).sendDepth(128).receiveDepth(128));
+                QueuePairConfig.rc(one, one).sendDepth(128).receiveDepth(128));
         QueuePair right =
             pair.right.pd.createQueuePair(
-                QueuePairAttributes.rc(pair.right.sendQueue, pair.right.receiveQueue)
+                QueuePairConfig.rc(pair.right.sendQueue, pair.right.receiveQueue)
                     .sendDepth(128)
                     .receiveDepth(128))) {
       RcPair.connect(pair.setup(), left, right);
@@ -170,20 +169,20 @@ class CompletionQueueTest {
             fabric
                 .left()
                 .createCompletionQueue(
-                    CompletionQueueAttributes.of(1)
+                    CompletionQueueConfig.of(1)
                         .withRingEntries(TestProfile.isDocument() ? 256 : 128))) {
-      QueuePairAttributes attributes = QueuePairAttributes.rc(queue, queue);
-      QueuePair first = pd.createQueuePair(attributes.sendDepth(100).receiveDepth(100));
+      QueuePairConfig config = QueuePairConfig.rc(queue, queue);
+      QueuePair first = pd.createQueuePair(config.sendDepth(100).receiveDepth(100));
       int own = TestProfile.isDocument() ? 0 : 1; // the driver's, for the end of each queue pair
       assertNoRoom(
-          pd, attributes.sendDepth(57).receiveDepth(0), 56 - own + " more", "not " + (57 + own));
+          pd, config.sendDepth(57).receiveDepth(0), 56 - own + " more", "not " + (57 + own));
       // The room for the sends, which was found, is given back when there is none for receives.
-      assertNoRoom(pd, attributes.sendDepth(50).receiveDepth(7), 6 - 2 * own + " more", "not 7");
-      assertNoRoom(pd, attributes.sendDepth(50).receiveDepth(7), 6 - 2 * own + " more", "not 7");
-      QueuePair second = pd.createQueuePair(attributes.sendDepth(50).receiveDepth(6 - 2 * own));
-      assertNoRoom(pd, attributes.sendDepth(1).receiveDepth(0), "0 more");
+      assertNoRoom(pd, config.sendDepth(50).receiveDepth(7), 6 - 2 * own + " more", "not 7");
+      assertNoRoom(pd, config.sendDepth(50).receiveDepth(7), 6 - 2 * own + " more", "not 7");
+      QueuePair second = pd.createQueuePair(config.sendDepth(50).receiveDepth(6 - 2 * own));
+      assertNoRoom(pd, config.sendDepth(1).receiveDepth(0), "0 more");
       first.close();
-      QueuePair third = pd.createQueuePair(attributes.sendDepth(100).receiveDepth(100));
+      QueuePair third = pd.createQueuePair(config.sendDepth(100).receiveDepth(100));
       second.close();
       third.close();
     }
@@ -198,13 +197,13 @@ class CompletionQueueTest {
         CompletionQueue queue =
             fabric
                 .left()
-                .createCompletionQueue(CompletionQueueAttributes.of(ring).withRingEntries(ring))) {
+                .createCompletionQueue(CompletionQueueConfig.of(ring).withRingEntries(ring))) {
       assertThat(queue.entries()).isGreaterThanOrEqualTo(ring);
       List<QueuePair> made = new ArrayList<>();
       for (int i = 0; i < pairs; i++) {
         made.add(
             pd.createQueuePair(
-                QueuePairAttributes.rc(queue, queue).sendDepth(sends).receiveDepth(receives)));
+                QueuePairConfig.rc(queue, queue).sendDepth(sends).receiveDepth(receives)));
       }
       made.forEach(QueuePair::close);
     }
@@ -218,16 +217,13 @@ class CompletionQueueTest {
             fabric.left().createCompletionQueue(fabric.left().queryDevice().maxCqe())) {
       int half = queue.entries() / 2;
       pd.createQueuePair(
-              QueuePairAttributes.rc(queue, queue)
-                  .sendDepth(half)
-                  .receiveDepth(queue.entries() - half))
+              QueuePairConfig.rc(queue, queue).sendDepth(half).receiveDepth(queue.entries() - half))
           .close();
     }
   }
 
-  private static void assertNoRoom(
-      ProtectionDomain pd, QueuePairAttributes attributes, String... words) {
-    assertThatThrownBy(() -> pd.createQueuePair(attributes))
+  private static void assertNoRoom(ProtectionDomain pd, QueuePairConfig config, String... words) {
+    assertThatThrownBy(() -> pd.createQueuePair(config))
         .isInstanceOf(VerbsException.class)
         .hasMessageContainingAll(words)
         .hasMessageContaining("ENOMEM (12)")
@@ -279,7 +275,7 @@ class CompletionQueueTest {
   }
 
   private static QueuePair create(ProtectionDomain pd, CompletionQueue queue) {
-    return pd.createQueuePair(QueuePairAttributes.rc(queue, queue).sendDepth(32).receiveDepth(1));
+    return pd.createQueuePair(QueuePairConfig.rc(queue, queue).sendDepth(32).receiveDepth(1));
   }
 
   @Test
@@ -328,7 +324,7 @@ class CompletionQueueTest {
         Context other = RdmaDevices.open(fabric.left().device().locator());
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue foreign = other.createCompletionQueue(1)) {
-      assertThatThrownBy(() -> pd.createQueuePair(QueuePairAttributes.rc(foreign, foreign)))
+      assertThatThrownBy(() -> pd.createQueuePair(QueuePairConfig.rc(foreign, foreign)))
           .isInstanceOf(VerbsException.class)
           .hasMessageContaining("another context")
           .extracting("errno")

@@ -18,7 +18,7 @@ import org.hghca.conformance.profile.TestTime;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
@@ -26,11 +26,11 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
-import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.junit.jupiter.api.Test;
 
 /** Several threads on the same objects, which are thread-safe. */
@@ -224,13 +224,13 @@ class ConcurrencyTest {
   /** Null where there are none. */
   private static SharedReceiveQueue share(ProtectionDomain pd) {
     return TestProfile.has(Feature.SHARED_RECEIVE_QUEUES)
-        ? pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1))
+        ? pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(4, 1))
         : null;
   }
 
   private static QueuePair create(
       ProtectionDomain pd, CompletionQueue queue, SharedReceiveQueue shared) {
-    QueuePairAttributes qp = QueuePairAttributes.rc(queue, queue).sendDepth(4).receiveDepth(4);
+    QueuePairConfig qp = QueuePairConfig.rc(queue, queue).sendDepth(4).receiveDepth(4);
     return pd.createQueuePair(shared == null ? qp : qp.sharedReceiveQueue(shared));
   }
 
@@ -239,7 +239,7 @@ class ConcurrencyTest {
     try (ProtectionDomain pd = context.allocateProtectionDomain();
         CompletionChannel channel = context.createCompletionChannel();
         CompletionQueue queue =
-            context.createCompletionQueue(CompletionQueueAttributes.of(8).withChannel(channel));
+            context.createCompletionQueue(CompletionQueueConfig.of(8).withChannel(channel));
         SharedReceiveQueue shared = share(pd);
         MemoryRegion memory = pd.allocate(64, AccessFlag.LOCAL_WRITE);
         QueuePair qp = create(pd, queue, shared)) {

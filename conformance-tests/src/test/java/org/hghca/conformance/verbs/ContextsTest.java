@@ -15,7 +15,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
@@ -51,7 +51,7 @@ class ContextsTest {
     try (RcPair pair = new RcSetup().unconnected().open();
         QueuePair peer =
             pair.left.pd.createQueuePair(
-                QueuePairAttributes.rc(pair.left.sendQueue, pair.left.receiveQueue))) {
+                QueuePairConfig.rc(pair.left.sendQueue, pair.left.receiveQueue))) {
       RcPair.connect(pair.setup(), pair.left.qp, peer);
       long length = 3000;
       pair.left.memory().asSlice(0, length).fill((byte) 0x33);

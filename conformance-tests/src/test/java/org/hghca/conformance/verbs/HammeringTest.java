@@ -16,12 +16,12 @@ import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestTime;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -153,10 +153,10 @@ class HammeringTest {
   private static void makeAndDestroy(RcPair pair) {
     try (CompletionQueue queue =
             pair.left.context.createCompletionQueue(
-                CompletionQueueAttributes.of(8).withChannel(pair.left.channel));
+                CompletionQueueConfig.of(8).withChannel(pair.left.channel));
         QueuePair other =
             pair.left.pd.createQueuePair(
-                QueuePairAttributes.rc(queue, queue).sendDepth(4).receiveDepth(4))) {
+                QueuePairConfig.rc(queue, queue).sendDepth(4).receiveDepth(4))) {
       queue.requestNotify(false);
       other.modify(pair.setup().connection().toInit(other.type()));
       other.postReceive(new ReceiveRequest().wrId(-1).into(pair.left.buffer, 128, 8));

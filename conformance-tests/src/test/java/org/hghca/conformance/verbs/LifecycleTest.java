@@ -19,8 +19,8 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
 import org.hghca.verbs.QueuePairCapabilities;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrOpcode;
@@ -68,7 +68,7 @@ class LifecycleTest {
       CompletionQueue sends = fabric.left().createCompletionQueue(1);
       CompletionQueue receives = fabric.left().createCompletionQueue(1);
       MemoryRegion region = pd.allocate(10, Side.ALL);
-      QueuePair qp = pd.createQueuePair(QueuePairAttributes.rc(sends, receives));
+      QueuePair qp = pd.createQueuePair(QueuePairConfig.rc(sends, receives));
       qp.close();
       sends.close();
       assertFails(Errno.EBUSY, pd::close, "MR 0x%08x".formatted(region.lkey()));
@@ -85,7 +85,7 @@ class LifecycleTest {
       ProtectionDomain pd = context.allocateProtectionDomain();
       CompletionQueue queue = context.createCompletionQueue(1);
       MemoryRegion region = pd.allocate(10, Side.ALL);
-      QueuePair qp = pd.createQueuePair(QueuePairAttributes.rc(queue, queue));
+      QueuePair qp = pd.createQueuePair(QueuePairConfig.rc(queue, queue));
       for (AutoCloseable each : new AutoCloseable[] {qp, region, queue, pd, context}) {
         assertThat(catchThrowable(each::close)).isNull();
         assertThat(catchThrowable(each::close)).isNull();
@@ -98,9 +98,9 @@ class LifecycleTest {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue queue = fabric.left().createCompletionQueue(1)) {
-      QueuePair old = pd.createQueuePair(QueuePairAttributes.rc(queue, queue));
+      QueuePair old = pd.createQueuePair(QueuePairConfig.rc(queue, queue));
       old.close();
-      try (QueuePair next = pd.createQueuePair(QueuePairAttributes.rc(queue, queue))) {
+      try (QueuePair next = pd.createQueuePair(QueuePairConfig.rc(queue, queue))) {
         old.close();
         QpFixtures.bring(next, next, QpState.RTS);
         assertThat(next.query().state()).isEqualTo(QpState.RTS);
@@ -137,7 +137,7 @@ class LifecycleTest {
       assertFails(Errno.EINVAL, () -> queue.resize(1), "closed");
       assertFails(
           Errno.EINVAL,
-          () -> pair.left.pd.createQueuePair(QueuePairAttributes.rc(queue, queue)),
+          () -> pair.left.pd.createQueuePair(QueuePairConfig.rc(queue, queue)),
           "closed");
     }
   }
@@ -150,7 +150,7 @@ class LifecycleTest {
       pd.close();
       assertFails(Errno.EINVAL, () -> pd.allocate(10, Side.ALL), "closed");
       assertFails(
-          Errno.EINVAL, () -> pd.createQueuePair(QueuePairAttributes.rc(queue, queue)), "closed");
+          Errno.EINVAL, () -> pd.createQueuePair(QueuePairConfig.rc(queue, queue)), "closed");
     }
   }
 
@@ -190,7 +190,7 @@ class LifecycleTest {
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue queue = fabric.left().createCompletionQueue(1)) {
       var device = fabric.left().queryDevice();
-      QueuePairAttributes any = QueuePairAttributes.rc(queue, queue);
+      QueuePairConfig any = QueuePairConfig.rc(queue, queue);
       int wr = device.maxQpWr();
       int sge = device.maxSge();
       assertRefused(pd, any.sendDepth(wr + 1), "sendDepth", "0 to " + wr);
@@ -205,9 +205,8 @@ class LifecycleTest {
     }
   }
 
-  private static void assertRefused(
-      ProtectionDomain pd, QueuePairAttributes attributes, String... words) {
-    assertFails(Errno.EINVAL, () -> pd.createQueuePair(attributes), words);
+  private static void assertRefused(ProtectionDomain pd, QueuePairConfig config, String... words) {
+    assertFails(Errno.EINVAL, () -> pd.createQueuePair(config), words);
   }
 
   @Test
@@ -227,7 +226,7 @@ class LifecycleTest {
           }) {
         try (QueuePair qp =
             pd.createQueuePair(
-                QueuePairAttributes.rc(queue, queue)
+                QueuePairConfig.rc(queue, queue)
                     .sendDepth(asked.sendDepth())
                     .receiveDepth(asked.receiveDepth())
                     .maxSendSge(asked.maxSendSge())

@@ -23,9 +23,9 @@ import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
-import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
@@ -93,7 +93,7 @@ class MissingFeaturesTest {
         assertThat(device.maxSrq()).isZero();
         assertFails(
             Errno.EOPNOTSUPP,
-            () -> left.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1)));
+            () -> left.pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(4, 1)));
       }
       case SOLICITED_ONLY ->
           assertFails(Errno.EOPNOTSUPP, () -> left.receiveQueue.requestNotify(true));
@@ -117,7 +117,7 @@ class MissingFeaturesTest {
       case INLINE_DATAGRAMS -> assertDatagramsAreNotInline(left);
       case RECONNECTION -> {
         try (QueuePair qp =
-            left.pd.createQueuePair(QueuePairAttributes.rc(left.sendQueue, left.receiveQueue))) {
+            left.pd.createQueuePair(QueuePairConfig.rc(left.sendQueue, left.receiveQueue))) {
           RcPair.connectReceiver(pair.setup(), qp, pair.right.qp, 0);
           assertFails(Errno.EIO, () -> qp.modify(QpAttributes.to(QpState.RESET)));
         }
@@ -129,7 +129,7 @@ class MissingFeaturesTest {
   private static void assertDatagramsAreNotInline(Side side) {
     try (QueuePair qp =
             side.pd.createQueuePair(
-                QueuePairAttributes.ud(side.sendQueue, side.receiveQueue).maxInline(8));
+                QueuePairConfig.ud(side.sendQueue, side.receiveQueue).maxInline(8));
         AddressHandle handle =
             side.pd.createAddressHandle(AddressVector.to(side.context.queryGid(1, 0), 0))) {
       qp.activate(Player.QKEY);
@@ -159,7 +159,7 @@ class MissingFeaturesTest {
               while (numbers.size() < 1 << 14) {
                 try (QueuePair qp =
                     side.pd.createQueuePair(
-                        QueuePairAttributes.ud(side.sendQueue, side.receiveQueue)
+                        QueuePairConfig.ud(side.sendQueue, side.receiveQueue)
                             .sendDepth(1)
                             .receiveDepth(1))) {
                   qp.activate(Player.QKEY);

@@ -14,7 +14,7 @@ import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
@@ -23,11 +23,11 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
-import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.SharedReceiveQueueConfig;
 
 /**
  * One of two players, as rdma-core's tests have them: queue pairs of one type, one completion queue
@@ -72,18 +72,18 @@ final class Player implements AutoCloseable {
     this.letter = (byte) letter;
     pd = context.allocateProtectionDomain();
     channel = setup.hasEvents() ? Optional.of(context.createCompletionChannel()) : Optional.empty();
-    CompletionQueueAttributes attributes = CompletionQueueAttributes.of(2 * setup.depth());
-    queue = context.createCompletionQueue(channel.map(attributes::withChannel).orElse(attributes));
+    CompletionQueueConfig config = CompletionQueueConfig.of(2 * setup.depth());
+    queue = context.createCompletionQueue(channel.map(config::withChannel).orElse(config));
     channel.ifPresent(given -> queue.requestNotify(false));
     shared =
         setup.isShared()
             ? Optional.of(
-                pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(setup.depth(), 1)))
+                pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(setup.depth(), 1)))
             : Optional.empty();
     long size = offset() + Math.max(setup.messageSize(), 8);
     region = pd.register(arena.allocate(size, 4096), setup.memoryAccess());
     for (int i = 0; i < setup.queuePairs(); i++) {
-      QueuePairAttributes qp = setup.apply(QueuePairAttributes.of(setup.type(), queue, queue));
+      QueuePairConfig qp = setup.apply(QueuePairConfig.of(setup.type(), queue, queue));
       qps.add(pd.createQueuePair(shared.map(qp::sharedReceiveQueue).orElse(qp)));
     }
   }

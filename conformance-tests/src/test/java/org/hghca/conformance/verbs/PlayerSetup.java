@@ -4,7 +4,7 @@ import java.util.Set;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 
 /** What {@link Players} are like. */
 final class PlayerSetup {
@@ -103,8 +103,8 @@ final class PlayerSetup {
     return connection;
   }
 
-  QueuePairAttributes apply(QueuePairAttributes attributes) {
-    return attributes.sendDepth(depth).receiveDepth(depth).maxSendSge(sges).maxReceiveSge(sges);
+  QueuePairConfig apply(QueuePairConfig config) {
+    return config.sendDepth(depth).receiveDepth(depth).maxSendSge(sges).maxReceiveSge(sges);
   }
 
   /** Makes the players on the devices that the tests were told to use. */

@@ -10,7 +10,7 @@ import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 
 /** What one player of a random program has. */
 final class ProgramSide implements AutoCloseable {
@@ -35,7 +35,7 @@ final class ProgramSide implements AutoCloseable {
   /** Each of its two completion queues is one of the side's, perhaps the same. */
   QueuePair createQueuePair(SplittableRandom random) {
     return pd.createQueuePair(
-        QueuePairAttributes.rc(any(queues, random), any(queues, random))
+        QueuePairConfig.rc(any(queues, random), any(queues, random))
             .sendDepth(DEPTH)
             .receiveDepth(DEPTH)
             .maxSendSge(SGES)

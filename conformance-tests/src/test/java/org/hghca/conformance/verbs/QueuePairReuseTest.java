@@ -8,11 +8,11 @@ import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,7 +27,7 @@ class QueuePairReuseTest {
 
   private static QueuePair create(Side side, CompletionQueue queue, int depth) {
     return side.pd.createQueuePair(
-        QueuePairAttributes.rc(queue, queue).sendDepth(depth).receiveDepth(0));
+        QueuePairConfig.rc(queue, queue).sendDepth(depth).receiveDepth(0));
   }
 
   private static void write(RcPair pair, QueuePair qp, long firstWrId, int count) {
@@ -53,7 +53,7 @@ class QueuePairReuseTest {
 
   private static QueuePair peer(RcPair pair) {
     return pair.right.pd.createQueuePair(
-        QueuePairAttributes.rc(pair.right.sendQueue, pair.right.receiveQueue));
+        QueuePairConfig.rc(pair.right.sendQueue, pair.right.receiveQueue));
   }
 
   @Test
@@ -90,7 +90,7 @@ class QueuePairReuseTest {
     try (RcPair pair = new RcSetup().unconnected().open();
         CompletionQueue queue =
             pair.left.context.createCompletionQueue(
-                CompletionQueueAttributes.of(1).withRingEntries(128))) {
+                CompletionQueueConfig.of(1).withRingEntries(128))) {
       for (int round = 0; round < 5; round++) {
         QueuePair right = peer(pair);
         QueuePair old = create(pair.left, queue, FULL);
@@ -118,7 +118,7 @@ class QueuePairReuseTest {
     try (RcPair pair = new RcSetup().unconnected().open();
         CompletionQueue queue =
             pair.left.context.createCompletionQueue(
-                CompletionQueueAttributes.of(1).withRingEntries(128))) {
+                CompletionQueueConfig.of(1).withRingEntries(128))) {
       QueuePair right = peer(pair);
       QueuePair qp = create(pair.left, queue, FULL);
       for (int round = 0; round < 5; round++) {
@@ -143,7 +143,7 @@ class QueuePairReuseTest {
     try (RcPair pair = new RcSetup().unconnected().open();
         CompletionQueue queue =
             pair.left.context.createCompletionQueue(
-                CompletionQueueAttributes.of(1).withRingEntries(256))) {
+                CompletionQueueConfig.of(1).withRingEntries(256))) {
       QueuePair rightOne = peer(pair);
       QueuePair rightTwo = peer(pair);
       QueuePair stays = create(pair.left, queue, FULL);
@@ -172,8 +172,7 @@ class QueuePairReuseTest {
       try (RcPair pair = new RcSetup().depth(64).retries(12, 7, 8, 1).on(Fabric.threaded());
           QueuePair second =
               pair.left.pd.createQueuePair(
-                  QueuePairAttributes.rc(pair.left.sendQueue, pair.left.receiveQueue)
-                      .sendDepth(4));
+                  QueuePairConfig.rc(pair.left.sendQueue, pair.left.receiveQueue).sendDepth(4));
           QueuePair secondPeer = peer(pair)) {
         pair.fabric.mayRetire();
         for (int m = 0; m < 40; m++) {

@@ -8,7 +8,7 @@ import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 
 /** What an {@link RcPair} is like. */
 final class RcSetup {
@@ -161,9 +161,9 @@ final class RcSetup {
     return connected;
   }
 
-  QueuePairAttributes apply(QueuePairAttributes attributes) {
-    QueuePairAttributes a =
-        attributes
+  QueuePairConfig apply(QueuePairConfig config) {
+    QueuePairConfig a =
+        config
             .sendDepth(depth)
             .receiveDepth(depth)
             .maxSendSge(sges)

@@ -16,7 +16,7 @@ import org.hghca.verbs.Completions;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
@@ -177,8 +177,7 @@ class SharedReceiveConcurrencyTest {
       left += requests.get(i);
     }
     Wc.drain(it.sent);
-    it.senders.add(
-        it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent))));
+    it.senders.add(it.leftPd.createQueuePair(it.setup.apply(QueuePairConfig.rc(it.sent, it.sent))));
     it.receivers.add(it.receiver());
     RcPair.connect(it.setup, it.senders.getFirst(), it.receivers.getFirst());
     Completions completions = new Completions(1);

@@ -19,18 +19,18 @@ import org.hghca.conformance.profile.TestTime;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.BadRequestException;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
-import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
@@ -84,7 +84,7 @@ class SharedReceiveQueueTest {
     try (Fabric fabric = Fabric.inline();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         SharedReceiveQueue shared =
-            pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(8, 1))) {
+            pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(8, 1))) {
       ReceiveRequest[] list = {new ReceiveRequest(), new ReceiveRequest()};
       for (int[] part : new int[][] {{0, -1}, {-1, 1}, {0, 3}, {1, Integer.MAX_VALUE}}) {
         assertThatThrownBy(() -> shared.tryPostReceive(list, part[0], part[1]))
@@ -104,14 +104,14 @@ class SharedReceiveQueueTest {
       try (ProtectionDomain pd = fabric.left().allocateProtectionDomain();
           SharedReceiveQueue largest =
               pd.createSharedReceiveQueue(
-                  SharedReceiveQueueAttributes.of(device.maxSrqWr(), device.maxSrqSge()))) {
+                  SharedReceiveQueueConfig.of(device.maxSrqWr(), device.maxSrqSge()))) {
         assertThat(largest.capacity()).isEqualTo(device.maxSrqWr());
         assertThat(largest.maxSge()).isEqualTo(device.maxSrqSge());
         assertThat(largest.limit()).isZero();
         assertThat(largest.protectionDomain()).isSameAs(pd);
         try (var cq = fabric.left().createCompletionQueue(1);
             QueuePair qp =
-                pd.createQueuePair(QueuePairAttributes.rc(cq, cq).sharedReceiveQueue(largest))) {
+                pd.createQueuePair(QueuePairConfig.rc(cq, cq).sharedReceiveQueue(largest))) {
           assertThat(qp.sharedReceiveQueue()).contains(largest);
         }
       }
@@ -133,9 +133,7 @@ class SharedReceiveQueueTest {
         ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
       assertFails(
           Errno.EINVAL,
-          () ->
-              pd.createSharedReceiveQueue(
-                  new SharedReceiveQueueAttributes(capacity, maxSge, limit)));
+          () -> pd.createSharedReceiveQueue(new SharedReceiveQueueConfig(capacity, maxSge, limit)));
     }
   }
 
@@ -190,7 +188,7 @@ class SharedReceiveQueueTest {
           Errno.EINVAL,
           () ->
               another.createQueuePair(
-                  QueuePairAttributes.rc(it.received, it.received).sharedReceiveQueue(it.srq)));
+                  QueuePairConfig.rc(it.received, it.received).sharedReceiveQueue(it.srq)));
     }
   }
 
@@ -212,7 +210,7 @@ class SharedReceiveQueueTest {
           Errno.EINVAL,
           () ->
               it.pd.createQueuePair(
-                  QueuePairAttributes.rc(it.other, it.other).sharedReceiveQueue(it.srq)));
+                  QueuePairConfig.rc(it.other, it.other).sharedReceiveQueue(it.srq)));
     }
   }
 
@@ -220,30 +218,25 @@ class SharedReceiveQueueTest {
   void completionQueuesKeepRoomForAllRequestsOnce() {
     try (Fabric fabric = Fabric.inline(path);
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
-        SharedReceiveQueue srq =
-            pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(12, 1));
+        SharedReceiveQueue srq = pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(12, 1));
         var sends = fabric.left().createCompletionQueue(8);
         var cq =
-            fabric
-                .left()
-                .createCompletionQueue(CompletionQueueAttributes.of(16).withRingEntries(16))) {
-      QueuePairAttributes shared = QueuePairAttributes.rc(sends, cq).sharedReceiveQueue(srq);
+            fabric.left().createCompletionQueue(CompletionQueueConfig.of(16).withRingEntries(16))) {
+      QueuePairConfig shared = QueuePairConfig.rc(sends, cq).sharedReceiveQueue(srq);
       try (QueuePair one = pd.createQueuePair(shared);
           QueuePair two = pd.createQueuePair(shared)) {
         assertThat(one.number()).isNotEqualTo(two.number());
         assertFails(
-            Errno.ENOMEM,
-            () -> pd.createQueuePair(QueuePairAttributes.rc(sends, cq).receiveDepth(5)));
-        pd.createQueuePair(QueuePairAttributes.rc(sends, cq).receiveDepth(4)).close();
+            Errno.ENOMEM, () -> pd.createQueuePair(QueuePairConfig.rc(sends, cq).receiveDepth(5)));
+        pd.createQueuePair(QueuePairConfig.rc(sends, cq).receiveDepth(4)).close();
         assertFails(Errno.ENOMEM, () -> srq.resize(17));
         assertThat(srq.capacity()).isEqualTo(12);
         srq.resize(16);
         assertFails(
-            Errno.ENOMEM,
-            () -> pd.createQueuePair(QueuePairAttributes.rc(sends, cq).receiveDepth(1)));
+            Errno.ENOMEM, () -> pd.createQueuePair(QueuePairConfig.rc(sends, cq).receiveDepth(1)));
         srq.resize(12);
       }
-      pd.createQueuePair(QueuePairAttributes.rc(sends, cq).receiveDepth(16)).close();
+      pd.createQueuePair(QueuePairConfig.rc(sends, cq).receiveDepth(16)).close();
     }
   }
 
@@ -284,11 +277,11 @@ class SharedReceiveQueueTest {
   void aLimitFromTheBeginningCountsFromTheFirstCompletionOn() {
     try (SharedReceivers it = inline(16, 0);
         SharedReceiveQueue limited =
-            it.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1).withLimit(2));
+            it.pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(4, 1).withLimit(2));
         QueuePair receiver =
             it.pd.createQueuePair(
-                QueuePairAttributes.rc(it.other, it.received).sharedReceiveQueue(limited));
-        QueuePair sender = it.leftPd.createQueuePair(QueuePairAttributes.rc(it.sent, it.sent))) {
+                QueuePairConfig.rc(it.other, it.received).sharedReceiveQueue(limited));
+        QueuePair sender = it.leftPd.createQueuePair(QueuePairConfig.rc(it.sent, it.sent))) {
       RcPair.connect(it.setup, sender, receiver);
       assertThat(limited.limit()).isEqualTo(2);
       for (int i = 0; i < 3; i++) {
@@ -419,7 +412,7 @@ class SharedReceiveQueueTest {
       it.post(0, 16);
       for (int i = 1; i < 8; i++) {
         it.senders.add(
-            it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent))));
+            it.leftPd.createQueuePair(it.setup.apply(QueuePairConfig.rc(it.sent, it.sent))));
         it.receivers.add(it.receiver());
         RcPair.connect(it.setup, it.senders.get(i), it.receivers.get(i));
         it.send(i);
@@ -509,12 +502,12 @@ class SharedReceiveQueueTest {
   void queuesThatShareACompletionQueueDoNotShareRequests() {
     try (SharedReceivers it = inline(8, 2);
         SharedReceiveQueue second =
-            it.pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(4, 1));
+            it.pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(4, 1));
         QueuePair receiver =
             it.pd.createQueuePair(
-                QueuePairAttributes.rc(it.other, it.received).sharedReceiveQueue(second));
+                QueuePairConfig.rc(it.other, it.received).sharedReceiveQueue(second));
         QueuePair sender =
-            it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent)))) {
+            it.leftPd.createQueuePair(it.setup.apply(QueuePairConfig.rc(it.sent, it.sent)))) {
       RcPair.connect(it.setup, sender, receiver);
       ReceiveRequest request = new ReceiveRequest().into(it.sink, 0, 8);
       it.post(0, 8);
@@ -552,9 +545,9 @@ class SharedReceiveQueueTest {
         var mine = it.fabric.right().createCompletionQueue(8);
         QueuePair receiver =
             it.pd.createQueuePair(
-                QueuePairAttributes.rc(it.received, mine).sharedReceiveQueue(it.srq));
+                QueuePairConfig.rc(it.received, mine).sharedReceiveQueue(it.srq));
         QueuePair sender =
-            it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent)))) {
+            it.leftPd.createQueuePair(it.setup.apply(QueuePairConfig.rc(it.sent, it.sent)))) {
       RcPair.connect(it.setup, sender, receiver);
       for (int round = 0; round < 20; round++) {
         it.post(0, 4);
@@ -627,7 +620,7 @@ class SharedReceiveQueueTest {
       assertThat(it.tryPost(8)).as("nothing was lost").isFalse();
 
       it.senders.add(
-          it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent))));
+          it.leftPd.createQueuePair(it.setup.apply(QueuePairConfig.rc(it.sent, it.sent))));
       it.receivers.add(it.receiver());
       RcPair.connect(it.setup, it.senders.get(1), it.receivers.get(1));
       for (int i = 0; i < 8; i++) {
@@ -668,7 +661,7 @@ class SharedReceiveQueueTest {
       event.acknowledge();
       assertThat(it.channel.await(TestTime.millis(50))).isEmpty();
       it.senders.add(
-          it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent))));
+          it.leftPd.createQueuePair(it.setup.apply(QueuePairConfig.rc(it.sent, it.sent))));
       it.receivers.add(it.receiver());
       RcPair.connect(it.setup, it.senders.get(1), it.receivers.get(1));
       it.send(1);
@@ -767,7 +760,7 @@ class SharedReceiveQueueTest {
       it.post(0, 4);
       assertThat(it.tryPost(4)).isFalse();
       it.senders.add(
-          it.leftPd.createQueuePair(it.setup.apply(QueuePairAttributes.rc(it.sent, it.sent))));
+          it.leftPd.createQueuePair(it.setup.apply(QueuePairConfig.rc(it.sent, it.sent))));
       it.receivers.add(it.receiver());
       QueuePair receiver = it.receivers.getFirst();
       receiver.modify(ConnectionOptions.DEFAULT.toInit(receiver.type()));

@@ -8,15 +8,15 @@ import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
-import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.SharedReceiveQueueConfig;
 
 /**
  * Senders on the left, each connected to a receiver on the right; the receivers share one receive
@@ -55,13 +55,13 @@ final class SharedReceivers implements AutoCloseable {
     received =
         fabric
             .right()
-            .createCompletionQueue(CompletionQueueAttributes.of(capacity).withChannel(channel));
+            .createCompletionQueue(CompletionQueueConfig.of(capacity).withChannel(channel));
     other = fabric.right().createCompletionQueue(setup.depth());
-    srq = pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(capacity, 1));
+    srq = pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(capacity, 1));
     source = leftPd.allocate((long) capacity * piece, Side.ALL);
     sink = pd.allocate((capacity + 1L) * piece, Side.ALL);
     for (int i = 0; i < count; i++) {
-      senders.add(leftPd.createQueuePair(setup.apply(QueuePairAttributes.rc(sent, sent))));
+      senders.add(leftPd.createQueuePair(setup.apply(QueuePairConfig.rc(sent, sent))));
       receivers.add(receiver());
       RcPair.connect(setup, senders.get(i), receivers.get(i));
     }
@@ -69,7 +69,7 @@ final class SharedReceivers implements AutoCloseable {
 
   QueuePair receiver() {
     return pd.createQueuePair(
-        setup.apply(QueuePairAttributes.rc(other, received)).sharedReceiveQueue(srq));
+        setup.apply(QueuePairConfig.rc(other, received)).sharedReceiveQueue(srq));
   }
 
   boolean tryPost(long wrId) {

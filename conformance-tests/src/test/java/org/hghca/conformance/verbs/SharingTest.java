@@ -20,11 +20,11 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
-import org.hghca.verbs.SharedReceiveQueueAttributes;
+import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -136,13 +136,11 @@ class SharingTest {
         CompletionQueue received = fabric.right().createCompletionQueue(32);
         MemoryRegion source = leftPd.allocate(64, AccessFlag.LOCAL_WRITE);
         MemoryRegion sink = pd.allocate(16 * 128, AccessFlag.LOCAL_WRITE);
-        SharedReceiveQueue srq =
-            pd.createSharedReceiveQueue(SharedReceiveQueueAttributes.of(16, 1));
-        QueuePair sender =
-            leftPd.createQueuePair(QueuePairAttributes.ud(sent, sent).sendDepth(16));
+        SharedReceiveQueue srq = pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(16, 1));
+        QueuePair sender = leftPd.createQueuePair(QueuePairConfig.ud(sent, sent).sendDepth(16));
         QueuePair receiver =
             pd.createQueuePair(
-                QueuePairAttributes.ud(received, received).sendDepth(1).sharedReceiveQueue(srq))) {
+                QueuePairConfig.ud(received, received).sendDepth(1).sharedReceiveQueue(srq))) {
       sender.activate(qkey);
       receiver.activate(qkey);
       for (int i = 0; i < 16; i++) {

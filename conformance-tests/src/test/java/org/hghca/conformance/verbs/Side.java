@@ -13,12 +13,12 @@ import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
@@ -56,15 +56,14 @@ final class Side implements AutoCloseable {
     this.context = context;
     this.pd = context.allocateProtectionDomain();
     this.channel = setup.hasChannel() ? context.createCompletionChannel() : null;
-    CompletionQueueAttributes queue = CompletionQueueAttributes.of(setup.depth());
+    CompletionQueueConfig queue = CompletionQueueConfig.of(setup.depth());
     if (channel != null) {
       queue = queue.withChannel(channel);
     }
     this.sendQueue = context.createCompletionQueue(queue);
     this.receiveQueue = context.createCompletionQueue(queue);
     this.qp =
-        pd.createQueuePair(
-            setup.apply(QueuePairAttributes.of(setup.type(), sendQueue, receiveQueue)));
+        pd.createQueuePair(setup.apply(QueuePairConfig.of(setup.type(), sendQueue, receiveQueue)));
     this.buffer = pd.allocate(setup.bufferSize(), setup.bufferAccess());
     this.expected = arena.allocate(setup.bufferSize());
   }

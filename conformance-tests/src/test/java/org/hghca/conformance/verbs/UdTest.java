@@ -19,7 +19,7 @@ import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
@@ -325,9 +325,7 @@ class UdTest {
   void severalPeersEachWay() {
     try (QueuePair second =
         left.pd.createQueuePair(
-            QueuePairAttributes.ud(left.sendQueue, left.receiveQueue)
-                .sendDepth(4)
-                .receiveDepth(4))) {
+            QueuePairConfig.ud(left.sendQueue, left.receiveQueue).sendDepth(4).receiveDepth(4))) {
       second.activate(QKEY);
       for (int i = 0; i < 3; i++) {
         right.postReceive(i, RECEIVE + 100L * i, 100);

@@ -4,8 +4,8 @@ import static org.hghca.model.link.PacketOpcode.*;
 
 import java.util.Set;
 import org.hghca.abi.QpcServiceType;
-import org.hghca.model.link.Packet;
 import org.hghca.model.link.EthernetPort;
+import org.hghca.model.link.Packet;
 import org.hghca.model.transport.TransportCounters;
 
 /**

@@ -4,8 +4,8 @@ import static org.hghca.model.link.PacketOpcode.*;
 
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.model.link.Packet;
 import org.hghca.model.link.EthernetPort;
+import org.hghca.model.link.Packet;
 
 /**
  * The message that the send side is at, packet by packet. One of it is used again and again. Where

@@ -4,8 +4,8 @@ import static org.hghca.model.link.PacketOpcode.*;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import org.hghca.model.link.Packet;
 import org.hghca.model.link.EthernetPort;
+import org.hghca.model.link.Packet;
 import org.hghca.model.transport.TransportCounters;
 
 /** What responders have to send: acknowledgements and responses to RDMA READs, in one order. */

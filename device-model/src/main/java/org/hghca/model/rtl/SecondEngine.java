@@ -5,8 +5,8 @@ import static org.hghca.model.link.PacketOpcode.*;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.model.link.Packet;
 import org.hghca.model.link.EthernetPort;
+import org.hghca.model.link.Packet;
 import org.hghca.model.transport.TransportCounters;
 
 /**

@@ -15,8 +15,8 @@ import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.UdUnit;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.model.link.Packet;
 import org.hghca.model.link.EthernetPort;
+import org.hghca.model.link.Packet;
 import org.hghca.model.transport.TransportCounters;
 
 /**

@@ -5,8 +5,8 @@ import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.Syndrome;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.model.link.Packet;
 import org.hghca.model.link.EthernetPort;
+import org.hghca.model.link.Packet;
 import org.hghca.model.transport.TransportCounters;
 
 /**

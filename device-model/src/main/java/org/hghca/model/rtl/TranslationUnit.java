@@ -187,7 +187,8 @@ final class TranslationUnit implements Translation {
     long first = entry.firstPage;
     for (int done = 0; done < length; ) {
       long from = offset + done;
-      int piece = (int) Math.min(length - done, IcmTableMap.PAGE_SIZE - (from & IcmTableMap.PAGE_MASK));
+      int piece =
+          (int) Math.min(length - done, IcmTableMap.PAGE_SIZE - (from & IcmTableMap.PAGE_MASK));
       long page = pages.get(first + (from >>> IcmTableMap.PAGE_SHIFT));
       long bus = page & ~(long) IcmTableMap.PAGE_MASK | from & IcmTableMap.PAGE_MASK;
       if (toHost) {

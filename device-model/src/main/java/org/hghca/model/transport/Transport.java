@@ -2,9 +2,9 @@ package org.hghca.model.transport;
 
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketOpcode;
-import org.hghca.model.link.EthernetPort;
 
 /**
  * The queue pairs of one device, of every service: gives packets, work requests and time to the
@@ -408,8 +408,7 @@ public final class Transport {
   }
 
   SendWork takeRequest() {
-    SendWork request =
-        freeRequestCount == 0 ? new SendWork() : freeRequests[--freeRequestCount];
+    SendWork request = freeRequestCount == 0 ? new SendWork() : freeRequests[--freeRequestCount];
     request.clear();
     return request;
   }

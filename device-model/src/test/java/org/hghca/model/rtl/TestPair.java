@@ -4,11 +4,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.IntPredicate;
+import org.hghca.model.link.EthernetPort;
 import org.hghca.model.link.Medium;
 import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketOpcode;
 import org.hghca.model.link.PacketPool;
-import org.hghca.model.link.EthernetPort;
 import org.hghca.model.rtl.TestCard.Sge;
 
 /** Two cards, joined; a queue pair 2 on each under test, and a pair 5 that only stands by. */

@@ -17,8 +17,7 @@ class GrhBytesTest {
   private final Packet packet = new PacketPool().take();
 
   private String header() {
-    return HexFormat.of()
-        .formatHex(new GrhBytes().of(packet).toArray(ValueLayout.JAVA_BYTE));
+    return HexFormat.of().formatHex(new GrhBytes().of(packet).toArray(ValueLayout.JAVA_BYTE));
   }
 
   @Test

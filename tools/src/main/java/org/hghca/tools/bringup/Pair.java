@@ -9,7 +9,7 @@ import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Context;
@@ -21,7 +21,7 @@ import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 
 /**
  * Two queue pairs that reach each other, left on the board and right at the other end, with memory
@@ -76,16 +76,16 @@ final class Pair implements AutoCloseable {
 
   private End make(Context context, QpType type, int bytes, int inline, boolean notified) {
     ProtectionDomain domain = kept(context.allocateProtectionDomain());
-    CompletionQueueAttributes attributes = CompletionQueueAttributes.of(COMPLETIONS);
+    CompletionQueueConfig config = CompletionQueueConfig.of(COMPLETIONS);
     if (notified) {
-      attributes = attributes.withChannel(kept(context.createCompletionChannel()));
+      config = config.withChannel(kept(context.createCompletionChannel()));
     }
-    CompletionQueue queue = kept(context.createCompletionQueue(attributes));
+    CompletionQueue queue = kept(context.createCompletionQueue(config));
     MemoryRegion memory = kept(domain.allocate(bytes, access(context)));
     QueuePair pair =
         kept(
             domain.createQueuePair(
-                QueuePairAttributes.of(type, queue, queue)
+                QueuePairConfig.of(type, queue, queue)
                     .sendDepth(DEPTH)
                     .receiveDepth(DEPTH)
                     .maxSendSge(ELEMENTS)

@@ -9,7 +9,7 @@ import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 
 /**
  * Two connected queue pairs, and memory of the same size on both sides. One thread plays both
@@ -48,7 +48,7 @@ final class Connection implements AutoCloseable {
   private static QueuePair createQueuePair(Side side) {
     return side.pd()
         .createQueuePair(
-            QueuePairAttributes.rc(side.cq(), side.cq())
+            QueuePairConfig.rc(side.cq(), side.cq())
                 .sendDepth(DEPTH)
                 .receiveDepth(DEPTH)
                 .maxInline(canInline(side) ? INLINE_BYTES : 0));

@@ -8,13 +8,13 @@ import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.CompletionQueueAttributes;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.GlobalRouteHeader;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 
@@ -87,12 +87,9 @@ final class DatagramExample {
       this.side = side;
       channel = side.context().createCompletionChannel();
       queue =
-          side.context()
-              .createCompletionQueue(CompletionQueueAttributes.of(2).withChannel(channel));
+          side.context().createCompletionQueue(CompletionQueueConfig.of(2).withChannel(channel));
       memory = side.pd().allocate(RECEIVE_BYTES + MESSAGE_BYTES, AccessFlag.LOCAL_WRITE);
-      qp =
-          side.pd()
-              .createQueuePair(QueuePairAttributes.ud(queue, queue).sendDepth(1).receiveDepth(1));
+      qp = side.pd().createQueuePair(QueuePairConfig.ud(queue, queue).sendDepth(1).receiveDepth(1));
       qp.activate(QKEY);
       qp.postReceive(new ReceiveRequest(1).wrId(1).into(memory, 0, RECEIVE_BYTES));
       queue.requestNotify(false);

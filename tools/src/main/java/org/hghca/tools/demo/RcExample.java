@@ -12,7 +12,7 @@ import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
-import org.hghca.verbs.QueuePairAttributes;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
@@ -93,8 +93,7 @@ final class RcExample {
   }
 
   private QueuePair createQueuePair(Side side) {
-    QueuePair qp =
-        side.pd().createQueuePair(QueuePairAttributes.rc(side.cq(), side.cq()).signalAll());
+    QueuePair qp = side.pd().createQueuePair(QueuePairConfig.rc(side.cq(), side.cq()).signalAll());
     journal.step(side, "QP created: QP number 0x%06x, state %s".formatted(qp.number(), qp.state()));
     return qp;
   }

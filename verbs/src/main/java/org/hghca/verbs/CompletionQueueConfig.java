@@ -13,26 +13,26 @@ import java.util.Optional;
  * @param channel where it tells of completions; empty for a queue that is only polled
  * @param vector which of the device's completion vectors serves it, from 0
  */
-public record CompletionQueueAttributes(
+public record CompletionQueueConfig(
     int entries, int ringEntries, Optional<CompletionChannel> channel, int vector) {
 
-  public CompletionQueueAttributes {
+  public CompletionQueueConfig {
     Objects.requireNonNull(channel);
   }
 
-  public static CompletionQueueAttributes of(int entries) {
-    return new CompletionQueueAttributes(entries, 0, Optional.empty(), 0);
+  public static CompletionQueueConfig of(int entries) {
+    return new CompletionQueueConfig(entries, 0, Optional.empty(), 0);
   }
 
-  public CompletionQueueAttributes withRingEntries(int ringEntries) {
-    return new CompletionQueueAttributes(entries, ringEntries, channel, vector);
+  public CompletionQueueConfig withRingEntries(int ringEntries) {
+    return new CompletionQueueConfig(entries, ringEntries, channel, vector);
   }
 
-  public CompletionQueueAttributes withChannel(CompletionChannel channel) {
-    return new CompletionQueueAttributes(entries, ringEntries, Optional.of(channel), vector);
+  public CompletionQueueConfig withChannel(CompletionChannel channel) {
+    return new CompletionQueueConfig(entries, ringEntries, Optional.of(channel), vector);
   }
 
-  public CompletionQueueAttributes withVector(int vector) {
-    return new CompletionQueueAttributes(entries, ringEntries, channel, vector);
+  public CompletionQueueConfig withVector(int vector) {
+    return new CompletionQueueConfig(entries, ringEntries, channel, vector);
   }
 }

@@ -4,26 +4,26 @@ import java.util.Objects;
 import java.util.Optional;
 
 /** How to make a queue pair: {@code ibv_qp_init_attr}. Immutable. */
-public final class QueuePairAttributes {
+public final class QueuePairConfig {
   private final QpType type;
-  private final CompletionQueue sendQueue;
-  private final CompletionQueue receiveQueue;
+  private final CompletionQueue sendCompletionQueue;
+  private final CompletionQueue receiveCompletionQueue;
   private final QueuePairCapabilities capabilities;
   private final boolean signalAll;
   private final boolean singleOwner;
   private final SharedReceiveQueue shared;
 
-  private QueuePairAttributes(
+  private QueuePairConfig(
       QpType type,
-      CompletionQueue sendQueue,
-      CompletionQueue receiveQueue,
+      CompletionQueue sendCompletionQueue,
+      CompletionQueue receiveCompletionQueue,
       QueuePairCapabilities capabilities,
       boolean signalAll,
       boolean singleOwner,
       SharedReceiveQueue shared) {
     this.type = type;
-    this.sendQueue = sendQueue;
-    this.receiveQueue = receiveQueue;
+    this.sendCompletionQueue = sendCompletionQueue;
+    this.receiveCompletionQueue = receiveCompletionQueue;
     this.capabilities = capabilities;
     this.signalAll = signalAll;
     this.singleOwner = singleOwner;
@@ -34,12 +34,12 @@ public final class QueuePairAttributes {
    * A queue pair of any type, with one outstanding request and one element each way unless said
    * otherwise.
    */
-  public static QueuePairAttributes of(
-      QpType type, CompletionQueue sendQueue, CompletionQueue receiveQueue) {
-    return new QueuePairAttributes(
+  public static QueuePairConfig of(
+      QpType type, CompletionQueue sendCompletionQueue, CompletionQueue receiveCompletionQueue) {
+    return new QueuePairConfig(
         Objects.requireNonNull(type),
-        Objects.requireNonNull(sendQueue),
-        Objects.requireNonNull(receiveQueue),
+        Objects.requireNonNull(sendCompletionQueue),
+        Objects.requireNonNull(receiveCompletionQueue),
         new QueuePairCapabilities(1, 1, 1, 1, 0),
         false,
         false,
@@ -47,27 +47,30 @@ public final class QueuePairAttributes {
   }
 
   /** An unreliable connected queue pair. */
-  public static QueuePairAttributes uc(CompletionQueue sendQueue, CompletionQueue receiveQueue) {
-    return of(QpType.UC, sendQueue, receiveQueue);
+  public static QueuePairConfig uc(
+      CompletionQueue sendCompletionQueue, CompletionQueue receiveCompletionQueue) {
+    return of(QpType.UC, sendCompletionQueue, receiveCompletionQueue);
   }
 
   /** A datagram queue pair. */
-  public static QueuePairAttributes ud(CompletionQueue sendQueue, CompletionQueue receiveQueue) {
-    return of(QpType.UD, sendQueue, receiveQueue);
+  public static QueuePairConfig ud(
+      CompletionQueue sendCompletionQueue, CompletionQueue receiveCompletionQueue) {
+    return of(QpType.UD, sendCompletionQueue, receiveCompletionQueue);
   }
 
   /** A reliable connected queue pair. */
-  public static QueuePairAttributes rc(CompletionQueue sendQueue, CompletionQueue receiveQueue) {
-    return of(QpType.RC, sendQueue, receiveQueue);
+  public static QueuePairConfig rc(
+      CompletionQueue sendCompletionQueue, CompletionQueue receiveCompletionQueue) {
+    return of(QpType.RC, sendCompletionQueue, receiveCompletionQueue);
   }
 
-  private QueuePairAttributes with(QueuePairCapabilities changed) {
-    return new QueuePairAttributes(
-        type, sendQueue, receiveQueue, changed, signalAll, singleOwner, shared);
+  private QueuePairConfig with(QueuePairCapabilities changed) {
+    return new QueuePairConfig(
+        type, sendCompletionQueue, receiveCompletionQueue, changed, signalAll, singleOwner, shared);
   }
 
   /** Outstanding send requests. */
-  public QueuePairAttributes sendDepth(int depth) {
+  public QueuePairConfig sendDepth(int depth) {
     QueuePairCapabilities c = capabilities;
     return with(
         new QueuePairCapabilities(
@@ -75,7 +78,7 @@ public final class QueuePairAttributes {
   }
 
   /** Outstanding receive requests. */
-  public QueuePairAttributes receiveDepth(int depth) {
+  public QueuePairConfig receiveDepth(int depth) {
     QueuePairCapabilities c = capabilities;
     return with(
         new QueuePairCapabilities(
@@ -83,7 +86,7 @@ public final class QueuePairAttributes {
   }
 
   /** Scatter/gather elements of a send request. */
-  public QueuePairAttributes maxSendSge(int elements) {
+  public QueuePairConfig maxSendSge(int elements) {
     QueuePairCapabilities c = capabilities;
     return with(
         new QueuePairCapabilities(
@@ -91,7 +94,7 @@ public final class QueuePairAttributes {
   }
 
   /** Scatter/gather elements of a receive request. */
-  public QueuePairAttributes maxReceiveSge(int elements) {
+  public QueuePairConfig maxReceiveSge(int elements) {
     QueuePairCapabilities c = capabilities;
     return with(
         new QueuePairCapabilities(
@@ -99,7 +102,7 @@ public final class QueuePairAttributes {
   }
 
   /** Bytes that a send request can carry in itself. */
-  public QueuePairAttributes maxInline(int bytes) {
+  public QueuePairConfig maxInline(int bytes) {
     QueuePairCapabilities c = capabilities;
     return with(
         new QueuePairCapabilities(
@@ -107,29 +110,29 @@ public final class QueuePairAttributes {
   }
 
   /** Every send request gives a completion, signalled or not: {@code sq_sig_all}. */
-  public QueuePairAttributes signalAll() {
-    return new QueuePairAttributes(
-        type, sendQueue, receiveQueue, capabilities, true, singleOwner, shared);
+  public QueuePairConfig signalAll() {
+    return new QueuePairConfig(
+        type, sendCompletionQueue, receiveCompletionQueue, capabilities, true, singleOwner, shared);
   }
 
   /**
    * One thread at a time posts to each of the two queues, and says so: posting takes no lock.
    * Posting from two threads at once then corrupts the queue.
    */
-  public QueuePairAttributes singleOwner() {
-    return new QueuePairAttributes(
-        type, sendQueue, receiveQueue, capabilities, signalAll, true, shared);
+  public QueuePairConfig singleOwner() {
+    return new QueuePairConfig(
+        type, sendCompletionQueue, receiveCompletionQueue, capabilities, signalAll, true, shared);
   }
 
   /**
    * Takes receive requests from a shared queue of the same protection domain: none can be posted to
    * the queue pair itself, and receiveDepth and maxReceiveSge are ignored.
    */
-  public QueuePairAttributes sharedReceiveQueue(SharedReceiveQueue queue) {
-    return new QueuePairAttributes(
+  public QueuePairConfig sharedReceiveQueue(SharedReceiveQueue queue) {
+    return new QueuePairConfig(
         type,
-        sendQueue,
-        receiveQueue,
+        sendCompletionQueue,
+        receiveCompletionQueue,
         capabilities,
         signalAll,
         singleOwner,
@@ -140,12 +143,12 @@ public final class QueuePairAttributes {
     return type;
   }
 
-  public CompletionQueue sendQueue() {
-    return sendQueue;
+  public CompletionQueue sendCompletionQueue() {
+    return sendCompletionQueue;
   }
 
-  public CompletionQueue receiveQueue() {
-    return receiveQueue;
+  public CompletionQueue receiveCompletionQueue() {
+    return receiveCompletionQueue;
   }
 
   public QueuePairCapabilities capabilities() {

@@ -1,0 +1,20 @@
+package org.hghca.verbs;
+
+/**
+ * How to make a shared receive queue: {@code ibv_srq_init_attr}.
+ *
+ * @param capacity outstanding requests
+ * @param maxSge scatter/gather elements of a request
+ * @param limit see {@link SharedReceiveQueue#limit(int)}; here it counts from the first completion
+ *     on, since a new queue holds nothing
+ */
+public record SharedReceiveQueueConfig(int capacity, int maxSge, int limit) {
+
+  public static SharedReceiveQueueConfig of(int capacity, int maxSge) {
+    return new SharedReceiveQueueConfig(capacity, maxSge, 0);
+  }
+
+  public SharedReceiveQueueConfig withLimit(int limit) {
+    return new SharedReceiveQueueConfig(capacity, maxSge, limit);
+  }
+}
