@@ -103,7 +103,7 @@ class EventFifoTest {
   }
 
   @Test
-  void everyEventFindsOneTakerThroughInterruptsTimeOutsAndCancellations() throws Exception {
+  void everyEventFindsOneTakerDespiteCancellations() throws Exception {
     int events = 3000;
     Numbers fifo = new Numbers(events);
     ConcurrentLinkedQueue<Integer> found = new ConcurrentLinkedQueue<>();

@@ -126,7 +126,7 @@ class PageCrossingTest {
     "16, 4080, 0, false",
     "17, 4080, 0, true",
   })
-  void anElementMayBeStruckWhereItCrossesAPageAndPacketsDoNotStartAtMultiplesOf32(
+  void pageCrossingAtAPacketNotAlignedTo32CanStopTheCard(
       long length, long offset, long before, boolean strikes) {
     assertThat(PageCrossing.mayStrike(0x5000 + offset, length, before)).isEqualTo(strikes);
   }

@@ -133,7 +133,7 @@ class ReceiveRingTest {
   }
 
   @Test
-  void moreElementsThanTheQueuePairTakesAreRefusedAndNothingIsWritten() {
+  void tooManyElementsAreRefusedAndNothingIsWritten() {
     assertThatThrownBy(
             () -> ring.post(request().sge(DATA, 1, KEY).sge(DATA, 1, KEY).sge(DATA, 1, KEY), 5))
         .isInstanceOfSatisfying(

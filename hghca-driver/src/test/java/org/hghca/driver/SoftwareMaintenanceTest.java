@@ -122,7 +122,7 @@ class SoftwareMaintenanceTest {
 
   @Test
   @Tag("hazard-12.4")
-  void whoWaitsForMessagesOnAQueuePairThatTheCardHasPutIntoErrorIsTold() {
+  void waiterOnAQueuePairInErrorIsTold() {
     HghcaQueuePair left = queuePair(QpType.RC);
     HghcaQueuePair right = connectedTo(left.number());
     connect(left, right.number());
@@ -192,7 +192,7 @@ class SoftwareMaintenanceTest {
   }
 
   @Test
-  void aWaitIsExtendedWhileWhatWasRungBeforeCompletesAndEndsAllTheSame() {
+  void waitIsExtendedWhileOlderDoorbellsCompleteAndEnds() {
     HghcaQueuePair qp = connectedTo(NOBODY);
     maintenance.look(0);
     qp.tryPostSend(send(64));
@@ -246,7 +246,7 @@ class SoftwareMaintenanceTest {
   }
 
   @Test
-  void whenNothingIsCompletedForSeveralItIsSaidOnceWhatMayBeTheMatter() {
+  void severalTimeOutsAreReportedOnceAsADeadDataPath() {
     for (int i = 0; i < 5; i++) {
       connectedTo(NOBODY + i).tryPostSend(send(64));
     }
@@ -278,7 +278,7 @@ class SoftwareMaintenanceTest {
   }
 
   @Test
-  void aPacketThatComesWhileAQueuePairGetsReadyToSendIsNotRefusedAfterwards() {
+  void packetThatComesDuringRtr2RtsIsNotRefused() {
     HghcaQueuePair left = queuePair(QpType.RC);
     HghcaQueuePair right = queuePair(QpType.RC);
     connect(left, right.number());

@@ -96,7 +96,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void aDeviceMayReachABufferUntilItIsClosedAndTheProgramUntilItEnds() {
+  void deviceReachesABufferUntilItsCloseAndTheProgramUntilItsEnd() {
     Buffer first = pool.allocate(64);
     MemorySegment forDevice = first.deviceMemory();
     assertThat(forDevice.byteSize()).isEqualTo(64);

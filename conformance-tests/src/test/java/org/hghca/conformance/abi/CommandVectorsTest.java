@@ -71,7 +71,7 @@ class CommandVectorsTest {
 
   @ParameterizedTest
   @MethodSource("refusedAsUnknown")
-  void opcodesThatTheRtlRefusesAreNoCommandsButForNopAndConfSpecialQp(CommandVector vector) {
+  void opcodesThatTheRtlRefusesAreNoCommandsButTwo(CommandVector vector) {
     Optional<HcrCommand> expected =
         switch (vector.op()) {
           case "031" -> Optional.of(HcrCommand.NOP);

@@ -88,7 +88,7 @@ class HandshakeHazardsTest {
 
   @Test
   @Tag("hazard-12.4")
-  void aMessageThatIsLongerThanItsReceiveEndsAloneAndItsNumbersAreNotUsedAgain() {
+  void messageLongerThanItsReceiveRetiresTheNumbers() {
     try (OneCard card = OneCard.r1();
         ProtectionDomain pd = card.context.allocateProtectionDomain();
         CompletionQueue queue = card.context.createCompletionQueue(8000)) {

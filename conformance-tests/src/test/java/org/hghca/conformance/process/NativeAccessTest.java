@@ -77,7 +77,7 @@ class NativeAccessTest {
   }
 
   @Test
-  void withoutNativeAccessADeviceOfAnotherProcessSaysWhichOptionItNeeds() {
+  void remoteDeviceWithoutNativeAccessNamesTheOption() {
     String nobody = "vfio-user:" + directory.resolve("nobody");
     assertNamesTheOption(OtherJvm.run(List.of(NO_NATIVE), Opener.class, nobody));
   }

@@ -270,7 +270,7 @@ class BadRegistrationTest {
   }
 
   @Test
-  void memoryOfAnArenaThatWasClosedUnderItsRegionIsAFaultOfTheDeviceAndNoCrash() {
+  void arenaClosedUnderARegionIsADmaFaultAndNoCrash() {
     for (boolean threaded : new boolean[] {false, true}) {
       try (RcPair pair = new RcSetup().on(threaded ? Fabric.threaded() : Fabric.inline())) {
         pair.fabric.expectFaults();

@@ -186,7 +186,7 @@ class PostingStateTest {
 
   @Test
   @Needs(Feature.REMOTE_PROTECTION)
-  void receivesPostedWhenTheErrorLeftNoCompletionAreFlushedAfterAQuery() {
+  void receivesPostedAfterASilentErrorAreFlushedAfterAQuery() {
     try (RcPair pair = RcPair.open()) {
       pair.left.qp.postSend(
           pair.left.send.rdmaWrite(pair.right.address(0), 0x7fff_fff0).sge(pair.left.buffer, 0, 8));

@@ -540,7 +540,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void queuePairsOfOneSharedQueueMayReceiveIntoDifferentCompletionQueues() {
+  void queuePairsOfOneSrqMayHaveDifferentCompletionQueues() {
     try (SharedReceivers it = inline(8, 1);
         var mine = it.fabric.right().createCompletionQueue(8);
         QueuePair receiver =

@@ -52,7 +52,7 @@ class CommandHangTest {
 
   @ParameterizedTest
   @ValueSource(ints = {2, 3})
-  void modifyQpWithoutAnInboxIsAnsweredAndTheNextContextCommandHangs(int opModifier) {
+  void modifyQpWithoutInboxHangsTheNextContextCommand(int opModifier) {
     bench.bringUp();
     assertThat(bench.command(HcrCommand.ERR2RST.code(), opModifier, 0, 2, 0)).isEqualTo(OK);
     assertThat(bench.command(NOP, 0, 0, 0x1f, 0)).isEqualTo(Bench.BAD_OP);

@@ -38,7 +38,7 @@ class ContextImageTest {
   }
 
   @Test
-  void theImageOfAQueuePairIsTurnedAroundInGroupsAndEndsBehind164Bytes() {
+  void imageIsTurnedAroundInGroupsAndEndsBehind164Bytes() {
     bench.memory.asSlice(IMAGE, 256).fill((byte) 0x77);
     number(0);
     bench.must(HcrCommand.RST2INIT, 0, QPN);

@@ -118,7 +118,7 @@ class EngineTest {
   }
 
   @Test
-  void anUnreliableWriteByAnUnknownKeySucceedsForItsSenderAndEndsTheResponder() {
+  void unreliableWriteByUnknownKeyEndsTheResponderOnly() {
     pair = new TestPair(QpcServiceType.UC);
     pair.a.put(0, "12345678");
     pair.a.post(QPN, WRITE, UNKNOWN, data(0, 8));
@@ -288,7 +288,7 @@ class EngineTest {
 
   @ParameterizedTest
   @CsvSource({"0a,02000000", "0b,01000000"})
-  void aDatagramPlacesItsPayloadOnlyAndHalvesTheNumberWithAnImmediate(String opcode, String rqpn) {
+  void datagramPlacesOnlyItsPayloadAndHalvesAnImmediatesNumber(String opcode, String rqpn) {
     pair = new TestPair(QpcServiceType.UD);
     pair.a.put(0, "datagram");
     pair.b.receive(QPN, data(0x8000, 64));

@@ -54,7 +54,7 @@ class EnqueueRaceTest {
   }
 
   @Test
-  void aWriteRungWhileOthersAreOutstandingIsNeverCompletedNorIsWhatFollows() {
+  void writeRungAmidOutstandingOnesIsNeverCompleted() {
     for (int i = 0; i < 4; i++) {
       post(QPN, WRITE);
     }

@@ -233,7 +233,7 @@ class HazardTest {
   }
 
   @Test
-  void anUnreliableMessageToAnEmptyQueueIsTheLastThatCouldHaveArrived() {
+  void unreliableMessageToAnEmptyQueueIsTheLastToArrive() {
     pair = new TestPair(QpcServiceType.UC);
     pair.a.post(QPN, SEND, null, data(0, 8));
     pair.run();
@@ -352,7 +352,7 @@ class HazardTest {
 
   @ParameterizedTest
   @CsvSource({"64,0", "1000,1", "5000,1"})
-  void aDataUnitWithoutRightBehindOneWithStopsTheReceiverAtTheEndOfAPacket(
+  void dataUnitWithoutRightStopsTheReceiverAtAPacketsEnd(
       int length, int flushed) {
     pair.a.queuePair(QPN).mtu = 256;
     pair.b.receive(QPN, data(0x8000, 40), new Sge(0x77, 0, 32));

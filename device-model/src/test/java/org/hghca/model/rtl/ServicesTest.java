@@ -164,7 +164,7 @@ class ServicesTest {
   }
 
   @Test
-  void aReliableConnectionThatLostAPacketIsStuckAndNothingIsRepeated() {
+  void reliableConnectionThatLostAPacketIsStuck() {
     pair.loses = number -> number == 0;
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));

@@ -212,7 +212,7 @@ class TranslationTest {
   }
 
   @Test
-  void aLineOfPagesIsReadOnceBeforeItIsWrittenAndWrittenWhenItIsNeeded() {
+  void lineOfPagesIsReadBeforeItIsWritten() {
     map(Bench.MTT, Bench.MTT_PAGE, 20);
     writePages(100, 0x1000, 0x2000, 0x3000, 0x4000);
     assertThat(bench.accesses).containsExactly("read 330320 32");

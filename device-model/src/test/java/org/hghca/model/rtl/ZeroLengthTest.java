@@ -121,7 +121,7 @@ class ZeroLengthTest {
 
   @ParameterizedTest
   @ValueSource(ints = {WRITE, WRITE_IMM})
-  void aWriteLeavesAndIsNeverAcknowledgedAndLaterDataIsAcknowledgedAndLost(int opcode) {
+  void writeIsNeverAcknowledgedAndLaterDataIsLost(int opcode) {
     post("RC", opcode, data(0, 0));
     assertThat(pair.packets).hasSize(1);
     assertThat(pair.a.sends(QPN)).isEmpty();

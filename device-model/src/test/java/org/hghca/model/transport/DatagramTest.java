@@ -188,7 +188,7 @@ class DatagramTest {
   }
 
   @Test
-  void aMessageThatIsLongerThanTheMtuIsALengthErrorAndTakesTheSendQueueToSqe() {
+  void messageLongerThanTheMtuIsALengthErrorAndSqe() {
     send(0, 257);
     send(1, 8);
     line.run();

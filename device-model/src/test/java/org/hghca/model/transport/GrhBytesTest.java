@@ -21,7 +21,7 @@ class GrhBytesTest {
   }
 
   @Test
-  void ofAPacketWithIpv4AddressesItIsTheIpv4HeaderBehindTwentyZeroBytes() {
+  void ipv4PacketHasItsHeaderBehindTwentyZeroBytes() {
     packet.opcode = SEND_ONLY;
     packet.length = 100;
     packet.sourceIp = 0x0a00_0001;

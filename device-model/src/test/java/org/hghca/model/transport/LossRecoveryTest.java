@@ -72,7 +72,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void aLateDuplicateOfAReadDoesNotCountAgainstTheLimitOfTheResponder() {
+  void lateDuplicateOfAReadDoesNotCountAgainstTheLimit() {
     post(SendOperation.READ, 0, 8);
     line.run();
     // As many as the responder serves at a time.
@@ -154,7 +154,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void aReadThatFailsBehindARefusedRequestIsRefusedInItsPlaceAndToldOnce() {
+  void readThatFailsBehindARefusedRequestIsToldOnce() {
     post(SendOperation.READ, 0, 8);
     line.a.step(0);
     arrive();
@@ -280,7 +280,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void everyRetryThatTheReceiverIsNotReadyForCountsAgainAfterProgress() {
+  void rnrRetriesCountAnewAfterProgress() {
     line.a.rnrRetry = 1;
     for (int i = 0; i < 5; i++) {
       post(SendOperation.SEND, i, 8);

@@ -115,7 +115,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void withoutAnswersTheRequestFailsAfterAllRetriesAndTheRestIsFlushed() {
+  void requestWithoutAnswerFailsAfterAllRetriesAndTheRestIsFlushed() {
     line.a.ackTimeout = 1; // 8.192 us
     line.a.retryCount = 3;
     line.a.receiveQueueLength = 0;

@@ -146,7 +146,7 @@ class PagePoolTest {
   }
 
   @Test
-  void smallMemoryGoesBackBeyondThirtyTwoMebibytesOrAnEighthOfWhatIsInUse() {
+  void smallMemoryIsReturnedBeyond32MebibytesOrAnEighth() {
     Source source = new Source(4096);
     try (PagePool pool = new PagePool(source)) {
       List<MemorySegment> taken = new ArrayList<>();

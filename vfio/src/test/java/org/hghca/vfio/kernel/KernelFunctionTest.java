@@ -74,7 +74,7 @@ class KernelFunctionTest {
   }
 
   @Test
-  void groupGetsItsContainerBeforeTheContainerGetsItsIommuAndTheFunctionComesLast() {
+  void groupThenContainerThenIommuThenFunction() {
     open("").close();
 
     assertThat(vfio.calls.stream().filter(call -> !call.startsWith("p")).toList())
@@ -656,7 +656,7 @@ class KernelFunctionTest {
   }
 
   @Test
-  void functionOfIommufdIsResetWithItsBusWhereTheKernelSaysThatAllIsOurs() {
+  void iommufdFunctionIsResetWithABusThatIsAllOurs() {
     machine.iommufd(CARD);
     card.flags = 2;
     card.hotResetFlags = 3;
@@ -822,7 +822,7 @@ class KernelFunctionTest {
   }
 
   @Test
-  void functionAndContainerThatSomebodyElseHasOpenedAreTakenAndLeftToHim() {
+  void inheritedFunctionAndContainerAreUsedAndLeftOpen() {
     int device = vfio.openDevice(card, false);
     int container = vfio.openContainer();
 

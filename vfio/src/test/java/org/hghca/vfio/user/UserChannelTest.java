@@ -194,7 +194,7 @@ final class UserChannelTest {
   }
 
   @Test
-  void anEndInTheMiddleOfAMessageIsAFailureAndItsDescriptorsAreClosed() {
+  void endAmidAMessageIsAFailureAndClosesItsDescriptors() {
     sendRaw(40, 12);
     pair.left().close();
     assertThatThrownBy(() -> pair.right().receive(in)).satisfies(UserChannelTest::isClosed);
