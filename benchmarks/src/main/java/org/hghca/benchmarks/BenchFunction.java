@@ -2,9 +2,11 @@ package org.hghca.benchmarks;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.abi.Bar;
+import org.hghca.abi.Cqe;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.ForwardingFunction;
 import org.hghca.vfio.MmioRegion;
@@ -21,6 +23,7 @@ final class BenchFunction extends ForwardingFunction {
   private final Arena arena = Arena.ofShared();
   private final MmioRegion doorbells = MmioRegion.mapped(arena.allocate(Bar.BAR2_SIZE, 4096));
   private final List<MemorySegment> allocations = new ArrayList<>();
+  private final List<byte[]> marked = new ArrayList<>();
 
   BenchFunction(PciFunction hca) {
     super(hca);
@@ -32,9 +35,38 @@ final class BenchFunction extends ForwardingFunction {
     return last;
   }
 
-  /** The memory that was allocated last. */
-  synchronized MemorySegment lastAllocation() {
-    return allocations.getLast();
+  /** Remembers what the DMA memory holds, for {@link #newRing}. */
+  synchronized void mark() {
+    marked.clear();
+    allocations.forEach(memory -> marked.add(memory.toArray(ValueLayout.JAVA_BYTE)));
+  }
+
+  /**
+   * The ring of the one completion queue that was created since {@link #mark}: the driver fills a
+   * new ring with one byte, wherever in its DMA memory the ring is.
+   */
+  synchronized MemorySegment newRing() {
+    for (int i = 0; i < allocations.size(); i++) {
+      MemorySegment memory = allocations.get(i);
+      byte[] old = i < marked.size() ? marked.get(i) : new byte[(int) memory.byteSize()];
+      int from = 0;
+      while (from < old.length && !isNew(memory, old, from)) {
+        from++;
+      }
+      int to = from;
+      while (to < old.length && isNew(memory, old, to)) {
+        to++;
+      }
+      if (to - from >= Cqe.SIZE) {
+        return memory.asSlice(from, to - from);
+      }
+    }
+    throw new IllegalStateException("no completion ring was made");
+  }
+
+  private static boolean isNew(MemorySegment memory, byte[] old, int at) {
+    return memory.get(ValueLayout.JAVA_BYTE, at) == (byte) Cqe.SENTINEL
+        && old[at] != (byte) Cqe.SENTINEL;
   }
 
   @Override

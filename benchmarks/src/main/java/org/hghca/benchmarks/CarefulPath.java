@@ -17,9 +17,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The whole way of a work request as in {@link HotPath}, in rounds of 8, on the document's card and
- * on the RTL, where requests are checked and no more doorbells are rung than it takes. One
- * operation is one request.
+ * The whole way of a work request as in {@link HotPath}, on the document's card and on the RTL,
+ * where requests are checked and a queue pair has one request in flight. One operation is one
+ * request.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -48,57 +48,49 @@ public class CarefulPath {
     rig.close();
   }
 
-  /** RDMA WRITE of one element, posted one by one. */
+  /** RDMA WRITE of one element, complete before the next one is posted. */
   @Benchmark
   @OperationsPerInvocation(Rig.BATCH)
   public int writeOneSge() {
     int taken = 0;
-    while (taken < Rig.BATCH) {
-      for (int i = 0; i < Rig.ROUND; i++) {
-        rig.qp.postSend(rig.send);
-      }
-      rig.completeRound();
-      taken += rig.sendQueue.poll(rig.completions);
+    for (int i = 0; i < Rig.BATCH; i++) {
+      rig.qp.postSend(rig.send);
+      taken += rig.takeSends(1);
     }
     return taken;
   }
 
-  /** RDMA WRITE of 16 bytes inline, posted one by one. */
+  /** RDMA WRITE of 16 bytes inline, complete before the next one is posted. */
   @Benchmark
   @OperationsPerInvocation(Rig.BATCH)
   public int writeInline() {
     int taken = 0;
-    while (taken < Rig.BATCH) {
-      for (int i = 0; i < Rig.ROUND; i++) {
-        rig.qp.postSend(rig.inline);
-      }
-      rig.completeRound();
-      taken += rig.sendQueue.poll(rig.completions);
+    for (int i = 0; i < Rig.BATCH; i++) {
+      rig.qp.postSend(rig.inline);
+      taken += rig.takeSends(1);
     }
     return taken;
   }
 
-  /** RDMA WRITE of one element, posted in lists of 8. */
+  /** RDMA WRITE of one element, posted in lists of 16. */
   @Benchmark
   @OperationsPerInvocation(Rig.BATCH)
   public int writeList() {
     int taken = 0;
     while (taken < Rig.BATCH) {
-      rig.qp.tryPostSend(rig.sends, 0, Rig.ROUND);
-      rig.completeRound();
-      taken += rig.sendQueue.poll(rig.completions);
+      rig.qp.tryPostSend(rig.sends, 0, Rig.POLL);
+      taken += rig.takeSends(Rig.POLL);
     }
     return taken;
   }
 
-  /** RDMA WRITE of one element, 128 at once: on the RTL most doorbells are held back. */
+  /** RDMA WRITE of one element, 128 at once: on the RTL all but one wait in the ring. */
   @Benchmark
   @OperationsPerInvocation(Rig.BATCH)
   public int writeBatch() {
     for (int i = 0; i < Rig.BATCH; i++) {
       rig.qp.postSend(rig.send);
     }
-    rig.completeSends();
-    return rig.pollAll(rig.sendQueue);
+    return rig.takeSends(Rig.BATCH);
   }
 }

@@ -65,9 +65,10 @@ public class Datagrams {
     context = RdmaDevices.open("bench:" + System.nanoTime());
     pd = context.allocateProtectionDomain();
     memory = pd.allocate(4096, AccessFlag.LOCAL_WRITE);
+    BenchFunction.last().mark();
     queue =
         context.createCompletionQueue(CompletionQueueConfig.of(BATCH).withRingEntries(2 * BATCH));
-    ring = BenchFunction.last().lastAllocation();
+    ring = BenchFunction.last().newRing();
     qp = pd.createQueuePair(QueuePairConfig.ud(queue, queue).sendDepth(BATCH));
     qp.activate(QKEY);
     peer = pd.createAddressHandle(AddressVector.to(context.queryGid(1, 0), 0));

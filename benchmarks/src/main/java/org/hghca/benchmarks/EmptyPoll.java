@@ -31,8 +31,7 @@ public class EmptyPoll {
       for (int j = 0; j < Rig.BATCH; j++) {
         rig.qp.postSend(rig.send);
       }
-      rig.completeSends();
-      rig.pollAll(rig.sendQueue);
+      rig.takeSends(Rig.BATCH);
     }
   }
 

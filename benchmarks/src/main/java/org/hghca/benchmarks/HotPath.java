@@ -54,8 +54,7 @@ public class HotPath {
     for (int i = 0; i < Rig.BATCH; i++) {
       rig.qp.postSend(rig.send);
     }
-    rig.completeSends();
-    return rig.pollAll(rig.sendQueue);
+    return rig.takeSends(Rig.BATCH);
   }
 
   /** RDMA WRITE of 16 bytes inline, posted one by one. */
@@ -65,8 +64,7 @@ public class HotPath {
     for (int i = 0; i < Rig.BATCH; i++) {
       rig.qp.postSend(rig.inline);
     }
-    rig.completeSends();
-    return rig.pollAll(rig.sendQueue);
+    return rig.takeSends(Rig.BATCH);
   }
 
   /** RDMA WRITE of one element, posted in lists of 16. */
@@ -76,8 +74,7 @@ public class HotPath {
     for (int i = 0; i < Rig.BATCH; i += Rig.POLL) {
       rig.qp.postSend(rig.sends);
     }
-    rig.completeSends();
-    return rig.pollAll(rig.sendQueue);
+    return rig.takeSends(Rig.BATCH);
   }
 
   /** Receives of one element, posted one by one. */

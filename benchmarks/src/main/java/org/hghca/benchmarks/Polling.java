@@ -10,7 +10,6 @@ import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -30,15 +29,11 @@ import org.openjdk.jmh.annotations.Warmup;
 public class Polling {
   private final Completions one = new Completions(1);
 
-  /** Which card. */
-  @Param({"s", "r1"})
-  public String profile;
-
   private Rig rig;
 
   @Setup(Level.Trial)
   public void open() {
-    rig = new Rig(false, false, profile);
+    rig = new Rig(false, false, "s");
   }
 
   @TearDown(Level.Trial)

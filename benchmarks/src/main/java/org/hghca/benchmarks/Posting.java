@@ -49,8 +49,7 @@ public class Posting {
 
   @TearDown(Level.Invocation)
   public void complete() {
-    rig.completeSends();
-    rig.pollAll(rig.sendQueue);
+    rig.takeSends(Rig.BATCH);
   }
 
   /** RDMA WRITE of one element, posted one by one. */

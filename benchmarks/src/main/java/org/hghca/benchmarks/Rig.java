@@ -32,9 +32,6 @@ final class Rig implements AutoCloseable {
 
   static final int POLL = 16;
 
-  /** Work requests in a round: the RTL takes the doorbells of so many of one queue at any time. */
-  static final int ROUND = 8;
-
   private final Context context;
   private final ProtectionDomain pd;
   final MemoryRegion memory;
@@ -52,6 +49,9 @@ final class Rig implements AutoCloseable {
 
   /** Slots of the send ring, and places of its completions. */
   private final int places;
+
+  /** How many requests of the queue pair the card has at a time. */
+  private final int window;
 
   private int sent;
   private final MemorySegment sendRing;
@@ -76,12 +76,14 @@ final class Rig implements AutoCloseable {
         pd.allocate(
             1 << 20, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
     CompletionQueueConfig small = CompletionQueueConfig.of(BATCH).withRingEntries(BATCH);
-    // On the RTL the driver keeps room for requests of its own.
-    places = profile.equals("s") ? BATCH : 2 * BATCH;
+    BenchFunction.last().mark();
     sendQueue = context.createCompletionQueue(small);
-    sendRing = BenchFunction.last().lastAllocation();
+    sendRing = BenchFunction.last().newRing();
+    BenchFunction.last().mark();
     receiveQueue = context.createCompletionQueue(small);
-    receiveRing = BenchFunction.last().lastAllocation();
+    receiveRing = BenchFunction.last().newRing();
+    places = (int) (sendRing.byteSize() / Cqe.SIZE);
+    window = profile.equals("s") ? BATCH : 1;
     QueuePairConfig config =
         QueuePairConfig.rc(sendQueue, receiveQueue)
             .sendDepth(BATCH)
@@ -191,14 +193,27 @@ final class Rig implements AutoCloseable {
     }
   }
 
-  /** Completes the batch of sends that was posted. */
-  void completeSends() {
-    completeSends(BATCH);
+  /**
+   * Completes and polls what was posted, as the card has it: all at once, or one by one where the
+   * driver rings a request when the one before it is complete.
+   */
+  int takeSends(int count) {
+    int complete = 0;
+    int taken = 0;
+    while (taken < count) {
+      if (taken == complete) {
+        int more = Math.min(window, count - complete);
+        completeSends(more);
+        complete += more;
+      }
+      taken += pollSome(sendQueue, taken);
+    }
+    return taken;
   }
 
-  /** Completes the round of sends that was posted. */
-  void completeRound() {
-    completeSends(ROUND);
+  /** Completes a batch of sends, on a card that has them all. */
+  void completeSends() {
+    completeSends(BATCH);
   }
 
   private void completeSends(int count) {
@@ -224,13 +239,17 @@ final class Rig implements AutoCloseable {
   int pollAll(CompletionQueue queue) {
     int taken = 0;
     while (taken < BATCH) {
-      int count = queue.poll(completions);
-      if (count == 0) {
-        throw new IllegalStateException("the script lost a completion after " + taken);
-      }
-      taken += count;
+      taken += pollSome(queue, taken);
     }
     return taken;
+  }
+
+  private int pollSome(CompletionQueue queue, int taken) {
+    int count = queue.poll(completions);
+    if (count == 0) {
+      throw new IllegalStateException("the script lost a completion after " + taken);
+    }
+    return count;
   }
 
   @Override
