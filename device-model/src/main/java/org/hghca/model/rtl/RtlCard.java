@@ -52,8 +52,8 @@ public final class RtlCard implements Card {
     this.commands = new RtlCommandUnit(profile, host, contexts, translation, hazards);
     this.engine =
         profile == HardwareProfile.R2
-            ? new SecondEngine(contexts, translation, doorbells, port, hazards, seed)
-            : new Engine(defects, contexts, translation, doorbells, port, hazards);
+            ? new R2Engine(contexts, translation, doorbells, port, hazards, seed)
+            : new R1Engine(defects, contexts, translation, doorbells, port, hazards);
   }
 
   @Override

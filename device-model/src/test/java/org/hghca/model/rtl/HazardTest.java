@@ -352,8 +352,7 @@ class HazardTest {
 
   @ParameterizedTest
   @CsvSource({"64,0", "1000,1", "5000,1"})
-  void dataUnitWithoutRightStopsTheReceiverAtAPacketsEnd(
-      int length, int flushed) {
+  void dataUnitWithoutRightStopsTheReceiverAtAPacketsEnd(int length, int flushed) {
     pair.a.queuePair(QPN).mtu = 256;
     pair.b.receive(QPN, data(0x8000, 40), new Sge(0x77, 0, 32));
     pair.a.post(QPN, SEND, null, data(0, length));

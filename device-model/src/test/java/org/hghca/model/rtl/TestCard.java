@@ -64,14 +64,14 @@ final class TestCard implements Translation, Contexts {
 
   TestCard(long mac, PacketPool pool, Set<Defect> defects) {
     port = new EthernetPort(mac, pool);
-    engine = new Engine(defects, this, this, doorbells, port, hazards);
+    engine = new R1Engine(defects, this, this, doorbells, port, hazards);
     regions.put(DATA, new Region(BASE, 0, DATA_SIZE, 7));
   }
 
   /** A card of the second RTL. */
   TestCard(long mac, PacketPool pool, long seed) {
     port = new EthernetPort(mac, pool);
-    engine = new SecondEngine(this, this, doorbells, port, hazards, seed);
+    engine = new R2Engine(this, this, doorbells, port, hazards, seed);
     regions.put(DATA, new Region(BASE, 0, DATA_SIZE, 7));
   }
 

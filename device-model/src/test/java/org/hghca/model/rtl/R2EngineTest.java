@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The second RTL: what is known of it, for every seed. */
-class SecondEngineTest {
+class R2EngineTest {
   private static final int WRITE = 0x08;
   private static final int SEND = 0x0a;
   private static final int READ = 0x10;

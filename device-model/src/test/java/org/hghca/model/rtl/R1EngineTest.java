@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What goes well, and errors that leave the card alive. */
-class EngineTest {
+class R1EngineTest {
   private static final int WRITE = 0x08;
   private static final int SEND = 0x0a;
   private static final int SEND_IMM = 0x0b;

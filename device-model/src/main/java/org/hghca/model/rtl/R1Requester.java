@@ -16,7 +16,7 @@ import org.hghca.model.transport.TransportCounters;
  * has no timer and repeats nothing: what got lost, or met a receiver that was not ready, stays
  * outstanding. Packet sequence numbers are compared as plain numbers.
  */
-final class Requester {
+final class R1Requester {
   /** Nanoseconds between two bursts of a storm: it is not to keep everything else from working. */
   private static final long STORM_PAUSE = 1_000_000;
 
@@ -24,7 +24,7 @@ final class Requester {
   private final Contexts contexts;
   private final Hazards hazards;
   private final WriteChannel channel;
-  private final CqeWriter cqes;
+  private final R1CqeWriter cqes;
   private final Stops stops;
   private final EthernetPort port;
   private final TransportCounters counters;
@@ -44,12 +44,12 @@ final class Requester {
   private int payloads;
   private int gathered;
 
-  Requester(
+  R1Requester(
       boolean races,
       Contexts contexts,
       Hazards hazards,
       WriteChannel channel,
-      CqeWriter cqes,
+      R1CqeWriter cqes,
       Stops stops,
       EthernetPort port,
       TransportCounters counters) {

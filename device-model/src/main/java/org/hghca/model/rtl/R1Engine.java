@@ -12,7 +12,7 @@ import org.hghca.model.transport.TransportCounters;
  * The data path of the first RTL: doorbells, work requests, packets and completions. It has no
  * timers and repeats nothing. Used by the thread that does the steps.
  */
-final class Engine implements DataPath {
+final class R1Engine implements DataPath {
   /** Bytes of READs for which there is room in any case. */
   private static final int ANSWERED_BESIDE_PAYLOAD = 1024;
 
@@ -22,13 +22,13 @@ final class Engine implements DataPath {
   private final Stops stops;
   private final ConnectionStates connections;
   private final WriteChannel channel;
-  private final Requester requester;
+  private final R1Requester requester;
   private final Replies replies;
-  private final Receiver receiver;
-  private final SendSide sender;
+  private final R1Receiver receiver;
+  private final R1SendSide sender;
   private final TransportCounters counters = new TransportCounters();
 
-  Engine(
+  R1Engine(
       Set<Defect> defects,
       Contexts contexts,
       Translation translation,
@@ -41,9 +41,9 @@ final class Engine implements DataPath {
     this.stops = new Stops(hazards);
     this.connections = new ConnectionStates(contexts);
     this.channel = new WriteChannel(translation, hazards);
-    CqeWriter cqes = new CqeWriter(contexts, channel);
+    R1CqeWriter cqes = new R1CqeWriter(contexts, channel);
     this.requester =
-        new Requester(
+        new R1Requester(
             defects.contains(Defect.ENQUEUE_RACE),
             contexts,
             hazards,
@@ -53,9 +53,9 @@ final class Engine implements DataPath {
             port,
             counters);
     this.replies = new Replies(translation, port, counters);
-    this.receiver = new Receiver(translation, hazards, stops, channel, cqes, replies, counters);
+    this.receiver = new R1Receiver(translation, hazards, stops, channel, cqes, replies, counters);
     this.sender =
-        new SendSide(
+        new R1SendSide(
             connections, translation, doorbells, port, stops, hazards, requester, cqes, counters);
   }
 

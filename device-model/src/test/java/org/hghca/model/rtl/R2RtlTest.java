@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Where the second RTL's command side differs from the first's. */
-class SecondRtlTest {
+class R2RtlTest {
   private final Bench bench = new Bench("r2").initialize();
 
   @AfterEach

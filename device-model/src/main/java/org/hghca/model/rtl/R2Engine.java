@@ -14,7 +14,7 @@ import org.hghca.model.transport.TransportCounters;
  * that loses nothing, without a check and without an error. What is not known differs by the seed
  * and from one time to the next.
  */
-final class SecondEngine implements DataPath {
+final class R2Engine implements DataPath {
   private static final int NUMBERS = 1 << 8;
 
   private final EthernetPort port;
@@ -22,14 +22,14 @@ final class SecondEngine implements DataPath {
   private final RandomGenerator random;
   private final Stops stops;
   private final ConnectionStates connections;
-  private final SecondCqes cqes;
+  private final R2CqeWriter cqes;
   private final Replies replies;
-  private final SecondReceiver receiver;
-  private final SecondSendSide sender;
+  private final R2Receiver receiver;
+  private final R2SendSide sender;
   private final TransportCounters counters = new TransportCounters();
-  private SecondQueues[] queues = new SecondQueues[NUMBERS];
+  private R2QueuePositions[] queues = new R2QueuePositions[NUMBERS];
 
-  SecondEngine(
+  R2Engine(
       Contexts contexts,
       Translation translation,
       Doorbells doorbells,
@@ -41,18 +41,17 @@ final class SecondEngine implements DataPath {
     this.random = new SplittableRandom(seed);
     this.stops = new Stops(hazards);
     this.connections = new ConnectionStates(contexts);
-    this.cqes = new SecondCqes(contexts, translation, random);
+    this.cqes = new R2CqeWriter(contexts, translation, random);
     this.replies = new Replies(translation, port, counters);
-    this.receiver = new SecondReceiver(translation, cqes, replies, hazards, counters);
-    this.sender =
-        new SecondSendSide(this, translation, doorbells, port, stops, cqes, counters, random);
+    this.receiver = new R2Receiver(translation, cqes, replies, hazards, counters);
+    this.sender = new R2SendSide(this, translation, doorbells, port, stops, cqes, counters, random);
   }
 
-  SecondQueues queues(int qpn) {
+  R2QueuePositions queues(int qpn) {
     ConnectionState connection = connections.of(qpn);
     int number = connection.qp.qpn % NUMBERS;
     if (queues[number] == null) {
-      queues[number] = new SecondQueues(connection);
+      queues[number] = new R2QueuePositions(connection);
     }
     return queues[number];
   }
@@ -73,7 +72,7 @@ final class SecondEngine implements DataPath {
 
   private void receive(Packet packet) {
     counters.packetsReceived++;
-    SecondQueues to = queues(packet.destinationQpn);
+    R2QueuePositions to = queues(packet.destinationQpn);
     to.lookForReset(random);
     if (!to.connection.qp.programmed) {
       counters.packetsDropped++;
@@ -133,7 +132,7 @@ final class SecondEngine implements DataPath {
     connections.reset();
     replies.reset();
     sender.reset();
-    queues = new SecondQueues[NUMBERS];
+    queues = new R2QueuePositions[NUMBERS];
   }
 
   @Override

@@ -6,14 +6,14 @@ import org.hghca.abi.Cqe;
 import org.hghca.abi.QpcServiceType;
 
 /** Makes CQEs as the first RTL does: without immediates, without an owner. */
-final class CqeWriter {
+final class R1CqeWriter {
   private static final int KEY_MASK = 0x3fff;
 
   private final Contexts contexts;
   private final WriteChannel channel;
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, Cqe.SIZE);
 
-  CqeWriter(Contexts contexts, WriteChannel channel) {
+  R1CqeWriter(Contexts contexts, WriteChannel channel) {
     this.contexts = contexts;
     this.channel = channel;
   }

@@ -3,7 +3,7 @@ package org.hghca.model.rtl;
 import java.util.random.RandomGenerator;
 
 /** Where a queue pair of the second RTL stands in its queues; its own, whatever a doorbell says. */
-final class SecondQueues {
+final class R2QueuePositions {
   final ConnectionState connection;
 
   /** Byte offsets of the next WQEs. */
@@ -21,7 +21,7 @@ final class SecondQueues {
 
   private int life;
 
-  SecondQueues(ConnectionState connection) {
+  R2QueuePositions(ConnectionState connection) {
     this.connection = connection;
     this.life = connection.qp.lives();
   }

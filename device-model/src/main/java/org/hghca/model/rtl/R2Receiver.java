@@ -14,20 +14,20 @@ import org.hghca.model.transport.TransportCounters;
  * The receiving side of the second RTL, which checks nothing: no state, no key, no bounds, no
  * sequence numbers. It steps over as many bytes of the receive queue as a WQE says it has.
  */
-final class SecondReceiver {
+final class R2Receiver {
   private static final int UNIT = 16;
   private static final int FETCH = 1024;
 
   private final Translation translation;
-  private final SecondCqes cqes;
+  private final R2CqeWriter cqes;
   private final Replies replies;
   private final Hazards hazards;
   private final TransportCounters counters;
   private final MemorySegment fetched = Arena.ofAuto().allocate(FETCH, 64);
 
-  SecondReceiver(
+  R2Receiver(
       Translation translation,
-      SecondCqes cqes,
+      R2CqeWriter cqes,
       Replies replies,
       Hazards hazards,
       TransportCounters counters) {
@@ -38,7 +38,7 @@ final class SecondReceiver {
     this.counters = counters;
   }
 
-  void receive(SecondQueues queues, Packet packet) {
+  void receive(R2QueuePositions queues, Packet packet) {
     ConnectionState connection = queues.connection;
     int operation = packet.opcode & OPERATION_MASK;
     if (operation == READ_REQUEST) {
@@ -67,7 +67,7 @@ final class SecondReceiver {
     }
   }
 
-  private void finish(SecondQueues queues, Packet packet, int operation) {
+  private void finish(R2QueuePositions queues, Packet packet, int operation) {
     ConnectionState connection = queues.connection;
     OnChipQp qp = connection.qp;
     connection.inMessage = false;
@@ -96,7 +96,7 @@ final class SecondReceiver {
     }
   }
 
-  private boolean take(SecondQueues queues) {
+  private boolean take(R2QueuePositions queues) {
     OnChipQp qp = queues.connection.qp;
     int offset = queues.receiveOffset;
     int first = Math.max(0, Math.min(FETCH, qp.receiveLength - offset));

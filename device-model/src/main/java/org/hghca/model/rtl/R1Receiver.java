@@ -13,7 +13,7 @@ import org.hghca.model.transport.TransportCounters;
  * word, on unreliable services too. What a queue pair cannot take puts it into ERR, whatever its
  * service; only on a reliable connection the peer hears of it.
  */
-final class Receiver {
+final class R1Receiver {
   private static final int BEAT = 32;
 
   private final Translation translation;
@@ -21,16 +21,16 @@ final class Receiver {
   private final Stops stops;
   private final WriteChannel channel;
   private final ReceiveQueues queues;
-  private final CqeWriter cqes;
+  private final R1CqeWriter cqes;
   private final Replies replies;
   private final TransportCounters counters;
 
-  Receiver(
+  R1Receiver(
       Translation translation,
       Hazards hazards,
       Stops stops,
       WriteChannel channel,
-      CqeWriter cqes,
+      R1CqeWriter cqes,
       Replies replies,
       TransportCounters counters) {
     this.translation = translation;

@@ -13,7 +13,7 @@ import org.hghca.abi.Cqe;
  * one to the next: the value by which is_send says yes, the byte that is not in use, and whether a
  * message of several packets is told from one of a single packet.
  */
-final class SecondCqes {
+final class R2CqeWriter {
   private static final int IS_SEND_OFFSET = 0x1d;
   private static final int UNUSED_OFFSET = 0x1e;
 
@@ -23,7 +23,7 @@ final class SecondCqes {
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, Cqe.SIZE);
   private long entries;
 
-  SecondCqes(Contexts contexts, Translation translation, RandomGenerator random) {
+  R2CqeWriter(Contexts contexts, Translation translation, RandomGenerator random) {
     this.contexts = contexts;
     this.translation = translation;
     this.random = random;

@@ -24,34 +24,34 @@ import org.hghca.model.transport.TransportCounters;
  * its own; of a doorbell it takes the queue pair, and how far to go. Size and opcode of a WQE stand
  * in the WQE. Which queue pair is next is anybody's guess.
  */
-final class SecondSendSide {
+final class R2SendSide {
   private static final int UNIT = 16;
   private static final int LARGEST = 1024;
 
-  private final SecondEngine engine;
+  private final R2Engine engine;
   private final Translation translation;
   private final Doorbells doorbells;
   private final EthernetPort port;
   private final Stops stops;
-  private final SecondCqes cqes;
+  private final R2CqeWriter cqes;
   private final TransportCounters counters;
   private final RandomGenerator random;
   private final MemorySegment bytes = Arena.ofAuto().allocate(LARGEST, 64);
   private final SendWqe wqe = new SendWqe();
-  private final List<SecondQueues> ready = new ArrayList<>();
+  private final List<R2QueuePositions> ready = new ArrayList<>();
 
   /** Whose message is under way; {@code null} for none. */
-  private SecondQueues current;
+  private R2QueuePositions current;
 
   private long sent;
 
-  SecondSendSide(
-      SecondEngine engine,
+  R2SendSide(
+      R2Engine engine,
       Translation translation,
       Doorbells doorbells,
       EthernetPort port,
       Stops stops,
-      SecondCqes cqes,
+      R2CqeWriter cqes,
       TransportCounters counters,
       RandomGenerator random) {
     this.engine = engine;
@@ -83,7 +83,7 @@ final class SecondSendSide {
   }
 
   private void ring(long doorbell) {
-    SecondQueues queues = engine.queues(Doorbell.qpn(doorbell));
+    R2QueuePositions queues = engine.queues(Doorbell.qpn(doorbell));
     queues.lookForReset(random);
     queues.head = Doorbell.headUnits16(doorbell) * UNIT;
     queues.hasReachedHead = false;
@@ -93,7 +93,7 @@ final class SecondSendSide {
     }
   }
 
-  private void fetch(SecondQueues queues) {
+  private void fetch(R2QueuePositions queues) {
     OnChipQp qp = queues.connection.qp;
     int offset = queues.sendOffset;
     int stride = 1 << qp.sendStrideLog;

@@ -13,7 +13,7 @@ import org.hghca.model.transport.TransportCounters;
  * The send side, which sends one message at a time for the whole card. A message that waits for its
  * fence holds up all behind it.
  */
-final class SendSide {
+final class R1SendSide {
   /** No bound to the packets that may leave. */
   private static final int UNBOUNDED = -1;
 
@@ -23,8 +23,8 @@ final class SendSide {
   private final Hazards hazards;
   private final WqeScheduler scheduler;
   private final WqeParser parser;
-  private final Requester requester;
-  private final CqeWriter cqes;
+  private final R1Requester requester;
+  private final R1CqeWriter cqes;
   private final TransportCounters counters;
   private final OutgoingMessage message;
 
@@ -37,15 +37,15 @@ final class SendSide {
   /** Packets that may leave before host memory stops answering. */
   private int untilStall = UNBOUNDED;
 
-  SendSide(
+  R1SendSide(
       ConnectionStates connections,
       Translation translation,
       Doorbells doorbells,
       EthernetPort port,
       Stops stops,
       Hazards hazards,
-      Requester requester,
-      CqeWriter cqes,
+      R1Requester requester,
+      R1CqeWriter cqes,
       TransportCounters counters) {
     this.connections = connections;
     this.port = port;
