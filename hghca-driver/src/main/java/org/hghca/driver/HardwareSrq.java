@@ -77,6 +77,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
       device.commands().sw2hwSrq(number, context(config.limit()));
       device.add(this);
       pd.deviceContext().count(this);
+      publish();
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a shared receive queue", e);

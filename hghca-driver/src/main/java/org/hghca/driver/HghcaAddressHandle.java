@@ -52,6 +52,7 @@ final class HghcaAddressHandle extends Resource implements AddressHandle {
       Optional<Integer> ip = vector.destination().ipv4();
       this.sourceIp = ip.isPresent() ? port.address().ip() : 0;
       this.destinationIp = ip.orElse(0);
+      publish();
       undo.forget();
     }
   }

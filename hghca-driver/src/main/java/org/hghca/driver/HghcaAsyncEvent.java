@@ -9,7 +9,7 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.SharedReceiveQueue;
 
 /** An asynchronous event. From when it is taken until it is acknowledged it holds its object. */
-final class HghcaAsyncEvent implements AsyncEvent {
+final class HghcaAsyncEvent implements AsyncEvent, Resource.Claim {
   private final AsyncEventType type;
   private final Resource object;
   private final int port;
@@ -76,6 +76,16 @@ final class HghcaAsyncEvent implements AsyncEvent {
     if (acknowledged.compareAndSet(false, true)) {
       putBack();
     }
+  }
+
+  @Override
+  public String label() {
+    return type.symbol();
+  }
+
+  @Override
+  public String refusal(String labels) {
+    return "has events that were not acknowledged: %s: acknowledge them first".formatted(labels);
   }
 
   @Override

@@ -36,6 +36,7 @@ final class HghcaCompletionChannel extends Resource
     super(context);
     this.context = context;
     context.count(this);
+    publish();
   }
 
   @Override

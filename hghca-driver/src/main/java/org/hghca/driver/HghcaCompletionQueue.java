@@ -141,6 +141,7 @@ final class HghcaCompletionQueue extends Resource
       device.commands().sw2hwCq(number, cqc(slots, eqn));
       device.add(this);
       context.count(this);
+      publish();
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a completion queue", e);

@@ -97,6 +97,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
                   mapping, this::freeBuffer, pd.number(), subject.cardBits(), subject.start());
       undo.forget();
       admit(subject);
+      publish();
     } catch (RuntimeException e) {
       throw Failures.of("cannot register %d bytes".formatted(memory.byteSize()), e);
     }
@@ -145,8 +146,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
 
   @Override
   String describe() {
-    // Its domain tells of it also while it is being made.
-    return registration == null ? "a new MR" : "MR 0x%08x".formatted(registration.key());
+    return "MR 0x%08x".formatted(registration.key());
   }
 
   @Override

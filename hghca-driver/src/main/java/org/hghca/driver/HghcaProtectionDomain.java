@@ -51,6 +51,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
         device().limits().has(DeviceExtension.RING_OFFSETS)
             ? new RingSlabs<>(bytes -> device().registerSlab(bytes, number), RING_ALIGNMENT)
             : null;
+    publish();
   }
 
   /** Memory of a queue pair's ring, zeroed, that the card knows. */

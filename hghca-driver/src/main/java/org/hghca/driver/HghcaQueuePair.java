@@ -184,6 +184,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       if (share != null) {
         share.join();
       }
+      publish();
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a queue pair", e);

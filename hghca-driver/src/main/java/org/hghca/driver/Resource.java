@@ -10,21 +10,40 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Something that is made, used by others and closed: idempotently, and not while it is used or an
- * event of it was taken and not acknowledged. What uses it is known by name.
+ * Something that is made, used by others and closed: idempotently, and not while it is used or
+ * something was taken of it and not given back. What uses it is known by name once it is complete.
  */
 abstract class Resource implements AutoCloseable {
   private volatile List<Resource> used;
   private final Set<Resource> users = new LinkedHashSet<>();
-  private final Set<HghcaAsyncEvent> unacknowledged = new LinkedHashSet<>();
+
+  /** How many objects that use this one are being made. */
+  private int constructions;
+
+  private final Set<Claim> claims = new LinkedHashSet<>();
 
   /** Held for moments only, unlike the monitors of those who are one of these. */
   private final Object guard = new Object();
 
+  private volatile boolean published;
   private volatile boolean closed;
 
+  /** What somebody has taken of a resource, which cannot be closed before it is given back. */
+  interface Claim {
+    /** The word for it in messages. */
+    String label();
+
+    /**
+     * Why a resource cannot be closed, and what to do, behind its name in a message.
+     *
+     * @param labels of all that was taken
+     */
+    String refusal(String labels);
+  }
+
   /**
-   * A resource that uses others; they cannot be closed before it.
+   * A resource that uses others; they cannot be closed before it. A construction ends with {@link
+   * #publish} or with {@link #abandon}.
    *
    * @throws VerbsException EINVAL when one of them is closed
    */
@@ -33,13 +52,13 @@ abstract class Resource implements AutoCloseable {
     int held = 0;
     try {
       for (Resource resource : used) {
-        resource.addUser(this);
+        resource.beginConstruction();
         held++;
       }
     } finally {
       if (held < used.length) {
         for (int i = 0; i < held; i++) {
-          used[i].removeUser(this);
+          used[i].endConstruction();
         }
       }
     }
@@ -56,6 +75,19 @@ abstract class Resource implements AutoCloseable {
    */
   void prepareRelease() {}
 
+  private void beginConstruction() {
+    synchronized (guard) {
+      checkOpen();
+      constructions++;
+    }
+  }
+
+  private void endConstruction() {
+    synchronized (guard) {
+      constructions--;
+    }
+  }
+
   private void addUser(Resource user) {
     synchronized (guard) {
       checkOpen();
@@ -69,16 +101,16 @@ abstract class Resource implements AutoCloseable {
     }
   }
 
-  /** An event was taken: until it is let go this cannot be closed; false when it is closed. */
-  final boolean hold(HghcaAsyncEvent event) {
+  /** Something was taken: until it is let go this cannot be closed; false when it is closed. */
+  final boolean hold(Claim claim) {
     synchronized (guard) {
-      return !closed && unacknowledged.add(event);
+      return !closed && claims.add(claim);
     }
   }
 
-  final void letGo(HghcaAsyncEvent event) {
+  final void letGo(Claim claim) {
     synchronized (guard) {
-      unacknowledged.remove(event);
+      claims.remove(claim);
     }
   }
 
@@ -110,10 +142,38 @@ abstract class Resource implements AutoCloseable {
     }
   }
 
+  /** The construction is complete, and this is known by name: the last step of a constructor. */
+  final void publish() {
+    for (Resource resource : used) {
+      synchronized (resource.guard) {
+        resource.constructions--;
+        resource.users.add(this);
+      }
+    }
+    published = true;
+  }
+
   /** Takes back a construction that failed: nothing was released yet, nobody uses it. */
   final void abandon() {
     closed = true;
-    used.forEach(resource -> resource.removeUser(this));
+    useNothing();
+  }
+
+  private void useNothing() {
+    for (Resource resource : used) {
+      if (published) {
+        resource.removeUser(this);
+      } else {
+        resource.endConstruction();
+      }
+    }
+  }
+
+  private String userNames() {
+    Stream<String> named = users.stream().map(Resource::describe);
+    Stream<String> unnamed =
+        constructions == 0 ? Stream.of() : Stream.of("an object that is being made");
+    return Stream.concat(named, unnamed).collect(Collectors.joining(", "));
   }
 
   @Override
@@ -124,23 +184,15 @@ abstract class Resource implements AutoCloseable {
         if (closed) {
           return;
         }
-        if (!users.isEmpty()) {
+        if (!users.isEmpty() || constructions != 0) {
           throw new VerbsException(
               Errno.EBUSY,
-              "%s is in use by %s: close them first"
-                  .formatted(
-                      describe(),
-                      users.stream().map(Resource::describe).collect(Collectors.joining(", "))));
+              "%s is in use by %s: close them first".formatted(describe(), userNames()));
         }
-        if (!unacknowledged.isEmpty()) {
+        if (!claims.isEmpty()) {
+          String labels = claims.stream().map(Claim::label).collect(Collectors.joining(", "));
           throw new VerbsException(
-              Errno.EBUSY,
-              "%s has events that were not acknowledged: %s: acknowledge them first"
-                  .formatted(
-                      describe(),
-                      unacknowledged.stream()
-                          .map(event -> event.type().symbol())
-                          .collect(Collectors.joining(", "))));
+              Errno.EBUSY, "%s %s".formatted(describe(), claims.iterator().next().refusal(labels)));
         }
         prepareRelease();
         closed = true;
@@ -149,7 +201,7 @@ abstract class Resource implements AutoCloseable {
     try {
       release();
     } finally {
-      used.forEach(resource -> resource.removeUser(this));
+      useNothing();
     }
   }
 }

@@ -52,6 +52,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
       this.limit = config.limit();
       pd.deviceContext().count(this);
       pd.device().srqRefill().add(this);
+      publish();
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a shared receive queue", e);

@@ -133,7 +133,7 @@ class ErrorsMeanwhileTest {
   }
 
   @Test
-  void aDomainNamesARegionThatIsBeingMade() {
+  void aDomainIsHeldByARegionThatIsBeingMade() {
     try (DriverFixture it = new DriverFixture()) {
       List<Throwable> refusals = new CopyOnWriteArrayList<>();
       it.function.onCommand(
@@ -147,7 +147,7 @@ class ErrorsMeanwhileTest {
       it.pd.allocate(4096, AccessFlag.LOCAL_WRITE).close();
       assertThat(refusals.getFirst())
           .hasMessageContaining("PD")
-          .hasMessageContaining("a new MR")
+          .hasMessageContaining("an object that is being made")
           .hasMessageContaining("EBUSY");
     }
   }

@@ -15,8 +15,15 @@ class ResourceTest {
     private boolean held;
 
     Named(String name, Resource... used) {
+      this(name, true, used);
+    }
+
+    Named(String name, boolean complete, Resource... used) {
       super(used);
       this.name = name;
+      if (complete) {
+        publish();
+      }
     }
 
     @Override
@@ -71,10 +78,31 @@ class ResourceTest {
     assertThatCode(open::close).doesNotThrowAnyException();
   }
 
+  /** Nobody calls what a constructor has not finished. */
+  @Test
+  void whatIsBeingMadeHoldsItsParentAndIsNotAskedForItsName() {
+    Named parent = new Named("PD 0x1");
+    Resource unfinished =
+        new Resource(parent) {
+          @Override
+          String describe() {
+            throw new AssertionError("asked before it is complete");
+          }
+
+          @Override
+          void release() {}
+        };
+    assertThatThrownBy(parent::close)
+        .hasMessage(
+            "PD 0x1 is in use by an object that is being made: close them first: EBUSY (16)");
+    unfinished.abandon();
+    assertThatCode(parent::close).doesNotThrowAnyException();
+  }
+
   @Test
   void anAbandonedConstructionReleasesNothingAndHoldsNobody() {
     Named parent = new Named("PD 0x1");
-    Named child = new Named("MR 0x10", parent);
+    Named child = new Named("MR 0x10", false, parent);
     child.abandon();
     assertThatCode(parent::close).doesNotThrowAnyException();
     assertThat(child.releases).isZero();
