@@ -9,11 +9,9 @@ import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.SrqContext;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.verbs.AsyncEventType;
-import org.hghca.verbs.Completions;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SharedReceiveQueueConfig;
-import org.hghca.verbs.WcOpcode;
 
 /**
  * A shared receive queue of the card: a chain of requests, from which each message takes the one
@@ -220,32 +218,11 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
     return offset == slot << strideLog && slot < taken.length && taken[slot];
   }
 
-  private void complete(
-      int slot,
-      Completions out,
-      int index,
-      int status,
-      WcOpcode opcode,
-      int flags,
-      int vendorError,
-      int bytes,
-      int qpn,
-      int immediate,
-      int sourceQp) {
+  private long take(int slot) {
     lock.lock();
     try {
-      out.set(
-          index,
-          wrIds[slot],
-          status,
-          opcode.code(),
-          flags,
-          vendorError,
-          bytes,
-          qpn,
-          immediate,
-          sourceQp);
       free(slot);
+      return wrIds[slot];
     } finally {
       lock.unlock();
     }
@@ -295,29 +272,8 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
     }
 
     @Override
-    public void complete(
-        int wqe,
-        Completions out,
-        int index,
-        int status,
-        WcOpcode opcode,
-        int flags,
-        int vendorError,
-        int bytes,
-        int immediate,
-        int sourceQp) {
-      HardwareSrq.this.complete(
-          wqe >>> strideLog,
-          out,
-          index,
-          status,
-          opcode,
-          flags,
-          vendorError,
-          bytes,
-          qp.number(),
-          immediate,
-          sourceQp);
+    public long take(int wqe) {
+      return HardwareSrq.this.take(wqe >>> strideLog);
     }
 
     @Override

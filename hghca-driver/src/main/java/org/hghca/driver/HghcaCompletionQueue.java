@@ -382,19 +382,25 @@ final class HghcaCompletionQueue extends Resource
     if (!receives.expects(wqe)) {
       return unexpected(qp, false, wqe, last);
     }
-    receives.complete(
-        wqe,
-        out,
+    out.set(
         count,
+        receives.take(wqe),
         0,
-        BthOpcode.isWriteImmediate(opcode) ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV,
+        receiveOpcode(opcode),
         qp.receiveFlags() | (BthOpcode.hasImmediate(opcode) ? Completions.WITH_IMM : 0),
         0,
         bytes,
+        qpn,
         immediate,
         sourceQp);
     due = receives.due(due);
     return 1;
+  }
+
+  /** What a receive is called in its completion, by the operation that it has met. */
+  private static int receiveOpcode(int opcode) {
+    boolean written = BthOpcode.isWriteImmediate(opcode);
+    return (written ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV).code();
   }
 
   private int complete(
@@ -428,17 +434,17 @@ final class HghcaCompletionQueue extends Resource
       return unexpected(qp, false, wqe, last);
     }
     qp.errorFlow().received(bytes);
-    qp.receives()
-        .complete(
-            out,
-            count,
-            0,
-            BthOpcode.isWriteImmediate(opcode) ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV,
-            qp.receiveFlags() | decode.immediateFlags(opcode),
-            0,
-            bytes + qp.bytesBeforeReceived(),
-            0,
-            sourceQp);
+    out.set(
+        count,
+        qp.receives().takeOldest(),
+        0,
+        receiveOpcode(opcode),
+        qp.receiveFlags() | decode.immediateFlags(opcode),
+        0,
+        bytes + qp.bytesBeforeReceived(),
+        qp.number(),
+        0,
+        sourceQp);
     return 1;
   }
 
@@ -465,7 +471,9 @@ final class HghcaCompletionQueue extends Resource
       filled = 0;
     } else {
       failures[status.code()]++;
-      receives.complete(wqe, out, count, status.code(), WcOpcode.RECV, 0, vendorError, 0, 0, 0);
+      int receive = WcOpcode.RECV.code();
+      long wrId = receives.take(wqe);
+      out.set(count, wrId, status.code(), receive, 0, vendorError, 0, qp.number(), 0, 0);
       filled = 1;
     }
     // Last: whoever serves a share already has to see all of this, or hear of it again.

@@ -209,18 +209,8 @@ final class ReceiveRing implements Receives {
   }
 
   @Override
-  public void complete(
-      int wqe,
-      Completions out,
-      int index,
-      int status,
-      WcOpcode opcode,
-      int flags,
-      int vendorError,
-      int bytes,
-      int immediate,
-      int sourceQp) {
-    complete(out, index, status, opcode, flags, vendorError, bytes, immediate, sourceQp);
+  public long take(int wqe) {
+    return takeOldest();
   }
 
   /** Whether the oldest outstanding request stands at an offset of the ring. */
@@ -229,40 +219,15 @@ final class ReceiveRing implements Receives {
   }
 
   /**
-   * The oldest outstanding request is complete: fills a completion and frees its slot. Called under
-   * the completion queue's lock.
+   * The oldest outstanding request is complete: frees its slot and returns its {@code wr_id}.
+   * Called under the completion queue's lock.
    */
-  void complete(
-      Completions out,
-      int index,
-      int status,
-      WcOpcode opcode,
-      int flags,
-      int vendorError,
-      int bytes,
-      int immediate,
-      int sourceQp) {
+  long takeOldest() {
     int slot = tail & mask;
-    out.set(
-        index,
-        wrIds[slot],
-        status,
-        opcode.code(),
-        flags,
-        vendorError,
-        bytes,
-        qpn,
-        immediate,
-        sourceQp);
-    free(slot);
-  }
-
-  /**
-   * The oldest outstanding request is complete, and nobody hears of it. Called under the completion
-   * queue's lock.
-   */
-  void discardOldest() {
-    free(tail & mask);
+    long wrId = wrIds[slot];
+    NextUnit.clear(ring, (long) slot << strideLog);
+    TAIL.setRelease(this, tail + 1);
+    return wrId;
   }
 
   /**
@@ -271,7 +236,8 @@ final class ReceiveRing implements Receives {
    */
   void flush(Completions out, int index) {
     flushed++;
-    complete(out, index, WcStatus.WR_FLUSH_ERR.code(), WcOpcode.RECV, 0, 0, 0, 0, 0);
+    int status = WcStatus.WR_FLUSH_ERR.code();
+    out.set(index, takeOldest(), status, WcOpcode.RECV.code(), 0, 0, 0, qpn, 0, 0);
   }
 
   /** Whether the card's next completion is of a request that was flushed here before. */
@@ -296,11 +262,6 @@ final class ReceiveRing implements Receives {
    */
   ReceivePosition position(int more) {
     return new ReceivePosition(slots(), strideLog, tail - flushed + more & mask);
-  }
-
-  private void free(int slot) {
-    NextUnit.clear(ring, (long) slot << strideLog);
-    TAIL.setRelease(this, tail + 1);
   }
 
   /** Forgets everything. Callers hold the queue pair's and the completion queue's lock. */

@@ -3,11 +3,9 @@ package org.hghca.driver;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.hghca.abi.QueuePairContext;
-import org.hghca.verbs.Completions;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.ReceiveRequest;
-import org.hghca.verbs.WcOpcode;
 
 /**
  * What a queue pair holds of a shared receive queue: the requests that stand in its ring, where the
@@ -223,18 +221,8 @@ final class ReceiveShare implements SharedReceiver {
   }
 
   @Override
-  public void complete(
-      int wqe,
-      Completions out,
-      int index,
-      int status,
-      WcOpcode opcode,
-      int flags,
-      int vendorError,
-      int bytes,
-      int immediate,
-      int sourceQp) {
-    ring.complete(wqe, out, index, status, opcode, flags, vendorError, bytes, immediate, sourceQp);
+  public long take(int wqe) {
+    return ring.take(wqe);
   }
 
   /** In order, as the ring is: the card has come beyond that slot. */
@@ -252,7 +240,7 @@ final class ReceiveShare implements SharedReceiver {
   public void keep(int wqe) {
     int slot = ring.tail() & dealt.length - 1;
     dealt[slot] = ~dealt[slot];
-    ring.discardOldest();
+    long _ = ring.takeOldest();
   }
 
   // ---- the list of a completion queue whose polling found something of it

@@ -1,8 +1,5 @@
 package org.hghca.driver;
 
-import org.hghca.verbs.Completions;
-import org.hghca.verbs.WcOpcode;
-
 /**
  * Where the receives of a queue pair stand, as its completions see it. Called under the lock of the
  * completion queue that the queue pair receives into.
@@ -16,18 +13,8 @@ interface Receives {
    */
   boolean expects(int wqe);
 
-  /** A receive that was expected is complete: fills a completion and frees its place. */
-  void complete(
-      int wqe,
-      Completions out,
-      int index,
-      int status,
-      WcOpcode opcode,
-      int flags,
-      int vendorError,
-      int bytes,
-      int immediate,
-      int sourceQp);
+  /** A receive that was expected is complete: frees its place and returns its {@code wr_id}. */
+  long take(int wqe);
 
   /** Whether the program hears nothing of receives that the card flushes. */
   default boolean keepsFlushed() {

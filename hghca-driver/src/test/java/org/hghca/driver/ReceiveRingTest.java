@@ -41,10 +41,6 @@ class ReceiveRingTest {
     return new ReceiveRequest();
   }
 
-  private void complete(Completions completions) {
-    ring.complete(completions, 0, WcStatus.SUCCESS.code(), WcOpcode.RECV, 0, 0, 64, 0x11223344, 2);
-  }
-
   @Test
   void oneElementAndTheUnitThatEndsTheList() {
     post(request().sge(DATA, 4096, KEY));
@@ -83,10 +79,9 @@ class ReceiveRingTest {
 
   @Test
   void whatAnEarlierRequestLeftBehindIsNotReadAgain() {
-    Completions completions = new Completions(1);
     for (int i = 0; i < 4; i++) {
       post(request().sge(DATA, 50, KEY).sge(DATA + 0x1000, 300, KEY));
-      complete(completions);
+      assertThat(ring.takeOldest()).isZero();
     }
     post(request().sge(DATA, 4096, KEY));
     assertThat(bytes(16, 32)).isEqualTo("001000002100000000000000007e0000" + EMPTY_UNIT);
@@ -104,32 +99,33 @@ class ReceiveRingTest {
 
   @Test
   void aCompletedSlotIsEmptyAgainAndTheNextIsTheOldest() {
-    Completions completions = new Completions(1);
     post(request().wrId(70).sge(DATA, 4096, KEY));
     post(request().wrId(71).sge(DATA, 4096, KEY));
     assertThat(ring.isOldest(0)).isTrue();
     assertThat(ring.isOldest(SLOT)).isFalse();
 
-    complete(completions);
+    assertThat(ring.takeOldest()).isEqualTo(70);
 
     assertThat(bytes(0, 16)).isEqualTo(EMPTY_UNIT);
-    assertThat(completions.wrId(0)).isEqualTo(70);
-    assertThat(completions.qpNumber(0)).isEqualTo(3);
-    assertThat(completions.immediate(0)).isEqualTo(0x11223344);
-    assertThat(completions.sourceQp(0)).isEqualTo(2);
     assertThat(ring.isOldest(SLOT)).isTrue();
     assertThat(ring.outstanding()).isEqualTo(1);
+    assertThat(ring.tail()).isEqualTo(1);
+    assertThat(ring.head()).isEqualTo(2);
   }
 
   @Test
-  void aDiscardedSlotIsEmptyAgainToo() {
+  void aFlushedRequestSaysWhoseItWas() {
+    Completions completions = new Completions(1);
     post(request().wrId(70).sge(DATA, 4096, KEY));
-    post(request().wrId(71).sge(DATA, 4096, KEY));
-    ring.discardOldest();
-    assertThat(bytes(0, 16)).isEqualTo(EMPTY_UNIT);
-    assertThat(ring.isOldest(SLOT)).isTrue();
-    assertThat(ring.tail()).isEqualTo(1);
-    assertThat(ring.head()).isEqualTo(2);
+
+    ring.flush(completions, 0);
+
+    assertThat(completions.wrId(0)).isEqualTo(70);
+    assertThat(completions.qpNumber(0)).isEqualTo(3);
+    assertThat(completions.status(0)).isEqualTo(WcStatus.WR_FLUSH_ERR);
+    assertThat(completions.opcode(0)).isEqualTo(WcOpcode.RECV);
+    assertThat(ring.outstanding()).isZero();
+    assertThat(ring.onCard()).as("the card has not come there").isEqualTo(1);
   }
 
   @Test

@@ -16,6 +16,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.hghca.vfio.kernel.Machine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,34 +27,48 @@ import org.junit.jupiter.api.io.TempDir;
 final class ServeCommandTest {
   @TempDir Path directory;
 
+  /** The command, while it runs. */
+  private static final class Serving {
+    private final PipedReader lines = new PipedReader();
+    private final BufferedReader reader = new BufferedReader(lines);
+    private final Thread thread;
+
+    Serving(String... options) throws IOException {
+      PrintWriter out = new PrintWriter(new PipedWriter(lines), true);
+      PrintWriter err = new PrintWriter(new StringWriter());
+      String[] arguments =
+          Stream.concat(Stream.of("model", "serve"), Stream.of(options)).toArray(String[]::new);
+      thread = Thread.ofPlatform().start(() -> Main.run(Machine.local(), out, err, arguments));
+    }
+
+    /** What it prints next. */
+    String line() throws IOException {
+      return reader.readLine();
+    }
+
+    void end() throws InterruptedException {
+      thread.interrupt();
+      thread.join();
+    }
+  }
+
   @Test
   void twoAreServedUntilTheCommandEnds() throws Exception {
     Path left = directory.resolve("left");
     Path right = directory.resolve("right");
-    PipedReader lines = new PipedReader();
-    PipedWriter out = new PipedWriter(lines);
-    Thread command =
-        Thread.ofPlatform()
-            .start(
-                () ->
-                    Main.run(
-                        Machine.local(),
-                        new PrintWriter(out, true),
-                        new PrintWriter(new StringWriter()),
-                        "model",
-                        "serve",
-                        "--socket=" + left,
-                        "--peer=" + right,
-                        "-o",
-                        "mac=02:00:00:00:00:11",
-                        "--peer-option",
-                        "mac=02:00:00:00:00:12"));
-    BufferedReader reader = new BufferedReader(lines);
-    assertThat(reader.readLine())
+    Serving command =
+        new Serving(
+            "--socket=" + left,
+            "--peer=" + right,
+            "-o",
+            "mac=02:00:00:00:00:11",
+            "--peer-option",
+            "mac=02:00:00:00:00:12");
+    assertThat(command.line())
         .startsWith("serving")
         .contains("profile s", "mac 02:00:00:00:00:11")
         .endsWith(" on " + left);
-    assertThat(reader.readLine()).contains("mac 02:00:00:00:00:12").endsWith(" on " + right);
+    assertThat(command.line()).contains("mac 02:00:00:00:00:12").endsWith(" on " + right);
     assertThat(version(left)).contains("\"max_msg_fds\":");
     assertThat(version(right)).contains("\"max_msg_fds\":");
 
@@ -69,8 +84,7 @@ final class ServeCommandTest {
     assertThat(second.exitCode()).isEqualTo(1);
     assertThat(second.err()).contains(right + "'");
 
-    command.interrupt();
-    command.join();
+    command.end();
     assertThat(left).doesNotExist();
     assertThat(right).doesNotExist();
   }
@@ -94,20 +108,8 @@ final class ServeCommandTest {
   @Test
   void aSocketMayHaveAQuestionMarkInItsName() throws Exception {
     Path socket = directory.resolve("a?b.sock");
-    PipedReader lines = new PipedReader();
-    PipedWriter out = new PipedWriter(lines);
-    Thread command =
-        Thread.ofPlatform()
-            .start(
-                () ->
-                    Main.run(
-                        Machine.local(),
-                        new PrintWriter(out, true),
-                        new PrintWriter(new StringWriter()),
-                        "model",
-                        "serve",
-                        "--socket=" + socket));
-    assertThat(new BufferedReader(lines).readLine()).endsWith(" on " + socket);
+    Serving command = new Serving("--socket=" + socket);
+    assertThat(command.line()).endsWith(" on " + socket);
 
     String locator = "vfio-user:" + directory + "/a%3Fb.sock";
     CommandLineRun info = CommandLineRun.of("info", "-d", locator);
@@ -116,8 +118,7 @@ final class ServeCommandTest {
     assertThat(CommandLineRun.of("info", "-d", "vfio-user:" + socket).err())
         .contains("a ? in the name is written %3F");
 
-    command.interrupt();
-    command.join();
+    command.end();
   }
 
   @Test
