@@ -28,15 +28,23 @@ final class StepLock {
     }
   }
 
-  /** Takes it for a step, behind those who wait. */
+  /** Takes it for a step, behind those who wait, also those who came while this thread waited. */
   void lockForStep() {
+    lock.lock();
     if (isWaitedFor()) {
-      long deadline = System.nanoTime() + PATIENCE;
+      letPass();
+    }
+  }
+
+  private void letPass() {
+    long deadline = System.nanoTime() + PATIENCE;
+    while (isWaitedFor() && System.nanoTime() - deadline < 0) {
+      lock.unlock();
       do {
         Thread.yield();
       } while (isWaitedFor() && System.nanoTime() - deadline < 0);
+      lock.lock();
     }
-    lock.lock();
   }
 
   /** Takes it for a step if nobody has it, this thread included, and nobody waits for it. */

@@ -23,6 +23,31 @@ class StepLockTest {
   }
 
   @Test
+  void anInterruptedThreadTakesItAsAnyOther() throws InterruptedException {
+    AtomicBoolean passed = new AtomicBoolean();
+    lock.lockForStep();
+    Thread waiter =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  Thread.currentThread().interrupt();
+                  lock.lock();
+                  lock.unlock();
+                  lock.lockForStep();
+                  lock.unlock();
+                  assertThat(lock.tryLockForStep()).isTrue();
+                  lock.unlock();
+                  passed.set(Thread.interrupted());
+                });
+    while (!lock.isWaitedFor()) {
+      Thread.onSpinWait();
+    }
+    lock.unlock();
+    waiter.join();
+    assertThat(passed).as("it is still interrupted").isTrue();
+  }
+
+  @Test
   void whoeverWaitsComesBeforeTheNextStep() throws InterruptedException {
     for (int i = 0; i < 1000; i++) {
       lock.lockForStep();
