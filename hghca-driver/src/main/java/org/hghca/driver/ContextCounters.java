@@ -1,7 +1,9 @@
 package org.hghca.driver;
 
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
+import org.hghca.verbs.Counter;
 import org.hghca.verbs.Counters;
 import org.hghca.verbs.WcStatus;
 
@@ -88,21 +90,24 @@ final class ContextCounters {
         failed += failures(status);
       }
     }
-    return new Counters(
-        sends,
-        receives,
-        doorbells,
-        completions,
-        failed,
-        failures(WcStatus.WR_FLUSH_ERR),
-        failures(WcStatus.RETRY_EXC_ERR),
-        failures(WcStatus.RNR_RETRY_EXC_ERR),
-        failures(WcStatus.REM_INV_REQ_ERR)
-            + failures(WcStatus.REM_ACCESS_ERR)
-            + failures(WcStatus.REM_OP_ERR),
-        events,
-        asyncEvents,
-        commands,
-        dmaFaults);
+    return Counters.of(
+        Map.ofEntries(
+            Map.entry(Counter.SENDS_POSTED, sends),
+            Map.entry(Counter.RECEIVES_POSTED, receives),
+            Map.entry(Counter.DOORBELLS, doorbells),
+            Map.entry(Counter.COMPLETIONS, completions),
+            Map.entry(Counter.FAILURES, failed),
+            Map.entry(Counter.FLUSHED, failures(WcStatus.WR_FLUSH_ERR)),
+            Map.entry(Counter.RETRIES_EXCEEDED, failures(WcStatus.RETRY_EXC_ERR)),
+            Map.entry(Counter.RNR_RETRIES_EXCEEDED, failures(WcStatus.RNR_RETRY_EXC_ERR)),
+            Map.entry(
+                Counter.NAKS,
+                failures(WcStatus.REM_INV_REQ_ERR)
+                    + failures(WcStatus.REM_ACCESS_ERR)
+                    + failures(WcStatus.REM_OP_ERR)),
+            Map.entry(Counter.COMPLETION_EVENTS, events),
+            Map.entry(Counter.ASYNC_EVENTS, asyncEvents),
+            Map.entry(Counter.COMMANDS, commands),
+            Map.entry(Counter.DMA_FAULTS, dmaFaults)));
   }
 }

@@ -2,7 +2,6 @@ package org.hghca.driver;
 
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.uar.UarPage;
@@ -101,39 +100,39 @@ final class DeviceContext extends Resource implements HghcaContext {
     check();
     Limits limits = hghca.limits();
     ConfigurationSpace configuration = hghca.function().configuration();
-    return new DeviceAttributes(
-        "",
-        name.nodeGuid(),
-        name.nodeGuid(),
-        configuration.vendorId(),
-        configuration.deviceId(),
-        configuration.revisionId(),
-        Optional.of("%016x".formatted(hghca.adapter().boardId())),
-        limits.device().ports(),
-        hghca.maxMrSize(),
-        PAGE_SIZES,
-        limits.endQp() - limits.firstQp(),
-        limits.maxQpWr(),
-        Math.min(limits.maxSge(), limits.maxReceiveSge()),
-        limits.maxSge(),
-        limits.endCq() - limits.firstCq(),
-        limits.maxCqEntries(),
-        hghca.registrar().capacity(),
-        limits.device().maxPds() - limits.device().reservedPds(),
-        limits.maxReadAtomic(),
-        limits.maxReadAtomic() * (limits.endQp() - limits.firstQp()),
-        limits.maxReadAtomic(),
-        limits.profile().atomics(),
-        limits.maxSrq(),
-        limits.maxSrqWr(),
-        limits.maxSrqSge(),
-        1,
-        limits.device().ackDelay(),
-        limits.maxInline(),
-        limits.profile().remoteBoundsGranularity(),
-        hghca.events().completionVectors(),
-        Features.of(limits, hghca.events().hasEventQueues()),
-        Features.advice(limits));
+    return DeviceAttributes.builder()
+        .nodeGuid(name.nodeGuid())
+        .systemImageGuid(name.nodeGuid())
+        .vendorId(configuration.vendorId())
+        .vendorPartId(configuration.deviceId())
+        .hardwareVersion(configuration.revisionId())
+        .boardId("%016x".formatted(hghca.adapter().boardId()))
+        .physicalPorts(limits.device().ports())
+        .maxMrSize(hghca.maxMrSize())
+        .pageSizes(PAGE_SIZES)
+        .maxQp(limits.endQp() - limits.firstQp())
+        .maxQpWr(limits.maxQpWr())
+        .maxSge(Math.min(limits.maxSge(), limits.maxReceiveSge()))
+        .maxSgeRead(limits.maxSge())
+        .maxCq(limits.endCq() - limits.firstCq())
+        .maxCqe(limits.maxCqEntries())
+        .maxMr(hghca.registrar().capacity())
+        .maxPd(limits.device().maxPds() - limits.device().reservedPds())
+        .maxQpReadAtomic(limits.maxReadAtomic())
+        .maxReadAtomic(limits.maxReadAtomic() * (limits.endQp() - limits.firstQp()))
+        .maxQpInitiatorReadAtomic(limits.maxReadAtomic())
+        .atomics(limits.profile().atomics())
+        .maxSrq(limits.maxSrq())
+        .maxSrqWr(limits.maxSrqWr())
+        .maxSrqSge(limits.maxSrqSge())
+        .maxPkeys(1)
+        .localAckDelay(limits.device().ackDelay())
+        .maxInline(limits.maxInline())
+        .remoteBoundsGranularity(limits.profile().remoteBoundsGranularity())
+        .completionVectors(hghca.events().completionVectors())
+        .features(Features.of(limits, hghca.events().hasEventQueues()))
+        .advice(Features.advice(limits))
+        .build();
   }
 
   @Override
@@ -199,12 +198,12 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   /** Tells all who wait that the device is dead. Callers may hold the lock of a ring. */
   void deviceFailed() {
-    asyncEvents.give(new HghcaAsyncEvent(AsyncEventType.DEVICE_FATAL, null, 0));
+    asyncEvents.give(new HghcaAsyncEvent.OfDevice(AsyncEventType.DEVICE_FATAL));
     channels.forEach(HghcaCompletionChannel::deviceFailed);
   }
 
   void raisePort(AsyncEventType type, int port) {
-    asyncEvents.give(new HghcaAsyncEvent(type, null, port));
+    asyncEvents.give(new HghcaAsyncEvent.OfPort(type, port));
   }
 
   @Override
@@ -219,7 +218,7 @@ final class DeviceContext extends Resource implements HghcaContext {
    * @param object the queue that it happened to
    */
   void raise(AsyncEventType type, Resource object) {
-    asyncEvents.give(new HghcaAsyncEvent(type, object, 0));
+    asyncEvents.give(HghcaAsyncEvent.of(type, object));
   }
 
   /** An object is closed: what nobody has taken of its events is forgotten. */

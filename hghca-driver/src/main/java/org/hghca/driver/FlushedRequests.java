@@ -5,6 +5,7 @@ import java.util.function.IntSupplier;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.spi.ProviderAccess;
 
 /**
  * Requests of one direction that were posted to a queue pair in ERR. The card does not see them;
@@ -52,17 +53,19 @@ final class FlushedRequests {
     int count = from;
     while (count < max && isReady()) {
       Request request = requests.removeFirst();
-      out.set(
-          count++,
-          request.wrId(),
-          WcStatus.WR_FLUSH_ERR.code(),
-          request.opcode(),
-          0,
-          0,
-          0,
-          qpn,
-          0,
-          0);
+      ProviderAccess.get()
+          .fill(
+              out,
+              count++,
+              request.wrId(),
+              WcStatus.WR_FLUSH_ERR.code(),
+              request.opcode(),
+              0,
+              0,
+              0,
+              qpn,
+              0,
+              0);
     }
     return count;
   }

@@ -1,6 +1,5 @@
 package org.hghca.driver;
 
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
@@ -9,22 +8,25 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.SharedReceiveQueue;
 
 /** An asynchronous event. From when it is taken until it is acknowledged it holds its object. */
-final class HghcaAsyncEvent implements AsyncEvent, Resource.Claim {
+abstract class HghcaAsyncEvent implements Resource.Claim {
   private final AsyncEventType type;
   private final Resource object;
-  private final int port;
   private final AtomicBoolean acknowledged = new AtomicBoolean();
 
-  /**
-   * An event.
-   *
-   * @param object what it happened to; null for a port or the device
-   * @param port 0 when it did not happen to a port
-   */
-  HghcaAsyncEvent(AsyncEventType type, Resource object, int port) {
+  /** An event of an object; null for a port or the device. */
+  private HghcaAsyncEvent(AsyncEventType type, Resource object) {
     this.type = type;
     this.object = object;
-    this.port = port;
+  }
+
+  /** An event of a queue pair, a completion queue or a shared receive queue. */
+  static AsyncEvent of(AsyncEventType type, Resource object) {
+    return switch (object) {
+      case QueuePair qp -> new OfQueuePair(type, object, qp);
+      case CompletionQueue cq -> new OfCompletionQueue(type, object, cq);
+      case SharedReceiveQueue srq -> new OfSharedReceiveQueue(type, object, srq);
+      default -> throw new IllegalArgumentException(object.describe());
+    };
   }
 
   boolean isOf(Resource resource) {
@@ -46,51 +48,110 @@ final class HghcaAsyncEvent implements AsyncEvent, Resource.Claim {
     }
   }
 
-  @Override
-  public AsyncEventType type() {
+  public final AsyncEventType type() {
     return type;
   }
 
-  @Override
-  public Optional<QueuePair> queuePair() {
-    return object instanceof QueuePair qp ? Optional.of(qp) : Optional.empty();
-  }
-
-  @Override
-  public Optional<CompletionQueue> completionQueue() {
-    return object instanceof CompletionQueue cq ? Optional.of(cq) : Optional.empty();
-  }
-
-  @Override
-  public Optional<SharedReceiveQueue> sharedReceiveQueue() {
-    return object instanceof SharedReceiveQueue srq ? Optional.of(srq) : Optional.empty();
-  }
-
-  @Override
-  public int port() {
-    return port;
-  }
-
-  @Override
-  public void acknowledge() {
+  public final void acknowledge() {
     if (acknowledged.compareAndSet(false, true)) {
       putBack();
     }
   }
 
+  /** What it happened to. */
+  String where() {
+    return object.describe();
+  }
+
   @Override
-  public String label() {
+  public final String label() {
     return type.symbol();
   }
 
   @Override
-  public String refusal(String labels) {
+  public final String refusal(String labels) {
     return "has events that were not acknowledged: %s: acknowledge them first".formatted(labels);
   }
 
   @Override
-  public String toString() {
-    String where = object != null ? object.describe() : port != 0 ? "port " + port : "device";
-    return "%s of %s".formatted(type.symbol(), where);
+  public final String toString() {
+    return "%s of %s".formatted(type.symbol(), where());
+  }
+
+  private static final class OfQueuePair extends HghcaAsyncEvent implements AsyncEvent.OfQueuePair {
+    private final QueuePair queuePair;
+
+    OfQueuePair(AsyncEventType type, Resource object, QueuePair queuePair) {
+      super(type, object);
+      this.queuePair = queuePair;
+    }
+
+    @Override
+    public QueuePair queuePair() {
+      return queuePair;
+    }
+  }
+
+  private static final class OfCompletionQueue extends HghcaAsyncEvent
+      implements AsyncEvent.OfCompletionQueue {
+    private final CompletionQueue queue;
+
+    OfCompletionQueue(AsyncEventType type, Resource object, CompletionQueue queue) {
+      super(type, object);
+      this.queue = queue;
+    }
+
+    @Override
+    public CompletionQueue completionQueue() {
+      return queue;
+    }
+  }
+
+  private static final class OfSharedReceiveQueue extends HghcaAsyncEvent
+      implements AsyncEvent.OfSharedReceiveQueue {
+    private final SharedReceiveQueue queue;
+
+    OfSharedReceiveQueue(AsyncEventType type, Resource object, SharedReceiveQueue queue) {
+      super(type, object);
+      this.queue = queue;
+    }
+
+    @Override
+    public SharedReceiveQueue sharedReceiveQueue() {
+      return queue;
+    }
+  }
+
+  /** An event of a port. */
+  static final class OfPort extends HghcaAsyncEvent implements AsyncEvent.OfPort {
+    private final int port;
+
+    OfPort(AsyncEventType type, int port) {
+      super(type, null);
+      this.port = port;
+    }
+
+    @Override
+    public int port() {
+      return port;
+    }
+
+    @Override
+    String where() {
+      return "port " + port;
+    }
+  }
+
+  /** An event of the device. */
+  static final class OfDevice extends HghcaAsyncEvent implements AsyncEvent.OfDevice {
+
+    OfDevice(AsyncEventType type) {
+      super(type, null);
+    }
+
+    @Override
+    String where() {
+      return "device";
+    }
   }
 }

@@ -21,6 +21,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.spi.ProviderAccess;
 
 /**
  * A completion queue. The card writes completions into its ring one behind the other and knows no
@@ -382,17 +383,19 @@ final class HghcaCompletionQueue extends Resource
     if (!receives.expects(wqe)) {
       return unexpected(qp, false, wqe, last);
     }
-    out.set(
-        count,
-        receives.take(wqe),
-        0,
-        receiveOpcode(opcode),
-        qp.receiveFlags() | (BthOpcode.hasImmediate(opcode) ? Completions.WITH_IMM : 0),
-        0,
-        bytes,
-        qpn,
-        immediate,
-        sourceQp);
+    ProviderAccess.get()
+        .fill(
+            out,
+            count,
+            receives.take(wqe),
+            0,
+            receiveOpcode(opcode),
+            qp.receiveFlags() | (BthOpcode.hasImmediate(opcode) ? Completions.WITH_IMM : 0),
+            0,
+            bytes,
+            qpn,
+            immediate,
+            sourceQp);
     due = receives.due(due);
     return 1;
   }
@@ -434,17 +437,19 @@ final class HghcaCompletionQueue extends Resource
       return unexpected(qp, false, wqe, last);
     }
     qp.errorFlow().received(bytes);
-    out.set(
-        count,
-        qp.receives().takeOldest(),
-        0,
-        receiveOpcode(opcode),
-        qp.receiveFlags() | decode.immediateFlags(opcode),
-        0,
-        bytes + qp.bytesBeforeReceived(),
-        qp.number(),
-        0,
-        sourceQp);
+    ProviderAccess.get()
+        .fill(
+            out,
+            count,
+            qp.receives().takeOldest(),
+            0,
+            receiveOpcode(opcode),
+            qp.receiveFlags() | decode.immediateFlags(opcode),
+            0,
+            bytes + qp.bytesBeforeReceived(),
+            qp.number(),
+            0,
+            sourceQp);
     return 1;
   }
 
@@ -473,7 +478,8 @@ final class HghcaCompletionQueue extends Resource
       failures[status.code()]++;
       int receive = WcOpcode.RECV.code();
       long wrId = receives.take(wqe);
-      out.set(count, wrId, status.code(), receive, 0, vendorError, 0, qp.number(), 0, 0);
+      ProviderAccess.get()
+          .fill(out, count, wrId, status.code(), receive, 0, vendorError, 0, qp.number(), 0, 0);
       filled = 1;
     }
     // Last: whoever serves a share already has to see all of this, or hear of it again.

@@ -3,7 +3,6 @@ package org.hghca.driver;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import jdk.jfr.FlightRecorder;
 import org.hghca.abi.HcrCommand;
@@ -16,13 +15,12 @@ import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.EndpointExchange;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
-import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpState;
-import org.hghca.verbs.QpTransitions;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairCapabilities;
@@ -32,6 +30,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.spi.QpTransitions;
 
 /**
  * A queue pair. MODIFY_QP replaces the whole context in the card, so the driver keeps all of it and
@@ -553,12 +552,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
 
   /** Notes what the peer is told that we begin with, so that the card can be told in time too. */
   @Override
-  public void connect(ConnectionOptions options, UnaryOperator<QpEndpoint> exchange) {
+  public <X extends Exception> void connect(ConnectionOptions options, EndpointExchange<X> exchange)
+      throws X {
     QueuePair.super.connect(
         options,
         own -> {
           announcedPsn = own.psn();
-          return exchange.apply(own);
+          return exchange.exchange(own);
         });
   }
 
@@ -763,6 +763,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     }
   }
 
+  /** What carries out a transition: tables A1-1 and A1-2 of the interface document. */
   private static HcrCommand command(QpState from, QpState to) {
     return switch (to) {
       case RESET -> HcrCommand.ERR2RST;

@@ -11,6 +11,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.spi.ProviderAccess;
 
 /**
  * A receive queue in memory that the card reads. It has no doorbell: the card looks at the next
@@ -237,7 +238,8 @@ final class ReceiveRing implements Receives {
   void flush(Completions out, int index) {
     flushed++;
     int status = WcStatus.WR_FLUSH_ERR.code();
-    out.set(index, takeOldest(), status, WcOpcode.RECV.code(), 0, 0, 0, qpn, 0, 0);
+    ProviderAccess.get()
+        .fill(out, index, takeOldest(), status, WcOpcode.RECV.code(), 0, 0, 0, qpn, 0, 0);
   }
 
   /** Whether the card's next completion is of a request that was flushed here before. */

@@ -14,6 +14,7 @@ import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.spi.ProviderAccess;
 
 /**
  * A send queue in memory that the card reads: slots of one stride, each a work queue element of
@@ -114,7 +115,7 @@ final class SendRing {
 
   /** Posts one request and rings the doorbell; false when the ring is full. */
   boolean post(SendRequest request) {
-    int operation = SendOpcodeTable.of(variant, request.opcodeNumber());
+    int operation = SendOpcodeTable.of(variant, ProviderAccess.get().opcode(request));
     if ((operation & SendOpcodeTable.CHECKED) != 0) {
       return postChecked(request, operation);
     }
@@ -156,7 +157,7 @@ final class SendRing {
       while (posted < wanted) {
         SendRequest request = requests[from + posted];
         int slot = (int) first + posted & wrIds.length - 1;
-        int operation = SendOpcodeTable.of(variant, request.opcodeNumber());
+        int operation = SendOpcodeTable.of(variant, ProviderAccess.get().opcode(request));
         long offset = (long) slot << strideLog;
         int size = writer.write(request, operation, posted, offset);
         int opcode = SendOpcodeTable.opcode(operation);
@@ -209,7 +210,8 @@ final class SendRing {
     try {
       while (posted < count) {
         SendRequest request = requests[from + posted];
-        if (!hold(request, SendOpcodeTable.of(variant, request.opcodeNumber()), posted)) {
+        if (!hold(
+            request, SendOpcodeTable.of(variant, ProviderAccess.get().opcode(request)), posted)) {
           break;
         }
         posted++;
@@ -531,8 +533,19 @@ final class SendRing {
     if (status == 0 && (flags & NextUnit.COMPLETION) == 0) {
       return 0;
     }
-    out.set(
-        index, wrId, status, SendOpcodeTable.completion(opcode), 0, vendorError, moved, qpn, 0, 0);
+    ProviderAccess.get()
+        .fill(
+            out,
+            index,
+            wrId,
+            status,
+            SendOpcodeTable.completion(opcode),
+            0,
+            vendorError,
+            moved,
+            qpn,
+            0,
+            0);
     return 1;
   }
 

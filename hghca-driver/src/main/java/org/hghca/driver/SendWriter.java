@@ -20,6 +20,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
+import org.hghca.verbs.spi.ProviderAccess;
 
 /**
  * Writes send requests into the slots of a ring: each a work queue element of units of 16 bytes
@@ -254,7 +255,7 @@ final class SendWriter {
     }
     long next = at + InlineUnit.HEADER_SIZE;
     for (int i = 0; i < count; i++) {
-      if (!request.copyData(i, ring, next)) {
+      if (!ProviderAccess.get().copyData(request, i, ring, next)) {
         throw new BadRequestException(
             Errno.EINVAL,
             index,

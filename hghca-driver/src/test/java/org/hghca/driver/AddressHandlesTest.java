@@ -14,6 +14,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcOpcode;
+import org.hghca.verbs.spi.ProviderAccess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -90,7 +91,7 @@ class AddressHandlesTest {
 
   private static Completions received(int flags) {
     Completions completions = new Completions(2);
-    completions.set(1, 77, 0, WcOpcode.RECV.code(), flags, 0, 48, 2, 0, 3);
+    ProviderAccess.get().fill(completions, 1, 77, 0, WcOpcode.RECV.code(), flags, 0, 48, 2, 0, 3);
     return completions;
   }
 

@@ -78,8 +78,12 @@ class EventsTest {
               AsyncEventType.CQ_ERR,
               AsyncEventType.PORT_ERR,
               AsyncEventType.PORT_ACTIVE);
-      assertThat(events.get(5).completionQueue()).containsSame(it.cq);
-      assertThat(events.get(6).port()).isEqualTo(1);
+      assertThat(events.get(5))
+          .isInstanceOfSatisfying(
+              AsyncEvent.OfCompletionQueue.class,
+              e -> assertThat(e.completionQueue()).isSameAs(it.cq));
+      assertThat(events.get(6))
+          .isInstanceOfSatisfying(AsyncEvent.OfPort.class, e -> assertThat(e.port()).isEqualTo(1));
       assertThat(dispatcher.ignored()).isZero();
     }
   }

@@ -42,7 +42,10 @@ class HardwareSrqTest {
         AsyncEvent event = it.context.asyncEvents().await(Duration.ofSeconds(20)).orElseThrow();
         types.add(event.type());
         if (event.type() == AsyncEventType.SRQ_ERR) {
-          assertThat(event.sharedReceiveQueue()).contains(queue);
+          assertThat(event)
+              .isInstanceOfSatisfying(
+                  AsyncEvent.OfSharedReceiveQueue.class,
+                  e -> assertThat(e.sharedReceiveQueue()).isSameAs(queue));
         }
         event.acknowledge();
       }
@@ -65,7 +68,7 @@ class HardwareSrqTest {
       try (SharedReceiveQueue queue =
           it.pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(3, 0))) {
         ReceiveRequest request = new ReceiveRequest();
-        queue.postReceive(request, request, request);
+        queue.postReceive(new ReceiveRequest[] {request, request, request});
         it.function.failCommand(3); // behind QUERY_SRQ, WRITE_MTT and SW2HW_MPT
         assertThatThrownBy(() -> queue.resize(100))
             .isInstanceOf(VerbsException.class)

@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.hghca.model.ModelProvider;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.Counters;
 import org.hghca.vfio.Locator;
 
 /** Counters by group and name: those of a context, and of the software HCA behind it. */
@@ -23,8 +24,15 @@ final class CounterReport {
     return groups;
   }
 
+  /** The counters of a context, in their order. */
+  static Map<String, Long> values(Counters counters) {
+    Map<String, Long> values = new LinkedHashMap<>();
+    counters.asMap().forEach((counter, value) -> values.put(counter.text(), value));
+    return values;
+  }
+
   /** The components of a record of numbers, in its order, under names like those of C. */
-  static Map<String, Long> values(Record record) {
+  private static Map<String, Long> values(Record record) {
     Map<String, Long> values = new LinkedHashMap<>();
     for (RecordComponent component : record.getClass().getRecordComponents()) {
       try {

@@ -131,19 +131,19 @@ class DevinfoPrinterTest {
 
   @Test
   void deviceLooksAsIbvDevinfoPrintsIt() {
-    assertThat(print(report("1.2.3", Optional.of("HG_0000001"), PortState.ACTIVE), false))
+    assertThat(print(report("1.2.3", "HG_0000001", PortState.ACTIVE), false))
         .isEqualTo(DEVICE + PORT + "\n");
   }
 
   @Test
   void verboseAddsAllAttributesInTheOrderOfIbvDevinfo() {
-    assertThat(print(report("1.2.3", Optional.of("HG_0000001"), PortState.ACTIVE), true))
+    assertThat(print(report("1.2.3", "HG_0000001", PortState.ACTIVE), true))
         .isEqualTo(DEVICE + LIMITS + PORT + PORT_DETAILS + "\n");
   }
 
   @Test
   void firmwareAndBoardAreLeftOutWhenUnknown() {
-    assertThat(print(report("", Optional.empty(), PortState.ACTIVE), false))
+    assertThat(print(report("", null, PortState.ACTIVE), false))
         .doesNotContain("fw_ver")
         .doesNotContain("board_id")
         .contains("\tphys_port_cnt:\t\t\t1\n");
@@ -151,7 +151,7 @@ class DevinfoPrinterTest {
 
   @Test
   void portThatIsDownIsPhysicallyDisabled() {
-    assertThat(print(report("", Optional.empty(), PortState.DOWN), true))
+    assertThat(print(report("", null, PortState.DOWN), true))
         .contains("\t\t\tstate:\t\t\tPORT_DOWN (1)\n")
         .contains("\t\t\tphys_state:\t\tDISABLED (3)\n");
   }
@@ -171,41 +171,42 @@ class DevinfoPrinterTest {
     return features;
   }
 
-  private static DeviceReport report(String firmware, Optional<String> board, PortState state) {
+  private static DeviceReport report(String firmware, String board, PortState state) {
     DeviceAttributes attributes =
-        new DeviceAttributes(
-            firmware,
-            0x0000_00ff_fe00_0001L,
-            0xfedc_ba98_7654_3210L,
-            0x02c9,
-            4099,
-            0xab,
-            board,
-            1,
-            -1,
-            4096,
-            11,
-            12,
-            13,
-            14,
-            15,
-            16,
-            17,
-            18,
-            19,
-            20,
-            21,
-            true,
-            22,
-            23,
-            24,
-            25,
-            26,
-            27,
-            1,
-            1,
-            features(),
-            new DeviceAdvice(32, 63, 1, 1024, true, 2));
+        DeviceAttributes.builder()
+            .firmwareVersion(firmware)
+            .nodeGuid(0x0000_00ff_fe00_0001L)
+            .systemImageGuid(0xfedc_ba98_7654_3210L)
+            .vendorId(0x02c9)
+            .vendorPartId(4099)
+            .hardwareVersion(0xab)
+            .boardId(board)
+            .physicalPorts(1)
+            .maxMrSize(-1)
+            .pageSizes(4096)
+            .maxQp(11)
+            .maxQpWr(12)
+            .maxSge(13)
+            .maxSgeRead(14)
+            .maxCq(15)
+            .maxCqe(16)
+            .maxMr(17)
+            .maxPd(18)
+            .maxQpReadAtomic(19)
+            .maxReadAtomic(20)
+            .maxQpInitiatorReadAtomic(21)
+            .atomics(true)
+            .maxSrq(22)
+            .maxSrqWr(23)
+            .maxSrqSge(24)
+            .maxPkeys(25)
+            .localAckDelay(26)
+            .maxInline(27)
+            .remoteBoundsGranularity(1)
+            .completionVectors(1)
+            .features(features())
+            .advice(new DeviceAdvice(32, 63, 1, 1024, true, 2))
+            .build();
     PortAttributes port =
         new PortAttributes(
             state, false, Mtu.MTU_4096, Mtu.MTU_1024, 3, 1, 1L << 31, 0, 2, 32, 0x0200_0000_0001L);

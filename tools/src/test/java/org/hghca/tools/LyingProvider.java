@@ -22,6 +22,7 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.spi.ProviderAccess;
 import org.hghca.verbs.spi.RdmaProvider;
 
 /** Devices that report success, or what else they are told to report, and move no data. */
@@ -108,7 +109,8 @@ public final class LyingProvider implements RdmaProvider {
           int status = completion.remove();
           int opcode = completion.remove();
           int wrId = completion.remove();
-          ((Completions) arguments[0]).set(0, wrId, status, opcode, 0, 0, 64, 2, 0, 0);
+          ProviderAccess.get()
+              .fill((Completions) arguments[0], 0, wrId, status, opcode, 0, 0, 64, 2, 0, 0);
           return 1;
         });
   }

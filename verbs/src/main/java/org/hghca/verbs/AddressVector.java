@@ -22,21 +22,17 @@ public record AddressVector(
     int serviceLevel,
     int port) {
 
+  /** Routers that packets may pass unless it is said otherwise. */
+  static final int DEFAULT_HOP_LIMIT = 64;
+
   public AddressVector {
     Objects.requireNonNull(destination);
-    check("flow label", flowLabel, 20);
-    check("hop limit", hopLimit, 8);
-    check("traffic class", trafficClass, 8);
-    check("service level", serviceLevel, 4);
-    check("source GID index", sourceGidIndex, 8);
-    check("port", port, 8);
-  }
-
-  private static void check(String what, int value, int bits) {
-    if (value >>> bits != 0) {
-      throw new VerbsException(
-          Errno.EINVAL, "%s %d does not fit in %d bits".formatted(what, value, bits));
-    }
+    FieldRange.check("flow label", flowLabel, 20);
+    FieldRange.check("hop limit", hopLimit, 8);
+    FieldRange.check("traffic class", trafficClass, 8);
+    FieldRange.check("service level", serviceLevel, 4);
+    FieldRange.check("source GID index", sourceGidIndex, 8);
+    FieldRange.check("port", port, 8);
   }
 
   /** To a GID over port 1, from its own GID of an index, with a hop limit of 64. */
@@ -46,7 +42,7 @@ public record AddressVector(
 
   /** As {@link #to(Gid, int)}, over a port. */
   public static AddressVector to(Gid destination, int sourceGidIndex, int port) {
-    return new AddressVector(destination, sourceGidIndex, 0, 64, 0, 0, port);
+    return new AddressVector(destination, sourceGidIndex, 0, DEFAULT_HOP_LIMIT, 0, 0, port);
   }
 
   /** Whether the way has a global route, as every way over Ethernet must. */

@@ -1,26 +1,40 @@
 package org.hghca.verbs;
 
-import java.util.Optional;
-
 /**
  * Something that happened to a device, a port or an object, not to a work request: {@code
- * ibv_async_event}. Thread-safe.
+ * ibv_async_event}. It is one of five kinds, which a {@code switch} tells apart. Thread-safe.
  */
-public interface AsyncEvent {
+public sealed interface AsyncEvent {
+
+  /** What happened to a queue pair. */
+  non-sealed interface OfQueuePair extends AsyncEvent {
+
+    QueuePair queuePair();
+  }
+
+  /** What happened to a completion queue. */
+  non-sealed interface OfCompletionQueue extends AsyncEvent {
+
+    CompletionQueue completionQueue();
+  }
+
+  /** What happened to a shared receive queue. */
+  non-sealed interface OfSharedReceiveQueue extends AsyncEvent {
+
+    SharedReceiveQueue sharedReceiveQueue();
+  }
+
+  /** What happened to a port. */
+  non-sealed interface OfPort extends AsyncEvent {
+
+    /** The port, from 1. */
+    int port();
+  }
+
+  /** What happened to the device. */
+  non-sealed interface OfDevice extends AsyncEvent {}
 
   AsyncEventType type();
-
-  /** The queue pair that it happened to. */
-  Optional<QueuePair> queuePair();
-
-  /** The completion queue that it happened to. */
-  Optional<CompletionQueue> completionQueue();
-
-  /** The shared receive queue that it happened to. */
-  Optional<SharedReceiveQueue> sharedReceiveQueue();
-
-  /** The port that it happened to, from 1; 0 when it did not happen to a port. */
-  int port();
 
   /**
    * Says that the event was dealt with: {@code ibv_ack_async_event}. Until then the object that it

@@ -3,6 +3,8 @@ package org.hghca.verbs;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 /**
  * The asynchronous events of a context. Thread-safe; each event goes to one of those who wait.
@@ -34,4 +36,16 @@ public interface AsyncEvents {
 
   /** The next event; as {@link CompletionChannel#next}. */
   CompletableFuture<AsyncEvent> next();
+
+  /**
+   * Has a callback run for each event from now on: one at a time, as a task of the executor.
+   *
+   * @param executor such as an event loop, or {@code Runnable::run} for a thread of the library's,
+   *     which may block
+   * @param callback is given an event, which it is to acknowledge
+   * @throws VerbsException EINVAL when it is closed
+   */
+  default EventSubscription subscribe(Executor executor, Consumer<? super AsyncEvent> callback) {
+    return EventSubscription.of(this::next, executor, callback);
+  }
 }

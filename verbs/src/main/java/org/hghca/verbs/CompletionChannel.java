@@ -3,6 +3,8 @@ package org.hghca.verbs;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 /**
  * Where completion queues tell that there is something to poll: {@code ibv_comp_channel}.
@@ -46,6 +48,20 @@ public interface CompletionChannel extends AutoCloseable {
    * block; it fails with {@link VerbsException} where {@link #await()} would.
    */
   CompletableFuture<CompletionQueue> next();
+
+  /**
+   * Has a callback run for each event from now on: one at a time, as a task of the executor.
+   *
+   * @param executor such as an event loop, or {@code Runnable::run} for a thread of the library's,
+   *     which may block
+   * @param callback is given a completion queue that has something to poll; it is to arm it, then
+   *     to drain it
+   * @throws VerbsException EINVAL when it is closed
+   */
+  default EventSubscription subscribe(
+      Executor executor, Consumer<? super CompletionQueue> callback) {
+    return EventSubscription.of(this::next, executor, callback);
+  }
 
   @Override
   void close();

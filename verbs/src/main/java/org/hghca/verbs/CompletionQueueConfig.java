@@ -3,36 +3,75 @@ package org.hghca.verbs;
 import java.util.Objects;
 import java.util.Optional;
 
-/**
- * How to make a completion queue.
- *
- * @param entries how many completions it must hold, at least 1
- * @param ringEntries how many requests all attached queues together may have outstanding, a power
- *     of two; 0 takes the device's largest ring. Less saves memory (32 bytes an entry, twice that
- *     on a card that flushes nothing by itself) and admits fewer queue pairs
- * @param channel where it tells of completions; empty for a queue that is only polled
- * @param vector which of the device's completion vectors serves it, from 0
- */
-public record CompletionQueueConfig(
-    int entries, int ringEntries, Optional<CompletionChannel> channel, int vector) {
+/** How to make a completion queue. Immutable: each {@code with} answers a changed copy. */
+public final class CompletionQueueConfig {
+  private final int entries;
+  private final int ringEntries;
+  private final CompletionChannel channel;
+  private final int vector;
 
-  public CompletionQueueConfig {
-    Objects.requireNonNull(channel);
+  /** The channel is null for a queue that is only polled. */
+  private CompletionQueueConfig(
+      int entries, int ringEntries, CompletionChannel channel, int vector) {
+    this.entries = entries;
+    this.ringEntries = ringEntries;
+    this.channel = channel;
+    this.vector = vector;
   }
 
+  /**
+   * A queue that is only polled.
+   *
+   * @param entries how many completions it must hold, at least 1
+   */
   public static CompletionQueueConfig of(int entries) {
-    return new CompletionQueueConfig(entries, 0, Optional.empty(), 0);
+    return new CompletionQueueConfig(entries, 0, null, 0);
   }
 
+  /**
+   * How many requests all attached queues together may have outstanding.
+   *
+   * @param ringEntries a power of two; 0 takes the device's largest ring. Less saves memory (32
+   *     bytes an entry, twice that on a card that flushes nothing by itself) and admits fewer queue
+   *     pairs
+   */
   public CompletionQueueConfig withRingEntries(int ringEntries) {
     return new CompletionQueueConfig(entries, ringEntries, channel, vector);
   }
 
+  /** Where it tells of completions. */
   public CompletionQueueConfig withChannel(CompletionChannel channel) {
-    return new CompletionQueueConfig(entries, ringEntries, Optional.of(channel), vector);
+    return new CompletionQueueConfig(entries, ringEntries, Objects.requireNonNull(channel), vector);
   }
 
+  /** Which of the device's completion vectors serves it, from 0. */
   public CompletionQueueConfig withVector(int vector) {
     return new CompletionQueueConfig(entries, ringEntries, channel, vector);
+  }
+
+  public int entries() {
+    return entries;
+  }
+
+  public int ringEntries() {
+    return ringEntries;
+  }
+
+  public Optional<CompletionChannel> channel() {
+    return Optional.ofNullable(channel);
+  }
+
+  public int vector() {
+    return vector;
+  }
+
+  @Override
+  public String toString() {
+    return "%d entries, %s, %s, vector %d"
+        .formatted(
+            entries,
+            ringEntries == 0 ? "largest ring" : "ring of %d".formatted(ringEntries),
+            channel == null ? "no channel" : channel,
+            vector);
   }
 }

@@ -24,11 +24,12 @@ public final class Completions {
    * Room for some completions.
    *
    * @param capacity at least 1
-   * @throws IllegalArgumentException when it is less
+   * @throws VerbsException EINVAL when it is less
    */
   public Completions(int capacity) {
     if (capacity < 1) {
-      throw new IllegalArgumentException("room for %d completions".formatted(capacity));
+      throw new VerbsException(
+          Errno.EINVAL, "there must be room for at least 1 completion, not %d".formatted(capacity));
     }
     this.capacity = capacity;
     this.words = new long[Math.multiplyExact(capacity, WORDS)];
@@ -97,13 +98,8 @@ public final class Completions {
     return Objects.checkIndex(index, capacity) * WORDS;
   }
 
-  /**
-   * Fills a place; called by providers.
-   *
-   * @param status the code of a {@link WcStatus}
-   * @param opcode the code of a {@link WcOpcode}
-   */
-  public void set(
+  /** Fills a place; for {@link org.hghca.verbs.spi.ProviderAccess}. */
+  void set(
       int index,
       long wrId,
       int status,
@@ -132,5 +128,11 @@ public final class Completions {
             qpNumber(index),
             byteLength(index),
             vendorError(index) == 0 ? "" : ", vendor error 0x%x".formatted(vendorError(index)));
+  }
+
+  /** The room; single completions by {@link #describe}. */
+  @Override
+  public String toString() {
+    return "room for %d completions".formatted(capacity);
   }
 }

@@ -1,83 +1,202 @@
 package org.hghca.verbs;
 
+import java.util.Objects;
 import java.util.Set;
 
 /**
- * How {@link QueuePair#connect} connects.
- *
- * @param port the local port, from 1
- * @param gidIndex which of the port's GIDs to use
- * @param pathMtu payload bytes in a packet
- * @param access what the peer may do through the queue pair
- * @param readAtomic READs and atomics outstanding at a time, each way
- * @param minRnrTimer code, 0 to 31, of the wait when no receive is posted
- * @param timeout wait for an acknowledgement, 4.096 us * 2^n; 0 waits for ever
- * @param retryCount retries after a time-out, 0 to 7
- * @param rnrRetry retries when the peer has no receive posted, 0 to 6; 7 is for ever
+ * How {@link QueuePair#connect} connects. Immutable: each {@code with} answers a changed copy, and
+ * throws {@link VerbsException} EINVAL for a value out of its range.
  */
-public record ConnectionOptions(
-    int port,
-    int gidIndex,
-    Mtu pathMtu,
-    Set<AccessFlag> access,
-    int readAtomic,
-    int minRnrTimer,
-    int timeout,
-    int retryCount,
-    int rnrRetry) {
-
-  public ConnectionOptions {
-    access = Set.copyOf(access);
-  }
-
+public final class ConnectionOptions {
   /**
    * Port 1, GID 0, MTU 1024, remote reads and writes, and the times and counts of the ping-pongs.
    */
-  public static final ConnectionOptions DEFAULT =
-      new ConnectionOptions(
-          1,
-          0,
-          Mtu.MTU_1024,
-          Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ),
-          1,
-          12,
-          14,
-          7,
-          7);
+  public static final ConnectionOptions DEFAULT = new ConnectionOptions(new Values());
 
-  public ConnectionOptions withPathMtu(Mtu mtu) {
-    return new ConnectionOptions(
-        port, gidIndex, mtu, access, readAtomic, minRnrTimer, timeout, retryCount, rnrRetry);
+  private final Values values;
+
+  private ConnectionOptions(Values values) {
+    this.values = values;
   }
 
+  /** What the options are; changed only before anybody else sees it. */
+  private static final class Values implements Cloneable {
+    private int port = 1;
+    private int gidIndex;
+    private Mtu pathMtu = Mtu.MTU_1024;
+    private Set<AccessFlag> access =
+        Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
+    private int readAtomic = 1;
+    private int minRnrTimer = 12;
+    private int timeout = 14;
+    private int retryCount = 7;
+    private int rnrRetry = 7;
+    private int flowLabel;
+    private int hopLimit = AddressVector.DEFAULT_HOP_LIMIT;
+    private int trafficClass;
+    private int serviceLevel;
+
+    Values copy() {
+      try {
+        return (Values) clone();
+      } catch (CloneNotSupportedException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  /** The local port, from 1. */
+  public ConnectionOptions withPort(int port) {
+    Values changed = values.copy();
+    changed.port = FieldRange.check("port", port, 8);
+    return new ConnectionOptions(changed);
+  }
+
+  /** Which of the port's GIDs to use. */
   public ConnectionOptions withGidIndex(int index) {
-    return new ConnectionOptions(
-        port, index, pathMtu, access, readAtomic, minRnrTimer, timeout, retryCount, rnrRetry);
+    Values changed = values.copy();
+    changed.gidIndex = FieldRange.check("GID index", index, 8);
+    return new ConnectionOptions(changed);
+  }
+
+  /** Payload bytes in a packet. */
+  public ConnectionOptions withPathMtu(Mtu mtu) {
+    Values changed = values.copy();
+    changed.pathMtu = Objects.requireNonNull(mtu);
+    return new ConnectionOptions(changed);
   }
 
   /** What the peer may do through the queue pair; atomics are not among the {@link #DEFAULT}s. */
   public ConnectionOptions withAccess(AccessFlag... flags) {
-    return new ConnectionOptions(
-        port,
-        gidIndex,
-        pathMtu,
-        AccessFlag.setOf(flags),
-        readAtomic,
-        minRnrTimer,
-        timeout,
-        retryCount,
-        rnrRetry);
+    Values changed = values.copy();
+    changed.access = Set.copyOf(AccessFlag.setOf(flags));
+    return new ConnectionOptions(changed);
   }
 
+  /** READs and atomics outstanding at a time, each way, 0 to 255. */
   public ConnectionOptions withReadAtomic(int count) {
-    return new ConnectionOptions(
-        port, gidIndex, pathMtu, access, count, minRnrTimer, timeout, retryCount, rnrRetry);
+    Values changed = values.copy();
+    changed.readAtomic = FieldRange.check("READs and atomics", count, 8);
+    return new ConnectionOptions(changed);
   }
 
-  /** Attributes that take a fresh queue pair to INIT. */
+  /** How long the peer must wait when no receive is posted: a code, 0 to 31. */
+  public ConnectionOptions withMinRnrTimer(int code) {
+    Values changed = values.copy();
+    changed.minRnrTimer = FieldRange.check("minimum RNR timer", code, 5);
+    return new ConnectionOptions(changed);
+  }
+
+  /** How long to wait for an acknowledgement: 4.096 us * 2^n, n up to 31; 0 waits for ever. */
+  public ConnectionOptions withTimeout(int exponent) {
+    Values changed = values.copy();
+    changed.timeout = FieldRange.check("timeout", exponent, 5);
+    return new ConnectionOptions(changed);
+  }
+
+  /** Retries after a time-out, 0 to 7. */
+  public ConnectionOptions withRetryCount(int count) {
+    Values changed = values.copy();
+    changed.retryCount = FieldRange.check("retry count", count, 3);
+    return new ConnectionOptions(changed);
+  }
+
+  /** Retries when the peer has no receive posted, 0 to 6; 7 is for ever. */
+  public ConnectionOptions withRnrRetry(int count) {
+    Values changed = values.copy();
+    changed.rnrRetry = FieldRange.check("RNR retry count", count, 3);
+    return new ConnectionOptions(changed);
+  }
+
+  /** 20 bits; 0 leaves it to {@link Context#entropy()}. */
+  public ConnectionOptions withFlowLabel(int label) {
+    Values changed = values.copy();
+    changed.flowLabel = FieldRange.check("flow label", label, 20);
+    return new ConnectionOptions(changed);
+  }
+
+  /** How many routers packets may pass, 0 to 255; 64 by default. */
+  public ConnectionOptions withHopLimit(int limit) {
+    Values changed = values.copy();
+    changed.hopLimit = FieldRange.check("hop limit", limit, 8);
+    return new ConnectionOptions(changed);
+  }
+
+  /** The traffic class of packets, which holds DSCP and ECN: 8 bits. */
+  public ConnectionOptions withTrafficClass(int trafficClass) {
+    Values changed = values.copy();
+    changed.trafficClass = FieldRange.check("traffic class", trafficClass, 8);
+    return new ConnectionOptions(changed);
+  }
+
+  /** The service level, which chooses the Ethernet priority: 4 bits. */
+  public ConnectionOptions withServiceLevel(int level) {
+    Values changed = values.copy();
+    changed.serviceLevel = FieldRange.check("service level", level, 4);
+    return new ConnectionOptions(changed);
+  }
+
+  public int port() {
+    return values.port;
+  }
+
+  public int gidIndex() {
+    return values.gidIndex;
+  }
+
+  public Mtu pathMtu() {
+    return values.pathMtu;
+  }
+
+  public Set<AccessFlag> access() {
+    return values.access;
+  }
+
+  public int readAtomic() {
+    return values.readAtomic;
+  }
+
+  public int minRnrTimer() {
+    return values.minRnrTimer;
+  }
+
+  public int timeout() {
+    return values.timeout;
+  }
+
+  public int retryCount() {
+    return values.retryCount;
+  }
+
+  public int rnrRetry() {
+    return values.rnrRetry;
+  }
+
+  public int flowLabel() {
+    return values.flowLabel;
+  }
+
+  public int hopLimit() {
+    return values.hopLimit;
+  }
+
+  public int trafficClass() {
+    return values.trafficClass;
+  }
+
+  public int serviceLevel() {
+    return values.serviceLevel;
+  }
+
+  private AddressVector addressVector(Gid peer) {
+    return new AddressVector(
+        peer, gidIndex(), flowLabel(), hopLimit(), trafficClass(), serviceLevel(), port());
+  }
+
+  /** Attributes that take a fresh queue pair to INIT; one of datagrams with Q_Key 0x11111111. */
   public QpAttributes toInit(QpType type) {
-    QpAttributes attributes = QpAttributes.to(QpState.INIT).pkeyIndex(0).port(port);
-    return type == QpType.UD ? attributes.qkey(0x11111111) : attributes.access(access);
+    QpAttributes attributes = QpAttributes.to(QpState.INIT).pkeyIndex(0).port(port());
+    return type == QpType.UD ? attributes.qkey(0x11111111) : attributes.access(access());
   }
 
   /** Attributes that take it on to RTR. */
@@ -87,24 +206,45 @@ public record ConnectionOptions(
       return attributes;
     }
     attributes
-        .addressVector(AddressVector.to(peer.gid(), gidIndex, port))
-        .pathMtu(pathMtu)
+        .addressVector(addressVector(peer.gid()))
+        .pathMtu(pathMtu())
         .destinationQpn(peer.qpNumber())
         .receivePsn(peer.psn());
     return type == QpType.UC
         ? attributes
-        : attributes.maxDestinationReadAtomic(readAtomic).minRnrTimer(minRnrTimer);
+        : attributes.maxDestinationReadAtomic(readAtomic()).minRnrTimer(minRnrTimer());
   }
 
   /** Attributes that take it on to RTS. */
   public QpAttributes toRts(QpType type, int psn) {
     QpAttributes attributes = QpAttributes.to(QpState.RTS).sendPsn(psn);
-    return type != QpType.RC
+    return type == QpType.RC
         ? attributes
-        : attributes
-            .timeout(timeout)
-            .retryCount(retryCount)
-            .rnrRetry(rnrRetry)
-            .maxReadAtomic(readAtomic);
+            .timeout(timeout())
+            .retryCount(retryCount())
+            .rnrRetry(rnrRetry())
+            .maxReadAtomic(readAtomic())
+        : attributes;
+  }
+
+  @Override
+  public String toString() {
+    return ("port %d, GID %d, %s, access %s, %d READs and atomics, timeout %d, %d retries,"
+            + " %d RNR retries, minimum RNR timer %d, flow label 0x%05x, hop limit %d,"
+            + " traffic class %d, service level %d")
+        .formatted(
+            port(),
+            gidIndex(),
+            pathMtu(),
+            access(),
+            readAtomic(),
+            timeout(),
+            retryCount(),
+            rnrRetry(),
+            minRnrTimer(),
+            flowLabel(),
+            hopLimit(),
+            trafficClass(),
+            serviceLevel());
   }
 }

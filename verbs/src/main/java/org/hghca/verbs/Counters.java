@@ -1,34 +1,118 @@
 package org.hghca.verbs;
 
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+
 /**
  * What a context has done since it was opened, as far as its driver sees; read without stopping it,
- * so that the numbers need not belong to one moment.
- *
- * @param sendsPosted send requests that were posted
- * @param receivesPosted receive requests that were posted, to shared queues too
- * @param doorbells stores that told the device of send requests
- * @param completions completions that were polled, unsignalled ones included
- * @param failures completions with a status other than SUCCESS and WR_FLUSH_ERR
- * @param flushed completions with WR_FLUSH_ERR
- * @param retriesExceeded requests that ended because nobody answered, RETRY_EXC_ERR
- * @param rnrRetriesExceeded requests that ended because the peer had no receive, RNR_RETRY_EXC_ERR
- * @param naks requests that the peer refused: REM_INV_REQ_ERR, REM_ACCESS_ERR, REM_OP_ERR
- * @param completionEvents events that completion channels were given
- * @param asyncEvents asynchronous events that were raised
- * @param commands commands given to the device, by all contexts
- * @param dmaFaults accesses of the device to memory that were refused, to all contexts
+ * so that the numbers need not belong to one moment. What each number counts is said in {@link
+ * Counter}. Immutable.
  */
-public record Counters(
-    long sendsPosted,
-    long receivesPosted,
-    long doorbells,
-    long completions,
-    long failures,
-    long flushed,
-    long retriesExceeded,
-    long rnrRetriesExceeded,
-    long naks,
-    long completionEvents,
-    long asyncEvents,
-    long commands,
-    long dmaFaults) {}
+public final class Counters {
+  private final Map<Counter, Long> values;
+
+  private Counters(Map<Counter, Long> values) {
+    this.values = values;
+  }
+
+  /** For providers: what is not among the values is 0. */
+  public static Counters of(Map<Counter, Long> values) {
+    Map<Counter, Long> all = new EnumMap<>(Counter.class);
+    for (Counter counter : Counter.values()) {
+      all.put(counter, values.getOrDefault(counter, 0L));
+    }
+    return new Counters(Collections.unmodifiableMap(all));
+  }
+
+  /** All counters, in the order of {@link Counter}. */
+  public Map<Counter, Long> asMap() {
+    return values;
+  }
+
+  /** One counter. */
+  public long get(Counter counter) {
+    return values.get(counter);
+  }
+
+  /** {@link Counter#SENDS_POSTED}. */
+  public long sendsPosted() {
+    return get(Counter.SENDS_POSTED);
+  }
+
+  /** {@link Counter#RECEIVES_POSTED}. */
+  public long receivesPosted() {
+    return get(Counter.RECEIVES_POSTED);
+  }
+
+  /** {@link Counter#DOORBELLS}. */
+  public long doorbells() {
+    return get(Counter.DOORBELLS);
+  }
+
+  /** {@link Counter#COMPLETIONS}. */
+  public long completions() {
+    return get(Counter.COMPLETIONS);
+  }
+
+  /** {@link Counter#FAILURES}. */
+  public long failures() {
+    return get(Counter.FAILURES);
+  }
+
+  /** {@link Counter#FLUSHED}. */
+  public long flushed() {
+    return get(Counter.FLUSHED);
+  }
+
+  /** {@link Counter#RETRIES_EXCEEDED}. */
+  public long retriesExceeded() {
+    return get(Counter.RETRIES_EXCEEDED);
+  }
+
+  /** {@link Counter#RNR_RETRIES_EXCEEDED}. */
+  public long rnrRetriesExceeded() {
+    return get(Counter.RNR_RETRIES_EXCEEDED);
+  }
+
+  /** {@link Counter#NAKS}. */
+  public long naks() {
+    return get(Counter.NAKS);
+  }
+
+  /** {@link Counter#COMPLETION_EVENTS}. */
+  public long completionEvents() {
+    return get(Counter.COMPLETION_EVENTS);
+  }
+
+  /** {@link Counter#ASYNC_EVENTS}. */
+  public long asyncEvents() {
+    return get(Counter.ASYNC_EVENTS);
+  }
+
+  /** {@link Counter#COMMANDS}. */
+  public long commands() {
+    return get(Counter.COMMANDS);
+  }
+
+  /** {@link Counter#DMA_FAULTS}. */
+  public long dmaFaults() {
+    return get(Counter.DMA_FAULTS);
+  }
+
+  /** Every counter that is not 0, for logs. */
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder();
+    values.forEach(
+        (counter, value) -> {
+          if (value != 0) {
+            text.append(text.isEmpty() ? "" : ", ")
+                .append(counter.text())
+                .append(' ')
+                .append(value);
+          }
+        });
+    return text.isEmpty() ? "all counters are 0" : text.toString();
+  }
+}

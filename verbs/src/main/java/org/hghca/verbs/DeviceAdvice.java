@@ -25,4 +25,7 @@ public record DeviceAdvice(
     int outstanding,
     int readBytes,
     boolean receivesAhead,
-    int keysPerQueuePair) {}
+    int keysPerQueuePair) {
+  /** Of a device that takes anything. */
+  public static final DeviceAdvice NONE = new DeviceAdvice(1, 0, 0, 0, false, 0);
+}

@@ -3,99 +3,461 @@ package org.hghca.verbs;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
  * What a device is and can do: {@code ibv_device_attr}, less what no device here has (datagram
- * domains, raw queue pairs, fast registration), which is 0.
- *
- * @param firmwareVersion empty when the device has none
- * @param nodeGuid EUI-64
- * @param systemImageGuid EUI-64
- * @param vendorId PCI vendor
- * @param vendorPartId PCI device
- * @param hardwareVersion PCI revision
- * @param boardId the maker's text for the board, if known
- * @param physicalPorts number of ports
- * @param maxMrSize largest memory region in bytes
- * @param pageSizes a bit for each page size
- * @param maxQp queue pairs; as many can be made at a time where {@link
- *     DeviceAdvice#keysPerQueuePair} is 0, else as many as {@code maxMr} has keys for
- * @param maxQpWr outstanding work requests of one queue
- * @param maxSge scatter/gather elements of one work request
- * @param maxSgeRead the same for an RDMA READ
- * @param maxCq completion queues
- * @param maxCqe entries of one completion queue
- * @param maxMr memory regions, and rings that need a key: see {@link DeviceAdvice#keysPerQueuePair}
- * @param maxPd protection domains
- * @param maxQpReadAtomic READs and atomics that a queue pair serves at a time
- * @param maxReadAtomic READs and atomics that the device serves at a time
- * @param maxQpInitiatorReadAtomic READs and atomics that a queue pair may have outstanding
- * @param atomics whether atomic operations exist
- * @param maxSrq shared receive queues, 0 where there are none
- * @param maxSrqWr outstanding requests of one shared receive queue
- * @param maxSrqSge scatter/gather elements of one of its requests
- * @param maxPkeys P_Key table entries
- * @param localAckDelay as 4.096 us * 2^n
- * @param maxInline bytes that a send request can carry in itself
- * @param remoteBoundsGranularity how exactly the device checks the bounds of remote accesses, in
- *     bytes: 1 is to the byte
- * @param completionVectors interrupt vectors for completions
- * @param features all that there are, and who does what they promise
- * @param advice what a program does well to heed
+ * domains, raw queue pairs, fast registration), which is 0. Immutable. Later versions may know more
+ * attributes; a provider that does not set one leaves it 0.
  */
-public record DeviceAttributes(
-    String firmwareVersion,
-    long nodeGuid,
-    long systemImageGuid,
-    int vendorId,
-    int vendorPartId,
-    int hardwareVersion,
-    Optional<String> boardId,
-    int physicalPorts,
-    long maxMrSize,
-    long pageSizes,
-    int maxQp,
-    int maxQpWr,
-    int maxSge,
-    int maxSgeRead,
-    int maxCq,
-    int maxCqe,
-    int maxMr,
-    int maxPd,
-    int maxQpReadAtomic,
-    int maxReadAtomic,
-    int maxQpInitiatorReadAtomic,
-    boolean atomics,
-    int maxSrq,
-    int maxSrqWr,
-    int maxSrqSge,
-    int maxPkeys,
-    int localAckDelay,
-    int maxInline,
-    int remoteBoundsGranularity,
-    int completionVectors,
-    Map<DeviceFeature, FeatureSupport> features,
-    DeviceAdvice advice) {
+public final class DeviceAttributes {
+  private final Builder values;
+
+  private DeviceAttributes(Builder values) {
+    this.values = values;
+  }
+
+  /** For providers: attributes that are all 0, features that are all missing, and no advice. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Empty when the device has none. */
+  public String firmwareVersion() {
+    return values.firmwareVersion;
+  }
+
+  /** EUI-64. */
+  public long nodeGuid() {
+    return values.nodeGuid;
+  }
+
+  /** EUI-64. */
+  public long systemImageGuid() {
+    return values.systemImageGuid;
+  }
+
+  /** PCI vendor. */
+  public int vendorId() {
+    return values.vendorId;
+  }
+
+  /** PCI device. */
+  public int vendorPartId() {
+    return values.vendorPartId;
+  }
+
+  /** PCI revision. */
+  public int hardwareVersion() {
+    return values.hardwareVersion;
+  }
+
+  /** The maker's text for the board, if known. */
+  public Optional<String> boardId() {
+    return Optional.ofNullable(values.boardId);
+  }
+
+  /** Number of ports. */
+  public int physicalPorts() {
+    return values.physicalPorts;
+  }
+
+  /** Largest memory region in bytes. */
+  public long maxMrSize() {
+    return values.maxMrSize;
+  }
+
+  /** A bit for each page size. */
+  public long pageSizes() {
+    return values.pageSizes;
+  }
+
   /**
-   * Attributes.
-   *
-   * @throws IllegalArgumentException when a feature is not among the map's keys
+   * Queue pairs; as many can be made at a time where {@link DeviceAdvice#keysPerQueuePair} is 0,
+   * else as many as {@link #maxMr} has keys for.
    */
-  public DeviceAttributes {
-    features = Collections.unmodifiableMap(new EnumMap<>(features));
-    if (features.size() != DeviceFeature.values().length) {
-      throw new IllegalArgumentException("not all features are told of: " + features.keySet());
-    }
+  public int maxQp() {
+    return values.maxQp;
+  }
+
+  /** Outstanding work requests of one queue. */
+  public int maxQpWr() {
+    return values.maxQpWr;
+  }
+
+  /** Scatter/gather elements of one work request. */
+  public int maxSge() {
+    return values.maxSge;
+  }
+
+  /** Scatter/gather elements of an RDMA READ. */
+  public int maxSgeRead() {
+    return values.maxSgeRead;
+  }
+
+  /** Completion queues. */
+  public int maxCq() {
+    return values.maxCq;
+  }
+
+  /** Entries of one completion queue. */
+  public int maxCqe() {
+    return values.maxCqe;
+  }
+
+  /** Memory regions, and rings that need a key: see {@link DeviceAdvice#keysPerQueuePair}. */
+  public int maxMr() {
+    return values.maxMr;
+  }
+
+  /** Protection domains. */
+  public int maxPd() {
+    return values.maxPd;
+  }
+
+  /** READs and atomics that a queue pair serves at a time. */
+  public int maxQpReadAtomic() {
+    return values.maxQpReadAtomic;
+  }
+
+  /** READs and atomics that the device serves at a time. */
+  public int maxReadAtomic() {
+    return values.maxReadAtomic;
+  }
+
+  /** READs and atomics that a queue pair may have outstanding. */
+  public int maxQpInitiatorReadAtomic() {
+    return values.maxQpInitiatorReadAtomic;
+  }
+
+  /** Whether atomic operations exist. */
+  public boolean atomics() {
+    return values.atomics;
+  }
+
+  /** Shared receive queues, 0 where there are none. */
+  public int maxSrq() {
+    return values.maxSrq;
+  }
+
+  /** Outstanding requests of one shared receive queue. */
+  public int maxSrqWr() {
+    return values.maxSrqWr;
+  }
+
+  /** Scatter/gather elements of a request of a shared receive queue. */
+  public int maxSrqSge() {
+    return values.maxSrqSge;
+  }
+
+  /** P_Key table entries. */
+  public int maxPkeys() {
+    return values.maxPkeys;
+  }
+
+  /** As 4.096 us * 2^n. */
+  public int localAckDelay() {
+    return values.localAckDelay;
+  }
+
+  /** Bytes that a send request can carry in itself. */
+  public int maxInline() {
+    return values.maxInline;
+  }
+
+  /** How exactly the device checks the bounds of remote accesses, in bytes: 1 is to the byte. */
+  public int remoteBoundsGranularity() {
+    return values.remoteBoundsGranularity;
+  }
+
+  /** Interrupt vectors for completions. */
+  public int completionVectors() {
+    return values.completionVectors;
+  }
+
+  /** All features, and who does what they promise. */
+  public Map<DeviceFeature, FeatureSupport> features() {
+    return Collections.unmodifiableMap(values.features);
   }
 
   /** Who does what a feature promises. */
   public FeatureSupport support(DeviceFeature feature) {
-    return features.get(feature);
+    return values.features.get(feature);
   }
 
   /** Whether anybody does it. */
   public boolean has(DeviceFeature feature) {
     return support(feature) != FeatureSupport.MISSING;
+  }
+
+  /** What a program does well to heed. */
+  public DeviceAdvice advice() {
+    return values.advice;
+  }
+
+  /** The device's ids and its largest numbers, for logs. */
+  @Override
+  public String toString() {
+    return "device %04x:%04x, GUID %016x, at most %d QPs, %d CQs, %d MRs, %d SRQs, %d requests of %d elements"
+        .formatted(
+            vendorId(),
+            vendorPartId(),
+            nodeGuid(),
+            maxQp(),
+            maxCq(),
+            maxMr(),
+            maxSrq(),
+            maxQpWr(),
+            maxSge());
+  }
+
+  /** Collects attributes. Not thread-safe. */
+  public static final class Builder implements Cloneable {
+    private String firmwareVersion = "";
+    private long nodeGuid;
+    private long systemImageGuid;
+    private int vendorId;
+    private int vendorPartId;
+    private int hardwareVersion;
+    private String boardId;
+    private int physicalPorts;
+    private long maxMrSize;
+    private long pageSizes;
+    private int maxQp;
+    private int maxQpWr;
+    private int maxSge;
+    private int maxSgeRead;
+    private int maxCq;
+    private int maxCqe;
+    private int maxMr;
+    private int maxPd;
+    private int maxQpReadAtomic;
+    private int maxReadAtomic;
+    private int maxQpInitiatorReadAtomic;
+    private boolean atomics;
+    private int maxSrq;
+    private int maxSrqWr;
+    private int maxSrqSge;
+    private int maxPkeys;
+    private int localAckDelay;
+    private int maxInline;
+    private int remoteBoundsGranularity = 1;
+    private int completionVectors;
+    private EnumMap<DeviceFeature, FeatureSupport> features = new EnumMap<>(DeviceFeature.class);
+    private DeviceAdvice advice = DeviceAdvice.NONE;
+
+    private Builder() {
+      for (DeviceFeature feature : DeviceFeature.values()) {
+        features.put(feature, FeatureSupport.MISSING);
+      }
+    }
+
+    /** {@link DeviceAttributes#firmwareVersion}. */
+    public Builder firmwareVersion(String value) {
+      firmwareVersion = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#nodeGuid}. */
+    public Builder nodeGuid(long value) {
+      nodeGuid = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#systemImageGuid}. */
+    public Builder systemImageGuid(long value) {
+      systemImageGuid = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#vendorId}. */
+    public Builder vendorId(int value) {
+      vendorId = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#vendorPartId}. */
+    public Builder vendorPartId(int value) {
+      vendorPartId = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#hardwareVersion}. */
+    public Builder hardwareVersion(int value) {
+      hardwareVersion = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#boardId}. */
+    public Builder boardId(String value) {
+      boardId = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#physicalPorts}. */
+    public Builder physicalPorts(int value) {
+      physicalPorts = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxMrSize}. */
+    public Builder maxMrSize(long value) {
+      maxMrSize = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#pageSizes}. */
+    public Builder pageSizes(long value) {
+      pageSizes = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxQp}. */
+    public Builder maxQp(int value) {
+      maxQp = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxQpWr}. */
+    public Builder maxQpWr(int value) {
+      maxQpWr = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxSge}. */
+    public Builder maxSge(int value) {
+      maxSge = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxSgeRead}. */
+    public Builder maxSgeRead(int value) {
+      maxSgeRead = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxCq}. */
+    public Builder maxCq(int value) {
+      maxCq = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxCqe}. */
+    public Builder maxCqe(int value) {
+      maxCqe = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxMr}. */
+    public Builder maxMr(int value) {
+      maxMr = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxPd}. */
+    public Builder maxPd(int value) {
+      maxPd = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxQpReadAtomic}. */
+    public Builder maxQpReadAtomic(int value) {
+      maxQpReadAtomic = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxReadAtomic}. */
+    public Builder maxReadAtomic(int value) {
+      maxReadAtomic = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxQpInitiatorReadAtomic}. */
+    public Builder maxQpInitiatorReadAtomic(int value) {
+      maxQpInitiatorReadAtomic = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#atomics}. */
+    public Builder atomics(boolean value) {
+      atomics = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxSrq}. */
+    public Builder maxSrq(int value) {
+      maxSrq = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxSrqWr}. */
+    public Builder maxSrqWr(int value) {
+      maxSrqWr = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxSrqSge}. */
+    public Builder maxSrqSge(int value) {
+      maxSrqSge = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxPkeys}. */
+    public Builder maxPkeys(int value) {
+      maxPkeys = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#localAckDelay}. */
+    public Builder localAckDelay(int value) {
+      localAckDelay = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxInline}. */
+    public Builder maxInline(int value) {
+      maxInline = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#remoteBoundsGranularity}. */
+    public Builder remoteBoundsGranularity(int value) {
+      remoteBoundsGranularity = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#completionVectors}. */
+    public Builder completionVectors(int value) {
+      completionVectors = value;
+      return this;
+    }
+
+    /** Who does what some features promise; those that are not named stay as they are. */
+    public Builder features(Map<DeviceFeature, FeatureSupport> some) {
+      features.putAll(some);
+      return this;
+    }
+
+    /** {@link DeviceAttributes#advice}. */
+    public Builder advice(DeviceAdvice value) {
+      advice = Objects.requireNonNull(value);
+      return this;
+    }
+
+    /** The attributes as they are set now. */
+    public DeviceAttributes build() {
+      return new DeviceAttributes(copy());
+    }
+
+    private Builder copy() {
+      try {
+        Builder copy = (Builder) clone();
+        copy.features = new EnumMap<>(features);
+        return copy;
+      } catch (CloneNotSupportedException e) {
+        throw new AssertionError(e);
+      }
+    }
   }
 }

@@ -59,15 +59,20 @@ public record Gid(long subnetPrefix, long interfaceId) {
   /**
    * Reads {@link #hex}.
    *
-   * @throws IllegalArgumentException when the text is not 32 hexadecimal digits
+   * @throws VerbsException EINVAL when the text is not 32 hexadecimal digits
    */
   public static Gid ofHex(String digits) {
-    if (digits.length() != 32) {
-      throw new IllegalArgumentException("a GID has 32 hexadecimal digits, not '" + digits + "'");
+    try {
+      if (digits.length() == 32) {
+        return new Gid(
+            HexFormat.fromHexDigitsToLong(digits, 0, 16),
+            HexFormat.fromHexDigitsToLong(digits, 16, 32));
+      }
+    } catch (NumberFormatException _) {
+      // as for a wrong length
     }
-    return new Gid(
-        HexFormat.fromHexDigitsToLong(digits, 0, 16),
-        HexFormat.fromHexDigitsToLong(digits, 16, 32));
+    throw new VerbsException(
+        Errno.EINVAL, "a GID has 32 hexadecimal digits, not '%s'".formatted(digits));
   }
 
   /** Eight groups of four digits, as {@code ibv_devinfo -v} prints them. */

@@ -33,6 +33,21 @@ public interface MemoryRegion extends AutoCloseable {
   Set<AccessFlag> access();
 
   /**
+   * A part of the region.
+   *
+   * @param offset in the region, in bytes
+   * @throws IndexOutOfBoundsException when the part reaches beyond the region
+   */
+  default MemorySlice slice(long offset, long length) {
+    return new MemorySlice(this, offset, length);
+  }
+
+  /** What a peer needs to reach all of it, if {@link #access} allows it. */
+  default RemoteMemory remote() {
+    return new RemoteMemory(address(), rkey(), length());
+  }
+
+  /**
    * Changes memory, domain or rights: {@code ibv_rereg_mr}. The keys stay. Requests that are under
    * way while this runs may fail. The domain left can be closed afterwards, and memory left that
    * came from {@link ProtectionDomain#allocate} ends; a part of that memory can be named to keep

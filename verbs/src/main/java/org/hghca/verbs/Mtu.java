@@ -2,32 +2,40 @@ package org.hghca.verbs;
 
 /** Path MTU: payload bytes in a packet, with the numbers of {@code ibv_mtu}. */
 public enum Mtu {
-  MTU_256,
-  MTU_512,
-  MTU_1024,
-  MTU_2048,
-  MTU_4096;
+  MTU_256(1, 256),
+  MTU_512(2, 512),
+  MTU_1024(3, 1024),
+  MTU_2048(4, 2048),
+  MTU_4096(5, 4096);
 
-  private static final Mtu[] VALUES = values();
+  private final int code;
+  private final int bytes;
+
+  Mtu(int code, int bytes) {
+    this.code = code;
+    this.bytes = bytes;
+  }
 
   /** The number in libibverbs, 1 to 5. */
   public int code() {
-    return ordinal() + 1;
+    return code;
   }
 
   public int bytes() {
-    return 256 << ordinal();
+    return bytes;
   }
 
   /**
    * The MTU with a number of libibverbs.
    *
-   * @throws IllegalArgumentException when there is none
+   * @throws VerbsException EINVAL when there is none
    */
   public static Mtu of(int code) {
-    if (code < 1 || code > VALUES.length) {
-      throw new IllegalArgumentException("no MTU code " + code);
+    for (Mtu mtu : values()) {
+      if (mtu.code == code) {
+        return mtu;
+      }
     }
-    return VALUES[code - 1];
+    throw new VerbsException(Errno.EINVAL, "there is no MTU with the number " + code);
   }
 }

@@ -44,10 +44,7 @@ public final class QpAttributes {
   }
 
   private void set(QpAttribute attribute, int value, int bits) {
-    if (value >>> bits != 0) {
-      throw new VerbsException(
-          Errno.EINVAL, "%s %d does not fit in %d bits".formatted(attribute, value, bits));
-    }
+    FieldRange.check(attribute, value, bits);
     mask.add(attribute);
   }
 

@@ -29,7 +29,7 @@ public record QpEndpoint(int lid, int qpNumber, int psn, Gid gid) {
     try {
       return new QpEndpoint(
           digits(parts[0], 4), digits(parts[1], 6), digits(parts[2], 6), Gid.ofHex(parts[3]));
-    } catch (IllegalArgumentException e) {
+    } catch (IllegalArgumentException | VerbsException e) {
       throw malformed(text, e);
     }
   }

@@ -2,7 +2,6 @@ package org.hghca.verbs;
 
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.UnaryOperator;
 
 /**
  * A queue pair: {@code ibv_qp}. Thread-safe, unless it was made for a single owner. Closing is
@@ -87,8 +86,8 @@ public interface QueuePair extends AutoCloseable {
     }
   }
 
-  /** Posts send requests in order; one that finds no room ends the list with ENOMEM. */
-  default void postSend(SendRequest... requests) {
+  /** Posts a list of send requests in order; one that finds no room ends it with ENOMEM. */
+  default void postSend(SendRequest[] requests) {
     int posted = tryPostSend(requests, 0, requests.length);
     if (posted < requests.length) {
       throw full(posted, "send queue", capabilities().sendDepth());
@@ -106,8 +105,8 @@ public interface QueuePair extends AutoCloseable {
     }
   }
 
-  /** Posts receive requests in order; one that finds no room ends the list with ENOMEM. */
-  default void postReceive(ReceiveRequest... requests) {
+  /** Posts a list of receive requests in order; one that finds no room ends it with ENOMEM. */
+  default void postReceive(ReceiveRequest[] requests) {
     int posted = tryPostReceive(requests, 0, requests.length);
     if (posted < requests.length) {
       throw full(posted, "receive queue", capabilities().receiveDepth());
@@ -123,24 +122,36 @@ public interface QueuePair extends AutoCloseable {
   }
 
   /**
-   * Brings a fresh queue pair to RTS with {@link ConnectionOptions#DEFAULT}: goes to INIT, tells
-   * the peer who we are, hears who the peer is, and goes on to RTR and RTS.
+   * Brings a fresh connected queue pair to RTS with {@link ConnectionOptions#DEFAULT}: goes to
+   * INIT, tells the peer who we are, hears who the peer is, and goes on to RTR and RTS.
+   *
+   * <p>What the exchange throws is passed on. The queue pair is in INIT then, and can be connected
+   * anew.
    *
    * @param exchange gives our endpoint to the peer and returns the peer's; it may post receives
    *     before it tells the peer, so that the peer's first message finds one
+   * @throws VerbsException EINVAL for a datagram queue pair, which {@link #activate(int)} brings to
+   *     RTS
    */
-  default void connect(UnaryOperator<QpEndpoint> exchange) {
+  default <X extends Exception> void connect(EndpointExchange<X> exchange) throws X {
     connect(ConnectionOptions.DEFAULT, exchange);
   }
 
-  /** As {@link #connect(UnaryOperator)}, with options. */
-  default void connect(ConnectionOptions options, UnaryOperator<QpEndpoint> exchange) {
+  /** As {@link #connect(EndpointExchange)}, with options. */
+  default <X extends Exception> void connect(
+      ConnectionOptions options, EndpointExchange<X> exchange) throws X {
+    if (type() == QpType.UD) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "a UD queue pair has no peer to connect to: activate(qkey) brings it to RTS, and each"
+              + " request says where it goes");
+    }
     Context context = protectionDomain().context();
     Gid gid = context.queryGid(options.port(), options.gidIndex());
     int psn = firstPsn(context);
     int lid = context.queryPort(options.port()).lid();
     modify(options.toInit(type()));
-    QpEndpoint peer = exchange.apply(new QpEndpoint(lid, number(), psn, gid));
+    QpEndpoint peer = exchange.exchange(new QpEndpoint(lid, number(), psn, gid));
     modify(options.toRtr(type(), peer));
     modify(options.toRts(type(), psn));
   }

@@ -39,14 +39,14 @@ public final class ReceiveRequest extends WorkRequest {
     return empty().sge(region, offset, length);
   }
 
-  /** Starts afresh with all of a buffer. */
-  public ReceiveRequest into(RegisteredBuffer buffer) {
-    return empty().sge(buffer);
+  /** Starts afresh with all of a slice, such as a buffer of a pool. */
+  public ReceiveRequest into(MemorySlice slice) {
+    return empty().sge(slice);
   }
 
-  /** Adds all of a buffer. */
-  public ReceiveRequest sge(RegisteredBuffer buffer) {
-    return sge(buffer.region(), buffer.offset(), buffer.length());
+  /** Adds all of a slice. */
+  public ReceiveRequest sge(MemorySlice slice) {
+    return sge(slice.region(), slice.offset(), slice.length());
   }
 
   /**
@@ -71,5 +71,13 @@ public final class ReceiveRequest extends WorkRequest {
   public ReceiveRequest sge(long address, long length, int lkey) {
     add(address, length, lkey);
     return this;
+  }
+
+  /** Everything that is posted, for logs. */
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder(64).append("RECV wr_id ").append(wrId());
+    appendElements(text);
+    return text.toString();
   }
 }

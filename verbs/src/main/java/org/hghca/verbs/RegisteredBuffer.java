@@ -1,14 +1,14 @@
 package org.hghca.verbs;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
  * One buffer of a {@link RegisteredBufferPool}: a part of its memory region. Whoever acquired it
- * owns it until its release, and hands it to other threads as any memory.
+ * owns it until it is closed, and hands it to other threads as any memory. Its bytes are what the
+ * last owner left in them.
  */
-public final class RegisteredBuffer {
+public final class RegisteredBuffer extends MemorySlice implements AutoCloseable {
   private static final VarHandle LENT;
 
   static {
@@ -20,21 +20,16 @@ public final class RegisteredBuffer {
   }
 
   private final RegisteredBufferPool pool;
-  private final MemoryRegion region;
   private final int index;
-  private final long offset;
-  private final MemorySegment segment;
 
   @SuppressWarnings("unused") // LENT is it.
   private boolean lent;
 
   RegisteredBuffer(
       RegisteredBufferPool pool, MemoryRegion region, int index, long offset, long length) {
+    super(region, offset, length);
     this.pool = pool;
-    this.region = region;
     this.index = index;
-    this.offset = offset;
-    this.segment = region.segment().asSlice(offset, length);
   }
 
   /** Which buffer of its pool it is, from 0: {@link RegisteredBufferPool#buffer} finds it again. */
@@ -42,45 +37,32 @@ public final class RegisteredBuffer {
     return index;
   }
 
-  /** Its bytes; they hold what its last owner left in them. */
-  public MemorySegment segment() {
-    return segment;
-  }
-
-  /** The region of the whole pool. */
-  public MemoryRegion region() {
-    return region;
-  }
-
-  /** Where it begins in the region, in bytes. */
-  public long offset() {
-    return offset;
-  }
-
-  /** In bytes. */
-  public long length() {
-    return segment.byteSize();
-  }
-
-  /** The address of its first byte, for peers. */
-  public long address() {
-    return region.address() + offset;
-  }
-
   /**
    * Gives the buffer back. Neither the device nor a peer may use it any more: its requests have
-   * completed.
+   * completed. A buffer is given back once: were a second time ignored, it could take the buffer
+   * from whoever acquired it meanwhile.
    *
    * @throws IllegalStateException when nobody has it
    */
-  public void release() {
+  @Override
+  public void close() {
     if (!LENT.compareAndSet(this, true, false)) {
-      throw new IllegalStateException("buffer %d was released already".formatted(index));
+      throw new IllegalStateException("buffer %d was given back already".formatted(index));
     }
     pool.giveBack(index);
   }
 
   void lend() {
     LENT.setRelease(this, true);
+  }
+
+  @Override
+  public String toString() {
+    return "buffer %d of %d, %s: %s"
+        .formatted(
+            index,
+            pool.size(),
+            (boolean) LENT.getAcquire(this) ? "lent" : "in the pool",
+            super.toString());
   }
 }

@@ -9,9 +9,10 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Buffers of one size in one memory region, to be acquired and released without registering anew.
- * The buffer released last is acquired first, because the caches hold it. Thread-safe; acquiring
- * and releasing allocate nothing, make no system call and take no lock, unless a thread must wait.
+ * Buffers of one size in one memory region, to be acquired and given back without registering anew.
+ * The buffer given back last is acquired first, because the caches hold it. Thread-safe; acquiring
+ * and giving back allocate nothing, make no system call and take no lock, unless a thread must
+ * wait.
  *
  * <p>The memory is the protection domain's ({@link ProtectionDomain#allocate}); where the system
  * has huge pages it is in those, from 2 MiB in all.
@@ -198,7 +199,7 @@ public final class RegisteredBufferPool implements AutoCloseable {
     if (!available.tryAcquire(buffers.length)) {
       throw new VerbsException(
           Errno.EBUSY,
-          "%d of %d buffers are out: release them first"
+          "%d of %d buffers are out: close them first"
               .formatted(buffers.length - available.availablePermits(), buffers.length));
     }
     try {
@@ -207,5 +208,12 @@ public final class RegisteredBufferPool implements AutoCloseable {
     } finally {
       available.release(closed ? ENDED : buffers.length);
     }
+  }
+
+  @Override
+  public String toString() {
+    return closed
+        ? "closed buffer pool"
+        : "buffer pool, %d of %d buffers available".formatted(available(), buffers.length);
   }
 }

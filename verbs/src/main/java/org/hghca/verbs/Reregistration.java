@@ -8,49 +8,71 @@ import java.util.Set;
 /**
  * What is to change of a memory region: the flags and arguments of {@code ibv_rereg_mr}. Immutable;
  * each call answers a changed copy, so that several changes make one re-registration.
- *
- * @param memory other memory ({@code IBV_REREG_MR_CHANGE_TRANSLATION})
- * @param protectionDomain another domain ({@code IBV_REREG_MR_CHANGE_PD})
- * @param access other rights ({@code IBV_REREG_MR_CHANGE_ACCESS})
  */
-public record Reregistration(
-    Optional<MemorySegment> memory,
-    Optional<ProtectionDomain> protectionDomain,
-    Optional<Set<AccessFlag>> access) {
+public final class Reregistration {
+  /** Nothing to change, which {@link MemoryRegion#reregister} refuses. */
+  public static final Reregistration NONE = new Reregistration(null, null, null);
 
-  private static final Reregistration NOTHING =
-      new Reregistration(Optional.empty(), Optional.empty(), Optional.empty());
+  private final MemorySegment memory;
+  private final ProtectionDomain protectionDomain;
+  private final Set<AccessFlag> access;
 
-  public Reregistration {
-    Objects.requireNonNull(memory);
-    Objects.requireNonNull(protectionDomain);
-    access = access.map(Set::copyOf);
+  /** Null is what does not change. */
+  private Reregistration(
+      MemorySegment memory, ProtectionDomain protectionDomain, Set<AccessFlag> access) {
+    this.memory = memory;
+    this.protectionDomain = protectionDomain;
+    this.access = access;
   }
 
   /** Changes the memory. */
   public static Reregistration to(MemorySegment memory) {
-    return NOTHING.and(memory);
+    return NONE.and(memory);
   }
 
   /** Changes the domain. */
   public static Reregistration to(ProtectionDomain domain) {
-    return NOTHING.and(domain);
+    return NONE.and(domain);
   }
 
   /** Changes the rights. */
   public static Reregistration to(AccessFlag... access) {
-    return NOTHING.and(access);
+    return NONE.and(access);
   }
 
   public Reregistration and(MemorySegment changed) {
-    return new Reregistration(Optional.of(changed), protectionDomain, access);
+    return new Reregistration(Objects.requireNonNull(changed), protectionDomain, access);
   }
 
   public Reregistration and(ProtectionDomain changed) {
-    return new Reregistration(memory, Optional.of(changed), access);
+    return new Reregistration(memory, Objects.requireNonNull(changed), access);
   }
 
   public Reregistration and(AccessFlag... changed) {
-    return new Reregistration(memory, protectionDomain, Optional.of(AccessFlag.setOf(changed)));
+    return new Reregistration(memory, protectionDomain, Set.copyOf(AccessFlag.setOf(changed)));
+  }
+
+  /** Other memory ({@code IBV_REREG_MR_CHANGE_TRANSLATION}). */
+  public Optional<MemorySegment> memory() {
+    return Optional.ofNullable(memory);
+  }
+
+  /** Another domain ({@code IBV_REREG_MR_CHANGE_PD}). */
+  public Optional<ProtectionDomain> protectionDomain() {
+    return Optional.ofNullable(protectionDomain);
+  }
+
+  /** Other rights ({@code IBV_REREG_MR_CHANGE_ACCESS}). */
+  public Optional<Set<AccessFlag>> access() {
+    return Optional.ofNullable(access);
+  }
+
+  @Override
+  public String toString() {
+    return "change memory to %s, domain to %s, access to %s"
+        .formatted(
+            memory == null ? "-" : memory,
+            protectionDomain == null ? "-" : protectionDomain,
+            access == null ? "-" : access);
   }
 }

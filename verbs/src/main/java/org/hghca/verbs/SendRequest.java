@@ -15,7 +15,13 @@ public final class SendRequest extends WorkRequest {
   private static final int SOLICITED = 1 << 2;
   private static final int INLINE = 1 << 3;
 
-  private static final WrOpcode[] OPCODES = WrOpcode.values();
+  private static final WrOpcode[] BY_CODE = new WrOpcode[WrOpcode.values().length];
+
+  static {
+    for (WrOpcode opcode : WrOpcode.values()) {
+      BY_CODE[opcode.code()] = opcode;
+    }
+  }
 
   private int opcode = WrOpcode.SEND.code();
   private int flags;
@@ -76,6 +82,11 @@ public final class SendRequest extends WorkRequest {
     return start(WrOpcode.RDMA_WRITE, remoteAddress, rkey, 0);
   }
 
+  /** Writes to the beginning of the peer's memory, which must be as long as the elements. */
+  public SendRequest rdmaWrite(RemoteMemory target) {
+    return rdmaWrite(target.address(), target.rkey());
+  }
+
   /** Writes into the peer's memory, with 32 bits for the completion of its next receive. */
   public SendRequest rdmaWriteWithImmediate(long remoteAddress, int rkey, int immediate) {
     return start(WrOpcode.RDMA_WRITE_WITH_IMM, remoteAddress, rkey, immediate);
@@ -84,6 +95,11 @@ public final class SendRequest extends WorkRequest {
   /** Reads the peer's memory. */
   public SendRequest rdmaRead(long remoteAddress, int rkey) {
     return start(WrOpcode.RDMA_READ, remoteAddress, rkey, 0);
+  }
+
+  /** Reads from the beginning of the peer's memory, which must be as long as the elements. */
+  public SendRequest rdmaRead(RemoteMemory source) {
+    return rdmaRead(source.address(), source.rkey());
   }
 
   /**
@@ -146,15 +162,19 @@ public final class SendRequest extends WorkRequest {
     return this;
   }
 
-  /** Adds all of a buffer. */
-  public SendRequest sge(RegisteredBuffer buffer) {
-    return sge(buffer, buffer.length());
+  /** Adds all of a slice, such as a buffer of a pool. */
+  public SendRequest sge(MemorySlice slice) {
+    return sge(slice, slice.length());
   }
 
-  /** Adds the first bytes of a buffer. */
-  public SendRequest sge(RegisteredBuffer buffer, long length) {
-    Objects.checkFromIndexSize(0, length, buffer.length());
-    return sge(buffer.region(), buffer.offset(), length);
+  /**
+   * Adds the first bytes of a slice.
+   *
+   * @throws IndexOutOfBoundsException when the slice has fewer
+   */
+  public SendRequest sge(MemorySlice slice, long length) {
+    Objects.checkFromIndexSize(0, length, slice.length());
+    return sge(slice.region(), slice.offset(), length);
   }
 
   /**
@@ -208,11 +228,11 @@ public final class SendRequest extends WorkRequest {
   }
 
   public WrOpcode opcode() {
-    return OPCODES[opcode];
+    return BY_CODE[opcode];
   }
 
   /** The number of {@link #opcode} in libibverbs. */
-  public int opcodeNumber() {
+  int opcodeNumber() {
     return opcode;
   }
 
@@ -272,7 +292,7 @@ public final class SendRequest extends WorkRequest {
    *
    * @return whether its memory is known, and was copied
    */
-  public boolean copyData(int index, MemorySegment destination, long offset) {
+  boolean copyData(int index, MemorySegment destination, long offset) {
     MemorySegment source = sources[index];
     if (source == null) {
       return false;
@@ -280,5 +300,51 @@ public final class SendRequest extends WorkRequest {
     MemorySegment.copy(
         source, sgeAddress(index) - bases[index], destination, offset, sgeLength(index));
     return true;
+  }
+
+  /** Everything that is posted, for logs. */
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder(128).append(opcode()).append(" wr_id ").append(wrId());
+    switch (opcode()) {
+      case SEND -> {}
+      case SEND_WITH_IMM -> appendImmediate(text);
+      case RDMA_WRITE, RDMA_READ -> appendRemote(text);
+      case RDMA_WRITE_WITH_IMM -> {
+        appendRemote(text);
+        appendImmediate(text);
+      }
+      case ATOMIC_FETCH_AND_ADD -> {
+        appendRemote(text);
+        text.append(", add ").append(swapOrAdd);
+      }
+      case ATOMIC_CMP_AND_SWP -> {
+        appendRemote(text);
+        text.append(", compare ").append(compare).append(", swap ").append(swapOrAdd);
+      }
+    }
+    if (addressHandle != null) {
+      text.append(" to QP 0x%06x at %s".formatted(remoteQpn, addressHandle.vector().destination()));
+    }
+    appendElements(text);
+    appendFlag(text, isSignaled(), "signaled");
+    appendFlag(text, isSolicited(), "solicited");
+    appendFlag(text, isFenced(), "fenced");
+    appendFlag(text, isInline(), "inline");
+    return text.toString();
+  }
+
+  private void appendRemote(StringBuilder text) {
+    text.append(" at 0x%x rkey 0x%08x".formatted(remoteAddress, rkey));
+  }
+
+  private void appendImmediate(StringBuilder text) {
+    text.append(" immediate 0x%08x".formatted(immediate));
+  }
+
+  private static void appendFlag(StringBuilder text, boolean set, String name) {
+    if (set) {
+      text.append(", ").append(name);
+    }
   }
 }

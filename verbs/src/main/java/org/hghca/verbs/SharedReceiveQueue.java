@@ -66,8 +66,8 @@ public interface SharedReceiveQueue extends AutoCloseable {
     }
   }
 
-  /** Posts requests in order; one that finds no room ends the list with ENOMEM. */
-  default void postReceive(ReceiveRequest... requests) {
+  /** Posts a list of requests in order; one that finds no room ends it with ENOMEM. */
+  default void postReceive(ReceiveRequest[] requests) {
     int posted = tryPostReceive(requests, 0, requests.length);
     if (posted < requests.length) {
       throw full(posted);

@@ -37,12 +37,13 @@ public enum WcOpcode {
   /**
    * The opcode with a number of libibverbs.
    *
-   * @throws IllegalArgumentException when there is none
+   * @throws VerbsException EINVAL when there is none
    */
   public static WcOpcode of(int code) {
     WcOpcode opcode = code >= 0 && code < 256 ? BY_CODE[code] : null;
     if (opcode == null) {
-      throw new IllegalArgumentException("no completion opcode " + code);
+      throw new VerbsException(
+          Errno.EINVAL, "there is no completion opcode with the number " + code);
     }
     return opcode;
   }

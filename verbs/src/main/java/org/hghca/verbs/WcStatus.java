@@ -2,40 +2,48 @@ package org.hghca.verbs;
 
 /** How a work request ended: the numbers and texts of {@code ibv_wc_status}. */
 public enum WcStatus {
-  SUCCESS("success"),
-  LOC_LEN_ERR("local length error"),
-  LOC_QP_OP_ERR("local QP operation error"),
-  LOC_EEC_OP_ERR("local EE context operation error"),
-  LOC_PROT_ERR("local protection error"),
-  WR_FLUSH_ERR("Work Request Flushed Error"),
-  MW_BIND_ERR("memory management operation error"),
-  BAD_RESP_ERR("bad response error"),
-  LOC_ACCESS_ERR("local access error"),
-  REM_INV_REQ_ERR("remote invalid request error"),
-  REM_ACCESS_ERR("remote access error"),
-  REM_OP_ERR("remote operation error"),
-  RETRY_EXC_ERR("transport retry counter exceeded"),
-  RNR_RETRY_EXC_ERR("RNR retry counter exceeded"),
-  LOC_RDD_VIOL_ERR("local RDD violation error"),
-  REM_INV_RD_REQ_ERR("remote invalid RD request"),
-  REM_ABORT_ERR("aborted error"),
-  INV_EECN_ERR("invalid EE context number"),
-  INV_EEC_STATE_ERR("invalid EE context state"),
-  FATAL_ERR("fatal error"),
-  RESP_TIMEOUT_ERR("response timeout error"),
-  GENERAL_ERR("general error");
+  SUCCESS(0, "success"),
+  LOC_LEN_ERR(1, "local length error"),
+  LOC_QP_OP_ERR(2, "local QP operation error"),
+  LOC_EEC_OP_ERR(3, "local EE context operation error"),
+  LOC_PROT_ERR(4, "local protection error"),
+  WR_FLUSH_ERR(5, "Work Request Flushed Error"),
+  MW_BIND_ERR(6, "memory management operation error"),
+  BAD_RESP_ERR(7, "bad response error"),
+  LOC_ACCESS_ERR(8, "local access error"),
+  REM_INV_REQ_ERR(9, "remote invalid request error"),
+  REM_ACCESS_ERR(10, "remote access error"),
+  REM_OP_ERR(11, "remote operation error"),
+  RETRY_EXC_ERR(12, "transport retry counter exceeded"),
+  RNR_RETRY_EXC_ERR(13, "RNR retry counter exceeded"),
+  LOC_RDD_VIOL_ERR(14, "local RDD violation error"),
+  REM_INV_RD_REQ_ERR(15, "remote invalid RD request"),
+  REM_ABORT_ERR(16, "aborted error"),
+  INV_EECN_ERR(17, "invalid EE context number"),
+  INV_EEC_STATE_ERR(18, "invalid EE context state"),
+  FATAL_ERR(19, "fatal error"),
+  RESP_TIMEOUT_ERR(20, "response timeout error"),
+  GENERAL_ERR(21, "general error");
 
-  private static final WcStatus[] VALUES = values();
+  private static final WcStatus[] BY_CODE = new WcStatus[values().length];
 
+  static {
+    for (WcStatus status : values()) {
+      BY_CODE[status.code] = status;
+    }
+  }
+
+  private final int code;
   private final String text;
 
-  WcStatus(String text) {
+  WcStatus(int code, String text) {
+    this.code = code;
     this.text = text;
   }
 
   /** The number in libibverbs. */
   public int code() {
-    return ordinal();
+    return code;
   }
 
   /** The text of {@code ibv_wc_status_str}. */
@@ -46,12 +54,13 @@ public enum WcStatus {
   /**
    * The status with a number of libibverbs.
    *
-   * @throws IllegalArgumentException when there is none
+   * @throws VerbsException EINVAL when there is none
    */
   public static WcStatus of(int code) {
-    if (code < 0 || code >= VALUES.length) {
-      throw new IllegalArgumentException("no completion status " + code);
+    if (code < 0 || code >= BY_CODE.length) {
+      throw new VerbsException(
+          Errno.EINVAL, "there is no completion status with the number " + code);
     }
-    return VALUES[code];
+    return BY_CODE[code];
   }
 }

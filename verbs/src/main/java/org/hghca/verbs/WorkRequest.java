@@ -64,4 +64,11 @@ public abstract sealed class WorkRequest permits SendRequest, ReceiveRequest {
   public final int sgeLkey(int index) {
     return (int) (elements[index * WORDS + 1] >>> 32);
   }
+
+  /** The elements, as {@code [0x1000+64 lkey 0x00000105]}. */
+  final void appendElements(StringBuilder text) {
+    for (int i = 0; i < sges; i++) {
+      text.append(" [0x%x+%d lkey 0x%08x]".formatted(sgeAddress(i), sgeLength(i), sgeLkey(i)));
+    }
+  }
 }

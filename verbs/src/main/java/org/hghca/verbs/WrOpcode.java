@@ -2,23 +2,25 @@ package org.hghca.verbs;
 
 /** What a send work request does: the numbers of {@code ibv_wr_opcode}. */
 public enum WrOpcode {
-  RDMA_WRITE(WcOpcode.RDMA_WRITE),
-  RDMA_WRITE_WITH_IMM(WcOpcode.RDMA_WRITE),
-  SEND(WcOpcode.SEND),
-  SEND_WITH_IMM(WcOpcode.SEND),
-  RDMA_READ(WcOpcode.RDMA_READ),
-  ATOMIC_CMP_AND_SWP(WcOpcode.COMP_SWAP),
-  ATOMIC_FETCH_AND_ADD(WcOpcode.FETCH_ADD);
+  RDMA_WRITE(0, WcOpcode.RDMA_WRITE),
+  RDMA_WRITE_WITH_IMM(1, WcOpcode.RDMA_WRITE),
+  SEND(2, WcOpcode.SEND),
+  SEND_WITH_IMM(3, WcOpcode.SEND),
+  RDMA_READ(4, WcOpcode.RDMA_READ),
+  ATOMIC_CMP_AND_SWP(5, WcOpcode.COMP_SWAP),
+  ATOMIC_FETCH_AND_ADD(6, WcOpcode.FETCH_ADD);
 
+  private final int code;
   private final WcOpcode completion;
 
-  WrOpcode(WcOpcode completion) {
+  WrOpcode(int code, WcOpcode completion) {
+    this.code = code;
     this.completion = completion;
   }
 
   /** The number in libibverbs. */
   public int code() {
-    return ordinal();
+    return code;
   }
 
   /** The opcode of the completion that such a request gives. */

@@ -3,5 +3,25 @@
  * shared receive queues, address handles, asynchronous events and queue pairs, with the names,
  * numbers and rules of libibverbs. Objects are thread-safe; requests and completions belong to one
  * thread at a time. What a device cannot do fails with EOPNOTSUPP and changes nothing.
+ *
+ * <p>One kind of mistake has one kind of exception:
+ *
+ * <table>
+ * <caption>Exceptions</caption>
+ * <tr><th>what is wrong</th><th>what is thrown</th></tr>
+ * <tr><td>a work request, or the moment at which it is posted</td>
+ *     <td>{@link BadRequestException}, with its place in the list; it is a VerbsException</td></tr>
+ * <tr><td>any other verb that fails, and any value out of its range</td>
+ *     <td>{@link VerbsException} with the {@link Errno} that libibverbs would have returned</td></tr>
+ * <tr><td>an index, or a part that reaches beyond memory, a list, a slice</td>
+ *     <td>{@link IndexOutOfBoundsException}</td></tr>
+ * <tr><td>null where nothing says that it may be</td><td>{@link NullPointerException}</td></tr>
+ * <tr><td>a buffer that is given back twice, a single owner's queue that two threads use at
+ *     once</td><td>{@link IllegalStateException}</td></tr>
+ * <tr><td>a thread that is interrupted while it waits</td><td>{@link InterruptedException}</td></tr>
+ * </table>
+ *
+ * <p>A full queue is no mistake: {@code tryPost} answers false. A request that was posted and then
+ * fails is no exception, but a completion with a {@link WcStatus}.
  */
 package org.hghca.verbs;

@@ -49,7 +49,7 @@ class CodesTest {
   @ValueSource(ints = {-1, 22, 255})
   void completionStatusThatDoesNotExist(int code) {
     assertThatThrownBy(() -> WcStatus.of(code))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(VerbsException.class)
         .hasMessageContaining(Integer.toString(code));
   }
 
@@ -74,7 +74,7 @@ class CodesTest {
   @ValueSource(ints = {-1, 5, 127, 130, 256})
   void completionOpcodeThatDoesNotExist(int code) {
     assertThatThrownBy(() -> WcOpcode.of(code))
-        .isInstanceOf(IllegalArgumentException.class)
+        .isInstanceOf(VerbsException.class)
         .hasMessageContaining(Integer.toString(code));
   }
 
@@ -125,7 +125,7 @@ class CodesTest {
   @ParameterizedTest
   @ValueSource(ints = {-1, 0, 6, 1024})
   void pathMtuThatDoesNotExist(int code) {
-    assertThatThrownBy(() -> Mtu.of(code)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> Mtu.of(code)).isInstanceOf(VerbsException.class);
   }
 
   @ParameterizedTest

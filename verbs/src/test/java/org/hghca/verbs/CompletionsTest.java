@@ -139,8 +139,8 @@ class CompletionsTest {
   void capacityIsAsAskedAndAtLeastOne() {
     assertThat(new Completions(1).capacity()).isOne();
     assertThat(new Completions(100).capacity()).isEqualTo(100);
-    assertThatThrownBy(() -> new Completions(0)).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> new Completions(-1)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new Completions(0)).isInstanceOf(VerbsException.class);
+    assertThatThrownBy(() -> new Completions(-1)).isInstanceOf(VerbsException.class);
   }
 
   @Test

@@ -81,6 +81,6 @@ class GidTest {
         "-0112233445566778899aabbccddeeff"
       })
   void malformedHexIsRefused(String text) {
-    assertThatThrownBy(() -> Gid.ofHex(text)).isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> Gid.ofHex(text)).isInstanceOf(VerbsException.class);
   }
 }

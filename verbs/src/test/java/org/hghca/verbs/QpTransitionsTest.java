@@ -9,21 +9,22 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.hghca.verbs.spi.QpTransitions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The state machine, against table A1-2 of the interface document. */
+/** The state machine, against the tables of {@code ibv_modify_qp(3)}. */
 class QpTransitionsTest {
 
   /**
-   * Table A1-2, line by line: transition; types; required; optional. Three things are changed: an
-   * attribute in brackets is in the table, but alternate paths are not implemented, on the card
-   * neither; one with a plus is not in the table, but libibverbs takes it there; and what the table
-   * requires from INIT to INIT is optional, as in libibverbs.
+   * The tables line by line: transition; types; required; optional. Three things are changed: an
+   * attribute in brackets is in the tables, but alternate paths do not exist here; one with a plus
+   * is optional here where the tables require it or do not have it; and what they have from INIT to
+   * INIT is optional.
    */
-  private static final String TABLE_A1_2 =
+  private static final String TABLE =
       """
       RESET->RESET ; UD UC RC ; ;
       RESET->INIT  ; UD    ; PKEY_INDEX PORT QKEY         ;
@@ -82,7 +83,7 @@ class QpTransitionsTest {
 
   static List<Line> table() {
     List<Line> lines = new ArrayList<>();
-    for (String text : TABLE_A1_2.lines().filter(line -> !line.isBlank()).toList()) {
+    for (String text : TABLE.lines().filter(line -> !line.isBlank()).toList()) {
       String[] cells = text.split(";", -1);
       String[] states = cells[0].strip().split("->");
       for (String type : cells[1].strip().split(" +")) {

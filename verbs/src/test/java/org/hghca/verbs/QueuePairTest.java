@@ -3,14 +3,14 @@ package org.hghca.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.function.Function;
+import org.hghca.verbs.spi.QpTransitions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -80,39 +80,7 @@ class QueuePairTest {
     for (DeviceFeature feature : DeviceFeature.values()) {
       features.put(feature, feature == DeviceFeature.PSN_WRAP ? psnWrap : FeatureSupport.NATIVE);
     }
-    return new DeviceAttributes(
-        "",
-        1,
-        1,
-        1,
-        1,
-        1,
-        Optional.empty(),
-        1,
-        1,
-        4096,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        true,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-        features,
-        new DeviceAdvice(1, 1, 0, 0, false, 0));
+    return DeviceAttributes.builder().features(features).build();
   }
 
   private static int count(Object[] arguments) {
@@ -204,8 +172,10 @@ class QueuePairTest {
   }
 
   @ParameterizedTest
-  @EnumSource
-  void everyTypeGetsWhatItsTransitionsTake(QpType type) {
+  @EnumSource(
+      value = QpType.class,
+      names = {"RC", "UC"})
+  void everyConnectedTypeGetsWhatItsTransitionsTake(QpType type) {
     queuePair(type).connect(this::exchange);
 
     QpState state = QpState.RESET;
@@ -216,10 +186,12 @@ class QueuePairTest {
   }
 
   @Test
-  void datagramsTakeTheQkeyOfThePingPongs() {
-    queuePair(QpType.UD).connect(this::exchange);
-
-    assertThat(modified.getFirst().qkey()).isEqualTo(0x1111_1111);
+  void datagramsAreNotConnectedAndAreToldOfActivate() {
+    assertThatThrownBy(() -> queuePair(QpType.UD).connect(this::exchange))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+        .hasMessageContaining("activate(qkey)");
+    assertThat(modified).isEmpty();
   }
 
   @Test
@@ -250,7 +222,19 @@ class QueuePairTest {
   @Test
   void optionsReachEveryAttribute() {
     ConnectionOptions options =
-        new ConnectionOptions(2, 3, Mtu.MTU_256, Set.of(AccessFlag.REMOTE_READ), 4, 5, 6, 1, 2);
+        ConnectionOptions.DEFAULT
+            .withPort(2)
+            .withGidIndex(3)
+            .withAccess(AccessFlag.REMOTE_READ)
+            .withReadAtomic(4)
+            .withMinRnrTimer(5)
+            .withTimeout(6)
+            .withRetryCount(1)
+            .withRnrRetry(2)
+            .withFlowLabel(0xabcde)
+            .withHopLimit(7)
+            .withTrafficClass(0x68)
+            .withServiceLevel(3);
 
     queuePair(QpType.RC).connect(options.withPathMtu(Mtu.MTU_2048), this::exchange);
 
@@ -259,7 +243,8 @@ class QueuePairTest {
     assertThat(modified.get(0).access()).containsExactly(AccessFlag.REMOTE_READ);
     QpAttributes rtr = modified.get(1);
     assertThat(rtr.addressVector().port()).isEqualTo(2);
-    assertThat(rtr.addressVector().sourceGidIndex()).isEqualTo(3);
+    assertThat(rtr.addressVector())
+        .isEqualTo(new AddressVector(PEER.gid(), 3, 0xabcde, 7, 0x68, 3, 2));
     assertThat(rtr.pathMtu()).isEqualTo(Mtu.MTU_2048);
     assertThat(rtr.maxDestinationReadAtomic()).isEqualTo(4);
     assertThat(rtr.minRnrTimer()).isEqualTo(5);
@@ -268,17 +253,6 @@ class QueuePairTest {
     assertThat(rts.timeout()).isEqualTo(6);
     assertThat(rts.retryCount()).isEqualTo(1);
     assertThat(rts.rnrRetry()).isEqualTo(2);
-  }
-
-  @Test
-  void eachOptionIsChangedAloneAndTheOthersStay() {
-    ConnectionOptions options =
-        new ConnectionOptions(2, 3, Mtu.MTU_256, Set.of(AccessFlag.REMOTE_READ), 4, 5, 6, 1, 2);
-
-    assertThat(options.withGidIndex(1).withAccess(AccessFlag.REMOTE_ATOMIC).withReadAtomic(16))
-        .isEqualTo(
-            new ConnectionOptions(
-                2, 1, Mtu.MTU_256, Set.of(AccessFlag.REMOTE_ATOMIC), 16, 5, 6, 1, 2));
   }
 
   @Test
@@ -294,6 +268,44 @@ class QueuePairTest {
                         }))
         .isSameAs(failure);
     assertThat(events).doesNotContain("RTR", "RTS");
+  }
+
+  @Test
+  void exchangeOverASocketPassesItsExceptionOnUnwrapped() {
+    IOException failure = new IOException("connection reset");
+
+    assertThatThrownBy(() -> connectOverSocket(failure)).isSameAs(failure);
+  }
+
+  /** What it throws is what the exchange throws: this compiles. */
+  private void connectOverSocket(IOException failure) throws IOException {
+    queuePair(QpType.RC)
+        .connect(
+            local -> {
+              if (local.qpNumber() == 0x41) {
+                throw failure;
+              }
+              return PEER;
+            });
+  }
+
+  @Test
+  void queuePairIsConnectedAfterAnExchangeThatFailed() {
+    QueuePair queuePair = queuePair(QpType.RC);
+    assertThatThrownBy(() -> queuePair.connect(local -> failing())).hasMessage("no peer yet");
+    queuePair.connect(this::exchange);
+
+    assertThat(modified)
+        .extracting(QpAttributes::state)
+        .containsExactly(QpState.INIT, QpState.INIT, QpState.RTR, QpState.RTS);
+    QpState state = QpState.RESET;
+    for (QpAttributes attributes : modified) {
+      state = QpTransitions.check(QpType.RC, state, attributes);
+    }
+  }
+
+  private static QpEndpoint failing() throws IOException {
+    throw new IOException("no peer yet");
   }
 
   @Test
@@ -332,13 +344,14 @@ class QueuePairTest {
     room = 2;
     SendRequest send = new SendRequest();
     ReceiveRequest receive = new ReceiveRequest();
-    queuePair.postSend(send, send);
-    queuePair.postReceive(receive, receive);
+    queuePair.postSend(new SendRequest[] {send, send});
+    queuePair.postReceive(new ReceiveRequest[] {receive, receive});
 
-    assertThatThrownBy(() -> queuePair.postSend(send, send, send))
+    assertThatThrownBy(() -> queuePair.postSend(new SendRequest[] {send, send, send}))
         .isInstanceOfSatisfying(BadRequestException.class, e -> assertThat(e.index()).isEqualTo(2))
         .hasMessageContaining("request 2 of the list");
-    assertThatThrownBy(() -> queuePair.postReceive(receive, receive, receive))
+    assertThatThrownBy(
+            () -> queuePair.postReceive(new ReceiveRequest[] {receive, receive, receive}))
         .isInstanceOfSatisfying(BadRequestException.class, e -> assertThat(e.index()).isEqualTo(2));
   }
 }

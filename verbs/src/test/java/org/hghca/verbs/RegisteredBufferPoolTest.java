@@ -65,9 +65,9 @@ class RegisteredBufferPoolTest {
     assertThat(List.of(a.index(), b.index(), c.index())).containsExactlyInAnyOrder(0, 1, 2);
     assertThat(pool.tryAcquire()).isNull();
     assertThat(pool.available()).isZero();
-    a.release();
-    c.release();
-    b.release();
+    a.close();
+    c.close();
+    b.close();
     assertThat(pool.tryAcquire()).isSameAs(b);
     assertThat(pool.tryAcquire()).isSameAs(c);
     assertThat(pool.tryAcquire()).isSameAs(a);
@@ -77,11 +77,11 @@ class RegisteredBufferPoolTest {
   void aSecondReleaseIsRefused() {
     RegisteredBufferPool pool = pool(2, 64);
     RegisteredBuffer buffer = pool.tryAcquire();
-    buffer.release();
-    assertThatThrownBy(buffer::release)
+    buffer.close();
+    assertThatThrownBy(buffer::close)
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("buffer " + buffer.index());
-    assertThatThrownBy(pool.buffer(1)::release).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(pool.buffer(1)::close).isInstanceOf(IllegalStateException.class);
     assertThat(pool.available()).isEqualTo(2);
   }
 
@@ -94,10 +94,10 @@ class RegisteredBufferPoolTest {
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
         .hasMessageContaining("2 of 3 buffers are out");
-    a.release();
+    a.close();
     assertThat(pool.tryAcquire()).isSameAs(a);
-    a.release();
-    b.release();
+    a.close();
+    b.close();
     pool.close();
     pool.close();
     assertThat(pool.available()).isZero();
@@ -128,7 +128,7 @@ class RegisteredBufferPoolTest {
             Fakes.of(ProtectionDomain.class, Map.of("allocate", arguments -> region)), 2, 64);
     assertThatThrownBy(pool::close).hasMessageContaining("native code");
     assertThat(pool.available()).isEqualTo(2);
-    pool.tryAcquire().release();
+    pool.tryAcquire().close();
     busy[0] = false;
     pool.close();
     assertThatThrownBy(pool::tryAcquire).hasMessageContaining("closed");
@@ -144,10 +144,10 @@ class RegisteredBufferPoolTest {
         Thread.ofVirtual()
             .start(
                 () -> assertThatCode(() -> found.set(pool.acquire())).doesNotThrowAnyException());
-    only.release();
+    only.close();
     waiter.join();
     assertThat(found.get()).isSameAs(only);
-    only.release();
+    only.close();
     assertThat(pool.acquire(Duration.ofDays(1))).containsSame(only);
   }
 
@@ -166,13 +166,13 @@ class RegisteredBufferPoolTest {
                         catchThrowable(
                             () -> {
                               while (true) {
-                                pool.acquire().release();
+                                pool.acquire().close();
                               }
                             });
                     failures.add(thrown);
                   }));
     }
-    only.release();
+    only.close();
     // Waiters may hold the buffer at the first attempts.
     while (catchThrowable(pool::close) != null) {
       Thread.onSpinWait();
@@ -194,7 +194,7 @@ class RegisteredBufferPoolTest {
     waiter.interrupt();
     waiter.join();
     assertThat(found.get()).isInstanceOf(InterruptedException.class);
-    only.release();
+    only.close();
     assertThat(pool.available()).isEqualTo(1);
   }
 
@@ -230,7 +230,7 @@ class RegisteredBufferPoolTest {
         buffer.segment().set(ValueLayout.JAVA_LONG, 0, mark);
         Thread.onSpinWait();
         assertThat(buffer.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(mark);
-        buffer.release();
+        buffer.close();
       }
     }
   }

@@ -47,14 +47,14 @@ class FenceHazardsTest {
 
   /** Reads to page 0, and writes what was read to page 4. */
   private void postReadAndFencedWrite() {
-    qp.postSend(
-        it.read(0, LENGTH).wrId(1),
+    SendRequest write =
         new SendRequest()
             .rdmaWrite(it.target.address() + 4L * LoopedCard.PAGE, it.target.rkey())
             .sge(it.target, 0, LENGTH)
             .fence()
             .wrId(2)
-            .signaled());
+            .signaled();
+    qp.postSend(new SendRequest[] {it.read(0, LENGTH).wrId(1), write});
   }
 
   private void awaitWritten() {

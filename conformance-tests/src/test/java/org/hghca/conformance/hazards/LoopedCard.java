@@ -7,7 +7,6 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
@@ -15,7 +14,6 @@ import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
-import org.hghca.verbs.Mtu;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
@@ -31,17 +29,7 @@ final class LoopedCard implements AutoCloseable {
   private static final int STEPS = 1000;
 
   /** The driver's time-outs are by the system's clock, and the card stands still between steps. */
-  private static final ConnectionOptions NEVER_TIMED_OUT =
-      new ConnectionOptions(
-          1,
-          0,
-          Mtu.MTU_1024,
-          Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ),
-          1,
-          12,
-          0,
-          7,
-          7);
+  private static final ConnectionOptions NEVER_TIMED_OUT = ConnectionOptions.DEFAULT.withTimeout(0);
 
   final OneCard card;
   final ProtectionDomain pd;

@@ -172,10 +172,12 @@ class MeasuredHazardsTest {
     try (LoopedCard it = new LoopedCard("&race=on")) {
       it.card.hca.stallAfter(1);
       it.a.postSend(it.write(0, 3000).wrId(0));
-      it.a.postSend(it.write(PAGE, 64).wrId(1), it.write(2L * PAGE, 64).wrId(2));
+      it.a.postSend(
+          new SendRequest[] {it.write(PAGE, 64).wrId(1), it.write(2L * PAGE, 64).wrId(2)});
       it.card.hca.stallAfter(-1);
       assertThat(it.await(3)).isEqualTo(numbers(0, 3));
-      it.a.postSend(it.read(4L * PAGE, 64).wrId(3), it.read(5L * PAGE, 64).wrId(4));
+      it.a.postSend(
+          new SendRequest[] {it.read(4L * PAGE, 64).wrId(3), it.read(5L * PAGE, 64).wrId(4)});
       assertThat(it.await(2)).isEqualTo(numbers(3, 2));
       it.assertAlive();
     }

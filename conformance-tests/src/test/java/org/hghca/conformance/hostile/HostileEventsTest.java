@@ -312,7 +312,9 @@ class HostileEventsTest {
     forger.interrupt(0);
     AsyncEvent event =
         victim.context.asyncEvents().await(Duration.ofSeconds(LIMIT_SECONDS)).orElseThrow();
-    assertThat(event.queuePair()).contains(victim.left);
+    assertThat(event)
+        .isInstanceOfSatisfying(
+            AsyncEvent.OfQueuePair.class, e -> assertThat(e.queuePair()).isSameAs(victim.left));
     assertThat(event.type())
         .isIn(AsyncEventType.QP_FATAL, AsyncEventType.QP_REQ_ERR, AsyncEventType.QP_ACCESS_ERR);
     event.acknowledge();

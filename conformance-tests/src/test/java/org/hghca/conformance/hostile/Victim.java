@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
@@ -20,7 +19,6 @@ import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.MemoryRegion;
-import org.hghca.verbs.Mtu;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpEndpoint;
@@ -64,14 +62,13 @@ final class Victim implements AutoCloseable {
 
   private static final int COUNTER = SINK + 1024;
   private static final int QKEY = 0x11111111;
-  private static final Set<AccessFlag> ACCESS =
-      Set.of(
-          AccessFlag.LOCAL_WRITE,
-          AccessFlag.REMOTE_WRITE,
-          AccessFlag.REMOTE_READ,
-          AccessFlag.REMOTE_ATOMIC);
-  private static final ConnectionOptions OPTIONS =
-      new ConnectionOptions(1, 0, Mtu.MTU_1024, ACCESS, 1, 12, 14, 7, 7);
+  private static final AccessFlag[] ACCESS = {
+    AccessFlag.LOCAL_WRITE,
+    AccessFlag.REMOTE_WRITE,
+    AccessFlag.REMOTE_READ,
+    AccessFlag.REMOTE_ATOMIC
+  };
+  private static final ConnectionOptions OPTIONS = ConnectionOptions.DEFAULT.withAccess(ACCESS);
 
   /** What was made, newest first. */
   private final ArrayDeque<AutoCloseable> made = new ArrayDeque<>();
@@ -170,7 +167,7 @@ final class Victim implements AutoCloseable {
   /** One message of each kind; checks that all arrive and are told of. */
   void exchange() {
     exchangeReliably();
-    buffer.reregister(Reregistration.to(ACCESS.toArray(AccessFlag[]::new)));
+    buffer.reregister(Reregistration.to(ACCESS));
     told.requestNotify(false);
     sendOthers();
     assertThat(awaitChannel()).isEqualTo(told);

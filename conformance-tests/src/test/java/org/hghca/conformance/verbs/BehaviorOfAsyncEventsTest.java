@@ -93,13 +93,13 @@ class BehaviorOfAsyncEventsTest {
       try (there) {
         AsyncEvent up = next(here);
         assertThat(up.type()).isEqualTo(AsyncEventType.PORT_ACTIVE);
-        assertThat(up.port()).isEqualTo(1);
+        assertThat(Events.object(up)).isEqualTo(1);
         up.acknowledge();
         assertThat(here.queryPort(1).state()).isEqualTo(PortState.ACTIVE);
       }
       AsyncEvent down = next(here);
       assertThat(down.type()).isEqualTo(AsyncEventType.PORT_ERR);
-      assertThat(down.port()).isEqualTo(1);
+      assertThat(Events.object(down)).isEqualTo(1);
       down.acknowledge();
       assertThat(here.queryPort(1).state()).isEqualTo(PortState.DOWN);
     }
@@ -123,7 +123,7 @@ class BehaviorOfAsyncEventsTest {
       Side.assertSuccess(left.sent());
       AsyncEvent event = Events.await(left.context);
       assertThat(event.type()).isEqualTo(AsyncEventType.SQ_DRAINED);
-      assertThat(event.queuePair()).containsSame(left.qp);
+      assertThat(Events.object(event)).isSameAs(left.qp);
       event.acknowledge();
       left.assertQuiet();
       assertThat(Events.poll(left.context)).isEmpty();
@@ -141,7 +141,7 @@ class BehaviorOfAsyncEventsTest {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
       AsyncEvent event = Events.await(pair.left.context);
       assertThat(event.type()).isEqualTo(AsyncEventType.SQ_DRAINED);
-      assertThat(event.queuePair()).containsSame(pair.left.qp);
+      assertThat(Events.object(event)).isSameAs(pair.left.qp);
       event.acknowledge();
     }
   }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Optional;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
@@ -192,8 +191,7 @@ class BehaviorOfReregistrationTest {
     try (Players players = rc(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE).open();
         ProtectionDomain foreign = players.client.context.allocateProtectionDomain()) {
       MemoryRegion region = players.server.region;
-      Reregistration nothing =
-          new Reregistration(Optional.empty(), Optional.empty(), Optional.empty());
+      Reregistration nothing = Reregistration.NONE;
       for (Reregistration wrong :
           new Reregistration[] {
             nothing,

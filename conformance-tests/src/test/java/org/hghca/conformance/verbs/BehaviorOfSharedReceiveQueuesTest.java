@@ -62,7 +62,7 @@ class BehaviorOfSharedReceiveQueuesTest {
       }
       AsyncEvent event = Events.await(server.context);
       assertThat(event.type()).isEqualTo(AsyncEventType.SRQ_LIMIT_REACHED);
-      assertThat(event.sharedReceiveQueue()).containsSame(queue);
+      assertThat(Events.object(event)).isSameAs(queue);
       event.acknowledge();
       assertThat(queue.limit()).isZero();
       client.qp().postSend(Players.request(WrOpcode.SEND, client, server, 0));

@@ -22,7 +22,7 @@ final class Events {
                 .asyncEvents()
                 .await(LIMIT)
                 .orElseThrow(() -> new AssertionError("no event after " + LIMIT));
-        if (!isOfPort(event)) {
+        if (!(event instanceof AsyncEvent.OfPort)) {
           return event;
         }
         event.acknowledge();
@@ -37,13 +37,20 @@ final class Events {
     while (true) {
       Optional<AsyncEvent> event = context.asyncEvents().poll();
       event.ifPresent(AsyncEvent::acknowledge);
-      if (event.isEmpty() || !isOfPort(event.get())) {
+      if (event.isEmpty() || !(event.get() instanceof AsyncEvent.OfPort)) {
         return event.map(AsyncEvent::type);
       }
     }
   }
 
-  private static boolean isOfPort(AsyncEvent event) {
-    return event.type() == AsyncEventType.PORT_ACTIVE || event.type() == AsyncEventType.PORT_ERR;
+  /** What an event happened to: an object, the number of a port, or "device". */
+  static Object object(AsyncEvent event) {
+    return switch (event) {
+      case AsyncEvent.OfQueuePair e -> e.queuePair();
+      case AsyncEvent.OfCompletionQueue e -> e.completionQueue();
+      case AsyncEvent.OfSharedReceiveQueue e -> e.sharedReceiveQueue();
+      case AsyncEvent.OfPort e -> e.port();
+      case AsyncEvent.OfDevice _ -> "device";
+    };
   }
 }

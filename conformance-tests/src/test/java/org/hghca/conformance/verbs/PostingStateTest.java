@@ -16,6 +16,7 @@ import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
+import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.WrOpcode;
@@ -54,7 +55,7 @@ class PostingStateTest {
       SendRequest send = anySend(pair);
       assertRefused(() -> pair.left.qp.postSend(send), state.name(), "send");
       assertRefused(() -> pair.left.qp.tryPostSend(send), state.name());
-      assertRefused(() -> pair.left.qp.postSend(send, send), state.name());
+      assertRefused(() -> pair.left.qp.postSend(new SendRequest[] {send, send}), state.name());
       pair.left.assertQuiet();
     }
   }
@@ -69,7 +70,10 @@ class PostingStateTest {
       assertRefused(() -> pair.left.postReceive(1, 0, 8), "RESET", "receive");
       pair.left.receive.into(pair.left.buffer, 0, 8);
       assertRefused(() -> pair.left.qp.tryPostReceive(pair.left.receive), "RESET");
-      assertRefused(() -> pair.left.qp.postReceive(pair.left.receive, pair.left.receive), "RESET");
+      assertRefused(
+          () ->
+              pair.left.qp.postReceive(new ReceiveRequest[] {pair.left.receive, pair.left.receive}),
+          "RESET");
     }
   }
 
@@ -158,7 +162,7 @@ class PostingStateTest {
       pair.left.qp.postSend(anySend(pair).wrId(10));
       SendRequest another = new SendRequest().wrId(11).send().sge(pair.left.buffer, 0, 8);
       SendRequest third = new SendRequest().wrId(12).send().sge(pair.left.buffer, 0, 8);
-      pair.left.qp.postSend(another, third);
+      pair.left.qp.postSend(new SendRequest[] {another, third});
       assertFlushed(pair.left.sent(3), 10, 3, pair.left.qp.number());
       assertFlushed(pair.left.received(3), 1, 3, pair.left.qp.number());
       pair.left.assertQuiet();

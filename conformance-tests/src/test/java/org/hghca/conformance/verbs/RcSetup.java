@@ -118,18 +118,12 @@ final class RcSetup {
 
   /** Codes and counts as in libibverbs. */
   RcSetup retries(int minRnrTimer, int rnrRetry, int timeout, int retryCount) {
-    ConnectionOptions c = connection;
     connection =
-        new ConnectionOptions(
-            c.port(),
-            c.gidIndex(),
-            c.pathMtu(),
-            c.access(),
-            c.readAtomic(),
-            minRnrTimer,
-            timeout,
-            retryCount,
-            rnrRetry);
+        connection
+            .withMinRnrTimer(minRnrTimer)
+            .withRnrRetry(rnrRetry)
+            .withTimeout(timeout)
+            .withRetryCount(retryCount);
     return this;
   }
 

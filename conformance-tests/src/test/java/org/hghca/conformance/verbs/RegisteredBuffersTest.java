@@ -35,7 +35,7 @@ class RegisteredBuffersTest {
         assertThat(from.tryAcquire()).isNull();
         for (Wc completion : pair.left.sent(count)) {
           Side.assertSuccess(completion);
-          from.buffer((int) completion.wrId()).release();
+          from.buffer((int) completion.wrId()).close();
         }
         long sum = round;
         for (Wc completion : pair.right.received(count)) {
@@ -43,7 +43,7 @@ class RegisteredBuffersTest {
           RegisteredBuffer buffer = into.buffer((int) completion.wrId());
           assertThat(buffer.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) sum);
           assertThat(buffer.segment().get(ValueLayout.JAVA_BYTE, length - 1)).isEqualTo((byte) sum);
-          buffer.release();
+          buffer.close();
           sum++;
         }
       }
@@ -57,7 +57,7 @@ class RegisteredBuffersTest {
           RegisteredBufferPool.of(pair.left.pd, 4, 64, AccessFlag.LOCAL_WRITE);
       RegisteredBuffer buffer = pool.tryAcquire();
       assertThatThrownBy(pool::close).hasMessageContainingAll("1 of 4", "EBUSY");
-      buffer.release();
+      buffer.close();
       pool.close();
       assertThatThrownBy(() -> buffer.segment().get(ValueLayout.JAVA_BYTE, 0))
           .isInstanceOf(IllegalStateException.class);

@@ -162,7 +162,7 @@ class RequestFlagsTest {
         SendRequest fenced = new SendRequest().send().fence().signaled().wrId(round);
         read.sge(left.buffer, size, size);
         fenced.sge(left.buffer, size, size);
-        left.qp.postSend(read, fenced);
+        left.qp.postSend(new SendRequest[] {read, fenced});
         Side.assertSuccess(left.sent());
         Side.assertSuccess(right.received());
         left.expect(size, right, 0, size);

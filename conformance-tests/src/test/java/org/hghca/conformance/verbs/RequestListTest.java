@@ -113,16 +113,18 @@ class RequestListTest {
       right.postReceive(1, 4096, 64);
       right.postReceive(2, 8192, 64);
       int rkey = right.buffer.rkey();
-      left.qp.postSend(
-          new SendRequest().rdmaWrite(right.address(0), rkey).sge(left.buffer, 0, 100),
-          new SendRequest().rdmaRead(right.address(1024), rkey).sge(left.buffer, 2048, 256),
-          new SendRequest().send().sge(left.buffer, 100, 64).fence(),
-          new SendRequest().rdmaRead(right.address(0), rkey).sge(left.buffer, 3000, 100),
-          new SendRequest()
-              .rdmaWriteWithImmediate(right.address(512), rkey, 0x01020304)
-              .sge(left.buffer, 3000, 100)
-              .fence()
-              .signaled());
+      SendRequest[] list = {
+        new SendRequest().rdmaWrite(right.address(0), rkey).sge(left.buffer, 0, 100),
+        new SendRequest().rdmaRead(right.address(1024), rkey).sge(left.buffer, 2048, 256),
+        new SendRequest().send().sge(left.buffer, 100, 64).fence(),
+        new SendRequest().rdmaRead(right.address(0), rkey).sge(left.buffer, 3000, 100),
+        new SendRequest()
+            .rdmaWriteWithImmediate(right.address(512), rkey, 0x01020304)
+            .sge(left.buffer, 3000, 100)
+            .fence()
+            .signaled()
+      };
+      left.qp.postSend(list);
       Side.assertSuccess(left.sent());
       List<Wc> received = right.received(2);
       assertThat(received).allSatisfy(Side::assertSuccess);
@@ -185,14 +187,16 @@ class RequestListTest {
       BadRequestException receives =
           catchThrowableOfType(
               BadRequestException.class,
-              () -> pair.right.qp.postReceive(receive, receive, receive, receive, receive));
+              () ->
+                  pair.right.qp.postReceive(
+                      new ReceiveRequest[] {receive, receive, receive, receive, receive}));
       assertThat(receives.errno()).isEqualTo(Errno.ENOMEM);
       assertThat(receives.index()).isEqualTo(4);
       assertThat(receives).hasMessageContainingAll("receive queue", "4 requests");
       BadRequestException sends =
           catchThrowableOfType(
               BadRequestException.class,
-              () -> pair.left.qp.postSend(send, send, send, send, send, send));
+              () -> pair.left.qp.postSend(new SendRequest[] {send, send, send, send, send, send}));
       assertThat(sends.errno()).isEqualTo(Errno.ENOMEM);
       assertThat(sends.index()).isEqualTo(4);
       assertThat(pair.left.sent(4)).allSatisfy(Side::assertSuccess);

@@ -7,7 +7,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -257,8 +256,7 @@ class ReregistrationTest {
         Arena arena = Arena.ofShared();
         MemoryRegion region = pair.right.pd.allocate(1000, Side.ALL)) {
       Context elsewhere = pair.left.context;
-      Reregistration nothing =
-          new Reregistration(Optional.empty(), Optional.empty(), Optional.empty());
+      Reregistration nothing = Reregistration.NONE;
       Arena closed = Arena.ofShared();
       MemorySegment gone = closed.allocate(64);
       closed.close();

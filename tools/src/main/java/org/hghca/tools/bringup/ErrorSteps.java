@@ -165,16 +165,13 @@ final class ErrorSteps {
   }
 
   private ConnectionOptions impatient(Pair pair) {
-    return new ConnectionOptions(
-        Driver.PORT,
-        0,
-        pair.mtu(),
-        ConnectionOptions.DEFAULT.access(),
-        1,
-        SHORT_RNR,
-        SHORT_TIMEOUT,
-        1,
-        1);
+    return ConnectionOptions.DEFAULT
+        .withPort(Driver.PORT)
+        .withPathMtu(pair.mtu())
+        .withMinRnrTimer(SHORT_RNR)
+        .withTimeout(SHORT_TIMEOUT)
+        .withRetryCount(1)
+        .withRnrRetry(1);
   }
 
   private void checkRetries() {

@@ -1,4 +1,4 @@
-package org.hghca.verbs;
+package org.hghca.verbs.spi;
 
 import static org.hghca.verbs.QpAttribute.ACCESS_FLAGS;
 import static org.hghca.verbs.QpAttribute.AV;
@@ -23,12 +23,18 @@ import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpAttribute;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.VerbsException;
 
 /**
  * Which transitions of a queue pair exist, and which attributes each requires and allows, per type:
- * tables A1-1 and A1-2 of the interface document. What libibverbs allows beyond the document
- * (MAX_QP_RD_ATOMIC, MAX_DEST_RD_ATOMIC) is allowed too, and never required; what it leaves
- * optional (all attributes from INIT to INIT) is not required either. Alternate paths do not exist.
+ * the tables of {@code ibv_modify_qp(3)}, which are those of Modify Queue Pair in the InfiniBand
+ * specification. MAX_QP_RD_ATOMIC and MAX_DEST_RD_ATOMIC are never required: who leaves them out
+ * keeps what was set before. Alternate paths do not exist.
  */
 public final class QpTransitions {
 

@@ -1,0 +1,50 @@
+package org.hghca.verbs;
+
+import java.util.Locale;
+
+/** What a context counts. Later versions may count more. */
+public enum Counter {
+  /** Send requests that were posted. */
+  SENDS_POSTED,
+
+  /** Receive requests that were posted, to shared queues too. */
+  RECEIVES_POSTED,
+
+  /** Stores that told the device of send requests. */
+  DOORBELLS,
+
+  /** Completions that were polled, unsignalled ones included. */
+  COMPLETIONS,
+
+  /** Completions with a status other than SUCCESS and WR_FLUSH_ERR. */
+  FAILURES,
+
+  /** Completions with WR_FLUSH_ERR. */
+  FLUSHED,
+
+  /** Requests that ended because nobody answered, RETRY_EXC_ERR. */
+  RETRIES_EXCEEDED,
+
+  /** Requests that ended because the peer had no receive, RNR_RETRY_EXC_ERR. */
+  RNR_RETRIES_EXCEEDED,
+
+  /** Requests that the peer refused: REM_INV_REQ_ERR, REM_ACCESS_ERR, REM_OP_ERR. */
+  NAKS,
+
+  /** Events that completion channels were given. */
+  COMPLETION_EVENTS,
+
+  /** Asynchronous events that were raised. */
+  ASYNC_EVENTS,
+
+  /** Commands given to the device, by all contexts. */
+  COMMANDS,
+
+  /** Accesses of the device to memory that were refused, to all contexts. */
+  DMA_FAULTS;
+
+  /** In small letters, as tools print it: {@code sends_posted}. */
+  public String text() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,93 @@
+package org.hghca.verbs;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+
+/**
+ * A part of a memory region: what a request names as one element, what a peer may be told of, and
+ * what a program reads and writes. Made once, by {@link MemoryRegion#slice} or as a buffer of a
+ * {@link RegisteredBufferPool}, and used again and again. It is valid until its region is closed or
+ * is given other memory. Thread-safe; the bytes are whoever's who may touch them now.
+ */
+public sealed class MemorySlice permits RegisteredBuffer {
+  private final MemoryRegion region;
+  private final long offset;
+  private final MemorySegment segment;
+  private volatile ByteBuffer view;
+
+  MemorySlice(MemoryRegion region, long offset, long length) {
+    this.region = region;
+    this.offset = offset;
+    this.segment = region.segment().asSlice(offset, length);
+  }
+
+  /** The region that it is a part of. */
+  public final MemoryRegion region() {
+    return region;
+  }
+
+  /** Where it begins in the region, in bytes. */
+  public final long offset() {
+    return offset;
+  }
+
+  /** In bytes. */
+  public final long length() {
+    return segment.byteSize();
+  }
+
+  /** The address of its first byte, for local elements and for peers. */
+  public final long address() {
+    return region.address() + offset;
+  }
+
+  /** Its bytes. */
+  public final MemorySegment segment() {
+    return segment;
+  }
+
+  /**
+   * Its bytes as a direct buffer, in network byte order as any new one; nothing is copied. It is
+   * the same buffer each time, so its position and limit belong to whoever uses the slice.
+   *
+   * @throws VerbsException EINVAL when it is longer than a buffer can be, 2^31 - 1 bytes
+   */
+  public final ByteBuffer byteBuffer() {
+    ByteBuffer made = view;
+    return made != null ? made : makeView();
+  }
+
+  private synchronized ByteBuffer makeView() {
+    if (view == null) {
+      if (length() > Integer.MAX_VALUE) {
+        throw new VerbsException(
+            Errno.EINVAL,
+            "%d bytes are too many for a ByteBuffer: take a slice of them".formatted(length()));
+      }
+      view = segment.asByteBuffer();
+    }
+    return view;
+  }
+
+  /**
+   * A part of it.
+   *
+   * @param offset in this slice, in bytes
+   * @throws IndexOutOfBoundsException when the part reaches beyond it
+   */
+  public final MemorySlice slice(long offset, long length) {
+    Objects.checkFromIndexSize(offset, length, length());
+    return new MemorySlice(region, this.offset + offset, length);
+  }
+
+  /** What a peer needs to reach it, if the region's rights allow it. */
+  public final RemoteMemory remote() {
+    return new RemoteMemory(address(), region.rkey(), length());
+  }
+
+  @Override
+  public String toString() {
+    return "%d bytes at 0x%x, offset %d of %s".formatted(length(), address(), offset, region);
+  }
+}

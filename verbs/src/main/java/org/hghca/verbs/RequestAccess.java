@@ -1,0 +1,35 @@
+package org.hghca.verbs;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.verbs.spi.ProviderAccess;
+
+/** Hands providers what only they may call; made by {@link ProviderAccess} by its name. */
+final class RequestAccess extends ProviderAccess {
+
+  @Override
+  public int opcode(SendRequest request) {
+    return request.opcodeNumber();
+  }
+
+  @Override
+  public boolean copyData(SendRequest request, int index, MemorySegment destination, long offset) {
+    return request.copyData(index, destination, offset);
+  }
+
+  @Override
+  public void fill(
+      Completions completions,
+      int index,
+      long wrId,
+      int status,
+      int opcode,
+      int flags,
+      int vendorError,
+      int byteLength,
+      int qpNumber,
+      int immediate,
+      int sourceQp) {
+    completions.set(
+        index, wrId, status, opcode, flags, vendorError, byteLength, qpNumber, immediate, sourceQp);
+  }
+}

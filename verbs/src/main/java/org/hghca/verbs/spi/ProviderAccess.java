@@ -1,0 +1,66 @@
+package org.hghca.verbs.spi;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.MethodType;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.SendRequest;
+
+/**
+ * What a provider does with requests and completions on the data path, and programs do not. The one
+ * implementation is in the package of the requests and a constant to the compiler, so that a call
+ * costs no more than a method of the request would.
+ */
+public abstract class ProviderAccess {
+  private static final ProviderAccess INSTANCE = ofRequests();
+
+  protected ProviderAccess() {}
+
+  /** The one that there is. */
+  public static ProviderAccess get() {
+    return INSTANCE;
+  }
+
+  /** Only this module can look into the package of the requests. */
+  private static ProviderAccess ofRequests() {
+    try {
+      Lookup there = MethodHandles.privateLookupIn(SendRequest.class, MethodHandles.lookup());
+      Class<?> type = there.findClass("org.hghca.verbs.RequestAccess");
+      return (ProviderAccess)
+          there.findConstructor(type, MethodType.methodType(void.class)).invoke();
+    } catch (Throwable e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** The number of {@link SendRequest#opcode} in libibverbs. */
+  public abstract int opcode(SendRequest request);
+
+  /**
+   * Copies the bytes of an element of a request.
+   *
+   * @return whether its memory is known, and was copied
+   */
+  public abstract boolean copyData(
+      SendRequest request, int index, MemorySegment destination, long offset);
+
+  /**
+   * Fills a place of the completions of a poll.
+   *
+   * @param status the code of a {@link org.hghca.verbs.WcStatus}
+   * @param opcode the code of a {@link org.hghca.verbs.WcOpcode}
+   */
+  public abstract void fill(
+      Completions completions,
+      int index,
+      long wrId,
+      int status,
+      int opcode,
+      int flags,
+      int vendorError,
+      int byteLength,
+      int qpNumber,
+      int immediate,
+      int sourceQp);
+}
