@@ -33,7 +33,7 @@ public record MailboxLayout(String name, String source, int size, List<MailboxFi
         throw new IllegalArgumentException(name + ": two fields are named " + field.name());
       }
       if (field.end() > size) {
-        throw new IllegalArgumentException(name + ": " + field + " ends behind byte " + size);
+        throw new IllegalArgumentException(name + ": " + field + " ends after byte " + size);
       }
       int dword = field.offset() / Integer.BYTES;
       long mask = field.mask();

@@ -178,7 +178,8 @@ public final class ModelProvider implements PciFunctionProvider {
       if (cable.isEmpty() && !isCards && locator.parameter(parameter).isPresent()) {
         throw new VfioException(
             Reason.INVALID,
-            "locator '%s': %s= is of a cable: name one with cable=".formatted(locator, parameter));
+            "locator '%s': %s= belongs to a cable: name one with cable="
+                .formatted(locator, parameter));
       }
     }
     return cable.map(name -> new Plug(name, disturbance));

@@ -33,7 +33,7 @@ class CableTest {
         "model:x?cable=c&maxdelay=PT0S | above 0 and up to a day",
         "model:x?cable=c&maxdelay=P2D | above 0 and up to a day",
         "model:x?cable=c&seed=abc | seed=abc is not a whole number",
-        "model:x?drop=0.1 | drop= is of a cable: name one with cable="
+        "model:x?drop=0.1 | drop= belongs to a cable: name one with cable="
       })
   void aWrongDisturbanceIsInvalid(String locator, String message) {
     Locator parsed = Locator.parse(locator);

@@ -170,7 +170,7 @@ final class BringUp {
   private static VerbsException badLimit(Locator locator, String text, Throwable cause) {
     return new VerbsException(
         Errno.EINVAL,
-        "%s: limit=%s is no duration of more than nothing, such as PT10S or PT5M"
+        "%s: limit=%s must be a positive ISO-8601 duration, such as PT10S or PT5M"
             .formatted(locator, text),
         cause);
   }

@@ -52,7 +52,7 @@ final class EventDispatcher implements EventQueue.Reader {
       case CQ_ERROR -> completionQueue(data);
       case PORT_CHANGE -> port(subtype, data);
       case LOCAL_CATAS_ERROR -> {
-        device.health().fail("the device reports an error of its own (LOCAL_CATAS_ERROR)");
+        device.health().fail("the device reports an internal error (LOCAL_CATAS_ERROR)");
         yield true;
       }
     };

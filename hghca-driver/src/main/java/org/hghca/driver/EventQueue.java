@@ -89,7 +89,7 @@ final class EventQueue implements AutoCloseable {
           device
               .health()
               .fail(
-                  "entry %d of EQ 0x%x has owner byte 0x%02x, which is nobody's"
+                  "entry %d of EQ 0x%x has the invalid owner byte 0x%02x"
                       .formatted(index & mask, number, owner));
         }
         break;

@@ -89,7 +89,7 @@ final class EventThread {
     try {
       interrupts.wake();
     } catch (VfioException e) {
-      LOG.debug("{}: no wait to be ended: {}", device.function().locator(), e.getMessage());
+      LOG.debug("{}: no wait to end: {}", device.function().locator(), e.getMessage());
     }
   }
 

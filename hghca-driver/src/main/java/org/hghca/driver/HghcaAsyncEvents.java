@@ -41,7 +41,7 @@ final class HghcaAsyncEvents extends EventFifo<AsyncEvent> implements AsyncEvent
   void dropped(AsyncEvent event) {
     if (lost++ == 0) {
       LOG.warn(
-          "{}: nobody takes the asynchronous events; {} is forgotten, and so will others be",
+          "{}: nobody reads the asynchronous events; {} is dropped, and so are later ones",
           device,
           event);
     }

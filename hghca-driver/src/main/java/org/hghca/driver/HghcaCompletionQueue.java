@@ -520,7 +520,7 @@ final class HghcaCompletionQueue extends Resource
     if (decode.zerosBreak() && qpn == 0 && wqe == 0 && last == 0) {
       device
           .health()
-          .fail(describe() + " holds a completion of zeros: a message of no bytes broke the card");
+          .fail(describe() + " holds a completion of zeros: a zero-length message broke the card");
       return 0;
     }
     device
@@ -787,7 +787,7 @@ final class HghcaCompletionQueue extends Resource
     if (solicitedOnly && !device.events().hasEventQueues()) {
       throw new VerbsException(
           Errno.EOPNOTSUPP,
-          "%s has no event queues: nobody tells which receives were solicited"
+          "%s has no event queues: nothing reports which receives are solicited"
               .formatted(context.describe()));
     }
     lock.lock();

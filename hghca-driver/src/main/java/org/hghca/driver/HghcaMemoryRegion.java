@@ -190,7 +190,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
     if (changes.memory().isEmpty()
         && changes.protectionDomain().isEmpty()
         && changes.access().isEmpty()) {
-      throw new VerbsException(Errno.EINVAL, describe() + ": nothing is to change");
+      throw new VerbsException(Errno.EINVAL, describe() + ": nothing to change");
     }
     Subject old = subject;
     Subject next =

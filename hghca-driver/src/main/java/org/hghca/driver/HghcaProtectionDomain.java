@@ -153,7 +153,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   public MemoryWindow allocateMemoryWindow(MemoryWindowType type) {
     throw new VerbsException(
         Errno.EOPNOTSUPP,
-        "memory windows of %s: no card binds any, its send queue has no element that says to what"
+        "memory windows of %s: no card can bind one, since no element of its send queue names the region"
             .formatted(type));
   }
 
@@ -164,7 +164,8 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
     if (device().limits().maxSrq() == 0) {
       throw new VerbsException(
           Errno.EOPNOTSUPP,
-          "shared receive queues need a card that has peers wait for receives; this one fails");
+          "shared receive queues need a card that makes peers wait for receives; this card fails"
+              + " them");
     }
     return HghcaSharedReceiveQueue.of(this, config);
   }

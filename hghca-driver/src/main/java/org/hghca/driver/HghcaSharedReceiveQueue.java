@@ -49,14 +49,14 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
     if (value < least || value > most) {
       throw new VerbsException(
           Errno.EINVAL,
-          "%s of %d for a shared receive queue: possible are %d to %d"
+          "%s of %d for a shared receive queue: must be between %d and %d"
               .formatted(what, value, least, most));
     }
   }
 
   @Override
   String describe() {
-    return "the shared receive queue of %d elements a request".formatted(maxSge);
+    return "the shared receive queue of %d elements per request".formatted(maxSge);
   }
 
   @Override

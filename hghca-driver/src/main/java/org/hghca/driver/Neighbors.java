@@ -13,7 +13,7 @@ final class Neighbors {
 
   void add(Gid gid, long mac) {
     if (mac >>> 48 != 0) {
-      throw new VerbsException(Errno.EINVAL, "0x%x is no 48-bit MAC".formatted(mac));
+      throw new VerbsException(Errno.EINVAL, "0x%x is not a 48-bit MAC".formatted(mac));
     }
     known.put(gid, mac);
   }
@@ -33,7 +33,7 @@ final class Neighbors {
         () ->
             new VerbsException(
                 Errno.EINVAL,
-                "the MAC of GID %s is not known and the device does no address resolution: tell it by"
+                "the MAC of GID %s is not known and the device does no address resolution: set it with"
                         .formatted(gid)
                     + " Context.addNeighbor, or use the peer's link-local GID (index 0)"));
   }

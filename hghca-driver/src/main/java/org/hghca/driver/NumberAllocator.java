@@ -68,9 +68,10 @@ final class NumberAllocator {
     if (busy == end - first) {
       return "all %d %s of the device are in use".formatted(busy, what);
     }
-    return ("of the device's %d %s %d are in use, %d retired, because the card goes on where it was"
-            + " and nobody knows where, and %d stopped where a new one does not fit: close all"
-            + " contexts of the device and open it again, which resets it and gives them back")
+    return ("of the device's %d %s %d are in use, %d retired, because the card continues at an"
+            + " unknown position, and %d stopped at a position where a new one does not fit:"
+            + " close all contexts of the device and open it again, which resets it and gives"
+            + " them back")
         .formatted(end - first, what, busy, retired, end - first - busy - retired);
   }
 

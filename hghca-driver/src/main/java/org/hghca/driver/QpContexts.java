@@ -158,7 +158,7 @@ final class QpContexts {
     if (!profile.sqdSqeStates() && (to == QpState.SQD || to == QpState.SQE)) {
       throw new VerbsException(
           Errno.EOPNOTSUPP,
-          "the card drops what is posted in %s: take the queue pair to ERR instead".formatted(to));
+          "the card drops what is posted in %s: move the queue pair to ERR instead".formatted(to));
     }
     c.set(STATE, code(to));
     int mask = 0;
@@ -284,8 +284,7 @@ final class QpContexts {
     int code = c.get(STATE);
     if (code >= STATES.length) {
       throw new VerbsException(
-          Errno.EIO,
-          "the device reports queue pair state %d, which does not exist".formatted(code));
+          Errno.EIO, "the device reports the invalid queue pair state %d".formatted(code));
     }
     return STATES[code];
   }

@@ -38,8 +38,8 @@ record ReceiveChecks(RequestMemory memory, int skipped) {
       throw new BadRequestException(
           Errno.EINVAL,
           index,
-          ("a receive of no more than the %d bytes of a header: a message that finds no room stops"
-                  + " the queue pair; give it room for the longest one")
+          ("a receive of at most the %d bytes of a header: a message that does not fit stops the"
+                  + " queue pair; make room for the longest one")
               .formatted(skipped));
     }
   }

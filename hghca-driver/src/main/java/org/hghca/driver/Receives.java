@@ -23,7 +23,8 @@ interface Receives {
 
   /** The card has flushed a receive that was expected, of which the program hears nothing. */
   default void keep(int wqe) {
-    throw new IllegalStateException("the program is to hear of receive 0x%x".formatted(wqe));
+    throw new IllegalStateException(
+        "the program must get the completion of receive 0x%x".formatted(wqe));
   }
 
   /** The completion of a receive stands in the ring, and nobody has polled it. */

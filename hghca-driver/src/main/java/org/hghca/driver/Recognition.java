@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * HCR is there. BAR2 is never read.
  *
  * <p>The locator may say it instead: {@code as=s}, {@code r1} or {@code r2} names the reading,
- * {@code hcr=0x80000} the place, {@code assumeClean=true} that a card without a reset was not used
- * since its bitstream was loaded.
+ * {@code hcr=0x80000} the place, {@code assumeClean=true} that a card without a reset has not been
+ * used since its bitstream was loaded.
  */
 final class Recognition {
   private static final Logger LOG = LoggerFactory.getLogger(Recognition.class);
@@ -104,7 +104,7 @@ final class Recognition {
   private VerbsException wrongOffset(Throwable cause) {
     return wrong(
         DriverParameter.HCR,
-        "it is an offset in BAR0, a multiple of 4, such as 0x0 or 0x80000",
+        "it must be an offset in BAR0, a multiple of 4, such as 0x0 or 0x80000",
         cause);
   }
 
@@ -112,8 +112,7 @@ final class Recognition {
     String key = parameter.key();
     return new VerbsException(
         Errno.EINVAL,
-        "%s: %s=%s is not understood: %s"
-            .formatted(locator, key, locator.parameter(key).orElse(""), fix),
+        "%s: %s=%s is invalid: %s".formatted(locator, key, locator.parameter(key).orElse(""), fix),
         cause);
   }
 
@@ -138,7 +137,7 @@ final class Recognition {
       throw failure("BAR2 does not hold a page of doorbells");
     }
     if (!configuration.enableMemorySpace()) {
-      throw failure("it does not take the memory space bit of its command register");
+      throw failure("it does not accept the memory space bit of its command register");
     }
   }
 
@@ -154,7 +153,7 @@ final class Recognition {
       throw new VerbsException(
           Errno.EOPNOTSUPP,
           ("%s cannot be reset, and the card may hold old queue positions: reload the bitstream and"
-                  + " say assumeClean=true in the locator")
+                  + " set assumeClean=true in the locator")
               .formatted(locator));
     }
     return place;
@@ -191,7 +190,7 @@ final class Recognition {
     }
     throw new VerbsException(
         Errno.EINVAL,
-        "%s: hcr=0x%x is the place of no known reading: add as=s, as=r1 or as=r2"
+        "%s: hcr=0x%x is not the offset of a known profile: add as=s, as=r1 or as=r2"
             .formatted(locator, base));
   }
 
@@ -217,8 +216,8 @@ final class Recognition {
     if (named.isPresent()) {
       if (!seen.equals(named)) {
         LOG.warn(
-            "{}: as={} is followed, but QUERY_DEV_LIM answers 2^{} queue pairs and 2^{} completion"
-                + " queues, as {} does",
+            "{}: the driver uses as={}, but QUERY_DEV_LIM returns 2^{} queue pairs and 2^{}"
+                + " completion queues, as {} does",
             locator,
             named.get(),
             limits.maxQpsLog(),
@@ -230,7 +229,7 @@ final class Recognition {
     return seen.orElseThrow(
         () ->
             failure(
-                ("QUERY_DEV_LIM answers 2^%d queue pairs and 2^%d completion queues, where the"
+                ("QUERY_DEV_LIM returns 2^%d queue pairs and 2^%d completion queues, where the"
                         + " makers' first RTL has 2^%d and 2^%d, the second 2^%d of each")
                     .formatted(
                         limits.maxQpsLog(),
@@ -277,9 +276,8 @@ final class Recognition {
     return new VerbsException(
         errno,
         ("%s: %s. The function is %04x:%04x of class 0x%06x, with 0x%x bytes in BAR0 and 0x%x in"
-                + " BAR2. If it is a JingZhao card, say in the locator which reading it follows"
-                + " (as=s, as=r1 or as=r2) or where in BAR0 its command register is (hcr=0x0,"
-                + " hcr=0x80000)")
+                + " BAR2. If it is a JingZhao card, set in the locator its profile (as=s, as=r1 or"
+                + " as=r2) or the offset of its command register in BAR0 (hcr=0x0, hcr=0x80000)")
             .formatted(
                 locator,
                 what,

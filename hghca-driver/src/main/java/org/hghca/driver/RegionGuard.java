@@ -43,7 +43,7 @@ final class RegionGuard {
       keys.put(entry);
       throw new VerbsException(
           Errno.EBUSY,
-          "MR 0x%08x is named by requests of %s that are not complete: poll until they are, or reset the queue pair"
+          "MR 0x%08x is in use by requests of %s that are not complete: poll until they are, or reset the queue pair"
               .formatted(entry.key(), user.describe()));
     }
   }

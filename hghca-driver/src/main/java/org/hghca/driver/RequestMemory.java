@@ -72,7 +72,7 @@ final class RequestMemory {
         element,
         index,
         "it crosses a page, and packets written there could stop the card: start it at a multiple"
-            + " of 32 behind elements of multiples of 32 bytes, or keep it inside a page");
+            + " of 32 after elements of multiples of 32 bytes, or keep it inside a page");
   }
 
   private static BadRequestException refused(

@@ -34,7 +34,7 @@ final class RequestWindow {
     if (number < 1 || number > most) {
       throw new VerbsException(
           Errno.EINVAL,
-          "%s: outstanding=%s is no number from 1 to %d".formatted(locator, text, most));
+          "%s: outstanding=%s must be a number from 1 to %d".formatted(locator, text, most));
     }
     if (number > safe) {
       LOG.warn(

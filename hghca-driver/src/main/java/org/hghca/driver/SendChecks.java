@@ -100,8 +100,8 @@ final class SendChecks {
         ? new BadRequestException(
             Errno.EOPNOTSUPP,
             index,
-            "SEND_WITH_IMM is not supported: this card sends another immediate than was posted;"
-                + " put the value into the message")
+            "SEND_WITH_IMM is not supported: this card sends a wrong immediate; put the value into"
+                + " the message")
         : SendWriter.unsupported(request.opcode().toString(), index);
   }
 
@@ -171,8 +171,8 @@ final class SendChecks {
           Errno.EINVAL,
           index,
           ("%d bytes to 0x%x in packets of %d would stop the peer's card: one of them ends less"
-               + " than 32 bytes behind the end of a page; write to a multiple of 32, or in parts"
-               + " that do not cross a page")
+                  + " than 32 bytes after the end of a page; write to a multiple of 32, or in parts"
+                  + " that do not cross a page")
               .formatted(bytes, address, 1 << mtuLog));
     }
   }

@@ -169,7 +169,7 @@ final class SendWriter {
   private BadRequestException badDestination(SendRequest request, int index) {
     String complaint;
     if (request.addressHandle() == null) {
-      complaint = "a datagram needs a destination: say it by SendRequest.to";
+      complaint = "a datagram needs a destination: set it with SendRequest.to";
     } else if (!(request.addressHandle() instanceof HghcaAddressHandle ours)) {
       complaint = "the address handle is not of this device";
     } else if (ours.isClosed()) {
@@ -188,7 +188,7 @@ final class SendWriter {
     }
     if (request.sgeCount() != 1 || request.sgeLength(0) != ATOMIC_BYTES) {
       throw new BadRequestException(
-          Errno.EINVAL, index, "an atomic takes one element of 8 bytes, for what was there before");
+          Errno.EINVAL, index, "an atomic takes one element of 8 bytes, for the old value");
     }
     RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
     long operands = at + RemoteAddressUnit.SIZE;
@@ -281,7 +281,7 @@ final class SendWriter {
 
   private static BadRequestException tooLong(int index, long total) {
     return new BadRequestException(
-        Errno.EINVAL, index, "a message of %d bytes: at most 2^31 are possible".formatted(total));
+        Errno.EINVAL, index, "a message of %d bytes: at most 2^31 are allowed".formatted(total));
   }
 
   /**

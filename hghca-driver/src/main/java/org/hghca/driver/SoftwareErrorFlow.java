@@ -367,7 +367,7 @@ final class SoftwareErrorFlow {
   private VerbsException hopeless(String obstacle) {
     return new VerbsException(
         Errno.EIO,
-        "%s cannot begin anew on this card, because of %s: destroy it and make another"
+        "%s cannot be reused on this card, because of %s: destroy it and create another"
             .formatted(qp.describe(), obstacle));
   }
 
@@ -440,7 +440,7 @@ final class SoftwareErrorFlow {
 
   private String neverResumes() {
     if (!profile.positionsResumable()) {
-      return "queue positions that nobody knows";
+      return "unknown queue positions";
     }
     return qp.type() == QpType.RC ? null : "messages that may have found no receive";
   }
@@ -540,8 +540,8 @@ final class SoftwareErrorFlow {
       device
           .health()
           .fail(
-              ("the peer has acknowledged all that %s has sent, and the card gives no completion of"
-                      + " it: it has lost track of what is outstanding")
+              ("the peer has acknowledged all sends of %s, and the card gives no completion: it has"
+                      + " lost track of the outstanding requests")
                   .formatted(qp.describe()));
     } else if (times) {
       timeOut(now);

@@ -103,7 +103,7 @@ final class SoftwareMaintenance {
         rest(went, need.nanos - (device.time().nanoTime() - looked));
       }
     } catch (Throwable e) { // whatever it is, somebody waits for what this thread does
-      device.threadFailed("the thread that looks after its sends", e);
+      device.threadFailed("its maintenance thread", e);
     }
   }
 
@@ -230,15 +230,15 @@ final class SoftwareMaintenance {
     timeOuts.clear();
     if (unexplained < SEVERAL) {
       LOG.warn(
-          "the driver takes it for a time-out that nothing was completed: {}; the card still takes"
-              + " commands",
+          "nothing was completed, which the driver treats as a time-out: {}; the card still"
+              + " executes commands",
           found);
     } else if (!told) {
       told = true;
       LOG.warn(
-          "nothing is completed any more, for any queue pair: {}; the card still takes commands,"
-              + " but its data path may be dead, and only a reset cures that: close all contexts"
-              + " of {} and open it again",
+          "nothing is completed any more, for any queue pair: {}; the card still executes commands,"
+              + " but its data path may be dead, and only a reset fixes that: close all contexts of"
+              + " {} and open it again",
           found,
           device.function().locator());
     }

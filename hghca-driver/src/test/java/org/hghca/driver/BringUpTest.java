@@ -76,7 +76,7 @@ class BringUpTest {
     assertThatThrownBy(() -> bringUp(function))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
-        .hasMessageContaining("slow=0 is no whole number");
+        .hasMessageContaining("slow=0 must be a whole number");
     assertGivenBack(function);
   }
 

@@ -29,6 +29,6 @@ class NeighborsTest {
   @Test
   void aMacHas48Bits() {
     assertThatThrownBy(() -> neighbors.add(Gid.ofIpv4(1), 1L << 48))
-        .hasMessageContaining("no 48-bit MAC");
+        .hasMessageContaining("not a 48-bit MAC");
   }
 }

@@ -49,7 +49,7 @@ class NumberAllocatorTest {
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM))
         .hasMessageContaining("3 queue pairs 1 are in use, 1 retired")
-        .hasMessageContaining("1 stopped where a new one does not fit")
+        .hasMessageContaining("1 stopped at a position where a new one does not fit")
         .hasMessageContaining("open it again");
     assertThat(numbers.allocate()).isEqualTo(unfit);
   }

@@ -156,7 +156,7 @@ class ReceiveRingTest {
     datagrams.post(request().sge(DATA, 40, KEY).sge(DATA + 0x100, 50, KEY), 0);
     assertThat(bytes(2 * SLOT + 16, 32)).isEqualTo("320000002100000000010000007e0000" + EMPTY_UNIT);
     assertThatThrownBy(() -> datagrams.post(request().sge(DATA, 40, KEY), 0))
-        .hasMessageContaining("no more than the 40 bytes");
+        .hasMessageContaining("at most the 40 bytes");
     // Of 100 bytes at a page's end the card gets 60, from 24 before it: that may strike.
     assertThatThrownBy(() -> datagrams.post(request().sge(DATA + 4096 - 64, 100, KEY), 0))
         .hasMessageContaining("crosses a page");

@@ -95,7 +95,7 @@ class RecognitionTest {
     function.tokenMask = 0x5aa5_0000;
     function.withHcr(RTL);
 
-    assertRefused(this::find, Errno.ENODEV, "BAR0 + 0x0 is none", "0xa55a0000", "0x00000000");
+    assertRefused(this::find, Errno.ENODEV, "BAR0 + 0x0 is not an HCR", "0xa55a0000", "0x00000000");
   }
 
   @Test
@@ -145,8 +145,8 @@ class RecognitionTest {
         Errno.ENODEV,
         "10ee:9038 of class 0x020700",
         "0x100000 bytes in BAR0 and 0x800000 in BAR2",
-        "BAR0 + 0x0 is none: its token register was given 0x5aa50000 and reads 0x00000000",
-        "BAR0 + 0x80000 is none",
+        "BAR0 + 0x0 is not an HCR: its token register got 0x5aa50000 and reads 0x00000000",
+        "BAR0 + 0x80000 is not an HCR",
         "as=s, as=r1 or as=r2",
         "hcr=0x80000");
   }
@@ -219,7 +219,7 @@ class RecognitionTest {
     locator("?as=" + name);
     function.withHcr(DOCUMENT);
 
-    assertRefused(this::find, Errno.ENODEV, "BAR0 + 0x0 is none", "as=s");
+    assertRefused(this::find, Errno.ENODEV, "BAR0 + 0x0 is not an HCR", "as=s");
     assertThat(function.touchedForbidden()).isFalse();
   }
 

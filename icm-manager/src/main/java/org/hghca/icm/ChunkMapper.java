@@ -51,7 +51,7 @@ final class ChunkMapper implements AutoCloseable {
   DmaMapping map(IcmTable table, long virtualAddress, int pages) {
     if (!active) {
       throw new IllegalStateException(
-          "a MAP_ICM before INIT_HCA would be lost: give the card INIT_HCA, then activate");
+          "a MAP_ICM before INIT_HCA would be lost: issue INIT_HCA, then activate");
     }
     DmaMapping memory = function.allocate((long) pages * MapIcm.PAGE_SIZE);
     List<IcmChunk> runs = runs(virtualAddress, memory, pages);

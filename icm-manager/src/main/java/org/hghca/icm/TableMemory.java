@@ -54,7 +54,7 @@ final class TableMemory {
   synchronized IcmRange reserve(long firstIndex, long count) {
     Objects.checkFromIndexSize(firstIndex, count, region.entries());
     if (count == 0) {
-      throw new IllegalArgumentException("a range of no %s entries".formatted(table()));
+      throw new IllegalArgumentException("an empty range of %s entries".formatted(table()));
     }
     if (closed) {
       throw new IllegalStateException("the ICM manager is closed");

@@ -98,7 +98,7 @@ final class CommandChannel implements AutoCloseable {
       }
       if (fatal != null) {
         throw new DeviceFatalException(
-            "%s is dead and was not given %s: reset it and bring it up again"
+            "%s is dead and did not get %s: reset it and bring it up again"
                 .formatted(locator, command),
             fatal);
       }

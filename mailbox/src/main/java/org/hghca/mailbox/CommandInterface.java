@@ -103,7 +103,7 @@ public final class CommandInterface implements AutoCloseable {
   public static CommandInterface open(
       PciFunction function, HardwareProfile profile, long hcrBase, Duration limit) {
     if (!limit.isPositive()) {
-      throw new IllegalArgumentException("a command limit of " + limit);
+      throw new IllegalArgumentException("a command limit must be positive, not " + limit);
     }
     CommandChannel channel = new CommandChannel(function, hcrBase, limit);
     channel.check(function);
@@ -289,7 +289,7 @@ public final class CommandInterface implements AutoCloseable {
   public void resizeCq(int cqn, ResizeCq memory) {
     if (!profile.resizeCq()) {
       throw new UnsupportedCommandException(
-          "RESIZE_CQ wedges a card of profile %s: make a new CQ instead".formatted(profile));
+          "RESIZE_CQ hangs a card of profile %s: create a new CQ instead".formatted(profile));
     }
     channel.execute(Command.in(RESIZE_CQ, 0, cqn, memory::encode, ResizeCq.LAYOUT::describe));
   }
@@ -303,7 +303,7 @@ public final class CommandInterface implements AutoCloseable {
    */
   public void modifyQp(HcrCommand transition, int qpn, QueuePairContext context) {
     if (!transition.isModifyQp()) {
-      throw new IllegalArgumentException("%s is no form of MODIFY_QP".formatted(transition));
+      throw new IllegalArgumentException("%s is not a form of MODIFY_QP".formatted(transition));
     }
     channel.execute(
         Command.in(transition, 0, qpn, context::encode, QueuePairContext.LAYOUT::describe));
@@ -316,7 +316,7 @@ public final class CommandInterface implements AutoCloseable {
   public void resetQp(int qpn) {
     if (!profile.modifyQpWithoutInbox()) {
       throw new UnsupportedCommandException(
-          ("MODIFY_QP without an inbox wedges a card of profile %s: give it the whole context with"
+          ("MODIFY_QP without an inbox hangs a card of profile %s: send the whole context with"
                   + " state RST")
               .formatted(profile));
     }

@@ -69,11 +69,10 @@ final class HcrPort {
       registers.writeInt(base + Hcr.TOKEN, Hcr.tokenRegister(Hcr.POLL_TOKEN));
       // Go, last: the inbox and the other dwords must be visible to the card before it.
       registers.writeInt(base + Hcr.COMMAND, command);
-      int ended = awaitFree("%s did not end %s", what);
+      int ended = awaitFree("%s did not complete %s", what);
       if (ended == 0) {
         throw new DeviceFatalException(
-            "%s was reset while it was given %s: it has forgotten everything"
-                .formatted(place, what));
+            "%s was reset while %s was in progress: it has lost its state".formatted(place, what));
       }
       return Hcr.status(ended);
     } catch (DeviceFatalException e) {

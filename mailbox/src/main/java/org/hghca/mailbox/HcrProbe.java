@@ -76,11 +76,11 @@ public record HcrProbe(long base, Finding finding, int command, int written, int
       case OUTSIDE -> "lies outside its region";
       case ALL_ONES -> "reads all ones: the card is gone, or nothing answers there";
       case BUSY ->
-          ("has a command in progress that was not given here (dword 0x18 is 0x%08x): it is busy or"
-                  + " hung, reset the card")
+          ("has a command in progress that this driver did not issue (dword 0x18 is 0x%08x): it is"
+                  + " busy or hung, reset the card")
               .formatted(command);
       case NO_TOKEN ->
-          ("is none: its token register was given 0x%08x and reads 0x%08x (dword 0x18 is"
+          ("is not an HCR: its token register got 0x%08x and reads 0x%08x (dword 0x18 is"
                   + " 0x%08x)")
               .formatted(written, read, command);
     };

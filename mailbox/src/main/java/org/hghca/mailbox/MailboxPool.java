@@ -36,7 +36,7 @@ final class MailboxPool {
     DmaMapping page = idle.pollFirst();
     if (page == null) {
       if (existing == capacity) {
-        throw new IllegalStateException("all %d mailboxes are lent".formatted(capacity));
+        throw new IllegalStateException("all %d mailboxes are in use".formatted(capacity));
       }
       page = function.allocate(MAILBOX_SIZE);
       existing++;

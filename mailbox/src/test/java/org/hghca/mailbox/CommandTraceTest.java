@@ -97,7 +97,7 @@ class CommandTraceTest {
 
     assertThatThrownBy(commands::closeHca).isInstanceOf(CommandTimeoutException.class);
 
-    assertThat(line()).contains("CLOSE_HCA", "did not end");
+    assertThat(line()).contains("CLOSE_HCA", "did not complete");
   }
 
   @Test

@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
 /** {@code hghca bind}: gives PCI functions to vfio-pci, which hands them to user space. */
 @Command(
     name = "bind",
-    description = "Take PCI functions from their drivers and give them to vfio-pci; takes root.",
+    description = "Take PCI functions from their drivers and give them to vfio-pci; needs root.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
 final class BindCommand implements Callable<Integer> {
@@ -31,8 +31,8 @@ final class BindCommand implements Callable<Integer> {
       arity = "1..*",
       paramLabel = "<function>",
       description =
-          "An address (0000:03:00.0, 03:00.0), an id (10ee:9038) or a class (0207); of an id or a"
-              + " class all functions are taken.")
+          "An address (0000:03:00.0, 03:00.0), an id (10ee:9038) or a class (0207); an id or a"
+              + " class selects all its functions.")
   private List<String> functions;
 
   @Option(

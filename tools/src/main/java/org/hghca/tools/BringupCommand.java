@@ -36,11 +36,11 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "bringup",
     description = {
-      "Bring a board up step by step, and say of each step what was expected and seen: PCI, HCR,"
+      "Bring a board up step by step, and report what each step expected and saw: PCI, HCR,"
           + " commands, tables, queue pairs, every operation with data, errors, events, speed.",
       "Without a loop, steps with data are skipped, which is no failure. The board belongs to this"
-          + " command while it runs, and is reset before and after. Ctrl-C ends it, and the steps"
-          + " that were done are written."
+          + " command while it runs, and is reset before and after. Ctrl-C ends it and writes the"
+          + " report of the completed steps."
     },
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
@@ -59,27 +59,27 @@ final class BringupCommand implements Callable<Integer> {
   @Option(
       names = "--profile",
       paramLabel = "<name>",
-      description = "Which reading of the card it must be: auto, s, r1 or r2 (default: auto).")
+      description = "Profile that the card must have: auto, s, r1 or r2 (default: auto).")
   private String profile = AUTO;
 
   @Option(
       names = "--loop",
       paramLabel = "<kind>",
       description =
-          "How data comes back: auto, none, plug, or peer=<locator>. auto sends one message and"
+          "How data returns: auto, none, plug, or peer=<locator>. auto sends one message and"
               + " waits for it (default: auto).")
   private String loop = AUTO;
 
   @Option(
       names = "--destructive",
-      description = "Do also what can stop a card; each is followed by a reset.")
+      description = "Run also the steps that can stop a card; a reset follows each.")
   private boolean destructive;
 
   @Option(
       names = "--limit",
       paramLabel = "<duration>",
       description =
-          "How long the card may take for an answer, such as PT2S; a card in a logic simulator"
+          "Longest time of an answer, such as PT2S; a card in a logic simulator"
               + " needs minutes (default: PT2S, times slow= of the locator).")
   private String limit;
 
@@ -93,19 +93,19 @@ final class BringupCommand implements Callable<Integer> {
       names = "--only",
       paramLabel = "<id>",
       split = ",",
-      description = "Do these steps, and those that they need.")
+      description = "Run these steps, and those that they need.")
   private List<String> only = List.of();
 
   @Option(
       names = "--skip",
       paramLabel = "<id>",
       split = ",",
-      description = "Leave these steps out, and those that need them.")
+      description = "Skip these steps, and those that need them.")
   private List<String> skip = List.of();
 
   @Option(
       names = {"-l", "--list"},
-      description = "Print the steps and their sources, and touch no device.")
+      description = "Print the steps and their sources, and access no device.")
   private boolean list;
 
   @Option(
@@ -215,7 +215,7 @@ final class BringupCommand implements Callable<Integer> {
           case "plug" -> Loop.PLUG;
           default -> {
             if (!peer) {
-              throw wrong("--loop=" + loop + " is none of auto, none, plug, peer=<locator>");
+              throw wrong("--loop=" + loop + " must be auto, none, plug or peer=<locator>");
             }
             yield Loop.PEER;
           }
@@ -289,7 +289,7 @@ final class BringupCommand implements Callable<Integer> {
     } catch (DateTimeParseException e) {
       // Told below.
     }
-    throw wrong("--limit=" + limit + " is no duration such as PT2S or PT5M");
+    throw wrong("--limit=" + limit + " must be a positive ISO-8601 duration, such as PT2S or PT5M");
   }
 
   private void checkIds(List<Step> steps, Set<String> ids) {

@@ -69,7 +69,7 @@ final class DemoCommand implements Callable<Integer> {
               + " ${DEFAULT-VALUE}).")
   private int size = 64 * 1024;
 
-  @Option(names = "--counters", description = "Print what each side counted.")
+  @Option(names = "--counters", description = "Print the counters of each side.")
   private boolean counters;
 
   @Option(

@@ -5,13 +5,13 @@ import java.util.Map;
 
 /** What the command line ends with: the same for every subcommand. */
 public enum ExitCode {
-  OK(0, "All went well."),
-  FAILED(1, "Something failed, or a check or a step did."),
+  OK(0, "Success."),
+  FAILED(1, "Something failed: the command, a check or a step."),
   USAGE(2, "Wrong usage."),
-  NOT_OPENED(3, "A device is not there or could not be opened."),
+  NOT_OPENED(3, "A device does not exist or cannot be opened."),
   STOPPED(4, "The card stopped answering."),
   NO_OUTPUT(5, "Output could not be written."),
-  INTERRUPTED(130, "Ended by Ctrl-C (SIGINT), or as bringup is by SIGTERM.");
+  INTERRUPTED(130, "Ended by Ctrl-C (SIGINT); bringup also by SIGTERM.");
 
   private final int code;
   private final String meaning;

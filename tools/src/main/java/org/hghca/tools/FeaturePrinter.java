@@ -52,7 +52,7 @@ final class FeaturePrinter {
     out.printf(
         "\t\treceive depth:\t\t%s\n",
         advice.receivesAhead()
-            ? "all that the peer may have under way, posted before it may send"
+            ? "all that the peer may have in flight, posted before it may send"
             : "any, senders wait for receives");
     out.printf("\t\tmemory keys:\t\t%s\n", keys(device));
     if (device.support(DeviceFeature.SHARED_RECEIVE_QUEUES) == FeatureSupport.SOFTWARE) {
@@ -65,9 +65,9 @@ final class FeaturePrinter {
   private static String keys(DeviceAttributes device) {
     int each = device.advice().keysPerQueuePair();
     return each == 0
-        ? "%d: one a region, one a completion queue; queue pairs share some"
+        ? "%d: one per region, one per completion queue; queue pairs share some"
             .formatted(device.maxMr())
-        : "%d: one a region, one a completion queue, up to %d a queue pair, so at most %d of these"
+        : "%d: one per region, one per completion queue, up to %d per queue pair, so at most %d queue pairs"
             .formatted(device.maxMr(), each, Math.min(device.maxQp(), device.maxMr() / each));
   }
 

@@ -31,7 +31,8 @@ import picocli.CommandLine.TypeConversionException;
  */
 @Command(
     name = "info",
-    description = "Print the attributes of devices, as ibv_devinfo does, and what the card says.",
+    description =
+        "Print the attributes of devices, as ibv_devinfo does, and what the card reports.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
 final class InfoCommand implements Callable<Integer> {
@@ -63,9 +64,7 @@ final class InfoCommand implements Callable<Integer> {
 
   @Option(
       names = "--counters",
-      description =
-          "Print what the device was made to do for this; an embedded software HCA tells its own,"
-              + " too.")
+      description = "Print the counters of this run; an embedded software HCA prints its own, too.")
   private boolean counters;
 
   @Option(
@@ -90,7 +89,7 @@ final class InfoCommand implements Callable<Integer> {
       } catch (NumberFormatException e) {
         // Told below.
       }
-      throw new TypeConversionException("'" + text + "' is no port: ports are numbered from 1");
+      throw new TypeConversionException("'" + text + "' is not a port: ports are numbered from 1");
     }
   }
 
@@ -130,7 +129,7 @@ final class InfoCommand implements Callable<Integer> {
     Locator locator = device == null ? null : Locator.parse(device);
     if (locator != null && !locator.scheme().equals("pci")) {
       throw new ParameterException(
-          spec.commandLine(), "--system looks at locators of the scheme pci, not at " + locator);
+          spec.commandLine(), "--system takes locators of the scheme pci, not " + locator);
     }
     SystemReport report =
         locator == null

@@ -171,7 +171,7 @@ public final class Main implements Runnable {
     PrintWriter err = spec.commandLine().getErr();
     List<Path> all = new ArrayList<>();
     if (!more.isEmpty() && machine.isRoot()) {
-      err.println("hghca: " + ENVIRONMENT + " is not looked at for root: use --plugin");
+      err.println("hghca: " + ENVIRONMENT + " is ignored for root: use --plugin");
     } else {
       Arrays.stream(more.split(":")).filter(jar -> !jar.isEmpty()).map(Path::of).forEach(all::add);
     }

@@ -53,7 +53,8 @@ record Plugin(Path jar, List<String> schemes) {
     } catch (MalformedURLException e) {
       throw new UncheckedIOException(e);
     } catch (IOException e) {
-      String what = Files.exists(jar) ? "is no jar (%s)".formatted(e.getMessage()) : "is not there";
+      String what =
+          Files.exists(jar) ? "is not a jar (%s)".formatted(e.getMessage()) : "does not exist";
       throw new VfioException(Reason.INVALID, "plugin %s %s".formatted(jar, what), e);
     }
   }
@@ -72,7 +73,7 @@ record Plugin(Path jar, List<String> schemes) {
     if (own.isEmpty()) {
       throw new VfioException(
           Reason.INVALID,
-          "plugin %s brings no backend: name it in META-INF/services/%s"
+          "plugin %s contains no backend: name it in META-INF/services/%s"
               .formatted(jar, PciFunctionProvider.class.getName()));
     }
     for (PciFunctionProvider provider : own) {
@@ -80,7 +81,7 @@ record Plugin(Path jar, List<String> schemes) {
         if (other.scheme().equals(provider.scheme())) {
           throw new VfioException(
               Reason.INVALID,
-              "plugin %s: %s cannot take over the scheme %s:, which is that of %s"
+              "plugin %s: %s cannot take over the scheme %s:, which belongs to %s"
                   .formatted(
                       jar,
                       provider.getClass().getName(),

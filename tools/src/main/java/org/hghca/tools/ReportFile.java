@@ -43,7 +43,7 @@ record ReportFile(String name, Function<BringupReport, String> form) {
       boolean there = Files.isDirectory(folder);
       throw cannot(
           new IOException(
-              "%s %s".formatted(folder, there ? "cannot be written to" : "is no folder")));
+              "%s %s".formatted(folder, there ? "cannot be written to" : "is not a folder")));
     }
     try {
       Files.newByteChannel(file, StandardOpenOption.WRITE).close();

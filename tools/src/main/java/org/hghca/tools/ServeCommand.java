@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
       "Serve a software HCA at a UNIX socket, to one vfio-user client after another: a virtual"
           + " machine, or a driver that opens vfio-user:<path>. With a peer, two that are joined"
           + " by a cable.",
-      "Each says on a line of its own when it is ready. SIGTERM or SIGINT ends it with exit code 0,"
+      "Each prints a line when it is ready. SIGTERM or SIGINT ends it with exit code 0,"
           + " and removes the sockets."
     },
     mixinStandardHelpOptions = true,
@@ -48,14 +48,14 @@ final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--profile",
       paramLabel = "<name>",
-      description = "Which reading of the card they play: s, r1 or r2 (default: s).")
+      description = "Profile of the card that they play: s, r1 or r2 (default: s).")
   private String profile = "s";
 
   @Option(
       names = {"-o", "--option"},
       paramLabel = "<key=value>",
       description =
-          "A parameter as of a locator model:, such as mac=, ip=, seed=, or drop= where there is a"
+          "A parameter of a model: locator, such as mac=, ip=, seed=, or drop= where there is a"
               + " cable. May be given more than once.")
   private Map<String, String> options = new LinkedHashMap<>();
 

@@ -28,7 +28,7 @@ final class SystemPrinter {
     out.printf(
         "%s\n",
         problems == 0
-            ? "ready: nothing keeps a card from being used"
+            ? "ready: nothing prevents the use of a card"
             : "not ready: %d problem%s".formatted(problems, problems == 1 ? "" : "s"));
   }
 

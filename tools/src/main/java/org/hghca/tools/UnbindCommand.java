@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
 /** {@code hghca unbind}: gives PCI functions of vfio-pci back to the drivers that they had. */
 @Command(
     name = "unbind",
-    description = "Take PCI functions from vfio-pci and give them back; takes root.",
+    description = "Take PCI functions from vfio-pci and give them back; needs root.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class)
 final class UnbindCommand implements Callable<Integer> {

@@ -100,8 +100,8 @@ class BringupCommandTest {
     assertThat(run.exitCode()).isZero();
     assertThat(run.out())
         .contains("PASS  hca.init")
-        .containsPattern("SKIP  icm.qpc .*\\(left out by --only\\)")
-        .containsPattern("SKIP  driver.open .*\\(left out by --only\\)");
+        .containsPattern("SKIP  icm.qpc .*\\(not selected by --only\\)")
+        .containsPattern("SKIP  driver.open .*\\(not selected by --only\\)");
   }
 
   @Test
@@ -110,9 +110,9 @@ class BringupCommandTest {
 
     assertThat(run.exitCode()).isZero();
     assertThat(run.out())
-        .containsPattern("SKIP  icm.mtt .*\\(left out by --skip\\)")
-        .containsPattern("SKIP  qp.modify .*\\(left out by --skip\\)")
-        .containsPattern("SKIP  speed .*\\(left out by --skip\\)")
+        .containsPattern("SKIP  icm.mtt .*\\(skipped by --skip\\)")
+        .containsPattern("SKIP  qp.modify .*\\(skipped by --skip\\)")
+        .containsPattern("SKIP  speed .*\\(skipped by --skip\\)")
         .contains("PASS  rc.send");
   }
 
@@ -171,7 +171,7 @@ class BringupCommandTest {
         bringup("-d", "faulty:deaf", "--limit", "PT1S", "--loop", "plug", "--only", "loop.send");
 
     assertThat(run.exitCode()).isEqualTo(1);
-    assertThat(run.out()).containsPattern("FAIL  loop.send").contains("although a plug is there");
+    assertThat(run.out()).containsPattern("FAIL  loop.send").contains("although there is a plug");
   }
 
   @Test
@@ -225,7 +225,7 @@ class BringupCommandTest {
     assertThat(run.exitCode()).as(run.out()).isEqualTo(4);
     assertThat(run.out())
         .contains("FAIL  hca.init")
-        .contains("did not end INIT_HCA")
+        .contains("did not complete INIT_HCA")
         .contains("command   INIT_HCA op_modifier 0 in_modifier 0h")
         .contains("no answer")
         .containsPattern("SKIP  icm.qpc .*\\(the card stopped answering at hca.init\\)")
@@ -242,8 +242,8 @@ class BringupCommandTest {
     assertThat(run.out())
         .contains("FAIL  hcr.probe")
         .contains("there is no HCR")
-        .contains("BAR0 + 00000h is none")
-        .contains("BAR0 + 80000h is none");
+        .contains("BAR0 + 00000h is not an HCR")
+        .contains("BAR0 + 80000h is not an HCR");
   }
 
   @Test
@@ -394,7 +394,7 @@ class BringupCommandTest {
     assertThat(run.out()).isEmpty();
     assertThat(run.err())
         .isEqualTo(
-            "hghca: %s cannot be written: %s is no folder\n"
+            "hghca: %s cannot be written: %s is not a folder\n"
                 .formatted(nowhere, nowhere.getParent()));
     assertThat(CommandLineRun.of("bringup", "-d", "model:x", "--html=" + folder).err())
         .isEqualTo("hghca: %s cannot be written: it is a folder\n".formatted(folder));
@@ -438,7 +438,7 @@ class BringupCommandTest {
   void helpNamesTheExitCodes() {
     assertThat(CommandLineRun.of("bringup", "--help").out())
         .contains("Exit codes:")
-        .contains("3", "A device is not there or could not be opened.")
+        .contains("3", "A device does not exist or cannot be opened.")
         .contains("4", "The card stopped answering.");
   }
 

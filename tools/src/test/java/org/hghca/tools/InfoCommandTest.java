@@ -116,7 +116,7 @@ class InfoCommandTest {
         .contains("\t\tsends in the card:\t63 over all")
         .contains("\t\tsends of a queue pair:\t1 in the card")
         .contains("\t\tRDMA READs:\t\t1024 bytes at a time")
-        .contains("\t\treceive depth:\t\tall that the peer may have under way");
+        .contains("\t\treceive depth:\t\tall that the peer may have in flight");
   }
 
   @Test
@@ -259,7 +259,7 @@ class InfoCommandTest {
     CommandLineRun run = CommandLineRun.of("info", "-i", port);
 
     assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).contains("'" + port + "' is no port").contains("Usage: hghca info");
+    assertThat(run.err()).contains("'" + port + "' is not a port").contains("Usage: hghca info");
   }
 
   @ParameterizedTest

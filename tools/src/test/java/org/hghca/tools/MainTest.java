@@ -82,10 +82,10 @@ class MainTest {
     assertThat(CommandLineRun.of(args).out())
         .containsSubsequence(
             "Exit codes:",
-            "  0     All went well.",
-            "  1     Something failed, or a check or a step did.",
+            "  0     Success.",
+            "  1     Something failed: the command, a check or a step.",
             "  2     Wrong usage.",
-            "  3     A device is not there or could not be opened.",
+            "  3     A device does not exist or cannot be opened.",
             "  4     The card stopped answering.",
             "  5     Output could not be written.",
             "  130   Ended by ");

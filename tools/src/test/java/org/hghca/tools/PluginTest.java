@@ -92,8 +92,7 @@ class PluginTest {
 
     CommandLineRun root = run(0, environment, "info", "-d", "example:a");
     assertThat(root.exitCode()).isEqualTo(3);
-    assertThat(root.err())
-        .startsWith("hghca: HGHCA_PLUGINS is not looked at for root: use --plugin\n");
+    assertThat(root.err()).startsWith("hghca: HGHCA_PLUGINS is ignored for root: use --plugin\n");
     assertThat(run(0, environment, "info", "--plugin", jar.toString(), "-d", "example:a").out())
         .contains("hca_id:\texample:a");
   }
@@ -108,7 +107,7 @@ class PluginTest {
       assertThat(run.out()).isEmpty();
       assertThat(run.err())
           .startsWith("hghca: plugin " + thief)
-          .contains("Thief cannot take over the scheme " + scheme + ":, which is that of org.")
+          .contains("Thief cannot take over the scheme " + scheme + ":, which belongs to org.")
           .hasLineCount(1);
     }
   }
@@ -136,11 +135,11 @@ class PluginTest {
 
   @Test
   void whatIsWrongWithAPluginIsASentence() throws IOException {
-    assertRefused(folder.resolve("none.jar"), "is not there");
-    assertRefused(Files.writeString(folder.resolve("text.jar"), "text"), "is no jar");
+    assertRefused(folder.resolve("none.jar"), "does not exist");
+    assertRefused(Files.writeString(folder.resolve("text.jar"), "text"), "is not a jar");
     assertRefused(
         Files.createDirectories(folder.resolve("classes")),
-        "brings no backend: name it in " + ExampleBackend.SERVICES);
+        "contains no backend: name it in " + ExampleBackend.SERVICES);
     Path missing = Files.createDirectories(folder.resolve("missing"));
     Files.createDirectories(missing.resolve("META-INF/services"));
     Files.writeString(missing.resolve(ExampleBackend.SERVICES), "com.example.Nowhere");

@@ -40,10 +40,10 @@ class SystemReportCommandTest {
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .contains("ok       IOMMU         dmar0 in use, 2 groups\n")
-        .contains("ok       0000:03:00.0  IOMMU group 17 is viable: nothing else is in it\n")
+        .contains("ok       0000:03:00.0  IOMMU group 17 is viable: no other function is in it\n")
         .doesNotContain("0000:04:00.0")
         .doesNotContain("PROBLEM")
-        .endsWith("ready: nothing keeps a card from being used\n");
+        .endsWith("ready: nothing prevents the use of a card\n");
   }
 
   @Test
@@ -55,7 +55,7 @@ class SystemReportCommandTest {
         .contains(
             """
             PROBLEM  0000:04:00.0  0000:04:00.0 is bound to the driver hgrnic, not to vfio-pci
-                                   why: the kernel hands out only what vfio-pci drives
+                                   why: the kernel hands out only functions that vfio-pci drives
                                    fix: sudo hghca bind 0000:04:00.0
             """)
         .doesNotContain(CARD)
@@ -77,7 +77,7 @@ class SystemReportCommandTest {
                 "level", "problem",
                 "subject", "0000:04:00.0",
                 "found", "0000:04:00.0 is bound to the driver hgrnic, not to vfio-pci",
-                "why", "the kernel hands out only what vfio-pci drives",
+                "why", "the kernel hands out only functions that vfio-pci drives",
                 "fix", "sudo hghca bind 0000:04:00.0"))
         .allSatisfy(
             finding ->

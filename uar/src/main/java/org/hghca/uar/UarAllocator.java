@@ -53,7 +53,7 @@ public final class UarAllocator {
     if (index >= pages) {
       throw new VfioException(
           Reason.NO_MEMORY,
-          "all %d UAR pages of %s are taken: each open context holds one, close some"
+          "all %d UAR pages of %s are in use: each open context holds one, close some"
               .formatted(pages, function.locator()));
     }
     used.set(index);

@@ -55,7 +55,8 @@ public record GlobalRouteHeader(
     int first = memory.get(INT, 0);
     if (first >>> 28 != IPV6) {
       throw new VerbsException(
-          Errno.EINVAL, "40 bytes that begin with 0x%08x: no global route header".formatted(first));
+          Errno.EINVAL,
+          "40 bytes that begin with 0x%08x: not a global route header".formatted(first));
     }
     return new GlobalRouteHeader(
         gid(memory, 8),

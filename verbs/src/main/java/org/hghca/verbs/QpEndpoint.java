@@ -36,13 +36,13 @@ public record QpEndpoint(int lid, int qpNumber, int psn, Gid gid) {
 
   private static int digits(String text, int count) {
     if (text.length() != count) {
-      throw new IllegalArgumentException("'%s' has not %d digits".formatted(text, count));
+      throw new IllegalArgumentException("'%s' does not have %d digits".formatted(text, count));
     }
     return HexFormat.fromHexDigits(text);
   }
 
   private static VerbsException malformed(String text, Throwable cause) {
     return new VerbsException(
-        Errno.EINVAL, "'%s' is no endpoint: expected lid:qpn:psn:gid".formatted(text), cause);
+        Errno.EINVAL, "'%s' is not an endpoint: expected lid:qpn:psn:gid".formatted(text), cause);
   }
 }

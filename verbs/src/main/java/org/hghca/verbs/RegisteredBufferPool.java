@@ -72,12 +72,13 @@ public final class RegisteredBufferPool implements AutoCloseable {
       ProtectionDomain domain, int count, long length, long alignment, Set<AccessFlag> access) {
     if (count < 1 || count >= ENDED || length < 1 || length > Long.MAX_VALUE / 2 / count) {
       throw new VerbsException(
-          Errno.EINVAL, "there is no pool of %d buffers of %d bytes".formatted(count, length));
+          Errno.EINVAL,
+          "a pool of %d buffers of %d bytes is not possible".formatted(count, length));
     }
     if (Long.bitCount(alignment) != 1 || alignment < 1 || alignment > PAGE) {
       throw new VerbsException(
           Errno.EINVAL,
-          "buffers cannot be aligned to %d bytes: a power of two up to %d is possible"
+          "buffers cannot be aligned to %d bytes: the alignment must be a power of two up to %d"
               .formatted(alignment, PAGE));
     }
     long stride = length + alignment - 1 & -alignment;

@@ -33,7 +33,7 @@ public abstract sealed class WorkRequest permits SendRequest, ReceiveRequest {
     }
     if (length < 0 || length > Integer.MAX_VALUE) {
       throw new VerbsException(
-          Errno.EINVAL, "an element of %d bytes: at most 2^31 - 1 are possible".formatted(length));
+          Errno.EINVAL, "an element of %d bytes: at most 2^31 - 1 are allowed".formatted(length));
     }
     elements[at] = address;
     elements[at + 1] = (long) lkey << 32 | length;

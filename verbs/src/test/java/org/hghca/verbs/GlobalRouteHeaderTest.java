@@ -75,6 +75,6 @@ class GlobalRouteHeaderTest {
     assertThatThrownBy(() -> GlobalRouteHeader.of(MemorySegment.ofArray(new byte[40])))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
-        .hasMessageContaining("no global route header");
+        .hasMessageContaining("not a global route header");
   }
 }

@@ -93,7 +93,7 @@ class RegisteredBufferPoolTest {
     assertThatThrownBy(pool::close)
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
-        .hasMessageContaining("2 of 3 buffers are out");
+        .hasMessageContaining("2 of 3 buffers are in use");
     a.close();
     assertThat(pool.tryAcquire()).isSameAs(a);
     a.close();

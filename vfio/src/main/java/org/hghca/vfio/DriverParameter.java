@@ -10,39 +10,38 @@ import java.util.List;
  */
 public enum DriverParameter {
   /** Which reading of the card it is. */
-  AS("as", "`s`, `r1` or `r2`", "which reading of the card it is; found out by default"),
+  AS("as", "`s`, `r1` or `r2`", "profile of the card; detected by default"),
 
   /** Where the command register is. */
-  HCR("hcr", "an offset in BAR0", "where the command register is; found out by default"),
+  HCR("hcr", "an offset in BAR0", "position of the command register; detected by default"),
 
   /** Whether a card without a reset is in its first state. */
   ASSUME_CLEAN(
       "assumeClean",
       "`true` or `false`",
-      "a card without a reset was not used since its bitstream was loaded"),
+      "a card without a reset has not been used since its bitstream was loaded"),
 
   /** How the driver learns of completions and events. */
   EVENTS(
       "events",
       "`eq` or `poll`",
-      "whether the driver has event queues, or looks at completion queues itself"),
+      "whether the driver uses event queues, or polls the completion queues itself"),
 
   /** How long a command may take. */
-  LIMIT(
-      "limit", "a duration, `PT5M`", "how long a command may take; 10 s times `slow=` by default"),
+  LIMIT("limit", "a duration, `PT5M`", "longest time of a command; 10 s times `slow=` by default"),
 
   /** How many requests of a queue pair a card is told of at a time. */
   OUTSTANDING(
       "outstanding",
       "1 to 63",
-      "how many requests of a queue pair a card of the makers' RTL is told of at a time; 1 by"
+      "how many requests of a queue pair are outstanding on a card of the makers' RTL; 1 by"
           + " default, more can lose completions"),
 
   /** {@link TimeScale}. */
   SLOW(
       "slow",
       "1 to 1000000",
-      "how many times slower than a card it is; every time-out is stretched by it"),
+      "how many times slower than a card the device is; multiplies every time-out"),
 
   /** {@link LinkAddress#mac}. */
   MAC("mac", "`02:00:00:00:00:01`", "the Ethernet address of its port"),

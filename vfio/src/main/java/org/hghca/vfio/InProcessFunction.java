@@ -137,7 +137,7 @@ public final class InProcessFunction implements PciFunction {
     if (confined && !(device.isInline() && memory.isAccessibleBy(here))) {
       throw new VfioException(
           Reason.INVALID,
-          "memory confined to %s cannot be mapped: the software device of %s touches it from %s;"
+          "memory confined to %s cannot be mapped: the software device of %s accesses it from %s;"
                   .formatted(
                       memory.isAccessibleBy(here)
                           ? "thread '" + here.getName() + "'"

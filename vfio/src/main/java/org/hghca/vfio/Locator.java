@@ -38,7 +38,7 @@ public record Locator(String scheme, String name, SortedMap<String, String> para
     if (colon <= 0) {
       throw new VfioException(
           VfioException.Reason.INVALID,
-          "'%s' is no locator: expected scheme:name, such as pci:0000:03:00.0 or model:"
+          "'%s' is not a locator: expected scheme:name, such as pci:0000:03:00.0 or model:"
               .formatted(text));
     }
     String rest = text.substring(colon + 1);

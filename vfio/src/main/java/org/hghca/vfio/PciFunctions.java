@@ -63,7 +63,7 @@ public final class PciFunctions {
     if (providers.size() > 1) {
       throw new VfioException(
           VfioException.Reason.INVALID,
-          "more than one backend opens %s: %s; take all but one away"
+          "more than one backend opens %s: %s; remove all but one"
               .formatted(
                   locator,
                   providers.stream()

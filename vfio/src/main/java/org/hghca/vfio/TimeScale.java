@@ -20,14 +20,16 @@ public record TimeScale(int factor) {
 
   public TimeScale {
     if (factor < 1 || factor > MOST) {
-      throw new IllegalArgumentException("a time scale of " + factor);
+      throw new IllegalArgumentException(
+          "a time scale must be between 1 and " + MOST + ", not " + factor);
     }
   }
 
   /**
    * The time scale that a locator names.
    *
-   * @throws VfioException {@code INVALID} when its value is no whole number from 1 to {@link #MOST}
+   * @throws VfioException {@code INVALID} when its value must be a whole number from 1 to {@link
+   *     #MOST}
    */
   public static TimeScale of(Locator locator) {
     String text = locator.parameter(DriverParameter.SLOW.key()).orElse("1");
@@ -36,7 +38,8 @@ public record TimeScale(int factor) {
     } catch (IllegalArgumentException e) {
       throw new VfioException(
           VfioException.Reason.INVALID,
-          "locator '%s': slow=%s is no whole number from 1 to %d".formatted(locator, text, MOST),
+          "locator '%s': slow=%s must be a whole number from 1 to %d"
+              .formatted(locator, text, MOST),
           e);
     }
   }

@@ -127,7 +127,8 @@ class LocatorTest {
     assertThatThrownBy(() -> Locator.parse(text))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
-        .hasMessageContainingAll("'" + text + "' is no locator", "scheme:name", "pci:0000:03:00.0");
+        .hasMessageContainingAll(
+            "'" + text + "' is not a locator", "scheme:name", "pci:0000:03:00.0");
   }
 
   @ParameterizedTest

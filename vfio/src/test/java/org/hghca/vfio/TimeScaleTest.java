@@ -54,6 +54,6 @@ class TimeScaleTest {
     assertThatThrownBy(() -> of("rtl:x?slow=" + value))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
-        .hasMessageContaining("slow=" + value + " is no whole number from 1 to 1000000");
+        .hasMessageContaining("slow=" + value + " must be a whole number from 1 to 1000000");
   }
 }

@@ -33,7 +33,7 @@ class TranslationsTest {
   @Test
   void pagesForOwnersOfACardAreTranslated() {
     assertThat(translations().map(page -> page.getFileName().toString()))
-        .contains("README.zh.md", "hardware.zh.md");
+        .contains("README.zh.md", "hardware.zh.md", "troubleshooting.zh.md");
   }
 
   @ParameterizedTest

@@ -128,7 +128,7 @@ class ErrorFlowTest {
     assertThatThrownBy(() -> pair.right.qp.modify(QpAttributes.to(QpState.RESET)))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO))
-        .hasMessageContaining("make another");
+        .hasMessageContaining("create another");
     assertThat(pair.right.qp.state()).isEqualTo(QpState.ERR);
   }
 }

@@ -166,7 +166,7 @@ public final class Hca implements Card {
   private boolean writeHcr(int at, int value) {
     int command = Hcr.COMMAND / BYTES_PER_DWORD;
     if (Hcr.go(hcr.get(command))) {
-      faults.record("HCR dword %d written while a command is under way".formatted(at));
+      faults.record("HCR dword %d written while a command is in progress".formatted(at));
       return false;
     }
     // The token's low half is not there.

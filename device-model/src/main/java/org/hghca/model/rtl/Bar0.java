@@ -50,7 +50,7 @@ final class Bar0 {
   /** Of an 8-byte read the register answers the first four bytes; the others are 0. */
   long read(long offset, int width) {
     if (blocked) {
-      return unanswered("read of BAR0+0x%x behind the blocked port", offset);
+      return unanswered("read of BAR0+0x%x after the port was blocked", offset);
     }
     if (isPort(offset)) {
       synchronized (this) {
@@ -85,7 +85,7 @@ final class Bar0 {
       synchronized (this) {
         blocked |= ++portWrites >= WRITES_THAT_BLOCK;
       }
-      hazards.strike("12.11", "write to BAR0+0x%x, where nobody takes it".formatted(offset));
+      hazards.strike("12.11", "write to BAR0+0x%x, where nothing accepts it".formatted(offset));
       return false;
     }
     if (width < DWORD || offset % DWORD != 0) {

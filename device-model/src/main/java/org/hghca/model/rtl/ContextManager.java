@@ -107,7 +107,7 @@ final class ContextManager implements Contexts {
       parser = Parser.READY;
       store(icm.completionQueue(resizedCqn), resized, CQC_IMAGE);
       if (beats(command, opModifier, modifier) > 1) {
-        stick("the rest of a %s behind a RESIZE_CQ is no command".formatted(command));
+        stick("the rest of a %s after a RESIZE_CQ is not a command".formatted(command));
       }
       return command != HcrCommand.QUERY_QP;
     }

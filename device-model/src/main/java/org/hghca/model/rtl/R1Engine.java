@@ -113,7 +113,8 @@ final class R1Engine implements DataPath {
       receiver.receive(connection, packet);
       if (deadlocks && replies.owed() > ANSWERED_BESIDE_PAYLOAD && isClogged(packet, qp)) {
         stops.stopAll(
-            "12.16", "QP 0x%x is to answer a READ beside payload of its own".formatted(qp.qpn));
+            "12.16",
+            "QP 0x%x must answer a READ while its own payload is in flight".formatted(qp.qpn));
       }
     } else if (qp.service != QpcServiceType.RC) {
       counters.packetsDropped++;

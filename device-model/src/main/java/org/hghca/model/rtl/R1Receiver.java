@@ -253,7 +253,7 @@ final class R1Receiver {
       counters.packetsDropped++;
       stops.stopReceiver(
           "12.19",
-          "QP 0x%x receives into a data unit without right behind one with"
+          "QP 0x%x receives into a data unit without access rights after one with"
               .formatted(connection.qp.qpn));
     } else {
       refuse(connection, packet);

@@ -178,7 +178,7 @@ final class R1SendSide {
     }
     if (behindReads && isSend()) {
       hazards.strike(
-          "12.15", "fenced SEND of QP 0x%x: its payload is fetched before".formatted(qp.qpn));
+          "12.15", "fenced SEND of QP 0x%x: its payload is already fetched".formatted(qp.qpn));
       fenced = message.fetch();
     } else if (behindReads) {
       hazards.strike(
@@ -203,7 +203,7 @@ final class R1SendSide {
     if (reliable && message.isOvertaken()) {
       if (requester.hasBegunToComplete(message.connection)) {
         stops.stopSender(
-            "12.17", "QP 0x%x was ended by MODIFY_QP amid a message".formatted(qp.qpn));
+            "12.17", "QP 0x%x was ended by MODIFY_QP in the middle of a message".formatted(qp.qpn));
         return;
       }
     } else if (qp.state > QpcState.RTS) {

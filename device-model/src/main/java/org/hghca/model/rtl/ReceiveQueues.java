@@ -114,7 +114,7 @@ final class ReceiveQueues {
     connection.taken.copy(connection.linked.remove());
     if (connection.taken.life != qp.lives()) {
       hazards.strike(
-          "12.8", "QP 0x%x receives into a linked WQE of an earlier life".formatted(qp.qpn));
+          "12.8", "QP 0x%x receives into a linked WQE of an earlier use".formatted(qp.qpn));
     }
     int last = connection.taken.offset + UNIT * (connection.taken.data.count() + 2);
     qp.receiveOffset = slotBehind(qp, last);

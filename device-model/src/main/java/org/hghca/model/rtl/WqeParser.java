@@ -132,7 +132,7 @@ final class WqeParser {
     }
     for (int at = start; at < size; at += UNIT) {
       if (DataUnit.isInline(DataUnit.firstDword(fifo, at))) {
-        return stop("inline data behind other data");
+        return stop("inline data after other data");
       }
       if (at > start && DataUnit.isTerminator(fifo, at)) {
         return stop("WQE of fewer units than its size says, %d bytes".formatted(size));

@@ -64,7 +64,7 @@ final class WqeScheduler {
     }
     if (interleaved) {
       hazards.strike(
-          "12.14", "doorbells of QP 0x%x are carried out by turns, not in order".formatted(qpn));
+          "12.14", "doorbells of QP 0x%x are executed alternately, not in order".formatted(qpn));
     }
     while (ahead.size() < AHEAD && admit()) {
       // until one waits

@@ -50,7 +50,7 @@ final class WriteChannel {
 
   /** Data are lost from now on, and CQEs from the next but one on. */
   void stopBehindEntry(String line, String why) {
-    hazards.strike(line, why + ": the write channel stops behind the next CQE");
+    hazards.strike(line, why + ": the write channel stops after the next CQE");
     stopsBehindEntry = true;
   }
 

@@ -180,7 +180,7 @@ public final class Bringup {
 
   private String reasonToSkip(Step step, Set<String> chosen) {
     if (!chosen.contains(step.id())) {
-      return options.skip().contains(step.id()) ? "left out by --skip" : "left out by --only";
+      return options.skip().contains(step.id()) ? "skipped by --skip" : "not selected by --only";
     }
     if (interrupted) {
       return "interrupted";
@@ -192,7 +192,7 @@ public final class Bringup {
       return "the device failed at " + brokenAt;
     }
     if (step.destructive() && !options.destructive()) {
-      return "it can stop the card: --destructive does it";
+      return "it can stop the card: --destructive runs it";
     }
     for (String need : step.needs()) {
       StepResult result = done.get(need);

@@ -105,7 +105,7 @@ final class CommandTap implements MmioHandler {
     }
     if (!wholeBar && offset >= Bar.FORBIDDEN_RTL_FIRST && offset <= Bar.FORBIDDEN_RTL_LAST) {
       throw new IllegalStateException(
-          "BAR0 + 0x%x is not to be touched before the RTL is ruled out".formatted(offset));
+          "BAR0 + 0x%x must not be accessed before the RTL is ruled out".formatted(offset));
     }
   }
 

@@ -50,7 +50,7 @@ final class DataSteps {
         data("rc.gather", "data gathered from three pieces", this::gather),
         data("rc.mtu", "every path MTU", this::mtus),
         data("rc.ring", "queues that wrap, one hundred messages", this::ring),
-        data("rc.zero", "messages of no length", this::zero),
+        data("rc.zero", "zero-length messages", this::zero),
         data("rc.atomic", "fetch-and-add, compare-and-swap", this::atomics),
         data("uc.send", "SEND, unreliable connection", o -> unreliable(o, SEND)),
         data(
@@ -89,15 +89,15 @@ final class DataSteps {
 
   private static void expectAll(Observation o, int[] lengths) {
     o.expect(
-        ("%d lengths from %d to %,d bytes, each at two alignments; every byte in its place, none"
-                + " around it changed; a completion each")
+        ("%d lengths from %d to %,d bytes, each at two alignments; every byte in place, none around"
+                + " it changed; one completion each")
             .formatted(lengths.length, lengths[0], lengths[lengths.length - 1]));
   }
 
   private void rc(Observation o, Kind kind) {
     expectAll(o, LENGTHS);
     if (kind.hasImmediate() && !driver.profile().immediateDelivered()) {
-      o.expect("the receiver is not told the immediate: this card never delivers it");
+      o.expect("the receiver does not get the immediate: this card never delivers it");
     }
     try (Pair pair = new Pair(driver, QpType.RC, BYTES, 0).connect()) {
       sweep(o, new Transfers(driver, pair), kind, LENGTHS);
@@ -168,7 +168,7 @@ final class DataSteps {
     if (!driver.profile().zeroLength()) {
       refused(
           o,
-          "it would put the streams of this card out of step",
+          "this card would lose synchronisation of its streams",
           (pair, request) -> request.send());
       return;
     }

@@ -89,7 +89,7 @@ final class Driver {
     } catch (VerbsException e) {
       if (e.errno() == Errno.EOPNOTSUPP) {
         throw Observation.skip(
-            "the driver has no such thing on this card: %s".formatted(e.getMessage()));
+            "the driver does not support it on this card: %s".formatted(e.getMessage()));
       }
       throw e;
     }

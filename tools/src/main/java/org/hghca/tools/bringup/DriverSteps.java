@@ -65,7 +65,7 @@ final class DriverSteps {
       o.saw("profile %s, HCR at BAR0 + %xh".formatted(profile, context.card().hcrBase()));
       o.check(
           profile.equals(driver.profile().name()),
-          "the driver takes the card for profile %s, not %s".formatted(profile, driver.profile()));
+          "the driver detects profile %s, not %s".formatted(profile, driver.profile()));
     }
   }
 
@@ -91,7 +91,7 @@ final class DriverSteps {
         "%s%s, MTU %d, MAC %012x, GID %s"
             .formatted(
                 port.state().text(),
-                port.stateAssumed() ? " (assumed: the card does not say)" : "",
+                port.stateAssumed() ? " (assumed: the card does not report it)" : "",
                 port.activeMtu().bytes(),
                 port.mac(),
                 driver.left().queryGid(Driver.PORT, 0)));
@@ -117,7 +117,7 @@ final class DriverSteps {
     if (loop == Loop.AUTO) {
       throw Observation.skip("no loop: data steps skipped");
     }
-    throw new StepFailedException("nothing came back, although --loop says that it does");
+    throw new StepFailedException("nothing came back, although --loop expects it");
   }
 
   /** The last step of all that go through the driver. */

@@ -32,10 +32,10 @@ final class ErrorSteps {
 
   List<Step> steps() {
     return List.of(
-        error("err.lkey", "a SEND with a key that nobody has", this::localKey, "driver.port"),
+        error("err.lkey", "a SEND with an unknown key", this::localKey, "driver.port"),
         error(
             "err.flush",
-            "a queue pair that goes to ERR gives its receives back",
+            "a queue pair that goes to ERR flushes its receives",
             this::flush,
             "driver.port"),
         error(
@@ -47,7 +47,7 @@ final class ErrorSteps {
         error("err.timeout", "a SEND to a peer that has left", this::timeout, "driver.loop"),
         Step.of(
             "event.cq",
-            "a completion wakes who waits for it",
+            "a completion wakes the thread that waits for it",
             "interface document, 3.2.4 (event queues); CQ arm is an extension",
             "MSI-X table and vectors; where the card has no events the driver polls for them",
             this::event,
@@ -120,7 +120,7 @@ final class ErrorSteps {
     o.expect(
         exact
             ? "a remote access error; the queue pair is in ERR"
-            : "an error without a cause; both queue pairs are in ERR; the others live");
+            : "an error without a cause; both queue pairs are in ERR; the others work");
     try (Pair pair = pair().connect()) {
       MemoryRegion right = pair.right().memory();
       int gone;
@@ -230,7 +230,7 @@ final class ErrorSteps {
           "%s; %d completion vectors"
               .formatted(
                   woken ? "woken" : "not woken", driver.right().queryDevice().completionVectors()));
-      o.check(woken, "nobody was woken within %s".formatted(limit));
+      o.check(woken, "no thread woke within %s".formatted(limit));
       o.check(queue.poll(new Completions(1)) == 1, "woken, but there is nothing to poll");
       o.check(pair.await(pair.left(), limit), "the sender has no completion");
     } catch (InterruptedException e) {

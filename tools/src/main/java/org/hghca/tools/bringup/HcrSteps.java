@@ -82,7 +82,7 @@ final class HcrSteps {
       try {
         return List.of(Integer.decode(place.get()));
       } catch (NumberFormatException e) {
-        throw new StepFailedException("hcr=" + place.get() + " in the locator is no offset");
+        throw new StepFailedException("hcr=" + place.get() + " in the locator is not an offset");
       }
     }
     return board
@@ -102,15 +102,15 @@ final class HcrSteps {
         int read = hcr.read(at);
         o.check(
             read == pattern + at,
-            "dword %02xh was given %08x, reads %08x".formatted(at, pattern + at, read));
+            "dword %02xh was set to %08x, reads %08x".formatted(at, pattern + at, read));
       }
     }
     hcr.write(Hcr.TOKEN, 0x1234_5678);
     int token = hcr.read(Hcr.TOKEN);
     o.saw(
-        "three patterns in five dwords; dword 14h was given 12345678 and reads %08x"
+        "three patterns in five dwords; dword 14h was set to 12345678 and reads %08x"
             .formatted(token));
-    o.check(token == 0x1234_0000, "dword 14h was given 12345678 and reads %08x".formatted(token));
+    o.check(token == 0x1234_0000, "dword 14h was set to 12345678 and reads %08x".formatted(token));
   }
 
   private void nop(Observation o) {

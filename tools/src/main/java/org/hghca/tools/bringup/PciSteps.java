@@ -44,7 +44,7 @@ final class PciSteps {
             "pci.identity",
             "PCI identity",
             PCI + ", type 0 header",
-            "is the bitstream loaded, and was the bus scanned again afterwards?",
+            "is the bitstream loaded, and was the bus rescanned afterwards?",
             this::identity,
             "open"),
         Step.of(
@@ -101,7 +101,7 @@ final class PciSteps {
       throw new CardStoppedException("configuration space reads all ones: the card is gone");
     }
     int header = space.read(0x0e, 1) & 0x7f;
-    o.check(header == 0, "header type %d: this is no endpoint".formatted(header));
+    o.check(header == 0, "header type %d: this is not an endpoint".formatted(header));
   }
 
   private void capabilities(Observation o) {
@@ -170,7 +170,7 @@ final class PciSteps {
     o.check(registers > 0, "there is no BAR0, where the HCR is");
     o.check(doorbells > 0, "there is no BAR2, where the doorbells are");
     if (registers != Bar.BAR0_SIZE || doorbells != Bar.BAR2_SIZE) {
-      o.warn("the sizes are not those of the document: what lies beyond them is not used");
+      o.warn("the sizes are not those of the document: the driver uses nothing beyond those");
     }
   }
 
@@ -188,8 +188,8 @@ final class PciSteps {
     if (!board.function().canReset()) {
       o.saw("no reset");
       o.warn(
-          "the function has no reset: what a program before this one left on the card is still"
-              + " there, and a card that stops stays so");
+          "the function has no reset: the state that an earlier program left on the card is still"
+              + " there, and a stopped card stays stopped");
       return;
     }
     int vendor = space().vendorId();
@@ -203,6 +203,6 @@ final class PciSteps {
     if (after == 0xffff) {
       throw new CardStoppedException("configuration space reads all ones after the reset");
     }
-    o.check(vendor == after, "another vendor answers after the reset");
+    o.check(vendor == after, "another vendor id after the reset");
   }
 }

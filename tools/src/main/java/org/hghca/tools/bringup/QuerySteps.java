@@ -48,7 +48,7 @@ final class QuerySteps {
             "hcr.unknown"),
         Step.of(
             "profile",
-            "which reading of the card this is",
+            "which profile the card has",
             "interface document, table 3-1-2; RTL INC/ceu_def_h.vh (log2 of QPs and CQs)",
             "name it with --profile when the answer was altered on purpose",
             this::profile,
@@ -83,9 +83,9 @@ final class QuerySteps {
             "profile"),
         Step.of(
             "dma.fault",
-            "DMA to memory that was taken away reaches nobody, and the card lives on",
+            "DMA to unmapped memory is refused, and the card survives",
             "PCI Express Base Specification, address translation; IOMMU of the platform",
-            "switch the IOMMU on: without it a stray address is somebody's memory",
+            "switch the IOMMU on: without it a stray address hits other memory",
             this::fault,
             "cmd.adapter"));
   }
@@ -119,7 +119,7 @@ final class QuerySteps {
     byte[] behind = Arrays.copyOfRange(all, command.outboxSize(), all.length);
     o.check(
         Arrays.equals(guard, behind),
-        "the card has written behind the %d bytes of the answer".formatted(command.outboxSize()));
+        "the card has written past the %d bytes of the answer".formatted(command.outboxSize()));
     return Arrays.copyOf(all, command.outboxSize());
   }
 
@@ -132,7 +132,7 @@ final class QuerySteps {
     Arrays.fill(untouched, GUARD);
     o.check(
         !Arrays.equals(untouched, bytes),
-        "the command ended well, but its answer did not reach memory");
+        "the command succeeded, but its answer did not reach memory");
     board.limits(decode(bytes), bytes);
   }
 
@@ -152,7 +152,7 @@ final class QuerySteps {
     o.saw("the card looks like profile %s".formatted(found));
     Optional<HardwareProfile> named = board.named();
     if (named.isPresent() && named.get() != found) {
-      o.warn("taken for profile %s, as was asked for".formatted(named.get()));
+      o.warn("treated as profile %s, as requested".formatted(named.get()));
     }
     board.recognized(named.orElse(found));
   }
@@ -181,7 +181,7 @@ final class QuerySteps {
       o.expect("exactly the bytes of the RTL");
       o.compare("DEV_LIM", expected, bytes);
     } else {
-      o.expect("reserved bits 0, sizes that are possible; the document names no values");
+      o.expect("reserved bits 0, possible sizes; the document names no values");
       o.compare("DEV_LIM", encoded(limits), bytes);
       plausible(o, limits);
     }
@@ -275,7 +275,7 @@ final class QuerySteps {
 
   private void fault(Observation o) {
     if (!board.isTranslated()) {
-      throw Observation.skip("there is no IOMMU: an address that nobody owns may be memory");
+      throw Observation.skip("there is no IOMMU: an unmapped address may be memory");
     }
     o.expect("the write is refused by the host, and the next command answers");
     long gone;
@@ -292,7 +292,7 @@ final class QuerySteps {
                 faults,
                 faults == 0 ? "" : ", the last one: " + board.function().dmaFaults().getLast()));
     if (faults == 0) {
-      o.saw("this platform tells nobody of refused accesses: look into the system's log");
+      o.saw("this platform does not report refused accesses: see the system's log");
     }
     board.expectFaults();
     byte[] bytes = answer(o, HcrCommand.QUERY_ADAPTER, 0);

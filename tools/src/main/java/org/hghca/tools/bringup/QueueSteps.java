@@ -36,7 +36,7 @@ final class QueueSteps {
             "qp.modify",
             "MODIFY_QP: RST, INIT, RTR, RTS, ERR, RST, the whole context each time",
             "interface document, 3.2.6.1, tables 3-2-39 to 3-2-42",
-            "192 bytes of inbox with op_modifier 0; a form without inbox wedges the RTL",
+            "192 bytes of inbox with op_modifier 0; a form without inbox hangs the RTL",
             this::modify,
             "icm.qpc",
             "cq.entry"),

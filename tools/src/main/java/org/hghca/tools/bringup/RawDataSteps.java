@@ -80,7 +80,7 @@ final class RawDataSteps {
     if (loop.send(o, 1, board.options().limit())) {
       o.saw("%d bytes arrived; both completions as expected".formatted(RawLoop.LENGTH));
     } else if (board.options().loop() == Loop.PLUG) {
-      throw new StepFailedException("nothing came back, although a plug is there");
+      throw new StepFailedException("nothing came back, although there is a plug");
     } else {
       throw Observation.skip("no loop: data steps skipped");
     }
@@ -105,7 +105,7 @@ final class RawDataSteps {
   private void unmap(Observation o) {
     switch (board.profile().name()) {
       case "r2" -> throw Observation.skip("the second RTL has no UNMAP_ICM");
-      default -> o.expect("status 00 for the last page of contexts, which nobody uses any more");
+      default -> o.expect("status 00 for the last page of contexts, which is not in use any more");
     }
     long last = board.tables().base(IcmTable.QPC) + 2L * MapIcm.PAGE_SIZE;
     board.commands().unmapIcm(MapIcm.CONTEXTS, last, 1);

@@ -80,7 +80,10 @@ final class RawLoop {
     left.send(source.key(), source.start(), LENGTH);
     byte[] sent = left.completion(limit);
     if (sent.length == 0 || isError(sent)) {
-      o.saw(sent.length == 0 ? "no completion" : "the completion says that nobody answered");
+      o.saw(
+          sent.length == 0
+              ? "no completion"
+              : "the completion reports that the peer did not answer");
       return false;
     }
     checkSend(o, "CQE of the SEND", left, sent, WqeOpcode.SEND, sendOffset);

@@ -29,13 +29,13 @@ final class StopSteps {
     return List.of(
         stop(
             "stop.read",
-            "an RDMA READ with a key that nobody has",
+            "an RDMA READ with an unknown key",
             "interface document, table 3-3-5; RTL: an endless stream of packets, no completion",
             (o, loop) -> read(loop),
             Syndrome.REMOTE_ACCESS_ERR),
         stop(
             "stop.last-element",
-            "a SEND whose last element has a key that nobody has",
+            "a SEND whose last element has an unknown key",
             "interface document, table 3-3-5; RTL ENG/WQEParser.v: waits for one more unit",
             (o, loop) -> send(loop),
             Syndrome.LOCAL_PROT_ERR));
@@ -79,7 +79,7 @@ final class StopSteps {
       throw Observation.skip("the function has no reset: the card would stay stopped");
     }
     if (board.profile() == HardwareProfile.R2) {
-      throw Observation.skip("nobody has looked what the second RTL does");
+      throw Observation.skip("what the second RTL does is not known");
     }
     boolean stops = board.profile() == HardwareProfile.R1;
     o.expect(

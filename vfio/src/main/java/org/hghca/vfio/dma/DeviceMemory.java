@@ -105,7 +105,7 @@ public final class DeviceMemory implements AutoCloseable {
     }
     if (access.writable() && memory.isReadOnly()) {
       throw new VfioException(
-          Reason.INVALID, "a read-only segment cannot be mapped for a device that is to write it");
+          Reason.INVALID, "a read-only segment cannot be mapped for a device that writes it");
     }
   }
 
@@ -138,7 +138,7 @@ public final class DeviceMemory implements AutoCloseable {
         try {
           mapping.pin.release();
         } catch (RuntimeException e) {
-          LOG.warn("{}: memory was not taken back from the device", locator, e);
+          LOG.warn("{}: memory is still mapped for the device", locator, e);
         }
       }
       mappings.clear();

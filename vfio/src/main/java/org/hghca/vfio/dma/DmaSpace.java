@@ -99,7 +99,7 @@ public final class DmaSpace implements AddressSpace {
     if (!pinsPages && !memory.isAccessibleBy(STRANGER)) {
       throw new VfioException(
           Reason.INVALID,
-          "memory confined to a thread cannot be mapped: a thread of its own serves this device's"
+          "memory confined to a thread cannot be mapped: another thread serves this device's"
               + " accesses; use Arena.ofShared(), Arena.ofAuto() or the protection domain's"
               + " memory");
     }

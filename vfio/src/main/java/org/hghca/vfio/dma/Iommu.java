@@ -20,7 +20,7 @@ import org.hghca.vfio.linux.LostPages;
  */
 public final class Iommu {
   private static final int CACHE_SLOTS = 64;
-  private static final String CUT_OFF = "the memory's file was cut off";
+  private static final String CUT_OFF = "the memory's file was truncated";
   private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
   /** One mapped range: the segment's bytes stand from {@code iova} on. */

@@ -106,14 +106,13 @@ public final class PhysicalMemory implements AddressSpace {
   private long address(long entry) {
     if ((entry & ENTRY_PRESENT) == 0) {
       throw new VfioException(
-          Reason.NO_MEMORY, "memory that was locked is not present, says %s".formatted(pagemap));
+          Reason.NO_MEMORY, "locked memory is not present according to %s".formatted(pagemap));
     }
     long address = (entry & ENTRY_FRAME) * PAGE;
     if (address == 0) {
       throw new VfioException(
           Reason.NO_PERMISSION,
-          "%s hides physical addresses, without which there is no DMA where there is no IOMMU: run"
-                  .formatted(pagemap)
+          "%s hides physical addresses, which DMA needs without an IOMMU: run".formatted(pagemap)
               + " as root (CAP_SYS_ADMIN)");
     }
     if (address < IovaAllocator.LOWEST) {

@@ -84,7 +84,7 @@ final class Bars implements AutoCloseable {
       beyond = new Mixed(List.copyOf(parts), beyond);
     }
     if (first == null) {
-      LOG.debug("{}: BAR{} is reached by calls", locator, bar);
+      LOG.debug("{}: BAR{} is accessed by system calls", locator, bar);
       return MmioRegion.trapped(info.size(), beyond);
     }
     return MmioRegion.mapped(first, info.size(), beyond);
@@ -157,8 +157,8 @@ final class Bars implements AutoCloseable {
       if (width == Long.BYTES && !release.hasWideAccess()) {
         throw new VfioException(
             Reason.UNSUPPORTED,
-            ("%s: BAR%d cannot be mapped here, and Linux %s makes two accesses of 4 bytes of one of"
-                    + " 8, which doorbells do not bear: take %s")
+            ("%s: BAR%d cannot be mapped here, and Linux %s splits an access of 8 bytes into two of"
+                    + " 4, which breaks doorbells: use %s")
                 .formatted(locator, bar, release, KernelRelease.WITH_WIDE_ACCESS));
       }
     }

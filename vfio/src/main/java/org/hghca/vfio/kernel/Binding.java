@@ -91,7 +91,7 @@ public final class Binding {
       giveBackQuietly(device.address(), previous);
       throw new VfioException(
           Reason.UNSUPPORTED,
-          "vfio-pci did not take %s; the kernel's log says why: sudo dmesg | tail"
+          "vfio-pci did not accept %s; the kernel's log says why: sudo dmesg | tail"
               .formatted(device.address()));
     }
   }
@@ -213,7 +213,7 @@ public final class Binding {
     if (device.group().isEmpty() && !IommuFindings.unsafeMode(machine)) {
       throw new VfioException(
           Reason.UNSUPPORTED,
-          "%s has no IOMMU group, and vfio-pci takes only functions that have one; fix: %s"
+          "%s has no IOMMU group, and vfio-pci accepts only functions that have one; fix: %s"
               .formatted(device.address(), IommuFindings.switchOn(machine)));
     }
   }

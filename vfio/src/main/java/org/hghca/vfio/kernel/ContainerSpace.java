@@ -30,7 +30,7 @@ final class ContainerSpace extends SharedSpace {
     if (known != null) {
       throw new VfioException(
           Reason.INVALID,
-          "the container '%s' is one of iommufd, this function comes through its IOMMU group"
+          "the container '%s' belongs to iommufd, but this function is opened through its IOMMU group"
               .formatted(name.get()));
     }
     int descriptor = system.open(system.machine().file(Vfio.CONTAINER_NODE));
@@ -84,9 +84,9 @@ final class ContainerSpace extends SharedSpace {
     int answer = system.calls().ioctl(descriptor, VfioAbi.SET_IOMMU, type);
     if (LinuxErrno.ENODEV.is(answer)) {
       throw KernelErrors.of(
-          "the container cannot have its IOMMU", answer, "sudo modprobe vfio_iommu_type1");
+          "the container cannot get its IOMMU", answer, "sudo modprobe vfio_iommu_type1");
     }
-    KernelErrors.checked(answer, "the container cannot have its IOMMU");
+    KernelErrors.checked(answer, "the container cannot get its IOMMU");
     hasIommu = true;
   }
 

@@ -64,7 +64,7 @@ final class Diagnosis {
         .filter(finding -> finding.level() == Finding.Level.PROBLEM)
         .map(Finding::message)
         .orElse(
-            "the modes of the nodes allow it, so that something else forbids it; fix: start a"
+            "the modes of the nodes permit it, so something else forbids it; fix: start a"
                 + " container with --device for each node, give a service DeviceAllow= for each;"
                 + " the kernel's log may say more: sudo dmesg | tail");
   }

@@ -72,7 +72,7 @@ final class FunctionFindings {
         "%s is bound to %s, not to vfio-pci"
             .formatted(
                 address, device.driver().map(name -> "the driver " + name).orElse("no driver")),
-        "the kernel hands out only what vfio-pci drives",
+        "the kernel hands out only functions that vfio-pci drives",
         "sudo hghca bind " + address);
   }
 
@@ -82,8 +82,8 @@ final class FunctionFindings {
       problem(
           Reason.UNSUPPORTED,
           address + " has no IOMMU group",
-          "without an IOMMU a function reaches the memory of the whole machine, and the kernel"
-              + " hands it to nobody",
+          "without an IOMMU a function reaches the memory of the whole machine, and the kernel does"
+              + " not hand it out",
           IommuFindings.switchOn(machine));
       return;
     }
@@ -108,7 +108,7 @@ final class FunctionFindings {
         Reason.BUSY,
         "IOMMU group %d of %s is not viable: %s"
             .formatted(group.get().number(), address, describe(obstacles)),
-        "the kernel hands out a group only when no other driver holds any of it",
+        "the kernel hands out a group only when no other driver has a function of it",
         "sudo hghca bind "
             + obstacles.stream().map(IommuGroup.Member::address).collect(Collectors.joining(" "))
             + ", or put the card into another slot");
@@ -139,7 +139,7 @@ final class FunctionFindings {
 
   private static String describe(List<IommuGroup.Member> members) {
     if (members.isEmpty()) {
-      return "nothing else is in it";
+      return "no other function is in it";
     }
     return members.stream()
         .map(
@@ -179,7 +179,7 @@ final class FunctionFindings {
     List<Path> closed = nodes.stream().filter(node -> !machine.canOpen(node)).toList();
     if (closed.isEmpty()) {
       ok(
-          "opened by the way '%s', through %s"
+          "opened in mode '%s', through %s"
               .formatted(
                   mode.word(),
                   nodes.stream().map(Path::toString).collect(Collectors.joining(" and "))));
@@ -190,7 +190,7 @@ final class FunctionFindings {
         Reason.NO_PERMISSION,
         "no permission to read and write " + names,
         "%s is opened through it".formatted(address),
-        "sudo chown %s %s; for good: the rule tools/udev/60-hghca-vfio.rules and sudo usermod -aG"
+        "sudo chown %s %s; permanently: the rule tools/udev/60-hghca-vfio.rules and sudo usermod -aG"
                 .formatted(machine.user(), names)
             + " vfio "
             + machine.user());
@@ -212,9 +212,9 @@ final class FunctionFindings {
           Finding.note(
               address,
               address + " has no reset",
-              "what a program left behind in the card stays there, so that the driver refuses a"
-                  + " card of the published RTL",
-              "load the bitstream anew and say assumeClean=true in the locator"));
+              "the state that a program left in the card stays there, so the driver refuses a card"
+                  + " of the published RTL",
+              "reload the bitstream and set assumeClean=true in the locator"));
     } else {
       ok("can be reset: " + String.join(", ", device.resetMethods()));
     }

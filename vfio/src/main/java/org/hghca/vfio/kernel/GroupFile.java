@@ -87,11 +87,11 @@ final class GroupFile {
       status.set(JAVA_INT, VfioAbi.ARGSZ, VfioAbi.GroupStatus.SIZE);
       KernelErrors.checked(
           system.calls().ioctl(descriptor, VfioAbi.GROUP_GET_STATUS, status),
-          "cannot ask %s for its state".formatted(node));
+          "cannot query the state of %s".formatted(node));
       if ((status.get(JAVA_INT, VfioAbi.FLAGS) & VfioAbi.GroupStatus.VIABLE) == 0) {
         throw new VfioException(
             Reason.BUSY,
-            ("the IOMMU group of %s is not viable: a driver of the kernel has a function of it")
+            ("the IOMMU group of %s is not viable: a kernel driver has a function of it")
                 .formatted(node));
       }
     }

@@ -30,7 +30,7 @@ final class IoasSpace extends SharedSpace {
     if (known != null && !(known instanceof IoasSpace)) {
       throw new VfioException(
           Reason.INVALID,
-          "the container '%s' is one of IOMMU groups, this function comes by iommufd"
+          "the container '%s' belongs to IOMMU groups, but this function is opened through iommufd"
               .formatted(name.get()));
     }
     IoasSpace space = known == null ? open(system, options) : (IoasSpace) known;

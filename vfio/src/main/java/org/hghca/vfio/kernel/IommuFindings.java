@@ -61,18 +61,18 @@ final class IommuFindings {
     }
     return isVirtual(machine)
         ? ": this virtual machine has none"
-        : ": the firmware does not tell of one (no ACPI table DMAR or IVRS)";
+        : ": the firmware reports none (no ACPI table DMAR or IVRS)";
   }
 
   /** How an IOMMU is switched on, as far as the machine lets us see what keeps it off. */
   static String switchOn(Machine machine) {
     if (!optionsAgainst(machine).isEmpty()) {
-      return "take %s out of the kernel's command line and boot"
+      return "remove %s from the kernel's command line and reboot"
           .formatted(String.join(" and ", optionsAgainst(machine)));
     }
     if (firmwareHasOne(machine)) {
       return "add intel_iommu=on (AMD needs no option) to GRUB_CMDLINE_LINUX in /etc/default/grub,"
-          + " sudo update-grub, boot";
+          + " sudo update-grub, reboot";
     }
     return isVirtual(machine)
         ? "start the virtual machine with one, QEMU: -machine q35,kernel-irqchip=split"
@@ -124,8 +124,8 @@ final class IommuFindings {
       return Optional.of(
           Finding.note(
               SUBJECT,
-              "interrupts are not remapped, and allow_unsafe_interrupts lets cards be used all the"
-                  + " same ("
+              "interrupts are not remapped, and allow_unsafe_interrupts lets cards be used"
+                  + " nevertheless ("
                   + String.join(", ", allowing)
                   + ")",
               "a hostile card could raise any interrupt of this machine",
@@ -139,8 +139,8 @@ final class IommuFindings {
                 + " (EPERM)",
             "switch interrupt remapping on in the firmware, or trust the card: echo Y | sudo tee "
                 + parameter("vfio_iommu_type1")
-                + "; for good: echo 'options vfio_iommu_type1 allow_unsafe_interrupts=1' | sudo tee"
-                + " /etc/modprobe.d/hghca.conf"));
+                + "; permanently: echo 'options vfio_iommu_type1 allow_unsafe_interrupts=1' | sudo"
+                + " tee /etc/modprobe.d/hghca.conf"));
   }
 
   private static String parameter(String module) {

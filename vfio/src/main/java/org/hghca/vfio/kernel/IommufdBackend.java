@@ -53,7 +53,7 @@ final class IommufdBackend implements DmaBackend {
           room = count;
           continue;
         }
-        KernelErrors.checked(answer, "cannot ask /dev/iommu for its ranges");
+        KernelErrors.checked(answer, "cannot query the ranges of /dev/iommu");
         long alignment = request.get(JAVA_LONG, IommufdAbi.IovaRanges.OUT_IOVA_ALIGNMENT);
         if (Long.compareUnsigned(alignment, DmaMapping.PAGE_SIZE) > 0) {
           throw new VfioException(
@@ -112,7 +112,7 @@ final class IommufdBackend implements DmaBackend {
       request.set(JAVA_LONG, IommufdAbi.IoasUnmap.LENGTH, bytes);
       KernelErrors.checked(
           calls.ioctl(iommufd, IommufdAbi.IOAS_UNMAP, request),
-          "cannot take 0x%x bytes back from I/O address 0x%x".formatted(bytes, iova));
+          "cannot unmap 0x%x bytes from I/O address 0x%x".formatted(bytes, iova));
     }
   }
 

@@ -91,11 +91,11 @@ final class KernelFunction implements PciFunction {
               arena,
               structure -> device.ioctl(VfioAbi.DEVICE_GET_INFO, structure),
               VfioAbi.DeviceInfo.SIZE,
-              "cannot ask %s what it is".formatted(locator.name()));
+              "cannot query the kind of %s".formatted(locator.name()));
       int flags = info.get(JAVA_INT, VfioAbi.FLAGS);
       if ((flags & VfioAbi.DeviceInfo.PCI) == 0) {
         throw new VfioException(
-            Reason.INVALID, "%s is no PCI function, as VFIO sees it".formatted(locator));
+            Reason.INVALID, "VFIO does not report %s as a PCI function".formatted(locator));
       }
       return flags;
     }

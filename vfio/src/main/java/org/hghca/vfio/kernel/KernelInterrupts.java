@@ -76,10 +76,10 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
       if (kind == null) {
         events = new EventInterrupts(calls, 0, onLoss);
       }
-      tell(VfioAbi.ERR_IRQ, "%s has reported an error that it does not survive (PCIe AER)");
+      tell(VfioAbi.ERR_IRQ, "%s has reported an unrecoverable error (PCIe AER)");
       tell(
           VfioAbi.REQ_IRQ,
-          "%s is wanted back: somebody takes it out, or unbinds it from its driver");
+          "%s is requested back: somebody removes it, or unbinds it from its driver");
     } catch (RuntimeException e) {
       throw undo.because(e);
     }

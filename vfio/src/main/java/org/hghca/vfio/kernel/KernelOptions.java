@@ -71,15 +71,15 @@ record KernelOptions(
     if (both || alone) {
       throw new VfioException(
           Reason.INVALID,
-          ("locator '%s': opened descriptors come in pairs: fd=N of the function with iommufd=M of"
+          ("locator '%s': open descriptors come in pairs: fd=N of the function with iommufd=M of"
                   + " /dev/iommu, or with container=fd:M of a container that has its IOMMU")
               .formatted(locator));
     }
     if (descriptor.isPresent() && (bind || !mode.equals(IommuMode.AUTO))) {
       throw new VfioException(
           Reason.INVALID,
-          ("locator '%s': a function whose descriptor is there is bound already, and has its way"
-                  + " in: leave bind= and iommu= out")
+          ("locator '%s': a function with an open descriptor is already bound and has a mode: leave"
+                  + " bind= and iommu= out")
               .formatted(locator));
     }
   }
@@ -95,7 +95,7 @@ record KernelOptions(
     if (!text.matches("\\d{1,9}")) {
       throw new VfioException(
           Reason.INVALID,
-          "locator '%s': %s: '%s' is no number of an open file".formatted(locator, key, text));
+          "locator '%s': %s: '%s' is not the number of an open file".formatted(locator, key, text));
     }
     return Integer.parseInt(text);
   }

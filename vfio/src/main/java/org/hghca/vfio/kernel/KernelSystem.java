@@ -97,7 +97,7 @@ final class KernelSystem {
   int duplicate(int descriptor, String whose) {
     return KernelErrors.checked(
         calls.fcntl(descriptor, F_DUPFD_CLOEXEC, 0),
-        "descriptor %d, which should be that of %s, cannot be taken".formatted(descriptor, whose));
+        "descriptor %d, which should be that of %s, cannot be used".formatted(descriptor, whose));
   }
 
   void close(int descriptor) {

@@ -36,7 +36,7 @@ public final class KnownIds {
     if (!ID.matcher(id).matches()) {
       throw new VfioException(
           Reason.INVALID,
-          "-D%s=: '%s' is no id: expected vendor:device, such as 10ee:9038, separated by commas"
+          "-D%s=: '%s' is not an id: expected vendor:device, such as 10ee:9038, separated by commas"
               .formatted(PROPERTY, id));
     }
     return id;

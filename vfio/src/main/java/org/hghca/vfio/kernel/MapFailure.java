@@ -26,7 +26,8 @@ record MapFailure(Machine machine, IommuMode mode) {
       return KernelErrors.of(
           what,
           answer,
-          "the kernel takes no more mappings; fix, before opening: " + MemoryLimits.raiseEntries());
+          "the kernel accepts no more mappings; fix, before opening: "
+              + MemoryLimits.raiseEntries());
     }
     if (LinuxErrno.ENOMEM.is(answer)) {
       return KernelErrors.of(what, answer, noMemory(left));
@@ -35,8 +36,8 @@ record MapFailure(Machine machine, IommuMode mode) {
       return KernelErrors.of(
           what,
           answer,
-          "other memory is mapped there, by a process that has or had the same container: whoever"
-              + " passed it on must open it anew");
+          "a process that has or had the same container mapped other memory there: the process that"
+              + " passed the container on must reopen it");
     }
     boolean refused =
         LinuxErrno.EFAULT.is(answer)
@@ -49,7 +50,7 @@ record MapFailure(Machine machine, IommuMode mode) {
               + ": "
               + LinuxErrno.describe(answer)
               + ": is it memory of an ordinary file? Kernels from 6.5 do not let a device write"
-              + " such memory: take a file of tmpfs or hugetlbfs, or memory of the protection"
+              + " such memory: use a file of tmpfs or hugetlbfs, or memory of the protection"
               + " domain, which is from memfd");
     }
     return KernelErrors.of(what, answer);
@@ -63,11 +64,11 @@ record MapFailure(Machine machine, IommuMode mode) {
                 .formatted(left.getAsLong())
             : "";
     if (limits.exempt() || limits.lockedBytes().isEmpty()) {
-      return ("%s, so that the machine, or the control group of this process, has no"
-              + " memory left; fix: free some, or ask for less%s")
+      return ("%s, so the machine, or the control group of this process, has no memory left; fix:"
+              + " free some, or ask for less%s")
           .formatted(limits.describeLocked(), entries);
     }
-    return "memory for a device stays in place and counts against a limit: %s for %s; fix: %s%s"
+    return "memory for a device is pinned and counts against a limit: %s for %s; fix: %s%s"
         .formatted(
             limits.describeLocked(),
             mode == IommuMode.IOMMUFD ? "all processes of this user together" : "this process",

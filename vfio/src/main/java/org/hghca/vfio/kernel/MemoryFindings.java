@@ -34,7 +34,7 @@ final class MemoryFindings {
   private void locked(long need) {
     String found = limits.describeLocked();
     String needs =
-        "the driver itself keeps up to %s in place for a card, and all that an application"
+        "the driver itself pins up to %s for a card, and all memory that an application"
                 .formatted(MemoryLimits.size(need))
             + " registers comes on top";
     if (limits.exempt() || limits.lockedBytes().isEmpty()) {
@@ -59,14 +59,14 @@ final class MemoryFindings {
       return;
     }
     long entries = limits.entries().getAsLong();
-    String found = "dma_entry_limit is %d mappings a container".formatted(entries);
+    String found = "dma_entry_limit is %d mappings per container".formatted(entries);
     findings.add(
         entries >= USUAL_ENTRIES
             ? Finding.ok("mappings", found)
             : Finding.note(
                 "mappings",
                 found,
-                "each registration takes one, and the driver some; the kernel's own choice is "
+                "each registration takes one, and the driver some; the kernel's default is "
                     + USUAL_ENTRIES,
                 "before opening the card: " + MemoryLimits.raiseEntries()));
   }
@@ -86,8 +86,8 @@ final class MemoryFindings {
           Finding.note(
               "huge pages",
               "none of 2 MiB are free",
-              "large buffers are made of pages of 4 KiB, which cost processor, IOMMU and card more"
-                  + " translations",
+              "large buffers use pages of 4 KiB, which need more translations in processor, IOMMU"
+                  + " and card",
               "echo 512 | sudo tee /proc/sys/vm/nr_hugepages"));
     }
   }

@@ -59,7 +59,7 @@ final class PlatformFindings {
           Finding.problem(
               "platform",
               found,
-              "cards are driven on Linux on x86-64 only",
+              "the driver supports cards only on Linux on x86-64",
               "use such a machine; the software HCA (model:) is there for the rest"));
     }
   }
@@ -85,26 +85,26 @@ final class PlatformFindings {
 
   private void driver() {
     if (exists("/sys/bus/pci/drivers/" + Vfio.DRIVER)) {
-      findings.add(Finding.ok("vfio", "the driver vfio-pci is there"));
+      findings.add(Finding.ok("vfio", "the driver vfio-pci is available"));
       return;
     }
-    String why = "it is what hands a function to a process";
+    String why = "it hands a function to a process";
     if (hasModule()) {
       findings.add(
           Finding.problem(
               "vfio",
               "the driver vfio-pci is not loaded",
               why,
-              "sudo modprobe vfio-pci; for good: echo vfio-pci | sudo tee"
+              "sudo modprobe vfio-pci; permanently: echo vfio-pci | sudo tee"
                   + " /etc/modules-load.d/hghca.conf"));
     } else {
       findings.add(
           Finding.problem(
               "vfio",
-              "the driver vfio-pci is not there, and the kernel %s has no module of it"
+              "the driver vfio-pci is missing, and the kernel %s has no module of it"
                   .formatted(release()),
               why,
-              "use a kernel with CONFIG_VFIO_PCI, as distributions build theirs"));
+              "use a kernel with CONFIG_VFIO_PCI, as distributions ship"));
     }
   }
 
@@ -120,20 +120,20 @@ final class PlatformFindings {
       findings.add(
           Finding.ok(
               "API",
-              "iommufd: %s and /dev/vfio/devices are there, and preferred"
+              "iommufd: %s and /dev/vfio/devices are available, and preferred"
                   .formatted(Vfio.IOMMUFD_NODE)));
     } else if (group) {
       findings.add(
           Finding.ok(
               "API",
-              "group and container: %s is there; no /dev/vfio/devices, which Linux has from 6.6"
+              "group and container: %s is available; no /dev/vfio/devices, which Linux has from 6.6"
                       .formatted(Vfio.CONTAINER_NODE)
                   + " with CONFIG_VFIO_DEVICE_CDEV"));
     } else {
       findings.add(
           Finding.problem(
               "API",
-              "neither %s nor %s is there".formatted(Vfio.CONTAINER_NODE, Vfio.IOMMUFD_NODE),
+              "neither %s nor %s exists".formatted(Vfio.CONTAINER_NODE, Vfio.IOMMUFD_NODE),
               "functions are opened through one of them",
               hasModule()
                   ? "sudo modprobe -a vfio-pci vfio_iommu_type1"
@@ -155,8 +155,7 @@ final class PlatformFindings {
               "lockdown",
               "the kernel is locked down (%s)%s"
                   .formatted(mode, secureBoot.isEmpty() ? "" : "; " + secureBoot),
-              "VFIO works; modules that nobody has signed, such as a driver built from source, are"
-                  + " not loaded",
+              "VFIO works; unsigned modules, such as a driver built from source, are not loaded",
               ""));
     }
   }
@@ -173,11 +172,11 @@ final class PlatformFindings {
           Finding.note(
               "container",
               "this process runs in a container",
-              "it has only those nodes and limits that it was started with",
+              "it has only the nodes and limits that it was started with",
               "docker run --device /dev/vfio --device /dev/iommu --ulimit memlock=-1 ..., after"
                   + " binding the card on the host"));
     } else {
-      findings.add(Finding.ok("container", "none is seen around this process"));
+      findings.add(Finding.ok("container", "none is detected around this process"));
     }
   }
 }

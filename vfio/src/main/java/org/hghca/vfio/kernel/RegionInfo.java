@@ -45,7 +45,7 @@ record RegionInfo(long offset, long size, List<Area> mappable) {
               structure -> device.ioctl(VfioAbi.DEVICE_GET_REGION_INFO, structure),
               VfioAbi.RegionInfo.SIZE,
               structure -> structure.set(JAVA_INT, VfioAbi.RegionInfo.INDEX, index),
-              "cannot ask for region " + index);
+              "cannot query region " + index);
       long size = info.get(JAVA_LONG, VfioAbi.RegionInfo.REGION_SIZE);
       return new RegionInfo(
           info.get(JAVA_LONG, VfioAbi.RegionInfo.OFFSET), size, mappable(info, size));

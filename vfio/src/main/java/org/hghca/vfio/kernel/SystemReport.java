@@ -36,10 +36,10 @@ public record SystemReport(List<Finding> findings) {
           Finding.note(
               "cards",
               "no function is bound to vfio-pci, and none looks like a card",
-              "the ids of cards are their board's own",
+              "each board sets its own ids",
               "lspci -Dnn shows what there is; then sudo hghca bind <address>; -D%s=<vendor>:<device>"
                       .formatted(KnownIds.PROPERTY)
-                  + " names a card's id for good"));
+                  + " sets a card's id permanently"));
     }
     devices.forEach(device -> function(machine, device, IommuMode.AUTO, findings));
     return new SystemReport(findings);

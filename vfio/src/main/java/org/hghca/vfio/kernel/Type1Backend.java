@@ -109,7 +109,7 @@ final class Type1Backend implements DmaBackend {
         arena,
         structure -> calls.ioctl(container, VfioAbi.IOMMU_GET_INFO, structure),
         VfioAbi.Type1Info.SIZE,
-        "cannot ask the container for its IOMMU");
+        "cannot query the IOMMU of the container");
   }
 
   @Override
@@ -147,7 +147,7 @@ final class Type1Backend implements DmaBackend {
       request.set(JAVA_LONG, VfioAbi.DmaUnmap.LENGTH, bytes);
       KernelErrors.checked(
           calls.ioctl(container, VfioAbi.IOMMU_UNMAP_DMA, request),
-          "cannot take 0x%x bytes back from I/O address 0x%x".formatted(bytes, iova));
+          "cannot unmap 0x%x bytes from I/O address 0x%x".formatted(bytes, iova));
     }
   }
 }

@@ -92,7 +92,7 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
     if (answer < 0) {
       throw new VfioException(
           Reason.NO_MEMORY,
-          "cannot make the events of interrupts: %s; raise ulimit -n"
+          "cannot create the events of interrupts: %s; raise ulimit -n"
               .formatted(LinuxErrno.describe(answer)));
     }
     return answer;

@@ -42,7 +42,7 @@ public final class ProcessMemory {
       }
       throw new VfioException(
           Reason.NO_MEMORY,
-          "cannot look whether memory is mapped: %s; raise ulimit -n".formatted(e.getMessage()),
+          "cannot check whether memory is mapped: %s; raise ulimit -n".formatted(e.getMessage()),
           e);
     } catch (IOException e) {
       throw new VfioException(Reason.NO_MEMORY, "cannot read " + MAPS, e);

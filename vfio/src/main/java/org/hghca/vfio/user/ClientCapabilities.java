@@ -33,7 +33,7 @@ record ClientCapabilities(int maxTransfer, boolean writeMultiple) {
     }
     long transfer = text.number(VersionText.TRANSFER, MAX_TRANSFER);
     if (transfer < 1 || text.number(VersionText.DESCRIPTORS, 1) < 0) {
-      throw Refusal.invalid("VERSION with a limit that nothing keeps");
+      throw Refusal.invalid("VERSION with a limit that cannot be kept");
     }
     return new ClientCapabilities(
         (int) Math.min(transfer, MAX_TRANSFER), text.isSet(VersionText.WRITE_MULTIPLE));

@@ -85,7 +85,7 @@ final class ClientFiles {
   Mapping map(int descriptor, long offset, long length, boolean write) {
     Status status = status(descriptor);
     if (!status.regular) {
-      throw Refusal.invalid("the descriptor is no file of memory");
+      throw Refusal.invalid("the descriptor is not a memory file");
     }
     if (offset < 0 || length > status.size - offset) {
       throw Refusal.invalid(
@@ -138,7 +138,7 @@ final class ClientFiles {
           (long) attributes.get("size"),
           ((int) attributes.get("mode") & S_IFMT) == S_IFREG);
     } catch (IOException | UnsupportedOperationException e) {
-      throw Refusal.invalid("the descriptor cannot be looked at: " + e.getMessage());
+      throw Refusal.invalid("the descriptor cannot be inspected: " + e.getMessage());
     }
   }
 }

@@ -256,7 +256,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     if (!awaited || answered || reply.id() != awaitedId) {
       throw new VfioException(
           Reason.INVALID,
-          "the client replies to %s, number %d, which nobody asked"
+          "the client replies to %s, number %d, which is not outstanding"
               .formatted(UserCommand.describe(reply.command()), reply.id()));
     }
     UserMessage before = answer;

@@ -58,7 +58,7 @@ final class DmaTable {
     if (at < count && Long.compareUnsigned(ranges[at].first, last) <= 0) {
       throw new Refusal(
           LinuxErrno.EEXIST,
-          "0x%x..0x%x is mapped in part already, at 0x%x".formatted(first, last, ranges[at].first));
+          "0x%x..0x%x is already partly mapped, at 0x%x".formatted(first, last, ranges[at].first));
     }
     if (count == ClientCapabilities.MAX_DMA_MAPS) {
       throw new Refusal(LinuxErrno.ENOSPC, "there are %d maps already".formatted(count));
@@ -82,8 +82,7 @@ final class DmaTable {
     int at = firstNotBelow(first);
     if (at == count || ranges[at].first != first || ranges[at].last != first + length - 1) {
       throw new Refusal(
-          LinuxErrno.ENOENT,
-          "0x%x bytes at 0x%x were not mapped like that".formatted(length, first));
+          LinuxErrno.ENOENT, "0x%x bytes at 0x%x do not match a mapping".formatted(length, first));
     }
     remove(at, at + 1);
   }

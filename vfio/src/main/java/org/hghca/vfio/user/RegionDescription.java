@@ -63,7 +63,7 @@ record RegionDescription(long size, long offset, List<Area> areas, int descripto
     long offset = reply.getLong(RegionInfo.OFFSET);
     if (reply.getInt(RegionInfo.INDEX) != index || size < 0) {
       throw UserConnection.malformed(
-          "region %d was asked for, and it describes region %d of 0x%x bytes"
+          "region %d was requested, and it describes region %d of 0x%x bytes"
               .formatted(index, reply.getInt(RegionInfo.INDEX), size));
     }
     if (needed > LONGEST_REPLY) {

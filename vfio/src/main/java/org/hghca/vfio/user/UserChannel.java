@@ -204,8 +204,7 @@ final class UserChannel implements AutoCloseable {
 
   private VfioException unread() {
     return new VfioException(
-        Reason.CLOSED,
-        "the peer did not read a message that it was sent, in %s".formatted(patience));
+        Reason.CLOSED, "the peer did not read a message within %s".formatted(patience));
   }
 
   /** When the patience that begins now is over; never 0. */
@@ -260,7 +259,7 @@ final class UserChannel implements AutoCloseable {
       if (payload < 0 || payload > into.maxPayload()) {
         throw new VfioException(
             Reason.INVALID,
-            "a message of %d bytes (%s): %d to %d are possible"
+            "a message of %d bytes (%s): the size must be between %d and %d"
                 .formatted(
                     into.size(),
                     UserCommand.describe(into.command()),
@@ -316,7 +315,7 @@ final class UserChannel implements AutoCloseable {
     wholeBy = wholeBy == 0 ? deadline() : wholeBy;
     if (!await(receivePoll, wholeBy)) {
       throw new VfioException(
-          Reason.CLOSED, "the peer did not end a message that it began, in %s".formatted(patience));
+          Reason.CLOSED, "the peer did not finish a message within %s".formatted(patience));
     }
   }
 

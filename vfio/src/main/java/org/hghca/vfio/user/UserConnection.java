@@ -290,7 +290,7 @@ final class UserConnection implements AutoCloseable {
         || reply.getInt(RegionAccess.REGION) != region
         || reply.getInt(RegionAccess.COUNT) != width) {
       throw malformed(
-          "%d bytes at 0x%x of region %d were meant, and it replies to %d bytes at 0x%x of region %d"
+          "%d bytes at 0x%x of region %d were requested, and it replies for %d bytes at 0x%x of region %d"
               .formatted(
                   width,
                   offset,
@@ -363,7 +363,7 @@ final class UserConnection implements AutoCloseable {
     try {
       if (!call.command.is(message.command())) {
         throw malformed(
-            "a reply to %s where %s was asked"
+            "a reply to %s where %s was expected"
                 .formatted(UserCommand.describe(message.command()), call.command));
       }
       if (message.descriptors() > call.descriptors || message.hasTooManyDescriptors()) {
@@ -460,7 +460,7 @@ final class UserConnection implements AutoCloseable {
 
   private void broken(Throwable e) {
     if (!(e instanceof VfioException failure)) {
-      end("the thread that receives has failed: " + e);
+      end("the receiving thread has failed: " + e);
     } else if (failure.reason() == Reason.CLOSED) {
       end(e.getMessage());
     } else {

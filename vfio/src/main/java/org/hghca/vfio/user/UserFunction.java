@@ -97,7 +97,7 @@ final class UserFunction implements PciFunction {
     if ((info.flags & DeviceInfo.FLAG_PCI) == 0 || info.regions <= RegionInfo.CONFIGURATION) {
       throw new VfioException(
           Reason.UNSUPPORTED,
-          "what is served at %s is no PCI function: flags 0x%x, %d regions"
+          "what is served at %s is not a PCI function: flags 0x%x, %d regions"
               .formatted(locator.name(), info.flags, info.regions));
     }
     for (int bar = 0; bar < BARS; bar++) {

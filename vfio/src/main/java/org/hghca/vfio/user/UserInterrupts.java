@@ -113,7 +113,7 @@ final class UserInterrupts implements Interrupts, AutoCloseable {
           int count = reply.getInt(IrqInfo.COUNT);
           if (reply.getInt(IrqInfo.INDEX) != index || count < 0) {
             throw UserConnection.malformed(
-                "interrupt index %d was asked for, and it describes %d with %d vectors"
+                "interrupt index %d was requested, and it describes %d with %d vectors"
                     .formatted(index, reply.getInt(IrqInfo.INDEX), count));
           }
           return new Lines(reply.getInt(IrqInfo.FLAGS), count);

@@ -87,7 +87,7 @@ final class UserListener implements AutoCloseable {
     if (!LinuxErrno.ECONNREFUSED.is(answer)) {
       throw new VfioException(
           Reason.BUSY,
-          "somebody serves at '%s' already: end that server ('ss -xlp src %s' shows it), or name"
+          "a server already listens at '%s' : end that server ('ss -xlp src %s' shows it), or name"
                   .formatted(path, path)
               + " another path");
     }

@@ -52,14 +52,13 @@ record UserOptions(Duration limit, boolean posted) {
 
   private static VfioException wrongLimit(Locator locator, Throwable cause) {
     return wrong(
-        locator, TIMEOUT, "it is a duration of up to a day, such as PT10S or PT0.5S", cause);
+        locator, TIMEOUT, "it must be a duration of up to a day, such as PT10S or PT0.5S", cause);
   }
 
   private static VfioException wrong(Locator locator, String key, String fix, Throwable cause) {
     return new VfioException(
         Reason.INVALID,
-        "%s: %s=%s is not understood: %s"
-            .formatted(locator, key, locator.parameter(key).orElse(""), fix),
+        "%s: %s=%s is invalid: %s".formatted(locator, key, locator.parameter(key).orElse(""), fix),
         cause);
   }
 }

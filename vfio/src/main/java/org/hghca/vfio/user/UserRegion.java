@@ -76,7 +76,7 @@ final class UserRegion implements MmioHandler {
 
   private static MmioRegion registers(UserConnection connection, int index, MemorySegment memory) {
     return MmioRegion.mapped(
-        memory, fault -> connection.end("it cut off the file of region " + index, fault));
+        memory, fault -> connection.end("it truncated the file of region " + index, fault));
   }
 
   /** Maps an area; null where that is not possible, so that its accesses are messages. */

@@ -123,7 +123,7 @@ public final class UserServer implements AutoCloseable {
 
   /** Tells a client that this process has no descriptors for it, in reply to its first message. */
   private void turnAway(UserChannel channel) {
-    LOG.warn("{}: a client is turned away, no descriptor is left: raise ulimit -n", path);
+    LOG.warn("{}: a client is rejected, no descriptor is left: raise ulimit -n", path);
     try (channel;
         UserMessage message = new UserMessage(Conversation.MAX_PAYLOAD, 0)) {
       if (channel.awaitMessage(patience) && channel.receive(message)) {
@@ -131,7 +131,7 @@ public final class UserServer implements AutoCloseable {
         channel.send(message);
       }
     } catch (VfioException e) {
-      LOG.debug("{}: the client that was turned away is gone", path, e);
+      LOG.debug("{}: the rejected client is gone", path, e);
     }
   }
 

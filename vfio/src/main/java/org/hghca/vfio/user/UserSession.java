@@ -134,7 +134,7 @@ final class UserSession implements AutoCloseable {
 
   private void checkGreeted() {
     if (!greeted) {
-      throw Refusal.invalid("VERSION comes first");
+      throw Refusal.invalid("VERSION must come first");
     }
   }
 
@@ -151,7 +151,7 @@ final class UserSession implements AutoCloseable {
     }
     if (request.hasTooManyDescriptors() || request.descriptors() > most) {
       throw Refusal.invalid(
-          "%d descriptors or more, %d are possible".formatted(request.descriptors(), most));
+          "%d descriptors or more, at most %d are allowed".formatted(request.descriptors(), most));
     }
   }
 
@@ -171,14 +171,14 @@ final class UserSession implements AutoCloseable {
     checkBytes(request, bytes);
     long room = Integer.toUnsignedLong(request.getInt(0));
     if (room < bytes || room > most) {
-      throw Refusal.invalid("argsz %d, %d to %d are possible".formatted(room, bytes, most));
+      throw Refusal.invalid("argsz %d, must be between %d and %d".formatted(room, bytes, most));
     }
   }
 
   private void greet(UserMessage request) {
     checkBytes(request, Version.DATA);
     if (greeted) {
-      throw Refusal.invalid("VERSION was agreed on already");
+      throw Refusal.invalid("VERSION is already agreed on");
     }
     if (request.getShort(Version.MAJOR) != 0) {
       throw Refusal.invalid("version %d".formatted(request.getShort(Version.MAJOR)));

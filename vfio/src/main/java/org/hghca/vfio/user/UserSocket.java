@@ -50,7 +50,7 @@ final class UserSocket {
     if (bytes.length == 0 || bytes.length >= SUN_PATH_BYTES || path.indexOf('\0') >= 0) {
       throw new VfioException(
           Reason.INVALID,
-          "'%s' cannot be the path of a socket: it has %d bytes, and 1 to %d are possible; use a"
+          "'%s' cannot be the path of a socket: it has %d bytes, and must have 1 to %d; use a"
                   .formatted(path, bytes.length, SUN_PATH_BYTES - 1)
               + " shorter one");
     }
@@ -85,19 +85,20 @@ final class UserSocket {
     if (LinuxErrno.EACCES.is(answer) || LinuxErrno.EPERM.is(answer)) {
       return new VfioException(
           Reason.NO_PERMISSION,
-          "no permission to connect to '%s' (%s): 'ls -l %s' shows who may"
+          "no permission to connect to '%s' (%s): 'ls -l %s' shows the permissions"
               .formatted(path, why, path));
     }
     if (LinuxErrno.EAGAIN.is(answer)) {
       return new VfioException(
-          Reason.BUSY, "too many wait for the server of '%s' already (%s)".formatted(path, why));
+          Reason.BUSY,
+          "too many clients already wait for the server of '%s' (%s)".formatted(path, why));
     }
     boolean stale = LinuxErrno.ECONNREFUSED.is(answer);
     return new VfioException(
         Reason.NOT_FOUND,
         "%s at '%s' (%s): start the server first, such as 'hghca model serve --socket %s'"
             .formatted(
-                stale ? "nobody serves any longer" : "there is no socket to connect to",
+                stale ? "no server listens any more" : "there is no socket to connect to",
                 path,
                 why,
                 path));

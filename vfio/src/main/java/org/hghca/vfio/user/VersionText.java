@@ -99,7 +99,7 @@ final class VersionText {
 
   private static IllegalArgumentException wrongType(String name, Object value) {
     return new IllegalArgumentException(
-        "%s is %s, which is of another type".formatted(name, value));
+        "%s is %s, which has the wrong type".formatted(name, value));
   }
 
   /** A number by its name. */

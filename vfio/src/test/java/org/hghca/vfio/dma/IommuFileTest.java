@@ -58,7 +58,7 @@ class IommuFileTest {
         assertThat(succeeded(buffer, length, 100)).isZero();
       }
       assertThat(iommu.faultCount()).isEqualTo(4000);
-      assertThat(iommu.faults().getLast().cause()).isEqualTo("the memory's file was cut off");
+      assertThat(iommu.faults().getLast().cause()).isEqualTo("the memory's file was truncated");
 
       file.write(ByteBuffer.allocate(1), BYTES - 1);
       assertThat(succeeded(buffer, length, 1)).as("after it has grown again").isEqualTo(2);

@@ -225,7 +225,7 @@ class BindingTest {
 
     assertThatThrownBy(() -> bind(CARD))
         .isInstanceOf(VfioException.class)
-        .hasMessageContainingAll("vfio-pci did not take " + CARD, "dmesg");
+        .hasMessageContainingAll("vfio-pci did not accept " + CARD, "dmesg");
     assertThat(device(CARD).driver()).contains("hgrnic");
     assertThat(device(CARD).driverOverride()).isEmpty();
     assertThat(machine.file("/run/hghca/" + CARD)).doesNotExist();

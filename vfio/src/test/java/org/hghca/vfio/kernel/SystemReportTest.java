@@ -112,7 +112,7 @@ class SystemReportTest {
     assertFound("platform", Level.OK, "Linux 6.12.9-amd64 on x86_64");
 
     machine.text("/proc/sys/kernel/arch", "aarch64\n");
-    assertFound("platform", Level.PROBLEM, "on aarch64", "x86-64 only");
+    assertFound("platform", Level.PROBLEM, "on aarch64", "only on Linux on x86-64");
     machine.text("/proc/sys/kernel/arch", "x86_64\n");
     machine.text("/proc/sys/kernel/ostype", "FreeBSD\n");
     assertFound("platform", Level.PROBLEM, "FreeBSD");
@@ -128,7 +128,7 @@ class SystemReportTest {
     assertFound("IOMMU", Level.OK, "dmar0, dmar1 in use, 1 groups");
 
     withoutIommu();
-    assertFound("IOMMU", Level.PROBLEM, "the firmware does not tell of one", "VT-d", "AMD-Vi");
+    assertFound("IOMMU", Level.PROBLEM, "the firmware reports none", "VT-d", "AMD-Vi");
   }
 
   @ParameterizedTest
@@ -147,7 +147,7 @@ class SystemReportTest {
     machine.text("/sys/firmware/acpi/tables/DMAR", "");
     machine.text("/proc/cmdline", "root=/dev/sda1 " + option + " quiet\n");
 
-    assertFound("IOMMU", Level.PROBLEM, "booted with " + option, "take " + option + " out of");
+    assertFound("IOMMU", Level.PROBLEM, "booted with " + option, "remove " + option + " from");
   }
 
   @Test
@@ -203,7 +203,7 @@ class SystemReportTest {
 
   @Test
   void driver() {
-    assertFound("vfio", Level.OK, "vfio-pci is there");
+    assertFound("vfio", Level.OK, "vfio-pci is available");
 
     machine.delete("/sys/bus/pci/drivers/vfio-pci/" + CARD);
     machine.delete("/sys/bus/pci/drivers/vfio-pci");
@@ -249,7 +249,7 @@ class SystemReportTest {
 
   @Test
   void container() {
-    assertFound("container", Level.OK, "none is seen");
+    assertFound("container", Level.OK, "none is detected");
 
     machine.text("/proc/1/cgroup", "12:devices:/docker/0123456789ab\n");
     assertFound("container", Level.NOTE, "--device /dev/vfio", "--ulimit memlock=-1");
@@ -351,7 +351,7 @@ class SystemReportTest {
 
   @Test
   void groupOfTheFunction() {
-    assertFound(CARD, Level.OK, "IOMMU group 17 is viable: nothing else is in it");
+    assertFound(CARD, Level.OK, "IOMMU group 17 is viable: no other function is in it");
 
     machine.function("0000:03:00.1", "10ee:9039", "020000").group(17, "0000:03:00.1");
     assertFound(CARD, Level.OK, "IOMMU group 17 is viable: 0000:03:00.1 has no driver");
@@ -368,10 +368,10 @@ class SystemReportTest {
   @Test
   void nodesOfTheFunction() {
     Path device = machine.file("/dev/vfio/devices/vfio3");
-    assertFound(CARD, Level.OK, "the way 'iommufd', through " + machine.file("/dev/iommu"));
+    assertFound(CARD, Level.OK, "mode 'iommufd', through " + machine.file("/dev/iommu"));
 
     machine.forbid("/dev/vfio/devices/vfio3");
-    assertFound(CARD, Level.OK, "the way 'group'");
+    assertFound(CARD, Level.OK, "mode 'group'");
     machine.forbid("/dev/vfio/17");
     assertFound(
         CARD,

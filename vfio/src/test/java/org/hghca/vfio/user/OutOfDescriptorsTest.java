@@ -102,7 +102,7 @@ final class OutOfDescriptorsTest {
             .satisfies(is(Reason.NO_MEMORY))
             .hasMessageContainingAll(
                 path, "has no descriptor left for VERSION", "raise ulimit -n where it is started");
-        await(output, "a client is turned away, no descriptor is left: raise ulimit -n");
+        await(output, "a client is rejected, no descriptor is left: raise ulimit -n");
       }
       letGo(input, output, 1); // which becomes the server's spare one
       try (PciFunction function = PciFunctions.open(locator)) {

@@ -147,7 +147,7 @@ final class UserFunctionTest {
     server.deviceFlags = DeviceInfo.FLAG_RESET;
     assertThatThrownBy(this::open)
         .satisfies(is(Reason.UNSUPPORTED))
-        .hasMessageContaining("no PCI function");
+        .hasMessageContaining("not a PCI function");
   }
 
   @Test

@@ -172,7 +172,7 @@ final class UserLossTest {
       }
       assertThat(System.nanoTime() - start)
           .isBetween(TimeUnit.SECONDS.toNanos(2), TimeUnit.SECONDS.toNanos(9));
-      assertGone("did not read a message that it was sent, in PT2S");
+      assertGone("did not read a message within PT2S");
     } finally {
       over.countDown();
     }
@@ -289,7 +289,7 @@ final class UserLossTest {
         nonsense("another id", "which nobody waits for", m -> header(m, UserMessage.ID, 0x7777)),
         nonsense(
             "another command",
-            "a reply to REGION_WRITE where REGION_READ was asked",
+            "a reply to REGION_WRITE where REGION_READ was expected",
             m -> header(m, UserMessage.COMMAND, UserCommand.REGION_WRITE.code())),
         nonsense(
             "an unknown command",
@@ -298,7 +298,7 @@ final class UserLossTest {
         nonsense("an unknown type", "a message of type 7", m -> header(m, UserMessage.FLAGS, 7)),
         nonsense("another offset", "4 bytes at 0x8", m -> m.putLong(RegionAccess.OFFSET, 8)),
         nonsense("another region", "of region 2", m -> m.putInt(RegionAccess.REGION, 2)),
-        nonsense("another count", "replies to 8 bytes", m -> m.putInt(RegionAccess.COUNT, 8)),
+        nonsense("another count", "replies for 8 bytes", m -> m.putInt(RegionAccess.COUNT, 8)),
         nonsense("a size below the header's", "a message of 15 bytes", m -> size(m, 15)),
         nonsense("a size beyond all", "a message of 4294967295 bytes", m -> size(m, -1)));
   }

@@ -69,7 +69,8 @@ final class UserProviderTest {
     assertThat(Path.of(left)).exists();
     assertThatThrownBy(() -> PciFunctions.open(Locator.parse("vfio-user:" + left)))
         .satisfies(is(Reason.NOT_FOUND))
-        .hasMessageContainingAll("nobody serves any longer", "hghca model serve --socket " + left);
+        .hasMessageContainingAll(
+            "no server listens any more", "hghca model serve --socket " + left);
   }
 
   @Test
@@ -125,7 +126,7 @@ final class UserProviderTest {
     Locator locator = Locator.parse("vfio-user:" + socket() + "?" + parameter);
     assertThatThrownBy(() -> PciFunctions.open(locator))
         .satisfies(is(Reason.INVALID))
-        .hasMessageContaining(parameter + " is not understood");
+        .hasMessageContaining(parameter + " is invalid");
   }
 
   @ParameterizedTest
