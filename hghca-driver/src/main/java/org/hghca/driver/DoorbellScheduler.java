@@ -47,7 +47,7 @@ final class DoorbellScheduler {
   }
 
   private final InFlightLimits inFlight;
-  private final SendRing owner;
+  private final InFlightLimits.Waiting owner;
   private final MemorySegment ring;
   private final UarPage uar;
   private final int qpn;
@@ -96,22 +96,16 @@ final class DoorbellScheduler {
   private volatile boolean stopped;
 
   DoorbellScheduler(
-      InFlightLimits inFlight,
-      SendRing owner,
-      MemorySegment ring,
-      UarPage uar,
-      int qpn,
-      int slots,
-      int strideLog) {
+      InFlightLimits inFlight, InFlightLimits.Waiting owner, RingShape shape, UarPage uar) {
     this.inFlight = inFlight;
     this.owner = owner;
-    this.ring = ring;
+    this.ring = shape.memory();
     this.uar = uar;
-    this.qpn = qpn;
-    this.strideLog = strideLog;
-    this.marks = new byte[slots];
-    this.bytes = new int[slots];
-    this.ticks = new int[slots];
+    this.qpn = shape.qpn();
+    this.strideLog = shape.strideLog();
+    this.marks = new byte[shape.slots()];
+    this.bytes = new int[shape.slots()];
+    this.ticks = new int[shape.slots()];
     this.longRead = new LongRead(ring, 1 << strideLog, inFlight.mostOfRead());
   }
 

@@ -113,9 +113,9 @@ final class EventThread {
   void look(HghcaCompletionQueue queue, boolean event) {
     boolean again =
         switch (queue.look(event)) {
-          case DONE -> false;
+          case NOT_ARMED, TELL -> false;
           case NOTHING -> queues.isEmpty();
-          case ASKED_AGAIN -> true;
+          case ARMED_AGAIN -> true;
         };
     if (again) {
       watched.add(queue);
@@ -212,7 +212,7 @@ final class EventThread {
       return;
     }
     for (HghcaCompletionQueue queue : device.completionQueues()) {
-      if (queue.isAskedForAll()) {
+      if (queue.isArmedForAll()) {
         look(queue, false);
       }
     }

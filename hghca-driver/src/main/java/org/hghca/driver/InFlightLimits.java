@@ -22,13 +22,20 @@ final class InFlightLimits {
   private final int window;
   private final DoorbellBudget doorbells;
   private final ReadBound reads;
-  private final ArrayDeque<SendRing> waiting = new ArrayDeque<>();
+  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
 
   /** How many stand in the list. */
   private volatile int waitingCount;
 
   /** Whether the first of them has a READ that is too long to go now: no other passes it. */
   private volatile boolean firstWantsBytes;
+
+  /** A ring that waits for what others have. */
+  interface Waiting {
+
+    /** Rings for requests that were held back, as it is the turn of this ring. */
+    void ringInTurn();
+  }
 
   private Runnable onHold = () -> {};
   private volatile int tick;
@@ -152,13 +159,13 @@ final class InFlightLimits {
   }
 
   /** A ring waits for what others have, and is not in the list. Callers hold its lock. */
-  synchronized void await(SendRing ring) {
+  synchronized void await(Waiting ring) {
     waiting.addLast(ring);
     waitingCount = waiting.size();
   }
 
   /** Whether it is the turn of a ring. */
-  synchronized boolean isFirst(SendRing ring) {
+  synchronized boolean isFirst(Waiting ring) {
     return waiting.peekFirst() == ring;
   }
 
@@ -166,7 +173,7 @@ final class InFlightLimits {
    * A ring in the list has had its turn: it leaves, stays first when it wants bytes, or goes behind
    * the others. Callers hold its lock.
    */
-  synchronized void endTurn(SendRing ring, boolean waits) {
+  synchronized void endTurn(Waiting ring, boolean waits) {
     if (waits && firstWantsBytes && waiting.peekFirst() == ring) {
       return;
     }
@@ -191,7 +198,7 @@ final class InFlightLimits {
 
   private void ringAll() {
     for (int left = waitingCount; left > 0; left--) {
-      SendRing ring = first();
+      Waiting ring = first();
       if (ring == null) {
         return;
       }
@@ -207,7 +214,7 @@ final class InFlightLimits {
    * The ring whose turn it is. It stays in the list until it has had its turn: whoever comes
    * meanwhile waits for that, and does not pass it over.
    */
-  private synchronized SendRing first() {
+  private synchronized Waiting first() {
     return waiting.peekFirst();
   }
 

@@ -10,10 +10,10 @@ import java.util.List;
  * left it finds the doorbells rung as well.
  */
 final class PendingDoorbells {
-  private final List<SendRing> rings = new ArrayList<>();
+  private final List<BudgetedSendRing> rings = new ArrayList<>();
 
   /** A request of a ring is complete. */
-  void add(SendRing ring) {
+  void add(BudgetedSendRing ring) {
     for (int i = rings.size() - 1; i >= 0; i--) {
       if (rings.get(i) == ring) {
         return;

@@ -260,8 +260,7 @@ final class QpContexts {
    * messages and drops them: there the card is told ERR, in which it refuses them, so that a peer
    * that begins too early hears of it.
    */
-  static QueuePairContext forCard(QueuePairContext c, HghcaDevice device) {
-    HardwareProfile profile = device.limits().profile();
+  static QueuePairContext forCard(QueuePairContext c, HardwareProfile profile) {
     QueuePairContext given = profile.misplacesSequenceNumbers() ? LivePsns.marked(c) : c;
     boolean loses = profile.initAcknowledges() && c.get(SERVICE_TYPE) == QpcServiceType.RC;
     return loses && c.get(STATE) == QpcState.INIT ? given.copy().set(STATE, QpcState.ERR) : given;

@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import java.lang.foreign.MemorySegment;
 import org.hghca.abi.UdUnit;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
@@ -30,6 +31,16 @@ record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int rec
 
   long receiveBytes() {
     return (long) receiveSlots << receiveStrideLog;
+  }
+
+  /** The send ring in its memory. */
+  RingShape sends(MemorySegment memory, int qpn, int depth) {
+    return new RingShape(memory, qpn, depth, sendSlots, sendStrideLog);
+  }
+
+  /** The receive ring in its memory. */
+  RingShape receives(MemorySegment memory, int qpn, int depth) {
+    return new RingShape(memory, qpn, depth, receiveSlots, receiveStrideLog);
   }
 
   /**

@@ -42,7 +42,6 @@ final class ReceiveRing implements Receives {
   private final int strideLog;
   private final int maxSge;
 
-  /** Null for a card that reports bad requests. */
   private final ReceiveChecks checks;
 
   /** How many bytes at the beginning of its memory a request keeps from the card. */
@@ -62,29 +61,20 @@ final class ReceiveRing implements Receives {
   /**
    * A ring over zeroed memory.
    *
-   * @param checks null for a card that reports bad requests
+   * @param shape with more slots than the depth
    * @param emptyReceive the key of {@link EmptyReceiveRegion}, or 0
-   * @param slots a power of two, more than depth
    */
-  ReceiveRing(
-      MemorySegment ring,
-      int qpn,
-      int depth,
-      int slots,
-      int strideLog,
-      int maxSge,
-      ReceiveChecks checks,
-      int emptyReceive) {
-    this.ring = ring;
-    this.qpn = qpn;
-    this.depth = depth;
-    this.mask = slots - 1;
-    this.strideLog = strideLog;
+  ReceiveRing(RingShape shape, int maxSge, ReceiveChecks checks, int emptyReceive) {
+    this.ring = shape.memory();
+    this.qpn = shape.qpn();
+    this.depth = shape.depth();
+    this.mask = shape.slots() - 1;
+    this.strideLog = shape.strideLog();
     this.maxSge = maxSge;
     this.checks = checks;
-    this.skipped = checks == null ? 0 : checks.skipped();
+    this.skipped = checks.skipped();
     this.emptyReceive = emptyReceive;
-    this.wrIds = new long[slots];
+    this.wrIds = new long[shape.slots()];
   }
 
   /**
@@ -158,9 +148,7 @@ final class ReceiveRing implements Receives {
     if (count > maxSge) {
       throw tooManyElements(count, index);
     }
-    if (checks != null) {
-      checks.check(request, index);
-    }
+    checks.check(request, index);
   }
 
   private BadRequestException tooManyElements(int count, int index) {

@@ -19,9 +19,6 @@ final class SendOpcodeTable {
   static final int DATAGRAM = SPECIAL | 1 << 11;
   static final int NEVER_INLINE = 1 << 12;
 
-  /** The card does not survive a bad request. */
-  static final int CHECKED = 1 << 13;
-
   private static final int OPCODE = 0xff;
 
   /** A power of two that holds all verbs opcodes. */
@@ -94,7 +91,7 @@ final class SendOpcodeTable {
           case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
               type == QpType.RC && profile.atomics() ? ATOMIC : SPECIAL;
         };
-    return cardOpcode(verb) | flags | (profile.badRequestsReported() ? 0 : CHECKED);
+    return cardOpcode(verb) | flags;
   }
 
   private static int sendFlags(QpType type, HardwareProfile profile) {

@@ -39,6 +39,7 @@ final class SendWriter {
   /** Fills a unit, with the header of inline data. */
   private static final int FLUSH_BYTES = 12;
 
+  private final int variant;
   private final boolean datagrams;
   private final HghcaProtectionDomain pd;
   private final MemorySegment ring;
@@ -65,6 +66,7 @@ final class SendWriter {
       int maxSge,
       int maxInline,
       boolean signalAll) {
+    this.variant = SendOpcodeTable.variant(type, profile);
     this.datagrams = type == QpType.UD;
     this.pd = pd;
     this.ring = ring;
@@ -73,6 +75,11 @@ final class SendWriter {
     this.maxInline = maxInline;
     this.always = signalAll ? NextUnit.COMPLETION : 0;
     this.fences = profile.fences();
+  }
+
+  /** Which part of {@link SendOpcodeTable} is that of its ring. */
+  int variant() {
+    return variant;
   }
 
   /**

@@ -1,26 +1,28 @@
 package org.hghca.driver;
 
 import org.hghca.verbs.Completions;
+import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
 
 /**
- * What the driver completes of a queue pair in ERR: requests that were posted to it there and that
- * the card never sees; and on a card that flushes nothing itself also what it has left in the
- * rings. All of it behind what the card has completed.
+ * What the driver completes of a queue pair in ERR on a card that flushes nothing: requests that
+ * were posted to it there and that the card never sees, and what it has left in the rings. All of
+ * it behind what the card has completed.
  *
  * <p>A completion queue calls this under its lock, for its own direction; the queue pair opens and
  * ends under its monitor.
  */
-final class SoftwareFlush {
+final class SoftwareFlush implements DriverFlush, BudgetedSendRing.PostedInError {
   /** Vendor error of a send whose time-out the driver has found; no card has one of nine bits. */
   static final int SOFTWARE_TIME_OUT = 0x100;
 
   private final HghcaQueuePair qp;
-  private final SendRing sends;
+  private final BudgetedSendRing sends;
   private final ReceiveRing receives;
+  private final NumberReuse reuse;
   private final FlushedRequests moreSends;
   private final FlushedRequests moreReceives;
 
@@ -39,29 +41,37 @@ final class SoftwareFlush {
   /** Sends that were completed here although the card had heard of them: it may complete them. */
   private int awaited;
 
-  SoftwareFlush(HghcaQueuePair qp, int sendDepth, int receiveDepth) {
+  SoftwareFlush(
+      HghcaQueuePair qp, BudgetedSendRing sends, ReceiveRing receives, NumberReuse reuse) {
     this.qp = qp;
-    this.sends = qp.sends();
-    this.receives = qp.receives();
-    this.moreSends = new FlushedRequests(qp.number(), sendDepth, sends::outstanding);
-    this.moreReceives = new FlushedRequests(qp.number(), receiveDepth, receives::outstanding);
+    this.sends = sends;
+    this.receives = receives;
+    this.reuse = reuse;
+    QueuePairCapabilities capabilities = qp.capabilities();
+    this.moreSends = new FlushedRequests(qp.number(), capabilities.sendDepth(), sends::outstanding);
+    this.moreReceives =
+        new FlushedRequests(qp.number(), capabilities.receiveDepth(), receives::outstanding);
   }
 
   // ---- posting in ERR
 
-  boolean post(SendRequest request) {
+  @Override
+  public boolean post(SendRequest request) {
     return moreSends.post(request.wrId(), request.opcode().completion());
   }
 
-  boolean post(ReceiveRequest request) {
+  @Override
+  public boolean post(ReceiveRequest request) {
     return moreReceives.post(request.wrId(), WcOpcode.RECV);
   }
 
-  long sendsPosted() {
+  @Override
+  public long sendsPosted() {
     return moreSends.posted();
   }
 
-  long receivesPosted() {
+  @Override
+  public long receivesPosted() {
     return moreReceives.posted();
   }
 
@@ -96,9 +106,9 @@ final class SoftwareFlush {
     return known ? WcStatus.WR_FLUSH_ERR : WcStatus.GENERAL_ERR;
   }
 
-  /** Whether requests that are posted are taken, to be flushed. */
-  boolean takesSends() {
-    return qp.isFlushedByDriver();
+  @Override
+  public boolean takesSends() {
+    return qp.isFlushed();
   }
 
   /**
@@ -133,15 +143,15 @@ final class SoftwareFlush {
         : said;
   }
 
-  /** Whether a completion can be had for a completion queue. */
-  boolean isReady(HghcaCompletionQueue queue) {
+  @Override
+  public boolean isReady(HghcaCompletionQueue queue) {
     return queue == qp.sendCompletionQueue() && (canFlushSend() || moreSends.isReady())
         || queue == qp.receiveCompletionQueue() && (canFlushReceive() || moreReceives.isReady());
   }
 
-  /** Whether nothing will come for a completion queue that is not posted first. */
-  boolean isEmpty() {
-    return moreSends.isEmpty() && moreReceives.isEmpty() && !qp.isFlushedByDriver();
+  @Override
+  public boolean isEmpty() {
+    return moreSends.isEmpty() && moreReceives.isEmpty() && !qp.isFlushed();
   }
 
   private boolean canFlushSend() {
@@ -154,15 +164,9 @@ final class SoftwareFlush {
     return receivesEnded && receives.outstanding() != 0 && qp.receiveCompletionQueue().isDrained();
   }
 
-  /**
-   * Fills completions for a completion queue that the card has nothing more in.
-   *
-   * @param from the first place to fill
-   * @param max the place behind the last
-   * @param failures counts what has another status than WR_FLUSH_ERR
-   * @return the place behind the last that was filled
-   */
-  int complete(HghcaCompletionQueue queue, Completions out, int from, int max, long[] failures) {
+  @Override
+  public int complete(
+      HghcaCompletionQueue queue, Completions out, int from, int max, long[] failures) {
     int count = from;
     if (queue == qp.sendCompletionQueue()) {
       while (count < max && canFlushSend()) {
@@ -186,7 +190,7 @@ final class SoftwareFlush {
     return count;
   }
 
-  /** Whether {@link #takeLate} or {@link SendRing#takeFlush} would take a completion. */
+  /** Whether {@link #takeLate} or {@link BudgetedSendRing#takeFlush} would take a completion. */
   boolean awaits(boolean send, int wqe) {
     return over || (send ? awaited != 0 || sends.isFlush(wqe) : receives.isFlushed());
   }
@@ -198,8 +202,8 @@ final class SoftwareFlush {
    */
   boolean takeLate(boolean send) {
     if (!send && receives.isFlushed()) {
-      qp.errorFlow()
-          .markPositionUnknown(); // the card has gone on in a ring whose receives we have flushed
+      // The card has gone on in a ring whose receives we have flushed.
+      reuse.markPositionUnknown();
       receives.completeFlushed();
       return true;
     }

@@ -130,7 +130,7 @@ final class SoftwareMaintenance {
   }
 
   private boolean holds() {
-    return device.queuePairs().first(qp -> qp.sends().holds()) != null;
+    return device.queuePairs().first(qp -> qp.software().sends().holds()) != null;
   }
 
   /**
@@ -246,7 +246,7 @@ final class SoftwareMaintenance {
 
   private Need look(HghcaQueuePair qp, long now) {
     try {
-      return qp.look(now);
+      return qp.software().look(now);
     } catch (RuntimeException e) {
       if (!device.health().isDead()) {
         LOG.warn("{}: {}", qp.describe(), e.getMessage());

@@ -49,7 +49,7 @@ final class BudgetedRing {
   final List<Long> doorbells = new ArrayList<>();
   final SendChecks checks = new SendChecks(new RequestMemory(KEYS, PD), new QpTable(8), 1024);
   final SpinLock lock = new SpinLock();
-  final SendRing ring;
+  final BudgetedSendRing ring;
   private final Completions completions = new Completions(1);
 
   BudgetedRing(QpType type, InFlightLimits inFlight) {
@@ -59,20 +59,14 @@ final class BudgetedRing {
   BudgetedRing(QpType type, HardwareProfile profile, InFlightLimits inFlight) {
     checks.path(10);
     ring =
-        new SendRing(
-            type,
-            profile,
+        new BudgetedSendRing(
+            new RingShape(memory, 2, SLOTS, SLOTS, 7),
             new SendWriter(type, profile, null, memory, 2, 4, 60, true),
-            checks,
-            inFlight,
-            memory,
             UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
-            2,
-            SLOTS,
-            SLOTS,
-            7,
             lock,
-            () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
+            () -> new BadRequestException(Errno.EINVAL, 0, "not open"),
+            checks,
+            inFlight);
     ring.setOpen(() -> true);
   }
 

@@ -61,7 +61,10 @@ class CardErrorsTest {
     QueuePairContext context = qp.programmed().copy().set(QueuePairContext.STATE, QpcState.ERR);
     it.device
         .commands()
-        .modifyQp(HcrCommand.ANY2ERR, qp.number(), QpContexts.forCard(context, it.device));
+        .modifyQp(
+            HcrCommand.ANY2ERR,
+            qp.number(),
+            QpContexts.forCard(context, it.device.limits().profile()));
   }
 
   private List<String> poll() {
@@ -81,7 +84,7 @@ class CardErrorsTest {
       qp.tryPostSend(new SendRequest().send().wrId(i).sge(memory, 4096, 64));
     }
     assertThat(poll()).startsWith("0 " + WcStatus.GENERAL_ERR);
-    qp.look(0);
+    qp.software().look(0);
     assertThat(poll()).startsWith("1 " + WcStatus.WR_FLUSH_ERR, "2 " + WcStatus.WR_FLUSH_ERR);
     assertThat(qp.state()).isEqualTo(QpState.ERR);
   }
@@ -107,7 +110,7 @@ class CardErrorsTest {
     qp.tryPostSend(request.wrId(3).sge(memory, 4096, 64));
     assertThat(poll()).startsWith("3 " + WcStatus.WR_FLUSH_ERR);
     assertThat(qp.state()).isEqualTo(QpState.ERR);
-    qp.look(0);
+    qp.software().look(0);
     assertThat(poll()).containsExactly("50 " + WcStatus.WR_FLUSH_ERR);
   }
 
@@ -118,7 +121,7 @@ class CardErrorsTest {
         new SendRequest().rdmaWrite(memory.address(), 0x7777).wrId(1).sge(memory, 4096, 64));
     qp.tryPostSend(new SendRequest().send().wrId(2).sge(memory, 4096, 64));
     assertThat(poll()).startsWith("1 " + WcStatus.GENERAL_ERR);
-    qp.look(0);
+    qp.software().look(0);
     assertThat(poll()).containsExactly("2 " + WcStatus.WR_FLUSH_ERR, "50 " + WcStatus.WR_FLUSH_ERR);
   }
 }

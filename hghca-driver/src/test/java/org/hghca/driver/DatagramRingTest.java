@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.uar.UarAllocator;
+import org.hghca.uar.UarPage;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.BadRequestException;
@@ -54,23 +55,26 @@ class DatagramRingTest {
   }
 
   private SendRing ring(QpType type, HardwareProfile profile) {
+    RingShape shape = new RingShape(memory, 2, 16, 16, 7);
+    SendWriter writer = new SendWriter(type, profile, it.pd, memory, 2, 2, 32, false);
+    UarPage uar = UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate();
     SendRing ring =
-        new SendRing(
-            type,
-            profile,
-            new SendWriter(type, profile, it.pd, memory, 2, 2, 32, false),
-            profile.badRequestsReported() ? null : checks(),
-            profile.badRequestsReported() ? null : BudgetedRing.inFlight(63),
-            memory,
-            UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
-            2,
-            16,
-            16,
-            7,
-            null,
-            () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
+        profile.badRequestsReported()
+            ? new SendRing(shape, writer, uar, null, DatagramRingTest::notOpen)
+            : new BudgetedSendRing(
+                shape,
+                writer,
+                uar,
+                null,
+                DatagramRingTest::notOpen,
+                checks(),
+                BudgetedRing.inFlight(63));
     ring.setOpen(() -> true);
     return ring;
+  }
+
+  private static BadRequestException notOpen() {
+    return new BadRequestException(Errno.EINVAL, 0, "not open");
   }
 
   private SendChecks checks() {

@@ -32,7 +32,7 @@ class HeldRequestsTest {
       for (int i = 0; i < REQUESTS; i++) {
         qp.postSend(write);
       }
-      assertThat(qp.sends().holds()).isTrue();
+      assertThat(qp.software().sends().holds()).isTrue();
       Completions completions = new Completions(REQUESTS);
       it.function.onCommand(
           () -> {

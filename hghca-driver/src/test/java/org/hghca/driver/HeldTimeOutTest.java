@@ -52,16 +52,16 @@ class HeldTimeOutTest {
     try (MaintainedCard card = new MaintainedCard(hold.parameters)) {
       card.hca.stallAfter(0);
       HghcaQueuePair qp = hold(hold, card);
-      assertThat(qp.sends().holds()).isTrue();
+      assertThat(qp.software().sends().holds()).isTrue();
       // Those of the quota have no time-out; a request of the ring itself must not have one yet.
       pass(card, hold == Hold.THE_QUOTA ? 3 * TIME_OUT : TIME_OUT * 8 / 10);
       assertThat(qp.state()).isEqualTo(QpState.RTS);
-      assertThat(qp.sends().holds()).isTrue();
+      assertThat(qp.software().sends().holds()).isTrue();
 
       long doorbells = qp.sends().doorbells();
       release(card, finder, qp);
       assertThat(qp.sends().doorbells()).isEqualTo(doorbells + 1);
-      assertThat(qp.sends().holds()).isFalse();
+      assertThat(qp.software().sends().holds()).isFalse();
       long rung = now;
       pass(card, TIME_OUT * 8 / 10);
       assertThat(qp.state()).as("it has the whole time").isEqualTo(QpState.RTS);
@@ -97,7 +97,7 @@ class HeldTimeOutTest {
       for (int request = 0; i >= 6 && request < 8; request++) {
         filler.postSend(card.write(8));
       }
-      assertThat(filler.sends().holds()).isFalse();
+      assertThat(filler.software().sends().holds()).isFalse();
     }
   }
 

@@ -64,17 +64,17 @@ class QueuePairStatesTest {
   @EnumSource
   void anErrorOfAReceiveIsTheEnd(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
-      qp.failed(false, WcStatus.LOC_LEN_ERR);
+      qp.errorFlow().reported(false, WcStatus.LOC_LEN_ERR);
       assertThat(qp.state()).isEqualTo(QpState.ERR);
-      assertThat(qp.hasFailed(true)).isTrue();
-      assertThat(qp.hasFailed(false)).isTrue();
+      assertThat(qp.errorFlow().unknownCause(true)).isEqualTo(WcStatus.WR_FLUSH_ERR);
+      assertThat(qp.errorFlow().unknownCause(false)).isEqualTo(WcStatus.WR_FLUSH_ERR);
     }
   }
 
   @Test
   void anErrorOfAReliableSendIsTheEnd() {
     try (HghcaQueuePair qp = ready(QpType.RC)) {
-      qp.failed(true, WcStatus.REM_ACCESS_ERR);
+      qp.errorFlow().reported(true, WcStatus.REM_ACCESS_ERR);
       assertThat(qp.state()).isEqualTo(QpState.ERR);
     }
   }
@@ -85,15 +85,15 @@ class QueuePairStatesTest {
       names = {"UC", "UD"})
   void anErrorOfAnUnreliableSendStopsTheSendQueue(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
-      qp.failed(true, WcStatus.LOC_PROT_ERR);
+      qp.errorFlow().reported(true, WcStatus.LOC_PROT_ERR);
       assertThat(qp.state()).isEqualTo(QpState.SQE);
-      assertThat(qp.hasFailed(true)).isTrue();
-      assertThat(qp.hasFailed(false)).isFalse();
-      qp.failed(true, WcStatus.WR_FLUSH_ERR);
+      assertThat(qp.errorFlow().unknownCause(true)).isEqualTo(WcStatus.WR_FLUSH_ERR);
+      assertThat(qp.errorFlow().unknownCause(false)).isEqualTo(WcStatus.GENERAL_ERR);
+      qp.errorFlow().reported(true, WcStatus.WR_FLUSH_ERR);
       assertThat(qp.state()).isEqualTo(QpState.SQE);
-      qp.failed(false, WcStatus.LOC_PROT_ERR);
+      qp.errorFlow().reported(false, WcStatus.LOC_PROT_ERR);
       assertThat(qp.state()).isEqualTo(QpState.ERR);
-      qp.failed(true, WcStatus.LOC_PROT_ERR);
+      qp.errorFlow().reported(true, WcStatus.LOC_PROT_ERR);
       assertThat(qp.state()).isEqualTo(QpState.ERR);
     }
   }
@@ -104,7 +104,7 @@ class QueuePairStatesTest {
       names = {"UC", "UD"})
   void aFlushedSendThatIsPolledAfterTheRecoveryTellsNothing(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
-      qp.failed(true, WcStatus.WR_FLUSH_ERR);
+      qp.errorFlow().reported(true, WcStatus.WR_FLUSH_ERR);
       assertThat(qp.state()).isEqualTo(QpState.RTS);
     }
   }
@@ -112,7 +112,7 @@ class QueuePairStatesTest {
   @Test
   void aQueryKnowsBetterThanAnErrorThatIsPolledAfterTheRecovery() {
     try (HghcaQueuePair qp = ready(QpType.UD)) {
-      qp.failed(true, WcStatus.LOC_LEN_ERR); // the card says RTS
+      qp.errorFlow().reported(true, WcStatus.LOC_LEN_ERR); // the card says RTS
       assertThat(qp.state()).isEqualTo(QpState.SQE);
       assertThat(qp.query().state()).isEqualTo(QpState.RTS);
       assertThat(qp.state()).isEqualTo(QpState.RTS);
@@ -123,8 +123,8 @@ class QueuePairStatesTest {
   @EnumSource
   void aStrayErrorDoesNotWakeAQueuePairInReset(QpType type) {
     try (HghcaQueuePair qp = create(type)) {
-      qp.failed(true, WcStatus.LOC_LEN_ERR);
-      qp.failed(false, WcStatus.LOC_LEN_ERR);
+      qp.errorFlow().reported(true, WcStatus.LOC_LEN_ERR);
+      qp.errorFlow().reported(false, WcStatus.LOC_LEN_ERR);
       assertThat(qp.state()).isEqualTo(QpState.RESET);
     }
   }
@@ -224,7 +224,7 @@ class QueuePairStatesTest {
       names = {"UC", "UD"})
   void theRecoveryOfASendQueueHasItsOwnCommand(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
-      qp.failed(true, WcStatus.LOC_PROT_ERR);
+      qp.errorFlow().reported(true, WcStatus.LOC_PROT_ERR);
       // The card has seen no error and refuses.
       assertThatThrownBy(() -> qp.modify(QpAttributes.to(QpState.RTS)))
           .hasMessageContaining("SQERR2RTS");

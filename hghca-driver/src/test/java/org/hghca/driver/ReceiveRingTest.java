@@ -27,7 +27,8 @@ class ReceiveRingTest {
   private static final String EMPTY_UNIT = "00".repeat(16);
 
   private final MemorySegment memory = Arena.ofAuto().allocate(4 * SLOT, 4096);
-  private final ReceiveRing ring = new ReceiveRing(memory, 3, 3, 4, 6, 2, null, 0);
+  private final ReceiveRing ring =
+      new ReceiveRing(new RingShape(memory, 3, 3, 4, 6), 2, ReceiveChecks.NONE, 0);
 
   private String bytes(int from, int count) {
     return HexFormat.of().formatHex(memory.asSlice(from, count).toArray(ValueLayout.JAVA_BYTE));
@@ -147,8 +148,8 @@ class ReceiveRingTest {
   void whatIsKeptFromTheCardIsLeftOutOfTheFirstElements() {
     KeyTable keys = new KeyTable(KEY + 1);
     keys.put(new KeyTable.Entry(KEY, 4, DATA, 1 << 20, 1));
-    ReceiveChecks checks = new ReceiveChecks(new RequestMemory(keys, 4), 40);
-    ReceiveRing datagrams = new ReceiveRing(memory, 3, 3, 4, 6, 2, checks, 0);
+    ReceiveChecks checks = new CarefulReceiveChecks(new RequestMemory(keys, 4), 40);
+    ReceiveRing datagrams = new ReceiveRing(new RingShape(memory, 3, 3, 4, 6), 2, checks, 0);
     datagrams.post(request().sge(DATA + 24, 100, KEY), 0);
     assertThat(bytes(16, 32)).isEqualTo("3c0000002100000040000000007e0000" + EMPTY_UNIT);
     datagrams.post(request().sge(DATA, 30, KEY).sge(DATA + 0x100, 50, KEY), 0);

@@ -39,17 +39,9 @@ class SendRingTest {
   private final SpinLock lock = new SpinLock();
   private final SendRing ring =
       new SendRing(
-          QpType.RC,
-          HardwareProfile.S,
+          new RingShape(memory, 2, 16, 16, 6),
           new SendWriter(QpType.RC, HardwareProfile.S, null, memory, 2, 2, 28, false),
-          null,
-          null,
-          memory,
           UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
-          2,
-          16,
-          16,
-          6,
           lock,
           () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
 

@@ -1,0 +1,375 @@
+package org.hghca.driver;
+
+import java.lang.foreign.MemorySegment;
+import java.util.function.Supplier;
+import org.hghca.abi.NextUnit;
+import org.hghca.abi.WqeOpcode;
+import org.hghca.uar.UarPage;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.SendRequest;
+
+/**
+ * The send ring of a card that does not survive a bad request and keeps few doorbells: each request
+ * is checked before it is written, and rung for when {@link DoorbellScheduler} lets it. It always
+ * has a lock, since others than its posters ring for it. One slot more than the depth is free for
+ * an element of the driver's own, upon which a card in ERR flushes what it has.
+ */
+final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting {
+  private final MemorySegment ring;
+  private final SendWriter writer;
+  private final SendChecks checks;
+  private final DoorbellScheduler scheduler;
+
+  /** What takes requests in ERR, which this card does not flush. */
+  interface PostedInError {
+    /** Takes none. */
+    PostedInError NONE =
+        new PostedInError() {
+          @Override
+          public boolean takesSends() {
+            return false;
+          }
+
+          @Override
+          public boolean post(SendRequest request) {
+            return false;
+          }
+        };
+
+    /** Whether the queue pair is in ERR. */
+    boolean takesSends();
+
+    /** Takes a request; false when as many are outstanding as may be. */
+    boolean post(SendRequest request);
+  }
+
+  private PostedInError postedInError = PostedInError.NONE;
+
+  /** Where an element of our own stands; below 0 when there is none. */
+  private volatile int flushOffset = -1;
+
+  /**
+   * A ring over zeroed memory.
+   *
+   * @param refusal what posting to a ring that is not open throws
+   */
+  BudgetedSendRing(
+      RingShape shape,
+      SendWriter writer,
+      UarPage uar,
+      SpinLock lock,
+      Supplier<BadRequestException> refusal,
+      SendChecks checks,
+      InFlightLimits inFlight) {
+    super(shape, writer, uar, lock, refusal);
+    this.ring = shape.memory();
+    this.writer = writer;
+    this.checks = checks;
+    this.scheduler = new DoorbellScheduler(inFlight, this, shape, uar);
+  }
+
+  /** Has requests that are posted in ERR taken elsewhere. Before the first is posted. */
+  void flushedBy(PostedInError flush) {
+    this.postedInError = flush;
+  }
+
+  // ---- posting
+
+  @Override
+  boolean post(SendRequest request) {
+    lock();
+    try {
+      boolean posted = hold(request, 0);
+      scheduler.ring();
+      return posted;
+    } finally {
+      unlock();
+    }
+  }
+
+  @Override
+  int post(SendRequest[] requests, int from, int count) {
+    lock();
+    int posted = 0;
+    try {
+      while (posted < count && hold(requests[from + posted], posted)) {
+        posted++;
+      }
+      return posted;
+    } finally {
+      scheduler.ring();
+      unlock();
+    }
+  }
+
+  /** Checks and writes a request, and rings no doorbell; false when there is no room. */
+  private boolean hold(SendRequest request, int index) {
+    int operation = operation(request);
+    if (isFull()) {
+      checkOpen();
+      return !isOpen() && postInError(request, operation, index);
+    }
+    int at = head();
+    long bytes = checks.check(request, operation, index);
+    write(request, operation, index);
+    scheduler.add(at, SendOpcodeTable.opcode(operation), bytes, request.isFenced());
+    return true;
+  }
+
+  /** Takes a request that the card is not to hear of. */
+  private boolean postInError(SendRequest request, int operation, int index) {
+    checks.check(request, operation, index);
+    return postedInError.post(request);
+  }
+
+  @Override
+  void checkOpen() {
+    if (!postedInError.takesSends()) {
+      super.checkOpen();
+    }
+  }
+
+  @Override
+  void opened() {
+    if (isOpen()) {
+      scheduler.open();
+    } else if (postedInError.takesSends()) {
+      scheduler.stop();
+    }
+  }
+
+  @Override
+  void forget() {
+    scheduler.reset();
+    if (flushOffset >= 0) {
+      flushOffset = -1;
+      scheduler.completeOwn();
+    }
+  }
+
+  @Override
+  boolean names(int at, int key) {
+    MemorySegment whole = scheduler.whole(at);
+    return whole == null ? super.names(at, key) : writer.names(whole, 0, key);
+  }
+
+  // ---- doorbells
+
+  @Override
+  public void ringInTurn() {
+    lock();
+    try {
+      scheduler.ringInTurn();
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Rings for requests that were held back, as far as it may be now. */
+  void ringHeld() {
+    if (scheduler.holds()) {
+      lock();
+      try {
+        scheduler.ring();
+      } finally {
+        unlock();
+      }
+    }
+  }
+
+  /** Whether requests are held back; a glance without the lock. */
+  boolean holds() {
+    return scheduler.holds();
+  }
+
+  /** Requests go in packets of so many bytes, a power of two by its logarithm. */
+  void path(int packetLog) {
+    lock();
+    try {
+      scheduler.path(packetLog);
+      checks.path(packetLog);
+    } finally {
+      unlock();
+    }
+  }
+
+  /** As {@link #path(int)}, to a queue pair of this device. */
+  void path(int packetLog, int qpn) {
+    lock();
+    try {
+      scheduler.path(packetLog);
+      checks.path(packetLog, qpn);
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Rings no more until the next reset: what is held back the card never sees. */
+  void stopRinging() {
+    lock();
+    try {
+      scheduler.stop();
+    } finally {
+      unlock();
+    }
+  }
+
+  @Override
+  long doorbells() {
+    return scheduler.rung();
+  }
+
+  // ---- what the card has heard of
+
+  /** How many outstanding requests the card has heard of. */
+  int rung() {
+    lock();
+    try {
+      return scheduler.rungBehind(tail());
+    } finally {
+      unlock();
+    }
+  }
+
+  /** How many packets all requests make that the card has heard of since the ring began. */
+  long packets() {
+    lock();
+    try {
+      return scheduler.packets();
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Whether the card has heard of a request since the ring began, or was reset. */
+  boolean hasRung() {
+    lock();
+    try {
+      return scheduler.from() != 0;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Whether the card never hears of the oldest outstanding request. */
+  boolean isOldestUnrung() {
+    return scheduler.isNeverRung(tail()) && outstanding() > 0;
+  }
+
+  /**
+   * When the card heard of an outstanding request, in ticks of {@link InFlightLimits}.
+   *
+   * @param behind how many older ones there are
+   */
+  int tick(int behind) {
+    return scheduler.tick(tail() + behind);
+  }
+
+  /**
+   * Whether an outstanding request uses up a receive of the peer.
+   *
+   * @param behind how many older ones there are
+   */
+  boolean needsReceive(int behind) {
+    return switch (NextUnit.opcode(ring, offset(tail() + behind))) {
+      case WqeOpcode.SEND, WqeOpcode.SEND_IMM, WqeOpcode.RDMA_WRITE_IMM -> true;
+      default -> false;
+    };
+  }
+
+  // ---- completions, under the completion queue's lock
+
+  @Override
+  int complete(Completions out, int index, int status, int vendorError, int bytes) {
+    int at = tail();
+    int moved = scheduler.moved(at, bytes);
+    scheduler.complete(at);
+    return super.complete(out, index, status, vendorError, moved);
+  }
+
+  /**
+   * A completion stands in its queue that nobody has polled yet.
+   *
+   * @param offset of the request that it is of, or of anything else
+   * @return whether that is new
+   */
+  boolean completeUnpolled(int offset) {
+    int at = position(offset);
+    return at - tail() < outstanding() && scheduler.completeUnpolled(at);
+  }
+
+  /** How many pieces of READs were complete so far, beside the last ones. */
+  int pieces() {
+    return scheduler.pieces();
+  }
+
+  /**
+   * Takes the completion of a piece of a READ that goes on, as another doorbell may tell.
+   *
+   * @param offset of the element that it is of
+   * @return false when it is of something else
+   */
+  boolean completePiece(int offset) {
+    int at = position(offset);
+    if (!scheduler.isPiece(at)) {
+      return false;
+    }
+    lock();
+    try {
+      scheduler.completePiece(at);
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** So it does with what is not the last piece of a READ. */
+  @Override
+  boolean isOldestSilent() {
+    return super.isOldestSilent() || scheduler.isPiece(tail());
+  }
+
+  // ---- an element of the driver's own
+
+  /**
+   * Rings for an element of our own behind all others, upon which a card in ERR flushes what it has
+   * not completed. It stands in the one slot that requests leave free.
+   *
+   * @return false when no doorbell may be rung now
+   */
+  boolean ringFlush() {
+    lock();
+    try {
+      int offset = (int) offset(head());
+      flushOffset = scheduler.ringOwn(offset, writer.writeFlush(offset)) ? offset : -1;
+      return flushOffset >= 0;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Whether the card has not completed our own element. */
+  boolean awaitsFlush() {
+    return flushOffset >= 0;
+  }
+
+  /** Whether the element at an offset is our own. */
+  boolean isFlush(int offset) {
+    return offset >= 0 && offset == flushOffset;
+  }
+
+  /**
+   * Takes the completion of our own element.
+   *
+   * @return false when the element at this offset is not ours
+   */
+  boolean takeFlush(int offset) {
+    boolean ours = isFlush(offset);
+    if (ours) {
+      flushOffset = -1;
+      scheduler.completeOwn();
+    }
+    return ours;
+  }
+}

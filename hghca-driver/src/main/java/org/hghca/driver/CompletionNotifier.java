@@ -1,0 +1,164 @@
+package org.hghca.driver;
+
+import java.util.Optional;
+import org.hghca.abi.Doorbell;
+import org.hghca.uar.UarPage;
+import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * Tells a completion channel of completions, once each time that it was armed. Under the completion
+ * queue's lock, but for {@link #tell}, {@link #check} and {@link #isArmedForAll}.
+ */
+final class CompletionNotifier {
+  private static final int SOLICITED = 1;
+  private static final int ALL = 2;
+
+  /** What a look at a queue that may have something to tell has found. */
+  enum Look {
+    /** It is not armed. */
+    NOT_ARMED,
+    /** The channel is to be told, and the queue is armed no more. */
+    TELL,
+    /** Nothing has come since it was armed. */
+    NOTHING,
+    /** Nothing to tell has come, and the card was armed again: it is to be looked at again. */
+    ARMED_AGAIN
+  }
+
+  private final HghcaCompletionQueue queue;
+  private final CompletionRing ring;
+  private final CompletionParser parser;
+  private final FlushingQueuePairs flushing;
+  private final DeviceEvents events;
+  private final UarPage uar;
+
+  /** Empty for a queue that is only polled. */
+  private final Optional<HghcaCompletionChannel> channel;
+
+  /** What it is armed for: a sum of {@link #SOLICITED} and {@link #ALL}. */
+  private int armed;
+
+  /** Where the completions begin that it is to tell of. */
+  private int armedFrom;
+
+  /** Behind what was polled last, silent completions not counted. */
+  private int polledTo;
+
+  CompletionNotifier(
+      HghcaCompletionQueue queue,
+      CompletionRing ring,
+      CompletionParser parser,
+      FlushingQueuePairs flushing,
+      DeviceEvents events,
+      UarPage uar,
+      Optional<HghcaCompletionChannel> channel) {
+    this.queue = queue;
+    this.ring = ring;
+    this.parser = parser;
+    this.flushing = flushing;
+    this.events = events;
+    this.uar = uar;
+    this.channel = channel;
+  }
+
+  Optional<CompletionChannel> channel() {
+    return channel.map(CompletionChannel.class::cast);
+  }
+
+  /** Completions were polled. */
+  void polled() {
+    polledTo = ring.index();
+  }
+
+  /**
+   * Whether it can be armed.
+   *
+   * @throws VerbsException EINVAL without a channel, EOPNOTSUPP when nobody tells what is solicited
+   */
+  void check(boolean solicitedOnly) {
+    if (channel.isEmpty()) {
+      throw new VerbsException(
+          Errno.EINVAL, "%s has no completion channel".formatted(queue.describe()));
+    }
+    if (solicitedOnly && !events.hasEventQueues()) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "%s has no event queues: nothing reports which receives are solicited"
+              .formatted(queue.context().describe()));
+    }
+  }
+
+  void arm(boolean solicitedOnly) {
+    if (armed == 0) {
+      armedFrom = ring.end();
+      polled();
+    }
+    armed |= solicitedOnly ? SOLICITED : ALL;
+    armCard();
+  }
+
+  private void armCard() {
+    if (events.hasEventQueues()) {
+      uar.armCompletionQueue(Doorbell.armCompletionQueue(queue.number(), armed == SOLICITED));
+    }
+  }
+
+  /** Whether it is to tell of completions that need not be solicited; a glance without the lock. */
+  boolean isArmedForAll() {
+    return (armed & ALL) != 0;
+  }
+
+  /** Something has come that polling finds, whether the card tells of it or not. */
+  Look lookAtFlushed() {
+    if (armed != 0 && hasPollable()) {
+      armed = 0;
+      return Look.TELL;
+    }
+    return Look.NOTHING;
+  }
+
+  /**
+   * Looks whether there are completions to tell of. Silent ones, of unsignalled sends that
+   * succeeded, are taken out, and the card is armed again when there was nothing else.
+   *
+   * @param event whether the card has given an event, so that it has to be armed again in any case
+   */
+  Look look(boolean event) {
+    if (armed == 0) {
+      return Look.NOT_ARMED;
+    }
+    if (hasCome()) {
+      if (hasPollable() || polledTo - armedFrom > 0) {
+        armed = 0;
+        return Look.TELL;
+      }
+      armedFrom = ring.index();
+    } else if (!event) {
+      return Look.NOTHING;
+    }
+    armCard();
+    return Look.ARMED_AGAIN;
+  }
+
+  /** Whether something may have come since it was armed, polled or not. */
+  private boolean hasCome() {
+    int ahead = armedFrom - ring.index();
+    return flushing.isReady() || ahead < 0 || ahead < ring.slots() && !ring.isEmpty(armedFrom);
+  }
+
+  private boolean hasPollable() {
+    return parser.hasPollable() || flushing.isReady();
+  }
+
+  /** Tells the channel. Under no lock. */
+  void tell() {
+    channel.orElseThrow().give(queue);
+  }
+
+  /** The queue is closed. */
+  void close() {
+    channel.ifPresent(c -> c.forget(queue));
+  }
+}

@@ -1,0 +1,106 @@
+package org.hghca.driver;
+
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import org.hghca.verbs.QpState;
+
+/**
+ * The state of a queue pair as the driver knows it. Modifying changes it, under the queue pair's
+ * monitor, and so does whoever learns of an error, under any lock but that of the receives. The
+ * rings take requests accordingly.
+ */
+final class QueuePairState {
+  private static final AtomicReferenceFieldUpdater<QueuePairState, QpState> NOW =
+      AtomicReferenceFieldUpdater.newUpdater(QueuePairState.class, QpState.class, "now");
+
+  private final Health health;
+  private final SendRing sends;
+
+  /** Null for a queue pair that one thread owns. */
+  private final SpinLock receiveLock;
+
+  private final boolean cardFlushes;
+  private volatile QpState now = QpState.RESET;
+
+  /**
+   * RESET.
+   *
+   * @param receiveLock under which receives are posted; null when one thread does all posting
+   * @param cardFlushes whether the card takes sends in ERR, to flush them
+   */
+  QueuePairState(Health health, SendRing sends, SpinLock receiveLock, boolean cardFlushes) {
+    this.health = health;
+    this.sends = sends;
+    this.receiveLock = receiveLock;
+    this.cardFlushes = cardFlushes;
+  }
+
+  QpState get() {
+    return now;
+  }
+
+  /** Whether an error has been seen that flushes what follows in that direction. */
+  boolean hasFailed(boolean send) {
+    QpState state = now;
+    return state == QpState.ERR || send && state == QpState.SQE;
+  }
+
+  /** Whether the card takes what is put into the receive ring. */
+  boolean takesReceives() {
+    QpState state = now;
+    return state != QpState.RESET && state != QpState.ERR;
+  }
+
+  private boolean takesSends() {
+    boolean takes =
+        switch (now) {
+          case RTS, SQD, SQE -> true;
+          case ERR -> cardFlushes;
+          case RESET, INIT, RTR -> false;
+        };
+    return takes && !health.isDead();
+  }
+
+  /** Changes the state, unless an error has changed it meanwhile. */
+  void change(QpState from, QpState to) {
+    if (NOW.compareAndSet(this, from, to)) {
+      openSends();
+    }
+  }
+
+  /** Changes the state between two requests, not within one. */
+  void enter(QpState to) {
+    lockReceives();
+    now = to;
+    unlockReceives();
+    openSends();
+  }
+
+  /** An error takes it to ERR; returns whether that is new. */
+  boolean fail() {
+    for (QpState state = now; state != QpState.ERR && state != QpState.RESET; state = now) {
+      // Whoever takes it to RESET at this moment wins: what is closed must not open again.
+      if (NOW.compareAndSet(this, state, QpState.ERR)) {
+        openSends();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Has the send ring take requests, or not, as the state and the device's health are now. */
+  void openSends() {
+    sends.setOpen(this::takesSends);
+  }
+
+  void lockReceives() {
+    if (receiveLock != null) {
+      receiveLock.lock();
+    }
+  }
+
+  void unlockReceives() {
+    if (receiveLock != null) {
+      receiveLock.unlock();
+    }
+  }
+}

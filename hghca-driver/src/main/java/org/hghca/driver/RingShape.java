@@ -1,0 +1,14 @@
+package org.hghca.driver;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A work queue's memory and how it is divided.
+ *
+ * @param memory what the card reads
+ * @param qpn the queue pair's number
+ * @param depth how many requests may be outstanding, at most {@code slots}
+ * @param slots a power of two
+ * @param strideLog logarithm of a slot's bytes
+ */
+record RingShape(MemorySegment memory, int qpn, int depth, int slots, int strideLog) {}

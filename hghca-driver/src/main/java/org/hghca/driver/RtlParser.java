@@ -1,0 +1,180 @@
+package org.hghca.driver;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.abi.Cqe;
+import org.hghca.abi.WqeOpcode;
+import org.hghca.verbs.Completions;
+
+/**
+ * Completions of the RTL, which tell little of receives and errors: where a receive is told by what
+ * was posted, and errors by what no receive has. Long READs complete in pieces, and completions
+ * have send rings go on that wait for them.
+ */
+final class RtlParser extends CompletionParser {
+  private final InFlightLimits inFlight;
+  private final MemorySegment memory;
+  private final PendingDoorbells pendingDoorbells = new PendingDoorbells();
+
+  /** Behind the last completion that is known to be there, polled or not. */
+  private int seen;
+
+  RtlParser(
+      HghcaCompletionQueue queue,
+      CompletionRing ring,
+      QpTable queuePairs,
+      CompletionDecode decode,
+      Health health,
+      InFlightLimits inFlight) {
+    super(queue, ring, queuePairs, decode, health);
+    this.inFlight = inFlight;
+    this.memory = ring.memory();
+  }
+
+  @Override
+  RtlParser rtl() {
+    return this;
+  }
+
+  // ---- taking completions
+
+  @Override
+  int completeSend(HghcaQueuePair qp, int wqe, int bytes, Completions out, int count) {
+    BudgetedSendRing sends = qp.software().sends();
+    int filled = sends.completePiece(wqe) ? 0 : sends.complete(out, count, 0, 0, bytes);
+    pendingDoorbells.add(sends);
+    return filled;
+  }
+
+  @Override
+  int failSend(HghcaQueuePair qp, int status, int vendorError, Completions out, int count) {
+    BudgetedSendRing sends = qp.software().sends();
+    int filled = sends.complete(out, count, status, vendorError, 0);
+    pendingDoorbells.add(sends);
+    return filled;
+  }
+
+  /**
+   * Takes a receive, without its immediate, or an error in disguise. Receives are taken in order:
+   * what the completion says of their place is not to be believed.
+   */
+  @Override
+  int completeReceive(
+      HghcaQueuePair qp,
+      int last,
+      int wqe,
+      int bytes,
+      int immediate,
+      int sourceQp,
+      Completions out,
+      int count) {
+    int opcode = Cqe.opcode(last);
+    if (decode.isSendError(opcode, sourceQp, bytes)) {
+      return error(qp, true, wqe, immediate, out, count);
+    }
+    if (!expectsReceive(qp)) {
+      return unexpected(qp, false, wqe, last);
+    }
+    qp.software().reuse().received(bytes);
+    int flags = decode.immediateFlags(opcode);
+    int placed = bytes + qp.bytesBeforeReceived();
+    return succeed(qp, wqe, opcode, flags, placed, 0, sourceQp, out, count);
+  }
+
+  private static boolean expectsReceive(HghcaQueuePair qp) {
+    return !qp.receives().isFlushed() && qp.receives().outstanding() > 0;
+  }
+
+  @Override
+  boolean isLate(HghcaQueuePair qp, long at, int wqe) {
+    boolean send = isSend(at);
+    boolean fits = send ? qp.sends().isOldest(wqe) : expectsReceive(qp);
+    return !fits && qp.software().flush().awaits(send, wqe);
+  }
+
+  private boolean isSend(long at) {
+    int last = Cqe.lastDword(memory, at);
+    int opcode = Cqe.opcode(last);
+    return Cqe.isSend(last)
+        || opcode == WqeOpcode.INVALID
+        || decode.isSendError(opcode, Cqe.remoteQpn(memory, at), Cqe.byteCount(memory, at));
+  }
+
+  @Override
+  void drop(HghcaQueuePair qp) {
+    super.drop(qp);
+    seen = ring.index();
+  }
+
+  // ---- requests that wait
+
+  @Override
+  void ringCompleted() {
+    boolean _ = pendingDoorbells.ring();
+  }
+
+  @Override
+  void ringWaiting() {
+    inFlight.ringWaiting();
+  }
+
+  /**
+   * Rings for what waits for requests whose completions stand here and nobody has polled.
+   *
+   * @return whether there was anything new
+   */
+  boolean goOn() {
+    int at = seen - ring.index() > 0 ? seen : ring.index();
+    for (; at - ring.index() < ring.slots() && !ring.isEmpty(at); at++) {
+      lookAt(at);
+    }
+    seen = at;
+    return pendingDoorbells.ring();
+  }
+
+  private void lookAt(int at) {
+    long place = ring.place(at);
+    HghcaQueuePair qp = queuePairs.find(Cqe.qpn(memory, place));
+    if (qp == null || qp.sendCompletionQueue() != queue || !isSend(place)) {
+      return;
+    }
+    BudgetedSendRing sends = qp.software().sends();
+    int wqe = Cqe.wqeOffset(memory, place);
+    if (Cqe.isSend(Cqe.lastDword(memory, place)) && sends.completePiece(wqe)) {
+      ring.remove(at); // it is none of the program's
+      countTaken();
+      pendingDoorbells.add(sends);
+    } else if (sends.completeUnpolled(wqe)) {
+      pendingDoorbells.add(sends);
+    }
+  }
+
+  // ---- what stands here
+
+  /** What stands here of a queue pair, and how far its sends are, if they complete here. */
+  OutstandingWork outstandingWork(HghcaQueuePair qp) {
+    SoftwareErrorFlow flow = qp.software();
+    int sends = 0;
+    int receives = 0;
+    int packets = 0;
+    for (int end = ring.end(), i = ring.index(); i != end; i++) {
+      long at = ring.place(i);
+      if (Cqe.qpn(memory, at) != qp.number()) {
+        continue;
+      }
+      if (isSend(at)) {
+        sends++;
+      } else {
+        receives++;
+        packets += flow.reuse().packets(Cqe.byteCount(memory, at));
+      }
+    }
+    int outstanding = flow.sends().rung() + flow.flush().awaited();
+    return new OutstandingWork(
+        sends,
+        packets,
+        outstanding - sends,
+        qp.sends().tail() + sends + flow.sends().pieces(),
+        qp.receives().onCard() - receives,
+        qp.receives().position(receives));
+  }
+}

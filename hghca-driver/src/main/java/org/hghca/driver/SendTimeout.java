@@ -1,0 +1,166 @@
+package org.hghca.driver;
+
+import static org.hghca.abi.QueuePairContext.ACK_TIMEOUT;
+import static org.hghca.abi.QueuePairContext.DMAC_HIGH;
+import static org.hghca.abi.QueuePairContext.DMAC_LOW;
+import static org.hghca.abi.QueuePairContext.REMOTE_QPN;
+import static org.hghca.abi.QueuePairContext.RETRY_COUNT;
+import static org.hghca.abi.QueuePairContext.SMAC_HIGH;
+import static org.hghca.abi.QueuePairContext.SMAC_LOW;
+
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.QpcState;
+import org.hghca.abi.QueuePairContext;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+
+/**
+ * Finds sends that a card without time-outs will not complete. Under the queue pair's monitor,
+ * while {@link SoftwareMaintenance} looks.
+ */
+final class SendTimeout {
+  private static final long TIME_OUT_UNIT_NANOS = 4096;
+
+  /** How much longer than its time-out a queue pair is waited for that may be merely slow. */
+  private static final int PATIENCE = 8;
+
+  /** What a queue pair without a time-out is given to become quiet: code 14, 8 times. */
+  private static final long USUAL_TIME_OUT_NANOS = 8 * TIME_OUT_UNIT_NANOS << 14;
+
+  /** How often to ask the card of a queue pair that has no time-out. */
+  private static final long ASK_NANOS = 1_000_000_000;
+
+  private final HghcaQueuePair qp;
+  private final SendProgress progress;
+  private final PsnWatch psns;
+  private final HardwareProfile profile;
+  private final SoftwareMaintenance maintenance;
+  private final QpTable queuePairs;
+  private final Health health;
+
+  /** Since when it has completed nothing, and since when it waits for nobody else. */
+  private long since;
+
+  private long alone;
+
+  /** What a look has found. */
+  enum Found {
+    /** Nothing is under way. */
+    IDLE,
+    /** Another look is wanted soon. */
+    BUSY,
+    /** The oldest send will not complete any more. */
+    TIME_OUT
+  }
+
+  SendTimeout(HghcaQueuePair qp, SendProgress progress, PsnWatch psns, HghcaDevice device) {
+    this.qp = qp;
+    this.progress = progress;
+    this.psns = psns;
+    this.profile = device.limits().profile();
+    this.maintenance = device.maintenance();
+    this.queuePairs = device.queuePairs();
+    this.health = device.health();
+  }
+
+  /** Since when it has completed nothing. */
+  long since() {
+    return since;
+  }
+
+  /** How long a queue pair that is to end may take to become quiet. */
+  long patienceNanos() {
+    return PATIENCE * nanos();
+  }
+
+  /** (retry_cnt + 1) times the acknowledgement's. */
+  private long nanos() {
+    int timeout = qp.programmed().get(ACK_TIMEOUT);
+    return qp.type() != QpType.RC || timeout == 0
+        ? USUAL_TIME_OUT_NANOS
+        : (qp.programmed().get(RETRY_COUNT) + 1) * TIME_OUT_UNIT_NANOS << timeout;
+  }
+
+  /**
+   * Looks at a queue pair in RTS.
+   *
+   * @param now nanoseconds of a clock of the card's time
+   */
+  Found look(long now) {
+    int before = progress.completed();
+    int tick = progress.oldestTick();
+    if (!progress.isStuck()) {
+      if (progress.completed() != before) {
+        maintenance.moved(tick);
+      }
+      since = now;
+      alone = now;
+      return progress.isBusy() ? Found.BUSY : Found.IDLE;
+    }
+    if (maintenance.hasMovedBefore(progress.oldestTick())) {
+      alone = now;
+    }
+    return qp.type() == QpType.RC && isOver(now) ? Found.TIME_OUT : Found.BUSY;
+  }
+
+  private boolean isOver(long now) {
+    boolean times = qp.programmed().get(ACK_TIMEOUT) != 0;
+    long limit = times ? nanos() : ASK_NANOS;
+    if (!progress.isSurelyStuck()) {
+      boolean _ = isSlow(now); // the first picture
+      return false;
+    }
+    if (now - since < PATIENCE * limit && (now - alone < limit || isSlow(now))) {
+      return false;
+    }
+    if (isLost()) {
+      health.fail(
+          ("the peer has acknowledged all sends of %s, and the card gives no completion: it has"
+                  + " lost track of the outstanding requests")
+              .formatted(qp.describe()));
+      return false;
+    }
+    if (!times) {
+      since = now; // it waits for ever, and the card is asked now and then
+      alone = now;
+    }
+    return times;
+  }
+
+  /**
+   * Whether the card has moved on in what it sends, or what is acknowledged, since it was asked.
+   */
+  private boolean isSlow(long now) {
+    if (profile.misplacesSequenceNumbers() && !psns.rests(now)) {
+      alone = now;
+      return true;
+    }
+    return false;
+  }
+
+  /** Whether completions are missing that cannot come any more, and that for a time-out. */
+  private boolean isLost() {
+    return psns.wasAllAcknowledged()
+        && qp.sendCompletionQueue().outstandingWork(qp).unfinished() > 0;
+  }
+
+  /** Whether the peer is of this device too and cannot receive. */
+  boolean isRefused() {
+    QueuePairContext c = qp.programmed();
+    HghcaQueuePair peer = queuePairs.find(c.get(REMOTE_QPN));
+    boolean ours =
+        peer != null
+            && peer.programmed().get(REMOTE_QPN) == qp.number()
+            && c.get(DMAC_HIGH) == c.get(SMAC_HIGH)
+            && c.get(DMAC_LOW) == c.get(SMAC_LOW);
+    if (!ours) {
+      return false;
+    }
+    if (peer.state() == QpState.ERR || peer.receives().outstanding() == 0) {
+      return true;
+    }
+    return profile.misplacesSequenceNumbers()
+        && peer.takesReceives()
+        && peer.software().psns().ask().state() == QpcState.ERR;
+  }
+}

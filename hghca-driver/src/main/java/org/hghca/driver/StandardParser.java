@@ -1,0 +1,56 @@
+package org.hghca.driver;
+
+import org.hghca.abi.BthOpcode;
+import org.hghca.abi.Cqe;
+import org.hghca.verbs.Completions;
+
+/** Completions of a card by the document. */
+final class StandardParser extends CompletionParser {
+  StandardParser(
+      HghcaCompletionQueue queue,
+      CompletionRing ring,
+      QpTable queuePairs,
+      CompletionDecode decode,
+      Health health) {
+    super(queue, ring, queuePairs, decode, health);
+  }
+
+  @Override
+  int completeSend(HghcaQueuePair qp, int wqe, int bytes, Completions out, int count) {
+    return qp.sends().complete(out, count, 0, 0, bytes);
+  }
+
+  @Override
+  int failSend(HghcaQueuePair qp, int status, int vendorError, Completions out, int count) {
+    return qp.sends().complete(out, count, status, vendorError, 0);
+  }
+
+  @Override
+  int completeReceive(
+      HghcaQueuePair qp,
+      int last,
+      int wqe,
+      int bytes,
+      int immediate,
+      int sourceQp,
+      Completions out,
+      int count) {
+    if (!qp.receiver().expects(wqe)) {
+      return unexpected(qp, false, wqe, last);
+    }
+    int opcode = Cqe.opcode(last);
+    int flags = BthOpcode.hasImmediate(opcode) ? Completions.WITH_IMM : 0;
+    return succeed(qp, wqe, opcode, flags, bytes, immediate, sourceQp, out, count);
+  }
+
+  @Override
+  boolean isLate(HghcaQueuePair qp, long at, int wqe) {
+    return false;
+  }
+
+  @Override
+  void ringCompleted() {}
+
+  @Override
+  void ringWaiting() {}
+}
