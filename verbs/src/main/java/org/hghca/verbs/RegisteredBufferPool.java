@@ -189,7 +189,7 @@ public final class RegisteredBufferPool implements AutoCloseable {
   /**
    * Deregisters the memory. Idempotent.
    *
-   * @throws VerbsException EBUSY, and nothing has changed, while buffers are out or native code
+   * @throws VerbsException EBUSY, and nothing has changed, while buffers are in use or native code
    *     uses the memory
    */
   @Override
@@ -200,7 +200,7 @@ public final class RegisteredBufferPool implements AutoCloseable {
     if (!available.tryAcquire(buffers.length)) {
       throw new VerbsException(
           Errno.EBUSY,
-          "%d of %d buffers are out: close them first"
+          "%d of %d buffers are in use: close them first"
               .formatted(buffers.length - available.availablePermits(), buffers.length));
     }
     try {
