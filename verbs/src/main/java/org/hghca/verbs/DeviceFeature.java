@@ -85,7 +85,10 @@ public enum DeviceFeature {
    */
   REMOTE_PROTECTION,
 
-  /** What peers reach of a region is checked to the byte, not to the page. */
+  /**
+   * What peers reach of a region is checked to the byte. Missing: to the page, and the first RTL
+   * has no bound below: an address under that of a region leads to others' memory.
+   */
   BYTE_EXACT_REMOTE_BOUNDS,
 
   /** {@code qp_access_flags}. Missing: regions alone say what peers may do. */

@@ -119,7 +119,10 @@ public enum Feature {
 
   /** Pages are all that the translation knows. */
   BYTE_EXACT_REMOTE_BOUNDS(
-      "remote bounds to the byte", "bounds are those of the pages", Place.REGIONS, Says.ATTRIBUTE),
+      "remote bounds to the byte",
+      "bounds are those of the pages, and R1 has none below a region",
+      Place.REGIONS,
+      Says.ATTRIBUTE),
 
   /** The fields are not used; regions alone say what peers may do. */
   QUEUE_PAIR_ACCESS(

@@ -104,6 +104,24 @@ class RemoteErrorTest {
                     Arguments.of(opcode, -4096L, 4096L)));
   }
 
+  /** The first RTL has no lower bound; but here nothing lies below. */
+  @ParameterizedTest
+  @FieldSource("RDMA")
+  @Needs(Feature.REMOTE_PROTECTION)
+  void bytesBelowARegionThatBeginsAtZero(WrOpcode opcode) {
+    try (RcPair pair = RcPair.open();
+        MemoryRegion region =
+            pair.right.pd.allocate(
+                8192,
+                AccessFlag.LOCAL_WRITE,
+                AccessFlag.REMOTE_WRITE,
+                AccessFlag.REMOTE_READ,
+                AccessFlag.ZERO_BASED)) {
+      assertFails(pair, opcode, -4096, region.rkey(), 64, WcStatus.REM_ACCESS_ERR);
+      assertThat(region.segment().mismatch(MemorySegment.ofArray(new byte[8192]))).isEqualTo(-1);
+    }
+  }
+
   @ParameterizedTest
   @MethodSource("outside")
   @Needs(Feature.REMOTE_PROTECTION)

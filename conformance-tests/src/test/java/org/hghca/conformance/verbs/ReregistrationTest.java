@@ -87,8 +87,10 @@ class ReregistrationTest {
   void otherMemoryIsReachedUnderTheSameKeysAndTheOldIsNot() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
-      MemorySegment before = arena.allocate(20_000, 4096);
-      MemorySegment after = arena.allocate(50_000 + START, 4096);
+      // The old memory lies above the new one: below, the first RTL has no bound.
+      MemorySegment memory = arena.allocate(128 << 10, 4096);
+      MemorySegment after = memory.asSlice(0, 50_000 + START);
+      MemorySegment before = memory.asSlice(64 << 10, 20_000);
       try (MemoryRegion region = pair.right.pd.register(before.asSlice(START, 9000), Side.ALL)) {
         int lkey = region.lkey();
         int rkey = region.rkey();

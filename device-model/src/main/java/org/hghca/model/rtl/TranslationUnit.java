@@ -136,19 +136,20 @@ final class TranslationUnit implements Translation {
   @Override
   public int check(int key, int pd, long address, long length, int flags) {
     KeyCache.Entry entry = keys.get(key);
-    return check(entry, key, pd, address - entry.start, length, flags);
+    return check(entry, key, pd, address + length, entry.start + entry.length, flags);
   }
 
   @Override
   public int checkQueue(int key, int pd, long offset, long length, int flags) {
-    return check(keys.get(key), key, pd, offset, length, flags);
+    KeyCache.Entry entry = keys.get(key);
+    return check(entry, key, pd, offset + length, entry.length, flags);
   }
 
   /**
-   * Of the checks the second RTL has none. There is no lower bound: an access that begins below its
-   * region passes if it ends inside.
+   * Of the checks the second RTL has none. There is no lower bound: what lies below its region
+   * passes, and reaches the entries of pages that stand before the region's own.
    */
-  private int check(KeyCache.Entry entry, int key, int pd, long offset, long length, int flags) {
+  private int check(KeyCache.Entry entry, int key, int pd, long end, long limit, int flags) {
     if (second) {
       return OK;
     }
@@ -156,7 +157,7 @@ final class TranslationUnit implements Translation {
     wrong |= entry.pd == pd ? OK : WRONG_PD;
     wrong |= (entry.flags & flags) == flags ? OK : WRONG_FLAGS;
     wrong |= entry.key == key ? OK : WRONG_KEY;
-    wrong |= Long.compareUnsigned(offset + length, entry.length) <= 0 ? OK : WRONG_LENGTH;
+    wrong |= Long.compareUnsigned(end, limit) <= 0 ? OK : WRONG_LENGTH;
     return wrong;
   }
 

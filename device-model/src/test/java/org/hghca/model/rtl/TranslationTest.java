@@ -110,12 +110,23 @@ class TranslationTest {
     assertThat(translation.check(KEY, PD, START, 1, flag)).isEqualTo(OK);
   }
 
-  @Test
-  void thereIsNoLowerBoundForAnAccessThatEndsInside() {
-    assertThat(check(START - 1, 1)).isEqualTo(OK);
-    assertThat(check(START - 8, 4)).isEqualTo(WRONG_LENGTH);
+  @ParameterizedTest
+  @ValueSource(longs = {1, 8, 4096, 5 * 4096, 1 << 20, 1L << 32, 1L << 40})
+  void thereIsNoLowerBound(long below) {
+    assertThat(check(START - below, 8)).isEqualTo(OK);
+    assertThat(check(START - below, below + LENGTH)).isEqualTo(OK);
+    assertThat(check(START - below, below + LENGTH + 1)).isEqualTo(WRONG_LENGTH);
     assertThat(check(START + LENGTH - 1, 1)).isEqualTo(OK);
     assertThat(check(START + LENGTH, 1)).isEqualTo(WRONG_LENGTH);
+  }
+
+  @Test
+  void whatLiesBelowReachesThePagesThatStandBefore() {
+    writePages(FIRST - 2, Bench.FREE + 0x8000, Bench.FREE + 0x9000);
+    bench.accesses.clear();
+    translation.write(KEY, START - 4096, bytes(8), 0, 8);
+    translation.write(KEY, START - 2 * 4096 + 16, bytes(8), 0, 8);
+    assertThat(bench.accesses).containsExactly("write 409000 8", "write 408010 8");
   }
 
   @Test
