@@ -39,6 +39,18 @@ public final class TestTime implements LauncherSessionListener {
     return SCALE.stretch(Duration.ofMillis(ofCard));
   }
 
+  /**
+   * How many times to do what a card does so many times: as many times fewer as a device is slower,
+   * so that a test takes no longer there.
+   */
+  public static int times(int ofCard) {
+    return fewer(ofCard, SCALE);
+  }
+
+  static int fewer(int ofCard, TimeScale scale) {
+    return Math.max(1, ofCard / scale.factor());
+  }
+
   @Override
   public void launcherSessionOpened(LauncherSession session) {
     if (SCALE.factor() > 1 && System.getProperty(TIMEOUT_MODE) == null) {

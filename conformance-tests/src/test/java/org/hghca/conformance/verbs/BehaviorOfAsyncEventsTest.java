@@ -22,6 +22,7 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -36,6 +37,7 @@ class BehaviorOfAsyncEventsTest {
         .orElseThrow(() -> new AssertionError("no event after 10 s"));
   }
 
+  @Tag("loop")
   @Test
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,

@@ -428,6 +428,7 @@ class CompletionChannelTest {
   }
 
   /** One context, two queue pairs, and a thread that takes the events of both. */
+  @Tag("loop")
   @Test
   void twoConnectionsOfOneContextWhileAThreadTakesTheEvents() throws Exception {
     int count = 200;

@@ -21,6 +21,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 class ContextsTest {
   static final WrOpcode[] OPCODES = MessageSizeTest.OPCODES;
 
+  @Tag("loop")
   @ParameterizedTest
   @FieldSource("OPCODES")
   void queuePairsOfTwoContextsOfADeviceReachEachOther(WrOpcode opcode) {
@@ -44,6 +46,7 @@ class ContextsTest {
     }
   }
 
+  @Tag("loop")
   @ParameterizedTest
   @FieldSource("OPCODES")
   void twoQueuePairsOfOneContextReachEachOther(WrOpcode opcode) {
@@ -82,6 +85,7 @@ class ContextsTest {
     }
   }
 
+  @Tag("loop")
   @Test
   void aQueuePairReachesItself() {
     try (RcPair pair = new RcSetup().unconnected().open()) {
@@ -96,6 +100,7 @@ class ContextsTest {
     }
   }
 
+  @Tag("loop")
   @Test
   @Needs(Feature.REMOTE_PROTECTION)
   void keysDoNotCrossContexts() {
@@ -126,6 +131,7 @@ class ContextsTest {
     }
   }
 
+  @Tag("loop")
   @Test
   void closingOneContextLeavesTheOthersOfItsDeviceAlone() {
     try (RcPair pair = new RcSetup().on(Fabric.oneDevice())) {

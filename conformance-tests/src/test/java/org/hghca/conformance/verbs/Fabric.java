@@ -2,6 +2,7 @@ package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -207,6 +208,16 @@ final class Fabric implements AutoCloseable {
         LockSupport.parkNanos(PAUSE_NANOS);
       }
     }
+  }
+
+  /**
+   * Waits until a peer's RDMA WRITE is in memory: its sender's completion says that the packets
+   * were taken, which on a card may be before their data are where they belong.
+   */
+  void awaitWritten(MemorySegment target, MemorySegment data) {
+    await(
+        () -> target.mismatch(data) < 0,
+        () -> "byte %d has not come".formatted(target.mismatch(data)));
   }
 
   /** Where the driver makes up for the card it follows the system's clock. */

@@ -252,7 +252,7 @@ class QpTransitionTest {
       for (int i = 0; i < 3; i++) {
         pair.right.expect(16L * i, pair.left, 16L * i, 16);
       }
-      pair.right.verify("RDMA WRITEs posted in SQD");
+      pair.right.verifyWritten("RDMA WRITEs posted in SQD");
     }
   }
 
@@ -276,7 +276,7 @@ class QpTransitionTest {
       pair.left.qp.modify(QpAttributes.to(QpState.RTS));
       assertThat(pair.left.sent().wrId()).isEqualTo(2);
       pair.right.expect(128, pair.left, 128, 16);
-      pair.right.verify("a SEND begun before SQD, an RDMA WRITE after it");
+      pair.right.verifyWritten("a SEND begun before SQD, an RDMA WRITE after it");
     }
   }
 
@@ -288,7 +288,7 @@ class QpTransitionTest {
       post(pair, 1, 0);
       Side.assertSuccess(pair.left.sent());
       pair.right.expect(0, pair.left, 0, 16);
-      pair.right.verify("RDMA WRITE to a queue pair in SQD");
+      pair.right.verifyWritten("RDMA WRITE to a queue pair in SQD");
     }
   }
 

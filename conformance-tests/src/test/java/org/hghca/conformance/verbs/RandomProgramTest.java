@@ -3,6 +3,7 @@ package org.hghca.conformance.verbs;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.hghca.conformance.verbs.RandomProgram.Step;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,6 +26,7 @@ class RandomProgramTest {
     check(RandomProgram.of(seed, STEPS / 3), Fabric::threaded);
   }
 
+  @Tag("loop")
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {201, 202, 203, 204})
   void soTheyAreBetweenTwoContextsOfOneDevice(long seed) {

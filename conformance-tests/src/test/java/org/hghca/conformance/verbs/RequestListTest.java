@@ -56,7 +56,7 @@ class RequestListTest {
             .allSatisfy(Side::assertSuccess)
             .extracting(Wc::wrId)
             .containsExactlyElementsOf(LongStream.range(0, length).boxed().toList());
-        pair.right.verify("a list of " + length);
+        pair.right.verifyWritten("a list of " + length);
       }
     }
   }
@@ -238,7 +238,7 @@ class RequestListTest {
       assertThat(refused).hasMessageContaining("request 3 of the list");
       assertThat(pair.left.sent(3)).allSatisfy(Side::assertSuccess);
       pair.left.assertQuiet();
-      pair.right.verify("the first three of five");
+      pair.right.verifyWritten("the first three of five");
     }
   }
 }

@@ -58,7 +58,7 @@ class ReregistrationTest {
     pair.left.randomize(0, length, new SplittableRandom(seed));
     assertThat(write(pair, region.address(), region.rkey(), length)).isEqualTo(WcStatus.SUCCESS);
     MemorySegment found = region.segment().asSlice(0, length);
-    assertThat(found.mismatch(pair.left.memory().asSlice(0, length))).isEqualTo(-1);
+    pair.fabric.awaitWritten(found, pair.left.memory().asSlice(0, length));
   }
 
   private static void reconnect(RcPair pair) {

@@ -149,6 +149,11 @@ final class Side implements AutoCloseable {
     }
   }
 
+  /** As {@link #verify}, once RDMA WRITEs have arrived that a peer's completions told of. */
+  void verifyWritten(String what) {
+    fabric.await(() -> memory().mismatch(expected) < 0, () -> what + ": not all of it has come");
+  }
+
   static void assertSuccess(Wc completion) {
     assertThat(completion.status()).as("%s", completion).isEqualTo(WcStatus.SUCCESS);
   }

@@ -77,7 +77,11 @@ final class Transfer {
     } else {
       remote.expect(peer, initiator, local);
     }
-    peer.verify(what + ", peer");
+    if (opcode == WrOpcode.RDMA_WRITE) {
+      peer.verifyWritten(what + ", peer");
+    } else {
+      peer.verify(what + ", peer");
+    }
     initiator.verify(what + ", initiator");
     assertThat(Wc.drain(initiator.sendQueue)).as(what).isEmpty();
     assertThat(Wc.drain(peer.receiveQueue)).as(what).isEmpty();

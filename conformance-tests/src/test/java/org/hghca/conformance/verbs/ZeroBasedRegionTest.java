@@ -48,7 +48,7 @@ class ZeroBasedRegionTest {
           left.send.rdmaWrite(offset, region.rkey()).sge(left.buffer, 0, length).signaled());
       Side.assertSuccess(left.sent());
       MemorySegment there = region.segment().asSlice(offset, length);
-      assertThat(there.mismatch(left.memory().asSlice(0, length))).isEqualTo(-1);
+      pair.fabric.awaitWritten(there, left.memory().asSlice(0, length));
       left.qp.postSend(
           left.send.rdmaRead(offset, region.rkey()).sge(left.buffer, 20_480, length).signaled());
       Side.assertSuccess(left.sent());
@@ -130,8 +130,7 @@ class ZeroBasedRegionTest {
       pair.left.qp.postSend(
           pair.left.send.rdmaWrite(90, region.rkey()).sge(pair.left.buffer, 0, 10).signaled());
       Side.assertSuccess(pair.left.sent());
-      assertThat(region.segment().asSlice(90).mismatch(pair.left.memory().asSlice(0, 10)))
-          .isEqualTo(-1);
+      pair.fabric.awaitWritten(region.segment().asSlice(90), pair.left.memory().asSlice(0, 10));
     }
   }
 }
