@@ -35,6 +35,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   private final HghcaAsyncEvents asyncEvents;
   private final ContextCounters counters = new ContextCounters();
   private final Set<HghcaCompletionChannel> channels = ConcurrentHashMap.newKeySet();
+  private final ContextMonitor monitor;
   private volatile RoceEntropy entropy = RoceEntropy.V2;
 
   /**
@@ -57,6 +58,7 @@ final class DeviceContext extends Resource implements HghcaContext {
       undo.add(() -> hghca.contexts().remove(this));
       // A device that fails from here on tells this context of it too.
       hghca.health().check();
+      this.monitor = ContextMonitor.open(name.name(), this::sum);
       undo.forget();
     } catch (RuntimeException e) {
       throw Failures.of("cannot open " + name.name(), e);
@@ -229,6 +231,10 @@ final class DeviceContext extends Resource implements HghcaContext {
   @Override
   public Counters counters() {
     checkOpen();
+    return sum();
+  }
+
+  private Counters sum() {
     return counters.counters(
         asyncEvents.given(), hghca.commands().commandsGiven(), hghca.function().dmaFaultCount());
   }
@@ -269,6 +275,7 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   @Override
   void release() {
+    monitor.close();
     hghca.contexts().remove(this);
     asyncEvents.end(() -> new VerbsException(Errno.EINVAL, "%s is closed".formatted(name.name())));
     hghca.pdNumbers().free(queuePd);

@@ -17,7 +17,7 @@ import org.hghca.vfio.user.UserServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** JVMs that deny native code, or {@code sun.misc.Unsafe}, which libraries of ours have used. */
+/** JVMs that deny native code, or {@code sun.misc.Unsafe}. */
 class NativeAccessTest {
   private static final String NO_NATIVE = "--illegal-native-access=deny";
   private static final String NATIVE = "--enable-native-access=ALL-UNNAMED";
@@ -97,22 +97,5 @@ class NativeAccessTest {
             directory.resolve("served").toString());
     assertThat(ended.assertSuccess().said().lines())
         .containsExactly("has 4194304 bytes", "has 4194304 bytes");
-  }
-
-  @Test
-  void whoHasJffiUseUnsafeIsToldWhatDeniesIt() {
-    OtherJvm.Ended ended =
-        OtherJvm.run(
-            List.of(NATIVE, NO_UNSAFE, "-Djffi.unsafe.disabled=false"),
-            Opener.class,
-            "vfio-user:" + directory.resolve("nobody"));
-    assertThat(ended.assertSuccess().said().lines())
-        .hasSize(2)
-        .allSatisfy(
-            line ->
-                assertThat(line)
-                    .startsWith("refused: ")
-                    .contains("-Djffi.unsafe.disabled=true")
-                    .endsWith("EACCES (13)"));
   }
 }

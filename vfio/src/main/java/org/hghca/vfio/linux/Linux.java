@@ -11,9 +11,6 @@ import org.slf4j.LoggerFactory;
 
 /** Linux itself, by way of jnr-ffi, and of jnr-posix for what is the process's. */
 public final class Linux implements SystemCalls {
-  /** Read by jffi when its first class is loaded. */
-  private static final String WITHOUT_UNSAFE = "jffi.unsafe.disabled";
-
   private static SystemCalls system;
 
   private final Libc libc;
@@ -39,9 +36,6 @@ public final class Linux implements SystemCalls {
   public static synchronized SystemCalls system() {
     if (system == null) {
       NativeAccess.check();
-      if (System.getProperty(WITHOUT_UNSAFE) == null) {
-        System.setProperty(WITHOUT_UNSAFE, "true");
-      }
       try {
         system = traced(new Linux());
       } catch (RuntimeException | LinkageError e) {

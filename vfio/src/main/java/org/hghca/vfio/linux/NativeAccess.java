@@ -41,13 +41,6 @@ public final class NativeAccess {
       if (text.contains("IllegalCallerException")) {
         return denied(failure);
       }
-      if (text.contains("UnsupportedOperationException")) {
-        return new VfioException(
-            Reason.NO_PERMISSION,
-            "jnr-ffi reaches memory through sun.misc.Unsafe, which this JVM denies: give it"
-                + " -Djffi.unsafe.disabled=true",
-            failure);
-      }
       if (first.getCause() == null) {
         return new VfioException(
             Reason.UNSUPPORTED, "jnr-ffi cannot bind the C library: " + text, failure);

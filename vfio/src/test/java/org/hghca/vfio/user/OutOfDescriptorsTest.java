@@ -84,7 +84,6 @@ final class OutOfDescriptorsTest {
                 "ulimit -n " + LIMIT + "; exec \"$0\" \"$@\"",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow",
                 "-cp",
                 System.getProperty("java.class.path"),
                 Hog.class.getName(),
