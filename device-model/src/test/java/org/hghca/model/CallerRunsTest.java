@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -12,6 +14,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.hghca.abi.EventQueueContext;
+import org.hghca.abi.HcrCommand;
 import org.hghca.abi.QueuePairContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -77,6 +80,36 @@ class CallerRunsTest {
     Tap tap = Tap.here();
     try (Host _ = tap.open("model:commander").bringUp()) {
       assertThat(tap.threads).contains(Thread.currentThread());
+    }
+  }
+
+  /** Who rings a doorbell may hold a lock that spins, and a command may take long. */
+  @Test
+  void aCommandIsNotExecutedByWhoRingsADoorbell() throws InterruptedException {
+    Tap tap = Tap.here();
+    try (Host host = tap.open("model:other").bringUp()) {
+      Loopback loopback = new Loopback(host);
+      Set<Thread> executing = ConcurrentHashMap.newKeySet();
+      int answer = HcrCommand.QUERY_DEV_LIM.outboxSize();
+      tap.hook =
+          (access, bytes) -> {
+            if (access.equals("write") && bytes == answer) {
+              executing.add(Thread.currentThread());
+            }
+          };
+      Thread giver =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    for (int i = 0; i < ROUNDS; i++) {
+                      host.must(HcrCommand.QUERY_DEV_LIM, 0, 0);
+                    }
+                  });
+      while (giver.isAlive()) {
+        loopback.write();
+        assertThat(await(loopback.qp.cq).failed()).isFalse();
+      }
+      assertThat(executing).isNotEmpty().allMatch(thread -> thread == giver || isLoop(thread));
     }
   }
 
@@ -283,6 +316,43 @@ class CallerRunsTest {
         assertThat(eq.take()).hasSize(1);
         eq.arm();
       }
+      assertThat(held).isFalse();
+    }
+  }
+
+  /** What is done within a step lets go of a lock that the step still has. */
+  @Test
+  void anInterruptIsNotToldInTheMiddleOfAStep() {
+    Tap tap = Tap.here();
+    try (Host host = tap.open("model:middle").bringUp()) {
+      Host.Eq eq = host.eq(4, 3, EventQueueContext.ARMED);
+      Host.Qp first = host.qp(host.cq(6, 0, 4));
+      first.peer(host, first);
+      first.toRts();
+      Loopback second = new Loopback(host);
+      Host.Buffer buffer = host.buffer(PAGE, Host.ALL);
+      Simulation simulation = host.hca().simulation();
+      AtomicInteger told = new AtomicInteger();
+      AtomicBoolean held = new AtomicBoolean();
+      tap.hook =
+          (access, _) -> {
+            if (access.equals("raise")) {
+              told.incrementAndGet();
+              held.compareAndSet(false, simulation.lock().isHeldHere());
+            } else if (simulation.lock().isHeldHere()) {
+              simulation.exclusively(() -> {});
+            }
+          };
+      host.arm(first.cq, false);
+      simulation.exclusively(
+          () -> {
+            first.write(buffer, 0, new Host.Piece(buffer, 8, 8));
+            second.write(); // done behind the first, in the same step
+          });
+      await(first.cq);
+      await(second.qp.cq);
+      await(() -> told.get() == 1);
+      assertThat(eq.take()).hasSize(1);
       assertThat(held).isFalse();
     }
   }
