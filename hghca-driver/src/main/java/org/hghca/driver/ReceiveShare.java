@@ -23,11 +23,14 @@ final class ReceiveShare implements SharedReceiver {
     }
   }
 
-  /**
-   * What a queue pair holds that receives nothing, where its peers repeat nothing that finds no
-   * receive. Those of a reliable connection are told to wait.
-   */
-  private static final int UNREPEATED = 16;
+  /** What a queue pair of RC holds that receives nothing: its peer is told to wait. */
+  private static final int REPEATED = 1;
+
+  /** What one of UC or UD holds, whose peers repeat nothing that finds no receive. */
+  private static final int UNREPEATED = 2;
+
+  /** The same where nobody else wants requests. */
+  private static final int UNREPEATED_ALONE = 16;
 
   private final SoftwareSrq queue;
   private final HghcaQueuePair qp;
@@ -58,7 +61,6 @@ final class ReceiveShare implements SharedReceiver {
   private int wanted;
 
   private boolean ended;
-  private final int floor;
 
   /** The list that this is in, and its neighbours there: the list's own. */
   ShareList list;
@@ -77,8 +79,6 @@ final class ReceiveShare implements SharedReceiver {
     this.qp = qp;
     this.ring = ring;
     this.dealt = new int[ring.slots()];
-    this.floor = qp.type() == QpType.RC ? 1 : UNREPEATED;
-    this.wanted = floor;
   }
 
   @Override
@@ -119,7 +119,15 @@ final class ReceiveShare implements SharedReceiver {
    * @param waiting how many wait
    */
   int target(int waiting) {
-    return Math.max(floor, Math.min(wanted, waiting / 2));
+    return Math.max(floor(), Math.min(wanted, waiting / 2));
+  }
+
+  /** What it is to hold although it receives nothing. */
+  private int floor() {
+    if (qp.type() == QpType.RC) {
+      return REPEATED;
+    }
+    return queue.isShared() ? UNREPEATED : UNREPEATED_ALONE;
   }
 
   /** Measures how fast the card takes requests. */
@@ -133,7 +141,7 @@ final class ReceiveShare implements SharedReceiver {
   /** A period has ended. */
   void endPeriod() {
     measure();
-    wanted = Math.max(floor, 2 * pace);
+    wanted = 2 * pace;
     pace = 0;
   }
 
@@ -173,7 +181,7 @@ final class ReceiveShare implements SharedReceiver {
     seen = 0;
     measured = 0;
     pace = 0;
-    wanted = floor;
+    wanted = 0;
     ended = false;
   }
 

@@ -11,9 +11,10 @@ import org.hghca.verbs.SharedReceiveQueueConfig;
 /**
  * A shared receive queue over the receive queues of queue pairs, since the card has none. Requests
  * wait here and are dealt to the rings of the queue pairs that use it, as few as keep each going:
- * one to a queue pair that receives nothing, twice of what the card took lately to one that does.
- * What a ring holds can no longer go to another queue pair, until its own is reset, closed or in
- * error.
+ * one to a queue pair that receives nothing (two where its peers repeat nothing, and 16 if it is
+ * alone), twice of what the card took lately to one that does. What a ring holds can no longer go
+ * to another queue pair, until its own is reset, closed or in error: nothing tells whether the card
+ * has taken it.
  *
  * <p>They are dealt when some are posted and when polling finds that some have completed; while
  * nobody polls {@link SrqRefill} looks at the completion queues.
@@ -176,6 +177,11 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
   }
 
   // ---- queue pairs
+
+  /** Whether several queue pairs use it. */
+  boolean isShared() {
+    return shares.size() > 1;
+  }
 
   @Override
   QueuePairCapabilities rings(QueuePairCapabilities c) {

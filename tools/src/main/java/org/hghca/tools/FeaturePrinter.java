@@ -14,7 +14,7 @@ import org.hghca.verbs.FeatureSupport;
  */
 final class FeaturePrinter {
   private static final String DEALT =
-      "dealt by the driver: an idle queue pair keeps one, of UC and UD up to 16";
+      "dealt by the driver: an idle queue pair keeps one, of UC and UD two, or 16 if it is alone";
 
   private FeaturePrinter() {}
 

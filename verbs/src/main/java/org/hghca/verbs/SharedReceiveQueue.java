@@ -12,13 +12,14 @@ package org.hghca.verbs;
  *
  * <ul>
  *   <li>What was dealt to a queue pair can go to no other before it is reset, closed or in ERR: one
- *       request to a queue pair that receives nothing, and as many as it may need in a millisecond
- *       to one that does, of those that wait half at most. Of n posted not all n reach one of
- *       several queue pairs; the rest go there when more are posted.
+ *       request to a queue pair that receives nothing (two of UC and UD), and as many as it may
+ *       need in a millisecond to one that does, of those that wait half at most. Of n posted not
+ *       all n reach one of several queue pairs; the rest go there when more are posted.
  *   <li>A queue pair of RC may be without a request while some wait: its peer is told to wait, and
  *       repeats after {@code min_rnr_timer}. Peers should do so for ever, {@code rnr_retry} 7, or
- *       for more than 2 ms. Of UC and UD nobody repeats a message, so that each queue pair is dealt
- *       up to 16 ahead; what exceeds them in a millisecond can be lost.
+ *       for more than 2 ms. Of UC and UD nobody repeats a message: of a burst that one which was
+ *       idle meets, what exceeds two can be lost, or what exceeds 16 where no other queue pair uses
+ *       the queue.
  *   <li>A request that is flushed in ERR completes for nobody and waits again, in its old place.
  *       The device's queue flushes, by a completion with WR_FLUSH_ERR, the request of a message
  *       that was under way; it takes no others.

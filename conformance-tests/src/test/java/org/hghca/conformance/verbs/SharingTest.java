@@ -138,9 +138,7 @@ class SharingTest {
         MemoryRegion sink = pd.allocate(16 * 128, AccessFlag.LOCAL_WRITE);
         SharedReceiveQueue srq = pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(16, 1));
         QueuePair sender = leftPd.createQueuePair(QueuePairConfig.ud(sent, sent).sendDepth(16));
-        QueuePair receiver =
-            pd.createQueuePair(
-                QueuePairConfig.ud(received, received).sendDepth(1).sharedReceiveQueue(srq))) {
+        QueuePair receiver = receiver(pd, received, srq)) {
       sender.activate(qkey);
       receiver.activate(qkey);
       for (int i = 0; i < 16; i++) {
@@ -159,6 +157,56 @@ class SharingTest {
             .containsExactlyElementsOf(range(16));
       }
     }
+  }
+
+  /** What is lost is not repeated, but what idle queue pairs hold no other gets. */
+  @Test
+  void idleDatagramQueuePairsKeepTwoEach() {
+    int qkey = 0x1234;
+    try (Fabric fabric = Fabric.inline(SharedReceivers.DEALT);
+        ProtectionDomain leftPd = fabric.left().allocateProtectionDomain();
+        ProtectionDomain pd = fabric.right().allocateProtectionDomain();
+        CompletionQueue sent = fabric.left().createCompletionQueue(64);
+        CompletionQueue received = fabric.right().createCompletionQueue(64);
+        MemoryRegion source = leftPd.allocate(64, AccessFlag.LOCAL_WRITE);
+        MemoryRegion sink = pd.allocate(REQUESTS * 128, AccessFlag.LOCAL_WRITE);
+        AddressHandle to =
+            leftPd.createAddressHandle(AddressVector.to(fabric.right().queryGid(1, 0), 0));
+        SharedReceiveQueue srq =
+            pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(REQUESTS, 1));
+        QueuePair sender = leftPd.createQueuePair(QueuePairConfig.ud(sent, sent).sendDepth(16));
+        QueuePair first = receiver(pd, received, srq);
+        QueuePair second = receiver(pd, received, srq);
+        QueuePair third = receiver(pd, received, srq)) {
+      List.of(sender, first, second, third).forEach(qp -> qp.activate(qkey));
+      for (int i = 0; i < REQUESTS; i++) {
+        srq.postReceive(new ReceiveRequest().wrId(i).into(sink, 128L * i, 128));
+      }
+      Set<Long> seen = new HashSet<>();
+      for (QueuePair receiver : List.of(first, second, third)) {
+        int most = receiver == first ? REQUESTS - 4 : 2;
+        for (int i = 0; i <= most; i++) {
+          sender.postSend(
+              new SendRequest()
+                  .send()
+                  .to(to, receiver.number(), qkey)
+                  .sge(source, 0, 8)
+                  .signaled());
+          Side.assertSuccess(Wc.awaitOne(fabric, sent));
+          fabric.settle();
+          List<Wc> got = Wc.drain(received);
+          assertThat(got).as("datagram %d", i).hasSize(i < most ? 1 : 0);
+          got.forEach(wc -> seen.add(wc.wrId()));
+        }
+      }
+      assertThat(seen).hasSize(REQUESTS);
+    }
+  }
+
+  private static QueuePair receiver(
+      ProtectionDomain pd, CompletionQueue received, SharedReceiveQueue srq) {
+    return pd.createQueuePair(
+        QueuePairConfig.ud(received, received).sendDepth(1).sharedReceiveQueue(srq));
   }
 
   /** A message of many packets of which the first ones arrive, and no more ever. */
