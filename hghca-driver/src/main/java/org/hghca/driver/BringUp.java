@@ -7,6 +7,7 @@ import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.icm.IcmManager;
 import org.hghca.mailbox.CommandInterface;
+import org.hghca.mailbox.DeviceFatalException;
 import org.hghca.uar.UarAllocator;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
@@ -35,7 +36,7 @@ final class BringUp {
   static HghcaDevice of(PciFunction function) {
     // Closed by the device's take-down, or here when a step fails.
     Undo undo = new Undo();
-    DeferredFree deferredFree = new DeferredFree();
+    DeferredFree deferredFree = new DeferredFree(DeviceFatalException.class::isInstance);
     try {
       // Of a card that could not be stopped; none reaches memory through a function that is closed.
       undo.add(deferredFree::afterReset);

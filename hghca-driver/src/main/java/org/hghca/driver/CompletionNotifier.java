@@ -35,7 +35,7 @@ final class CompletionNotifier {
   private final UarPage uar;
 
   /** Empty for a queue that is only polled. */
-  private final Optional<HghcaCompletionChannel> channel;
+  private final Optional<EventChannel> channel;
 
   /** What it is armed for: a sum of {@link #SOLICITED} and {@link #ALL}. */
   private int armed;
@@ -53,7 +53,7 @@ final class CompletionNotifier {
       FlushingQueuePairs flushing,
       DeviceEvents events,
       UarPage uar,
-      Optional<HghcaCompletionChannel> channel) {
+      Optional<EventChannel> channel) {
     this.queue = queue;
     this.ring = ring;
     this.parser = parser;

@@ -2,7 +2,7 @@ package org.hghca.driver;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.hghca.mailbox.DeviceFatalException;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -14,8 +14,19 @@ import org.slf4j.event.Level;
 final class DeferredFree {
   private static final Logger LOG = LoggerFactory.getLogger(DeferredFree.class);
 
+  private final Predicate<Throwable> known;
   private final List<Runnable> untilReset = new ArrayList<>();
   private boolean reset;
+
+  /**
+   * Nothing is kept so far.
+   *
+   * @param known whether it was said already why a command failed: of a dead device it was, which
+   *     may hold very many things
+   */
+  DeferredFree(Predicate<Throwable> known) {
+    this.known = known;
+  }
 
   /**
    * Makes the card forget something, then frees what belonged to it. Where the card does not obey,
@@ -52,8 +63,7 @@ final class DeferredFree {
    * @param cause how the card failed
    */
   void keepUntilReset(String what, Throwable cause, Runnable freeMemory) {
-    // Of a dead device it was said already, and it may hold very many things.
-    Level level = cause instanceof DeviceFatalException ? Level.DEBUG : Level.WARN;
+    Level level = known.test(cause) ? Level.DEBUG : Level.WARN;
     LOG.atLevel(level)
         .log("{} stays reserved until the device is reset: {}", what, cause.getMessage());
     keep(freeMemory);

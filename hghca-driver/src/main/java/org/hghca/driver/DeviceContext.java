@@ -15,6 +15,7 @@ import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GidEntry;
+import org.hghca.verbs.Mtu;
 import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevice;
@@ -32,9 +33,9 @@ final class DeviceContext extends Resource implements HghcaContext {
   private final UarPage uar;
   private final int queuePd;
   private final Port port;
-  private final HghcaAsyncEvents asyncEvents;
+  private final ResourceEvents asyncEvents;
   private final ContextCounters counters = new ContextCounters();
-  private final Set<HghcaCompletionChannel> channels = ConcurrentHashMap.newKeySet();
+  private final Set<EventChannel> channels = ConcurrentHashMap.newKeySet();
   private final ContextMonitor monitor;
   private volatile RoceEntropy entropy = RoceEntropy.V2;
 
@@ -47,8 +48,14 @@ final class DeviceContext extends Resource implements HghcaContext {
     this.name = new RdmaDevice(name.name(), name.locator(), Gid.eui64(hghca.address().mac()));
     this.hghca = hghca;
     this.onClose = onClose;
-    this.asyncEvents = new HghcaAsyncEvents(name.name());
-    this.port = new Port(name.name(), hghca);
+    this.asyncEvents = new ResourceEvents(name.name());
+    this.port =
+        new Port(
+            name.name(),
+            hghca.address(),
+            hghca.neighbors(),
+            Mtu.of(hghca.limits().device().maxMtu()),
+            hghca::portInfo);
     try (Undo undo = new Undo()) {
       this.uar = hghca.uars().allocate();
       undo.add(uar::close);
@@ -186,7 +193,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   @Override
   public CompletionChannel createCompletionChannel() {
     check();
-    HghcaCompletionChannel channel = new HghcaCompletionChannel(this);
+    EventChannel channel = new EventChannel(this, hghca.health(), counters, channels::remove);
     channels.add(channel);
     if (hghca.health().isDead()) {
       channel.deviceFailed(); // whoever found out may have missed it
@@ -194,18 +201,14 @@ final class DeviceContext extends Resource implements HghcaContext {
     return channel;
   }
 
-  void channelClosed(HghcaCompletionChannel channel) {
-    channels.remove(channel);
-  }
-
   /** Tells all who wait that the device is dead. Callers may hold the lock of a ring. */
   void deviceFailed() {
-    asyncEvents.give(new HghcaAsyncEvent.OfDevice(AsyncEventType.DEVICE_FATAL));
-    channels.forEach(HghcaCompletionChannel::deviceFailed);
+    asyncEvents.give(new ResourceEvent.OfDevice(AsyncEventType.DEVICE_FATAL));
+    channels.forEach(EventChannel::deviceFailed);
   }
 
   void raisePort(AsyncEventType type, int port) {
-    asyncEvents.give(new HghcaAsyncEvent.OfPort(type, port));
+    asyncEvents.give(new ResourceEvent.OfPort(type, port));
   }
 
   @Override
@@ -220,7 +223,7 @@ final class DeviceContext extends Resource implements HghcaContext {
    * @param object the queue that it happened to
    */
   void raise(AsyncEventType type, Resource object) {
-    asyncEvents.give(HghcaAsyncEvent.of(type, object));
+    asyncEvents.give(ResourceEvent.of(type, object));
   }
 
   /** An object is closed: what nobody has taken of its events is forgotten. */

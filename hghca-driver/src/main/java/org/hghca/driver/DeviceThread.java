@@ -10,13 +10,11 @@ final class DeviceThread {
    * A thread that is not started.
    *
    * @param role what it is for, in its name
+   * @param device of which device, in its name
    */
-  DeviceThread(String role, HghcaDevice device, Runnable work) {
+  DeviceThread(String role, String device, Runnable work) {
     this.thread =
-        Thread.ofPlatform()
-            .daemon()
-            .name("hghca-%s-%s".formatted(role, device.function().locator().name()))
-            .unstarted(work);
+        Thread.ofPlatform().daemon().name("hghca-%s-%s".formatted(role, device)).unstarted(work);
   }
 
   void start() {

@@ -67,7 +67,7 @@ final class EventThread {
     this.given = given;
     this.interrupts = queues.isEmpty() || given.vectors() == 0 ? null : given;
     this.dispatcher = new EventDispatcher(device, this);
-    this.thread = new DeviceThread("events", device, this::run);
+    this.thread = new DeviceThread("events", device.function().locator().name(), this::run);
   }
 
   void start() {

@@ -73,7 +73,7 @@ final class HghcaCompletionQueue extends Resource
               flushing,
               device.events(),
               context.uar(),
-              config.channel().map(HghcaCompletionChannel.class::cast));
+              config.channel().map(EventChannel.class::cast));
       device.commands().sw2hwCq(number, cqc(slots, eqn));
       device.add(this);
       context.count(this);
@@ -95,8 +95,7 @@ final class HghcaCompletionQueue extends Resource
     if (config.channel().isEmpty()) {
       return new Resource[] {context};
     }
-    if (config.channel().get() instanceof HghcaCompletionChannel channel
-        && channel.context() == context) {
+    if (config.channel().get() instanceof EventChannel channel && channel.context() == context) {
       return new Resource[] {context, channel};
     }
     throw new VerbsException(

@@ -11,7 +11,6 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
-import org.hghca.vfio.PciFunction;
 
 /** Registered memory of an application. */
 final class HghcaMemoryRegion extends Resource implements MemoryRegion {
@@ -62,28 +61,24 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
 
   private final Registrar.Registration registration;
 
-  /** Where the memory comes from; null when it is the application's. */
-  private final BufferPool.Buffer buffer;
+  private final RegionMemory source;
 
   private Subject subject;
 
   /** Registers memory of the application. */
   HghcaMemoryRegion(HghcaProtectionDomain pd, MemorySegment memory, Set<AccessFlag> access) {
-    this(pd, memory, access, null);
+    this(pd, memory, access, RegionMemory.ofApplication(pd.device().function()));
   }
 
   /** Registers a buffer, which belongs to the region unless this throws. */
   HghcaMemoryRegion(HghcaProtectionDomain pd, BufferPool.Buffer buffer, Set<AccessFlag> access) {
-    this(pd, buffer.segment(), access, buffer);
+    this(pd, buffer.segment(), access, RegionMemory.of(pd.device().function(), buffer));
   }
 
   private HghcaMemoryRegion(
-      HghcaProtectionDomain pd,
-      MemorySegment memory,
-      Set<AccessFlag> access,
-      BufferPool.Buffer buffer) {
+      HghcaProtectionDomain pd, MemorySegment memory, Set<AccessFlag> access, RegionMemory source) {
     super(pd);
-    this.buffer = buffer;
+    this.source = source;
     this.subject = new Subject(pd, memory, Set.copyOf(access));
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
@@ -94,7 +89,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
           pd.device()
               .registrar()
               .registerUser(
-                  mapping, this::freeBuffer, pd.number(), subject.cardBits(), subject.start());
+                  mapping, source::free, pd.number(), subject.cardBits(), subject.start());
       undo.forget();
       admit(subject);
       publish();
@@ -118,30 +113,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   }
 
   private DmaMapping map(Subject s) {
-    PciFunction function = s.pd.device().function();
-    if (isOwn(s.memory)) {
-      return function.map(deviceView(s.memory), s.dmaAccess());
-    }
-    function.checkPresent(s.memory, s.dmaAccess());
-    return function.map(s.memory, s.dmaAccess());
-  }
-
-  /** Whether memory is of our buffer. */
-  private boolean isOwn(MemorySegment memory) {
-    return buffer != null && memory.scope().equals(buffer.segment().scope());
-  }
-
-  /** A part of our buffer, which the card may reach longer than the program. */
-  private MemorySegment deviceView(MemorySegment memory) {
-    long offset = memory.address() - buffer.segment().address();
-    MemorySegment part = buffer.deviceMemory().asSlice(offset, memory.byteSize());
-    return memory.isReadOnly() ? part.asReadOnly() : part;
-  }
-
-  private void freeBuffer() {
-    if (buffer != null) {
-      buffer.close();
-    }
+    return source.map(s.memory, s.dmaAccess());
   }
 
   @Override
@@ -208,7 +180,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
       }
       registration.change(
           isMappedAlike(old, next) ? null : map(next),
-          isOwn(next.memory) ? () -> {} : this::endBuffer,
+          source.isOwn(next.memory) ? () -> {} : () -> source.end(describe()),
           next.pd.number(),
           next.cardBits(),
           next.start());
@@ -221,8 +193,8 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
     if (next.pd != old.pd) {
       useNoMore(old.pd);
     }
-    if (!isOwn(next.memory)) {
-      freeBuffer();
+    if (!source.isOwn(next.memory)) {
+      source.free();
     }
   }
 
@@ -242,26 +214,8 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
         Errno.EINVAL, "the protection domain belongs to another context than the memory region");
   }
 
-  /**
-   * Equal segments may still be of arenas that end at different times, or one of them read-only.
-   */
   private static boolean isMappedAlike(Subject one, Subject other) {
-    return one.memory.equals(other.memory)
-        && one.memory.scope().equals(other.memory.scope())
-        && one.memory.isReadOnly() == other.memory.isReadOnly()
-        && one.dmaAccess() == other.dmaAccess();
-  }
-
-  /** Ends the program's access to our buffer, which may be refused. */
-  private void endBuffer() {
-    if (buffer != null) {
-      try {
-        buffer.end();
-      } catch (IllegalStateException e) {
-        throw new VerbsException(
-            Errno.EBUSY, "the memory of %s is in use by native code".formatted(describe()), e);
-      }
-    }
+    return RegionMemory.isSame(one.memory, other.memory) && one.dmaAccess() == other.dmaAccess();
   }
 
   @Override
@@ -269,7 +223,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
     try (Undo undo = new Undo()) {
       withdraw(subject);
       undo.add(() -> admitAgain(subject));
-      endBuffer();
+      source.end(describe());
       undo.forget();
     }
   }

@@ -59,7 +59,7 @@ final class SoftwareMaintenance {
   SoftwareMaintenance(HghcaDevice device) {
     this.device = device;
     this.inFlight = device.inFlight();
-    this.thread = new DeviceThread("maintenance", device, this::run);
+    this.thread = new DeviceThread("maintenance", device.function().locator().name(), this::run);
     inFlight.onHold(this::wakeForHeld);
   }
 

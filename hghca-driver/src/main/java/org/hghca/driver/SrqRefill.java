@@ -26,7 +26,7 @@ final class SrqRefill {
   synchronized void add(SoftwareSrq queue) {
     queues.add(queue);
     if (thread == null) {
-      thread = new DeviceThread("srq-refill", device, this::run);
+      thread = new DeviceThread("srq-refill", device.function().locator().name(), this::run);
       thread.start();
     } else {
       thread.unpark();

@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class DeferredFreeTest {
-  private final DeferredFree deferredFree = new DeferredFree();
+  private final DeferredFree deferredFree = new DeferredFree(cause -> false);
   private final List<String> events = new ArrayList<>();
 
   private void retire(Runnable command) {

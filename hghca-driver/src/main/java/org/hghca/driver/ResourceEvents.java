@@ -6,20 +6,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The asynchronous events of a context. */
-final class HghcaAsyncEvents extends EventFifo<AsyncEvent> implements AsyncEvents {
-  private static final Logger LOG = LoggerFactory.getLogger(HghcaAsyncEvents.class);
+final class ResourceEvents extends EventFifo<AsyncEvent> implements AsyncEvents {
+  private static final Logger LOG = LoggerFactory.getLogger(ResourceEvents.class);
   private static final int KEPT = 4096;
 
   private final String device;
   private long lost;
 
-  HghcaAsyncEvents(String device) {
+  ResourceEvents(String device) {
     super(KEPT);
     this.device = device;
   }
 
-  private static HghcaAsyncEvent own(AsyncEvent event) {
-    return (HghcaAsyncEvent) event;
+  private static ResourceEvent own(AsyncEvent event) {
+    return (ResourceEvent) event;
   }
 
   @Override

@@ -3,21 +3,28 @@ package org.hghca.driver;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
-/** Where completion queues of a context tell that there is something to poll. */
-final class HghcaCompletionChannel extends Resource
-    implements CompletionChannel, ContextCounters.Counted {
-  private final DeviceContext context;
+/**
+ * Where completion queues of a context tell that there is something to poll. They are {@link
+ * Resource}s.
+ */
+final class EventChannel extends Resource implements CompletionChannel, ContextCounters.Counted {
+  private final Context context;
+  private final Health health;
+  private final ContextCounters counters;
+  private final Consumer<EventChannel> onClose;
 
   private final EventFifo<CompletionQueue> events =
       new EventFifo<>(Integer.MAX_VALUE) {
         @Override
         boolean isLive(CompletionQueue queue) {
-          return !((HghcaCompletionQueue) queue).isClosed();
+          return !((Resource) queue).isClosed();
         }
 
         @Override
@@ -32,44 +39,52 @@ final class HghcaCompletionChannel extends Resource
         void dropped(CompletionQueue queue) {}
       };
 
-  HghcaCompletionChannel(DeviceContext context) {
+  /**
+   * A channel of a context, which is its first user.
+   *
+   * @param health of the context's device
+   * @param onClose hears that it is closed
+   */
+  <C extends Resource & Context> EventChannel(
+      C context, Health health, ContextCounters counters, Consumer<EventChannel> onClose) {
     super(context);
     this.context = context;
-    context.count(this);
+    this.health = health;
+    this.counters = counters;
+    this.onClose = onClose;
+    counters.add(this);
     publish();
   }
 
   @Override
   String describe() {
-    return "a completion channel of %s".formatted(context.describe());
+    return "a completion channel of %s".formatted(((Resource) context).describe());
   }
 
   @Override
-  public DeviceContext context() {
+  public Context context() {
     return context;
   }
 
   /** A completion queue has something to poll. */
-  void give(HghcaCompletionQueue queue) {
+  <Q extends Resource & CompletionQueue> void give(Q queue) {
     events.give(queue);
   }
 
   /** A completion queue is closed: what nobody has taken of its events is forgotten. */
-  void forget(HghcaCompletionQueue queue) {
+  void forget(CompletionQueue queue) {
     events.removeIf(other -> other == queue);
   }
 
   /** The device is dead: nothing will be told any more. */
   void deviceFailed() {
     events.end(
-        () ->
-            new VerbsException(
-                Errno.EIO, context.hghca().health().complaint().orElse("the device has failed")));
+        () -> new VerbsException(Errno.EIO, health.complaint().orElse("the device has failed")));
   }
 
   @Override
-  public void addTo(ContextCounters counters) {
-    counters.addEvents(events.given());
+  public void addTo(ContextCounters sum) {
+    sum.addEvents(events.given());
   }
 
   @Override
@@ -98,8 +113,8 @@ final class HghcaCompletionChannel extends Resource
 
   @Override
   void release() {
-    context.channelClosed(this);
-    context.countNoMore(this);
+    onClose.accept(this);
+    counters.remove(this);
     events.end(() -> new VerbsException(Errno.EINVAL, describe() + " is closed"));
   }
 }

@@ -8,13 +8,13 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.SharedReceiveQueue;
 
 /** An asynchronous event. From when it is taken until it is acknowledged it holds its object. */
-abstract class HghcaAsyncEvent implements Resource.Claim {
+abstract class ResourceEvent implements Resource.Claim {
   private final AsyncEventType type;
   private final Resource object;
   private final AtomicBoolean acknowledged = new AtomicBoolean();
 
   /** An event of an object; null for a port or the device. */
-  private HghcaAsyncEvent(AsyncEventType type, Resource object) {
+  private ResourceEvent(AsyncEventType type, Resource object) {
     this.type = type;
     this.object = object;
   }
@@ -78,7 +78,7 @@ abstract class HghcaAsyncEvent implements Resource.Claim {
     return "%s of %s".formatted(type.symbol(), where());
   }
 
-  private static final class OfQueuePair extends HghcaAsyncEvent implements AsyncEvent.OfQueuePair {
+  private static final class OfQueuePair extends ResourceEvent implements AsyncEvent.OfQueuePair {
     private final QueuePair queuePair;
 
     OfQueuePair(AsyncEventType type, Resource object, QueuePair queuePair) {
@@ -92,7 +92,7 @@ abstract class HghcaAsyncEvent implements Resource.Claim {
     }
   }
 
-  private static final class OfCompletionQueue extends HghcaAsyncEvent
+  private static final class OfCompletionQueue extends ResourceEvent
       implements AsyncEvent.OfCompletionQueue {
     private final CompletionQueue queue;
 
@@ -107,7 +107,7 @@ abstract class HghcaAsyncEvent implements Resource.Claim {
     }
   }
 
-  private static final class OfSharedReceiveQueue extends HghcaAsyncEvent
+  private static final class OfSharedReceiveQueue extends ResourceEvent
       implements AsyncEvent.OfSharedReceiveQueue {
     private final SharedReceiveQueue queue;
 
@@ -123,7 +123,7 @@ abstract class HghcaAsyncEvent implements Resource.Claim {
   }
 
   /** An event of a port. */
-  static final class OfPort extends HghcaAsyncEvent implements AsyncEvent.OfPort {
+  static final class OfPort extends ResourceEvent implements AsyncEvent.OfPort {
     private final int port;
 
     OfPort(AsyncEventType type, int port) {
@@ -143,7 +143,7 @@ abstract class HghcaAsyncEvent implements Resource.Claim {
   }
 
   /** An event of the device. */
-  static final class OfDevice extends HghcaAsyncEvent implements AsyncEvent.OfDevice {
+  static final class OfDevice extends ResourceEvent implements AsyncEvent.OfDevice {
 
     OfDevice(AsyncEventType type) {
       super(type, null);
