@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import org.hghca.provider.SpinLock;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 import org.hghca.abi.NextUnit;

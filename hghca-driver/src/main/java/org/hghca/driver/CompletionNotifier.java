@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import org.hghca.provider.EventChannel;
 import java.util.Optional;
 import org.hghca.abi.Doorbell;
 import org.hghca.uar.UarPage;

@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import org.hghca.provider.ContextCounters;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.function.Supplier;

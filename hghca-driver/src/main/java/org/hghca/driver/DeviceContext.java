@@ -4,6 +4,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.hghca.provider.ContextCounters;
+import org.hghca.provider.EventChannel;
+import org.hghca.provider.Failures;
+import org.hghca.provider.Resource;
+import org.hghca.provider.ResourceEvent;
+import org.hghca.provider.ResourceEvents;
+import org.hghca.provider.Undo;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.AsyncEvents;
@@ -90,7 +97,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   }
 
   @Override
-  String describe() {
+  public String describe() {
     return name.name();
   }
 
@@ -277,7 +284,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   }
 
   @Override
-  void release() {
+  protected void release() {
     monitor.close();
     hghca.contexts().remove(this);
     asyncEvents.end(() -> new VerbsException(Errno.EINVAL, "%s is closed".formatted(name.name())));

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.EventType;
+import org.hghca.provider.Undo;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;

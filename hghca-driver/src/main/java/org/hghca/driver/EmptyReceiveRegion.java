@@ -1,5 +1,7 @@
 package org.hghca.driver;
 
+import org.hghca.provider.NumberAllocator;
+import org.hghca.provider.Undo;
 import org.hghca.vfio.DmaMapping;
 
 /**

@@ -7,6 +7,7 @@ import org.hghca.abi.EventQueueContext;
 import org.hghca.abi.MptFlags;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
+import org.hghca.provider.Undo;
 import org.hghca.uar.UarPage;
 
 /**

@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.hghca.provider.DeviceThread;
 import org.hghca.uar.UarPage;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.VfioException;

@@ -1,5 +1,7 @@
 package org.hghca.driver;
 
+import org.hghca.provider.Failures;
+import org.hghca.provider.RingNumbers;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.mailbox.CommandInterface;

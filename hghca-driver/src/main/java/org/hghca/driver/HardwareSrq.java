@@ -8,6 +8,10 @@ import org.hghca.abi.NextUnit;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.SrqContext;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.provider.ContextCounters;
+import org.hghca.provider.Failures;
+import org.hghca.provider.SpinLock;
+import org.hghca.provider.Undo;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;
@@ -412,7 +416,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
 
   /** Requests that are left are forgotten; no queue pair uses it. */
   @Override
-  void release() {
+  protected void release() {
     device.remove(this);
     pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);

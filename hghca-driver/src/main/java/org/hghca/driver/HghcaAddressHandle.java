@@ -2,6 +2,8 @@ package org.hghca.driver;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import org.hghca.provider.Resource;
+import org.hghca.provider.Undo;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Completions;
@@ -113,7 +115,7 @@ final class HghcaAddressHandle extends Resource implements AddressHandle {
   }
 
   @Override
-  String describe() {
+  public String describe() {
     return "AH to %s".formatted(vector.destination());
   }
 
@@ -128,7 +130,7 @@ final class HghcaAddressHandle extends Resource implements AddressHandle {
   }
 
   @Override
-  void release() {
+  protected void release() {
     // The card holds nothing of it.
   }
 }

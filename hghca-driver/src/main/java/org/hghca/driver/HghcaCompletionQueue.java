@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import org.hghca.provider.Health;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.hghca.abi.CompletionQueueContext;
@@ -8,6 +9,12 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MptFlags;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
+import org.hghca.provider.ContextCounters;
+import org.hghca.provider.EventChannel;
+import org.hghca.provider.Failures;
+import org.hghca.provider.Resource;
+import org.hghca.provider.SpinLock;
+import org.hghca.provider.Undo;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
@@ -154,7 +161,7 @@ final class HghcaCompletionQueue extends Resource
   }
 
   @Override
-  String describe() {
+  public String describe() {
     return "CQ 0x%x".formatted(number);
   }
 
@@ -426,7 +433,7 @@ final class HghcaCompletionQueue extends Resource
   }
 
   @Override
-  void release() {
+  protected void release() {
     // Who polls now ends first; who polls later finds the queue closed.
     lock.lock();
     lock.unlock();

@@ -2,6 +2,10 @@ package org.hghca.driver;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
+import org.hghca.provider.Failures;
+import org.hghca.provider.RegionMemory;
+import org.hghca.provider.Resource;
+import org.hghca.provider.Undo;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.MemoryRegion;
@@ -117,7 +121,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   }
 
   @Override
-  String describe() {
+  public String describe() {
     return "MR 0x%08x".formatted(registration.key());
   }
 
@@ -219,7 +223,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   }
 
   @Override
-  void prepareRelease() {
+  protected void prepareRelease() {
     try (Undo undo = new Undo()) {
       withdraw(subject);
       undo.add(() -> admitAgain(subject));
@@ -229,7 +233,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   }
 
   @Override
-  void release() {
+  protected void release() {
     registration.close();
   }
 }

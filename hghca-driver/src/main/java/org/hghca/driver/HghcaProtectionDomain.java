@@ -4,6 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Set;
 import org.hghca.abi.DeviceExtension;
+import org.hghca.provider.Failures;
+import org.hghca.provider.Resource;
+import org.hghca.provider.RingSlabs;
+import org.hghca.provider.Undo;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
@@ -90,7 +94,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   }
 
   @Override
-  String describe() {
+  public String describe() {
     return "PD 0x%x".formatted(number);
   }
 
@@ -178,7 +182,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   }
 
   @Override
-  void release() {
+  protected void release() {
     if (emptyRing != null) {
       emptyRing.close();
     }

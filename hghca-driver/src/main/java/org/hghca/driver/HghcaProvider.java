@@ -2,6 +2,7 @@ package org.hghca.driver;
 
 import java.util.List;
 import java.util.Optional;
+import org.hghca.provider.Failures;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.spi.RdmaProvider;

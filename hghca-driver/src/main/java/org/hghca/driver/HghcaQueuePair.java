@@ -1,5 +1,10 @@
 package org.hghca.driver;
 
+import org.hghca.provider.ContextCounters;
+import org.hghca.provider.Failures;
+import org.hghca.provider.Resource;
+import org.hghca.provider.SpinLock;
+import org.hghca.provider.Undo;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -205,7 +210,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   }
 
   @Override
-  String describe() {
+  public String describe() {
     return "QP 0x%06x".formatted(number);
   }
 
@@ -530,7 +535,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   }
 
   @Override
-  synchronized void release() {
+  protected synchronized void release() {
     QpState last = state();
     state.enter(QpState.RESET);
     if (share != null) {

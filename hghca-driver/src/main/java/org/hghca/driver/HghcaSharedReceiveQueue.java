@@ -3,6 +3,11 @@ package org.hghca.driver;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.hghca.provider.ContextCounters;
+import org.hghca.provider.Health;
+import org.hghca.provider.Resource;
+import org.hghca.provider.SpinLock;
+import org.hghca.provider.Undo;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.ProtectionDomain;
@@ -55,7 +60,7 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
   }
 
   @Override
-  String describe() {
+  public String describe() {
     return "the shared receive queue of %d elements per request".formatted(maxSge);
   }
 

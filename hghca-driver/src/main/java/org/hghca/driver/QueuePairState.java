@@ -1,5 +1,7 @@
 package org.hghca.driver;
 
+import org.hghca.provider.Health;
+import org.hghca.provider.SpinLock;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.hghca.verbs.QpState;
 

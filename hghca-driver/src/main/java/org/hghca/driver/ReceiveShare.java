@@ -3,6 +3,7 @@ package org.hghca.driver;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.hghca.abi.QueuePairContext;
+import org.hghca.provider.SharedRequests;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.ReceiveRequest;

@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import org.hghca.provider.Health;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 

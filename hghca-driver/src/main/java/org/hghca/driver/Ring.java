@@ -1,6 +1,7 @@
 package org.hghca.driver;
 
 import java.lang.foreign.MemorySegment;
+import org.hghca.provider.RingSlabs;
 
 /** Memory of a queue pair's ring, as the card is told of it. Closing frees it. */
 sealed interface Ring {

@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import org.hghca.provider.Health;
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.WqeOpcode;

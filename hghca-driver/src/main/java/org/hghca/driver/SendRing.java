@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import org.hghca.provider.SpinLock;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -4,6 +4,7 @@ import static org.hghca.abi.QueuePairContext.NEXT_SEND_PSN;
 import static org.hghca.abi.QueuePairContext.REMOTE_QPN;
 import static org.hghca.abi.QueuePairContext.STATE;
 
+import org.hghca.provider.Failures;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.abi.HardwareProfile;

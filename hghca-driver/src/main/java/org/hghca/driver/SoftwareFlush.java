@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import org.hghca.provider.FlushedRequests;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;

@@ -4,6 +4,7 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import org.hghca.provider.DeviceThread;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

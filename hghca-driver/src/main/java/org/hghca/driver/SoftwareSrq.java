@@ -3,6 +3,11 @@ package org.hghca.driver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.hghca.provider.ContextCounters;
+import org.hghca.provider.Failures;
+import org.hghca.provider.SharedRequests;
+import org.hghca.provider.SpinLock;
+import org.hghca.provider.Undo;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.ReceiveRequest;
@@ -362,7 +367,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
 
   /** Requests that are left are forgotten; no queue pair uses it. */
   @Override
-  void release() {
+  protected void release() {
     pd.device().srqRefill().remove(this);
     pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);

@@ -3,6 +3,7 @@ package org.hghca.driver;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import org.hghca.provider.DeviceThread;
 
 /**
  * The thread of a device that deals requests of shared receive queues to queue pairs while nobody

@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import org.hghca.provider.Health;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.verbs.Completions;

@@ -8,6 +8,7 @@ import org.hghca.abi.DataUnit;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.RemoteAddressUnit;
+import org.hghca.provider.SpinLock;
 import org.hghca.uar.UarAllocator;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.BadRequestException;

@@ -12,6 +12,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.stream.IntStream;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.NextUnit;
+import org.hghca.provider.SpinLock;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.provider.SpinLock;
 import org.hghca.uar.UarAllocator;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;

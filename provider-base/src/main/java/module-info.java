@@ -1,0 +1,12 @@
+/**
+ * What any provider of the verbs needs: the tree of resources, events and channels, numbers, memory
+ * that is freed in time. Knows no card; for providers, not for programs.
+ */
+module org.hghca.provider {
+  requires transitive org.hghca.verbs;
+  requires transitive org.hghca.vfio;
+  requires org.slf4j;
+  requires jdk.jfr;
+
+  exports org.hghca.provider;
+}

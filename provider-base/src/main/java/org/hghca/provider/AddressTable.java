@@ -1,0 +1,146 @@
+package org.hghca.provider;
+
+import java.util.List;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.GidEntry;
+import org.hghca.verbs.GidType;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.LinkAddress;
+
+/**
+ * The GIDs and the P_Key of the one Ethernet port of a device that keeps no such tables: they are
+ * the driver's. Thread-safe.
+ */
+public class AddressTable {
+  private static final int NUMBER = 1;
+  private static final int DEFAULT_PKEY = 0xffff;
+
+  private final String device;
+  private final LinkAddress address;
+  private final Neighbors neighbors;
+  private final List<Gid> gids;
+
+  /**
+   * The link-local GID of a MAC and that of an IPv4 address.
+   *
+   * @param device what it is called in messages
+   */
+  public AddressTable(String device, LinkAddress address, Neighbors neighbors) {
+    this.device = device;
+    this.address = address;
+    this.neighbors = neighbors;
+    this.gids = List.of(Gid.ofMac(address.mac()), Gid.ofIpv4(address.ip()));
+  }
+
+  /** What the device is called in messages. */
+  public final String device() {
+    return device;
+  }
+
+  /** How many GIDs there are. */
+  public final int gidCount() {
+    return gids.size();
+  }
+
+  /**
+   * Checks the number of a port.
+   *
+   * @throws VerbsException EINVAL when it is another one's
+   */
+  public final void check(int number) {
+    if (number != NUMBER) {
+      throw new VerbsException(
+          Errno.EINVAL, "%s has no port %d, only port %d".formatted(device, number, NUMBER));
+    }
+  }
+
+  /**
+   * Checks that a vector leads from here to somewhere.
+   *
+   * @return the GID of our own that it starts from
+   * @throws VerbsException EINVAL when it starts from another port, from a GID that we have not, or
+   *     has no global route
+   */
+  public final Gid check(AddressVector vector) {
+    check(vector.port());
+    if (!vector.isGlobal()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "an address vector over Ethernet needs a global route: set the destination's GID");
+    }
+    int index = vector.sourceGidIndex();
+    if (index >= gids.size()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "source GID index %d of %s is empty: there are %d".formatted(index, device, gids.size()));
+    }
+    return gids.get(index);
+  }
+
+  public final LinkAddress address() {
+    return address;
+  }
+
+  /** The MAC of a GID, our own among them. */
+  public final long macOf(Gid gid) {
+    return gids.contains(gid) ? address.mac() : neighbors.resolve(gid);
+  }
+
+  public final Gid gid(int number, int index) {
+    check(number);
+    if (index < 0 || index >= gids.size()) {
+      throw new VerbsException(
+          Errno.ENODATA,
+          "GID index %d of %s is empty: there are %d".formatted(index, device, gids.size()));
+    }
+    return gids.get(index);
+  }
+
+  public final List<GidEntry> gidTable() {
+    return List.of(
+        new GidEntry(gids.get(0), NUMBER, 0, GidType.ROCE_V1),
+        new GidEntry(gids.get(1), NUMBER, 1, GidType.ROCE_V2));
+  }
+
+  /**
+   * The index of one of our own GIDs.
+   *
+   * @throws VerbsException EINVAL when it is none
+   */
+  public final int gidIndex(Gid gid) {
+    int index = gids.indexOf(gid);
+    if (index < 0) {
+      throw new VerbsException(Errno.EINVAL, "GID %s is not one of %s".formatted(gid, device));
+    }
+    return index;
+  }
+
+  public final int pkey(int number, int index) {
+    check(number);
+    checkPkeyIndex(index);
+    return DEFAULT_PKEY;
+  }
+
+  /**
+   * Checks an index of the table of P_Keys.
+   *
+   * @throws VerbsException EINVAL when it holds none
+   */
+  public final void checkPkeyIndex(int index) {
+    if (index != 0) {
+      throw new VerbsException(
+          Errno.EINVAL, "%s has no P_Key index %d, only 0".formatted(device, index));
+    }
+  }
+
+  public final int pkeyIndex(int number, int pkey) {
+    check(number);
+    if (pkey != DEFAULT_PKEY) {
+      throw new VerbsException(
+          Errno.EINVAL, "%s does not hold P_Key 0x%04x".formatted(device, pkey));
+    }
+    return 0;
+  }
+}

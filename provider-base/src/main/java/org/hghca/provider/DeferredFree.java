@@ -1,0 +1,101 @@
+package org.hghca.provider;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/**
+ * Frees memory only when the card can no longer reach it: after the command that makes the card
+ * forget it, or, where that command failed, after the reset that ends the device. Thread-safe.
+ */
+public final class DeferredFree {
+  private static final Logger LOG = LoggerFactory.getLogger(DeferredFree.class);
+
+  private final Predicate<Throwable> known;
+  private final List<Runnable> untilReset = new ArrayList<>();
+  private boolean reset;
+
+  /**
+   * Nothing is kept so far.
+   *
+   * @param known whether it was said already why a command failed: of a dead device it was, which
+   *     may hold very many things
+   */
+  public DeferredFree(Predicate<Throwable> known) {
+    this.known = known;
+  }
+
+  /**
+   * Makes the card forget something, then frees what belonged to it. Where the card does not obey,
+   * its numbers and table entries stay taken for good, and its memory until the reset. After that
+   * there is nothing left that could forget: only the memory is freed.
+   *
+   * @param what for the log
+   * @param command makes the card forget; may throw
+   * @param freeMemory may throw when the process itself still holds the memory
+   * @param freeNumbers gives back numbers and table entries; must not throw
+   */
+  public void retire(String what, Runnable command, Runnable freeMemory, Runnable freeNumbers) {
+    if (isReset()) {
+      freeMemory.run();
+      return;
+    }
+    try {
+      command.run();
+    } catch (RuntimeException | InternalError e) { // one is a fault of mapped registers
+      keepUntilReset(what, e, freeMemory);
+      return;
+    }
+    try {
+      freeMemory.run();
+    } finally {
+      freeNumbers.run();
+    }
+  }
+
+  /**
+   * Keeps memory until the reset that ends the device, because the card may reach it till then.
+   *
+   * @param what for the log
+   * @param cause how the card failed
+   */
+  public void keepUntilReset(String what, Throwable cause, Runnable freeMemory) {
+    Level level = known.test(cause) ? Level.DEBUG : Level.WARN;
+    LOG.atLevel(level)
+        .log("{} stays reserved until the device is reset: {}", what, cause.getMessage());
+    keep(freeMemory);
+  }
+
+  /** Keeps memory until the reset that ends the device, or the close of its function. */
+  public void keep(Runnable freeMemory) {
+    synchronized (untilReset) {
+      untilReset.add(freeMemory);
+    }
+  }
+
+  private boolean isReset() {
+    synchronized (untilReset) {
+      return reset;
+    }
+  }
+
+  /** The device was reset, or its function closed: nothing is reachable any more. */
+  public void afterReset() {
+    List<Runnable> left;
+    synchronized (untilReset) {
+      reset = true;
+      left = List.copyOf(untilReset);
+      untilReset.clear();
+    }
+    for (Runnable freeMemory : left) {
+      try {
+        freeMemory.run();
+      } catch (RuntimeException e) {
+        LOG.warn("memory stays allocated: {}", e.getMessage());
+      }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package org.hghca.provider;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * Where completion queues of a context tell that there is something to poll. They are {@link
+ * Resource}s.
+ */
+public final class EventChannel extends Resource
+    implements CompletionChannel, ContextCounters.Counted {
+  private final Context context;
+  private final Health health;
+  private final ContextCounters counters;
+  private final Consumer<EventChannel> onClose;
+
+  private final EventFifo<CompletionQueue> events =
+      new EventFifo<>(Integer.MAX_VALUE) {
+        @Override
+        protected boolean isLive(CompletionQueue queue) {
+          return !((Resource) queue).isClosed();
+        }
+
+        @Override
+        protected boolean take(CompletionQueue queue) {
+          return isLive(queue);
+        }
+
+        @Override
+        protected void putBack(CompletionQueue queue) {}
+
+        @Override
+        protected void dropped(CompletionQueue queue) {}
+      };
+
+  /**
+   * A channel of a context, which is its first user.
+   *
+   * @param health of the context's device
+   * @param onClose hears that it is closed
+   */
+  public <C extends Resource & Context> EventChannel(
+      C context, Health health, ContextCounters counters, Consumer<EventChannel> onClose) {
+    super(context);
+    this.context = context;
+    this.health = health;
+    this.counters = counters;
+    this.onClose = onClose;
+    counters.add(this);
+    publish();
+  }
+
+  @Override
+  public String describe() {
+    return "a completion channel of %s".formatted(((Resource) context).describe());
+  }
+
+  @Override
+  public Context context() {
+    return context;
+  }
+
+  /** A completion queue has something to poll. */
+  public <Q extends Resource & CompletionQueue> void give(Q queue) {
+    events.give(queue);
+  }
+
+  /** A completion queue is closed: what nobody has taken of its events is forgotten. */
+  public void forget(CompletionQueue queue) {
+    events.removeIf(other -> other == queue);
+  }
+
+  /** The device is dead: nothing will be told any more. */
+  public void deviceFailed() {
+    events.end(
+        () -> new VerbsException(Errno.EIO, health.complaint().orElse("the device has failed")));
+  }
+
+  @Override
+  public void addTo(ContextCounters sum) {
+    sum.addEvents(events.given());
+  }
+
+  @Override
+  public CompletionQueue await() throws InterruptedException {
+    checkOpen();
+    return events.await();
+  }
+
+  @Override
+  public Optional<CompletionQueue> await(Duration limit) throws InterruptedException {
+    checkOpen();
+    return events.await(limit);
+  }
+
+  @Override
+  public Optional<CompletionQueue> poll() {
+    checkOpen();
+    return events.poll();
+  }
+
+  @Override
+  public CompletableFuture<CompletionQueue> next() {
+    checkOpen();
+    return events.next();
+  }
+
+  @Override
+  protected void release() {
+    onClose.accept(this);
+    counters.remove(this);
+    events.end(() -> new VerbsException(Errno.EINVAL, describe() + " is closed"));
+  }
+}

@@ -1,0 +1,75 @@
+package org.hghca.provider;
+
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import jdk.jfr.FlightRecorder;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Whether a device still works. The first fatal error stays the cause. Thread-safe. */
+public final class Health {
+  private static final Logger LOG = LoggerFactory.getLogger(Health.class);
+
+  private final String device;
+  private final AtomicReference<String> cause = new AtomicReference<>();
+  private volatile Runnable onFailure = () -> {};
+
+  public Health(String device) {
+    this.device = device;
+  }
+
+  /**
+   * Has something done when the device fails: once, by whoever finds it out and under whatever
+   * locks that one holds.
+   */
+  public void onFailure(Runnable action) {
+    onFailure = action;
+  }
+
+  public boolean isDead() {
+    return cause.getAcquire() != null;
+  }
+
+  /** Declares the device dead: only a reset, by closing it and opening it again, fixes that. */
+  public void fail(String why) {
+    if (cause.compareAndSet(null, why)) {
+      LOG.error("{} has failed: {}", device, why);
+      if (FlightRecorder.isInitialized()) {
+        record(why);
+      }
+      onFailure.run();
+    }
+  }
+
+  private void record(String why) {
+    DeviceFatalEvent event = new DeviceFatalEvent();
+    if (event.shouldCommit()) {
+      event.device = device;
+      event.cause = why;
+      event.commit();
+    }
+  }
+
+  /**
+   * Checks.
+   *
+   * @throws VerbsException EIO with the cause when the device is dead
+   */
+  public void check() {
+    String why = cause.getAcquire();
+    if (why != null) {
+      throw new VerbsException(Errno.EIO, complaint(why));
+    }
+  }
+
+  /** What to tell of a dead device; empty while it works. */
+  public Optional<String> complaint() {
+    return Optional.ofNullable(cause.getAcquire()).map(this::complaint);
+  }
+
+  private String complaint(String why) {
+    return "%s has failed and must be closed and opened again: %s".formatted(device, why);
+  }
+}

@@ -1,0 +1,98 @@
+package org.hghca.provider;
+
+import java.util.BitSet;
+import java.util.function.IntPredicate;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * Hands out object numbers, each after all others of the range before it comes again: what a card
+ * still holds under an old number has the longest time to go. Thread-safe.
+ */
+public final class NumberAllocator {
+  private final String what;
+  private final int first;
+  private final int end;
+  private final BitSet used = new BitSet();
+  private int retired;
+  private int next;
+
+  /**
+   * An allocator over a range.
+   *
+   * @param what the plural, for the message when there are none left
+   */
+  public NumberAllocator(String what, int first, int end) {
+    this.what = what;
+    this.first = first;
+    this.end = end;
+    this.next = first;
+  }
+
+  public int allocate() {
+    return allocate(number -> true);
+  }
+
+  /**
+   * Hands out a number that fits.
+   *
+   * @param fits is asked of numbers that are free
+   * @throws VerbsException ENOMEM when there is none
+   */
+  public synchronized int allocate(IntPredicate fits) {
+    int number = find(next, end, fits);
+    if (number < 0) {
+      number = find(first, next, fits);
+    }
+    if (number < 0) {
+      throw new VerbsException(Errno.ENOMEM, complaint());
+    }
+    used.set(number);
+    next = number + 1;
+    return number;
+  }
+
+  private int find(int from, int to, IntPredicate fits) {
+    for (int number = used.nextClearBit(from);
+        number < to;
+        number = used.nextClearBit(number + 1)) {
+      if (fits.test(number)) {
+        return number;
+      }
+    }
+    return -1;
+  }
+
+  private String complaint() {
+    int busy = used.cardinality() - retired;
+    if (busy == end - first) {
+      return "all %d %s of the device are in use".formatted(busy, what);
+    }
+    return ("of the device's %d %s %d are in use, %d retired, because the card continues at an"
+            + " unknown position, and %d stopped at a position where a new one does not fit:"
+            + " close all contexts of the device and open it again, which resets it and gives"
+            + " them back")
+        .formatted(end - first, what, busy, retired, end - first - busy - retired);
+  }
+
+  public synchronized void free(int number) {
+    used.clear(number);
+  }
+
+  /** A number that is in use is not given out again. */
+  public synchronized void retire(int number) {
+    if (used.get(number)) {
+      retired++;
+    }
+  }
+
+  /** How many numbers are retired. */
+  public synchronized int retired() {
+    return retired;
+  }
+
+  /** How many numbers are given out and not freed, retired ones too. */
+  public synchronized int inUse() {
+    return used.cardinality();
+  }
+}

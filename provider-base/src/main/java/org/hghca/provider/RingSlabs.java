@@ -1,0 +1,163 @@
+package org.hghca.provider;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.function.LongFunction;
+import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.RangeAllocator;
+
+/**
+ * Memory of rings, cut from slabs: a slab is mapped for the card once and holds many rings. What is
+ * too long to share one is a slab of its own. A slab goes with its last piece, but one empty slab
+ * is kept: a ring that comes and goes maps nothing. Thread-safe.
+ *
+ * @param <S> what a slab is to its owner
+ */
+public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseable {
+  private static final long SLAB_BYTES = 1 << 20;
+
+  /** Memory that the card reaches, and how it is given back. */
+  public interface Backing {
+    DmaMapping mapping();
+
+    void close();
+  }
+
+  private final LongFunction<S> source;
+  private final long granule;
+  private final List<Slab> slabs = new ArrayList<>();
+
+  /** No piece is in it; it is in no list. */
+  private Slab spare;
+
+  private boolean closed;
+
+  /**
+   * Slabs are made when they are needed.
+   *
+   * @param source makes the memory of a slab of that many bytes
+   * @param granule to which pieces are aligned, in bytes; a power of two
+   */
+  public RingSlabs(LongFunction<S> source, long granule) {
+    this.source = source;
+    this.granule = granule;
+  }
+
+  private final class Slab {
+    final S backing;
+    final RangeAllocator free;
+
+    Slab(S backing) {
+      this.backing = backing;
+      this.free = new RangeAllocator(0, backing.mapping().segment().byteSize(), granule);
+    }
+  }
+
+  /** A piece of a slab. Closing gives it back; the card must have forgotten it. */
+  public final class Piece implements DmaMapping {
+    private final Slab slab;
+    private final long offset;
+    private final MemorySegment segment;
+    private boolean closed;
+
+    private Piece(Slab slab, long offset, long bytes) {
+      this.slab = slab;
+      this.offset = offset;
+      this.segment = slab.backing.mapping().segment().asSlice(offset, bytes);
+    }
+
+    /** The slab that it is cut from. */
+    public S slab() {
+      return slab.backing;
+    }
+
+    /** Where it begins in its slab, in bytes. */
+    public long offset() {
+      return offset;
+    }
+
+    @Override
+    public MemorySegment segment() {
+      return segment;
+    }
+
+    @Override
+    public long iova(long within) {
+      return slab.backing.mapping().iova(offset + Objects.checkIndex(within, segment.byteSize()));
+    }
+
+    @Override
+    public DmaAccess access() {
+      return slab.backing.mapping().access();
+    }
+
+    @Override
+    public void close() {
+      synchronized (RingSlabs.this) {
+        if (!closed) {
+          closed = true;
+          giveBack(slab, offset);
+        }
+      }
+    }
+  }
+
+  /**
+   * Cuts a piece, zeroed.
+   *
+   * @param bytes at least 1
+   */
+  public synchronized Piece allocate(long bytes) {
+    Piece piece = cut(bytes);
+    piece.segment.fill((byte) 0);
+    return piece;
+  }
+
+  private Piece cut(long bytes) {
+    if (2 * bytes > SLAB_BYTES) {
+      return take(new Slab(source.apply(bytes + granule - 1 & -granule)), bytes);
+    }
+    // The newest first: old ones are mostly full.
+    for (int i = slabs.size() - 1; i >= 0; i--) {
+      OptionalLong offset = slabs.get(i).free.allocate(bytes);
+      if (offset.isPresent()) {
+        return new Piece(slabs.get(i), offset.getAsLong(), bytes);
+      }
+    }
+    Slab fresh = spare == null ? new Slab(source.apply(SLAB_BYTES)) : spare;
+    spare = null;
+    return take(fresh, bytes);
+  }
+
+  private Piece take(Slab slab, long bytes) {
+    slabs.add(slab);
+    return new Piece(slab, slab.free.allocate(bytes).orElseThrow(), bytes);
+  }
+
+  private void giveBack(Slab slab, long offset) {
+    slab.free.free(offset);
+    if (slab.free.inUse() > 0) {
+      return;
+    }
+    slabs.remove(slab);
+    if (spare == null && !closed && slab.backing.mapping().segment().byteSize() == SLAB_BYTES) {
+      spare = slab;
+    } else {
+      slab.backing.close();
+    }
+  }
+
+  /** Keeps nothing from now on: what is empty goes, the rest with its last piece. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    if (spare != null) {
+      spare.backing.close();
+      spare = null;
+    }
+  }
+}

@@ -1,0 +1,158 @@
+package org.hghca.provider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+
+/** Events and waiters, both in their order; none is lost and none comes twice. */
+public class EventFifoTest {
+
+  /** Of numbers, of which the taken ones are known. */
+  private static final class Numbers extends EventFifo<Integer> {
+    private final Set<Integer> taken = new HashSet<>();
+    private final List<Integer> dropped = new ArrayList<>();
+    private int dead = -1;
+
+    Numbers(int limit) {
+      super(limit);
+    }
+
+    @Override
+    protected boolean isLive(Integer event) {
+      return event != dead;
+    }
+
+    @Override
+    protected boolean take(Integer event) {
+      return isLive(event) && taken.add(event);
+    }
+
+    @Override
+    protected void putBack(Integer event) {
+      taken.remove(event);
+    }
+
+    @Override
+    protected void dropped(Integer event) {
+      dropped.add(event);
+    }
+  }
+
+  @Test
+  public void theOldestAreDroppedAndTheDeadNotGiven() {
+    Numbers fifo = new Numbers(3);
+    for (int i = 0; i < 5; i++) {
+      fifo.give(i);
+    }
+    assertThat(fifo.dropped).containsExactly(0, 1);
+    fifo.dead = 3;
+    fifo.give(3);
+    assertThat(fifo.poll()).contains(2);
+    assertThat(fifo.poll()).contains(4);
+    assertThat(fifo.poll()).isEmpty();
+    assertThat(fifo.given()).isEqualTo(5);
+  }
+
+  @Test
+  public void aFutureThatHasTimedOutTakesNoEvent() throws Exception {
+    Numbers fifo = new Numbers(10);
+    CompletableFuture<Integer> late = fifo.next().orTimeout(1, TimeUnit.MILLISECONDS);
+    assertThatThrownBy(() -> late.get(20, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(TimeoutException.class);
+    CompletableFuture<Integer> next = fifo.next();
+    fifo.give(1);
+    assertThat(next.get(20, TimeUnit.SECONDS)).isEqualTo(1);
+    fifo.give(2);
+    assertThat(fifo.next()).isCompletedWithValue(2);
+  }
+
+  @Test
+  public void whoWaitsLongerThanItsTimeGetsNothingAndTakesNothing() throws Exception {
+    Numbers fifo = new Numbers(10);
+    assertThat(fifo.await(Duration.ofMillis(1))).isEmpty();
+    assertThat(fifo.await(Duration.ZERO)).isEmpty();
+    assertThat(fifo.await(Duration.ofSeconds(-1))).isEmpty();
+    fifo.give(1);
+    assertThat(fifo.await(Duration.ofSeconds(Long.MAX_VALUE))).contains(1);
+  }
+
+  @Test
+  public void theFirstEndStays() {
+    Numbers fifo = new Numbers(10);
+    fifo.give(1);
+    fifo.end(() -> new VerbsException(Errno.EIO, "first"));
+    fifo.end(() -> new VerbsException(Errno.EINVAL, "second"));
+    fifo.give(2);
+    assertThatThrownBy(fifo::poll).hasMessageContaining("first");
+    assertThatThrownBy(fifo::await).hasMessageContaining("first");
+    assertThat(fifo.next()).isCompletedExceptionally();
+  }
+
+  @Test
+  public void everyEventFindsOneTakerDespiteCancellations() throws Exception {
+    int events = 3000;
+    Numbers fifo = new Numbers(events);
+    ConcurrentLinkedQueue<Integer> found = new ConcurrentLinkedQueue<>();
+    CountDownLatch all = new CountDownLatch(events);
+    List<Thread> threads = new ArrayList<>();
+    for (int t = 0; t < 6; t++) {
+      SplittableRandom random = new SplittableRandom(t);
+      threads.add(
+          Thread.startVirtualThread(
+              () -> {
+                while (all.getCount() > 0) {
+                  take(fifo, random, found, all);
+                }
+              }));
+    }
+    for (int i = 0; i < events; i++) {
+      fifo.give(i);
+      threads.get(i % threads.size()).interrupt();
+    }
+    assertThat(all.await(30, TimeUnit.SECONDS)).isTrue();
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertThat(found).hasSize(events).doesNotHaveDuplicates();
+  }
+
+  private static void take(
+      Numbers fifo,
+      SplittableRandom random,
+      ConcurrentLinkedQueue<Integer> found,
+      CountDownLatch all) {
+    try {
+      if (random.nextBoolean()) {
+        fifo.await(Duration.ofNanos(random.nextInt(100_000)))
+            .ifPresent(
+                event -> {
+                  found.add(event);
+                  all.countDown();
+                });
+        return;
+      }
+      CompletableFuture<Integer> future = fifo.next();
+      Thread.yield();
+      if (!future.cancel(false)) {
+        found.add(future.join());
+        all.countDown();
+      }
+    } catch (InterruptedException e) {
+      // Once more.
+    }
+  }
+}

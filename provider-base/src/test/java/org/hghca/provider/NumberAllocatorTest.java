@@ -1,0 +1,69 @@
+package org.hghca.provider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+
+public class NumberAllocatorTest {
+  private final NumberAllocator numbers = new NumberAllocator("queue pairs", 2, 5);
+
+  @Test
+  public void handsOutEveryNumberOfTheRangeOnce() {
+    assertThat(new int[] {numbers.allocate(), numbers.allocate(), numbers.allocate()})
+        .containsExactly(2, 3, 4);
+    assertThat(numbers.inUse()).isEqualTo(3);
+  }
+
+  @Test
+  public void takesAFreedNumberAgainOnlyAfterAllOthers() {
+    int first = numbers.allocate();
+    numbers.free(first);
+    assertThat(numbers.allocate()).isEqualTo(3);
+    assertThat(numbers.allocate()).isEqualTo(4);
+    assertThat(numbers.allocate()).isEqualTo(2);
+  }
+
+  @Test
+  public void saysWhatIsExhausted() {
+    numbers.allocate();
+    numbers.allocate();
+    numbers.allocate();
+    assertThatThrownBy(numbers::allocate)
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM))
+        .hasMessage("all 3 queue pairs of the device are in use: ENOMEM (12)");
+  }
+
+  @Test
+  public void aRetiredNumberDoesNotComeAgainAndIsTold() {
+    int retired = numbers.allocate();
+    numbers.retire(retired);
+    int unfit = numbers.allocate();
+    numbers.allocate();
+    numbers.free(unfit);
+    assertThat(numbers.retired()).isEqualTo(1);
+    assertThatThrownBy(() -> numbers.allocate(number -> number != unfit))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM))
+        .hasMessageContaining("3 queue pairs 1 are in use, 1 retired")
+        .hasMessageContaining("1 stopped at a position where a new one does not fit")
+        .hasMessageContaining("open it again");
+    assertThat(numbers.allocate()).isEqualTo(unfit);
+  }
+
+  @Test
+  public void aNumberComesWithThePositionThatItStoppedAtIfThatFits() {
+    RingNumbers<Integer> rings = new RingNumbers<>("completion queues", 0, 2);
+    int first = rings.allocate(slot -> false); // fresh: nothing is asked
+    assertThat(rings.position(first)).isEmpty();
+    rings.free(first, 5);
+    int second = rings.allocate(slot -> slot < 4);
+    assertThat(second).isNotEqualTo(first);
+    assertThatThrownBy(() -> rings.allocate(slot -> slot < 4)).isInstanceOf(VerbsException.class);
+    assertThat(rings.allocate(slot -> slot < 8)).isEqualTo(first);
+    assertThat(rings.position(first)).hasValue(5);
+  }
+}
