@@ -99,6 +99,7 @@ class MemorySliceTest {
   }
 
   @Test
+  @SuppressWarnings("restricted")
   void sliceThatIsTooLongForABufferSaysSo() {
     long length = 1L << 31;
     MemorySegment large = MemorySegment.ofAddress(4096).reinterpret(length);
