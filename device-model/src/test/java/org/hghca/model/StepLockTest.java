@@ -6,6 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -72,6 +73,50 @@ class StepLockTest {
       }
       waiter.join();
     }
+  }
+
+  @Test
+  void whoeverWaitsComesBeforeAStepThatWaitedBefore() throws InterruptedException {
+    int inTime = 0;
+    for (int i = 0; i < 50; i++) {
+      AtomicBoolean stepped = new AtomicBoolean();
+      AtomicBoolean overtaken = new AtomicBoolean();
+      AtomicLong had = new AtomicLong();
+      lock.lockForStep();
+      Thread step =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    lock.lockForStep();
+                    stepped.set(true);
+                    lock.unlock();
+                  });
+      while (step.getState() != Thread.State.WAITING) {
+        Thread.onSpinWait();
+      }
+      Thread waiter =
+          Thread.ofPlatform()
+              .start(
+                  () -> {
+                    lock.lock();
+                    had.set(System.nanoTime());
+                    overtaken.set(stepped.get());
+                    lock.unlock();
+                  });
+      while (!lock.isWaitedFor()) {
+        Thread.onSpinWait();
+      }
+      long free = System.nanoTime();
+      lock.unlock();
+      step.join();
+      waiter.join();
+      // Who gets no processor for 10 ms is not waited for.
+      if (had.get() - free < 10_000_000) {
+        inTime++;
+        assertThat(overtaken).isFalse();
+      }
+    }
+    assertThat(inTime).isPositive();
   }
 
   @Test
