@@ -112,7 +112,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       QueuePairContext fresh = QpContexts.fresh(this, geometry);
       this.context = new ProgrammedContext(type, fresh, device.commands(), profile);
       RingShape shape = geometry.sends(memory.sends(), number, capabilities.sendDepth());
-      SendWriter writer = writer(config);
+      SendWriter writer =
+          new SendWriter(type, profile, pd, shape, capabilities, config.isSignalAll());
       SpinLock sendLock = locks ? new SpinLock() : null;
       // Here the two kinds of card part.
       if (profile.flushesInHardware()) {
@@ -154,18 +155,6 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
             ? ReceiveChecks.NONE
             : new CarefulReceiveChecks(requestMemory(), bytesBeforeReceived),
         device.fillerKey());
-  }
-
-  private SendWriter writer(QueuePairConfig config) {
-    return new SendWriter(
-        type,
-        device.limits().profile(),
-        pd,
-        memory.sends(),
-        number,
-        capabilities.maxSendSge(),
-        capabilities.maxInline(),
-        config.isSignalAll());
   }
 
   /** The memory that requests may name, on a card that needs to be kept from other memory. */

@@ -64,6 +64,11 @@ final class SendTimeout {
     this.health = device.health();
   }
 
+  /** The card completes nothing any more that anybody waits for. */
+  void end() {
+    progress.end();
+  }
+
   /** Since when it has completed nothing. */
   long since() {
     return since;

@@ -18,6 +18,7 @@ import org.hghca.abi.WqeOpcode;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
 import org.hghca.verbs.spi.ProviderAccess;
@@ -55,24 +56,23 @@ final class SendWriter {
    * A writer of a ring's slots, each of which holds the largest request.
    *
    * @param pd where the destinations of datagrams must be from
+   * @param capabilities whose sends it writes
    * @param signalAll whether every request gives a completion
    */
   SendWriter(
       QpType type,
       HardwareProfile profile,
       HghcaProtectionDomain pd,
-      MemorySegment ring,
-      int qpn,
-      int maxSge,
-      int maxInline,
+      RingShape shape,
+      QueuePairCapabilities capabilities,
       boolean signalAll) {
     this.variant = SendOpcodeTable.variant(type, profile);
     this.datagrams = type == QpType.UD;
     this.pd = pd;
-    this.ring = ring;
-    this.qpn = qpn;
-    this.maxSge = Math.max(1, maxSge); // a slot always has room for one
-    this.maxInline = maxInline;
+    this.ring = shape.memory();
+    this.qpn = shape.qpn();
+    this.maxSge = Math.max(1, capabilities.maxSendSge()); // a slot always has room for one
+    this.maxInline = capabilities.maxInline();
     this.always = signalAll ? NextUnit.COMPLETION : 0;
     this.fences = profile.fences();
   }

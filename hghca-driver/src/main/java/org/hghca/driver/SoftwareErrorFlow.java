@@ -2,15 +2,11 @@ package org.hghca.driver;
 
 import static org.hghca.abi.QueuePairContext.NEXT_SEND_PSN;
 import static org.hghca.abi.QueuePairContext.REMOTE_QPN;
-import static org.hghca.abi.QueuePairContext.STATE;
 
-import org.hghca.provider.Failures;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.hghca.abi.HardwareProfile;
-import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.mailbox.CommandInterface;
+import org.hghca.provider.Failures;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpAttributes;
@@ -18,26 +14,16 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
-import org.hghca.vfio.TimeScale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The states of a queue pair on a card that neither times out nor flushes: the RTL. It notices
  * sends that the card will not complete and errors that the card keeps to itself, has the card
- * follow into ERR without losing its place there, and knows whether the number can have another
- * life.
+ * follow into ERR, and knows whether the number can have another life.
  */
 final class SoftwareErrorFlow implements ErrorFlow {
   private static final Logger LOG = LoggerFactory.getLogger(SoftwareErrorFlow.class);
-
-  /** Between two looks whether a queue pair that is to end is quiet. */
-  private static final long QUIET_STEP_NANOS = 100_000;
-
-  /** How long the card may take to flush what it was told to. */
-  private static final long FLUSH_NANOS = 20_000_000;
-
-  private static final long FLUSH_STEP_NANOS = 20_000;
 
   private final HghcaQueuePair qp;
   private final QueuePairState state;
@@ -46,7 +32,6 @@ final class SoftwareErrorFlow implements ErrorFlow {
   private final HghcaDevice device;
   private final HardwareProfile profile;
   private final CommandInterface commands;
-  private final TimeScale time;
   private final SoftwareMaintenance maintenance;
   private final SoftwareFlush flush;
   private final NumberReuse reuse;
@@ -54,15 +39,10 @@ final class SoftwareErrorFlow implements ErrorFlow {
   private final SilentErrors silentErrors;
   private final SendProgress progress;
   private final SendTimeout timeout;
+  private final ErrorEntry entry;
 
   /** What the queue pair will probably be asked to send with. */
   private volatile int announcedPsn;
-
-  /** Whether the card was told of ERR. */
-  private boolean followed;
-
-  /** Whether it is to flush, and there was no doorbell left to tell it. */
-  private boolean flushPending;
 
   /** Whether a time-out has ended it. */
   private boolean timedOut;
@@ -84,14 +64,14 @@ final class SoftwareErrorFlow implements ErrorFlow {
     this.device = device;
     this.profile = device.limits().profile();
     this.commands = device.commands();
-    this.time = device.time();
     this.maintenance = device.maintenance();
     this.reuse = new NumberReuse(qp, profile, device.qpNumbers());
     this.flush = new SoftwareFlush(qp, sends, receives, reuse);
-    this.psns = new PsnWatch(qp.number(), context, sends, commands, time);
+    this.psns = new PsnWatch(qp.number(), context, sends, commands, device.time());
     this.silentErrors = new SilentErrors(qp, psns, reuse, profile);
     this.progress = new SendProgress(qp, sends);
     this.timeout = new SendTimeout(qp, progress, psns, device);
+    this.entry = new ErrorEntry(qp, context, flush, reuse, psns, timeout, device);
     sends.flushedBy(flush);
     receives.resume(firstReceive());
   }
@@ -256,7 +236,7 @@ final class SoftwareErrorFlow implements ErrorFlow {
       reuse.check();
     }
     state.enter(QpState.ERR);
-    follow();
+    entry.follow();
     qp.checkOpen(); // who waits lets others close it
     if (to == QpState.RESET) {
       prepareReset();
@@ -270,109 +250,9 @@ final class SoftwareErrorFlow implements ErrorFlow {
   private void forgetLife() {
     reuse.reset();
     psns.forget();
-    followed = false;
-    flushPending = false;
+    entry.reset();
     timedOut = false;
     endsSince = 0;
-  }
-
-  // ---- into ERR
-
-  /**
-   * The queue pair is in ERR by our own state: has the card follow as soon as no packet of it is in
-   * the air, or when that was waited for long enough. Others may have the monitor meanwhile.
-   */
-  private void follow() {
-    long start = time.nanoTime();
-    boolean interrupted = false;
-    for (long now = start; !follow(now, now - start); now = time.nanoTime()) {
-      try {
-        TimeUnit.NANOSECONDS.timedWait(qp, QUIET_STEP_NANOS);
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  /**
-   * As {@link #follow()}, without waiting. What is stuck on the card it flushes when a doorbell
-   * comes in ERR; all else is flushed by us.
-   *
-   * @param now as in {@link #look}
-   * @param waited how long it was waited for already
-   * @return whether the card has followed
-   */
-  private boolean follow(long now, long waited) {
-    if (followed) {
-      return true;
-    }
-    // Also where the queue pair is being closed: a doorbell that comes when the card is in RST
-    // would have it send.
-    sends.stopRinging();
-    // The second RTL looks at no state, and what its context says of sequence numbers is unknown.
-    if (profile.errorCqes()) {
-      if (!isQuiet(now)) {
-        if (waited < timeout.patienceNanos()) {
-          return false;
-        }
-        device.endedUnderTraffic();
-        LOG.warn(
-            "{} goes to ERR while it sends, which can stop the card: it was not quiet for {} ms",
-            qp.describe(),
-            waited / 1_000_000);
-      }
-      tellCard();
-    }
-    followed = true;
-    progress.end();
-    flush.endReceives();
-    qp.sendCompletionQueue().addFlushing(qp);
-    qp.receiveCompletionQueue().addFlushing(qp);
-    maintenance.wake();
-    return true;
-  }
-
-  /**
-   * Whether nothing of its sends is in the air: all are complete, or the card is in ERR by itself,
-   * or all packets have left and nothing has come back for a while.
-   */
-  private boolean isQuiet(long now) {
-    if (unfinished() == 0) {
-      return true;
-    }
-    if (qp.type() != QpType.RC) {
-      return false; // complete when their packets have left
-    }
-    boolean rests = psns.rests(now);
-    return psns.wasInError() || rests && psns.hadSentAll();
-  }
-
-  /** How many sends the card has heard of and has not completed. */
-  private int unfinished() {
-    return qp.sendCompletionQueue().outstandingWork(qp).unfinished();
-  }
-
-  private void tellCard() {
-    LivePsns live = psns.atRest();
-    // Already there by itself, or perhaps: it met a message without a receive, or an error.
-    if (reuse.hasLived() && (live.state() == QpcState.ERR || live.state() == LivePsns.UNKNOWN)) {
-      reuse.markPositionUnknown();
-    }
-    QueuePairContext next = context.last().copy().set(STATE, QpcState.ERR);
-    live.putInto(next);
-    context.program(QpContexts.state(context.last()), next);
-    // One more command: the card has carried the last one out before it begins with this, and what
-    // was under way then has ended when this ends.
-    commands.queryQp(qp.number());
-    flushPending = qp.type() == QpType.RC && unfinished() > 0;
-    ringPendingFlush();
-  }
-
-  private void ringPendingFlush() {
-    flushPending = flushPending && !sends.ringFlush();
   }
 
   // ---- out of it
@@ -387,24 +267,10 @@ final class SoftwareErrorFlow implements ErrorFlow {
     if (!reuse.hasLived()) {
       return;
     }
-    String obstacle = awaitFlush() ? reuse.obstacle() : "sends that do not end";
+    String obstacle = entry.awaitFlush() ? reuse.obstacle() : "sends that do not end";
     if (obstacle != null) {
       throw reuse.hopeless(obstacle);
     }
-  }
-
-  /** Waits for the card to flush what it has; returns whether it did. */
-  private boolean awaitFlush() {
-    follow();
-    long start = time.nanoTime();
-    while (unfinished() > 0) {
-      if (time.nanoTime() - start > FLUSH_NANOS || device.health().isDead()) {
-        return false;
-      }
-      ringPendingFlush();
-      LockSupport.parkNanos(FLUSH_STEP_NANOS);
-    }
-    return true;
   }
 
   @Override
@@ -435,7 +301,7 @@ final class SoftwareErrorFlow implements ErrorFlow {
     if (!reuse.hasLived()) {
       return;
     }
-    if (!awaitFlush()) {
+    if (!entry.awaitFlush()) {
       qp.sendCompletionQueue().distrust();
       qp.receiveCompletionQueue().distrust();
       throw new VerbsException(
@@ -511,10 +377,10 @@ final class SoftwareErrorFlow implements ErrorFlow {
 
   private boolean lookAtFlush(long now) {
     endsSince = endsSince == 0 ? now : endsSince;
-    if (!follow(now, now - endsSince)) {
+    if (!entry.follow(now, now - endsSince)) {
       return true;
     }
-    ringPendingFlush();
+    entry.ringPendingFlush();
     if (timedOut || progress.isStuck() && progress.isSurelyStuck()) {
       flush.endSends();
       return false;

@@ -78,6 +78,16 @@ final class SoftwareFlush implements DriverFlush, BudgetedSendRing.PostedInError
 
   // ---- where it stands
 
+  /** Rings no more until the next life: what is held back the card never sees. */
+  void stopRinging() {
+    sends.stopRinging();
+  }
+
+  /** Has a card in ERR flush its sends; false when no doorbell may be rung now. */
+  boolean ring() {
+    return sends.ringFlush();
+  }
+
   /** The card takes no receive any more: those that it has are flushed here. */
   void endReceives() {
     receivesEnded = true;

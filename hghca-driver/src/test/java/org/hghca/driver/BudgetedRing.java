@@ -15,6 +15,7 @@ import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.SendRequest;
 
 /** A send ring of the first RTL without the card: its doorbells are recorded. */
@@ -59,10 +60,12 @@ final class BudgetedRing {
 
   BudgetedRing(QpType type, HardwareProfile profile, InFlightLimits inFlight) {
     checks.path(10);
+    RingShape shape = new RingShape(memory, 2, SLOTS, SLOTS, 7);
     ring =
         new BudgetedSendRing(
-            new RingShape(memory, 2, SLOTS, SLOTS, 7),
-            new SendWriter(type, profile, null, memory, 2, 4, 60, true),
+            shape,
+            new SendWriter(
+                type, profile, null, shape, new QueuePairCapabilities(0, 0, 4, 0, 60), true),
             UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
             lock,
             () -> new BadRequestException(Errno.EINVAL, 0, "not open"),

@@ -19,6 +19,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -55,8 +56,9 @@ class DatagramRingTest {
   }
 
   private SendRing ring(QpType type, HardwareProfile profile) {
+    QueuePairCapabilities capabilities = new QueuePairCapabilities(16, 0, 2, 0, 32);
     RingShape shape = new RingShape(memory, 2, 16, 16, 7);
-    SendWriter writer = new SendWriter(type, profile, it.pd, memory, 2, 2, 32, false);
+    SendWriter writer = new SendWriter(type, profile, it.pd, shape, capabilities, false);
     UarPage uar = UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate();
     SendRing ring =
         profile.badRequestsReported()

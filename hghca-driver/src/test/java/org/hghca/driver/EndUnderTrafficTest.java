@@ -41,7 +41,7 @@ class EndUnderTrafficTest {
   private final HghcaQueuePair another = card.connectedTo(other.number());
   private final List<WcStatus> statuses = new ArrayList<>();
   private final ListAppender<ILoggingEvent> log = new ListAppender<>();
-  private final Logger logger = (Logger) LoggerFactory.getLogger(SoftwareErrorFlow.class);
+  private final Logger logger = (Logger) LoggerFactory.getLogger(ErrorEntry.class);
 
   @BeforeEach
   void connect() {

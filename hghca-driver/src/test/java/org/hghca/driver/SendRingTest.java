@@ -16,6 +16,7 @@ import org.hghca.uar.UarAllocator;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,6 +32,8 @@ class SendRingTest {
   private static final int LKEY = 0x20;
   private static final int RKEY = 0x21;
   private static final long SLOT = 64;
+  private static final QueuePairCapabilities CAPABILITIES =
+      new QueuePairCapabilities(16, 0, 2, 0, 28);
 
   /** Bits of a next unit that the document defines: the rest is the portable superset. */
   private static final int[] DOCUMENTED = {0xffff_ffdf, 0xffff_ffff, 0x0000_000e, 0xffff_ffff};
@@ -38,10 +41,11 @@ class SendRingTest {
   private final MemorySegment memory = Arena.ofAuto().allocate(16 * SLOT, 4096);
   private final List<Long> doorbells = new ArrayList<>();
   private final SpinLock lock = new SpinLock();
+  private final RingShape shape = new RingShape(memory, 2, 16, 16, 6);
   private final SendRing ring =
       new SendRing(
-          new RingShape(memory, 2, 16, 16, 6),
-          new SendWriter(QpType.RC, HardwareProfile.S, null, memory, 2, 2, 28, false),
+          shape,
+          new SendWriter(QpType.RC, HardwareProfile.S, null, shape, CAPABILITIES, false),
           UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
           lock,
           () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
