@@ -8,7 +8,6 @@ module org.hghca.driver {
   requires org.hghca.uar;
   requires org.hghca.vfio;
   requires org.slf4j;
-  requires java.management;
   requires jdk.jfr;
 
   exports org.hghca.driver;

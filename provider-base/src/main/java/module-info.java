@@ -6,6 +6,7 @@ module org.hghca.provider {
   requires transitive org.hghca.verbs;
   requires transitive org.hghca.vfio;
   requires org.slf4j;
+  requires java.management;
   requires jdk.jfr;
 
   exports org.hghca.provider;

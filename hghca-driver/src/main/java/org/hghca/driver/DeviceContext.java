@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.provider.ContextCounters;
+import org.hghca.provider.ContextMonitor;
 import org.hghca.provider.EventChannel;
 import org.hghca.provider.Failures;
 import org.hghca.provider.Resource;
