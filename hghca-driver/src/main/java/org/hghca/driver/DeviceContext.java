@@ -148,6 +148,7 @@ final class DeviceContext extends Resource implements HghcaContext {
         .remoteBoundsGranularity(limits.profile().remoteBoundsGranularity())
         .completionVectors(hghca.events().completionVectors())
         .features(Features.of(limits, hghca.events().hasEventQueues()))
+        .quirks(Features.quirks(limits, hghca.events().hasEventQueues()))
         .advice(Features.advice(limits))
         .build();
   }

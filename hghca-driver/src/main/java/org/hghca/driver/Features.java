@@ -5,14 +5,17 @@ import static org.hghca.verbs.FeatureSupport.NATIVE;
 import static org.hghca.verbs.FeatureSupport.SOFTWARE;
 
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Map;
+import java.util.Set;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.verbs.DeviceAdvice;
 import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.FeatureSupport;
 
-/** What a card has, what the driver makes up for, and what is missing. */
+/** What a card has, what the driver makes up for, what is missing, and what is odd. */
 final class Features {
   /** A ring of sends and one of receives, where each needs a key. */
   private static final int KEYS_OF_RINGS = 2;
@@ -37,30 +40,56 @@ final class Features {
     return switch (feature) {
       case ATOMICS -> nativeIf(profile.atomics());
       case SEND_WITH_IMMEDIATE -> nativeIf(profile.sendImmediate());
-      case IMMEDIATE_VALUE -> nativeIf(profile.immediateDelivered());
       case ZERO_LENGTH -> nativeIf(profile.zeroLength());
       case INLINE_DATAGRAMS -> nativeIf(profile.inlineOnUd());
       case SHARED_RECEIVE_QUEUES -> sharedReceives(limits, eventQueues);
       case COMPLETION_EVENTS -> eventQueues ? NATIVE : SOFTWARE;
-      case SOLICITED_ONLY, CARD_EVENTS -> nativeIf(eventQueues);
-      case PORT_STATE -> nativeIf(profile.eventQueues());
+      case SOLICITED_ONLY -> nativeIf(eventQueues);
       case SQD, SQE -> nativeIf(profile.sqdSqeStates());
       case RNR_RETRY, LOSS_RECOVERY -> nativeIf(profile.rnrAndTimeoutInHardware());
       case ACK_TIMEOUT -> profile.rnrAndTimeoutInHardware() ? NATIVE : SOFTWARE;
       case FLUSH -> profile.flushesInHardware() ? NATIVE : SOFTWARE;
-      case ERROR_CAUSE, RECEIVE_ERRORS -> nativeIf(profile.errorCqeHasSyndrome());
-      case LOCAL_ERROR_COMPLETIONS, DEREGISTERING_IN_USE -> nativeIf(profile.badRequestsReported());
-      case REMOTE_PROTECTION -> nativeIf(profile.errorCqes());
-      case BYTE_EXACT_REMOTE_BOUNDS -> nativeIf(profile.remoteBoundsGranularity() == 1);
-      case ANY_DESTINATION -> nativeIf(profile.destinationAlignment() == 1);
-      case GRH -> nativeIf(profile.grhPlaced());
-      case QUEUE_PAIR_ACCESS, QKEY_CHECK, MANY_PEERS, PSN_WRAP, ENTROPY, SAFE_INIT, REFUSED_READS ->
-          nativeIf(profile.completeTransport());
-      case RECONNECTION ->
-          nativeIf(!profile.positionsSurviveDestroy() || profile.positionsResumable());
-      case QUEUE_PAIR_NUMBERS_FOR_EVER -> nativeIf(!profile.positionsSurviveDestroy());
+      case ENTROPY -> nativeIf(profile.completeTransport());
       case RESIZE_CQ -> SOFTWARE;
       case MEMORY_WINDOWS, PATH_MIGRATION, MULTICAST, ON_DEMAND_PAGING -> MISSING;
+    };
+  }
+
+  /**
+   * What a card does otherwise than others.
+   *
+   * @param eventQueues whether its event queues are in use
+   */
+  static Set<DeviceQuirk> quirks(Limits limits, boolean eventQueues) {
+    Set<DeviceQuirk> quirks = EnumSet.noneOf(DeviceQuirk.class);
+    for (DeviceQuirk quirk : DeviceQuirk.values()) {
+      if (has(quirk, limits.profile(), eventQueues)) {
+        quirks.add(quirk);
+      }
+    }
+    return quirks;
+  }
+
+  private static boolean has(DeviceQuirk quirk, HardwareProfile profile, boolean eventQueues) {
+    return switch (quirk) {
+      case NO_IMMEDIATE_VALUE -> !profile.immediateDelivered();
+      case NO_CARD_EVENTS -> !eventQueues;
+      case PORT_STATE_ASSUMED -> !profile.eventQueues();
+      case NO_ERROR_CAUSE, NO_RECEIVE_ERRORS -> !profile.errorCqeHasSyndrome();
+      case LOCAL_ERRORS_AT_POST, REGIONS_BUSY_IN_USE -> !profile.badRequestsReported();
+      case NO_REMOTE_PROTECTION -> !profile.errorCqes();
+      case REMOTE_BOUNDS_BY_PAGE -> profile.remoteBoundsGranularity() != 1;
+      case ALIGNED_DESTINATIONS -> profile.destinationAlignment() != 1;
+      case NO_GRH -> !profile.grhPlaced();
+      case NO_QUEUE_PAIR_ACCESS,
+          NO_QKEY_CHECK,
+          ONE_DATAGRAM_PEER,
+          NO_PSN_WRAP,
+          LOSSY_INIT,
+          FATAL_REFUSED_READS ->
+          !profile.completeTransport();
+      case NO_RECONNECTION -> profile.positionsSurviveDestroy() && !profile.positionsResumable();
+      case FINITE_QUEUE_PAIR_NUMBERS -> profile.positionsSurviveDestroy();
     };
   }
 

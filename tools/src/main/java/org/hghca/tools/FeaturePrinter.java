@@ -2,15 +2,18 @@ package org.hghca.tools;
 
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.hghca.verbs.DeviceAdvice;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.FeatureSupport;
 
 /**
- * Tells what a device has natively, what its driver makes up for and what is missing, and what to
- * heed on it. It uses none of the words that programs look for in the block of {@code ibv_devinfo}.
+ * Tells what a device has natively, what its driver makes up for and what is missing, what it does
+ * otherwise than others, and what to heed on it. It uses none of the words that programs look for
+ * in the block of {@code ibv_devinfo}.
  */
 final class FeaturePrinter {
   private static final String DEALT =
@@ -23,6 +26,8 @@ final class FeaturePrinter {
     device
         .features()
         .forEach((feature, support) -> out.printf("\t\t%-32s%s\n", feature, support.text()));
+    out.printf("\tquirks:\n");
+    device.quirks().forEach(quirk -> out.printf("\t\t%s\n", quirk));
     DeviceAdvice advice = device.advice();
     out.printf("\tadvice:\n");
     out.printf(
@@ -76,6 +81,11 @@ final class FeaturePrinter {
     Map<String, Object> json = new LinkedHashMap<>();
     device.features().forEach((feature, support) -> json.put(feature.name(), support.text()));
     return json;
+  }
+
+  /** For JSON: what the device does otherwise than others. */
+  static List<String> quirks(DeviceAttributes device) {
+    return device.quirks().stream().map(DeviceQuirk::name).toList();
   }
 
   /** For JSON: what to heed; only bounds that there are. */

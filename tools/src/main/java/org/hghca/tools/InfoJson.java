@@ -53,6 +53,7 @@ final class InfoJson {
     json.put("ports", report.ports().stream().map(port -> port(report, port)).toList());
     report.card().ifPresent(card -> json.put("card", card(card)));
     json.put("features", FeaturePrinter.features(device));
+    json.put("quirks", FeaturePrinter.quirks(device));
     json.put("advice", FeaturePrinter.advice(device));
     if (!report.counters().isEmpty()) {
       json.put("counters", report.counters());

@@ -74,7 +74,7 @@ class DemoCommandTest {
             "server  buffer verified, 64 bytes: 'RDMA write operation'",
             "server  not supported by this card: ATOMICS",
             "server  buffer verified: 'datagram: who is there?'",
-            "server  not supported by this card: GRH; the answer goes to the client's known"
+            "server  a quirk of this card: NO_GRH; the answer goes to the client's known"
                 + " address",
             "client  buffer verified: 'datagram: it is me'",
             "All 9 checks held: connect, send, rdma read, rdma write, datagrams, write rate, write"

@@ -105,13 +105,14 @@ class InfoCommandTest {
         .containsPattern("\t\tATOMICS +native\n")
         .containsPattern("\t\tRESIZE_CQ +software\n")
         .containsPattern("\t\tMEMORY_WINDOWS +missing\n")
-        .contains("\tadvice:\n\t\tdestinations:\t\tany address\n");
+        .contains("\tquirks:\n\tadvice:\n\t\tdestinations:\t\tany address\n");
 
     String rtl = CommandLineRun.of("info", "-d", "model:info-rtl?profile=r1").out();
     assertThat(rtl)
         .contains("\t\tprofile:\tr1\n\t\tHCR:\t\tBAR0 + 0x0\n")
         .containsPattern("\t\tATOMICS +missing\n")
         .containsPattern("\t\tFLUSH +software\n")
+        .containsPattern("\tquirks:\n(\t\t[A-Z_]+\n)*\t\tNO_PSN_WRAP\n")
         .contains("\t\tdestinations:\t\taligned to 32 bytes")
         .contains("\t\tsends in the card:\t63 over all")
         .contains("\t\tsends of a queue pair:\t1 in the card")
@@ -215,6 +216,7 @@ class InfoCommandTest {
         .containsEntry("ATOMICS", "native")
         .containsEntry("MEMORY_WINDOWS", "missing")
         .hasSize(DeviceFeature.values().length);
+    assertThat((List<?>) device.get("quirks")).isEmpty();
     assertThat(map(device, "advice"))
         .containsEntry("destination_alignment", 1)
         .containsEntry("receives_ahead", false);

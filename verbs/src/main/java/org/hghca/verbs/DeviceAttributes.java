@@ -2,9 +2,11 @@ package org.hghca.verbs;
 
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What a device is and can do: {@code ibv_device_attr}, less what no device here has (datagram
@@ -18,7 +20,10 @@ public final class DeviceAttributes {
     this.values = values;
   }
 
-  /** For providers: attributes that are all 0, features that are all missing, and no advice. */
+  /**
+   * For providers: attributes that are all 0, features that are all missing, no quirks and no
+   * advice.
+   */
   public static Builder builder() {
     return new Builder();
   }
@@ -191,6 +196,16 @@ public final class DeviceAttributes {
     return support(feature) != FeatureSupport.MISSING;
   }
 
+  /** What it does otherwise than other devices. */
+  public Set<DeviceQuirk> quirks() {
+    return Collections.unmodifiableSet(values.quirks);
+  }
+
+  /** Whether it does that. */
+  public boolean has(DeviceQuirk quirk) {
+    return values.quirks.contains(quirk);
+  }
+
   /** What a program does well to heed. */
   public DeviceAdvice advice() {
     return values.advice;
@@ -245,6 +260,7 @@ public final class DeviceAttributes {
     private int remoteBoundsGranularity = 1;
     private int completionVectors;
     private EnumMap<DeviceFeature, FeatureSupport> features = new EnumMap<>(DeviceFeature.class);
+    private EnumSet<DeviceQuirk> quirks = EnumSet.noneOf(DeviceQuirk.class);
     private DeviceAdvice advice = DeviceAdvice.NONE;
 
     private Builder() {
@@ -439,6 +455,13 @@ public final class DeviceAttributes {
       return this;
     }
 
+    /** {@link DeviceAttributes#quirks}. */
+    public Builder quirks(Set<DeviceQuirk> all) {
+      quirks = EnumSet.noneOf(DeviceQuirk.class);
+      quirks.addAll(all);
+      return this;
+    }
+
     /** {@link DeviceAttributes#advice}. */
     public Builder advice(DeviceAdvice value) {
       advice = Objects.requireNonNull(value);
@@ -454,6 +477,7 @@ public final class DeviceAttributes {
       try {
         Builder copy = (Builder) clone();
         copy.features = new EnumMap<>(features);
+        copy.quirks = EnumSet.copyOf(quirks);
         return copy;
       } catch (CloneNotSupportedException e) {
         throw new AssertionError(e);

@@ -181,8 +181,8 @@ public interface QueuePair extends AutoCloseable {
 
   /** A random one: of all that there are, or one with a long way to go where none comes round. */
   private static int firstPsn(Context context) {
-    boolean wraps = context.queryDevice().has(DeviceFeature.PSN_WRAP);
-    return ThreadLocalRandom.current().nextInt(wraps ? 1 << 24 : 1 << 16);
+    boolean low = context.queryDevice().has(DeviceQuirk.NO_PSN_WRAP);
+    return ThreadLocalRandom.current().nextInt(low ? 1 << 16 : 1 << 24);
   }
 
   @Override

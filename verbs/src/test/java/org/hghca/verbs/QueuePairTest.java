@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import org.hghca.verbs.spi.QpTransitions;
 import org.junit.jupiter.api.Test;
@@ -25,7 +25,7 @@ class QueuePairTest {
   private final List<QpAttributes> modified = new ArrayList<>();
   private final List<QpEndpoint> told = new ArrayList<>();
   private int room;
-  private FeatureSupport psnWrap = FeatureSupport.NATIVE;
+  private boolean psnWraps = true;
 
   private QueuePair queuePair(QpType type) {
     Context context =
@@ -76,11 +76,8 @@ class QueuePairTest {
   }
 
   private DeviceAttributes attributes() {
-    Map<DeviceFeature, FeatureSupport> features = new EnumMap<>(DeviceFeature.class);
-    for (DeviceFeature feature : DeviceFeature.values()) {
-      features.put(feature, feature == DeviceFeature.PSN_WRAP ? psnWrap : FeatureSupport.NATIVE);
-    }
-    return DeviceAttributes.builder().features(features).build();
+    Set<DeviceQuirk> quirks = psnWraps ? Set.of() : Set.of(DeviceQuirk.NO_PSN_WRAP);
+    return DeviceAttributes.builder().quirks(quirks).build();
   }
 
   private static int count(Object[] arguments) {
@@ -111,7 +108,7 @@ class QueuePairTest {
   /** A connection that begins high would soon end where sequence numbers do not come round. */
   @Test
   void sequenceNumbersBeginLowWhereTheyDoNotComeRound() {
-    psnWrap = FeatureSupport.MISSING;
+    psnWraps = false;
     for (int i = 0; i < 100; i++) {
       queuePair(QpType.RC).connect(this::exchange);
     }

@@ -66,6 +66,7 @@ class TextTest {
     assertThat(attributes.maxQp()).isEqualTo(7);
     assertThat(attributes.maxSrq()).isZero();
     assertThat(attributes.boardId()).isEmpty();
+    assertThat(attributes.quirks()).isEmpty();
     assertThat(attributes.advice()).isEqualTo(DeviceAdvice.NONE);
     assertThat(attributes.features().keySet()).containsExactly(DeviceFeature.values());
     assertThat(attributes.features().values()).containsOnly(FeatureSupport.MISSING);
@@ -77,10 +78,15 @@ class TextTest {
   void attributesAreOfTheMomentThatTheyWereBuilt() {
     DeviceAttributes.Builder builder = DeviceAttributes.builder().maxQp(7);
     DeviceAttributes before = builder.build();
-    builder.maxQp(8).features(Map.of(DeviceFeature.ATOMICS, FeatureSupport.NATIVE));
+    builder
+        .maxQp(8)
+        .features(Map.of(DeviceFeature.ATOMICS, FeatureSupport.NATIVE))
+        .quirks(Set.of(DeviceQuirk.NO_GRH));
 
     assertThat(before.maxQp()).isEqualTo(7);
     assertThat(before.has(DeviceFeature.ATOMICS)).isFalse();
+    assertThat(before.has(DeviceQuirk.NO_GRH)).isFalse();
+    assertThat(builder.build().quirks()).containsExactly(DeviceQuirk.NO_GRH);
     assertThat(builder.build().has(DeviceFeature.ATOMICS)).isTrue();
   }
 

@@ -10,7 +10,7 @@ import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
-import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.GlobalRouteHeader;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QueuePair;
@@ -65,12 +65,12 @@ final class DatagramExample {
   }
 
   private AddressHandle backTo(End asked) {
-    if (server.has(DeviceFeature.GRH)) {
+    if (!server.has(DeviceQuirk.NO_GRH)) {
       return server
           .pd()
           .createAddressHandle(asked.completions, 0, asked.memory.segment(), Side.PORT);
     }
-    journal.missing(server, DeviceFeature.GRH, "the answer goes to the client's known address");
+    journal.missing(server, DeviceQuirk.NO_GRH, "the answer goes to the client's known address");
     return server.pd().createAddressHandle(AddressVector.to(client.gid(), Side.GID_INDEX));
   }
 

@@ -5,6 +5,7 @@ import java.io.Writer;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.DeviceQuirk;
 
 /** Prints what happens, step by step, and keeps the checks that held. */
 final class Journal {
@@ -32,6 +33,11 @@ final class Journal {
    */
   void missing(Side side, DeviceFeature feature, String instead) {
     step(side, "not supported by this card: %s; %s".formatted(feature, instead));
+  }
+
+  /** Tells of what a side's card does otherwise. */
+  void missing(Side side, DeviceQuirk quirk, String instead) {
+    step(side, "a quirk of this card: %s; %s".formatted(quirk, instead));
   }
 
   /** A line of its own. */

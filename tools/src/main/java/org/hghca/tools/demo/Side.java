@@ -6,6 +6,7 @@ import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpEndpoint;
@@ -102,6 +103,11 @@ final class Side implements AutoCloseable {
   /** Whether the card or its driver has a feature. */
   boolean has(DeviceFeature feature) {
     return context.queryDevice().has(feature);
+  }
+
+  /** Whether the card has a quirk. */
+  boolean has(DeviceQuirk quirk) {
+    return context.queryDevice().has(quirk);
   }
 
   Gid gid() {
