@@ -1,10 +1,10 @@
 package org.hghca.driver;
 
-import org.hghca.provider.SpinLock;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.provider.SpinLock;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;
@@ -100,6 +100,31 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
       return posted;
     } finally {
       scheduler.ring();
+      unlock();
+    }
+  }
+
+  /** What is enqueued waits like any request; others may ring for it before it is flushed. */
+  @Override
+  boolean enqueue(SendRequest request) {
+    lock();
+    try {
+      boolean taken = hold(request, 0);
+      if (!taken) {
+        scheduler.ring();
+      }
+      return taken;
+    } finally {
+      unlock();
+    }
+  }
+
+  @Override
+  void flush() {
+    lock();
+    try {
+      scheduler.ring();
+    } finally {
       unlock();
     }
   }

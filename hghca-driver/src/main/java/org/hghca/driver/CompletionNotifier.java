@@ -1,8 +1,8 @@
 package org.hghca.driver;
 
-import org.hghca.provider.EventChannel;
 import java.util.Optional;
 import org.hghca.abi.Doorbell;
+import org.hghca.provider.EventChannel;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.Errno;

@@ -1,10 +1,10 @@
 package org.hghca.driver;
 
-import org.hghca.provider.Health;
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.provider.Health;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;

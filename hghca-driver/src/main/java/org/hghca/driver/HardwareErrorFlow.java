@@ -1,10 +1,10 @@
 package org.hghca.driver;
 
-import org.hghca.provider.Failures;
-import org.hghca.provider.RingNumbers;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.mailbox.CommandInterface;
+import org.hghca.provider.Failures;
+import org.hghca.provider.RingNumbers;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;

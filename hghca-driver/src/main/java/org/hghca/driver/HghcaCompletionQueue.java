@@ -1,6 +1,5 @@
 package org.hghca.driver;
 
-import org.hghca.provider.Health;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.hghca.abi.CompletionQueueContext;
@@ -12,6 +11,7 @@ import org.hghca.icm.IcmTable;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.EventChannel;
 import org.hghca.provider.Failures;
+import org.hghca.provider.Health;
 import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
@@ -163,6 +163,12 @@ final class HghcaCompletionQueue extends Resource
   @Override
   public String describe() {
     return "CQ 0x%x".formatted(number);
+  }
+
+  @Override
+  protected String standing() {
+    return "%d entries, ring of %d at %d, %d reserved"
+        .formatted(entries, ring.slots(), ring.index() & ring.slots() - 1, reserved);
   }
 
   @Override

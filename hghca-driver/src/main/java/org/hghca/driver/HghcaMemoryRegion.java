@@ -126,6 +126,11 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   }
 
   @Override
+  protected String standing() {
+    return "%d bytes at 0x%x, rkey 0x%08x, %s".formatted(length(), address(), rkey(), access());
+  }
+
+  @Override
   public ProtectionDomain protectionDomain() {
     return subject.pd;
   }

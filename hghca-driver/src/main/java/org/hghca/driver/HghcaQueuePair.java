@@ -1,10 +1,5 @@
 package org.hghca.driver;
 
-import org.hghca.provider.ContextCounters;
-import org.hghca.provider.Failures;
-import org.hghca.provider.Resource;
-import org.hghca.provider.SpinLock;
-import org.hghca.provider.Undo;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -12,6 +7,11 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
+import org.hghca.provider.ContextCounters;
+import org.hghca.provider.Failures;
+import org.hghca.provider.Resource;
+import org.hghca.provider.SpinLock;
+import org.hghca.provider.Undo;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
@@ -203,6 +203,15 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     return "QP 0x%06x".formatted(number);
   }
 
+  @Override
+  protected String standing() {
+    String receiving =
+        share == null
+            ? "receives %s".formatted(receives.standing())
+            : "receives of %s".formatted(share.queue().describe());
+    return "%s in %s, sends %s, %s".formatted(type(), state(), sends.standing(), receiving);
+  }
+
   SendRing sends() {
     return sends;
   }
@@ -293,6 +302,24 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       return sends.post(requests, from, count);
     } catch (InternalError e) {
       throw new BadRequestException(Errno.EIO, 0, device.faulted(e));
+    }
+  }
+
+  @Override
+  public boolean tryEnqueueSend(SendRequest request) {
+    try {
+      return sends.enqueue(request);
+    } catch (InternalError e) {
+      throw new BadRequestException(Errno.EIO, 0, device.faulted(e));
+    }
+  }
+
+  @Override
+  public void flushSends() {
+    try {
+      sends.flush();
+    } catch (InternalError e) {
+      throw new VerbsException(Errno.EIO, device.faulted(e));
     }
   }
 

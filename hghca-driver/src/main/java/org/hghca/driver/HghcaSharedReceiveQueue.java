@@ -65,6 +65,11 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
   }
 
   @Override
+  protected String standing() {
+    return "capacity %d, limit %d".formatted(capacity(), limit());
+  }
+
+  @Override
   public ProtectionDomain protectionDomain() {
     return pd;
   }

@@ -3,8 +3,8 @@ package org.hghca.driver;
 import static org.hghca.abi.QueuePairContext.MTU;
 import static org.hghca.abi.QueuePairContext.NEXT_RECEIVE_PSN;
 
-import org.hghca.provider.RingNumbers;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.provider.RingNumbers;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.VerbsException;

@@ -1,8 +1,8 @@
 package org.hghca.driver;
 
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.hghca.provider.Health;
 import org.hghca.provider.SpinLock;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.hghca.verbs.QpState;
 
 /**

@@ -187,6 +187,11 @@ final class ReceiveRing implements Receives {
     return at + ((offset >>> strideLog) - at & mask) + 1;
   }
 
+  /** Ring positions and what is outstanding, for logs; read without the lock. */
+  String standing() {
+    return "%d of %d outstanding (head %d, tail %d)".formatted(outstanding(), depth, head, tail());
+  }
+
   /** How many requests were posted so far. */
   long posted() {
     return posted;

@@ -1,9 +1,9 @@
 package org.hghca.driver;
 
-import org.hghca.provider.Health;
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.provider.Health;
 import org.hghca.verbs.Completions;
 
 /**

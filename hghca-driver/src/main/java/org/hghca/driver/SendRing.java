@@ -1,6 +1,5 @@
 package org.hghca.driver;
 
-import org.hghca.provider.SpinLock;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -8,6 +7,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.NextUnit;
+import org.hghca.provider.SpinLock;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;
@@ -28,6 +28,7 @@ import org.hghca.verbs.spi.ProviderAccess;
  */
 sealed class SendRing permits BudgetedSendRing {
   private static final int UNIT_SHIFT = 4;
+  private static final long NONE = -1;
   private static final VarHandle TAIL;
 
   static {
@@ -51,8 +52,19 @@ sealed class SendRing permits BudgetedSendRing {
   /** As long as the ring: an index cut to its length needs no check. */
   private final long[] wrIds;
 
-  /** How many requests may be outstanding: the depth, or 0 while the ring is closed. */
+  /**
+   * How many requests may be outstanding: the depth, or 0 while the ring is closed or requests are
+   * enqueued: so posting learns of both where it looks for room anyway.
+   */
   private int limit;
+
+  private boolean open;
+
+  /** Where the last enqueued element stands, for which nobody has rung; below 0 for none. */
+  private long enqueued = NONE;
+
+  /** What to ring for the enqueued elements, which are chained. */
+  private long enqueuedDoorbell;
 
   /** Requests posted since the ring began, or was reset. Only its low half is a position. */
   private long head;
@@ -163,13 +175,85 @@ sealed class SendRing permits BudgetedSendRing {
     }
   }
 
+  /**
+   * Writes a request behind those that are enqueued already, and rings for them only where the card
+   * asks for a doorbell of its own, or the ring is full, so that room can come.
+   *
+   * @return false when the ring is full
+   */
+  boolean enqueue(SendRequest request) {
+    int operation = operation(request);
+    lock();
+    try {
+      int at = (int) head;
+      if (!hasRoomBesideEnqueued(at)) {
+        flushLocked();
+        return false;
+      }
+      int slot = slot(at);
+      long offset = (long) slot << strideLog;
+      int size = writer.write(request, operation, 0, offset);
+      wrIds[slot] = request.wrId();
+      chain(request, operation, size, offset);
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Puts a written element behind the enqueued ones, and the head behind it. */
+  private void chain(SendRequest request, int operation, int size, long offset) {
+    boolean fenced = request.isFenced();
+    if (enqueued != NONE && !fenced) {
+      int opcode = SendOpcodeTable.opcode(operation);
+      NextUnit.link(ring, enqueued, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
+      chained++;
+    } else {
+      flushLocked();
+      enqueuedDoorbell = doorbell(request, operation, size, offset);
+    }
+    head++;
+    enqueued = offset;
+    limit = 0;
+    if (fenced) {
+      flushLocked(); // as in a list: nothing is chained behind it
+    }
+  }
+
+  /** Rings for what is enqueued. */
+  void flush() {
+    lock();
+    try {
+      flushLocked();
+    } finally {
+      unlock();
+    }
+  }
+
+  private void flushLocked() {
+    if (enqueued != NONE) {
+      enqueued = NONE;
+      limit = open ? depth : 0;
+      uar.ringSendQueue(enqueuedDoorbell);
+    }
+  }
+
   /** How many more requests fit with the head where it is; at most 0 when the ring is full. */
   private int room(int at) {
     int room = limit - (at - (int) TAIL.getAcquire(this));
-    if (room <= 0) {
-      checkOpen();
-    }
-    return room;
+    return room > 0 ? room : roomBehindEnqueued(at);
+  }
+
+  /** Rings for what is enqueued, if that is why there is no room: order stays. */
+  private int roomBehindEnqueued(int at) {
+    checkOpen();
+    flushLocked();
+    return limit - (at - tail());
+  }
+
+  private boolean hasRoomBesideEnqueued(int at) {
+    checkOpen();
+    return depth - (at - tail()) > 0;
   }
 
   private long doorbell(SendRequest request, int operation, int size, long offset) {
@@ -218,7 +302,7 @@ sealed class SendRing permits BudgetedSendRing {
   }
 
   final boolean isOpen() {
-    return limit != 0;
+    return open;
   }
 
   /**
@@ -227,7 +311,7 @@ sealed class SendRing permits BudgetedSendRing {
    * @throws BadRequestException when they are not
    */
   void checkOpen() {
-    if (limit == 0) {
+    if (!open) {
       throw refusal.get();
     }
   }
@@ -243,13 +327,14 @@ sealed class SendRing permits BudgetedSendRing {
   /**
    * Opens the ring for requests, or closes it, between two of them.
    *
-   * @param open asked under the ring's lock, so that of several callers the last one's answer is
+   * @param whether asked under the ring's lock, so that of several callers the last one's answer is
    *     also the newest
    */
-  final synchronized void setOpen(BooleanSupplier open) {
+  final synchronized void setOpen(BooleanSupplier whether) {
     lock();
     try {
-      limit = open.getAsBoolean() ? depth : 0;
+      open = whether.getAsBoolean();
+      limit = open && enqueued == NONE ? depth : 0;
       opened();
     } finally {
       unlock();
@@ -261,6 +346,7 @@ sealed class SendRing permits BudgetedSendRing {
     lock(); // half of it would look like room
     try {
       forget();
+      enqueued = NONE;
       postedBeforeReset += head;
       head = 0;
       TAIL.setRelease(this, 0);
@@ -272,6 +358,13 @@ sealed class SendRing permits BudgetedSendRing {
   /** How many requests are outstanding. */
   final int outstanding() {
     return (int) head - tail();
+  }
+
+  /** Ring positions and what is outstanding, for logs; read without the lock. */
+  String standing() {
+    String waits = enqueued == NONE ? "" : ", some enqueued";
+    return "%d of %d outstanding (head %d, tail %d%s)"
+        .formatted(outstanding(), depth, head, tail(), waits);
   }
 
   /** How many requests were posted so far. */

@@ -8,10 +8,10 @@ import static org.hghca.abi.QueuePairContext.RETRY_COUNT;
 import static org.hghca.abi.QueuePairContext.SMAC_HIGH;
 import static org.hghca.abi.QueuePairContext.SMAC_LOW;
 
-import org.hghca.provider.Health;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
+import org.hghca.provider.Health;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 

@@ -1,8 +1,8 @@
 package org.hghca.driver;
 
-import org.hghca.provider.Health;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
+import org.hghca.provider.Health;
 import org.hghca.verbs.Completions;
 
 /** Completions of a card by the document. */

@@ -10,6 +10,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.provider.SpinLock;
 import org.hghca.uar.UarAllocator;
@@ -211,5 +212,101 @@ class SendRingTest {
         .containsExactly(0x000002020000000aL, 0x000002020000042aL, 0x000002020000080aL);
     assertThat(dword(0, 1)).isZero();
     assertThat(dword(1, 1)).isEqualTo(1 << 6);
+  }
+
+  private SendRequest write(int at) {
+    return request().wrId(at).rdmaWrite(REMOTE, RKEY).sge(LOCAL, 8, LKEY);
+  }
+
+  /** The slots that doorbells name, of 4 units each. */
+  private List<Integer> rungSlots() {
+    return doorbells.stream().map(doorbell -> Doorbell.headUnits16(doorbell) / 4).toList();
+  }
+
+  /** What a list would have written: the same chain, the same doorbell. */
+  @Test
+  void enqueuedRequestsAreTheListThatIsRungForWhenTheyAreFlushed() {
+    ring.post(new SendRequest[] {write(0), write(1), write(2)}, 0, 3);
+    List<String> list = List.of(element(0, 48), element(1, 48), element(2, 48));
+    List<Long> rung = List.copyOf(doorbells);
+    doorbells.clear();
+    ring.reset();
+    memory.fill((byte) 0);
+
+    for (int i = 0; i < 3; i++) {
+      assertThat(ring.enqueue(write(i))).isTrue();
+    }
+    assertThat(doorbells).isEmpty();
+    assertThat(ring.outstanding()).isEqualTo(3);
+    ring.flush();
+    ring.flush();
+
+    assertThat(doorbells).isEqualTo(rung).hasSize(1);
+    assertThat(List.of(element(0, 48), element(1, 48), element(2, 48))).isEqualTo(list);
+    assertThat(ring.doorbells()).isEqualTo(2);
+  }
+
+  @Test
+  void postingRingsForWhatIsEnqueuedFirst() {
+    ring.enqueue(write(0));
+    ring.enqueue(write(1));
+    assertThat(ring.post(write(2))).isTrue();
+
+    assertThat(doorbells).hasSize(2);
+    assertThat(rungSlots()).containsExactly(0, 2);
+    assertThat(ring.enqueue(write(3))).isTrue();
+    assertThat(ring.post(new SendRequest[] {write(4), write(5)}, 0, 2)).isEqualTo(2);
+    assertThat(rungSlots()).containsExactly(0, 2, 3, 4);
+  }
+
+  /** As in a list: it is chained to nothing, and nothing to it. */
+  @Test
+  void fencedRequestHasADoorbellOfItsOwnAtOnce() {
+    ring.enqueue(write(0));
+    ring.enqueue(write(1).fence());
+    assertThat(rungSlots()).containsExactly(0, 1);
+    ring.enqueue(write(2));
+    assertThat(doorbells).hasSize(2);
+    ring.flush();
+    assertThat(rungSlots()).containsExactly(0, 1, 2);
+  }
+
+  @Test
+  void fullRingRingsSoThatRoomComes() {
+    for (int i = 0; i < 16; i++) {
+      assertThat(ring.enqueue(write(i))).isTrue();
+    }
+    assertThat(doorbells).isEmpty();
+
+    assertThat(ring.enqueue(write(16))).isFalse();
+    assertThat(doorbells).hasSize(1);
+    assertThat(ring.post(write(16))).isFalse();
+  }
+
+  @Test
+  void badRequestLeavesTheEnqueuedOnesAsTheyAre() {
+    ring.enqueue(write(0));
+    SendRequest tooMany = write(1).sge(LOCAL, 8, LKEY).sge(LOCAL, 8, LKEY);
+    assertThatThrownBy(() -> ring.enqueue(tooMany)).isInstanceOf(BadRequestException.class);
+    ring.enqueue(write(1));
+    ring.flush();
+
+    assertThat(ring.outstanding()).isEqualTo(2);
+    assertThat(doorbells).hasSize(1);
+  }
+
+  @Test
+  void enqueuedRequestsGoWithAReset() {
+    ring.enqueue(write(0));
+    ring.setOpen(() -> false);
+    assertThatThrownBy(() -> ring.enqueue(write(1))).hasMessageContaining("not open");
+    assertThatThrownBy(() -> ring.post(write(1))).hasMessageContaining("not open");
+    ring.reset();
+    ring.flush();
+    assertThat(doorbells).isEmpty();
+
+    ring.setOpen(() -> true);
+    assertThat(ring.post(write(0))).isTrue();
+    assertThat(doorbells).hasSize(1);
   }
 }

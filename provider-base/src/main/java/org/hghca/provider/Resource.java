@@ -67,6 +67,17 @@ public abstract class Resource implements AutoCloseable {
   /** What it is called in messages. */
   public abstract String describe();
 
+  /** How it stands, for logs and debuggers; read without a lock. */
+  protected String standing() {
+    return "open";
+  }
+
+  /** What it is called, and how it stands. */
+  @Override
+  public final String toString() {
+    return "%s: %s".formatted(describe(), closed ? "closed" : standing());
+  }
+
   /** Gives back what it holds; called once. */
   protected abstract void release();
 

@@ -42,8 +42,8 @@ public enum DeviceQuirk {
   NO_REMOTE_PROTECTION,
 
   /**
-   * What peers reach of a region is checked to the page, not to the byte; on the first RTL without a
-   * bound below: an address under that of a region leads to others' memory.
+   * What peers reach of a region is checked to the page, not to the byte; on the first RTL without
+   * a bound below: an address under that of a region leads to others' memory.
    */
   REMOTE_BOUNDS_BY_PAGE,
 

@@ -113,6 +113,42 @@ public interface QueuePair extends AutoCloseable {
     }
   }
 
+  /**
+   * Writes a send request to the queue and leaves its doorbell for later, so that several requests
+   * from different places share one: what {@code ibv_wr_start} and {@code ibv_wr_complete} enclose,
+   * except that nothing is locked in between and other threads may post. The request is posted in
+   * all other respects: it is checked, copied, keeps its place in the order and counts as
+   * outstanding. The device begins it at the latest after {@link #flushSends}, and earlier when
+   * something else is posted behind it, when it is fenced, when the queue is full, or when the
+   * device likes. A device that counts doorbells rings as many as it takes, as for any post.
+   *
+   * <p>"Flush" is the word of frameworks for it, and has nothing to do with {@link
+   * WcStatus#WR_FLUSH_ERR}.
+   *
+   * @return false when the send queue is full; what is enqueued is begun then, so that room comes
+   */
+  default boolean tryEnqueueSend(SendRequest request) {
+    return tryPostSend(request);
+  }
+
+  /**
+   * As {@link #tryEnqueueSend}.
+   *
+   * @throws BadRequestException ENOMEM when the send queue is full
+   */
+  default void enqueueSend(SendRequest request) {
+    if (!tryEnqueueSend(request)) {
+      throw full(0, "send queue", capabilities().sendDepth());
+    }
+  }
+
+  /**
+   * Has the device begin what is enqueued; does nothing when nothing is.
+   *
+   * @throws VerbsException EIO when the device is gone
+   */
+  default void flushSends() {}
+
   private BadRequestException full(int index, String queue, int depth) {
     return new BadRequestException(
         Errno.ENOMEM,
