@@ -3,6 +3,7 @@ package org.hghca.driver;
 import jdk.jfr.FlightRecorder;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
+import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.verbs.QpState;
@@ -66,8 +67,17 @@ final class ProgrammedContext {
     give(HcrCommand.ERR2RST, QpContexts.reset(last));
   }
 
+  /**
+   * A card that answers messages in every state stays in ERR instead of RST, and keeps its peer and
+   * sequence numbers: the peer hears of an error then. From RST, where all of that is 0, the answer
+   * would go to queue pair 0 of the peer's card, which stops by it.
+   */
   private void give(HcrCommand command, QueuePairContext context) {
-    commands.modifyQp(command, number, QpContexts.forCard(context, profile));
+    boolean stays =
+        command == HcrCommand.ERR2RST && type == QpType.RC && profile.initAcknowledges();
+    QueuePairContext given =
+        stays ? last.copy().set(QueuePairContext.STATE, QpcState.ERR) : context;
+    commands.modifyQp(command, number, QpContexts.forCard(given, profile));
   }
 
   private void record(

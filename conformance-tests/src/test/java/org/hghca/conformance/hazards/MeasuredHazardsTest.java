@@ -7,12 +7,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.hghca.verbs.Completions;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What the first RTL was seen to do under ordinary use, which the driver keeps it from or sees
@@ -84,6 +87,28 @@ class MeasuredHazardsTest {
       it.a.postSend(it.send(64));
       it.settle();
       it.expectHarm("12.4"); // too long it is all the same
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @Tag("hazard-12.20")
+  void whoSendsToAQueuePairThatIsGoneGetsAnError(boolean closed) {
+    try (LoopedCard it = new LoopedCard()) {
+      it.a.postSend(it.write(0, 64).wrId(1));
+      it.await(1);
+      if (closed) {
+        it.b.close();
+      } else {
+        it.b.modify(QpAttributes.to(QpState.RESET));
+      }
+      it.a.postSend(it.write(0, 5000).wrId(2));
+      it.settle();
+      Completions completions = new Completions(4);
+      assertThat(it.cq.poll(completions)).isEqualTo(1);
+      assertThat(completions.wrId(0)).isEqualTo(2);
+      assertThat(completions.isSuccess(0)).isFalse();
+      assertThat(it.a.state()).isEqualTo(QpState.ERR);
     }
   }
 

@@ -102,7 +102,11 @@ record Hazard(String line, String what, String workaround) {
         new Hazard(
             "12.19",
             "a receive with a data unit without right behind one with",
-            "every element is checked; the driver's own unit stands alone"));
+            "every element is checked; the driver's own unit stands alone"),
+        new Hazard(
+            "12.20",
+            "a message to a queue pair in RST",
+            "the card stays in ERR, with peer and sequence numbers, until the next RTR"));
   }
 
   /** What is known of a line. */

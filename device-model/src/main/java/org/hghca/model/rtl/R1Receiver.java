@@ -52,7 +52,7 @@ final class R1Receiver {
     int operation = packet.opcode & OPERATION_MASK;
     boolean reliable = qp.service == QpcServiceType.RC;
     if (qp.state == QpcState.RST) {
-      counters.packetsDropped++;
+      inReset(connection, packet, operation);
     } else if (qp.state == QpcState.INIT) {
       tooEarly(connection, packet, operation);
     } else if (qp.state == QpcState.ERR) {
@@ -72,6 +72,18 @@ final class R1Receiver {
       read(connection, packet);
     } else {
       counters.packetsDropped++;
+    }
+  }
+
+  /** It is answered all the same, to the peer that the context names: none, as a rule. */
+  private void inReset(ConnectionState connection, Packet packet, int operation) {
+    OnChipQp qp = connection.qp;
+    hazards.strike("12.20", "QP 0x%x gets a message while in RST".formatted(qp.qpn));
+    counters.packetsDropped++;
+    if (qp.service == QpcServiceType.RC && operation != READ_REQUEST) {
+      boolean inOrder = packet.psn == qp.expectedPsn;
+      replies.acknowledge(
+          connection, qp.expectedPsn, inOrder ? Replies.ACK : Replies.OUT_OF_ORDER, false);
     }
   }
 

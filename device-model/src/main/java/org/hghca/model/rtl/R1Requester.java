@@ -187,7 +187,7 @@ final class R1Requester {
       case Replies.RNR -> counters.rnrNaksReceived++; // and nothing else: it is never repeated
       default -> {
         counters.naksReceived++;
-        return refused(connection, packet.psn);
+        return packet.syndrome != Replies.OUT_OF_ORDER && refused(connection, packet.psn);
       }
     }
     return false;

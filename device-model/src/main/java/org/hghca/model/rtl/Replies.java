@@ -18,6 +18,9 @@ final class Replies {
   /** Its low 5 bits are the retry count of the responder's context, where a timer belongs. */
   static final int RNR = 0x20;
 
+  /** NAK: PSN sequence error, with the PSN that is expected. */
+  static final int OUT_OF_ORDER = 0x60;
+
   /** NAK: remote access error. The card gives no other reason. */
   static final int REFUSED = 0x62;
 
