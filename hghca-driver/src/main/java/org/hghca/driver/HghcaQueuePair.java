@@ -9,6 +9,7 @@ import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Failures;
+import org.hghca.provider.OwnerCheck;
 import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
@@ -48,6 +49,11 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   private final HghcaCompletionQueue sendCompletionQueue;
   private final HghcaCompletionQueue receiveCompletionQueue;
   private final QueuePairCapabilities capabilities;
+
+  /** Null for a queue pair that many threads use, and whose rings have locks. */
+  private final OwnerCheck sendOwner;
+
+  private final OwnerCheck receiveOwner;
   private final int number;
 
   /** How many sends may stand in the ring, one of our own too where the card needs it. */
@@ -103,6 +109,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       }
       this.number = device.qpNumbers().allocate(position -> position.fits(geometry));
       undo.add(() -> device.qpNumbers().free(number));
+      this.sendOwner = locks ? null : new OwnerCheck("the send queue of " + describe());
+      this.receiveOwner = locks ? null : new OwnerCheck("the receive queue of " + describe());
       this.icm = device.icm().reserve(IcmTable.QPC, number, 1);
       undo.add(icm::close);
       this.memory = new QueuePairMemory(pd, geometry, rings.receiveDepth() > 0);
@@ -288,39 +296,59 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
 
   @Override
   public boolean tryPostSend(SendRequest request) {
+    assert begins(sendOwner);
     try {
       return sends.post(request);
     } catch (InternalError e) { // a doorbell faults when its card is gone
       throw new BadRequestException(Errno.EIO, 0, device.faulted(e));
+    } finally {
+      assert ends(sendOwner);
     }
   }
 
   @Override
   public int tryPostSend(SendRequest[] requests, int from, int count) {
     Objects.checkFromIndexSize(from, count, requests.length);
+    assert begins(sendOwner);
     try {
       return sends.post(requests, from, count);
     } catch (InternalError e) {
       throw new BadRequestException(Errno.EIO, 0, device.faulted(e));
+    } finally {
+      assert ends(sendOwner);
     }
   }
 
   @Override
   public boolean tryEnqueueSend(SendRequest request) {
+    assert begins(sendOwner);
     try {
       return sends.enqueue(request);
     } catch (InternalError e) {
       throw new BadRequestException(Errno.EIO, 0, device.faulted(e));
+    } finally {
+      assert ends(sendOwner);
     }
   }
 
   @Override
   public void flushSends() {
+    assert begins(sendOwner);
     try {
       sends.flush();
     } catch (InternalError e) {
       throw new VerbsException(Errno.EIO, device.faulted(e));
+    } finally {
+      assert ends(sendOwner);
     }
+  }
+
+  private static boolean begins(OwnerCheck owner) {
+    return owner == null || owner.begin();
+  }
+
+  private static boolean ends(OwnerCheck owner) {
+    return owner == null || owner.end();
   }
 
   @Override
@@ -345,6 +373,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
           index,
           describe() + " takes its receives from a shared receive queue: post them there");
     }
+    assert begins(receiveOwner);
     state.lockReceives();
     try {
       QpState now = state.get();
@@ -357,6 +386,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       return receives.post(request, index);
     } finally {
       state.unlockReceives();
+      assert ends(receiveOwner);
     }
   }
 

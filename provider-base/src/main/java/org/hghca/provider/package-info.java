@@ -13,8 +13,8 @@
  *   <li>Memory: {@link org.hghca.provider.RegionMemory} of applications, {@link
  *       org.hghca.provider.RingSlabs} of rings, {@link org.hghca.provider.DeferredFree} for what
  *       the device may still reach.
- *   <li>Queues: {@link org.hghca.provider.SpinLock}, {@link org.hghca.provider.SharedRequests},
- *       {@link org.hghca.provider.FlushedRequests}.
+ *   <li>Queues: {@link org.hghca.provider.SpinLock}, {@link org.hghca.provider.OwnerCheck}, {@link
+ *       org.hghca.provider.SharedRequests}, {@link org.hghca.provider.FlushedRequests}.
  *   <li>Addresses: {@link org.hghca.provider.AddressTable}, {@link org.hghca.provider.Neighbors}.
  * </ul>
  */
