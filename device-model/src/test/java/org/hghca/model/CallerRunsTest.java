@@ -2,6 +2,9 @@ package org.hghca.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.management.LockInfo;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -382,13 +385,19 @@ class CallerRunsTest {
           Thread.ofPlatform().start(() -> qp.write(buffer, 0, new Host.Piece(buffer, 8, 8)));
       telling.await();
       Thread end = Thread.ofPlatform().start(closes ? host::close : host.function::reset);
-      await(() -> end.getState() == Thread.State.BLOCKED || !end.isAlive());
+      await(() -> waitsForBus(end) || !end.isAlive());
       boolean waits = end.isAlive();
       told.countDown();
       end.join();
       ringer.join();
       assertThat(waits).isTrue();
     }
+  }
+
+  private static boolean waitsForBus(Thread thread) {
+    ThreadInfo info = ManagementFactory.getThreadMXBean().getThreadInfo(thread.threadId());
+    LockInfo wanted = info == null ? null : info.getLockInfo();
+    return wanted != null && wanted.getClassName().equals(CardBus.class.getName());
   }
 
   /** The ringer has done all the work, and nobody else would look before the deadline. */
