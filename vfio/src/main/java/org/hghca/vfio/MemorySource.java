@@ -2,7 +2,6 @@ package org.hghca.vfio;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.hghca.vfio.dma.PagePool;
 import org.hghca.vfio.linux.Linux;
 import org.hghca.vfio.linux.SystemCalls;
 
@@ -24,7 +23,7 @@ public interface MemorySource {
           try {
             return arena.allocate(bytes, bytes % HUGE_PAGE == 0 ? HUGE_PAGE : DmaMapping.PAGE_SIZE);
           } catch (OutOfMemoryError e) {
-            throw PagePool.exhausted(bytes, e);
+            throw VfioException.outOfMemory(bytes, e);
           }
         }
 

@@ -40,4 +40,18 @@ public final class VfioException extends RuntimeException {
   public Reason reason() {
     return reason;
   }
+
+  /**
+   * What to throw when the system has not so much memory.
+   *
+   * @param cause null for none
+   */
+  public static VfioException outOfMemory(long bytes, Throwable cause) {
+    return new VfioException(
+        Reason.NO_MEMORY,
+        "the system has no %d bytes of memory left: free some, ask for less, or raise the process's"
+                .formatted(bytes)
+            + " limit (ulimit -v)",
+        cause);
+  }
 }

@@ -82,16 +82,6 @@ public final class PagePool implements AutoCloseable {
     return bytes + DmaMapping.PAGE_SIZE - 1 & -DmaMapping.PAGE_SIZE;
   }
 
-  /** What to throw when the system has not so much memory. */
-  public static VfioException exhausted(long bytes, Throwable cause) {
-    return new VfioException(
-        VfioException.Reason.NO_MEMORY,
-        "the system has no %d bytes of memory left: free some, ask for less, or raise the process's"
-                .formatted(bytes)
-            + " limit (ulimit -v)",
-        cause);
-  }
-
   /** How much is given out, in bytes. */
   public long inUse() {
     return inUse;
@@ -110,7 +100,7 @@ public final class PagePool implements AutoCloseable {
   public MemorySegment take(long bytes) {
     long size = slabSize(bytes);
     if (size <= 0 || size > ADDRESS_SPACE) {
-      throw exhausted(bytes, null);
+      throw VfioException.outOfMemory(bytes, null);
     }
     for (Piece piece : bySize.tailSet(new Piece(null, 0, size, false))) {
       long at = place(piece, size);

@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.dma.PagePool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -182,7 +181,7 @@ public final class MemoryFile implements MemorySource {
     }
     if (address < 0) {
       throw LinuxErrno.ENOMEM.is(address)
-          ? PagePool.exhausted(bytes, null)
+          ? VfioException.outOfMemory(bytes, null)
           : new VfioException(
               Reason.UNSUPPORTED,
               "the kernel gives no memory that a device can share, memfd_create(2): "
@@ -198,7 +197,7 @@ public final class MemoryFile implements MemorySource {
   private void checkAvailable(long bytes) {
     long address = linux.mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address < 0) {
-      throw PagePool.exhausted(bytes, null);
+      throw VfioException.outOfMemory(bytes, null);
     }
     linux.munmap(address, bytes);
   }

@@ -212,7 +212,7 @@ class PagePoolTest {
           @Override
           public MemorySegment allocate(Arena arena, long bytes) {
             if (held() + bytes > 32 * MEBIBYTE) {
-              throw PagePool.exhausted(bytes, null);
+              throw VfioException.outOfMemory(bytes, null);
             }
             return super.allocate(arena, bytes);
           }
