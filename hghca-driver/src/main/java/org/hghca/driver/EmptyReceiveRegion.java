@@ -1,8 +1,8 @@
 package org.hghca.driver;
 
+import java.util.function.IntFunction;
 import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.Undo;
-import org.hghca.vfio.DmaMapping;
 
 /**
  * What stands in a receive without memory on a card that takes none: memory that nobody may reach.
@@ -17,12 +17,17 @@ final class EmptyReceiveRegion implements AutoCloseable {
   private final Registrar.Registration registration;
   private final NumberAllocator pdNumbers;
 
-  EmptyReceiveRegion(HghcaDevice device) {
-    pdNumbers = device.pdNumbers();
+  /**
+   * Makes the memory known.
+   *
+   * @param queues registers a page for a protection domain, without a right
+   */
+  EmptyReceiveRegion(NumberAllocator pdNumbers, IntFunction<Registrar.Registration> queues) {
+    this.pdNumbers = pdNumbers;
     try (Undo undo = new Undo()) {
       pd = pdNumbers.allocate();
       undo.add(() -> pdNumbers.free(pd));
-      registration = device.registerQueue(DmaMapping.PAGE_SIZE, pd, 0);
+      registration = queues.apply(pd);
       undo.forget();
     }
   }

@@ -10,6 +10,7 @@ import org.hghca.abi.SrqContext;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Failures;
+import org.hghca.provider.LockRank;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
 import org.hghca.verbs.AsyncEventType;
@@ -35,7 +36,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   private final HghcaDevice device;
   private final int number;
   private final int strideLog;
-  private final SpinLock lock = new SpinLock();
+  private final SpinLock lock = new SpinLock(LockRank.SHARED_RECEIVES);
   private Registrar.Registration memory;
   private MemorySegment ring;
   private long countOffset;
@@ -314,7 +315,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
 
   @Override
   SpinLock receiveLock() {
-    return new SpinLock();
+    return new SpinLock(LockRank.RECEIVES);
   }
 
   /** The card has told of an event. */

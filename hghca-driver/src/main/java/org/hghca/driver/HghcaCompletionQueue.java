@@ -12,6 +12,7 @@ import org.hghca.provider.ContextCounters;
 import org.hghca.provider.EventChannel;
 import org.hghca.provider.Failures;
 import org.hghca.provider.Health;
+import org.hghca.provider.LockRank;
 import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
@@ -36,7 +37,7 @@ final class HghcaCompletionQueue extends Resource
   private final IcmRange icm;
   private final Registrar.Registration memory;
   private final Health health;
-  private final SpinLock lock = new SpinLock();
+  private final SpinLock lock = new SpinLock(LockRank.COMPLETIONS);
   private final CompletionRing ring;
   private final CompletionParser parser;
   private final FlushingQueuePairs flushing = new FlushingQueuePairs(this);

@@ -125,7 +125,7 @@ final class HghcaDevice {
     this.regions =
         profile.badRequestsReported()
             ? null
-            : new RegionGuard(new KeyTable(registrar.endKey()), queuePairs, health);
+            : new RegionGuard(new KeyTable(registrar.endKey()), queuePairs::userOf, health);
     this.inFlight =
         profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED
             ? null
@@ -149,7 +149,8 @@ final class HghcaDevice {
   void start() {
     try (Undo undo = new Undo()) {
       if (!limits.profile().emptyReceives()) {
-        emptyReceive = new EmptyReceiveRegion(this);
+        emptyReceive =
+            new EmptyReceiveRegion(pdNumbers, pd -> registerQueue(DmaMapping.PAGE_SIZE, pd, 0));
         undo.add(emptyReceive::close);
       }
       events = new DeviceEvents(this);

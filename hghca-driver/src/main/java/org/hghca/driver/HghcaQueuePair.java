@@ -9,6 +9,7 @@ import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Failures;
+import org.hghca.provider.LockRank;
 import org.hghca.provider.OwnerCheck;
 import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
@@ -85,7 +86,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     HghcaSharedReceiveQueue shared = shared(pd, config).orElse(null);
     // Others than the owner look into the rings, or ring for it, on a card that needs care.
     boolean locks = !config.isSingleOwner() || !profile.flushesInHardware();
-    SpinLock receiveLock = locks ? new SpinLock() : null;
+    SpinLock receiveLock = locks ? new SpinLock(LockRank.RECEIVES) : null;
     QueuePairCapabilities rings = config.capabilities();
     if (shared == null) {
       this.capabilities = rings;
@@ -122,7 +123,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       RingShape shape = geometry.sends(memory.sends(), number, capabilities.sendDepth());
       SendWriter writer =
           new SendWriter(type, profile, pd, shape, capabilities, config.isSignalAll());
-      SpinLock sendLock = locks ? new SpinLock() : null;
+      SpinLock sendLock = locks ? new SpinLock(LockRank.SENDS) : null;
       // Here the two kinds of card part.
       if (profile.flushesInHardware()) {
         this.sends =
@@ -137,7 +138,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
                 pd.deviceContext().uar(),
                 sendLock,
                 this::refuseSend,
-                new SendChecks(requestMemory(), device.queuePairs(), profile.readBytesInFlight()),
+                new SendChecks(
+                    requestMemory(), device.queuePairs()::domainOf, profile.readBytesInFlight()),
                 device.inFlight());
         this.sends = budgeted;
         this.state = new QueuePairState(device.health(), sends, receiveLock, false);

@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -26,6 +27,17 @@ final class QpTable {
       }
     }
     return null;
+  }
+
+  /** Which queue pair has a request that is not complete and names memory by this key. */
+  Optional<String> userOf(int key) {
+    return Optional.ofNullable(first(qp -> qp.names(key))).map(HghcaQueuePair::describe);
+  }
+
+  /** The number of a queue pair's protection domain; {@link SendChecks#UNKNOWN} for none such. */
+  int domainOf(int number) {
+    HghcaQueuePair qp = find(number);
+    return qp == null ? SendChecks.UNKNOWN : qp.domain().number();
   }
 
   /** Does something with each queue pair that is there. */

@@ -1,5 +1,7 @@
 package org.hghca.driver;
 
+import java.util.Optional;
+import java.util.function.IntFunction;
 import org.hghca.provider.Health;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
@@ -10,12 +12,17 @@ import org.hghca.verbs.VerbsException;
  */
 final class RegionGuard {
   private final KeyTable keys;
-  private final QpTable queuePairs;
+  private final IntFunction<Optional<String>> user;
   private final Health health;
 
-  RegionGuard(KeyTable keys, QpTable queuePairs, Health health) {
+  /**
+   * No memory so far.
+   *
+   * @param user who has a request that is not complete and names a key, in messages
+   */
+  RegionGuard(KeyTable keys, IntFunction<Optional<String>> user, Health health) {
     this.keys = keys;
-    this.queuePairs = queuePairs;
+    this.user = user;
     this.health = health;
   }
 
@@ -39,13 +46,13 @@ final class RegionGuard {
       return; // a card that does nothing any more cannot stop
     }
     // A post that found the key before holds its ring's lock until its request can be seen.
-    HghcaQueuePair user = queuePairs.first(qp -> qp.names(entry.key()));
-    if (user != null) {
+    Optional<String> found = user.apply(entry.key());
+    if (found.isPresent()) {
       keys.put(entry);
       throw new VerbsException(
           Errno.EBUSY,
           "MR 0x%08x is in use by requests of %s that are not complete: poll until they are, or reset the queue pair"
-              .formatted(entry.key(), user.describe()));
+              .formatted(entry.key(), found.get()));
     }
   }
 }

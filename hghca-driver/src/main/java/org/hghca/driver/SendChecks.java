@@ -5,6 +5,7 @@ import static org.hghca.driver.SendOpcodeTable.DATAGRAM;
 import static org.hghca.driver.SendOpcodeTable.HAS_REMOTE_ADDRESS;
 import static org.hghca.driver.SendOpcodeTable.SPECIAL;
 
+import java.util.function.IntUnaryOperator;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.BadRequestException;
@@ -19,10 +20,13 @@ import org.hghca.verbs.WrOpcode;
  * ring's lock.
  */
 final class SendChecks {
+  /** The protection domain of a queue pair that is not known. */
+  static final int UNKNOWN = -1;
+
   private static final int NO_PEER = -1;
 
   private final RequestMemory memory;
-  private final QpTable queuePairs;
+  private final IntUnaryOperator domainOf;
   private final int readLog;
   private int mtuLog = 8;
   private int peer = NO_PEER;
@@ -30,11 +34,13 @@ final class SendChecks {
   /**
    * Checks for a queue pair.
    *
+   * @param domainOf the number of the protection domain of a queue pair of this device, or {@link
+   *     #UNKNOWN}
    * @param mostOfRead how many bytes a READ fetches at a time, a power of two
    */
-  SendChecks(RequestMemory memory, QpTable queuePairs, int mostOfRead) {
+  SendChecks(RequestMemory memory, IntUnaryOperator domainOf, int mostOfRead) {
     this.memory = memory;
-    this.queuePairs = queuePairs;
+    this.domainOf = domainOf;
     this.readLog = 31 - Integer.numberOfLeadingZeros(mostOfRead);
   }
 
@@ -179,12 +185,12 @@ final class SendChecks {
 
   /** A READ that its target refuses costs the card. */
   private void checkSource(SendRequest request, long bytes, int index) {
-    HghcaQueuePair target = queuePairs.find(peer);
+    int domain = domainOf.applyAsInt(peer);
     KeyTable.Entry entry = memory.find(request.rkey());
     String complaint;
     if (entry == null) {
       complaint = "no memory region of this device has it";
-    } else if (target != null && entry.pd() != target.domain().number()) {
+    } else if (domain != UNKNOWN && entry.pd() != domain) {
       complaint = "its memory region is of another protection domain than the peer";
     } else if (!entry.contains(request.remoteAddress(), bytes)) {
       complaint =

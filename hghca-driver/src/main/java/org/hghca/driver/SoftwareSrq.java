@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Failures;
+import org.hghca.provider.LockRank;
 import org.hghca.provider.SharedRequests;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
@@ -29,7 +30,7 @@ import org.hghca.verbs.SharedReceiveQueueConfig;
  */
 final class SoftwareSrq extends HghcaSharedReceiveQueue {
   private final Limits limits;
-  private final SpinLock lock = new SpinLock();
+  private final SpinLock lock = new SpinLock(LockRank.RECEIVES);
   private final ReceiveRequest scratch;
   private final SharedRequests requests;
   private final List<ReceiveShare> shares = new ArrayList<>();

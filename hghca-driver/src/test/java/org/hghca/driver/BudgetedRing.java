@@ -8,6 +8,7 @@ import org.hghca.abi.DataUnit;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.RemoteAddressUnit;
+import org.hghca.provider.LockRank;
 import org.hghca.provider.SpinLock;
 import org.hghca.uar.UarAllocator;
 import org.hghca.verbs.AccessFlag;
@@ -49,8 +50,9 @@ final class BudgetedRing {
 
   final MemorySegment memory = Arena.ofAuto().allocate(SLOTS * SLOT, 4096);
   final List<Long> doorbells = new ArrayList<>();
-  final SendChecks checks = new SendChecks(new RequestMemory(KEYS, PD), new QpTable(8), 1024);
-  final SpinLock lock = new SpinLock();
+  final SendChecks checks =
+      new SendChecks(new RequestMemory(KEYS, PD), qpn -> SendChecks.UNKNOWN, 1024);
+  final SpinLock lock = new SpinLock(LockRank.SENDS);
   final BudgetedSendRing ring;
   private final Completions completions = new Completions(1);
 

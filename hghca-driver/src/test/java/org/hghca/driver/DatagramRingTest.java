@@ -82,7 +82,8 @@ class DatagramRingTest {
   private SendChecks checks() {
     KeyTable keys = new KeyTable(LKEY + 1);
     keys.put(new KeyTable.Entry(LKEY, it.pd.number(), LOCAL, 1 << 20, 1));
-    return new SendChecks(new RequestMemory(keys, it.pd.number()), it.device.queuePairs(), 1024);
+    return new SendChecks(
+        new RequestMemory(keys, it.pd.number()), it.device.queuePairs()::domainOf, 1024);
   }
 
   private SendRing ring(QpType type) {

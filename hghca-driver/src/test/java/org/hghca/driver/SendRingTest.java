@@ -12,6 +12,7 @@ import java.util.HexFormat;
 import java.util.List;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.provider.LockRank;
 import org.hghca.provider.SpinLock;
 import org.hghca.uar.UarAllocator;
 import org.hghca.verbs.BadRequestException;
@@ -41,7 +42,7 @@ class SendRingTest {
 
   private final MemorySegment memory = Arena.ofAuto().allocate(16 * SLOT, 4096);
   private final List<Long> doorbells = new ArrayList<>();
-  private final SpinLock lock = new SpinLock();
+  private final SpinLock lock = new SpinLock(LockRank.SENDS);
   private final RingShape shape = new RingShape(memory, 2, 16, 16, 6);
   private final SendRing ring =
       new SendRing(

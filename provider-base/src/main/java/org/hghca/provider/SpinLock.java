@@ -5,7 +5,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The lock of one ring: held for a few nanoseconds, taken with one atomic instruction and let go
- * with a plain store. A waiter spins for a moment and then lets others run. Not reentrant.
+ * with a plain store. A waiter spins for a moment and then lets others run. Not reentrant. Where
+ * assertions are enabled it is one to take locks in another order than that of {@link LockRank}.
  */
 public final class SpinLock {
   private static final int SPINS = 200;
@@ -21,10 +22,20 @@ public final class SpinLock {
     }
   }
 
+  /** The ranks that a thread holds, as bits; used by assertions only. */
+  private static final ThreadLocal<int[]> RANKS = ThreadLocal.withInitial(() -> new int[1]);
+
+  private final LockRank rank;
+
   @SuppressWarnings("unused") // through HELD
   private int held;
 
+  public SpinLock(LockRank rank) {
+    this.rank = rank;
+  }
+
   public void lock() {
+    assert isInOrder();
     if (!HELD.compareAndSet(this, FREE, TAKEN)) {
       await();
     }
@@ -41,7 +52,24 @@ public final class SpinLock {
     }
   }
 
+  private boolean isInOrder() {
+    int[] ranks = RANKS.get();
+    if (ranks[0] >>> rank.ordinal() != 0) {
+      throw new AssertionError(
+          "a lock of %s is taken under one of %s"
+              .formatted(rank, LockRank.values()[31 - Integer.numberOfLeadingZeros(ranks[0])]));
+    }
+    ranks[0] |= 1 << rank.ordinal();
+    return true;
+  }
+
+  private boolean isLetGo() {
+    RANKS.get()[0] &= ~(1 << rank.ordinal());
+    return true;
+  }
+
   public void unlock() {
+    assert isLetGo();
     HELD.setRelease(this, FREE);
   }
 }

@@ -1,6 +1,8 @@
 package org.hghca.provider;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -10,7 +12,7 @@ public class SpinLockTest {
   private static final int THREADS = 4;
   private static final int ROUNDS = 50_000;
 
-  private final SpinLock lock = new SpinLock();
+  private final SpinLock lock = new SpinLock(LockRank.COMPLETIONS);
   private int counter;
 
   @Test
@@ -34,5 +36,24 @@ public class SpinLockTest {
         lock.unlock();
       }
     }
+  }
+
+  @Test
+  void locksAreTakenInTheOrderOfTheirRanks() {
+    assumeTrue(SpinLock.class.desiredAssertionStatus());
+    SpinLock receives = new SpinLock(LockRank.RECEIVES);
+    SpinLock sends = new SpinLock(LockRank.SENDS);
+    receives.lock();
+    lock.lock();
+    sends.lock();
+    sends.unlock();
+    receives.unlock();
+    assertThatThrownBy(receives::lock)
+        .isInstanceOf(AssertionError.class)
+        .hasMessage("a lock of RECEIVES is taken under one of COMPLETIONS");
+    assertThatThrownBy(new SpinLock(LockRank.COMPLETIONS)::lock).isInstanceOf(AssertionError.class);
+    lock.unlock();
+    receives.lock();
+    receives.unlock();
   }
 }

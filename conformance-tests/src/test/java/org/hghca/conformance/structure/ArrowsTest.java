@@ -1,0 +1,46 @@
+package org.hghca.conformance.structure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Imports between packages run one way, in every module. */
+class ArrowsTest {
+  /** The API finds its providers by an interface that speaks of the API. */
+  private static final Set<String> API = Set.of("org.hghca.verbs", "org.hghca.verbs.spi");
+
+  /**
+   * A function of the same process, which anybody may make, is made of address spaces and of system
+   * calls; both throw the exceptions of functions. No two classes of theirs name each other.
+   */
+  private static final Set<String> FUNCTIONS =
+      Set.of("org.hghca.vfio", "org.hghca.vfio.dma", "org.hghca.vfio.linux");
+
+  @Test
+  void noCircleOfPackagesIsAdded() {
+    Arrows arrows = Arrows.betweenPackages();
+
+    assertThat(arrows.size()).as("packages seen").isGreaterThan(20);
+    assertThat(arrows.circles()).containsExactlyInAnyOrder(API, FUNCTIONS);
+  }
+
+  @Test
+  void noTangleOfClassesReachesIntoAnotherPackage() {
+    assertThat(Arrows.betweenClasses().circles())
+        .allSatisfy(
+            circle ->
+                assertThat(circle.stream().map(Arrows::packageOf).collect(Collectors.toSet()))
+                    .as(circle.toString())
+                    .hasSize(1));
+  }
+
+  /** What any provider stands on knows no card, and the card's models know no driver. */
+  @Test
+  void whatKnowsNoCardUsesNothingOfIt() {
+    assertThat(Arrows.betweenPackages().usedBy("org.hghca.provider"))
+        .isSubsetOf("org.hghca.verbs", "org.hghca.verbs.spi", "org.hghca.vfio");
+    assertThat(Arrows.betweenPackages().usedBy("org.hghca.verbs")).isSubsetOf(API);
+  }
+}
