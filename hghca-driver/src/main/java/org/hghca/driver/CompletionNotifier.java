@@ -44,9 +44,6 @@ final class CompletionNotifier {
   /** Where the completions begin that it is to tell of. */
   private int armedFrom;
 
-  /** Behind what was polled last, silent completions not counted. */
-  private int polledTo;
-
   CompletionNotifier(
       HghcaCompletionQueue queue,
       CompletionRing ring,
@@ -66,11 +63,6 @@ final class CompletionNotifier {
 
   Optional<CompletionChannel> channel() {
     return channel.map(CompletionChannel.class::cast);
-  }
-
-  /** Completions were polled. */
-  void polled() {
-    polledTo = ring.index();
   }
 
   /**
@@ -94,7 +86,7 @@ final class CompletionNotifier {
   void arm(boolean solicitedOnly) {
     if (armed == 0) {
       armedFrom = ring.end();
-      polled();
+      parser.forgetPolled();
     }
     armed |= solicitedOnly ? SOLICITED : ALL;
     armCard();
@@ -131,7 +123,7 @@ final class CompletionNotifier {
       return Look.NOT_ARMED;
     }
     if (hasCome()) {
-      if (hasPollable() || polledTo - armedFrom > 0) {
+      if (hasPollable() || parser.polledTo() - armedFrom > 0) {
         armed = 0;
         return Look.TELL;
       }

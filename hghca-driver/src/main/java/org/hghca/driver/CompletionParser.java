@@ -35,6 +35,9 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   /** As far as receives that nobody has polled were told of. */
   private int noted;
 
+  /** Behind what was polled last, silent completions not counted. */
+  private int polledTo;
+
   /** How many completions were taken from the ring, silent ones included. */
   private long taken;
 
@@ -107,7 +110,11 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
       }
       count += take(at, last, out, count);
     }
-    taken += ring.index() - from;
+    int to = ring.index();
+    taken += to - from;
+    if (count != 0) {
+      polledTo = to;
+    }
     return count;
   }
 
@@ -252,6 +259,16 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
       due = null;
     }
     return found;
+  }
+
+  /** The position behind what was polled last, silent completions not counted. */
+  final int polledTo() {
+    return polledTo;
+  }
+
+  /** Nothing was polled that anybody asks for: positions go round. */
+  final void forgetPolled() {
+    polledTo = ring.index();
   }
 
   // ---- silent completions

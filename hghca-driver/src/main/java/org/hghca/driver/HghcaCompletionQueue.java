@@ -96,7 +96,7 @@ final class HghcaCompletionQueue extends Resource
     CompletionDecode decode = new CompletionDecode(device.limits().profile());
     return decode.isPlain()
         ? new StandardParser(this, ring, device.queuePairs(), decode, health)
-        : new RtlParser(this, ring, device.queuePairs(), decode, health, device.inFlight());
+        : RtlParser.of(this, ring, device.queuePairs(), decode, health, device.inFlight());
   }
 
   private static Resource[] used(DeviceContext context, CompletionQueueConfig config) {
@@ -224,9 +224,6 @@ final class HghcaCompletionQueue extends Resource
       checkAlive();
       int most = Math.min(max, out.capacity());
       count = parser.drain(out, most);
-      if (count != 0) {
-        notifier.polled();
-      }
       if (flushing.any() && count < most) {
         count = flushing.complete(out, count, most, parser.failures());
       }

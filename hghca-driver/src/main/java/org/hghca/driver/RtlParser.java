@@ -19,7 +19,7 @@ final class RtlParser extends CompletionParser {
   /** Behind the last completion that is known to be there, polled or not. */
   private int seen;
 
-  RtlParser(
+  private RtlParser(
       HghcaCompletionQueue queue,
       CompletionRing ring,
       QpTable queuePairs,
@@ -29,6 +29,17 @@ final class RtlParser extends CompletionParser {
     super(queue, ring, queuePairs, decode, health);
     this.inFlight = inFlight;
     this.memory = ring.memory();
+  }
+
+  /** A parser; a process that needs none does not load this class, and calls the other directly. */
+  static CompletionParser of(
+      HghcaCompletionQueue queue,
+      CompletionRing ring,
+      QpTable queuePairs,
+      CompletionDecode decode,
+      Health health,
+      InFlightLimits inFlight) {
+    return new RtlParser(queue, ring, queuePairs, decode, health, inFlight);
   }
 
   @Override
