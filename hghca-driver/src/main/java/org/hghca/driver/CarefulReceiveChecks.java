@@ -1,5 +1,7 @@
 package org.hghca.driver;
 
+import org.hghca.driver.memory.PageCrossing;
+import org.hghca.driver.memory.RequestMemory;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;

@@ -5,6 +5,7 @@ import org.hghca.abi.Doorbell;
 import org.hghca.abi.Eqe;
 import org.hghca.abi.EventQueueContext;
 import org.hghca.abi.MptFlags;
+import org.hghca.driver.memory.Registrar;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;
 import org.hghca.provider.Undo;

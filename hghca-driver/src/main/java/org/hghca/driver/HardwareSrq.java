@@ -8,6 +8,7 @@ import org.hghca.abi.NextUnit;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.SrqContext;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.driver.memory.Registrar;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Failures;
 import org.hghca.provider.LockRank;

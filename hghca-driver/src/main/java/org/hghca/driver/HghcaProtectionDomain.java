@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Set;
 import org.hghca.abi.DeviceExtension;
+import org.hghca.driver.memory.Registrar;
+import org.hghca.driver.memory.Ring;
 import org.hghca.provider.Failures;
 import org.hghca.provider.Resource;
 import org.hghca.provider.RingSlabs;

@@ -1,6 +1,7 @@
 package org.hghca.driver;
 
 import java.lang.foreign.MemorySegment;
+import org.hghca.driver.memory.Ring;
 import org.hghca.provider.Undo;
 
 /** The memory of a queue pair's rings. */

@@ -7,6 +7,9 @@ import static org.hghca.driver.SendOpcodeTable.SPECIAL;
 
 import java.util.function.IntUnaryOperator;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.driver.memory.KeyTable;
+import org.hghca.driver.memory.PageCrossing;
+import org.hghca.driver.memory.RequestMemory;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;

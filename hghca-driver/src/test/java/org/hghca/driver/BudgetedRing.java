@@ -8,6 +8,8 @@ import org.hghca.abi.DataUnit;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.RemoteAddressUnit;
+import org.hghca.driver.memory.KeyTable;
+import org.hghca.driver.memory.RequestMemory;
 import org.hghca.provider.LockRank;
 import org.hghca.provider.SpinLock;
 import org.hghca.uar.UarAllocator;

@@ -10,6 +10,8 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.driver.memory.KeyTable;
+import org.hghca.driver.memory.RequestMemory;
 import org.hghca.uar.UarAllocator;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.AddressHandle;

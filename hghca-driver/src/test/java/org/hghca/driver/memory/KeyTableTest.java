@@ -1,18 +1,18 @@
-package org.hghca.driver;
+package org.hghca.driver.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.hghca.driver.KeyTable.Entry;
+import org.hghca.driver.memory.KeyTable.Entry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class KeyTableTest {
+public class KeyTableTest {
   private final KeyTable keys = new KeyTable(16);
   private final Entry entry = new Entry(0x0500_0003, 2, 0x7f00_0000_0123L, 100, 1);
 
   @Test
-  void aKeyIsFoundWhileItIsThereAndOnlyWhole() {
+  public void aKeyIsFoundWhileItIsThereAndOnlyWhole() {
     assertThat(keys.find(entry.key())).isNull();
     keys.put(entry);
     assertThat(keys.find(entry.key())).isSameAs(entry);
@@ -23,7 +23,7 @@ class KeyTableTest {
   }
 
   @Test
-  void aKeyBeyondTheTableIsNotFound() {
+  public void aKeyBeyondTheTableIsNotFound() {
     assertThat(keys.find(16)).isNull();
     assertThat(keys.find(-1)).isNull();
     assertThat(keys.find(Integer.MIN_VALUE | 0xff_ffff)).isNull();
@@ -40,12 +40,12 @@ class KeyTableTest {
     "1, 100, false",
     "50, 2147483647, false",
   })
-  void memoryIsBoundedToTheByte(long offset, long bytes, boolean inside) {
+  public void memoryIsBoundedToTheByte(long offset, long bytes, boolean inside) {
     assertThat(entry.contains(entry.start() + offset, bytes)).isEqualTo(inside);
   }
 
   @Test
-  void addressesAtTheEndsOfTheRangeAreOutside() {
+  public void addressesAtTheEndsOfTheRangeAreOutside() {
     for (long address : new long[] {0, -1, Long.MAX_VALUE, Long.MIN_VALUE, Long.MIN_VALUE + 100}) {
       assertThat(entry.contains(address, 1)).isFalse();
       assertThat(new Entry(1, 1, 0, 100, 1).contains(address, 1)).isEqualTo(address == 0);

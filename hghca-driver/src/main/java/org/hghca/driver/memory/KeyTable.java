@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.memory;
 
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * names a wrong one. Thread-safe: finding an entry is one plain load, and an entry never changes.
  * Who must not find one that was removed has to come after the removal by a lock.
  */
-final class KeyTable {
+public final class KeyTable {
   private static final int INDEX = 0xff_ffff;
 
   private final AtomicReferenceArray<Entry> entries;
@@ -17,7 +17,7 @@ final class KeyTable {
    *
    * @param capacity a key's low 24 bits are below it
    */
-  KeyTable(int capacity) {
+  public KeyTable(int capacity) {
     entries = new AtomicReferenceArray<>(capacity);
   }
 
@@ -29,26 +29,26 @@ final class KeyTable {
    * @param length in bytes, exactly as it was registered
    * @param access bits of {@link org.hghca.verbs.AccessFlag}
    */
-  record Entry(int key, int pd, long start, long length, int access) {
+  public record Entry(int key, int pd, long start, long length, int access) {
     /** Whether bytes lie in the memory. */
-    boolean contains(long address, long bytes) {
+    public boolean contains(long address, long bytes) {
       long offset = address - start;
       return (offset | length - bytes - offset) >= 0;
     }
   }
 
   /** What a key stands for; null for nothing. */
-  Entry find(int key) {
+  public Entry find(int key) {
     int index = key & INDEX;
     Entry entry = index < entries.length() ? entries.getPlain(index) : null;
     return entry != null && entry.key == key ? entry : null;
   }
 
-  void put(Entry entry) {
+  public void put(Entry entry) {
     entries.setRelease(entry.key & INDEX, entry);
   }
 
-  void remove(int key) {
+  public void remove(int key) {
     entries.setRelease(key & INDEX, null);
   }
 }

@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.memory;
 
 import jdk.jfr.FlightRecorder;
 import org.hghca.abi.HardwareProfile;
@@ -22,7 +22,7 @@ import org.hghca.vfio.RangeAllocator;
  * Makes memory known to the card: a range of MTT entries that holds the pages, and an MPT entry
  * that holds bounds, rights and key. Thread-safe.
  */
-final class Registrar {
+public final class Registrar {
   /** The card reads and writes MTT entries by lines of four (32 bytes): no two owners share one. */
   private static final long MTT_LINE = 4;
 
@@ -39,7 +39,7 @@ final class Registrar {
   private final RangeAllocator mttEntries;
   private int variant;
 
-  Registrar(
+  public Registrar(
       CommandInterface commands,
       IcmManager icm,
       HardwareProfile profile,
@@ -65,7 +65,7 @@ final class Registrar {
   private record Translation(DmaMapping mapping, long firstMtt, IcmRange mtt) {}
 
   /** Memory that the card knows. Closing makes the card forget it; idempotent. */
-  final class Registration implements RingSlabs.Backing, AutoCloseable {
+  public final class Registration implements RingSlabs.Backing, AutoCloseable {
     private final int index;
     private final int key;
     private final IcmRange mpt;
@@ -85,12 +85,12 @@ final class Registrar {
       this.mpt = mpt;
     }
 
-    int key() {
+    public int key() {
       return key;
     }
 
     /** Whether the card knows the memory. */
-    synchronized boolean isTaken() {
+    public synchronized boolean isTaken() {
       return taken;
     }
 
@@ -109,7 +109,7 @@ final class Registrar {
      * @param beforehand is done when only the card can refuse any more; may throw
      * @param start the address of the first byte
      */
-    synchronized void change(
+    public synchronized void change(
         DmaMapping other, Runnable beforehand, int pd, int accessBits, long start) {
       Translation old = translation;
       try (Undo undo = new Undo()) {
@@ -203,7 +203,7 @@ final class Registrar {
   }
 
   /** Registers memory of a queue, which the card addresses from its first byte. */
-  Registration registerQueue(DmaMapping mapping, int pd, int accessBits) {
+  public Registration registerQueue(DmaMapping mapping, int pd, int accessBits) {
     return register(mapping, () -> {}, pd, accessBits, 0);
   }
 
@@ -214,7 +214,7 @@ final class Registrar {
    * @param afterwards is done when the card can no longer reach the memory
    * @param start the address of the first byte
    */
-  Registration registerUser(
+  public Registration registerUser(
       DmaMapping mapping, Runnable afterwards, int pd, int accessBits, long start) {
     return register(mapping, afterwards, pd, accessBits, start);
   }
@@ -305,12 +305,12 @@ final class Registrar {
   }
 
   /** The first index that no key has. */
-  int endKey() {
+  public int endKey() {
     return endKey;
   }
 
   /** How many registrations there can be. */
-  int capacity() {
+  public int capacity() {
     return capacity;
   }
 }

@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.memory;
 
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.BadRequestException;
@@ -9,7 +9,7 @@ import org.hghca.verbs.WorkRequest;
  * The memory that requests of one queue pair may name, for a card that does not survive others.
  * Thread-safe.
  */
-final class RequestMemory {
+public final class RequestMemory {
   private final KeyTable keys;
   private final int pd;
 
@@ -18,13 +18,13 @@ final class RequestMemory {
    *
    * @param pd its number
    */
-  RequestMemory(KeyTable keys, int pd) {
+  public RequestMemory(KeyTable keys, int pd) {
     this.keys = keys;
     this.pd = pd;
   }
 
   /** What a key stands for, in whatever domain; null for nothing. */
-  KeyTable.Entry find(int key) {
+  public KeyTable.Entry find(int key) {
     return keys.find(key);
   }
 
@@ -36,7 +36,7 @@ final class RequestMemory {
    * @param index the request's place in the caller's list
    * @throws BadRequestException EINVAL naming the element
    */
-  void check(WorkRequest request, int element, int length, int access, int index) {
+  public void check(WorkRequest request, int element, int length, int access, int index) {
     KeyTable.Entry entry = keys.find(request.sgeLkey(element));
     if (entry == null
         || entry.pd() != pd
@@ -66,7 +66,7 @@ final class RequestMemory {
   }
 
   /** What an element is refused with that a packet may strike. */
-  static BadRequestException strikes(WorkRequest request, int element, int index) {
+  public static BadRequestException strikes(WorkRequest request, int element, int index) {
     return refused(
         request,
         element,

@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.memory;
 
 import java.util.function.IntFunction;
 import org.hghca.provider.NumberAllocator;
@@ -9,9 +9,9 @@ import org.hghca.provider.Undo;
  * Its key has no right, and its protection domain no queue pair, so that an RDMA WRITE with
  * immediate takes the receive, and a message that has data fails.
  */
-final class EmptyReceiveRegion implements AutoCloseable {
+public final class EmptyReceiveRegion implements AutoCloseable {
   /** How long the element says that it is. */
-  static final int BYTES = 32;
+  public static final int BYTES = 32;
 
   private final int pd;
   private final Registrar.Registration registration;
@@ -22,7 +22,7 @@ final class EmptyReceiveRegion implements AutoCloseable {
    *
    * @param queues registers a page for a protection domain, without a right
    */
-  EmptyReceiveRegion(NumberAllocator pdNumbers, IntFunction<Registrar.Registration> queues) {
+  public EmptyReceiveRegion(NumberAllocator pdNumbers, IntFunction<Registrar.Registration> queues) {
     this.pdNumbers = pdNumbers;
     try (Undo undo = new Undo()) {
       pd = pdNumbers.allocate();
@@ -32,7 +32,7 @@ final class EmptyReceiveRegion implements AutoCloseable {
     }
   }
 
-  int key() {
+  public int key() {
     return registration.key();
   }
 

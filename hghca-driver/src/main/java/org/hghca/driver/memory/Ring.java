@@ -1,10 +1,10 @@
-package org.hghca.driver;
+package org.hghca.driver.memory;
 
 import java.lang.foreign.MemorySegment;
 import org.hghca.provider.RingSlabs;
 
 /** Memory of a queue pair's ring, as the card is told of it. Closing frees it. */
-sealed interface Ring {
+public sealed interface Ring {
   MemorySegment segment();
 
   /** The key of its region. */
@@ -16,7 +16,7 @@ sealed interface Ring {
   void close();
 
   /** One that has a key for itself: the card addresses a ring from the start of its region. */
-  record Own(Registrar.Registration registration) implements Ring {
+  public record Own(Registrar.Registration registration) implements Ring {
     @Override
     public MemorySegment segment() {
       return registration.mapping().segment();
@@ -39,7 +39,7 @@ sealed interface Ring {
   }
 
   /** One of many under one key, for a card that takes the offset. */
-  record Part(RingSlabs<Registrar.Registration>.Piece piece) implements Ring {
+  public record Part(RingSlabs<Registrar.Registration>.Piece piece) implements Ring {
     @Override
     public MemorySegment segment() {
       return piece.segment();

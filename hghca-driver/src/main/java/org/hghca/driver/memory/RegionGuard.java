@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.memory;
 
 import java.util.Optional;
 import java.util.function.IntFunction;
@@ -10,7 +10,7 @@ import org.hghca.verbs.VerbsException;
  * Keeps memory that requests name, for a card that does not survive a request whose memory is gone.
  * Thread-safe.
  */
-final class RegionGuard {
+public final class RegionGuard {
   private final KeyTable keys;
   private final IntFunction<Optional<String>> user;
   private final Health health;
@@ -20,18 +20,18 @@ final class RegionGuard {
    *
    * @param user who has a request that is not complete and names a key, in messages
    */
-  RegionGuard(KeyTable keys, IntFunction<Optional<String>> user, Health health) {
+  public RegionGuard(KeyTable keys, IntFunction<Optional<String>> user, Health health) {
     this.keys = keys;
     this.user = user;
     this.health = health;
   }
 
-  KeyTable keys() {
+  public KeyTable keys() {
     return keys;
   }
 
   /** Lets requests name memory. */
-  void admit(KeyTable.Entry entry) {
+  public void admit(KeyTable.Entry entry) {
     keys.put(entry);
   }
 
@@ -40,7 +40,7 @@ final class RegionGuard {
    *
    * @throws VerbsException EBUSY when one does that is not complete; nothing has changed
    */
-  void withdraw(KeyTable.Entry entry) {
+  public void withdraw(KeyTable.Entry entry) {
     keys.remove(entry.key());
     if (health.isDead()) {
       return; // a card that does nothing any more cannot stop

@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The rule for whole messages against the one that was seen in the RTL, packet by packet. */
-class PageCrossingTest {
+public class PageCrossingTest {
   private static final int PAGE = 4096;
 
   /** Packets one by one: l1 bytes up to the page's end, l2 behind it. */
@@ -50,7 +50,7 @@ class PageCrossingTest {
 
   @ParameterizedTest
   @ValueSource(ints = {8, 9, 10, 11, 12})
-  void aMessageStrikesExactlyWhenOneOfItsPacketsDoes(int mtuLog) {
+  public void aMessageStrikesExactlyWhenOneOfItsPacketsDoes(int mtuLog) {
     int mtu = 1 << mtuLog;
     for (long offset = 0; offset < PAGE; offset++) {
       long inPart = offset % 256;
@@ -71,7 +71,7 @@ class PageCrossingTest {
 
   @ParameterizedTest
   @ValueSource(ints = {8, 9, 10, 11, 12})
-  void longMessagesToo(int mtuLog) {
+  public void longMessagesToo(int mtuLog) {
     Random random = new Random(mtuLog);
     for (int i = 0; i < 20_000; i++) {
       long address = random.nextLong() & 0x7fff_ffff_ffffL;
@@ -84,7 +84,7 @@ class PageCrossingTest {
 
   /** Of an element whose message begins or ends elsewhere, each piece that a packet may have. */
   @Test
-  void anElementThatIsTakenForSafeIsNeverStruck() {
+  public void anElementThatIsTakenForSafeIsNeverStruck() {
     Random random = new Random(7);
     int safe = 0;
     for (int i = 0; i < 300_000; i++) {
@@ -126,7 +126,7 @@ class PageCrossingTest {
     "16, 4080, 0, false",
     "17, 4080, 0, true",
   })
-  void pageCrossingAtAPacketNotAlignedTo32CanStopTheCard(
+  public void pageCrossingAtAPacketNotAlignedTo32CanStopTheCard(
       long length, long offset, long before, boolean strikes) {
     assertThat(PageCrossing.mayStrike(0x5000 + offset, length, before)).isEqualTo(strikes);
   }

@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.memory;
 
 /**
  * Which transfers stop the makers' RTL: its data-write channel waits for ever for a packet whose
@@ -9,7 +9,7 @@ package org.hghca.driver;
  * <p>Where a packet starts at a multiple of 32, {@code l1 % 32} is 0 and nothing can happen.
  * Packets are of 2^{@code mtuLog} bytes, at least 256, but the last.
  */
-final class PageCrossing {
+public final class PageCrossing {
   private static final int PAGE = 4096;
   private static final int BEAT = 32;
 
@@ -21,7 +21,7 @@ final class PageCrossing {
    * @param length at least 1
    * @param mtuLog 8 to 12
    */
-  static boolean strikes(long address, long length, int mtuLog) {
+  public static boolean strikes(long address, long length, int mtuLog) {
     int odd = (int) address & BEAT - 1;
     int inPage = (int) address & PAGE - 1;
     return odd != 0 && inPage + length > PAGE && strikes(inPage, odd, length, mtuLog);
@@ -43,7 +43,7 @@ final class PageCrossing {
   }
 
   /** Whether a place lies on both sides of a page's end. */
-  static boolean crosses(long address, long length) {
+  public static boolean crosses(long address, long length) {
     return ((int) address & PAGE - 1) + length > PAGE;
   }
 
@@ -53,7 +53,7 @@ final class PageCrossing {
    *
    * @param before how many bytes go to the elements before it
    */
-  static boolean mayStrike(long address, long length, long before) {
+  public static boolean mayStrike(long address, long length, long before) {
     return crosses(address, length) && ((address | before) & BEAT - 1) != 0;
   }
 }

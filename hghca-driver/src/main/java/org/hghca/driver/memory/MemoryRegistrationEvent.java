@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.memory;
 
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
