@@ -277,7 +277,7 @@ public final class Cqe {
 
   /**
    * The first RTL writes an error of a UC or UD send: the element's opcode stays, is_send is 0 and
-   * the syndrome stands in byte 13h. What is not in use is 0.
+   * the syndrome is in byte 13h. What is not in use is 0.
    *
    * @param wqeOffset byte offset of the failed WQE in its queue
    * @param opcode a {@link WqeOpcode}
@@ -293,7 +293,8 @@ public final class Cqe {
 
   private static void publish(
       MemorySegment segment, long offset, int wqeOffset, boolean isSend, int opcode, int owner) {
-    // Whoever sees the owner byte must see the other seven dwords. A fence rather than a release
+    // A reader that sees the owner byte must see the other seven dwords. A fence rather than a
+    // release
     // store: a device may build the entry in memory of any alignment.
     VarHandle.releaseFence();
     int last = owner << OWNER_SHIFT | (isSend ? 1 << IS_SEND_SHIFT : 0) | opcode & OPCODE_MASK;

@@ -18,7 +18,7 @@ import java.util.Set;
  * </pre>
  *
  * <p>A bit for each extension; all that come later have theirs here. A device without magic and
- * version has none, whatever stands in the other bits. Bits that are not known are ignored.
+ * version has none, whatever is in the other bits. Bits that are not known are ignored.
  */
 public enum DeviceExtension {
   /**

@@ -83,7 +83,7 @@ public final class Eqe {
     LittleEndian.putInts(segment, offset, first, Integer.reverseBytes(data));
     LittleEndian.putLong(segment, offset + 0x08, 0);
     LittleEndian.putLong(segment, offset + 0x10, 0);
-    // Whoever sees the owner byte must see the other dwords.
+    // A reader that sees the owner byte must see the other dwords.
     VarHandle.releaseFence();
     LittleEndian.putInts(segment, offset + 0x18, 0, OWNER_SOFTWARE << 24);
   }

@@ -23,7 +23,7 @@ public enum EventType {
   LOCAL_CATAS_ERROR(0x08),
   /** 09: a port came up or went down. */
   PORT_CHANGE(0x09),
-  /** 10h: a request could not be carried out. */
+  /** 10h: a request could not be executed. */
   WQ_INVAL_REQ_ERROR(0x10),
   /** 11h: a request was refused for its access rights. */
   WQ_ACCESS_ERROR(0x11),

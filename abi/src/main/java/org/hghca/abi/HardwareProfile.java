@@ -3,9 +3,8 @@ package org.hghca.abi;
 import java.util.List;
 
 /**
- * What one reading of the card is and does, as data. The driver asks the profile, never a version
- * number; the software HCA plays it. Where one behaviour suits all readings there is no question to
- * ask here.
+ * What one profile of the card is and does, as data. The driver asks the profile, never a version
+ * number; the software HCA plays it. Where one behaviour suits all profiles there is no value here.
  *
  * <p>{@link #S} is the interface document, {@link #R1} the makers' first RTL, {@link #R2} their
  * second. A statement about the RTL without "first" or "second" holds for both. Where the second
@@ -83,12 +82,12 @@ public final class HardwareProfile {
     return values.nopStatus;
   }
 
-  /** Whether RESIZE_CQ may be issued. It wedges the RTL. */
+  /** Whether RESIZE_CQ may be issued. It hangs the RTL. */
   public boolean resizeCq() {
     return values.resizeCq;
   }
 
-  /** Whether MODIFY_QP may go without an inbox (op_modifier 2 or 3). It wedges the RTL. */
+  /** Whether MODIFY_QP may go without an inbox (op_modifier 2 or 3). It hangs the RTL. */
   public boolean modifyQpWithoutInbox() {
     return values.modifyQpWithoutInbox;
   }
@@ -349,10 +348,10 @@ public final class HardwareProfile {
 
   /**
    * Most bytes that READs may fetch at a time, over the whole device; a power of two. A first RTL
-   * that answers more of a peer's READs while it sends payload of several data units waits for
-   * ever: the data of both come through one queue, in order. Seen to be enough with two depths of
-   * its FIFOs; with twice as many it stopped. The second goes through its slots one by one, so that
-   * no READ can go in pieces there.
+   * that answers more of a peer's READs while it sends payload of several data units waits
+   * indefinitely: the data of both come through one queue, in order. Seen to be enough with two
+   * depths of its FIFOs; with twice as many it stopped. The second goes through its slots one by
+   * one, so that no READ can go in pieces there.
    */
   public int readBytesInFlight() {
     return values.readBytesInFlight;
@@ -373,7 +372,7 @@ public final class HardwareProfile {
   }
 
   /**
-   * Whether a receive may be without a data unit. One spoils the first RTL's list of receives, of
+   * Whether a receive may be without a data unit. One corrupts the first RTL's list of receives, of
    * all queue pairs: data goes into buffers of others.
    */
   public boolean emptyReceives() {

@@ -72,7 +72,7 @@ public record MailboxField(String name, int offset, int high, int low) {
   }
 
   /**
-   * A bit range of the two dwords at {@code offset}, the high one first; values stand in place.
+   * A bit range of the two dwords at {@code offset}, the high one first; values are in place.
    *
    * @throws IllegalArgumentException if {@code high} is below 32: that is a field of one dword
    */

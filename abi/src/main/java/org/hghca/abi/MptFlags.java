@@ -32,7 +32,7 @@ public final class MptFlags {
   public static final int REGION = 1 << 8;
 
   /**
-   * Bit 9, HGHCA_MPT_FLAG_PHYSICAL: addresses are not translated; the RTL translates all the same.
+   * Bit 9, HGHCA_MPT_FLAG_PHYSICAL: addresses are not translated; the RTL translates nevertheless.
    */
   public static final int PHYSICAL = 1 << 9;
 

@@ -167,7 +167,7 @@ public final class NextUnit {
    *     second RTL advances by it, rounded up to the stride
    */
   public static void writeReceive(MemorySegment segment, long offset, int size16) {
-    // Whoever sees either half must see the data units and the terminator.
+    // A reader that sees either half must see the data units and the terminator.
     LittleEndian.putIntsRelease(
         segment, offset + CONTROL_OFFSET, control(WqeOpcode.NOP, size16, MARKER), 0);
     LittleEndian.putIntsRelease(segment, offset, ADDRESS_MARKER, 0);

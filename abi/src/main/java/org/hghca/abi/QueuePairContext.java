@@ -112,7 +112,7 @@ public final class QueuePairContext {
   /** 1Ch[6:0]: index of the P_Key. */
   public static final MailboxField PKEY_INDEX = MailboxField.bits("pkey_index", 0x1C, 6, 0);
 
-  /** 20h[31:24]: retries after RNR NAK, 3 bits used, 7 for ever. */
+  /** 20h[31:24]: retries after RNR NAK, 3 bits used, 7 is infinite. */
   public static final MailboxField RNR_RETRY = MailboxField.bits("rnr_retry", 0x20, 31, 24);
 
   /** 20h[23]: 1 if packets carry a GRH. */
@@ -121,7 +121,7 @@ public final class QueuePairContext {
   /** 20h[22:16]: local mask control, unused. */
   public static final MailboxField MY_LMC = MailboxField.bits("my_lmc", 0x20, 22, 16);
 
-  /** 24h[31:27]: ACK time-out as libibverbs codes it: 4.096 us times 2^value, 0 for ever. */
+  /** 24h[31:27]: ACK time-out as libibverbs codes it: 4.096 us times 2^value, 0 is infinite. */
   public static final MailboxField ACK_TIMEOUT = MailboxField.bits("ackto", 0x24, 31, 27);
 
   /** 24h[23:16]: index of the source GID. */

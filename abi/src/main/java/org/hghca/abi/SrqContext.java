@@ -27,9 +27,9 @@ import java.nio.ByteOrder;
  * </pre>
  *
  * <p>The queue is a chain of WQEs, each as a receive queue has them, in slots of a ring. The first
- * one stands in slot 0; where the next one stands, nda of the next unit says. A WQE is posted when
- * the {@linkplain #writeCount count} in the region counts it, and so a slot may be used again, by
- * any later WQE, when its completion was seen: its offset in the ring is what a CQE calls the WQE.
+ * one is in slot 0; where the next one stands, nda of the next unit says. A WQE is posted when the
+ * {@linkplain #writeCount count} in the region counts it, and so a slot may be used again, by any
+ * later WQE, when its completion was seen: its offset in the ring is what a CQE calls the WQE.
  *
  * <p>The limit watches the WQEs that no message has taken: when a message takes one and fewer than
  * the limit are left, the event {@link EventType#SRQ_LIMIT} comes and the limit is 0. So it does
@@ -157,8 +157,8 @@ public record SrqContext(
   }
 
   /**
-   * Posts all WQEs up to a number, counted from 0 and beyond 2^32 from 0 again: whoever sees the
-   * count sees the WQEs. Big-endian, at a multiple of 4 in native memory.
+   * Posts all WQEs up to a number, counted from 0 and beyond 2^32 from 0 again: a reader that sees
+   * the count sees the WQEs. Big-endian, at a multiple of 4 in native memory.
    */
   public static void writeCount(MemorySegment segment, long offset, int count) {
     COUNT.setRelease(segment, offset, count);

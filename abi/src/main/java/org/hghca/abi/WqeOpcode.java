@@ -1,8 +1,8 @@
 package org.hghca.abi;
 
 /**
- * Opcodes of send work requests, as they stand in the doorbell, in the next unit and in the CQE of
- * a send.
+ * Opcodes of send work requests, as they are in the doorbell, in the next unit and in the CQE of a
+ * send.
  *
  * <p>The doorbell's own table (3-1-7) lists only the five from {@link #RDMA_WRITE} to {@link
  * #RDMA_READ}. No other may reach the RTL: NOP and the atomics stop its send side for every QP.

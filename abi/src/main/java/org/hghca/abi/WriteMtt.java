@@ -23,7 +23,7 @@ import java.util.function.LongUnaryOperator;
  *     +-----------------------------------+
  * </pre>
  *
- * <p>Of an incomplete group the entries stand at the high addresses, with zeros before them. The
+ * <p>Of an incomplete group the entries are at the high addresses, with zeros before them. The
  * number of entries is the in_modifier. The start index counts entries from the beginning of the
  * MTT; no base is added.
  */

@@ -13,7 +13,7 @@ import org.hghca.vfio.PciFunction;
 /**
  * Allocates the memory of chunks and tells the card where it lies. Where a chunk may be unmapped
  * again, it is never longer than one command can map even when no two of its pages are neighbours
- * for the card, so that it is mapped as a whole or not at all. Where it stays for ever it is
+ * for the card, so that it is mapped as a whole or not at all. Where it stays permanently it is
  * longer, and as many commands follow each other as its pages need. Thread-safe.
  */
 final class ChunkMapper implements AutoCloseable {

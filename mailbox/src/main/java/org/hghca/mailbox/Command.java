@@ -6,7 +6,7 @@ import java.util.function.Function;
 import org.hghca.abi.HcrCommand;
 
 /**
- * One command as it is to be given.
+ * One command as it will be given.
  *
  * @param immediate in_param of a command that has no inbox
  * @param inbox null when the command has none
@@ -20,10 +20,10 @@ record Command<T>(
     Inbox inbox,
     Outbox<T> outbox) {
 
-  /** How an inbox is filled, and told of in the trace. */
+  /** How an inbox is filled, and described in the trace. */
   record Inbox(Consumer<MemorySegment> encode, Function<MemorySegment, String> describe) {}
 
-  /** How an outbox is read, and told of in the trace. */
+  /** How an outbox is read, and described in the trace. */
   record Outbox<T>(Function<MemorySegment, T> decode, Function<MemorySegment, String> describe) {}
 
   /** A command without mailboxes. */

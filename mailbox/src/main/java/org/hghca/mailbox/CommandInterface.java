@@ -120,7 +120,7 @@ public final class CommandInterface implements AutoCloseable {
 
   /**
    * Has somebody told when the card dies: once, on the thread whose command found it out, while no
-   * lock of this is held. Somebody who comes later is told at once.
+   * lock of this is held. A later listener is called at once.
    */
   public void onFatal(Consumer<? super Throwable> listener) {
     channel.onFatal(listener);
@@ -285,7 +285,7 @@ public final class CommandInterface implements AutoCloseable {
     channel.execute(Command.of(HW2SW_CQ, 0, cqn));
   }
 
-  /** RESIZE_CQ: gives a completion queue other memory (3.2.5.3). It wedges the RTL. */
+  /** RESIZE_CQ: gives a completion queue other memory (3.2.5.3). It hangs the RTL. */
   public void resizeCq(int cqn, ResizeCq memory) {
     if (!profile.resizeCq()) {
       throw new UnsupportedCommandException(
@@ -310,7 +310,7 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * MODIFY_QP to RST without a context, op_modifier 3 of table 3-2-39. It wedges the RTL, which
+   * MODIFY_QP to RST without a context, op_modifier 3 of table 3-2-39. It hangs the RTL, which
    * needs {@link #modifyQp} with a context whose state is RST.
    */
   public void resetQp(int qpn) {

@@ -24,7 +24,7 @@ final class CommandTrace {
     return new Watch();
   }
 
-  /** One command under way. */
+  /** One command in progress. */
   final class Watch {
     /** Null where nobody has ever recorded: the first event of a process costs it 100 ms. */
     private final CommandEvent event = FlightRecorder.isInitialized() ? new CommandEvent() : null;

@@ -14,7 +14,7 @@ import org.hghca.vfio.PciFunction;
 final class HcrPort {
   /**
    * How long to look again at once: a card ends a command in less than a microsecond. Behind a trap
-   * a single read takes longer, and whoever plays the card needs the processor.
+   * a single read takes longer, and the software that plays the card needs the processor.
    */
   private static final long SPIN_NANOS = 50_000;
 

@@ -27,7 +27,7 @@ public record HcrProbe(long base, Finding finding, int command, int written, int
     /** All ones: the device is gone, or nothing answers there. */
     ALL_ONES,
 
-    /** Something has go set: an HCR with a command under way or hung, or none. */
+    /** Something has go set: an HCR with a command in progress or hung, or none. */
     BUSY,
 
     /** No token register: a store to it is not kept. */

@@ -206,7 +206,7 @@ class CommandFailureTest {
     List<Throwable> seen = new ArrayList<>();
     commands.onFatal(
         e -> {
-          // On another thread, which would wait for ever if a lock were held.
+          // On another thread, which would wait indefinitely if a lock were held.
           Thread other = Thread.startVirtualThread(() -> seen.add(catchThrowable(commands::nop)));
           try {
             other.join();

@@ -4,14 +4,14 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** Who may do what to a memory region or through a queue pair: {@code ibv_access_flags}. */
+/** The rights to a memory region or through a queue pair: {@code ibv_access_flags}. */
 public enum AccessFlag {
-  /** The device writes the memory for its owner: receives, what is read, results of atomics. */
+  /** The device writes the memory for its owner: receives, READ results, results of atomics. */
   LOCAL_WRITE(1),
   /** Peers write; of a region, only together with {@link #LOCAL_WRITE}. */
   REMOTE_WRITE(1 << 1),
   REMOTE_READ(1 << 2),
-  /** Peers carry out atomics; of a region, only together with {@link #LOCAL_WRITE}. */
+  /** Peers execute atomics; of a region, only together with {@link #LOCAL_WRITE}. */
   REMOTE_ATOMIC(1 << 3),
   /** Memory windows may be bound to the region. */
   MW_BIND(1 << 4),
@@ -19,7 +19,7 @@ public enum AccessFlag {
   ZERO_BASED(1 << 5),
   /** The memory is not pinned. */
   ON_DEMAND(1 << 6),
-  /** A hint, which a device may pass over. */
+  /** A hint, which a device may ignore. */
   RELAXED_ORDERING(1 << 20);
 
   private final int bit;
@@ -42,7 +42,7 @@ public enum AccessFlag {
     return bits;
   }
 
-  /** The set of some flags, each named once or more often. */
+  /** The set of some flags; duplicates are allowed. */
   static Set<AccessFlag> setOf(AccessFlag... flags) {
     EnumSet<AccessFlag> set = EnumSet.noneOf(AccessFlag.class);
     Collections.addAll(set, flags);

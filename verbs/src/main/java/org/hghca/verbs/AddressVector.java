@@ -3,7 +3,7 @@ package org.hghca.verbs;
 import java.util.Objects;
 
 /**
- * The way to a peer: {@code ibv_ah_attr} with its global route.
+ * The path to a peer: {@code ibv_ah_attr} with its global route.
  *
  * @param destination the peer's GID; {@link Gid#NONE} when there is no global route
  * @param sourceGidIndex which of the port's own GIDs to send from
@@ -22,7 +22,7 @@ public record AddressVector(
     int serviceLevel,
     int port) {
 
-  /** Routers that packets may pass unless it is said otherwise. */
+  /** The default hop limit. */
   static final int DEFAULT_HOP_LIMIT = 64;
 
   public AddressVector {
@@ -45,7 +45,7 @@ public record AddressVector(
     return new AddressVector(destination, sourceGidIndex, 0, DEFAULT_HOP_LIMIT, 0, 0, port);
   }
 
-  /** Whether the way has a global route, as every way over Ethernet must. */
+  /** Whether the path has a global route, as every path over Ethernet must. */
   public boolean isGlobal() {
     return !destination.equals(Gid.NONE);
   }

@@ -2,7 +2,7 @@ package org.hghca.verbs;
 
 /**
  * Something that happened to a device, a port or an object, not to a work request: {@code
- * ibv_async_event}. It is one of five kinds, which a {@code switch} tells apart. Thread-safe.
+ * ibv_async_event}. It is one of five kinds, which a {@code switch} distinguishes. Thread-safe.
  */
 public sealed interface AsyncEvent {
 
@@ -37,8 +37,8 @@ public sealed interface AsyncEvent {
   AsyncEventType type();
 
   /**
-   * Says that the event was dealt with: {@code ibv_ack_async_event}. Until then the object that it
-   * happened to cannot be closed. Acknowledging twice does nothing.
+   * Acknowledges the event: {@code ibv_ack_async_event}. Until then the object that it happened to
+   * cannot be closed. Acknowledging twice does nothing.
    */
   void acknowledge();
 }

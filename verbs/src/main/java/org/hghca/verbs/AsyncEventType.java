@@ -1,6 +1,6 @@
 package org.hghca.verbs;
 
-/** What an asynchronous event tells: the numbers of {@code ibv_event_type}. */
+/** The kind of an asynchronous event: the numbers of {@code ibv_event_type}. */
 public enum AsyncEventType {
   /** A completion queue was overrun or could not be written. */
   CQ_ERR(0),
@@ -12,7 +12,7 @@ public enum AsyncEventType {
   QP_ACCESS_ERR(3),
   /** A queue pair in RTR has received its first packet. */
   COMM_EST(4),
-  /** A send queue is drained: all that was begun has ended. */
+  /** A send queue is drained: all requests that were started have ended. */
   SQ_DRAINED(5),
   /** The device has failed and must be closed and opened again. */
   DEVICE_FATAL(8),

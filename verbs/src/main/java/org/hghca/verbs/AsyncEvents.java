@@ -7,11 +7,11 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * The asynchronous events of a context. Thread-safe; each event goes to one of those who wait.
- * Events that nobody takes stay, the newest of them at most 4096; those of an object go with it.
+ * The asynchronous events of a context. Thread-safe; each event goes to one waiter. Untaken events
+ * stay, at most the newest 4096; closing an object removes its events.
  *
- * <p>Each event that was taken must be {@linkplain AsyncEvent#acknowledge acknowledged}: closing
- * the object that it happened to fails with EBUSY until then.
+ * <p>Each taken event must be {@linkplain AsyncEvent#acknowledge acknowledged}: closing the object
+ * that it happened to fails with EBUSY until then.
  */
 public interface AsyncEvents {
 
@@ -24,25 +24,25 @@ public interface AsyncEvents {
   AsyncEvent await() throws InterruptedException;
 
   /**
-   * Waits for an event, but no longer than a time.
+   * Waits for an event, up to a time limit.
    *
-   * @param limit zero only looks
+   * @param limit zero does not wait
    * @return empty when none came
    */
   Optional<AsyncEvent> await(Duration limit) throws InterruptedException;
 
-  /** Takes an event that is there, without waiting. */
+  /** Takes an available event, without waiting. */
   Optional<AsyncEvent> poll();
 
   /** The next event; as {@link CompletionChannel#next}. */
   CompletableFuture<AsyncEvent> next();
 
   /**
-   * Has a callback run for each event from now on: one at a time, as a task of the executor.
+   * Runs a callback for each event from now on: one at a time, as a task of the executor.
    *
    * @param executor such as an event loop, or {@code Runnable::run} for a thread of the library's,
    *     which may block
-   * @param callback is given an event, which it is to acknowledge
+   * @param callback gets an event, which it must acknowledge
    * @throws VerbsException EINVAL when it is closed
    */
   default EventSubscription subscribe(Executor executor, Consumer<? super AsyncEvent> callback) {

@@ -1,6 +1,6 @@
 package org.hghca.verbs;
 
-/** A work request was not posted; neither was any behind it in its list. */
+/** A work request was not posted, and none after it in its list. */
 public final class BadRequestException extends VerbsException {
   private static final long serialVersionUID = 1L;
 
@@ -11,7 +11,7 @@ public final class BadRequestException extends VerbsException {
     this.index = index;
   }
 
-  /** The place in the list of the first request that was not posted; 0 for a single request. */
+  /** The index in the list of the first request that was not posted; 0 for a single request. */
   public int index() {
     return index;
   }

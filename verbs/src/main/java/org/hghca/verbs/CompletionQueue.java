@@ -4,14 +4,14 @@ import java.util.Optional;
 
 /**
  * A completion queue: {@code ibv_cq}. Thread-safe. It cannot be overrun: a queue pair is created
- * only when there is room for all that its queues can have outstanding. Closing is idempotent and
+ * only when there is room for all outstanding requests of its queues. Closing is idempotent and
  * fails with EBUSY, naming them, while queue pairs use it.
  */
 public interface CompletionQueue extends AutoCloseable {
 
   Context context();
 
-  /** How many completions its creator asked for, or more. */
+  /** The number of entries: what its creator requested, or more. */
   int entries();
 
   /**
@@ -32,17 +32,17 @@ public interface CompletionQueue extends AutoCloseable {
    */
   int poll(Completions completions, int max);
 
-  /** The channel that it was made with. */
+  /** The channel that it was created with. */
   Optional<CompletionChannel> channel();
 
   /**
-   * Asks for an event at the next completion: {@code ibv_req_notify_cq}. Completions that are in
-   * the queue already give none, so poll after this and before waiting. Asking again before the
-   * event asks for one event; asking for all completions outweighs asking for solicited ones.
+   * Arms the queue for an event at the next completion: {@code ibv_req_notify_cq}. Completions that
+   * are already in the queue give none, so poll after this and before waiting. Arming twice before
+   * the event gives one event; arming for all completions overrides arming for solicited ones.
    *
    * @param solicitedOnly only a solicited receive or an error gives the event
    * @throws VerbsException EINVAL when the queue has no channel; EOPNOTSUPP for {@code
-   *     solicitedOnly} on a device that tells nobody which receives were solicited
+   *     solicitedOnly} on a device that does not report which receives are solicited
    */
   void requestNotify(boolean solicitedOnly);
 

@@ -3,7 +3,7 @@ package org.hghca.verbs;
 import java.util.Objects;
 import java.util.Optional;
 
-/** How to make a completion queue. Immutable: each {@code with} answers a changed copy. */
+/** The configuration of a completion queue. Immutable: each {@code with} returns a changed copy. */
 public final class CompletionQueueConfig {
   private final int entries;
   private final int ringEntries;
@@ -29,17 +29,17 @@ public final class CompletionQueueConfig {
   }
 
   /**
-   * How many requests all attached queues together may have outstanding.
+   * How many requests of all attached queues together may be outstanding.
    *
    * @param ringEntries a power of two; 0 takes the device's largest ring. Less saves memory (32
-   *     bytes an entry, twice that on a card that flushes nothing by itself) and admits fewer queue
+   *     bytes per entry, twice that on a card that does not flush by itself) and admits fewer queue
    *     pairs
    */
   public CompletionQueueConfig withRingEntries(int ringEntries) {
     return new CompletionQueueConfig(entries, ringEntries, channel, vector);
   }
 
-  /** Where it tells of completions. */
+  /** Where it reports completions. */
   public CompletionQueueConfig withChannel(CompletionChannel channel) {
     return new CompletionQueueConfig(entries, ringEntries, Objects.requireNonNull(channel), vector);
   }

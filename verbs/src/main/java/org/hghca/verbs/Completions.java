@@ -3,8 +3,8 @@ package org.hghca.verbs;
 import java.util.Objects;
 
 /**
- * Room for the completions of one poll: an array of {@code ibv_wc}. Made once and filled by {@link
- * CompletionQueue#poll} again and again, from index 0. Not thread-safe.
+ * Room for the completions of one poll: an array of {@code ibv_wc}. Created once and reused: {@link
+ * CompletionQueue#poll} fills it from index 0. Not thread-safe.
  */
 public final class Completions {
   /** Completion flag: the immediate is valid. */
@@ -64,7 +64,7 @@ public final class Completions {
     return (int) words[at(index) + 1] >>> 16 & 0xff;
   }
 
-  /** What the device says of an error besides the status; 0 when nothing. */
+  /** What the device reports about an error besides the status; 0 for nothing. */
   public int vendorError(int index) {
     return (int) (words[at(index) + 1] >>> 32);
   }
@@ -84,7 +84,7 @@ public final class Completions {
     return (flags(index) & WITH_IMM) != 0;
   }
 
-  /** The peer's 32 bits, as the peer gave them. */
+  /** The 32-bit immediate, as the peer set it. */
   public int immediate(int index) {
     return (int) words[at(index) + 3];
   }
@@ -98,7 +98,7 @@ public final class Completions {
     return Objects.checkIndex(index, capacity) * WORDS;
   }
 
-  /** Fills a place; for {@link org.hghca.verbs.spi.ProviderAccess}. */
+  /** Fills an entry; for {@link org.hghca.verbs.spi.ProviderAccess}. */
   void set(
       int index,
       long wrId,
@@ -130,7 +130,7 @@ public final class Completions {
             vendorError(index) == 0 ? "" : ", vendor error 0x%x".formatted(vendorError(index)));
   }
 
-  /** The room; single completions by {@link #describe}. */
+  /** The capacity; {@link #describe} has single completions. */
   @Override
   public String toString() {
     return "room for %d completions".formatted(capacity);

@@ -4,7 +4,7 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * How {@link QueuePair#connect} connects. Immutable: each {@code with} answers a changed copy, and
+ * Options of {@link QueuePair#connect}. Immutable: each {@code with} returns a changed copy, and
  * throws {@link VerbsException} EINVAL for a value out of its range.
  */
 public final class ConnectionOptions {
@@ -87,7 +87,7 @@ public final class ConnectionOptions {
     return new ConnectionOptions(changed);
   }
 
-  /** How long to wait for an acknowledgement: 4.096 us * 2^n, n up to 31; 0 waits for ever. */
+  /** How long to wait for an acknowledgement: 4.096 us * 2^n, n up to 31; 0 waits indefinitely. */
   public ConnectionOptions withTimeout(int exponent) {
     Values changed = values.copy();
     changed.timeout = FieldRange.check("timeout", exponent, 5);
@@ -101,7 +101,7 @@ public final class ConnectionOptions {
     return new ConnectionOptions(changed);
   }
 
-  /** Retries when the peer has no receive posted, 0 to 6; 7 is for ever. */
+  /** Retries when the peer has no receive posted, 0 to 6; 7 is infinite. */
   public ConnectionOptions withRnrRetry(int count) {
     Values changed = values.copy();
     changed.rnrRetry = FieldRange.check("RNR retry count", count, 3);

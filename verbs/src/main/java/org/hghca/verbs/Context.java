@@ -49,7 +49,7 @@ public interface Context extends AutoCloseable {
   int pkeyIndex(int port, int pkey);
 
   /**
-   * Tells which Ethernet address a peer has, for GIDs that do not contain it: the device does no
+   * Sets the Ethernet address of a peer, for GIDs that do not contain it: the device does no
    * address resolution.
    *
    * @param mac 48 bits
@@ -57,13 +57,13 @@ public interface Context extends AutoCloseable {
   void addNeighbor(Gid gid, long mac);
 
   /**
-   * How connections that are given no flow label (0) get one: from when they are taken to RTR on
-   * {@link RoceEntropy#flowLabel} of both numbers stands in their address vector, and is what
-   * {@link QueuePair#query} answers. At first {@link RoceEntropy#V2}.
+   * The rule that gives a flow label to connections with label 0: from RTR on {@link
+   * RoceEntropy#flowLabel} of both numbers is in their address vector, and {@link QueuePair#query}
+   * returns it. At first {@link RoceEntropy#V2}.
    */
   RoceEntropy entropy();
 
-  /** Sets {@link #entropy()}, for connections that are made from now on. */
+  /** Sets {@link #entropy()}, for new connections. */
   void entropy(RoceEntropy entropy);
 
   /** {@code ibv_create_comp_channel}. */

@@ -22,7 +22,7 @@ public enum Counter {
   /** Completions with WR_FLUSH_ERR. */
   FLUSHED,
 
-  /** Requests that ended because nobody answered, RETRY_EXC_ERR. */
+  /** Requests that ended because the peer did not answer, RETRY_EXC_ERR. */
   RETRIES_EXCEEDED,
 
   /** Requests that ended because the peer had no receive, RNR_RETRY_EXC_ERR. */
@@ -31,7 +31,7 @@ public enum Counter {
   /** Requests that the peer refused: REM_INV_REQ_ERR, REM_ACCESS_ERR, REM_OP_ERR. */
   NAKS,
 
-  /** Events that completion channels were given. */
+  /** Events delivered to completion channels. */
   COMPLETION_EVENTS,
 
   /** Asynchronous events that were raised. */
@@ -40,7 +40,7 @@ public enum Counter {
   /** Commands given to the device, by all contexts. */
   COMMANDS,
 
-  /** Accesses of the device to memory that were refused, to all contexts. */
+  /** Refused accesses of the device to memory, of all contexts. */
   DMA_FAULTS;
 
   /** In small letters, as tools print it: {@code sends_posted}. */

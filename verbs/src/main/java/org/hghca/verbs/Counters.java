@@ -5,9 +5,9 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * What a context has done since it was opened, as far as its driver sees; read without stopping it,
- * so that the numbers need not belong to one moment. What each number counts is said in {@link
- * Counter}. Immutable.
+ * What a context has done since it was opened, as its driver sees it; read without stopping it, so
+ * the numbers need not belong to one moment. {@link Counter} states what each number counts.
+ * Immutable.
  */
 public final class Counters {
   private final Map<Counter, Long> values;

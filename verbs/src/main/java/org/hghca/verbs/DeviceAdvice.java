@@ -1,22 +1,21 @@
 package org.hghca.verbs;
 
 /**
- * What a program does well to heed on a device.
+ * Recommendations for programs on a device.
  *
  * @param destinationAlignment bytes to which receive buffers, READ results and targets of peers'
  *     WRITEs should be aligned, and of which every element but a request's last should be a
- *     multiple; 1 where any will do
+ *     multiple; 1 where any alignment works
  * @param doorbellsInFlight send requests that the card holds at a time, over all queue pairs; more
- *     are posted all the same and wait in the driver. 0 where nothing bounds them
- * @param outstanding send requests of one queue pair that the card is told of at a time; more are
- *     posted all the same and wait in the driver until those before are complete. 0 where nothing
- *     bounds them
+ *     are posted and wait in the driver. 0 where there is no limit
+ * @param outstanding send requests of one queue pair that may be outstanding on the card; more are
+ *     posted and wait in the driver until those before are complete. 0 where there is no limit
  * @param readBytes bytes that RDMA READs fetch at a time, over all queue pairs; longer ones go in
- *     pieces, one behind the other. 0 where nothing bounds them
- * @param receivesAhead whether a queue pair must have receives for all that its peer may have under
- *     way, before the peer may send: one message without a receive ends the connection
+ *     pieces, one after the other. 0 where there is no limit
+ * @param receivesAhead whether a queue pair must have receives for all that its peer may have in
+ *     flight, before the peer may send: one message without a receive ends the connection
  * @param keysPerQueuePair memory keys that a queue pair takes of {@link DeviceAttributes#maxMr} at
- *     most: a card wants one for each ring, and none for receives where the queue pair has no
+ *     most: a card needs one for each ring, and none for receives where the queue pair has no
  *     receives of its own; 0 where rings share keys. A completion queue takes one everywhere
  */
 public record DeviceAdvice(
@@ -26,6 +25,6 @@ public record DeviceAdvice(
     int readBytes,
     boolean receivesAhead,
     int keysPerQueuePair) {
-  /** Of a device that takes anything. */
+  /** For a device without restrictions. */
   public static final DeviceAdvice NONE = new DeviceAdvice(1, 0, 0, 0, false, 0);
 }

@@ -9,9 +9,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a device is and can do: {@code ibv_device_attr}, less what no device here has (datagram
- * domains, raw queue pairs, fast registration), which is 0. Immutable. Later versions may know more
- * attributes; a provider that does not set one leaves it 0.
+ * What a device is and can do: {@code ibv_device_attr}, except for what no device here has
+ * (datagram domains, raw queue pairs, fast registration), which is 0. Immutable. Later versions may
+ * know more attributes; a provider that does not set one leaves it 0.
  */
 public final class DeviceAttributes {
   private final Builder values;
@@ -79,8 +79,8 @@ public final class DeviceAttributes {
   }
 
   /**
-   * Queue pairs; as many can be made at a time where {@link DeviceAdvice#keysPerQueuePair} is 0,
-   * else as many as {@link #maxMr} has keys for.
+   * Queue pairs; as many can exist at a time where {@link DeviceAdvice#keysPerQueuePair} is 0, else
+   * as many as {@link #maxMr} has keys for.
    */
   public int maxQp() {
     return values.maxQp;
@@ -186,7 +186,7 @@ public final class DeviceAttributes {
     return Collections.unmodifiableMap(values.features);
   }
 
-  /** Who does what a feature promises. */
+  /** Who implements a feature. */
   public FeatureSupport support(DeviceFeature feature) {
     return values.features.get(feature);
   }
@@ -449,7 +449,7 @@ public final class DeviceAttributes {
       return this;
     }
 
-    /** Who does what some features promise; those that are not named stay as they are. */
+    /** Who implements some features; those that are not named stay as they are. */
     public Builder features(Map<DeviceFeature, FeatureSupport> some) {
       features.putAll(some);
       return this;

@@ -4,7 +4,7 @@ package org.hghca.verbs;
  * A capability: what a program may ask of a device beyond SEND, RDMA WRITE and RDMA READ of some
  * bytes between two connected queue pairs, which every device has. {@link
  * DeviceAttributes#features} says of each whether the card has it, the driver, or nobody; what
- * happens to a program that uses it all the same is said here. Where a device departs from the
+ * happens to a program that uses it nevertheless is stated here. Where a device departs from the
  * specification otherwise, {@link DeviceQuirk} says how.
  */
 public enum DeviceFeature {
@@ -37,7 +37,7 @@ public enum DeviceFeature {
 
   /**
    * A message waits for a receive ({@code rnr_retry}). Missing: it ends the connection, so receives
-   * must be posted before the peer may send, and as many as it may have under way.
+   * must be posted before the peer may send, and as many as it may have in flight.
    */
   RNR_RETRY,
 

@@ -36,8 +36,8 @@ public enum DeviceQuirk {
   FATAL_REFUSED_READS,
 
   /**
-   * Keys, bounds and rights that peers name are not checked: what they ask for is done all the
-   * same, or lost, and completes with success.
+   * Keys, bounds and rights that peers name are not checked: their requests are executed
+   * nevertheless, or lost, and complete with success.
    */
   NO_REMOTE_PROTECTION,
 

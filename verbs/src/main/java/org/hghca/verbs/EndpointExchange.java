@@ -10,7 +10,7 @@ package org.hghca.verbs;
 public interface EndpointExchange<X extends Exception> {
 
   /**
-   * Tells the peer who we are, and hears who the peer is.
+   * Tells the peer our endpoint, and gets the peer's.
    *
    * @return the peer
    */

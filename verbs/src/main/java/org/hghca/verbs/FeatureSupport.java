@@ -2,7 +2,7 @@ package org.hghca.verbs;
 
 import java.util.Locale;
 
-/** Who does what a {@link DeviceFeature} promises. */
+/** Who implements a {@link DeviceFeature}. */
 public enum FeatureSupport {
   /** The card itself. */
   NATIVE,

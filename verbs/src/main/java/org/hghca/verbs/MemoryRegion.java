@@ -48,10 +48,10 @@ public interface MemoryRegion extends AutoCloseable {
   }
 
   /**
-   * Changes memory, domain or rights: {@code ibv_rereg_mr}. The keys stay. Requests that are under
-   * way while this runs may fail. The domain left can be closed afterwards, and memory left that
-   * came from {@link ProtectionDomain#allocate} ends; a part of that memory can be named to keep
-   * it.
+   * Changes memory, domain or rights: {@code ibv_rereg_mr}. The keys stay. Requests that are
+   * outstanding while this runs may fail. The domain left can be closed afterwards, and memory left
+   * that came from {@link ProtectionDomain#allocate} ends; a part of that memory can be named to
+   * keep it.
    *
    * <p>On failure the region is as before, unless it was the device that refused the change: then
    * no access through the region succeeds until it is re-registered, and it can only be that or

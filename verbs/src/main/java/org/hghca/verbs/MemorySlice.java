@@ -5,10 +5,10 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * A part of a memory region: what a request names as one element, what a peer may be told of, and
- * what a program reads and writes. Made once, by {@link MemoryRegion#slice} or as a buffer of a
- * {@link RegisteredBufferPool}, and used again and again. It is valid until its region is closed or
- * is given other memory. Thread-safe; the bytes are whoever's who may touch them now.
+ * A part of a memory region: what a request names as one element, what a peer may access, and what
+ * a program reads and writes. Made once, by {@link MemoryRegion#slice} or as a buffer of a {@link
+ * RegisteredBufferPool}, and used again and again. It is valid until its region is closed or is
+ * given other memory. Thread-safe; the bytes belong to the thread that may access them now.
  */
 public sealed class MemorySlice permits RegisteredBuffer {
   private final MemoryRegion region;
@@ -49,7 +49,7 @@ public sealed class MemorySlice permits RegisteredBuffer {
 
   /**
    * Its bytes as a direct buffer, in network byte order as any new one; nothing is copied. It is
-   * the same buffer each time, so its position and limit belong to whoever uses the slice.
+   * the same buffer each time, so its position and limit belong to the user of the slice.
    *
    * @throws VerbsException EINVAL when it is longer than a buffer can be, 2^31 - 1 bytes
    */

@@ -20,7 +20,7 @@ public interface ProtectionDomain extends AutoCloseable {
   /**
    * Registers existing native memory: {@code ibv_reg_mr}. The region keeps the segment reachable;
    * the owner of its arena must not close it before the region, nor cut off the file that it maps.
-   * Where that is done all the same, a card goes on with the pages that it has, which are nobody
+   * Where that happens nevertheless, a card continues with the pages that it has, which are nobody
    * else's, and a device that software plays refuses the access, with an error completion. Memory
    * that native code unmaps behind the JVM's back while it is registered ends the process where
    * software plays the device.

@@ -71,8 +71,8 @@ public final class QpAttributes {
   }
 
   /**
-   * Whether {@link AsyncEventType#SQ_DRAINED} is to be raised when the send queue, on its way to
-   * SQD, has ended all that was begun.
+   * Whether {@link AsyncEventType#SQ_DRAINED} is raised when the send queue, on its way to SQD, has
+   * ended all that was begun.
    */
   public QpAttributes sqdNotify(boolean sqdNotify) {
     this.sqdNotify = sqdNotify;
@@ -150,7 +150,7 @@ public final class QpAttributes {
     return pathMtu;
   }
 
-  /** Wait for an acknowledgement, 4.096 us * 2^n; 0 is for ever. 5 bits. */
+  /** Wait for an acknowledgement, 4.096 us * 2^n; 0 is infinite. 5 bits. */
   public QpAttributes timeout(int timeout) {
     set(QpAttribute.TIMEOUT, timeout, 5);
     this.timeout = timeout;
@@ -172,7 +172,7 @@ public final class QpAttributes {
     return retryCount;
   }
 
-  /** Retries when the peer has no receive posted; 7 is for ever. 3 bits. */
+  /** Retries when the peer has no receive posted; 7 is infinite. 3 bits. */
   public QpAttributes rnrRetry(int rnrRetry) {
     set(QpAttribute.RNR_RETRY, rnrRetry, 3);
     this.rnrRetry = rnrRetry;

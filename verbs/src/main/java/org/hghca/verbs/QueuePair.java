@@ -5,13 +5,13 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * A queue pair: {@code ibv_qp}. Thread-safe, unless it was made for a single owner. Closing is
- * idempotent; requests that are outstanding give no completion any more.
+ * idempotent; outstanding requests give no completion any more.
  *
- * <p>A full queue is ordinary: {@code tryPost} answers it with false, {@code post} with ENOMEM.
- * Everything else that keeps a request from being posted is an error of the program and throws
- * {@link BadRequestException}: EINVAL in a state that does not take requests, for too many elements
- * or too much inline data; EOPNOTSUPP for an operation that the device or the type lacks; EIO after
- * a fatal error of the device.
+ * <p>A full queue is not an error: {@code tryPost} returns false, {@code post} throws ENOMEM. Every
+ * other reason not to post a request is an error of the program and throws {@link
+ * BadRequestException}: EINVAL in a state that does not take requests, for too many elements or too
+ * much inline data; EOPNOTSUPP for an operation that the device or the type lacks; EIO after a
+ * fatal error of the device.
  */
 public interface QueuePair extends AutoCloseable {
 
@@ -22,7 +22,7 @@ public interface QueuePair extends AutoCloseable {
 
   QpType type();
 
-  /** The state, as far as it is known without asking the device. */
+  /** The state, as known without a query of the device. */
   QpState state();
 
   QueuePairCapabilities capabilities();
@@ -31,14 +31,14 @@ public interface QueuePair extends AutoCloseable {
 
   CompletionQueue receiveCompletionQueue();
 
-  /** Where its receive requests come from, when they are not its own. */
+  /** The source of its receive requests, when it has none of its own. */
   Optional<SharedReceiveQueue> sharedReceiveQueue();
 
   /**
    * {@code ibv_modify_qp}. On failure the queue pair is as before.
    *
    * @throws VerbsException EINVAL when the transition does not exist, an attribute that it requires
-   *     is missing, or one is set that it does not allow
+   *     is missing, or one is set that the transition does not allow
    */
   void modify(QpAttributes attributes);
 
@@ -53,10 +53,10 @@ public interface QueuePair extends AutoCloseable {
   boolean tryPostSend(SendRequest request);
 
   /**
-   * Posts send requests in order with one doorbell, as far as there is room.
+   * Posts send requests in order with one doorbell, while there is room.
    *
    * @return how many were posted
-   * @throws IndexOutOfBoundsException when the list has no such part; nothing is posted
+   * @throws IndexOutOfBoundsException when the range is not within the list; nothing is posted
    */
   int tryPostSend(SendRequest[] requests, int from, int count);
 
@@ -68,10 +68,10 @@ public interface QueuePair extends AutoCloseable {
   boolean tryPostReceive(ReceiveRequest request);
 
   /**
-   * Posts receive requests in order, as far as there is room.
+   * Posts receive requests in order, while there is room.
    *
    * @return how many were posted
-   * @throws IndexOutOfBoundsException when the list has no such part; nothing is posted
+   * @throws IndexOutOfBoundsException when the range is not within the list; nothing is posted
    */
   int tryPostReceive(ReceiveRequest[] requests, int from, int count);
 
@@ -86,7 +86,7 @@ public interface QueuePair extends AutoCloseable {
     }
   }
 
-  /** Posts a list of send requests in order; one that finds no room ends it with ENOMEM. */
+  /** Posts a list of send requests in order; ENOMEM at the first that does not fit. */
   default void postSend(SendRequest[] requests) {
     int posted = tryPostSend(requests, 0, requests.length);
     if (posted < requests.length) {
@@ -105,7 +105,7 @@ public interface QueuePair extends AutoCloseable {
     }
   }
 
-  /** Posts a list of receive requests in order; one that finds no room ends it with ENOMEM. */
+  /** Posts a list of receive requests in order; ENOMEM at the first that does not fit. */
   default void postReceive(ReceiveRequest[] requests) {
     int posted = tryPostReceive(requests, 0, requests.length);
     if (posted < requests.length) {
@@ -159,10 +159,10 @@ public interface QueuePair extends AutoCloseable {
 
   /**
    * Brings a fresh connected queue pair to RTS with {@link ConnectionOptions#DEFAULT}: goes to
-   * INIT, tells the peer who we are, hears who the peer is, and goes on to RTR and RTS.
+   * INIT, exchanges endpoints with the peer, and goes to RTR and RTS.
    *
    * <p>What the exchange throws is passed on. The queue pair is in INIT then, and can be connected
-   * anew.
+   * again.
    *
    * @param exchange gives our endpoint to the peer and returns the peer's; it may post receives
    *     before it tells the peer, so that the peer's first message finds one
@@ -193,8 +193,8 @@ public interface QueuePair extends AutoCloseable {
   }
 
   /**
-   * Brings a fresh datagram queue pair to RTS over port 1. It has no peer: destinations are said by
-   * each request.
+   * Brings a fresh datagram queue pair to RTS over port 1. It has no peer: each request names its
+   * destination.
    *
    * @param qkey what peers must send
    * @throws VerbsException EINVAL for another type
@@ -203,7 +203,7 @@ public interface QueuePair extends AutoCloseable {
     activate(ConnectionOptions.DEFAULT, qkey);
   }
 
-  /** As {@link #activate(int)}, over the options' port; of the others none is used. */
+  /** As {@link #activate(int)}, over the options' port; the other options are ignored. */
   default void activate(ConnectionOptions options, int qkey) {
     if (type() != QpType.UD) {
       throw new VerbsException(
@@ -215,7 +215,7 @@ public interface QueuePair extends AutoCloseable {
     modify(options.toRts(QpType.UD, psn));
   }
 
-  /** A random one: of all that there are, or one with a long way to go where none comes round. */
+  /** A random PSN: any of them, or a low one where PSNs do not wrap. */
   private static int firstPsn(Context context) {
     boolean low = context.queryDevice().has(DeviceQuirk.NO_PSN_WRAP);
     return ThreadLocalRandom.current().nextInt(low ? 1 << 16 : 1 << 24);

@@ -3,7 +3,7 @@ package org.hghca.verbs;
 import java.util.Objects;
 import java.util.Optional;
 
-/** How to make a queue pair: {@code ibv_qp_init_attr}. Immutable. */
+/** The configuration of a queue pair: {@code ibv_qp_init_attr}. Immutable. */
 public final class QueuePairConfig {
   private final QpType type;
   private final CompletionQueue sendCompletionQueue;

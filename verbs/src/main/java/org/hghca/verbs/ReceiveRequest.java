@@ -17,7 +17,7 @@ public final class ReceiveRequest extends WorkRequest {
     super(maxSge);
   }
 
-  /** What the completion will carry. Stays until it is set anew. */
+  /** What the completion will carry. Stays until it is set again. */
   public ReceiveRequest wrId(long wrId) {
     setWrId(wrId);
     return this;

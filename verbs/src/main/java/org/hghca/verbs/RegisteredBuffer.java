@@ -4,9 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * One buffer of a {@link RegisteredBufferPool}: a part of its memory region. Whoever acquired it
- * owns it until it is closed, and hands it to other threads as any memory. Its bytes are what the
- * last owner left in them.
+ * One buffer of a {@link RegisteredBufferPool}: a part of its memory region. The thread that
+ * acquires it owns it until it is closed, and hands it to other threads as any memory. Its bytes
+ * are what the last owner left in them.
  */
 public final class RegisteredBuffer extends MemorySlice implements AutoCloseable {
   private static final VarHandle LENT;
@@ -40,7 +40,7 @@ public final class RegisteredBuffer extends MemorySlice implements AutoCloseable
   /**
    * Gives the buffer back. Neither the device nor a peer may use it any more: its requests have
    * completed. A buffer is given back once: were a second time ignored, it could take the buffer
-   * from whoever acquired it meanwhile.
+   * from the thread that acquired it meanwhile.
    *
    * @throws IllegalStateException when nobody has it
    */

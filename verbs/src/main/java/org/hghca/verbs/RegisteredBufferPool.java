@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Buffers of one size in one memory region, to be acquired and given back without registering anew.
- * The buffer given back last is acquired first, because the caches hold it. Thread-safe; acquiring
- * and giving back allocate nothing, make no system call and take no lock, unless a thread must
- * wait.
+ * Buffers of one size in one memory region, to be acquired and given back without registering
+ * again. The buffer given back last is acquired first, because the caches hold it. Thread-safe;
+ * acquiring and giving back allocate nothing, make no system call and take no lock, unless a thread
+ * must wait.
  *
  * <p>The memory is the protection domain's ({@link ProtectionDomain#allocate}); where the system
  * has huge pages it is in those, from 2 MiB in all.
@@ -24,7 +24,7 @@ public final class RegisteredBufferPool implements AutoCloseable {
   private static final long PAGE = 4096;
   private static final int NONE = -1;
 
-  /** More than there can be waiters, each of which takes one when it hears of the end. */
+  /** More than there can be waiters, each of which takes one when it is notified of the end. */
   private static final int ENDED = 1 << 30;
 
   private final MemoryRegion region;
@@ -102,8 +102,8 @@ public final class RegisteredBufferPool implements AutoCloseable {
   }
 
   /**
-   * A buffer by its {@linkplain RegisteredBuffer#index index}, which fits into a {@code wr_id}: who
-   * finds it in a completion finds the buffer without a table of its own.
+   * A buffer by its {@linkplain RegisteredBuffer#index index}, which fits into a {@code wr_id}: a
+   * completion then leads to the buffer without a table.
    *
    * @throws IndexOutOfBoundsException when there is no such buffer
    */
@@ -112,7 +112,7 @@ public final class RegisteredBufferPool implements AutoCloseable {
   }
 
   /**
-   * Acquires a buffer that is there now.
+   * Acquires a buffer if one is available.
    *
    * @return null when there is none
    * @throws VerbsException EINVAL when the pool is closed
@@ -122,7 +122,7 @@ public final class RegisteredBufferPool implements AutoCloseable {
   }
 
   /**
-   * Acquires a buffer, and waits until there is one.
+   * Acquires a buffer, and waits until one is available.
    *
    * @throws VerbsException EINVAL when the pool is closed, also meanwhile
    * @throws InterruptedException when the thread is interrupted
@@ -181,7 +181,7 @@ public final class RegisteredBufferPool implements AutoCloseable {
     }
   }
 
-  /** Another top; the count keeps who was slow from taking it for the one that it saw. */
+  /** Another top; the count keeps a slow thread from mistaking it for the one that it saw. */
   private static long changed(long old, int index) {
     return ((old >>> 32) + 1) << 32 | index & 0xffff_ffffL;
   }

@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 
 /**
- * Memory of a peer, as it tells it: where RDMA WRITE, RDMA READ and atomics go.
+ * Memory of a peer: where RDMA WRITE, RDMA READ and atomics go.
  *
  * <p>It travels as {@link #BYTES} bytes, in network byte order whatever the order of the buffer:
  *
@@ -40,7 +40,7 @@ public record RemoteMemory(long address, int rkey, long length) {
   }
 
   /**
-   * Writes it at the buffer's position, which moves on.
+   * Writes it at the buffer's position, and advances that.
    *
    * @throws BufferOverflowException when there is no room; nothing is written
    */
@@ -55,7 +55,7 @@ public record RemoteMemory(long address, int rkey, long length) {
   }
 
   /**
-   * Reads what {@link #writeTo} wrote from the buffer's position, which moves on.
+   * Reads what {@link #writeTo} wrote from the buffer's position, and advances that.
    *
    * @throws BufferUnderflowException when there are fewer bytes; nothing is read
    * @throws VerbsException EINVAL when the bytes are none of such memory

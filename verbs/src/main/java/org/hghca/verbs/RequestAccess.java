@@ -3,7 +3,7 @@ package org.hghca.verbs;
 import java.lang.foreign.MemorySegment;
 import org.hghca.verbs.spi.ProviderAccess;
 
-/** Hands providers what only they may call; made by {@link ProviderAccess} by its name. */
+/** Gives providers access to what only they may call; {@link ProviderAccess} creates it by name. */
 final class RequestAccess extends ProviderAccess {
 
   @Override

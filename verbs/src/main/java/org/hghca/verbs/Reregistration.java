@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What is to change of a memory region: the flags and arguments of {@code ibv_rereg_mr}. Immutable;
- * each call answers a changed copy, so that several changes make one re-registration.
+ * The changes of a memory region: the flags and arguments of {@code ibv_rereg_mr}. Immutable; each
+ * call returns a changed copy, so several changes make one re-registration.
  */
 public final class Reregistration {
   /** Nothing to change, which {@link MemoryRegion#reregister} refuses. */
@@ -17,7 +17,7 @@ public final class Reregistration {
   private final ProtectionDomain protectionDomain;
   private final Set<AccessFlag> access;
 
-  /** Null is what does not change. */
+  /** Null means unchanged. */
   private Reregistration(
       MemorySegment memory, ProtectionDomain protectionDomain, Set<AccessFlag> access) {
     this.memory = memory;

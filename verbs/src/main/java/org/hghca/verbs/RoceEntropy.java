@@ -1,10 +1,10 @@
 package org.hghca.verbs;
 
 /**
- * How what a connection is made of becomes UDP source port and flow label, by which a network of
- * several paths chooses one: the two proposals of the Linux RDMA mailing list, "RoCE v2.0 UDP
- * Source Port Entropy" and "RoCE v2.0 Entropy - IPv6 Flow Label and UDP Source Port". Both ends of
- * a connection come to the same values.
+ * The UDP source port and flow label of a connection, by which a network of several paths chooses
+ * one, from its numbers: the two proposals of the Linux RDMA mailing list, "RoCE v2.0 UDP Source
+ * Port Entropy" and "RoCE v2.0 Entropy - IPv6 Flow Label and UDP Source Port". Both ends of a
+ * connection compute the same values.
  *
  * <p>Queue pair numbers are of 24 bits, flow labels of 20; a source port is in 0xC000..0xFFFF.
  */
@@ -26,8 +26,8 @@ public enum RoceEntropy {
       return port(localQpn == remoteQpn ? fold(localQpn) : fold(localQpn) ^ fold(remoteQpn));
     }
 
-    // The text for datagrams has AND where it has OR for connections. No port in its range comes of
-    // that, so that OR is meant.
+    // The text for datagrams has AND where it has OR for connections. That gives no port in its
+    // range, so OR is meant.
     @Override
     public int datagramPort(int localQpn, int remoteQpn) {
       return remoteQpn == MULTICAST ? port(fold(localQpn)) : connectionPort(localQpn, remoteQpn);
@@ -92,7 +92,7 @@ public enum RoceEntropy {
    */
   public abstract int serviceFlowLabel(int destinationPort, int sourcePort);
 
-  /** The UDP source port of a connection: one for the life of the queue pair. */
+  /** The UDP source port of a connection: one for the lifetime of the queue pair. */
   public abstract int connectionPort(int localQpn, int remoteQpn);
 
   /**
@@ -109,7 +109,7 @@ public enum RoceEntropy {
    */
   public abstract int servicePort(int destinationPort, int sourcePort);
 
-  /** The UDP source port of a flow label, whoever chose that. */
+  /** The UDP source port of any flow label. */
   public static int portOf(int flowLabel) {
     return port(flowLabel & 0x3fff ^ (flowLabel & 0xf_c000) >>> 14);
   }

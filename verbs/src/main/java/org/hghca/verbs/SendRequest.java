@@ -4,10 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * A send work request: {@code ibv_send_wr}. Made once and used again: the call that names the
- * operation ({@link #send}, {@link #rdmaWrite} ...) starts it afresh, without elements and flags;
- * only the {@code wr_id} stays. Posting copies everything, so that the request is free on return.
- * Not thread-safe.
+ * A send work request: {@code ibv_send_wr}. Created once and reused: the call that names the
+ * operation ({@link #send}, {@link #rdmaWrite} ...) clears elements and flags; only the {@code
+ * wr_id} stays. Posting copies everything, so the request is free on return. Not thread-safe.
  */
 public final class SendRequest extends WorkRequest {
   private static final int FENCE = 1;
@@ -35,7 +34,7 @@ public final class SendRequest extends WorkRequest {
   private int remoteQkey;
   private final MemorySegment[] sources;
 
-  /** What an element's address is at the first byte of its source. */
+  /** The address of an element relative to the first byte of its source. */
   private final long[] bases;
 
   /** A request with room for 16 scatter/gather elements. */
@@ -50,7 +49,7 @@ public final class SendRequest extends WorkRequest {
     bases = new long[maxSge];
   }
 
-  /** What the completion will carry. Stays until it is set anew. */
+  /** What the completion will carry. Stays until it is set again. */
   public SendRequest wrId(long wrId) {
     setWrId(wrId);
     return this;
@@ -104,7 +103,7 @@ public final class SendRequest extends WorkRequest {
 
   /**
    * Compares 8 bytes of the peer's memory with a value and, where they are equal, replaces them by
-   * another. What they were before goes into the request's one element, of 8 bytes.
+   * another. The old value goes into the one element of the request, of 8 bytes.
    *
    * @param remoteAddress a multiple of 8
    */
@@ -115,8 +114,8 @@ public final class SendRequest extends WorkRequest {
   }
 
   /**
-   * Adds to 8 bytes of the peer's memory, modulo 2^64. What they were before goes into the
-   * request's one element, of 8 bytes.
+   * Adds to 8 bytes of the peer's memory, modulo 2^64. The old value goes into the one element of
+   * the request, of 8 bytes.
    *
    * @param remoteAddress a multiple of 8
    */
@@ -127,7 +126,7 @@ public final class SendRequest extends WorkRequest {
   }
 
   /**
-   * Where a datagram goes: required for queue pairs of type UD, and without meaning for others.
+   * Where a datagram goes: required for queue pairs of type UD, and ignored for others.
    *
    * @param remoteQpn 24 bits
    * @param remoteQkey what the peer's Q_Key must be; with its highest bit set, the sending queue
@@ -203,7 +202,7 @@ public final class SendRequest extends WorkRequest {
     return this;
   }
 
-  /** Gives a completion also when it succeeds. */
+  /** Produces a completion also on success. */
   public SendRequest signaled() {
     flags |= SIGNALED;
     return this;
@@ -221,7 +220,7 @@ public final class SendRequest extends WorkRequest {
     return this;
   }
 
-  /** Takes the data into the request when it is posted, so that the memory is free on return. */
+  /** Copies the data into the request when it is posted, so the memory is free on return. */
   public SendRequest inline() {
     flags |= INLINE;
     return this;
@@ -258,7 +257,7 @@ public final class SendRequest extends WorkRequest {
     return swapOrAdd;
   }
 
-  /** Where a datagram goes; null when that was not said. */
+  /** Where a datagram goes; null when that was not set. */
   public AddressHandle addressHandle() {
     return addressHandle;
   }

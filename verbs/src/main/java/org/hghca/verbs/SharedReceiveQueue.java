@@ -2,39 +2,40 @@ package org.hghca.verbs;
 
 /**
  * Receive requests for many queue pairs: {@code ibv_srq}. Thread-safe. Closing is idempotent and
- * fails with EBUSY, naming them, while queue pairs use it; requests that are left are forgotten.
+ * fails with EBUSY, naming them, while queue pairs use it; the remaining requests are dropped.
  *
  * <p>Where {@link DeviceFeature#SHARED_RECEIVE_QUEUES} is {@link FeatureSupport#NATIVE} a message
- * takes the request that was posted first, whichever queue pair it is for. Where it is {@link
+ * takes the request that was posted first, whichever queue pair it arrives on. Where it is {@link
  * FeatureSupport#SOFTWARE} the card has plain receive queues only, and the driver deals the
- * requests to those of the queue pairs: at once when some are posted and at each poll, within 2 ms
- * while nobody polls. Then this is different:
+ * requests to those of the queue pairs: at each post and each poll, and within 2 ms when no program
+ * polls. The differences are:
  *
  * <ul>
- *   <li>What was dealt to a queue pair can go to no other before it is reset, closed or in ERR: one
- *       request to a queue pair that receives nothing (two of UC and UD), and as many as it may
- *       need in a millisecond to one that does, of those that wait half at most. Of n posted not
- *       all n reach one of several queue pairs; the rest go there when more are posted.
- *   <li>A queue pair of RC may be without a request while some wait: its peer is told to wait, and
- *       repeats after {@code min_rnr_timer}. Peers should do so for ever, {@code rnr_retry} 7, or
- *       for more than 2 ms. Of UC and UD nobody repeats a message: of a burst that one which was
+ *   <li>A request that was dealt to a queue pair goes to no other before that one is reset, closed
+ *       or in ERR: one request to a queue pair that receives nothing (two of UC and UD), and as
+ *       many as it may need in a millisecond to one that does, of the waiting ones at most half. Of
+ *       n posted requests not all n reach one of several queue pairs; the rest follow when more are
+ *       posted.
+ *   <li>A queue pair of RC may be without a request while some wait: its peer gets an RNR NAK, and
+ *       repeats after {@code min_rnr_timer}. Peers should do so indefinitely, {@code rnr_retry} 7,
+ *       or for more than 2 ms. Of UC and UD nobody repeats a message: of a burst that one which was
  *       idle meets, what exceeds two can be lost, or what exceeds 16 where no other queue pair uses
  *       the queue.
- *   <li>A request that is flushed in ERR completes for nobody and waits again, in its old place.
- *       The device's queue flushes, by a completion with WR_FLUSH_ERR, the request of a message
- *       that was under way; it takes no others.
+ *   <li>A request that is flushed in ERR gives no completion and waits again, in its old place. The
+ *       device's queue flushes, by a completion with WR_FLUSH_ERR, the request of a message that
+ *       was in flight; it takes no others.
  *   <li>The limit counts a request until its completion is polled; the device's queue counts it
  *       until a message takes it.
  * </ul>
  *
- * <p>In both, requests whose completions nobody has polled when their queue pair is reset or closed
- * wait again, in the device's queue behind all others.
+ * <p>In both, requests whose completions are not polled when their queue pair is reset or closed
+ * wait again; in the device's queue after all others.
  */
 public interface SharedReceiveQueue extends AutoCloseable {
 
   ProtectionDomain protectionDomain();
 
-  /** Requests that it holds, those included whose completions were not polled. */
+  /** The number of requests that it holds, including those whose completions are not polled. */
   int capacity();
 
   /** Scatter/gather elements of a request. */
@@ -49,10 +50,10 @@ public interface SharedReceiveQueue extends AutoCloseable {
   boolean tryPostReceive(ReceiveRequest request);
 
   /**
-   * Posts requests in order, as far as there is room.
+   * Posts requests in order, while there is room.
    *
    * @return how many were posted
-   * @throws IndexOutOfBoundsException when the list has no such part; nothing is posted
+   * @throws IndexOutOfBoundsException when the range is not within the list; nothing is posted
    */
   int tryPostReceive(ReceiveRequest[] requests, int from, int count);
 
@@ -67,7 +68,7 @@ public interface SharedReceiveQueue extends AutoCloseable {
     }
   }
 
-  /** Posts a list of requests in order; one that finds no room ends it with ENOMEM. */
+  /** Posts a list of requests in order; ENOMEM at the first that does not fit. */
   default void postReceive(ReceiveRequest[] requests) {
     int posted = tryPostReceive(requests, 0, requests.length);
     if (posted < requests.length) {
@@ -99,8 +100,8 @@ public interface SharedReceiveQueue extends AutoCloseable {
   /**
    * Changes the capacity: {@code ibv_modify_srq} with {@code IBV_SRQ_MAX_WR}.
    *
-   * @throws VerbsException EINVAL when more requests are outstanding, the limit is higher, or it is
-   *     beyond what the device takes; ENOMEM when a completion queue has no room for as many
+   * @throws VerbsException EINVAL when more requests are outstanding, the limit is higher, or it
+   *     exceeds the limit of the device; ENOMEM when a completion queue has no room for as many
    */
   void resize(int capacity);
 

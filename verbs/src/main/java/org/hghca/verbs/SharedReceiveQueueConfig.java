@@ -1,12 +1,12 @@
 package org.hghca.verbs;
 
 /**
- * How to make a shared receive queue: {@code ibv_srq_init_attr}.
+ * The configuration of a shared receive queue: {@code ibv_srq_init_attr}.
  *
  * @param capacity outstanding requests
  * @param maxSge scatter/gather elements of a request
- * @param limit see {@link SharedReceiveQueue#limit(int)}; here it counts from the first completion
- *     on, since a new queue holds nothing
+ * @param limit see {@link SharedReceiveQueue#limit(int)}; here it takes effect from the first
+ *     completion on, since a new queue is empty
  */
 public record SharedReceiveQueueConfig(int capacity, int maxSge, int limit) {
 

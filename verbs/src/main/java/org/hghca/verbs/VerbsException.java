@@ -2,7 +2,7 @@ package org.hghca.verbs;
 
 import java.util.Objects;
 
-/** A verb failed; the message says what was wrong, with the error's name and number. */
+/** A verb failed; the message states the cause, with the error's name and number. */
 public class VerbsException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

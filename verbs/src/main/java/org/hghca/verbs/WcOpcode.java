@@ -1,6 +1,6 @@
 package org.hghca.verbs;
 
-/** What kind of work request completed: the numbers of {@code ibv_wc_opcode}. */
+/** The kind of the completed work request: the numbers of {@code ibv_wc_opcode}. */
 public enum WcOpcode {
   SEND(0),
   RDMA_WRITE(1),

@@ -23,7 +23,7 @@ public enum WrOpcode {
     return code;
   }
 
-  /** The opcode of the completion that such a request gives. */
+  /** The opcode of the completion of such a request. */
   public WcOpcode completion() {
     return completion;
   }

@@ -4,7 +4,7 @@
  * numbers and rules of libibverbs. Objects are thread-safe; requests and completions belong to one
  * thread at a time. What a device cannot do fails with EOPNOTSUPP and changes nothing.
  *
- * <p>One kind of mistake has one kind of exception:
+ * <p>Each kind of mistake has one kind of exception:
  *
  * <table>
  * <caption>Exceptions</caption>
@@ -15,13 +15,12 @@
  *     <td>{@link VerbsException} with the {@link Errno} that libibverbs would have returned</td></tr>
  * <tr><td>an index, or a part that reaches beyond memory, a list, a slice</td>
  *     <td>{@link IndexOutOfBoundsException}</td></tr>
- * <tr><td>null where nothing says that it may be</td><td>{@link NullPointerException}</td></tr>
- * <tr><td>a buffer that is given back twice, a single owner's queue that two threads use at
- *     once</td><td>{@link IllegalStateException}</td></tr>
+ * <tr><td>null where the documentation does not permit it</td><td>{@link NullPointerException}</td></tr>
+ * <tr><td>a buffer that is returned twice, a single owner's queue that two threads use at once</td><td>{@link IllegalStateException}</td></tr>
  * <tr><td>a thread that is interrupted while it waits</td><td>{@link InterruptedException}</td></tr>
  * </table>
  *
- * <p>A full queue is no mistake: {@code tryPost} answers false. A request that was posted and then
- * fails is no exception, but a completion with a {@link WcStatus}.
+ * <p>A full queue is not a mistake: {@code tryPost} returns false. A posted request that fails does
+ * not throw; its completion has a {@link WcStatus}.
  */
 package org.hghca.verbs;

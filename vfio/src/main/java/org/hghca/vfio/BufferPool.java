@@ -7,8 +7,8 @@ import org.hghca.vfio.linux.NativeAccess;
 
 /**
  * Page-aligned memory for application data. Each buffer is a segment with a lifetime of its own, so
- * that touching it after its end throws instead of reaching what somebody else was given since. The
- * memory itself is used again, some of it kept for that. Thread-safe.
+ * that touching it after its end throws instead of reaching the memory of its next user. The memory
+ * itself is reused, and some of it kept for that. Thread-safe.
  */
 public final class BufferPool implements AutoCloseable {
   private final PagePool pages;
@@ -21,8 +21,8 @@ public final class BufferPool implements AutoCloseable {
   }
 
   /**
-   * A piece of zeroed memory: as the program sees it, which ends, and as a device may see it, whose
-   * memory is nobody else's before the buffer is closed.
+   * A piece of zeroed memory: the program's view, which can end, and the device's view, whose
+   * memory has no other user before the buffer is closed.
    */
   public static final class Buffer implements AutoCloseable {
     private final BufferPool pool;
@@ -38,7 +38,7 @@ public final class BufferPool implements AutoCloseable {
       this.segment = MemorySegment.ofAddress(slab.address()).reinterpret(bytes, life, null);
     }
 
-    /** The memory, exactly as long as was asked for; any thread may use it. */
+    /** The memory, exactly of the requested length; any thread may use it. */
     public MemorySegment segment() {
       return segment;
     }
@@ -52,7 +52,7 @@ public final class BufferPool implements AutoCloseable {
      * Ends the program's access: touching {@link #segment} throws from now on. Ending twice does
      * nothing.
      *
-     * @throws IllegalStateException while native code is using the memory; the buffer lives on
+     * @throws IllegalStateException while native code is using the memory; the buffer stays open
      */
     public synchronized void end() {
       if (life.scope().isAlive()) {
@@ -64,7 +64,7 @@ public final class BufferPool implements AutoCloseable {
      * Ends the program's access and gives the memory back: no device may reach it any more. Closing
      * twice does nothing.
      *
-     * @throws IllegalStateException while native code is using the memory; the buffer lives on
+     * @throws IllegalStateException while native code is using the memory; the buffer stays open
      */
     @Override
     public synchronized void close() {
@@ -107,7 +107,7 @@ public final class BufferPool implements AutoCloseable {
     }
   }
 
-  /** Ends the pool: its memory goes back to the system with the last buffer that is lent. */
+  /** Ends the pool: its memory goes back to the system with the last open buffer. */
   @Override
   public synchronized void close() {
     if (!closed) {

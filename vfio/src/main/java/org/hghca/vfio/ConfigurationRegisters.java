@@ -3,9 +3,9 @@ package org.hghca.vfio;
 import java.util.function.Consumer;
 
 /**
- * The configuration space of a function in software, with all that driver and tools look at: a type
- * 0 header with 64-bit base address registers, a PCI Express capability, with a serial number the
- * port's MAC, and with interrupts MSI-X. Thread-safe.
+ * The configuration space of a function in software, with everything that driver and tools read: a
+ * type 0 header with 64-bit base address registers, a PCI Express capability, with a serial number
+ * the port's MAC, and with interrupts MSI-X. Thread-safe.
  *
  * <pre>
  * 00h  header
@@ -67,13 +67,13 @@ public final class ConfigurationRegisters {
    * @param vendorId 16 bits, other than FFFFh
    * @param deviceId 16 bits
    * @param classCode base class, subclass and programming interface, 24 bits; 020700h is an
-   *     InfiniBand controller, which {@code hghca list} takes for a card
+   *     InfiniBand controller, which {@code hghca list} treats as a card
    */
   public static Builder of(int vendorId, int deviceId, int classCode) {
     return new Builder(vendorId, deviceId, classCode);
   }
 
-  /** Says what a function is; each method once, in any order. */
+  /** Describes a function; call each method once, in any order. */
   public static final class Builder {
     private final byte[] values = new byte[ConfigurationSpace.SIZE];
     private final byte[] writable = new byte[ConfigurationSpace.SIZE];
@@ -96,8 +96,8 @@ public final class ConfigurationRegisters {
       // PCI Express capability (10h), version 2, endpoint; payload of 256 bytes.
       set(PCIE, 4, 0x0002_0010);
       set(PCIE_DEVICE_CAPABILITIES, 4, 1);
-      // Relaxed ordering and no-snoop allowed, reads of 512 bytes: what the specification starts
-      // with.
+      // Relaxed ordering and no-snoop allowed, reads of 512 bytes: the initial values of the
+      // specification.
       set(PCIE_DEVICE_CONTROL, 2, 0x2810);
       mask(PCIE_DEVICE_CONTROL, 2, 0x7fff);
       set(PCIE_LINK_CAPABILITIES, 4, LINK);
@@ -155,7 +155,10 @@ public final class ConfigurationRegisters {
       return this;
     }
 
-    /** Has somebody told whether the function may start DMA, after each write that may say so. */
+    /**
+     * Calls a listener with whether the function may start DMA, after each write that may change
+     * it.
+     */
     public Builder onBusMaster(Consumer<Boolean> listener) {
       onBusMaster = listener;
       return this;
@@ -164,7 +167,7 @@ public final class ConfigurationRegisters {
     /**
      * Gives it a function-level reset.
      *
-     * @param reset starts it, where software writes to ask for it; it ends with {@link
+     * @param reset starts it, when software requests it; it ends with {@link
      *     ConfigurationRegisters#reset}
      */
     public Builder onReset(Runnable reset) {
@@ -203,7 +206,7 @@ public final class ConfigurationRegisters {
     return value;
   }
 
-  /** Writes the bits that can be written, and tells who wants to know what that sets off. */
+  /** Writes the writable bits, and notifies the listeners of what that starts. */
   public void write(int offset, int width, int value) {
     boolean reset;
     synchronized (this) {
@@ -232,7 +235,9 @@ public final class ConfigurationRegisters {
     return (read(ConfigurationSpace.COMMAND, 2) & ConfigurationSpace.COMMAND_BUS_MASTER) != 0;
   }
 
-  /** What a function-level reset does here: all is as after power-on; nothing masters the bus. */
+  /**
+   * What a function-level reset does here: the state is that after power-on; bus mastering is off.
+   */
   public void reset() {
     synchronized (this) {
       System.arraycopy(atPowerOn, 0, values, 0, values.length);

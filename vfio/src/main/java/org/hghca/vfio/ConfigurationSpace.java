@@ -31,7 +31,7 @@ public interface ConfigurationSpace {
   void write(int offset, int width, int value);
 
   /**
-   * Refuses what is no access: one of another width, one that is not aligned, one outside.
+   * Refuses invalid accesses: of another width, misaligned, or out of range.
    *
    * @throws IndexOutOfBoundsException naming the access
    */
@@ -75,7 +75,7 @@ public interface ConfigurationSpace {
     return (command & COMMAND_MEMORY_SPACE) != 0;
   }
 
-  /** Lets the function start DMA, or stops it. */
+  /** Sets or clears bus mastering. */
   default void busMaster(boolean on) {
     int command = read(COMMAND, 2);
     write(COMMAND, 2, on ? command | COMMAND_BUS_MASTER : command & ~COMMAND_BUS_MASTER);

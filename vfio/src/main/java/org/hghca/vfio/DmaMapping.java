@@ -5,9 +5,9 @@ import java.lang.foreign.MemorySegment;
 /**
  * Memory that a device can reach. Thread-safe.
  *
- * <p>Closing takes the memory away from the device: it returns only after every access of the
- * device in flight to it has ended, and the I/O addresses may be given to other memory afterwards.
- * Closing twice does nothing.
+ * <p>Closing unmaps the memory from the device: it returns only after every access of the device in
+ * flight to it has ended, and other memory may get the I/O addresses afterwards. Closing twice does
+ * nothing.
  */
 public interface DmaMapping extends AutoCloseable {
 

@@ -4,12 +4,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The parameters of a locator that belong to whoever drives the function, whatever backend opens
- * it: a backend lets them pass, and gives none of its own such a name. {@link
+ * The parameters of a locator that belong to the driver of the function, whatever backend opens it:
+ * a backend accepts them, and has no parameter of its own with such a name. {@link
  * Locator#checkParameters} knows them.
  */
 public enum DriverParameter {
-  /** Which reading of the card it is. */
+  /** The profile of the card. */
   AS("as", "`s`, `r1` or `r2`", "profile of the card; detected by default"),
 
   /** Where the command register is. */
@@ -30,7 +30,7 @@ public enum DriverParameter {
   /** How long a command may take. */
   LIMIT("limit", "a duration, `PT5M`", "longest time of a command; 10 s times `slow=` by default"),
 
-  /** How many requests of a queue pair a card is told of at a time. */
+  /** How many requests of a queue pair may be outstanding on a card. */
   OUTSTANDING(
       "outstanding",
       "1 to 63",
@@ -59,12 +59,12 @@ public enum DriverParameter {
     this.meaning = meaning;
   }
 
-  /** As it stands in a locator, before the equals sign. */
+  /** Its form in a locator, before the equals sign. */
   public String key() {
     return key;
   }
 
-  /** What may stand behind the equals sign, in the words of the documentation. */
+  /** The values after the equals sign, in the words of the documentation. */
   public String form() {
     return form;
   }

@@ -25,7 +25,8 @@ public interface EmulatedFunction extends AutoCloseable {
   long read(int bar, long offset, int width);
 
   /**
-   * A register write of the host. Queues what it sets off, or does a little of it; never waits.
+   * A register write of the host. Queues the work that it starts, or does a little of it; never
+   * waits.
    *
    * @param width 1, 2, 4 or 8 bytes
    */

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
 
-/** A function that passes everything on to another one, for those who change some of it. */
+/** A function that forwards every call to another one, for subclasses that change some of it. */
 public abstract class ForwardingFunction implements PciFunction {
   private final PciFunction function;
 

@@ -11,7 +11,7 @@ import org.hghca.vfio.dma.IovaRange;
 
 /**
  * Joins the two halves of the seam inside one process: the host half of a function whose device
- * half is an {@link EmulatedFunction}. An I/O page table stands between the device and host memory.
+ * half is an {@link EmulatedFunction}. An I/O page table is between the device and host memory.
  */
 public final class InProcessFunction implements PciFunction {
   /** A thread that never runs: memory that it may touch is not confined. */
@@ -178,7 +178,7 @@ public final class InProcessFunction implements PciFunction {
     device.reset();
   }
 
-  /** How many mappings are left, for those who check that nothing leaks. */
+  /** How many mappings are left, to check for leaks. */
   public int mappings() {
     return memory.mappings();
   }

@@ -11,7 +11,7 @@ public interface Interrupts {
   /**
    * Waits until at least one vector fired since the last call.
    *
-   * @param timeoutNanos the longest wait; 0 only looks
+   * @param timeoutNanos the longest wait; 0 does not wait
    * @return a bit for each vector that fired (bit 0 is vector 0); 0 after the time, or when woken
    */
   long await(long timeoutNanos);

@@ -18,7 +18,7 @@ import java.util.zip.CRC32;
 public record LinkAddress(long mac, int ip) {
 
   /**
-   * The address that a locator names or implies, where the function cannot be asked.
+   * The address that a locator names or implies, where the function cannot be queried.
    *
    * @throws VfioException {@code INVALID} when mac or ip is malformed
    */

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import org.hghca.vfio.linux.Linux;
 import org.hghca.vfio.linux.SystemCalls;
 
-/** Where the memory comes from that a program and a device share. Thread-safe. */
+/** The source of the memory that a program and a device share. Thread-safe. */
 @FunctionalInterface
 public interface MemorySource {
 
@@ -13,8 +13,8 @@ public interface MemorySource {
   long HUGE_PAGE = 2 << 20;
 
   /**
-   * Memory of this process alone, which a device in the same process reaches. Whole huge pages
-   * stand where the kernel can make transparent ones of them.
+   * Memory of this process alone, which a device in the same process reaches. Whole huge pages are
+   * aligned so that the kernel can make transparent ones of them.
    */
   MemorySource ANONYMOUS =
       new MemorySource() {
@@ -57,8 +57,8 @@ public interface MemorySource {
   }
 
   /**
-   * The least that is worth asking for at once, in bytes: where a piece of memory costs the system
-   * more than its pages, pools ask for more and divide it.
+   * The smallest useful request, in bytes: where a piece of memory costs the system more than its
+   * pages, pools ask for more and divide it.
    */
   default long grain() {
     return DmaMapping.PAGE_SIZE;

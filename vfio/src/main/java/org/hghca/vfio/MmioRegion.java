@@ -16,7 +16,7 @@ import org.hghca.vfio.linux.LostPages;
  *
  * <p>A region is either memory that the CPU reaches directly, where a call compiles to one load or
  * store, or a handler, for devices in software and for what cannot be mapped. It is one final
- * class, so that loading the second kind does not slow the first. A handler may also stand behind
+ * class, so that loading the second kind does not slow the first. A handler may also are behind
  * memory: it serves what lies beyond it, and all accesses once its arena is closed.
  */
 public final class MmioRegion {
@@ -29,7 +29,7 @@ public final class MmioRegion {
   private final MmioHandler handler;
   private final long size;
 
-  /** What is thrown for an access to memory that is mapped but no longer there, or null. */
+  /** What an access to mapped memory that no longer exists throws, or null. */
   private final Function<InternalError, VfioException> lost;
 
   private MmioRegion(
@@ -49,7 +49,7 @@ public final class MmioRegion {
   }
 
   /**
-   * Registers in a mapped file that somebody else may cut off.
+   * Registers in a mapped file that another process may truncate.
    *
    * @param memory aligned to 8 bytes at least
    * @param lost makes what an access throws that the file no longer reaches

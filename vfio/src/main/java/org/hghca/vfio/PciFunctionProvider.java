@@ -26,7 +26,7 @@ public interface PciFunctionProvider {
   }
 
   /**
-   * The address of a function's port, where it can be told without opening it: empty when {@link
+   * The address of a function's port, where it is known without opening it: empty when {@link
    * LinkAddress#of(PciFunction)} may answer something else.
    */
   default Optional<LinkAddress> address(Locator locator) {

@@ -31,7 +31,7 @@ public final class PciFunctions {
     return provider(locator).map(provider -> provider.resolve(locator)).orElse(locator);
   }
 
-  /** The address of a function's port, where it can be told without opening it. */
+  /** The address of a function's port, where it is known without opening it. */
   public static Optional<LinkAddress> address(Locator locator) {
     return provider(locator).flatMap(provider -> provider.address(locator));
   }

@@ -42,7 +42,7 @@ public final class VfioException extends RuntimeException {
   }
 
   /**
-   * What to throw when the system has not so much memory.
+   * What to throw when the system does not have enough memory.
    *
    * @param cause null for none
    */

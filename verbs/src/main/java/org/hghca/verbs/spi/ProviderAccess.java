@@ -17,7 +17,7 @@ public abstract class ProviderAccess {
 
   protected ProviderAccess() {}
 
-  /** The one that there is. */
+  /** The only instance. */
   public static ProviderAccess get() {
     return INSTANCE;
   }

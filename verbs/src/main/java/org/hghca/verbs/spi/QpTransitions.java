@@ -33,8 +33,8 @@ import org.hghca.verbs.VerbsException;
 /**
  * Which transitions of a queue pair exist, and which attributes each requires and allows, per type:
  * the tables of {@code ibv_modify_qp(3)}, which are those of Modify Queue Pair in the InfiniBand
- * specification. MAX_QP_RD_ATOMIC and MAX_DEST_RD_ATOMIC are never required: who leaves them out
- * keeps what was set before. Alternate paths do not exist.
+ * specification. MAX_QP_RD_ATOMIC and MAX_DEST_RD_ATOMIC are never required: leaving them out keeps
+ * the previous value. Alternate paths do not exist.
  */
 public final class QpTransitions {
 

@@ -6,7 +6,7 @@ import org.hghca.vfio.DmaAccess;
 /** The addresses by which a device reaches memory. Thread-safe. */
 public interface AddressSpace {
 
-  /** Memory that a device reaches until it is let go. */
+  /** Memory that a device reaches until it is released. */
   interface Pin {
 
     /**

@@ -5,7 +5,7 @@ import java.util.List;
 import org.hghca.vfio.DmaAccess;
 
 /**
- * An I/O page table that somebody else keeps: the kernel for a real device, the other end of a
+ * An I/O page table that another party keeps: the kernel for a real device, the other end of a
  * socket for an emulated one. Thread-safe.
  */
 public interface DmaBackend {

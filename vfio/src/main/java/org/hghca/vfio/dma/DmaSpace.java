@@ -15,7 +15,7 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.ProcessMemory;
 
 /**
- * The host's books of an I/O page table that somebody else keeps: which addresses are in use, and
+ * The host's books of an I/O page table that another party keeps: which addresses are in use, and
  * for what memory. Memory is rounded outward to pages. Where the table pins pages, what lies inside
  * memory that is mapped with enough access shares that mapping: pages are pinned once. Thread-safe.
  */
@@ -55,7 +55,7 @@ public final class DmaSpace implements AddressSpace {
 
     /**
      * Of the memory for which the pages were mapped. While it lives they are what the device has;
-     * afterwards other memory may stand at these addresses.
+     * afterwards other memory may be at these addresses.
      */
     final MemorySegment.Scope scope;
 

@@ -12,8 +12,7 @@ import org.hghca.vfio.linux.LostPages;
 /**
  * Which I/O addresses lead to which memory, where this process itself serves the device's accesses.
  * The device reaches memory only through the mapped segment itself, so that memory which is gone is
- * a recorded fault and never a stray access: of an arena that was closed, or of a file that was cut
- * off.
+ * a recorded fault and never a stray access: of an arena that was closed, or of a truncated file.
  *
  * <p>Accesses and changes exclude each other, which is what lets an unmap return only after every
  * access to its range has ended.
@@ -23,7 +22,7 @@ public final class Iommu {
   private static final String CUT_OFF = "the memory's file was truncated";
   private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
-  /** One mapped range: the segment's bytes stand from {@code iova} on. */
+  /** One mapped range: the segment's bytes start at {@code iova}. */
   private record Range(long iova, MemorySegment memory, DmaAccess access) {
     boolean holds(long address, long length) {
       long offset = address - iova;
@@ -103,7 +102,8 @@ public final class Iommu {
       long at = iova - range.iova;
       long last = length - 1;
       MemorySegment.copy(source, offset, range.memory, at, last);
-      // Whoever polls the last byte (an owner byte, a flag behind a payload) must find the rest.
+      // A thread that polls the last byte (an owner byte, a flag after a payload) must find the
+      // rest.
       BYTE.setRelease(range.memory, at + last, source.get(ValueLayout.JAVA_BYTE, offset + last));
       LostPages.throwFault();
       return true;
@@ -144,7 +144,7 @@ public final class Iommu {
     return ranges[candidate];
   }
 
-  /** The index of the range that starts at an address, or -1 - the index where it would stand. */
+  /** The index of the range that starts at an address, or -1 - the index where it would be. */
   private int find(long iova) {
     int low = 0;
     int high = ranges.length - 1;

@@ -86,8 +86,8 @@ public final class IovaAllocator {
   }
 
   /**
-   * Takes a range that starts where another address stands in a larger page, or where there is no
-   * such any other.
+   * Takes a range that starts at the same offset in a larger page as another address, or any range
+   * when there is no such.
    *
    * @param bytes at least 1; rounded up to whole pages
    * @param largerPage a power of two, at least the page size

@@ -27,14 +27,14 @@ public final class PagePool implements AutoCloseable {
   /** What malloc(3) may keep when it is freed, at most this many bytes (M_MMAP_THRESHOLD). */
   private static final long MALLOC_KEEPS = 32 << 20;
 
-  /** What a process has on x86-64, in bytes. */
+  /** The user address space on x86-64, in bytes. */
   private static final long ADDRESS_SPACE = 1L << 47;
 
   /** What the source gave at once, with an end of its own. */
   private record Chunk(Arena arena, MemorySegment memory) {}
 
   /**
-   * What nobody has of a chunk, up to its neighbours in use.
+   * A free part of a chunk, up to its neighbours in use.
    *
    * @param present whether it may have pages; else it is zero
    */
@@ -65,7 +65,7 @@ public final class PagePool implements AutoCloseable {
 
   private final TreeSet<Piece> bySize = new TreeSet<>(BY_SIZE);
 
-  /** What can go back to the system: chunks that nobody has any of, and the other pieces. */
+  /** What can go back to the system: chunks that are completely free, and the other pieces. */
   private final TreeSet<Piece> whole = new TreeSet<>(BY_SIZE);
 
   private final TreeSet<Piece> parts = new TreeSet<>(BY_SIZE);
@@ -87,7 +87,7 @@ public final class PagePool implements AutoCloseable {
     return inUse;
   }
 
-  /** How much is free and has pages all the same, in bytes. */
+  /** How much is free and still has pages, in bytes. */
   public long kept() {
     return kept;
   }
@@ -167,7 +167,7 @@ public final class PagePool implements AutoCloseable {
     }
   }
 
-  /** How much is taken for some bytes; not positive when there is no so much. */
+  /** How much is taken for some bytes; not positive when that overflows. */
   private static long slabSize(long bytes) {
     long pages = wholePages(bytes);
     long power = Long.highestOneBit(pages - 1) << 1;
@@ -178,7 +178,7 @@ public final class PagePool implements AutoCloseable {
     return pages + step - 1 & -step;
   }
 
-  /** Gives back what was taken, which nobody may touch any more. */
+  /** Gives back what was taken, which must not be accessed any more. */
   public void giveBack(MemorySegment memory) {
     inUse -= memory.byteSize();
     Chunk chunk = chunks.floorEntry(memory.address()).getValue();

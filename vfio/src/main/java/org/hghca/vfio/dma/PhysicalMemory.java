@@ -16,8 +16,8 @@ import org.hghca.vfio.linux.MemoryFile;
 import org.hghca.vfio.linux.SystemCalls;
 
 /**
- * The addresses of a device without an I/O page table, as the kernel's noiommu mode leaves it: they
- * are physical ones, page by page, as {@code /proc/self/pagemap} tells. Thread-safe.
+ * The addresses of a device without an I/O page table, in the kernel's noiommu mode: physical ones,
+ * page by page, from {@code /proc/self/pagemap}. Thread-safe.
  *
  * <p>The device reaches all memory of the machine, before a pin and after its release. Only memory
  * of a {@link MemoryFile} is accepted, which is locked into memory until its end. That keeps pages

@@ -11,9 +11,9 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * Gives PCI functions to vfio-pci, and back to the drivers that they had. Takes root. What driver a
- * function had is kept in {@code /run/hghca} until it goes back, so that another process can give
- * it back. Thread-safe as far as the kernel is.
+ * Binds PCI functions to vfio-pci, and back to their previous drivers. Needs root. {@code
+ * /run/hghca} holds the previous driver of a function until it goes back, so that another process
+ * can give it back. Thread-safe as far as the kernel is.
  */
 public final class Binding {
   private static final String PROBE = "/sys/bus/pci/drivers_probe";
@@ -41,7 +41,7 @@ public final class Binding {
   }
 
   /**
-   * What binding functions takes, as commands of a root shell; none for functions that are bound.
+   * How to bind functions, as commands of a root shell; none for functions that are bound.
    *
    * @throws VfioException saying why it must not, or cannot, be done
    */
@@ -96,7 +96,7 @@ public final class Binding {
     }
   }
 
-  /** After a failure that is told; what goes wrong here as well would only hide it. */
+  /** After a failure that is reported; a second failure here would only hide it. */
   private void giveBackQuietly(String address, PreviousBinding previous) {
     try {
       for (Write write : toUnbind(bus.find(address), address, previous)) {
@@ -104,7 +104,7 @@ public final class Binding {
       }
       PreviousBinding.forget(machine, address);
     } catch (IOException e) {
-      // It stays without a driver; the failure that is told says to look at it.
+      // It stays without a driver; the reported failure says to look at it.
     }
   }
 
@@ -119,7 +119,7 @@ public final class Binding {
   }
 
   /**
-   * What giving a function back takes, as commands of a root shell.
+   * How to give a function back, as commands of a root shell.
    *
    * @throws VfioException saying why it cannot be done
    */
@@ -131,7 +131,8 @@ public final class Binding {
   }
 
   /**
-   * Gives a function back to the driver that it had; one that had none has none again.
+   * Gives a function back to the driver that it had; a function without a driver before has none
+   * again.
    *
    * @return the driver that it has now; empty when it has none
    * @throws VfioException saying why it cannot be done, and the fix
@@ -155,7 +156,7 @@ public final class Binding {
     return bus.find(address).flatMap(PciDevice::driver);
   }
 
-  /** Where nothing is kept, any driver that wants the function may have it. */
+  /** Without a record, any matching driver may bind the function. */
   private PreviousBinding previous(PciDevice device) {
     return PreviousBinding.of(machine, device.address())
         .orElse(new PreviousBinding(Optional.of("any"), Optional.empty()));
@@ -218,7 +219,7 @@ public final class Binding {
     }
   }
 
-  /** What the machine itself uses is not taken away from it. */
+  /** A function that the machine itself uses is not unbound. */
   private void checkIdle(PciDevice device) {
     List<String> uses = InUseCheck.of(machine, device.address());
     if (!uses.isEmpty()) {

@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What is to be taken back, the last first: when all goes well at the end, when a step fails at
- * once. Not thread-safe; taking back twice does nothing.
+ * What to undo, the last first: when all goes well at the end, when a step fails at once. Not
+ * thread-safe; taking back twice does nothing.
  */
 final class CleanupStack implements AutoCloseable {
   private final Deque<Runnable> steps = new ArrayDeque<>();

@@ -7,20 +7,20 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * Says why the kernel refused to open a function, and what fixes it: its error numbers say neither.
- * It looks at the system when something has failed, never before.
+ * Says why the kernel refused to open a function, and what fixes it: its error numbers state
+ * neither. It inspects the system only after a failure.
  */
 final class Diagnosis {
 
   private Diagnosis() {}
 
   /**
-   * A failure with what is behind it.
+   * A failure with its cause.
    *
    * @param device as it was when opening it began
-   * @param mode how it was to be opened
+   * @param mode how it should be opened
    * @param failure what a step of opening it failed with
-   * @return the failure itself where nothing more is to be seen
+   * @return the failure itself where nothing more can be found
    */
   static VfioException explain(
       Machine machine, PciDevice device, IommuMode mode, VfioException failure) {

@@ -4,8 +4,7 @@ package org.hghca.vfio.kernel;
  * Something that was looked at on a system.
  *
  * @param subject what it is about: an area such as {@code IOMMU}, or a function's address
- * @param found what is the case
- * @param why what that means for who wants to use a card; empty when it goes without saying
+ * @param found the fact @param why its consequence for the use of a card; empty when it is obvious
  * @param fix the command, or the step, that makes it better; empty when there is nothing to fix
  */
 public record Finding(Level level, String subject, String found, String why, String fix) {
@@ -14,9 +13,9 @@ public record Finding(Level level, String subject, String found, String why, Str
   public enum Level {
     /** As it should be. */
     OK,
-    /** Good to know, and it may matter for some. */
+    /** Information that matters in some cases. */
     NOTE,
-    /** Keeps a card from being used. */
+    /** Prevents the use of a card. */
     PROBLEM
   }
 

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
-/** What a look at one function finds, in the order in which opening it would stumble. */
+/** The findings for one function, in the order in which opening it would fail. */
 final class FunctionFindings {
   private final Machine machine;
   private final PciDevice device;
@@ -40,7 +40,7 @@ final class FunctionFindings {
     return List.copyOf(findings);
   }
 
-  /** What opening it fails with; empty when nothing is seen that keeps it from being opened. */
+  /** The failure of opening it; empty when nothing prevents it. */
   Optional<VfioException> obstacle() {
     return Optional.ofNullable(obstacle);
   }

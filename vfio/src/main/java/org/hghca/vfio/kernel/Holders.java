@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Who has nodes open. The kernel tells it of one's own processes; root it tells of all. */
+/**
+ * Which processes have nodes open. The kernel reports it for the caller's own processes; for root,
+ * for all.
+ */
 final class Holders {
 
   private Holders() {}

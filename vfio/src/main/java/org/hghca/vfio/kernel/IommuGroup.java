@@ -6,8 +6,7 @@ import java.util.Optional;
 /**
  * Functions that the IOMMU cannot tell apart: they are given to a user together or not at all.
  *
- * @param noiommu whether no IOMMU stands behind it: the kernel made it for vfio-pci in its unsafe
- *     mode
+ * @param noiommu whether no IOMMU is behind it: the kernel made it for vfio-pci in its unsafe mode
  * @param others its other functions, by address
  */
 public record IommuGroup(int number, boolean noiommu, List<Member> others) {

@@ -58,7 +58,7 @@ enum IommuMode {
     };
   }
 
-  /** Whether the system has what this way takes, whoever may use it. */
+  /** Whether the system has what this mode needs, regardless of permissions. */
   private boolean exists(Machine machine, PciDevice device) {
     List<Path> nodes = nodes(machine, device);
     boolean noiommu = device.group().map(IommuGroup::noiommu).orElse(false);

@@ -64,7 +64,7 @@ final class KernelFunction implements PciFunction {
     undo.add(this::stopInterrupts);
     undo.add(this::stopDma);
     this.reset = Reset.of(system, entry, address, flags());
-    // Whoever had it before may have left it on; the driver switches it on when it is ready.
+    // The previous owner may have left it on; the driver switches it on when it is ready.
     stopDma();
   }
 
@@ -192,8 +192,8 @@ final class KernelFunction implements PciFunction {
   }
 
   /**
-   * Lets go of a function that is lost: whoever wants it back waits for that. Memory stays, for who
-   * still reads it, until the function is closed.
+   * Releases a function that is lost: the side that wants it back waits for that. Memory stays, for
+   * threads that still read it, until the function is closed.
    */
   private void lost(String cause) {
     // Without the lock: a close that holds it may be waiting for the thread that tells us.

@@ -160,7 +160,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
   @Override
   public long await(long timeoutNanos) {
     if (masked) {
-      // Whoever waits again has seen to what the line stood for.
+      // A thread that waits again has handled the cause of the interrupt.
       masked = false;
       int answer =
           set(VfioAbi.INTX_IRQ, VfioAbi.IrqSet.DATA_NONE | VfioAbi.IrqSet.ACTION_UNMASK, 1);

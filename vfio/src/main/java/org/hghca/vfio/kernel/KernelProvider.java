@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  *   <li>{@code bind=true}: the function is bound to vfio-pci, if it is not, and goes back to its
  *       driver when it is closed. Takes root.
  *   <li>{@code container=NAME}: functions of this process that name the same container share one
- *       I/O address space. By default each has its own, but for those of one IOMMU group.
+ *       I/O address space. By default each has its own, except those of one IOMMU group.
  *   <li>{@code interrupts=auto}, the default: MSI-X, MSI or INTx, the first that there is; {@code
  *       msix}, {@code msi}, {@code intx}: only these; {@code none}.
  *   <li>{@code fd=N} with {@code iommufd=M}: somebody with more rights has opened the function's

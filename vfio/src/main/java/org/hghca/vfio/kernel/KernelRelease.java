@@ -13,7 +13,7 @@ record KernelRelease(String text, int major, int minor, int patch) {
   private static final Pattern NUMBERS =
       Pattern.compile("(\\d{1,4})\\.(\\d{1,4})(?:\\.(\\d{1,4}))?(?:\\D.*)?");
 
-  /** What users are told to take for {@link #hasWideAccess}. */
+  /** The kernels that messages recommend for {@link #hasWideAccess}. */
   static final String WITH_WIDE_ACCESS = "Linux 6.14, or 6.12.16 and later of 6.12";
 
   /** The release of the kernel that runs a machine. */

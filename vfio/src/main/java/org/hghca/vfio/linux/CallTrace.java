@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * System calls told one a line, as they end: name, arguments, answer. A structure is told by its
- * bytes in braces, and again after the answer when the call has changed it:
+ * System calls logged one per line, as they end: name, arguments, answer. A structure is logged as
+ * its bytes in braces, and again after the answer when the call has changed it:
  *
  * <pre>
  * open(/dev/vfio/vfio, 0x80002) = 0x7
@@ -81,7 +81,7 @@ final class CallTrace {
   }
 
   /**
-   * Calls that are told.
+   * Calls that are logged.
    *
    * @param line takes a line, on the thread that calls
    */

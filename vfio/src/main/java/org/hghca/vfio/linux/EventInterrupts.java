@@ -18,8 +18,8 @@ import org.hghca.vfio.VfioException.Reason;
  * Interrupt vectors that somebody else signals: an eventfd for each, which the kernel or another
  * process is given, and an epoll over them all. Thread-safe; {@link #await} is for one thread.
  *
- * <p>When the function is lost, {@link #await} throws {@code CLOSED} with what happened, for ever.
- * Closing ends a wait in progress in the same way; it is idempotent.
+ * <p>When the function is lost, {@link #await} throws {@code CLOSED} with what happened, from then
+ * on. Closing ends a wait in progress in the same way; it is idempotent.
  */
 public final class EventInterrupts implements Interrupts, AutoCloseable {
   private static final int MOST_VECTORS = 64;
@@ -49,12 +49,12 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
 
   private final MemorySegment ready = arena.allocate(EVENT_SIZE * (MOST_VECTORS + 8), 8);
 
-  /** Held shared by whoever uses a descriptor, and alone by the close of them all. */
+  /** Held shared while a descriptor is in use, and exclusively while all are closed. */
   private final ReadWriteLock life = new ReentrantReadWriteLock();
 
   private final int epoll;
 
-  /** The vectors' eventfds, then the one that wakes, then those that tell of a loss. */
+  /** The vectors' eventfds, then the one that wakes, then those that report a loss. */
   private final List<Integer> events = new ArrayList<>();
 
   /** What each of the last kind tells. */

@@ -28,7 +28,7 @@ public final class Linux implements SystemCalls {
 
   /**
    * The calls of this system; binding them at the first use takes some hundred milliseconds. Each
-   * is told one a line when the log of {@link SystemCalls} is at level TRACE by then.
+   * is logged, one per line, when the log of {@link SystemCalls} is at level TRACE by then.
    *
    * @throws VfioException {@code NO_PERMISSION} when the JVM allows no native code, naming the
    *     option that it lacks

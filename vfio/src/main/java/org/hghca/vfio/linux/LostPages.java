@@ -2,7 +2,7 @@ package org.hghca.vfio.linux;
 
 /** Accesses to mapped files whose end somebody else may cut off. */
 public final class LostPages {
-  /** Volatile, lest the compiler find out. */
+  /** Volatile, so that the compiler cannot know it. */
   private static volatile int turns = 1;
 
   private LostPages() {}
@@ -11,7 +11,7 @@ public final class LostPages {
    * To be called behind an access, inside the {@code try} that is to catch its failure. Where a
    * file was cut off the processor faults, and the JVM throws {@link InternalError}: not there, but
    * where the thread looks next whether the JVM wants something of it. It does so at the end of
-   * each turn of a loop whose length nobody knows beforehand.
+   * each turn of a loop whose length is not known in advance.
    *
    * @throws InternalError when the access met nothing
    */

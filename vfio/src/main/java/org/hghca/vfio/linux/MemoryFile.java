@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Memory that another process can share: each piece is a file without a name (memfd_create(2)) that
- * is mapped here. All pieces of the process are known, so that whoever has an address can ask for
- * the file behind it. In huge pages where the system has them. Thread-safe.
+ * is mapped here. All pieces of the process are known, so that the file behind an address can be
+ * found. In huge pages where the system has them. Thread-safe.
  *
  * <p>The files are sealed in their size: nobody who is given a descriptor can take pages away from
  * under this process.
@@ -192,7 +192,7 @@ public final class MemoryFile implements MemorySource {
 
   /**
    * A file may be of any size, its pages are missed at the first touch: for memory that is the
-   * process's alone the kernel says beforehand when there will never be so much.
+   * process's alone the kernel reports in advance when there will never be so much.
    */
   private void checkAvailable(long bytes) {
     long address = linux.mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

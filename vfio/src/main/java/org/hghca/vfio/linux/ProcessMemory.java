@@ -17,7 +17,7 @@ import org.hghca.vfio.VfioException.Reason;
  * have been made of any address, and touching one where nothing is ends the process.
  *
  * <p>The kernel tells areas by ascending addresses, some at a time. Areas that come, go, grow or
- * join meanwhile elsewhere do no harm: it goes on behind the last one that it told. Source:
+ * join meanwhile elsewhere do no harm: it continues after the last one that it reported. Source:
  * Documentation/filesystems/proc.rst.
  */
 public final class ProcessMemory {

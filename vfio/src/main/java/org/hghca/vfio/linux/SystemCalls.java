@@ -60,7 +60,7 @@ public interface SystemCalls {
   /**
    * {@code epoll_wait}.
    *
-   * @param events an array of {@code struct epoll_event}, as many as may be told at once
+   * @param events an array of {@code struct epoll_event}, as many as may be reported at once
    */
   int epollWait(int epoll, MemorySegment events, int timeoutMillis);
 

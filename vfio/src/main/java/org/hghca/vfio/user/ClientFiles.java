@@ -11,7 +11,7 @@ import org.hghca.vfio.linux.SystemCalls;
 
 /**
  * The files that a client's memory is in. Each is mapped as a whole once, however many ranges of it
- * are told, and unmapped with the last of them. Not thread-safe.
+ * are mapped, and unmapped with the last of them. Not thread-safe.
  */
 final class ClientFiles {
   private static final int PROT_READ = 1;

@@ -14,9 +14,9 @@ import org.hghca.vfio.user.UserStructures.DmaTransfer;
  * commands, which one thread takes in order, and the server's requests for memory, which any thread
  * may have.
  *
- * <p>Whoever waits for something reads the socket while nobody else does, and puts what is meant
+ * <p>A thread that waits for something reads the socket while no other does, and puts what is meant
  * for others where they find it. So the device gets its answer also while the thread of the
- * commands waits for the device, and the commands go on while the device waits for its answer.
+ * commands waits for the device, and the commands continue while the device waits for its answer.
  */
 final class Conversation implements RemoteMemory, AutoCloseable {
   /**
@@ -29,7 +29,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   private static final int COMMAND_BYTES = 64;
   private static final int DESCRIPTOR_BYTES = 1024;
 
-  /** The largest transfer, and what stands before its data. */
+  /** The largest transfer, and what is before its data. */
   static final int MAX_PAYLOAD = ClientCapabilities.MAX_TRANSFER + 64;
 
   private final SystemCalls system;
@@ -39,7 +39,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   private volatile int maxTransfer = ClientCapabilities.MAX_TRANSFER;
   private int nextId;
 
-  // Messages to read into: of the thread of the commands, and of whoever asks for memory.
+  // Messages to read into: of the thread of the commands, and of the thread that asks for memory.
 
   private UserMessage incoming = message();
   private UserMessage ahead = message();
@@ -119,7 +119,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
         if (!incoming.isReply()) {
           return incoming;
         }
-        // Before another one may read: whoever waits for this would wait for the next.
+        // Before another one may read: the thread that waits for this would wait for the next.
         incoming = answered(incoming);
       } finally {
         stopReading(more);
@@ -288,7 +288,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
         wait(Math.max(1, (deadline - System.nanoTime()) / 1_000_000));
       }
     } catch (InterruptedException e) {
-      // Not meant for the protocol; and whoever is interrupted still needs the answer.
+      // Not meant for the protocol; and the interrupted thread still needs the answer.
     }
   }
 

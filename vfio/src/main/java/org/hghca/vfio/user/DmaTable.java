@@ -207,7 +207,8 @@ final class DmaTable {
       long at = range.fileOffset + iova - range.first;
       long last = length - 1;
       MemorySegment.copy(source, offset, memory, at, last);
-      // Whoever polls the last byte (an owner byte, a flag behind a payload) must find the rest.
+      // A thread that polls the last byte (an owner byte, a flag after a payload) must find the
+      // rest.
       BYTE.setRelease(memory, at + last, source.get(ValueLayout.JAVA_BYTE, offset + last));
       LostPages.throwFault();
       return true;

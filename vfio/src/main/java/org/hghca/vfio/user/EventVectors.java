@@ -11,7 +11,7 @@ import org.hghca.vfio.linux.SystemCalls;
  * that it was raised until it is unmasked; one without an event tells nobody. Thread-safe.
  *
  * <p>An event is whatever takes 8 bytes: an eventfd, or a pipe or a socket of a client that wants
- * to be told so.
+ * notifications.
  */
 final class EventVectors {
   private static final int POLLOUT = 4;
@@ -83,7 +83,7 @@ final class EventVectors {
       return;
     }
     // A count at its end would have the write wait where the client has it so, which it may change
-    // at any time; the client is told already then.
+    // at any time; the client already has its notification then.
     poll.set(ValueLayout.JAVA_INT, 0, events[vector]);
     if (system.poll(poll, 0) == 1
         && poll.get(ValueLayout.JAVA_SHORT, POLLFD_REVENTS) == (short) POLLOUT) {

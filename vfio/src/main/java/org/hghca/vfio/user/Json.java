@@ -131,7 +131,7 @@ final class Json {
     return elements;
   }
 
-  /** What stands behind an opening quotation mark. */
+  /** What is behind an opening quotation mark. */
   private String string() {
     StringBuilder string = new StringBuilder();
     while (at < text.length()) {

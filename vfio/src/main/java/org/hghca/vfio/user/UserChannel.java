@@ -104,7 +104,7 @@ final class UserChannel implements AutoCloseable {
   private final Duration patience;
   private final Arena arena = Arena.ofShared();
 
-  /** Fair, lest an answer wait behind all that a busy thread has to send. */
+  /** Fair, so that an answer does not wait behind everything that a busy thread sends. */
   private final ReentrantLock sendLock = new ReentrantLock(true);
 
   private final Envelope sending = new Envelope(arena);

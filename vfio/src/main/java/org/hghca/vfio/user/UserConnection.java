@@ -123,7 +123,7 @@ final class UserConnection implements AutoCloseable {
   }
 
   /**
-   * Refuses to go on once the connection has ended.
+   * Refuses to continue once the connection has ended.
    *
    * @throws VfioException {@code CLOSED} saying why it ended
    */
@@ -316,7 +316,9 @@ final class UserConnection implements AutoCloseable {
     return lastId;
   }
 
-  /** Sends the request; when that fails the connection has ended, as whoever waits will see. */
+  /**
+   * Sends the request; when that fails the connection has ended, as the waiting thread will see.
+   */
   private void send() {
     try {
       channel.send(request);
@@ -408,7 +410,7 @@ final class UserConnection implements AutoCloseable {
   /**
    * Ends the connection since the server broke the rules beside it.
    *
-   * @return what is to be thrown, {@code CLOSED}
+   * @return what to throw, {@code CLOSED}
    */
   VfioException end(String what, Throwable cause) {
     end("the server broke the protocol: " + what);
@@ -478,7 +480,7 @@ final class UserConnection implements AutoCloseable {
       return;
     }
     channel.close();
-    // Whoever comes later finds that this is the end before it waits.
+    // A later thread finds the end before it waits.
     for (Integer id : calls.keySet()) {
       Call<?> call = calls.remove(id);
       if (call != null) {

@@ -40,7 +40,7 @@ final class UserInterrupts implements Interrupts, AutoCloseable {
   private final Kind kind;
   private final boolean automasked;
 
-  /** How many vectors the server is told of in one message. */
+  /** How many vectors one message to the server holds. */
   private final int chunk;
 
   private final EventInterrupts events;
@@ -169,7 +169,7 @@ final class UserInterrupts implements Interrupts, AutoCloseable {
   public long await(long timeoutNanos) {
     long fired = events.await(timeoutNanos);
     if (fired != 0 && automasked) {
-      // The pin is masked with each interrupt, so that it does not fire for ever.
+      // The pin is masked with each interrupt, so that it does not fire endlessly.
       set(IrqSet.DATA_NONE | IrqSet.ACTION_UNMASK, 0, 1, message -> {});
     }
     return fired;

@@ -11,7 +11,7 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.SystemCalls;
 
-/** A socket at a path that clients connect to. For one thread, but for {@link #stop}. */
+/** A socket at a path that clients connect to. For one thread, except for {@link #stop}. */
 final class UserListener implements AutoCloseable {
   private static final int SHUT_RDWR = 2;
   private static final int F_DUPFD_CLOEXEC = 1030;
@@ -27,8 +27,8 @@ final class UserListener implements AutoCloseable {
   private final Object file;
 
   /**
-   * A descriptor that is let go for a client when there is no other, so that the client can be told
-   * so; negative where there is none.
+   * A descriptor that is released for a client when there is no other, so that the client gets an
+   * error; negative where there is none.
    */
   private int spare;
 
@@ -49,7 +49,7 @@ final class UserListener implements AutoCloseable {
   /**
    * Listens at a path. What a server that is dead left there is replaced.
    *
-   * @throws VfioException {@code BUSY} when a server lives there, {@code INVALID} when something
+   * @throws VfioException {@code BUSY} when a server listens there, {@code INVALID} when something
    *     else has the path, {@code NO_PERMISSION} or {@code NOT_FOUND} by its folder
    */
   static UserListener open(SystemCalls system, String path) {

@@ -217,8 +217,8 @@ final class UserMessage implements AutoCloseable {
   }
 
   /**
-   * Moves what was received to a message of its own that takes no more room than it needs. It is to
-   * be read only, and its memory is the garbage collector's.
+   * Moves what was received to a message of its own that takes no more room than it needs. It is
+   * read-only, and its memory is the garbage collector's.
    */
   UserMessage moved() {
     return new UserMessage(this);

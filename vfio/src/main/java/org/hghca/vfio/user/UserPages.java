@@ -14,7 +14,7 @@ import org.hghca.vfio.user.UserStructures.DmaUnmap;
 
 /**
  * The I/O page table that a server keeps. It is given the file of memory that has one, and reaches
- * the pages by itself; of other memory it is told the addresses, and asks for its bytes.
+ * the pages by itself; of other memory it gets the addresses, and requests its bytes.
  */
 final class UserPages implements DmaBackend {
   /** What a card addresses that has 48 address bits, as this project's has. */

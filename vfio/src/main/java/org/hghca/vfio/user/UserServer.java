@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Serves a device in software at a UNIX socket by the vfio-user protocol: to one client at a time,
  * to the next one when that is gone. What a client leaves behind, its memory, its events and the
- * state of the device, is gone before the next one is heard. Thread-safe.
+ * state of the device, is gone before the next one is served. Thread-safe.
  */
 public final class UserServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UserServer.class);

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's commands, carried out in their order by one thread. Whatever a client sends, it gets
- * a reply: what it asked for, or an error number.
+ * One client's commands, executed in their order by one thread. Whatever a client sends, it gets a
+ * reply: what it asked for, or an error number.
  */
 final class UserSession implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UserSession.class);
@@ -436,7 +436,7 @@ final class UserSession implements AutoCloseable {
     reply.putInt(RegionAccess.COUNT, count);
   }
 
-  /** Does the write that stands at an offset in the payload. */
+  /** Does the write that is at an offset in the payload. */
   private void writeRegion(UserMessage request, int at, int count) {
     long offset = request.getLong(at + RegionAccess.OFFSET);
     int region = request.getInt(at + RegionAccess.REGION);

@@ -1,9 +1,9 @@
 package org.hghca.vfio.user;
 
 /**
- * The structures that stand behind the header of a message, as offsets in its payload. All are in
- * the byte order of the host. Names are those of the protocol description, or of {@code
- * linux/vfio.h} where the protocol borrows a structure from there.
+ * The structures that are behind the header of a message, as offsets in its payload. All are in the
+ * byte order of the host. Names are those of the protocol description, or of {@code linux/vfio.h}
+ * where the protocol borrows a structure from there.
  */
 final class UserStructures {
 
