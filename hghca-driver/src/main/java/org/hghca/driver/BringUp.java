@@ -104,15 +104,11 @@ final class BringUp {
       UarAllocator uars = UarAllocator.open(function);
       HghcaDevice device =
           new HghcaDevice(
-              function,
-              place.hcrBase(),
+              new CardAccess(function, place.hcrBase(), commands, icm, uars),
               presence,
               new Limits(limits, profile, recognition.extensions(profile, limits), outstanding),
               adapter,
               health,
-              commands,
-              icm,
-              uars,
               deferredFree,
               undo::close);
       undo.add(device::closeRings);

@@ -86,31 +86,26 @@ final class HghcaDevice {
   /**
    * A card that was brought up.
    *
-   * @param hcrBase where in BAR0 the HCR was found
    * @param takeDown the reverse of the bring-up
    */
   HghcaDevice(
-      PciFunction function,
-      long hcrBase,
+      CardAccess access,
       DevicePresence presence,
       Limits limits,
       AdapterInfo adapter,
       Health health,
-      CommandInterface commands,
-      IcmManager icm,
-      UarAllocator uars,
       DeferredFree deferredFree,
       Runnable takeDown) {
-    this.function = function;
+    this.function = access.function();
     this.time = TimeScale.of(function.locator());
-    this.hcrBase = hcrBase;
+    this.hcrBase = access.hcrBase();
     this.presence = presence;
     this.limits = limits;
     this.adapter = adapter;
     this.health = health;
-    this.commands = commands;
-    this.icm = icm;
-    this.uars = uars;
+    this.commands = access.commands();
+    this.icm = access.icm();
+    this.uars = access.uars();
     this.deferredFree = deferredFree;
     this.takeDown = takeDown;
     this.buffers = new BufferPool(function.memory());
