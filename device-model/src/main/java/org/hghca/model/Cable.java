@@ -8,7 +8,7 @@ import org.hghca.vfio.VfioException.Reason;
 
 /**
  * A cable with two plugs, made by naming it in the locators of two HCAs of one simulation. It is
- * perfect until it is told to disturb. What is public is thread-safe.
+ * perfect until it gets a disturbance. What is public is thread-safe.
  */
 public final class Cable {
   private final String name;

@@ -3,12 +3,13 @@ package org.hghca.model;
 import org.hghca.model.hca.StepBudget;
 
 /**
- * Whoever rings the doorbell does the work: what a thread that writes a register of a threaded
- * simulation does of what follows from that. It does a little, at once, where waking another thread
- * would take longer than the work; the {@link SimulationThread} does the rest.
+ * The thread that rings the doorbell does the work: what a thread that writes a register of a
+ * threaded simulation does of what follows from that. It does a little, at once, where waking
+ * another thread would take longer than the work; the {@link SimulationThread} does the rest.
  *
  * <p>It never waits, since a driver rings under locks that spin: neither for the simulation's lock
- * (whoever has it looks at what was queued when letting go), nor for memory of another process.
+ * (the holder looks at what was queued when it releases the lock), nor for memory of another
+ * process.
  */
 final class CallerRuns {
   /**
@@ -27,7 +28,9 @@ final class CallerRuns {
 
   private static final StepBudget AFTER_DOORBELL = new StepBudget(MOST, false);
 
-  /** Nobody gives commands under a lock that spins, and whoever gives one waits for its end. */
+  /**
+   * Nobody gives commands under a lock that spins, and a thread that gives one waits for its end.
+   */
   private static final StepBudget AFTER_COMMAND = new StepBudget(MOST, true);
 
   private final Simulation simulation;
@@ -50,7 +53,7 @@ final class CallerRuns {
     }
     StepLock lock = simulation.lock();
     if (!lock.tryLockForStep()) {
-      return; // whoever has the lock, or this thread itself in a step, will look
+      return; // the holder of the lock, or this thread itself in a step, will look
     }
     boolean left;
     try {

@@ -6,7 +6,7 @@ import org.hghca.vfio.DeviceBus;
 
 /**
  * The bus as the card of an HCA sees it: memory is the host's, interrupts wait until {@link #tell},
- * which is called when no lock is held. Whoever is interrupted may have to be woken, and may want
+ * which is called when no lock is held. The interrupted thread may have to be woken, and may need
  * that lock.
  */
 final class CardBus implements DeviceBus {
@@ -52,7 +52,7 @@ final class CardBus implements DeviceBus {
     }
   }
 
-  /** Forgets what was raised; the host is told nothing of it any more when this returns. */
+  /** Forgets what was raised; the host gets none of it after this returns. */
   synchronized void forget() {
     raised.set(0);
   }

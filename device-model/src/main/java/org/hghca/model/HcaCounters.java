@@ -18,10 +18,10 @@ package org.hghca.model;
  * @param packetsDamaged packets that the port dropped because a bit was flipped on the way
  * @param retries times that a requester began to repeat packets
  * @param timeouts times that an acknowledgement did not come in time
- * @param naksSent NAKs as responder, without those for want of a receive buffer
+ * @param naksSent NAKs as responder, without those for lack of a receive buffer
  * @param naksReceived NAKs as requester, all of them
- * @param rnrNaksSent NAKs as responder for want of a receive buffer
- * @param rnrNaksReceived NAKs as requester for want of a receive buffer
+ * @param rnrNaksSent NAKs as responder for lack of a receive buffer
+ * @param rnrNaksReceived NAKs as requester for lack of a receive buffer
  * @param duplicates requests that came again
  * @param faults faults recorded
  */

@@ -44,11 +44,11 @@ import org.hghca.vfio.VfioException.Reason;
  *   <li>{@code interrupts=msix}, the default: one interrupt vector for each event queue. {@code
  *       interrupts=none}: event queues, but no interrupts.
  *   <li>{@code race=on}: a card of the first RTL enters a request that is rung while another of its
- *       queue pair is outstanding just when that one is released, which spoils its list of
+ *       queue pair is outstanding just when that one is released, which corrupts its list of
  *       outstanding requests. {@code deadlock=on}: such a card stops when it is to answer more than
  *       1024 bytes of READs beside payload of its own requests from several data units. Off by
  *       default.
- *   <li>those of {@link DriverParameter}, which but for its addresses the HCA does not look at.
+ *   <li>those of {@link DriverParameter}, which the HCA ignores except for the addresses.
  * </ul>
  */
 public final class ModelProvider implements PciFunctionProvider {

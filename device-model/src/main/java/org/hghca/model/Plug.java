@@ -1,7 +1,7 @@
 package org.hghca.model;
 
 /**
- * The cable that an HCA is to be plugged into.
+ * The cable that an HCA is plugged into.
  *
  * @param disturbance what it does to packets if this plug is its first
  */

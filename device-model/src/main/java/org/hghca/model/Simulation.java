@@ -17,13 +17,13 @@ import org.slf4j.LoggerFactory;
  * Some software HCAs, the cables between them and their clock, driven by one function that does a
  * step of each. Thread-safe.
  *
- * <p>A threaded simulation follows the system's clock. Whoever writes a register does some of what
- * follows from that; a thread does the rest while there are HCAs in it. An inline simulation stands
- * still until a register is written or its clock is moved, and does what follows from that on the
- * calling thread before it returns: it is deterministic.
+ * <p>A threaded simulation follows the system's clock. The thread that writes a register does some
+ * of the work that follows; a thread does the rest while there are HCAs in it. An inline simulation
+ * stands still until a register is written or its clock is moved, and does what follows from that
+ * on the calling thread before it returns: it is deterministic.
  *
- * <p>Steps are done under one lock. Nobody who queues something waits for it: whoever has held it
- * looks, when it has let go, at what was queued meanwhile.
+ * <p>Steps are done under one lock. Nobody who queues something waits for it: the last holder
+ * looks, after releasing it, at what was queued meanwhile.
  */
 public final class Simulation implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Simulation.class);
@@ -158,7 +158,7 @@ public final class Simulation implements AutoCloseable {
 
   private void runHere() {
     if (running) {
-      return; // a write out of an interrupt handler: the step under way will see it
+      return; // a write out of an interrupt handler: the current step will see it
     }
     running = true;
     try {
@@ -205,7 +205,7 @@ public final class Simulation implements AutoCloseable {
       return hca.step(now, budget);
     } catch (RuntimeException | Error e) {
       hca.failed(e);
-      LOG.error("software HCA '{}' failed in a step; it goes on with the next", hca.name(), e);
+      LOG.error("software HCA '{}' failed in a step; it continues with the next", hca.name(), e);
       return true;
     }
   }
@@ -300,7 +300,7 @@ public final class Simulation implements AutoCloseable {
     }
   }
 
-  /** Runs while no step is under way. */
+  /** Runs while no step is in progress. */
   void exclusively(Runnable action) {
     lock.lock();
     try {
@@ -315,7 +315,7 @@ public final class Simulation implements AutoCloseable {
   }
 
   /**
-   * Lets go of the lock, tells of the interrupts that were raised under it, and has what was queued
+   * Releases the lock, raises the interrupts that are pending under it, and has what was queued
    * meanwhile seen to: those who have found the lock taken count on that.
    */
   void release() {
@@ -361,7 +361,7 @@ public final class Simulation implements AutoCloseable {
         });
   }
 
-  /** The cable of a name; whoever names it first says what it does to packets. */
+  /** The cable of a name; the first one that names it sets what it does to packets. */
   private Cable cable(Plug plug) {
     for (Cable cable : cables) {
       if (cable.name().equals(plug.cable())) {

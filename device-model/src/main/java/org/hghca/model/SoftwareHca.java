@@ -162,7 +162,7 @@ public final class SoftwareHca implements EmulatedFunction {
 
   /**
    * Lets so many packets of requests leave and then none, as when host memory does not answer the
-   * card's reads of payload; replies are sent all the same. A reset ends it as well.
+   * card's reads of payload; replies are sent nevertheless. A reset ends it as well.
    *
    * @param packets 0 and more; -1 lets all go
    * @throws UnsupportedOperationException if it is no card of the first RTL

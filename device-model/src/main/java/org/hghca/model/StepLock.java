@@ -5,8 +5,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The lock under which the steps of a simulation are done. Steps follow one another without end
- * where there is much to do: so whoever waits for the lock to do something else comes before the
- * next step. Reentrant.
+ * where there is much to do: so a thread that waits for the lock to do something else comes before
+ * the next step. Reentrant.
  */
 final class StepLock {
   /**

@@ -13,7 +13,7 @@ import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.RdmaDevice;
 
 /**
- * All that {@code hghca info} tells of a device.
+ * All that {@code hghca info} reports of a device.
  *
  * @param ports those asked for
  * @param gids of all ports

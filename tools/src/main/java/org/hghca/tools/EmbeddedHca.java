@@ -9,7 +9,7 @@ final class EmbeddedHca {
   private EmbeddedHca() {}
 
   /**
-   * Says that the software HCA is used for want of a card.
+   * Says that the software HCA is used for lack of a card.
    *
    * @return its locator
    */

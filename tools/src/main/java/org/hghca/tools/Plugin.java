@@ -28,7 +28,7 @@ record Plugin(Path jar, List<String> schemes) {
   /**
    * Loads plugins, which the calling thread and those that it starts find from then on.
    *
-   * @param jars or folders of classes; libraries of a jar stand in its manifest, as {@code
+   * @param jars or folders of classes; libraries of a jar are in its manifest, as {@code
    *     Class-Path}
    * @throws VfioException {@code INVALID} naming what is wrong with one; then none is found
    */
@@ -93,7 +93,7 @@ record Plugin(Path jar, List<String> schemes) {
     return own.stream().map(PciFunctionProvider::scheme).sorted().toList();
   }
 
-  /** What is told of it. */
+  /** Its description. */
   String describe() {
     return schemes.stream().map(scheme -> scheme + ":").collect(Collectors.joining(", "))
         + " from "

@@ -17,7 +17,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the first RTL leaves outstanding the driver ends, in order, and nobody waits for ever. */
+/**
+ * What the first RTL leaves outstanding the driver ends, in order, and nobody waits indefinitely.
+ */
 class ErrorFlowTest {
   private static final int NO_TIME_OUT = 0;
 

@@ -54,7 +54,7 @@ class HandshakeHazardsTest {
     }
   }
 
-  /** The peer has to begin anew, but nobody believes that data are there which are not. */
+  /** The peer has to start again, but nobody believes that data are there which are not. */
   @Test
   @Tag("hazard-12.12")
   void aMessageToAReceiverThatIsNotReadyIsNotTakenForDelivered() {

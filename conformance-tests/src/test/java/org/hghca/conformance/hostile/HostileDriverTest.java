@@ -61,7 +61,7 @@ class HostileDriverTest {
     }
   }
 
-  /** A failure inside must not begin anew with each attempt to tell of it. */
+  /** A failure inside must not start again with each attempt to tell of it. */
   @Test
   void aBusThatThrowsDoesNotKeepTheHcaBusyForEver() {
     String name = Victim.newName();

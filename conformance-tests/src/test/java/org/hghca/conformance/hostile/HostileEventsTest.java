@@ -30,8 +30,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The driver on devices that tell of events wrongly: too many, none, of things that are not there,
- * or of things that never happened. Nobody waits for ever, the thread that reads events goes on or
- * the device is declared dead with its cause, and closing leaves no thread, mapping or descriptor.
+ * or of things that never happened. Nobody waits indefinitely, the thread that reads events goes on
+ * or the device is declared dead with its cause, and closing leaves no thread, mapping or
+ * descriptor.
  */
 @Timeout(60)
 class HostileEventsTest {

@@ -183,7 +183,7 @@ final class Victim implements AutoCloseable {
     assertThat(buffer.segment().get(ValueLayout.JAVA_LONG, COUNTER)).isEqualTo(sent);
   }
 
-  /** Waits for a completion event, not for ever. */
+  /** Waits for a completion event, not indefinitely. */
   CompletionQueue awaitChannel() {
     try {
       return channel

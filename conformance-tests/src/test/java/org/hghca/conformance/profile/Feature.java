@@ -168,7 +168,7 @@ public enum Feature {
       Place.HAZARDS,
       Says.ATTRIBUTE),
 
-  /** Whether the second RTL begins anew after RESET is not known. */
+  /** Whether the second RTL starts again after RESET is not known. */
   RECONNECTION(
       "RESET of a queue pair that was connected", "EIO: make another", Place.NUMBERS, Says.ERROR),
 

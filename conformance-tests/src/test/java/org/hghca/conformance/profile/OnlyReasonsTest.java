@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Nothing is left out on any profile but for want of a {@link Feature} of the facts. */
+/** Nothing is left out on any profile but for lack of a {@link Feature} of the facts. */
 class OnlyReasonsTest {
   private static final Path SOURCES = sources();
 

@@ -70,7 +70,7 @@ final class ReplayedCard implements Medium {
     peer.port.deliver(packet);
   }
 
-  /** Writes the registers of a recorded command; it is carried out with the next step. */
+  /** Writes the registers of a recorded command; it is executed with the next step. */
   void start(Map<?, ?> command) {
     String name = Vectors.text(command, "command");
     HcrCommand code = name.equals("MODIFY_QP") ? HcrCommand.RTR2RTS : HcrCommand.valueOf(name);
@@ -85,7 +85,7 @@ final class ReplayedCard implements Medium {
     write(Hcr.COMMAND, Hcr.command(code.code(), (Integer) command.get("op_mod")));
   }
 
-  /** Looks at what has become of a command that was started, and carried out. */
+  /** Looks at what has become of a command that was started, and executed. */
   void check(Map<?, ?> command) {
     int dword = (int) card.read(Bar.BAR0, Hcr.COMMAND, DWORD);
     assertThat(Hcr.go(dword)).as("%s still runs", command).isFalse();

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 /** All cases of how verbs behave, and how the table of them looks. */
 final class CaseTable {
-  /** How the committed table is made anew. */
+  /** How the committed table is regenerated. */
   static final String COMMAND = "mvn verify -Dhghca.table=docs/verbs-behaviour.md";
 
   /** The profiles that run every case, in the order of the build. */
@@ -98,7 +98,7 @@ final class CaseTable {
     text.append("# How the verbs behave\n\n")
         .append("Every case that rdma-core's own tests ask of a device, and some that they do not")
         .append(" ask, with the test that\nproves it and its result. Made by the conformance")
-        .append(" tests; not to be edited. To make it anew:\n\n```\n")
+        .append(" tests; not to be edited. To make it again:\n\n```\n")
         .append(COMMAND)
         .append("\n```\n\nRun against: ")
         .append(DEVICE.isEmpty() ? "software HCAs" : DEVICE)

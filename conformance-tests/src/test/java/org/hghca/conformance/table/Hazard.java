@@ -81,7 +81,7 @@ record Hazard(String line, String what, String workaround) {
             "it has one, with a key of the driver's own that has no right"),
         new Hazard(
             "12.14",
-            "two doorbells behind a chain, one of them for a chain: carried out by turns",
+            "two doorbells behind a chain, one of them for a chain: executed alternately",
             "nothing is chained: each request has its own doorbell"),
         new Hazard(
             "12.15",
@@ -93,7 +93,7 @@ record Hazard(String line, String what, String workaround) {
             "READs fetch 1024 bytes at a time on the whole device"),
         new Hazard(
             "12.17",
-            "MODIFY_QP to ERR or RESET amid a message",
+            "MODIFY_QP to ERR or RESET in the middle of a message",
             "the queue pair's packets have left before, or it is given up for dead"),
         new Hazard(
             "12.18",

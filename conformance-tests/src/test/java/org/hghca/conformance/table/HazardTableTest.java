@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 /** The list of what breaks a card, and the tests that guard it. */
 class HazardTableTest {
   private static final String SAYS =
-      "%s; make it anew: %s".formatted(HazardTable.committed(), HazardTable.COMMAND);
+      "%s; make it again: %s".formatted(HazardTable.committed(), HazardTable.COMMAND);
 
   /** Tests may be newer than it; it lists none that is gone, and leaves out no line. */
   @Test

@@ -7,7 +7,7 @@ import java.util.TreeSet;
 /**
  * How the invocations of a test ended on one profile.
  *
- * @param missing the features for want of which some or all were not run, with their sections
+ * @param missing the features for lack of which some or all were not run, with their sections
  */
 record Result(Outcome outcome, Collection<String> missing) {
   static final Result NOT_RUN = of(Outcome.NOT_RUN);

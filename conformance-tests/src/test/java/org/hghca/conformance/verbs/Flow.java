@@ -17,7 +17,7 @@ import org.hghca.verbs.WcOpcode;
  * Random messages of one direction of a connection, of every operation. Each message has a slot of
  * memory on both sides; its content is a piece of random bytes that its number chooses. Whatever
  * completes is compared with what ought to: which one, in which order, with which bytes; and once
- * more before its slot is used again, so that nothing is carried out twice.
+ * more before its slot is used again, so that nothing is executed twice.
  *
  * <p>A buffer is cut into three parts: messages that its owner sends or reads, messages that it
  * receives, and what the peer writes and reads. Behind them are two words for atomics: each one

@@ -59,7 +59,7 @@ class QpTransitionTest {
     }
   }
 
-  /** A receiver without a connection does not begin anew with the number that it has. */
+  /** A receiver without a connection does not start again with the number that it has. */
   private static void requireReset(QpState from, QpState to) {
     boolean wasReady = from == QpState.RTR || from == QpState.RTS;
     if (wasReady && to == QpState.RESET) {
@@ -206,7 +206,7 @@ class QpTransitionTest {
     }
   }
 
-  /** As in libibverbs, against table A1-2, which requires all three anew. */
+  /** As in libibverbs, against table A1-2, which requires all three again. */
   @Test
   void fromInitToInitWhatIsNotGivenStays() {
     try (RcPair pair = unconnected()) {

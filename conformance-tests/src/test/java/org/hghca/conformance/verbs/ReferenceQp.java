@@ -10,9 +10,9 @@ import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.WrOpcode;
 
 /**
- * What a reliable connection does, as simply as it can be said: requests are carried out one after
- * the other, at once, unless they have to wait for a receive. It says which completions must come
- * and what memory must hold; it knows neither packets nor time.
+ * What a reliable connection does, as simply as it can be said: requests are executed one after the
+ * other, at once, unless they have to wait for a receive. It says which completions must come and
+ * what memory must hold; it knows neither packets nor time.
  */
 final class ReferenceQp {
 

@@ -119,7 +119,7 @@ class RetryTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "RNR retries of 7 are for ever")
+      says = "RNR retries of 7 are indefinitely")
   @Needs(Feature.RNR_RETRY)
   void sevenRetriesAreForEver() {
     try (RcPair pair = pair(7, 14, 7)) {
@@ -218,7 +218,7 @@ class RetryTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "a timeout of 0 waits for ever")
+      says = "a timeout of 0 waits indefinitely")
   @Needs(Feature.LOSS_RECOVERY)
   void aTimeoutOfZeroWaitsForEver() {
     try (RcPair pair = pair(7, 0, 7)) {

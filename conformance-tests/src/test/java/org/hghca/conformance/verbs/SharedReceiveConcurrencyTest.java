@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Threads post to a shared receive queue and poll, while queue pairs fail, are reset, closed and
- * made anew: each request completes once or is still there in the end.
+ * regenerated: each request completes once or is still there in the end.
  */
 @Needs(Feature.SHARED_RECEIVE_QUEUES)
 class SharedReceiveConcurrencyTest {

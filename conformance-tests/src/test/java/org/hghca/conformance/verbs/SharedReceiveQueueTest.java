@@ -731,7 +731,7 @@ class SharedReceiveQueueTest {
           again.add(it.received(1).getFirst().wrId());
           it.sent(1);
         }
-        // The device's queue has the three posted anew, behind the others.
+        // The device's queue has the three posted again, behind the others.
         List<Long> order = new ArrayList<>(path.isEmpty() ? range(3, 8) : range(0, 8));
         if (path.isEmpty()) {
           order.addAll(range(0, 3));

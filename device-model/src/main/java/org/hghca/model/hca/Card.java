@@ -54,7 +54,7 @@ public interface Card {
   /** Tells of the port when it has come up or gone down since the last call. Between steps only. */
   void watchPort();
 
-  /** The card cannot go on as it should: its event is due. By the thread that does the steps. */
+  /** The card cannot continue as it should: its event is due. By the thread that does the steps. */
   void failed();
 
   /** Puts everything back to how it was after power-on. Between steps only. */

@@ -21,11 +21,10 @@ import org.hghca.model.transport.QueuePairState;
 import org.hghca.model.transport.Transport;
 
 /**
- * The command unit: carries out what the HCR holds. All checks of parameters are in this class and
- * in the tables that it hands entries to; where the interface document names no status for a
- * refusal it is BAD_PARAM, and so it is for a command that needs INIT_HCA and comes before it, for
- * a second INIT_HCA, for an entry that is the wrong side's, and for a mailbox that cannot be
- * reached.
+ * The command unit: executes what the HCR holds. All checks of parameters are in this class and in
+ * the tables that it hands entries to; where the interface document names no status for a refusal
+ * it is BAD_PARAM, and so it is for a command that needs INIT_HCA and comes before it, for a second
+ * INIT_HCA, for an entry that is the wrong side's, and for a mailbox that cannot be reached.
  */
 final class CommandUnit {
   private static final int MAILBOX_SIZE = 4096;

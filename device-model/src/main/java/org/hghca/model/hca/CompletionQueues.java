@@ -22,10 +22,10 @@ import org.hghca.model.transport.SendWork;
 import org.hghca.model.transport.WorkStatus;
 
 /**
- * Writes completion queue entries. The contexts stand in interconnect context memory; on the chip
- * are only the positions where the next entries go, which begin at 0 when a queue is handed over,
- * and what the queue is armed for. Before the card writes an entry it looks at its owner byte: bit
- * 7 clear means that software has not consumed what stands there. A queue that is overrun, or whose
+ * Writes completion queue entries. The contexts are in interconnect context memory; on the chip are
+ * only the positions where the next entries go, which begin at 0 when a queue is handed over, and
+ * what the queue is armed for. Before the card writes an entry it looks at its owner byte: bit 7
+ * clear means that software has not consumed what is there. A queue that is overrun, or whose
  * memory cannot be reached, is in error until it is given back; completions for it are lost, and
  * their queue pairs fail.
  */
@@ -58,8 +58,8 @@ final class CompletionQueues implements CompletionSink {
 
   /**
    * What the queues are armed for. A store to the arm register acts here at once, on the thread
-   * that makes it, and an entry is written before this is looked at: so who arms a queue and then
-   * finds it empty is told of every entry that comes.
+   * that makes it, and an entry is written before this is looked at: so a program that arms a queue
+   * and then finds it empty gets an event for every later entry.
    */
   private final AtomicIntegerArray arms = new AtomicIntegerArray(CommandUnit.LIMITS.maxCqs());
 
@@ -69,7 +69,7 @@ final class CompletionQueues implements CompletionSink {
   private long written;
 
   /**
-   * @param workQueueFailed takes the number of a queue pair that no completion can tell of
+   * @param workQueueFailed takes the number of a queue pair that no completion can report
    */
   CompletionQueues(
       HostMemory host,
@@ -149,7 +149,7 @@ final class CompletionQueues implements CompletionSink {
   }
 
   /**
-   * RESIZE_CQ: goes on in other memory, from its beginning.
+   * RESIZE_CQ: continues in other memory, from its beginning.
    *
    * @return false when number or size is wrong or the queue's place in ICM cannot be reached
    */

@@ -26,7 +26,7 @@ final class EventQueues {
   /** The most queues, and as many interrupt vectors. */
   static final int MAX_QUEUES = 1 << CommandUnit.LIMITS.maxEqsLog();
 
-  /** Indices count modulo 2^24: a full queue must be told from an empty one. */
+  /** Indices count modulo 2^24: a full queue must differ from an empty one. */
   private static final int MAX_LOG_SIZE = 23;
 
   private static final int INDEX_MASK = 0xff_ffff;

@@ -48,7 +48,7 @@ public final class Hca implements Card {
   /** Set when the card has failed, until the end of a step reports it. */
   private boolean catastrophe;
 
-  /** What was last told of the port. */
+  /** The last reported state of the port. */
   private boolean portUp;
 
   private long doorbellCount;
@@ -294,7 +294,7 @@ public final class Hca implements Card {
         | Integer.toUnsignedLong(register(offset + BYTES_PER_DWORD));
   }
 
-  /** The card cannot go on as it should: its event is due. By the thread that does the steps. */
+  /** The card cannot continue as it should: its event is due. By the thread that does the steps. */
   @Override
   public void failed() {
     catastrophe = true;

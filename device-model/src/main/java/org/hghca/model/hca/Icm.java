@@ -4,7 +4,7 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.InitHca;
 
 /**
- * Interconnect context memory: where the tables of the card stand in host memory. Two maps, one for
+ * Interconnect context memory: where the tables of the card are in host memory. Two maps, one for
  * contexts and one for translation tables, lead from pages of the HCA's virtual addresses to pages
  * of I/O addresses; bases and sizes of the tables come from INIT_HCA.
  */

@@ -13,7 +13,7 @@ import org.hghca.model.transport.QueuePairState;
 import org.hghca.model.transport.Service;
 
 /**
- * The contexts of the queue pairs, which stand in interconnect context memory as MODIFY_QP brought
+ * The contexts of the queue pairs, which are in interconnect context memory as MODIFY_QP brought
  * them: 192 bytes, big-endian, at the start of a slot of 256. The card keeps beside them only which
  * ones were ever set; the others are in RESET, whatever the memory holds. A context names one of
  * the services RC, UC and UD, and keeps to it until RESET.
@@ -49,8 +49,8 @@ final class QueuePairTable implements ContextStore {
   }
 
   /**
-   * MODIFY_QP with a context: it replaces the one that is there, but for packet sequence numbers
-   * that the queue pair counts by itself in the state that it is in.
+   * MODIFY_QP with a context: it replaces the current one, except for packet sequence numbers that
+   * the queue pair counts by itself in the state that it is in.
    *
    * @return whether the transition is one that the command stands for and the context can be stored
    */

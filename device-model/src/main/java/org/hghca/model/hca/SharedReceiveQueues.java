@@ -10,7 +10,7 @@ import org.hghca.model.transport.ReceiveWork;
 import org.hghca.model.transport.WorkStatus;
 
 /**
- * Shared receive queues, an extension of the document's card. Their contexts stand on the chip. A
+ * Shared receive queues, an extension of the document's card. Their contexts are on the chip. A
  * message takes the WQE that was posted first, whichever queue pair it is for. A queue whose memory
  * cannot be read, or whose chain leads out of it, is in error until it is given back.
  */
@@ -122,7 +122,7 @@ final class SharedReceiveQueues {
   }
 
   /**
-   * RESIZE_SRQ: goes on in other memory, in the slot where it is.
+   * RESIZE_SRQ: continues in other memory, in the slot where it is.
    *
    * @return false when the queue is not the card's, or would be shorter or of other slots
    */

@@ -21,7 +21,7 @@ import org.hghca.model.transport.WorkStatus;
 
 /**
  * Reads work queue entries out of the queues' memory: sends where doorbells and chains say,
- * receives slot by slot. Whatever stands there, the answer is a request or a request with an error.
+ * receives slot by slot. Whatever is there, the answer is a request or a request with an error.
  */
 final class WorkQueueReader implements WorkQueues {
   private static final int UNIT = 16;
@@ -73,7 +73,7 @@ final class WorkQueueReader implements WorkQueues {
     return true;
   }
 
-  /** Reads the entry that the queue stands at, and moves the queue on to what follows. */
+  /** Reads the entry that the queue is at, and moves the queue on to what follows. */
   private WorkStatus fetch(ConnectionContext qp, QueuePositions queue, SendWork into) {
     int units = queue.sendUnits;
     int size = units * UNIT;
@@ -128,7 +128,7 @@ final class WorkQueueReader implements WorkQueues {
     return WorkStatus.SUCCESS;
   }
 
-  /** Bytes of the units that stand between the next unit and the data. */
+  /** Bytes of the units that are between the next unit and the data. */
   private static int addressSize(Service service, SendOperation operation) {
     if (!operation.usesRemoteMemory()) {
       return service == Service.UD ? UdUnit.SIZE : 0;

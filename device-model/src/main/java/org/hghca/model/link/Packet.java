@@ -49,7 +49,7 @@ public final class Packet {
 
   public long compare;
 
-  /** AtomicAckETH: what stood in memory before. */
+  /** AtomicAckETH: what was in memory before. */
   public long original;
 
   /** DETH: Q_Key, and queue pair at the sender, 24 bits. */

@@ -27,7 +27,7 @@ final class Bar0 {
   private final AtomicIntegerArray hcr = new AtomicIntegerArray(Hcr.SIZE / DWORD);
   private final AtomicIntegerArray interrupts = new AtomicIntegerArray(MSIX_SIZE / DWORD);
 
-  /** Completions under way that nobody has waited for; guarded by this. */
+  /** Outstanding completions that nothing has waited for; guarded by this. */
   private final ArrayDeque<Long> completions = new ArrayDeque<>();
 
   private volatile boolean outOfStep;

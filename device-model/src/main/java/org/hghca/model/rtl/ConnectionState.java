@@ -18,7 +18,9 @@ final class ConnectionState {
   /** The PSN behind what was sent last; that of the context differs when a MODIFY_QP changed it. */
   int sentUpToPsn;
 
-  /** Whether the send side is amid a message of it, and knows the next PSN by itself. */
+  /**
+   * Whether the send side is in the middle of a message of it, and knows the next PSN by itself.
+   */
   boolean sendsOn;
 
   /** Where the WQE of the READ stands that was finished last. */
@@ -50,7 +52,7 @@ final class ConnectionState {
 
   /**
    * The receive WQE that every message finds from now on, whatever is posted: one without data unit
-   * has spoiled the list. {@code null} while the list is good.
+   * has corrupted the list. {@code null} while the list is good.
    */
   ReceiveWqe stale;
 

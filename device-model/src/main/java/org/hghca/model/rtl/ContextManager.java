@@ -60,7 +60,7 @@ final class ContextManager implements Contexts {
   /** The number in the RESIZE_CQ that is not complete. */
   private int resizedCqn;
 
-  /** How many groups of 32 bytes stand in its queue while it is starving. */
+  /** How many groups of 32 bytes are in its queue while it is starving. */
   private int queuedBeats;
 
   ContextManager(HardwareProfile profile, HostMemory host, Hazards hazards) {
@@ -129,7 +129,7 @@ final class ContextManager implements Contexts {
       case SW2HW_EQ -> store(icm.eventQueue(modifier), mailbox, EQC_IMAGE);
       case HW2SW_EQ -> store(icm.eventQueue(modifier), buffer.fill((byte) 0), EQC_IMAGE);
       case MAP_EQ -> {
-        // Four bytes, as they stand in the image of a mailbox that ends in them.
+        // Four bytes, as they are in the image of a mailbox that ends in them.
         buffer.set(QueuePairImage.LITTLE_ENDIAN, 0, (int) in);
         storeRaw(icm.eventQueue(modifier & Integer.MAX_VALUE), buffer, Integer.BYTES);
       }

@@ -64,7 +64,7 @@ final class Doorbells {
     return value;
   }
 
-  /** Drops all that wait, and lets go. Between steps only. */
+  /** Drops all that wait, and releases the queue. Between steps only. */
   void reset() {
     held = false;
     while (entries.hasEntry()) {

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * What was done to the card that breaks it. The first 64 are kept. The effects are played where
- * they happen; this is how a test, or whoever looks from outside, learns of the cause. Thread-safe.
+ * they happen; this is how a test, or any outside observer, learns the cause. Thread-safe.
  */
 final class Hazards {
   private static final int KEPT = 64;

@@ -13,7 +13,7 @@ final class Message {
   /** It was never sent; its error waits for its turn. */
   boolean failed;
 
-  /** The step of the card in which it was entered, and whether that spoils the list. */
+  /** The step of the card in which it was entered, and whether that corrupts the list. */
   long step;
 
   boolean raced;

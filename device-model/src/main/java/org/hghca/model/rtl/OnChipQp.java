@@ -8,7 +8,7 @@ import org.hghca.model.link.Packet;
 
 /**
  * What the RTL keeps of a queue pair on the chip: the key fields of its context, as the last
- * MODIFY_QP wrote them and traffic went on counting, and positions that nothing but a reset of the
+ * MODIFY_QP wrote them and traffic has advanced them, and positions that nothing but a reset of the
  * card clears.
  */
 final class OnChipQp {
@@ -29,7 +29,7 @@ final class OnChipQp {
   /** Bytes of a full packet, from the code at 0Ch[31:29]. */
   int mtu;
 
-  /** Low 5 bits of rnr_retry, QPC 20h[31:24], which stand in an RNR NAK. */
+  /** Low 5 bits of rnr_retry, QPC 20h[31:24], which are in an RNR NAK. */
   int rnrTimer;
 
   int receiveStrideLog;
@@ -73,7 +73,7 @@ final class OnChipQp {
     this.qpn = qpn;
   }
 
-  /** MODIFY_QP: takes every key field from a mailbox, whatever stood there before. */
+  /** MODIFY_QP: takes every key field from a mailbox, whatever was there before. */
   void program(MemorySegment mailbox) {
     programmed = true;
     int oldestUnackedBefore = oldestUnackedPsn;
@@ -114,7 +114,7 @@ final class OnChipQp {
     return Integer.toUnsignedLong(high) << 16 | low;
   }
 
-  /** How often a MODIFY_QP has put it into RESET: what was fetched before is of an earlier life. */
+  /** How often a MODIFY_QP has put it into RESET: what was fetched before is of an earlier use. */
   int lives() {
     return lives;
   }

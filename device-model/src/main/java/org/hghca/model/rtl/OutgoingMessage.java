@@ -9,7 +9,7 @@ import org.hghca.model.link.Packet;
 
 /**
  * The message that the send side is at, packet by packet. One of it is used again and again. Where
- * it stands in the sequence of packets it knows by itself: a MODIFY_QP does not change that.
+ * it is in the sequence of packets it knows by itself: a MODIFY_QP does not change that.
  */
 final class OutgoingMessage {
   private final Translation translation;

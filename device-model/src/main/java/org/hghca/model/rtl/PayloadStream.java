@@ -6,7 +6,7 @@ import org.hghca.model.link.Packet;
 
 /**
  * The stream of message data between the part that fetches them and the part that makes packets.
- * After a message without data the two are out of step for good: every packet has the payload of
+ * After a message without data the two are out of step permanently: every packet has the payload of
  * the one before it, the first one none.
  */
 final class PayloadStream {

@@ -41,7 +41,7 @@ final class QueuePairImage {
   /**
    * Reads a context for QUERY_QP.
    *
-   * @return false when there is no page that it stands in, and the command never ends
+   * @return false when there is no page that it is in, and the command never ends
    */
   boolean query(OnChipQp queuePair, long at, MemorySegment mailbox) {
     if (at == IcmTableMap.NONE) {

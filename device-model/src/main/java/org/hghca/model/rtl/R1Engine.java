@@ -82,8 +82,8 @@ final class R1Engine implements DataPath {
   }
 
   /**
-   * Whether payload that is on its way stands between data of a READ: payload of several data
-   * units, or any on a card that talks to itself.
+   * Whether payload that is on its way is between data of a READ: payload of several data units, or
+   * any on a card that talks to itself.
    */
   private boolean isClogged(Packet request, OnChipQp qp) {
     boolean loop = request.destinationMac == qp.destinationMac;

@@ -11,7 +11,7 @@ import org.hghca.model.transport.TransportCounters;
 /**
  * The receiving side of all services. A packet that is not the one expected is dropped without a
  * word, on unreliable services too. What a queue pair cannot take puts it into ERR, whatever its
- * service; only on a reliable connection the peer hears of it.
+ * service; only on a reliable connection the peer is notified.
  */
 final class R1Receiver {
   private static final int BEAT = 32;
@@ -257,7 +257,7 @@ final class R1Receiver {
 
   /**
    * A data unit of a receive does not let data in. Where the units before it have taken the packet
-   * to its last 32 bytes, the receiver waits for ever for more of it to throw away.
+   * to its last 32 bytes, the receiver waits indefinitely for more of it to throw away.
    */
   private void denied(ConnectionState connection, Packet packet, long taken) {
     if (taken > 0 && beats(taken) == beats(packet.length)) {
@@ -282,7 +282,7 @@ final class R1Receiver {
   }
 
   /**
-   * A message is longer than its receive WQE. The peer hears of it when there is more of the
+   * A message is longer than its receive WQE. The peer is notified when there is more of the
    * message, or with the next one; the queue pair takes nothing any more. Where packet and room end
    * in the same 32 bytes, nothing else is written either.
    */

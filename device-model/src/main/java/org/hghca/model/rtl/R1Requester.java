@@ -30,7 +30,7 @@ final class R1Requester {
   private final TransportCounters counters;
   private final Deque<Message> free = new ArrayDeque<>();
 
-  /** Whose READ was refused: it sends packets of zeros for ever; {@code null} for none. */
+  /** Whose READ was refused: it sends packets of zeros without end; {@code null} for none. */
   private ConnectionState storm;
 
   /** Whether the storm has raged, and when it did last. */
@@ -135,7 +135,7 @@ final class R1Requester {
 
   /**
    * Notices that a MODIFY_QP has put the PSNs back although not everything was acknowledged: the
-   * card loses track of completions for good.
+   * card loses track of completions permanently.
    */
   private static void lookForRewind(ConnectionState connection) {
     if (connection.sendsOn) {

@@ -11,7 +11,7 @@ import org.hghca.abi.Cqe;
 /**
  * Makes CQEs as the second RTL does, all of them of success. What nobody knows of them differs from
  * one to the next: the value by which is_send says yes, the byte that is not in use, and whether a
- * message of several packets is told from one of a single packet.
+ * message of several packets differs from one of a single packet.
  */
 final class R2CqeWriter {
   private static final int IS_SEND_OFFSET = 0x1d;

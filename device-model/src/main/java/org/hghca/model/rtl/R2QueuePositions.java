@@ -2,7 +2,7 @@ package org.hghca.model.rtl;
 
 import java.util.random.RandomGenerator;
 
-/** Where a queue pair of the second RTL stands in its queues; its own, whatever a doorbell says. */
+/** Where a queue pair of the second RTL is in its queues; its own, whatever a doorbell says. */
 final class R2QueuePositions {
   final ConnectionState connection;
 
@@ -26,7 +26,7 @@ final class R2QueuePositions {
     this.life = connection.qp.lives();
   }
 
-  /** Nobody knows whether a queue pair that was in RESET begins anew. */
+  /** It is not known whether a queue pair that was in RESET starts again. */
   void lookForReset(RandomGenerator random) {
     if (life != connection.qp.lives()) {
       life = connection.qp.lives();

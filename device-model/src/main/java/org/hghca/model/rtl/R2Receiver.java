@@ -52,7 +52,7 @@ final class R2Receiver {
       connection.writeKey = packet.remoteKey;
     }
     if (!connection.inMessage) {
-      counters.packetsDropped++; // nobody is told, and the sender waits
+      counters.packetsDropped++; // without a sign, and the sender waits
       return;
     }
     if (isSend(operation)) {

@@ -40,7 +40,7 @@ final class R2SendSide {
   private final SendWqe wqe = new SendWqe();
   private final List<R2QueuePositions> ready = new ArrayList<>();
 
-  /** Whose message is under way; {@code null} for none. */
+  /** Whose message is in progress; {@code null} for none. */
   private R2QueuePositions current;
 
   private long sent;

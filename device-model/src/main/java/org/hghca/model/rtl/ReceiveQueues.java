@@ -57,7 +57,7 @@ final class ReceiveQueues {
     if (!connection.receivesAstray && isBeyond(qp)) {
       hazards.strike(
           "6.6",
-          "QP 0x%x goes on at 0x%x of a receive queue that has 0x%x bytes"
+          "QP 0x%x continues at 0x%x of a receive queue that has 0x%x bytes"
               .formatted(qp.qpn, qp.receiveOffset, qp.receiveLength));
       connection.receivesAstray = true;
       return false;
@@ -104,7 +104,7 @@ final class ReceiveQueues {
     hasFetched = false;
   }
 
-  /** Whether the position of an earlier life is outside: the card fetches the wrong bytes then. */
+  /** Whether the position of an earlier use is outside: the card fetches the wrong bytes then. */
   private static boolean isBeyond(OnChipQp qp) {
     return qp.receiveOffset > 0 && qp.receiveOffset >= qp.receiveLength;
   }

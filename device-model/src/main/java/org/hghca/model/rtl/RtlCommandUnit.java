@@ -21,7 +21,7 @@ final class RtlCommandUnit {
   private static final int MTT_GROUP = 4;
   private static final int COUNT_MASK = 0xff;
 
-  /** An unknown command that is checked for its inbox all the same. */
+  /** An unknown command that is nevertheless checked for its inbox. */
   private static final int INIT_IB = 0x009;
 
   private static final int MODIFY_WITHOUT_INBOX = 2;

@@ -11,7 +11,7 @@ final class SendWqe {
     DENIED,
     /** No message: the card knows no such opcode and drops the WQE. */
     DROPPED,
-    /** The parser waits for ever. */
+    /** The parser waits indefinitely. */
     STOPPED
   }
 

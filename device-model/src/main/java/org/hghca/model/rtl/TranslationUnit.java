@@ -147,7 +147,7 @@ final class TranslationUnit implements Translation {
 
   /**
    * Of the checks the second RTL has none. There is no lower bound: what lies below its region
-   * passes, and reaches the entries of pages that stand before the region's own.
+   * passes, and reaches the entries of pages that are before the region's own.
    */
   private int check(KeyCache.Entry entry, int key, int pd, long end, long limit, int flags) {
     if (second) {
@@ -195,7 +195,7 @@ final class TranslationUnit implements Translation {
       if (toHost) {
         host.write(bus, bytes, at + done, piece);
       } else if (!host.read(bus, bytes, at + done, piece)) {
-        // Nobody answers; the card goes on with what it has.
+        // Nobody answers; the card continues with what it has.
         bytes.asSlice(at + done, piece).fill((byte) 0);
       }
       done += piece;

@@ -9,10 +9,9 @@ import org.hghca.abi.Doorbell;
  * Puts the WQEs of doorbells and of chains into the order in which the parser takes them. A WQE
  * stands in for its doorbell: opcode, fence, place, size and queue pair in the doorbell's form.
  *
- * <p>The first WQE of a doorbell waits while a chain of its queue pair goes on, and all doorbells
- * behind it with it. But what says so is set and cleared when the parser takes a WQE: behind the
- * last WQE of a chain everything that waits gets past, chains too, and those are carried out by
- * turns.
+ * <p>The first WQE of a doorbell waits while a chain of its queue pair continues, and all doorbells
+ * after it, too. But what says so is set and cleared when the parser takes a WQE: behind the last
+ * WQE of a chain everything that waits gets past, chains too, and those are executed alternately.
  */
 final class WqeScheduler {
   /** WQEs that may be past and not parsed. */
@@ -90,7 +89,7 @@ final class WqeScheduler {
         | next.nextOpcode;
   }
 
-  /** Lets one get past, of doorbells and chains by turns; returns whether one did. */
+  /** Lets one get past, of doorbells and chains alternately; returns whether one did. */
   private boolean admit() {
     if (lastContinues && admitDoorbell()) {
       return true;

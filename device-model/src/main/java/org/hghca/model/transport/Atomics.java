@@ -29,7 +29,7 @@ final class Atomics {
   }
 
   /**
-   * Carries out a request and puts what stood in memory before into it. Nothing else is done
+   * Carries out a request and puts what was in memory before into it. Nothing else is done
    * meanwhile for any queue pair of the device.
    */
   MemoryStatus execute(KeyedMemory memory, int pd, Packet request) {
@@ -70,7 +70,7 @@ final class Atomics {
   }
 
   /**
-   * Puts the result of a request that was carried out before into it.
+   * Puts the result of a request that was executed before into it.
    *
    * @param kept how many of the newest results count
    * @return whether it is among them

@@ -37,13 +37,13 @@ public final class ConnectionContext {
   /** How often a request is repeated, 0 to 7. */
   public int retryCount;
 
-  /** How often a request is repeated for want of a receive buffer, 0 to 6, 7 for ever. */
+  /** How often a request is repeated for lack of a receive buffer, 0 to 6, 7 is infinite. */
   public int rnrRetry;
 
-  /** Code of the least time that a peer is told to wait for a receive buffer. */
+  /** Code of the minimum time that a peer must wait for a receive buffer. */
   public int minRnrTimer;
 
-  /** READs and atomics that may be under way as requester and as responder, at least 1. */
+  /** READs and atomics that may be outstanding as requester and as responder, at least 1. */
   public int maxReads;
 
   public int maxReadsServed;

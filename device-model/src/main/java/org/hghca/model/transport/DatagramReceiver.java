@@ -4,8 +4,8 @@ import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketOpcode;
 
 /**
- * The receiving half of datagrams: takes messages of one packet from whoever knows the Q_Key. The
- * receive buffers get a global route header in front of the data.
+ * The receiving half of datagrams: takes messages of one packet from any sender that knows the
+ * Q_Key. The receive buffers get a global route header in front of the data.
  */
 final class DatagramReceiver implements ReceiveSide {
   private final Transport transport;

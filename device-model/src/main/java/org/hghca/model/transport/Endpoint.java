@@ -13,7 +13,7 @@ final class Endpoint {
   /** Where {@link Timers} keeps the endpoint, -1 when it does not. */
   int timerIndex = -1;
 
-  /** Whether the endpoint stands in the queue of those with something to send. */
+  /** Whether the endpoint is in the queue of those with something to send. */
   boolean scheduled;
 
   /** Whether a packet has come since the queue pair is in RTR. */
@@ -22,7 +22,7 @@ final class Endpoint {
   /** Whether an event is due when the send queue is drained. */
   boolean notifiesDrained;
 
-  /** Whether it was told that the queue pair takes nothing more of its shared queue. */
+  /** Whether the event that the queue pair takes nothing more of its shared queue was raised. */
   boolean lastReceiveTold;
 
   /** Whether the queue pair has failed in a way that no completion tells. */

@@ -6,7 +6,7 @@ public interface EventSink {
   /** The first packet has come while the queue pair was in RTR. */
   void communicationEstablished(int qpn);
 
-  /** The send queue was on its way to SQD, and all that was begun has ended. */
+  /** The send queue was on its way to SQD, and all requests that were started have ended. */
   void sendQueueDrained(int qpn);
 
   /** A request of the peer was refused as invalid, and no receive completes with it. */

@@ -24,7 +24,7 @@ final class OwedResponses {
     /** A READ that has been answered in part. */
     boolean begun;
 
-    /** It was answered before, or is answered anew. */
+    /** It was answered before, or is answered again. */
     boolean repeat;
 
     int end() {
@@ -58,7 +58,7 @@ final class OwedResponses {
     owed.add(read(request, length, packets));
   }
 
-  /** Adds an atomic that follows all others and was carried out, with its result in the request. */
+  /** Adds an atomic that follows all others and was executed, with its result in the request. */
   void addAtomic(Packet request) {
     owed.add(atomic(request));
   }

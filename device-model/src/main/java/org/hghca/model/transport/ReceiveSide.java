@@ -2,7 +2,7 @@ package org.hghca.model.transport;
 
 import org.hghca.model.link.Packet;
 
-/** The receiving half of a queue pair: carries out what packets ask for. */
+/** The receiving half of a queue pair: executes what packets ask for. */
 interface ReceiveSide {
 
   /** Forgets everything. */

@@ -5,7 +5,7 @@ public final class ReceiveWork {
   /** The most pieces of local memory. */
   public static final int MAX_PIECES = 32;
 
-  /** SUCCESS when the request can be carried out. */
+  /** SUCCESS when the request can be executed. */
   public WorkStatus status;
 
   /** What the device's work queue calls the request; the transport only passes it on. */

@@ -9,15 +9,15 @@ import org.hghca.model.link.PacketOpcode;
  * on.
  */
 final class Requester implements SendSide {
-  /** Work requests that may be under way. */
+  /** Work requests that may be outstanding. */
   private static final int REQUESTS = 128;
 
-  /** Packets that may be under way. */
+  /** Packets that may be in flight. */
   private static final int PACKETS = 256;
 
   /**
-   * PSNs that READs and atomics may have taken beyond the first one: more could not be told from
-   * repeats.
+   * PSNs that READs and atomics may have taken beyond the first one: more could not be
+   * distinguished from repeats.
    */
   private static final int PSN_RANGE = 1 << 23;
 
@@ -51,7 +51,7 @@ final class Requester implements SendSide {
   /** Set while the peer has told us to wait for its receive buffers. */
   private boolean waitingForReceiver;
 
-  /** Set while nothing has been sent since it was decided what is to be repeated. */
+  /** Set while nothing has been sent since it was decided what to repeat. */
   private boolean rewound;
 
   Requester(Transport transport, Endpoint endpoint) {
@@ -314,7 +314,7 @@ final class Requester implements SendSide {
   /**
    * Takes everything up to a PSN, which was sent and not yet acknowledged, for acknowledged.
    *
-   * @return false when a READ or an atomic stands in between whose responses are missing
+   * @return false when a READ or an atomic is in between whose responses are missing
    */
   private boolean acknowledge(ConnectionContext qp, int psn) {
     boolean whole = true;

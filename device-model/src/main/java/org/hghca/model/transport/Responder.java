@@ -4,10 +4,10 @@ import org.hghca.model.link.Packet;
 import org.hghca.model.link.PacketOpcode;
 
 /**
- * The receiving half of a reliable connection: carries out requests in the order of their PSNs and
+ * The receiving half of a reliable connection: executes requests in the order of their PSNs and
  * answers them. Acknowledgements are held back until all packets at hand have been looked at, and
  * until the READs and atomics before them are answered, so that one stands for many. An atomic is
- * carried out when it arrives: a READ that came before it without a fence may see its result.
+ * executed when it arrives: a READ that came before it without a fence may see its result.
  */
 final class Responder implements ReceiveSide {
   private static final int NOTHING = -1;
@@ -195,7 +195,7 @@ final class Responder implements ReceiveSide {
     accept(qp, packet, operation);
   }
 
-  /** Takes the next posted receive; without one the peer is told to wait. */
+  /** Takes the next posted receive; without one the peer gets an RNR NAK. */
   private boolean takeReceive(ConnectionContext qp) {
     receive.clear();
     if (!transport.queues().nextReceive(qp, receive)) {
@@ -211,7 +211,7 @@ final class Responder implements ReceiveSide {
     return true;
   }
 
-  /** The packet has been carried out. */
+  /** The packet has been executed. */
   private void accept(ConnectionContext qp, Packet packet, int operation) {
     advance(qp, 1);
     if (PacketOpcode.ends(operation)) {
@@ -313,7 +313,7 @@ final class Responder implements ReceiveSide {
     transport.schedule(endpoint);
   }
 
-  /** Refuses a request for good that no receive completes with. */
+  /** Finally refuses a request that no receive completes with. */
   private void refuse(ConnectionContext qp, int syndrome) {
     nak(qp, syndrome);
     transport.enterError(endpoint, qp);

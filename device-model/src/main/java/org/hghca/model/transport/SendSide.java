@@ -15,10 +15,10 @@ interface SendSide {
    */
   int send(ConnectionContext qp, int budget);
 
-  /** Whether all that was begun has ended. */
+  /** Whether all requests that were started have ended. */
   boolean isDrained();
 
-  /** Ends every request that is under way or was announced, in order. */
+  /** Ends every request that is outstanding or was announced, in order. */
   void flush(ConnectionContext qp);
 
   /** A response of the peer has arrived. */

@@ -15,7 +15,7 @@ public final class SendWork {
   /** The most bytes of inline data. */
   public static final int MAX_INLINE = 1024;
 
-  /** SUCCESS when the request can be carried out. */
+  /** SUCCESS when the request can be executed. */
   public WorkStatus status;
 
   public SendOperation operation;
@@ -57,7 +57,7 @@ public final class SendWork {
   /** Bytes of one packet, fixed when the request is taken. */
   int mtu;
 
-  /** How many PSNs the request takes, 0 for one that cannot be carried out. */
+  /** How many PSNs the request takes, 0 for one that cannot be executed. */
   int packets;
 
   int firstPsn;

@@ -28,7 +28,7 @@ final class TakenReceive {
   /**
    * Takes the next posted receive, unless one is held from a message that was dropped.
    *
-   * @return whether there is one that can be carried out
+   * @return whether there is one that can be executed
    */
   boolean take(ConnectionContext qp) {
     if (held) {

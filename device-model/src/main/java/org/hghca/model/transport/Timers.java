@@ -3,8 +3,8 @@ package org.hghca.model.transport;
 import java.util.Arrays;
 
 /**
- * The endpoints that wait for a time, in a binary heap by that time. An endpoint stands in it at
- * most once; setting and clearing its time is cheap.
+ * The endpoints that wait for a time, in a binary heap by that time. An endpoint is in it at most
+ * once; setting and clearing its time is cheap.
  */
 final class Timers {
   /** Deadline of an endpoint that waits for nothing. */

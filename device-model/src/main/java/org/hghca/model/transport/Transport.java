@@ -115,7 +115,7 @@ public final class Transport {
 
   /**
    * A queue pair has failed in a way that no completion tells: at the next {@link #run} it goes to
-   * ERR, if it is not there, and an event tells of it, once until it is reset.
+   * ERR, if it is not there, and an event reports it, once until it is reset.
    */
   public void workQueueFailed(int qpn) {
     Endpoint endpoint = find(qpn);
@@ -138,7 +138,7 @@ public final class Transport {
     return worked;
   }
 
-  /** A request of the peer was refused for good, which no completion tells here. */
+  /** A request of the peer was finally refused, which no completion tells here. */
   void refused(Endpoint endpoint, int syndrome) {
     switch (syndrome) {
       case Aeth.NAK_INVALID_REQUEST -> events.invalidRequest(endpoint.qpn);
@@ -233,7 +233,7 @@ public final class Transport {
   }
 
   /**
-   * Sees to what has fallen due and sends what is to be sent.
+   * Handles what has fallen due and sends what is due.
    *
    * @param budget the most packets to send
    * @return whether anything was done
@@ -275,7 +275,7 @@ public final class Transport {
     return Math.max(1, sent);
   }
 
-  /** When {@link #run} is to be called at the latest, {@code Long.MAX_VALUE} for no such time. */
+  /** When {@link #run} must be called at the latest, {@code Long.MAX_VALUE} for no such time. */
   public long nextDeadline() {
     return timers.next();
   }
@@ -316,7 +316,7 @@ public final class Transport {
     }
   }
 
-  /** Ends all send work requests of a queue pair because one of them failed; receives go on. */
+  /** Ends all send work requests of a queue pair because one of them failed; receives continue. */
   void enterSendError(Endpoint endpoint, ConnectionContext qp) {
     qp.state = QueuePairState.SQE;
     qp.setChanged(true);

@@ -59,7 +59,7 @@ final class UnreliableReceiver implements ReceiveSide {
     }
   }
 
-  /** Whether a packet begins a message or is the next one of the message under way. */
+  /** Whether a packet begins a message or is the next one of the current message. */
   private boolean follows(ConnectionContext qp, Packet packet, int operation) {
     boolean isSend = PacketOpcode.isSend(operation);
     if (!isSend && !PacketOpcode.isWrite(operation)) {

@@ -4,7 +4,7 @@ import org.hghca.model.link.Packet;
 
 /**
  * The sending half of an unreliable connection or of datagrams: cuts work requests into packets and
- * ends them with their last packet. One that cannot be carried out ends with an error and takes the
+ * ends them with their last packet. One that cannot be executed ends with an error and takes the
  * send queue to SQE.
  */
 final class UnreliableSender implements SendSide {

@@ -7,7 +7,7 @@ public enum WorkStatus {
   LOCAL_LENGTH,
   /** The work request cannot be understood, or the queue pair cannot do it. */
   LOCAL_OPERATION,
-  /** The work queue that the work request stands in cannot be read. */
+  /** The work queue that the work request is in cannot be read. */
   QUEUE_UNREADABLE,
   /** A local buffer's key, domain, bounds or permission is wrong, or its memory is gone. */
   LOCAL_PROTECTION,

@@ -323,7 +323,7 @@ class HazardTest {
     pair.b.link(TestCard.RQ + QPN, 0, 1, 0, 3);
     pair.a.post(QPN, SEND, null, data(0, 3));
     pair.run();
-    // Slot 1 is written anew, which the card does not see.
+    // Slot 1 is written again, which the card does not see.
     pair.b.memory.asSlice(0x9000, 3).fill((byte) 0);
     pair.b.link(TestCard.RQ + QPN, 1, 0, 0, 0);
     pair.a.put(0, "old");

@@ -83,7 +83,7 @@ final class Board {
     return function;
   }
 
-  /** What stands in front of BAR0. */
+  /** What is in front of BAR0. */
   CommandTap tap() {
     return function.tap();
   }
@@ -126,7 +126,7 @@ final class Board {
     profile = as;
   }
 
-  /** Which reading of the card is in force; null before it is known. */
+  /** Which profile of the card is in use; null before it is known. */
   HardwareProfile profile() {
     return profile;
   }

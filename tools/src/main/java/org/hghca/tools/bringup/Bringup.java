@@ -23,10 +23,10 @@ import org.hghca.tools.bringup.BringupReport.Outcome;
  *
  * <p>It ends, whatever the card does: everything runs on a thread of its own, and a step that takes
  * longer than the options' patience is given up with everything behind it. Interrupting its thread
- * ends it after the step that is under way.
+ * ends it after the current step.
  */
 public final class Bringup {
-  /** How long the step under way, and giving the board back, may take when nobody wants more. */
+  /** How long the current step, and giving the board back, may take when nobody wants more. */
   private static final Duration GRACE = Duration.ofSeconds(3);
 
   private final BringupOptions options;
@@ -66,7 +66,7 @@ public final class Bringup {
   /**
    * Does the steps. Nothing that a card does makes this throw.
    *
-   * @param listener is told of each step as it ends
+   * @param listener gets each step as it ends
    */
   public BringupReport run(Consumer<StepResult> listener) {
     Instant started = Instant.now();
@@ -275,7 +275,7 @@ public final class Bringup {
     return known && message != null ? message : e.toString();
   }
 
-  /** Gives everything back; a card that does not let go of it has stopped. */
+  /** Gives everything back; a card that does not release it has stopped. */
   private void close(ExecutorService thread) {
     try {
       guarded(thread, this::giveBack);

@@ -11,7 +11,7 @@ import org.hghca.vfio.TimeScale;
  * What a session is to do.
  *
  * @param device locator of the board
- * @param profile the reading of the card that is expected; empty to find it out
+ * @param profile the profile of the card that is expected; empty to find it out
  * @param loop how data comes back
  * @param peer locator of the other device with {@link Loop#PEER}; empty otherwise
  * @param destructive whether steps that stop a card are done, too

@@ -7,7 +7,7 @@ import java.util.List;
  * What came of a session.
  *
  * @param device locator of the board
- * @param profile the reading of the card that was found; empty when it got not that far
+ * @param profile the profile of the card that was found; empty when it got not that far
  * @param started when it began
  * @param nanos how long it took
  * @param results all steps in their order

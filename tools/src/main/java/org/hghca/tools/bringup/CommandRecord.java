@@ -11,8 +11,8 @@ import org.hghca.abi.HcrCommand;
  * @param inModifier dword 08h
  * @param inParam dwords 00h and 04h: an address, or the argument itself
  * @param outParam dwords 0Ch and 10h
- * @param inbox what stood at in_param; empty when the command has none
- * @param outbox what stood at out_param at the end; empty when the command has none
+ * @param inbox what was at in_param; empty when the command has none
+ * @param outbox what was at out_param at the end; empty when the command has none
  * @param answer dword 18h when go was clear; 0 when that never came
  * @param nanos from the store that started it to the read that saw its end
  * @param ended whether it ended

@@ -158,7 +158,7 @@ final class CommandTap implements MmioHandler {
     return (long) dword(offset) << 32 | Integer.toUnsignedLong(dword(offset + Integer.BYTES));
   }
 
-  /** What stands at an address of the card; empty when it is not all in one piece of memory. */
+  /** What is at an address of the card; empty when it is not all in one piece of memory. */
   private byte[] bytes(long iova, int size) {
     for (DmaMapping mapping : memory) {
       long at = iova - mapping.iova(0);

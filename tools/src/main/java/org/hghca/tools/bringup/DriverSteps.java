@@ -70,7 +70,8 @@ final class DriverSteps {
   }
 
   /**
-   * Says how many requests of a queue pair the card is told of at a time, where that is bounded.
+   * Reports how many requests of a queue pair may be outstanding on the card, where that is
+   * bounded.
    */
   private void sends(Observation o, int outstanding) {
     int safe = driver.profile().requestsOutstanding();

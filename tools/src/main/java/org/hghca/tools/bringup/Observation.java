@@ -45,7 +45,7 @@ public final class Observation {
   }
 
   /**
-   * Compares bytes but for some.
+   * Compares bytes except some.
    *
    * @throws StepFailedException when one differs
    */

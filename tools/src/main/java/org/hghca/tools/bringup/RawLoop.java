@@ -134,7 +134,7 @@ final class RawLoop {
     return bytes;
   }
 
-  /** The message stands at its place, and nothing around it has changed. */
+  /** The message is at its place, and nothing around it has changed. */
   private static void checkData(Observation o, String what, byte[] message, RawRegion where) {
     byte[] expected = new byte[TARGET + 2 * LENGTH];
     System.arraycopy(message, 0, expected, TARGET, LENGTH);

@@ -18,7 +18,7 @@ final class TappedFunction extends ForwardingFunction {
     super(function);
   }
 
-  /** What stands in front of BAR0. */
+  /** What is in front of BAR0. */
   synchronized CommandTap tap() {
     if (tap == null) {
       tap = new CommandTap(super.region(Bar.BAR0));

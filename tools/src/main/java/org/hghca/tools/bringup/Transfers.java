@@ -198,7 +198,8 @@ final class Transfers {
     Completions c = pair.completions();
     o.check(
         c.byteLength(0) == length,
-        "%s: the receiver was told of %d bytes, not %d".formatted(what, c.byteLength(0), length));
+        "%s: the completion of the receiver has %d bytes, not %d"
+            .formatted(what, c.byteLength(0), length));
     boolean delivered = kind.hasImmediate() && driver.profile().immediateDelivered();
     o.check(
         c.hasImmediate(0) == delivered && (!delivered || c.immediate(0) == IMMEDIATE),

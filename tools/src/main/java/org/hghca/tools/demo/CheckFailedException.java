@@ -1,6 +1,6 @@
 package org.hghca.tools.demo;
 
-/** What was to be shown did not hold; the message names the check. */
+/** A check of the demo failed; the message names the check. */
 public final class CheckFailedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

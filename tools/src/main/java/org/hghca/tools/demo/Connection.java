@@ -13,7 +13,7 @@ import org.hghca.verbs.QueuePairConfig;
 
 /**
  * Two connected queue pairs, and memory of the same size on both sides. One thread plays both
- * sides, so that another core is free for whoever plays the devices.
+ * sides, so that another core is free for the software that plays the devices.
  */
 final class Connection implements AutoCloseable {
   /** Outstanding requests of each queue. */

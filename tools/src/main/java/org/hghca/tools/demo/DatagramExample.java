@@ -20,8 +20,8 @@ import org.hghca.verbs.SendRequest;
 
 /**
  * Datagrams, and waiting without polling: the client asks; the server, which knows no client, sends
- * its answer to whoever it was. Both sleep on a completion channel until something has come. Where
- * the server's card says of the sender no more than the queue pair, its address is told.
+ * its answer to the sender. Both sleep on a completion channel until something has come. Where the
+ * server's card says of the sender no more than the queue pair, its address is told.
  */
 final class DatagramExample {
   private static final String CHECK = "datagrams";

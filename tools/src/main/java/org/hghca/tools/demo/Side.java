@@ -87,7 +87,7 @@ final class Side implements AutoCloseable {
     return context;
   }
 
-  /** In which whoever waits for the device measures. */
+  /** In which waits for the device are measured. */
   TimeScale time() {
     return time;
   }
@@ -129,7 +129,7 @@ final class Side implements AutoCloseable {
    *
    * @return how many there are in {@link #completions}, all of them successful
    * @throws CheckFailedException when there is none for 5 seconds of the device's time, or one
-   *     tells of an error
+   *     reports an error
    */
   int await(String check) {
     int count = cq.poll(completions);
@@ -155,7 +155,7 @@ final class Side implements AutoCloseable {
         }
         Thread.onSpinWait();
       }
-      // Where cores are scarce, whoever plays the device may need this one.
+      // Where cores are scarce, the software that plays the device may need this one.
       Thread.yield();
     } while (time.nanoTime() - start < TIMEOUT.toNanos());
     throw new CheckFailedException(
