@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.driver.card.CompletionDecode;
+import org.hghca.driver.card.CompletionStatus;
 import org.hghca.provider.Health;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.WcOpcode;

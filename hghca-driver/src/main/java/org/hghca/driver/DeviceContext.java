@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.hghca.driver.card.Features;
+import org.hghca.driver.card.Limits;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.ContextMonitor;
 import org.hghca.provider.EventChannel;

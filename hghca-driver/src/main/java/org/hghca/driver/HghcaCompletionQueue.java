@@ -6,6 +6,8 @@ import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MptFlags;
+import org.hghca.driver.card.CompletionDecode;
+import org.hghca.driver.card.Limits;
 import org.hghca.driver.memory.Registrar;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;

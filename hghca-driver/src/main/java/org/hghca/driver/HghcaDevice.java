@@ -11,6 +11,8 @@ import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MptFlags;
 import org.hghca.abi.PortInfo;
+import org.hghca.driver.card.DevicePresence;
+import org.hghca.driver.card.Limits;
 import org.hghca.driver.memory.EmptyReceiveRegion;
 import org.hghca.driver.memory.KeyTable;
 import org.hghca.driver.memory.RegionGuard;

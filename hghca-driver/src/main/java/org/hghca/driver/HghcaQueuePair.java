@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QueuePairContext;
+import org.hghca.driver.card.Limits;
 import org.hghca.driver.memory.RequestMemory;
 import org.hghca.icm.IcmRange;
 import org.hghca.icm.IcmTable;

@@ -3,6 +3,7 @@ package org.hghca.driver;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.hghca.driver.card.Limits;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Health;
 import org.hghca.provider.Resource;

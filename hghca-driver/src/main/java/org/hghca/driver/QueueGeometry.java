@@ -2,6 +2,7 @@ package org.hghca.driver;
 
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.UdUnit;
+import org.hghca.driver.card.Limits;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;

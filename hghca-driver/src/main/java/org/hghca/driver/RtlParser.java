@@ -3,6 +3,7 @@ package org.hghca.driver;
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.driver.card.CompletionDecode;
 import org.hghca.provider.Health;
 import org.hghca.verbs.Completions;
 

@@ -3,6 +3,7 @@ package org.hghca.driver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.hghca.driver.card.Limits;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Failures;
 import org.hghca.provider.LockRank;

@@ -2,6 +2,7 @@ package org.hghca.driver;
 
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
+import org.hghca.driver.card.CompletionDecode;
 import org.hghca.provider.Health;
 import org.hghca.verbs.Completions;
 

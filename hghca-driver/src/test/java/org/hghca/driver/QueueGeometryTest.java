@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.driver.card.Limits;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;

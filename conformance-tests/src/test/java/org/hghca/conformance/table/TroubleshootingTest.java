@@ -48,7 +48,7 @@ class TroubleshootingTest {
           "vfio/src/main/java/org/hghca/vfio/user/UserOptions.java",
           "vfio/src/main/java/org/hghca/vfio/user/UserListener.java",
           "hghca-driver/src/main/java/org/hghca/driver/BringUp.java",
-          "hghca-driver/src/main/java/org/hghca/driver/Recognition.java");
+          "hghca-driver/src/main/java/org/hghca/driver/card/Recognition.java");
 
   private static List<Path> files() throws IOException {
     List<Path> files = new ArrayList<>();

@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.card;
 
 import org.hghca.abi.HardwareProfile;
 import org.hghca.verbs.Errno;
@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
  * How many requests of one queue pair a card is told of before it has completed one: what is safe,
  * or {@code outstanding} of the locator, for those who take the risk.
  */
-final class RequestWindow {
+public final class RequestWindow {
   private static final Logger LOG = LoggerFactory.getLogger(RequestWindow.class);
 
   private RequestWindow() {}
@@ -23,7 +23,7 @@ final class RequestWindow {
    * @return {@link HardwareProfile#UNBOUNDED} for a card that takes any number, whatever it says
    * @throws VerbsException EINVAL for what is no number from 1 to the doorbells that the card keeps
    */
-  static int of(Locator locator, HardwareProfile profile) {
+  public static int of(Locator locator, HardwareProfile profile) {
     int safe = profile.requestsOutstanding();
     String text = locator.parameter(DriverParameter.OUTSTANDING.key()).orElse(null);
     if (text == null) {

@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.card;
 
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
  * Whether a card may touch memory. It may between {@link #open} and {@link #close}, which is when
  * its bus mastering is on. Used by one thread at a time.
  */
-final class DmaGate {
+public final class DmaGate {
   private static final Logger LOG = LoggerFactory.getLogger(DmaGate.class);
 
   private final PciFunction function;
@@ -17,7 +17,7 @@ final class DmaGate {
   private boolean closed;
   private boolean gone;
 
-  DmaGate(PciFunction function) {
+  public DmaGate(PciFunction function) {
     this.function = function;
     this.resets = function.canReset();
   }
@@ -29,7 +29,7 @@ final class DmaGate {
    *
    * @throws VfioException when the function refuses
    */
-  void close() {
+  public void close() {
     if (closed || gone) {
       return;
     }
@@ -50,7 +50,7 @@ final class DmaGate {
   }
 
   /** Lets the function start DMA. */
-  void open() {
+  public void open() {
     closed = false;
     function.configuration().busMaster(true);
   }
@@ -59,12 +59,12 @@ final class DmaGate {
    * Whether the card has forgotten all memory that it was told of: it was reset. Of a card that is
    * gone nobody knows; its memory is freed after the function's close.
    */
-  boolean isReset() {
+  public boolean isReset() {
     return closed && resets;
   }
 
   /** Whether the function went away before it could be stopped. */
-  boolean isGone() {
+  public boolean isGone() {
     return gone;
   }
 }

@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.card;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,13 +12,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("hazard-5.4")
-class CompletionDecodeTest {
+public class CompletionDecodeTest {
   private static final CompletionDecode S = new CompletionDecode(HardwareProfile.S);
   private static final CompletionDecode R1 = new CompletionDecode(HardwareProfile.R1);
   private static final CompletionDecode R2 = new CompletionDecode(HardwareProfile.R2);
 
   @Test
-  void onlyTheDocumentHasNothingToAskOfAReceive() {
+  public void onlyTheDocumentHasNothingToAskOfAReceive() {
     assertThat(S.isPlain()).isTrue();
     assertThat(R1.isPlain()).isFalse();
     assertThat(R2.isPlain()).isFalse();
@@ -26,14 +26,14 @@ class CompletionDecodeTest {
 
   @ParameterizedTest
   @ValueSource(ints = {WqeOpcode.RDMA_WRITE, WqeOpcode.SEND, WqeOpcode.RDMA_READ})
-  void anOpcodeThatNoReceiveHasIsAnErrorOfASendOnTheFirstRtl(int opcode) {
+  public void anOpcodeThatNoReceiveHasIsAnErrorOfASendOnTheFirstRtl(int opcode) {
     assertThat(R1.isSendError(opcode, 0, 0)).isTrue();
     assertThat(R2.isSendError(opcode, 0, 0)).as("the second RTL reports no errors").isFalse();
   }
 
   @ParameterizedTest
   @ValueSource(ints = {WqeOpcode.RDMA_WRITE_IMM, WqeOpcode.SEND_IMM})
-  void anOpcodeThatReceivesHaveTooIsAnErrorWhenNobodySentAnything(int opcode) {
+  public void anOpcodeThatReceivesHaveTooIsAnErrorWhenNobodySentAnything(int opcode) {
     assertThat(R1.isSendError(opcode, 0, 0)).isTrue();
     assertThat(R1.isSendError(opcode, 5, 100)).as("an RDMA WRITE with immediate").isFalse();
   }
@@ -46,20 +46,20 @@ class CompletionDecodeTest {
         BthOpcode.SEND_ONLY,
         BthOpcode.SEND_ONLY_IMM
       })
-  void aReceiveIsNoErrorWhateverItTellsOfItsSource(int opcode) {
+  public void aReceiveIsNoErrorWhateverItTellsOfItsSource(int opcode) {
     assertThat(R1.isSendError(opcode, 5, 100)).isFalse();
     assertThat(R1.isSendError(opcode, 0, 0)).isFalse();
   }
 
   @Test
-  void theSyndromeStandsInTheLowByteOrInTheHighOne() {
+  public void theSyndromeStandsInTheLowByteOrInTheHighOne() {
     assertThat(CompletionDecode.syndrome(0x0000_0713)).isEqualTo(0x13);
     assertThat(CompletionDecode.syndrome(0x1100_0000)).isEqualTo(0x11);
     assertThat(CompletionDecode.syndrome(0)).isZero();
   }
 
   @Test
-  void anImmediateThatTheCardKeepsIsNotToldOf() {
+  public void anImmediateThatTheCardKeepsIsNotToldOf() {
     assertThat(S.immediateFlags(BthOpcode.WRITE_ONLY_IMM)).isEqualTo(Completions.WITH_IMM);
     assertThat(S.immediateFlags(BthOpcode.SEND_ONLY)).isZero();
     assertThat(R1.immediateFlags(BthOpcode.WRITE_ONLY_IMM)).isZero();
@@ -67,7 +67,7 @@ class CompletionDecodeTest {
   }
 
   @Test
-  void onlyTheDocumentReportsErrorsOfReceives() {
+  public void onlyTheDocumentReportsErrorsOfReceives() {
     assertThat(S.reportsReceiveErrors()).isTrue();
     assertThat(R1.reportsReceiveErrors()).isFalse();
     assertThat(R2.reportsReceiveErrors()).isFalse();

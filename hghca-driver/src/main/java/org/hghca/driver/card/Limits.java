@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.card;
 
 import java.util.Set;
 import org.hghca.abi.DeviceExtension;
@@ -15,7 +15,7 @@ import org.hghca.verbs.QpType;
  * @param outstanding requests of one queue pair that the card may be told of before it completes
  *     one, as its user takes the risk
  */
-record Limits(
+public record Limits(
     DeviceLimits device,
     HardwareProfile profile,
     Set<DeviceExtension> extensions,
@@ -26,52 +26,52 @@ record Limits(
   private static final int INLINE_OVERHEAD = 2 * UNIT + 4;
 
   /** Whether the device does something beyond the interface document, and is asked to. */
-  boolean has(DeviceExtension extension) {
+  public boolean has(DeviceExtension extension) {
     return extensions.contains(extension);
   }
 
   /** Beyond the reserved ones. */
-  int firstQp() {
+  public int firstQp() {
     return device.reservedQps();
   }
 
-  int endQp() {
+  public int endQp() {
     return Math.min(device.maxQps(), profile.qpnLimit());
   }
 
-  int firstCq() {
+  public int firstCq() {
     return device.reservedCqs();
   }
 
-  int endCq() {
+  public int endCq() {
     return Math.min(device.maxCqs(), profile.cqnLimit());
   }
 
   /** The largest ring of a completion queue, a power of two. */
-  int maxCqRing() {
+  public int maxCqRing() {
     return device.maxCqSize();
   }
 
   /** What the largest completion queue takes from one queue pair. */
-  int maxCqEntries() {
+  public int maxCqEntries() {
     return device.maxCqSize() - ownElements();
   }
 
   /** One slot of a receive ring always stays empty. */
-  int maxQpWr() {
+  public int maxQpWr() {
     return device.maxQpSize() - 1;
   }
 
   /** Elements of our own in a send ring: one, upon which a card that is in ERR flushes. */
-  int ownElements() {
+  public int ownElements() {
     return profile.flushesInHardware() ? 0 : 1;
   }
 
-  int maxSge() {
+  public int maxSge() {
     return Math.min(device.maxSg(), profile.maxSendSge());
   }
 
-  int maxReceiveSge() {
+  public int maxReceiveSge() {
     return Math.min(device.maxSgRq(), profile.maxReceiveSge());
   }
 
@@ -79,29 +79,29 @@ record Limits(
    * Shared receive queues: as many as there may be queue pairs; none where a queue pair that
    * receives must never be without a request, which those that share cannot promise each other.
    */
-  int maxSrq() {
+  public int maxSrq() {
     return profile.rnrAndTimeoutInHardware() ? endQp() - firstQp() : 0;
   }
 
-  int maxSrqWr() {
+  public int maxSrqWr() {
     return maxSrq() == 0 ? 0 : maxQpWr();
   }
 
-  int maxSrqSge() {
+  public int maxSrqSge() {
     return maxSrq() == 0 ? 0 : maxReceiveSge();
   }
 
-  int maxInline() {
+  public int maxInline() {
     return Math.min(device.maxDescSize(), profile.maxDescriptor()) - INLINE_OVERHEAD;
   }
 
   /** A datagram's address is longer than a remote address. */
-  int maxInline(QpType type) {
+  public int maxInline(QpType type) {
     return type == QpType.UD ? maxInline() - (UdUnit.SIZE - UNIT) : maxInline();
   }
 
   /** READs and atomics in flight: three bits of logarithm hold 128, and 16 are plenty. */
-  int maxReadAtomic() {
+  public int maxReadAtomic() {
     return 16;
   }
 }

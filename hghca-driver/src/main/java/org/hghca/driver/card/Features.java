@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.card;
 
 import static org.hghca.verbs.FeatureSupport.MISSING;
 import static org.hghca.verbs.FeatureSupport.NATIVE;
@@ -16,7 +16,7 @@ import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.FeatureSupport;
 
 /** What a card has, what the driver makes up for, what is missing, and what is odd. */
-final class Features {
+public final class Features {
   /** A ring of sends and one of receives, where each needs a key. */
   private static final int KEYS_OF_RINGS = 2;
 
@@ -27,7 +27,7 @@ final class Features {
    *
    * @param eventQueues whether its event queues are in use
    */
-  static Map<DeviceFeature, FeatureSupport> of(Limits limits, boolean eventQueues) {
+  public static Map<DeviceFeature, FeatureSupport> of(Limits limits, boolean eventQueues) {
     Map<DeviceFeature, FeatureSupport> features = new EnumMap<>(DeviceFeature.class);
     for (DeviceFeature feature : DeviceFeature.values()) {
       features.put(feature, support(feature, limits, eventQueues));
@@ -60,7 +60,7 @@ final class Features {
    *
    * @param eventQueues whether its event queues are in use
    */
-  static Set<DeviceQuirk> quirks(Limits limits, boolean eventQueues) {
+  public static Set<DeviceQuirk> quirks(Limits limits, boolean eventQueues) {
     Set<DeviceQuirk> quirks = EnumSet.noneOf(DeviceQuirk.class);
     for (DeviceQuirk quirk : DeviceQuirk.values()) {
       if (has(quirk, limits.profile(), eventQueues)) {
@@ -108,7 +108,7 @@ final class Features {
     return most == HardwareProfile.UNBOUNDED ? 0 : most;
   }
 
-  static DeviceAdvice advice(Limits limits) {
+  public static DeviceAdvice advice(Limits limits) {
     HardwareProfile profile = limits.profile();
     return new DeviceAdvice(
         profile.destinationAlignment(),

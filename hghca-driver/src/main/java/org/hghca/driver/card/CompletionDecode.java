@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.card;
 
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.HardwareProfile;
@@ -10,14 +10,14 @@ import org.hghca.verbs.Completions;
  * 3-3-2 and 3-3-4). That one is there is told by the owner byte, which is the sentinel no more: the
  * first RTL writes 00h, the second 80h. Immutable.
  */
-final class CompletionDecode {
+public final class CompletionDecode {
   private final boolean keepsOpcode;
   private final boolean receiveErrors;
   private final boolean plain;
   private final boolean zerosBreak;
   private final int immediateFlag;
 
-  CompletionDecode(HardwareProfile profile) {
+  public CompletionDecode(HardwareProfile profile) {
     this.keepsOpcode = profile.errorCqes() && !profile.errorCqeHasSyndrome();
     this.receiveErrors = profile.flushesInHardware();
     this.plain = profile.flushesInHardware() && profile.immediateDelivered() && profile.grhPlaced();
@@ -26,7 +26,7 @@ final class CompletionDecode {
   }
 
   /** Whether all is as the document has it, so that there is nothing to ask here of a receive. */
-  boolean isPlain() {
+  public boolean isPlain() {
     return plain;
   }
 
@@ -39,7 +39,7 @@ final class CompletionDecode {
    * @param sourceQp dword 08h
    * @param bytes dword 14h
    */
-  boolean isSendError(int opcode, int sourceQp, int bytes) {
+  public boolean isSendError(int opcode, int sourceQp, int bytes) {
     if (!keepsOpcode) {
       return false;
     }
@@ -51,14 +51,14 @@ final class CompletionDecode {
   }
 
   /** Whether an error may be of a receive; the RTL reports those of sends only. */
-  boolean reportsReceiveErrors() {
+  public boolean reportsReceiveErrors() {
     return receiveErrors;
   }
 
   /**
    * Whether a completion of zeros is the mark of a message of no bytes that has broken the card.
    */
-  boolean zerosBreak() {
+  public boolean zerosBreak() {
     return zerosBreak;
   }
 
@@ -67,13 +67,13 @@ final class CompletionDecode {
    *
    * @param cause dword 10h
    */
-  static int syndrome(int cause) {
+  public static int syndrome(int cause) {
     int syndrome = cause & 0xff;
     return syndrome != 0 ? syndrome : cause >>> 24;
   }
 
   /** What to tell of a receive's immediate: nothing where the card keeps it. */
-  int immediateFlags(int opcode) {
+  public int immediateFlags(int opcode) {
     return BthOpcode.hasImmediate(opcode) ? immediateFlag : 0;
   }
 }

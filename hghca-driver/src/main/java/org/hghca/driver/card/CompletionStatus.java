@@ -1,14 +1,14 @@
-package org.hghca.driver;
+package org.hghca.driver.card;
 
 import org.hghca.verbs.WcStatus;
 
 /** What verbs call the error codes of the card's completions (second table 3-3-3). */
-final class CompletionStatus {
+public final class CompletionStatus {
 
   private CompletionStatus() {}
 
   /** The status of a syndrome; GENERAL_ERR for a code that the table lacks. */
-  static WcStatus of(int syndrome) {
+  public static WcStatus of(int syndrome) {
     return switch (syndrome) {
       case 0x01 -> WcStatus.LOC_LEN_ERR;
       case 0x02 -> WcStatus.LOC_QP_OP_ERR;

@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.card;
 
 import java.util.Optional;
 import org.hghca.abi.Hcr;
@@ -11,7 +11,7 @@ import org.hghca.vfio.VfioException;
  * ones; mapped registers of it fault, which the JVM reports as an {@link InternalError}.
  * Thread-safe.
  */
-final class DevicePresence {
+public final class DevicePresence {
   private static final int GONE = -1;
 
   private final PciFunction function;
@@ -19,7 +19,7 @@ final class DevicePresence {
   private final long command;
 
   /** Of a function whose HCR is at an offset of BAR0. */
-  DevicePresence(PciFunction function, long hcrBase) {
+  public DevicePresence(PciFunction function, long hcrBase) {
     this.function = function;
     this.registers = function.region(0);
     this.command = hcrBase + Hcr.COMMAND;
@@ -30,7 +30,7 @@ final class DevicePresence {
    *
    * @return why the function is taken for gone; empty when it is there
    */
-  Optional<String> complaint() {
+  public Optional<String> complaint() {
     try {
       if (registers.readInt(command) != GONE) {
         return Optional.empty();
@@ -42,7 +42,7 @@ final class DevicePresence {
   }
 
   /** What was seen, with what the function itself knows of it. */
-  String reason(String seen) {
+  public String reason(String seen) {
     try {
       var _ = function.interrupts(); // throws when the function knows that it is gone
       return seen + ": it is gone";

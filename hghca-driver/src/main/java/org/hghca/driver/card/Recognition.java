@@ -1,4 +1,4 @@
-package org.hghca.driver;
+package org.hghca.driver.card;
 
 import java.util.Optional;
 import java.util.Set;
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * {@code hcr=0x80000} the place, {@code assumeClean=true} that a card without a reset has not been
  * used since its bitstream was loaded.
  */
-final class Recognition {
+public final class Recognition {
   private static final Logger LOG = LoggerFactory.getLogger(Recognition.class);
 
   private static final int NOBODY = 0xffff;
@@ -52,13 +52,13 @@ final class Recognition {
    *
    * @param profile empty where QUERY_DEV_LIM must tell the first RTL from the second
    */
-  record Place(long hcrBase, Optional<HardwareProfile> profile) {
+  public record Place(long hcrBase, Optional<HardwareProfile> profile) {
     /** A profile whose rules hold until QUERY_DEV_LIM has answered. */
-    HardwareProfile cautious() {
+    public HardwareProfile cautious() {
       return profile.orElse(HardwareProfile.R2);
     }
 
-    boolean isRtl() {
+    public boolean isRtl() {
       return cautious() != HardwareProfile.S;
     }
   }
@@ -68,7 +68,7 @@ final class Recognition {
    *
    * @throws VerbsException EINVAL naming the parameter that cannot be understood
    */
-  Recognition(PciFunction function) {
+  public Recognition(PciFunction function) {
     this.function = function;
     this.locator = function.locator();
     this.named = locator.parameter(DriverParameter.AS.key()).map(this::profile);
@@ -121,7 +121,7 @@ final class Recognition {
    *
    * @throws VerbsException ENODEV saying what does not look like the card
    */
-  void checkConfiguration() {
+  public void checkConfiguration() {
     ConfigurationSpace configuration = function.configuration();
     if (configuration.vendorId() == NOBODY) {
       throw new VerbsException(
@@ -147,7 +147,7 @@ final class Recognition {
    * @throws VerbsException ENODEV or EBUSY saying what was seen and what the user can do; EINVAL
    *     for a place that does not tell the reading; EOPNOTSUPP for an RTL that cannot be reset
    */
-  Place findHcr() {
+  public Place findHcr() {
     Place place = namedHcr.isEmpty() && named.isEmpty() ? probe() : checked(namedPlace());
     if (place.isRtl() && !function.canReset() && !assumeClean) {
       throw new VerbsException(
@@ -208,7 +208,7 @@ final class Recognition {
    *
    * @throws VerbsException ENODEV for an RTL that is neither the first nor the second
    */
-  HardwareProfile profile(Place place, DeviceLimits limits) {
+  public HardwareProfile profile(Place place, DeviceLimits limits) {
     if (!place.isRtl()) {
       return HardwareProfile.S;
     }
@@ -243,7 +243,7 @@ final class Recognition {
    * What is used of the extensions that a card announces: all of them, unless the user has said
    * which reading of the document it is. The RTL announces none.
    */
-  Set<DeviceExtension> extensions(HardwareProfile profile, DeviceLimits limits) {
+  public Set<DeviceExtension> extensions(HardwareProfile profile, DeviceLimits limits) {
     return named.isEmpty() && profile == HardwareProfile.S ? limits.extensions() : Set.of();
   }
 
