@@ -57,7 +57,7 @@ final class BringUp {
       Health health = new Health(function.locator().toString());
 
       // What an owner before us left on the card goes away before the card may touch memory: one
-      // that was killed leaves it running, with commands, queues and DMA under way.
+      // that was killed leaves it running, with commands, queues and DMA in flight.
       DmaGate gate = new DmaGate(function);
       gate.close();
       recognition.checkConfiguration(); // the reset may have taken the memory space bit along

@@ -143,7 +143,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     return true;
   }
 
-  /** Takes a request that the card is not to hear of. */
+  /** Takes a request that the card must not see. */
   private boolean postInError(SendRequest request, int operation, int index) {
     checks.check(request, operation, index);
     return postedInError.post(request);
@@ -246,9 +246,9 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     return scheduler.rung();
   }
 
-  // ---- what the card has heard of
+  // ---- what the card has received
 
-  /** How many outstanding requests the card has heard of. */
+  /** How many outstanding requests have been rung. */
   int rung() {
     lock();
     try {
@@ -258,7 +258,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     }
   }
 
-  /** How many packets all requests make that the card has heard of since the ring began. */
+  /** How many packets all requests make that have been rung since the ring began. */
   long packets() {
     lock();
     try {
@@ -268,7 +268,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     }
   }
 
-  /** Whether the card has heard of a request since the ring began, or was reset. */
+  /** Whether a request has been rung since the ring began, or was reset. */
   boolean hasRung() {
     lock();
     try {
@@ -278,13 +278,13 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     }
   }
 
-  /** Whether the card never hears of the oldest outstanding request. */
+  /** Whether the oldest outstanding request is never rung. */
   boolean isOldestUnrung() {
     return scheduler.isNeverRung(tail()) && outstanding() > 0;
   }
 
   /**
-   * When the card heard of an outstanding request, in ticks of {@link InFlightLimits}.
+   * When an outstanding request was rung, in ticks of {@link InFlightLimits}.
    *
    * @param behind how many older ones there are
    */
@@ -315,7 +315,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
   }
 
   /**
-   * A completion stands in its queue that nobody has polled yet.
+   * A completion is in its queue that nobody has polled yet.
    *
    * @param offset of the request that it is of, or of anything else
    * @return whether that is new
@@ -331,7 +331,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
   }
 
   /**
-   * Takes the completion of a piece of a READ that goes on, as another doorbell may tell.
+   * Takes the completion of a piece of a READ that continues, which may free another doorbell.
    *
    * @param offset of the element that it is of
    * @return false when it is of something else
@@ -360,7 +360,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
 
   /**
    * Rings for an element of our own behind all others, upon which a card in ERR flushes what it has
-   * not completed. It stands in the one slot that requests leave free.
+   * not completed. It is in the one slot that requests leave free.
    *
    * @return false when no doorbell may be rung now
    */

@@ -7,7 +7,7 @@ import org.hghca.icm.IcmUsage;
 /**
  * A card as its driver sees it.
  *
- * @param profile which reading of the card is in force: s, r1 or r2
+ * @param profile which profile of the card is in use: s, r1 or r2
  * @param hcrBase offset of the command register in BAR0
  * @param boardId as QUERY_ADAPTER gave it (table 3-2-6)
  * @param limits as QUERY_DEV_LIM gave them (table 3-2-3)

@@ -9,8 +9,8 @@ import org.hghca.abi.Cqe;
  * consumer index. An empty place holds a sentinel in its owner byte, which the card overwrites
  * last, and which taking a completion puts back.
  *
- * <p>Under the completion queue's lock, but for {@link #isEmpty}. A position counts on round after
- * round; the place in memory is its low bits.
+ * <p>Under the completion queue's lock, except for {@link #isEmpty}. A position counts on round
+ * after round; the place in memory is its low bits.
  */
 final class CompletionRing {
   private final MemorySegment memory;
@@ -50,7 +50,7 @@ final class CompletionRing {
     return (long) (at & mask) * Cqe.SIZE;
   }
 
-  /** Whether nothing stands at a position. */
+  /** Whether nothing is at a position. */
   boolean isEmpty(int at) {
     return Cqe.owner(memory, place(at)) == Cqe.SENTINEL;
   }
@@ -70,7 +70,7 @@ final class CompletionRing {
     return index + unpolled();
   }
 
-  /** How many completions stand in the ring. */
+  /** How many completions are in the ring. */
   int unpolled() {
     int count = 0;
     int end = mask + 1;
@@ -92,7 +92,7 @@ final class CompletionRing {
    */
   void take(long place) {
     index++;
-    // Whoever sees the place empty sees that the queue goes on behind it.
+    // A reader that sees the place empty sees that the queue continues after it.
     VarHandle.storeStoreFence();
     // The place is empty before the request's slot is free: a request posted into that slot may
     // complete into this very place.

@@ -207,7 +207,7 @@ final class DeviceContext extends Resource implements HghcaContext {
     EventChannel channel = new EventChannel(this, hghca.health(), counters, channels::remove);
     channels.add(channel);
     if (hghca.health().isDead()) {
-      channel.deviceFailed(); // whoever found out may have missed it
+      channel.deviceFailed(); // the thread that found out may have missed it
     }
     return channel;
   }

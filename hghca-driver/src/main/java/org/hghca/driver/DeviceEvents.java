@@ -14,10 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a device tells of events: an event queue for the asynchronous ones and one for each
- * completion vector, with an interrupt vector each, and the thread that reads them. Without event
- * queues, because the card has none or the locator says {@code events=poll}, completion queues are
- * looked at instead.
+ * How a device reports events: an event queue for the asynchronous ones and one for each completion
+ * vector, with an interrupt vector each, and the thread that reads them. Without event queues,
+ * because the card has none or the locator says {@code events=poll}, completion queues are looked
+ * at instead.
  */
 final class DeviceEvents implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceEvents.class);
@@ -97,7 +97,7 @@ final class DeviceEvents implements AutoCloseable {
     }
   }
 
-  /** Whether the card tells of events itself, and knows which receives were solicited. */
+  /** Whether the card reports events itself, and knows which receives were solicited. */
   boolean hasEventQueues() {
     return !queues.isEmpty();
   }

@@ -3,8 +3,8 @@ package org.hghca.driver;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How many doorbells may be in flight on a device: rung, and the completion of what they told of
- * not seen. The makers' RTL keeps 64 and drops what comes beyond.
+ * How many doorbells may be in flight on a device: rung, and the completion of their requests not
+ * seen. The makers' RTL keeps 64 and drops what comes beyond.
  *
  * <p>Most are given to rings as shares of their own, which cost no atomic instruction, as long as
  * they last; the rest is a reserve for all. Thread-safe.

@@ -245,7 +245,8 @@ final class DoorbellScheduler {
   }
 
   /**
-   * Gives back what was paid for what is under way in a slot. Under the completion queue's lock.
+   * Gives back what was paid for the outstanding request of a slot. Under the completion queue's
+   * lock.
    */
   private void giveBack(int slot) {
     int mark = marks[slot];
@@ -329,7 +330,7 @@ final class DoorbellScheduler {
     return stopped && (at - from >= 0 || longRead.waits() && longRead.at() == at);
   }
 
-  /** A READ as it was posted that stands at a position in pieces; null for none. */
+  /** A READ as it was posted that is at a position in pieces; null for none. */
   MemorySegment whole(int at) {
     return longRead.at() == at ? longRead.whole() : null;
   }

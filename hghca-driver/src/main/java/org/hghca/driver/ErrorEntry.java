@@ -23,7 +23,7 @@ final class ErrorEntry {
   /** Between two looks whether a queue pair that is to end is quiet. */
   private static final long QUIET_STEP_NANOS = 100_000;
 
-  /** How long the card may take to flush what it was told to. */
+  /** How long the card may take to flush. */
   private static final long FLUSH_NANOS = 20_000_000;
 
   private static final long FLUSH_STEP_NANOS = 20_000;
@@ -39,7 +39,7 @@ final class ErrorEntry {
   private final CommandInterface commands;
   private final TimeScale time;
 
-  /** Whether the card was told of ERR. */
+  /** Whether the card got ERR. */
   private boolean followed;
 
   /** Whether it is to flush, and there was no doorbell left to tell it. */
@@ -143,7 +143,7 @@ final class ErrorEntry {
     return psns.wasInError() || rests && psns.hadSentAll();
   }
 
-  /** How many sends the card has heard of and has not completed. */
+  /** How many sends have been rung and are not complete. */
   private int unfinished() {
     return qp.sendCompletionQueue().outstandingWork(qp).unfinished();
   }
@@ -158,7 +158,7 @@ final class ErrorEntry {
     live.putInto(next);
     context.program(QpContexts.state(context.last()), next);
     // One more command: the card has carried the last one out before it begins with this, and what
-    // was under way then has ended when this ends.
+    // was in flight then has ended when this ends.
     commands.queryQp(qp.number());
     flushPending = qp.type() == QpType.RC && unfinished() > 0;
     ringPendingFlush();

@@ -45,7 +45,7 @@ sealed interface ErrorFlow permits HardwareErrorFlow, SoftwareErrorFlow {
 
   // ---- states
 
-  /** The peer is told of the sequence number that sends will begin with. Under no lock. */
+  /** The peer learns the sequence number that sends will begin with. Under no lock. */
   void announced(int psn);
 
   /**
@@ -68,7 +68,7 @@ sealed interface ErrorFlow permits HardwareErrorFlow, SoftwareErrorFlow {
   void reset();
 
   /**
-   * Ends what is under way, before the card is told to forget a queue pair that is closed.
+   * Ends what is outstanding, before the card gets the command to forget a closed queue pair.
    *
    * @param last the state that it was in
    * @throws VerbsException EIO when it does not end, so that the card may still reach its memory

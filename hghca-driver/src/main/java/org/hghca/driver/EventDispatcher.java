@@ -8,7 +8,7 @@ import org.hghca.verbs.QpState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the entries of event queues mean. Used by whoever reads them. */
+/** What the entries of event queues mean. Used by the thread that reads them. */
 final class EventDispatcher implements EventQueue.Reader {
   private static final Logger LOG = LoggerFactory.getLogger(EventDispatcher.class);
 
@@ -128,7 +128,7 @@ final class EventDispatcher implements EventQueue.Reader {
     }
   }
 
-  /** How many events nobody could be told of. */
+  /** How many events could not be delivered. */
   long ignored() {
     return ignored;
   }

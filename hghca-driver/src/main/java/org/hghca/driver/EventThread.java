@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread of a device that reads its event queues and wakes whoever waits. It waits for
+ * The thread of a device that reads its event queues and wakes the waiters. It waits for
  * interrupts, and looks now and then without one, so that a lost interrupt only delays. Where there
  * are no interrupts it looks at the event queues from time to time, and where there are no event
  * queues at the completion queues that were asked to tell. Twice a second it looks whether the card
@@ -169,7 +169,7 @@ final class EventThread {
     boolean found = read();
     // A copy: the set itself would show us again what is added while we look, without end.
     for (HghcaCompletionQueue queue : List.copyOf(watched)) {
-      // Removed first: whoever asks while we look adds it again.
+      // Removed first: a thread that asks while we look adds it again.
       watched.remove(queue);
       look(queue, false);
       found |= !queues.isEmpty();
@@ -198,7 +198,7 @@ final class EventThread {
 
   /**
    * Of a dead device: the function is let go when it is wanted back, although its owner still has
-   * it. Whoever takes it away, such as the kernel a card that was unplugged, waits for that.
+   * it. The side that takes it away, such as the kernel for an unplugged card, waits for that.
    */
   private void linger() {
     while (!stopping) {
@@ -219,7 +219,7 @@ final class EventThread {
     }
   }
 
-  /** How many events nobody could be told of. */
+  /** How many events could not be delivered. */
   long ignored() {
     return dispatcher.ignored();
   }

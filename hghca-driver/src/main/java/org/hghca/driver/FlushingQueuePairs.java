@@ -5,7 +5,7 @@ import org.hghca.verbs.Completions;
 
 /**
  * Queue pairs in error of which the driver completes something in one completion queue; usually
- * none. Under the completion queue's lock, but for {@link #any}.
+ * none. Under the completion queue's lock, except for {@link #any}.
  */
 final class FlushingQueuePairs {
   private final HghcaCompletionQueue queue;

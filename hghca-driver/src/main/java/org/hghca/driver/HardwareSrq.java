@@ -21,7 +21,7 @@ import org.hghca.verbs.SharedReceiveQueueConfig;
 
 /**
  * A shared receive queue of the card: a chain of requests, from which each message takes the one
- * that was posted first. They complete in any order, so the slots that are free stand in a chain of
+ * that was posted first. They complete in any order, so the slots that are free are in a chain of
  * their own, in the order in which they are posted next; the card follows the same chain. One slot
  * is always free: where the request behind the last one will stand is known before it is posted.
  *
@@ -54,7 +54,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   private int lastFree;
   private int outstanding;
 
-  /** How many the card was told of, modulo 2^32. */
+  /** How many the card has been notified of, modulo 2^32. */
   private int count;
 
   /** How many the program has posted. */
@@ -234,11 +234,11 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
     }
   }
 
-  /** A request of which nobody hears is posted anew, behind all others. */
+  /** A request of which nobody hears is posted again, after all others. */
   private void postAgain(int slot) {
     lock.lock();
     try {
-      free(slot); // what stands there stays until the slot's turn comes
+      free(slot); // what is there stays until the slot's turn comes
       int size16 = NextUnit.size16(ring, place(slot));
       MemorySegment.copy(ring, place(slot), ring, place(firstFree), (long) size16 * UNIT);
       publish(firstFree, size16, wrIds[slot]);
@@ -319,7 +319,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
     return new SpinLock(LockRank.RECEIVES);
   }
 
-  /** The card has told of an event. */
+  /** The card has reported an event. */
   void raise(AsyncEventType type) {
     pd.deviceContext().raise(type, this);
   }
@@ -428,7 +428,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
             describe(),
             () -> {
               device.commands().hw2swSrq(number);
-              // What is told of this queue must not be taken for the next one's of its number.
+              // Events of this queue must not be taken for those of the next one with its number.
               device.events().settle();
             },
             () -> memory.close(),

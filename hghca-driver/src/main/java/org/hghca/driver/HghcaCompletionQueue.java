@@ -308,7 +308,7 @@ final class HghcaCompletionQueue extends Resource
     device.events().requested(this);
   }
 
-  /** Whether it is to tell of completions that need not be solicited; a glance without the lock. */
+  /** Whether it reports completions that need not be solicited; a glance without the lock. */
   boolean isArmedForAll() {
     return notifier.isArmedForAll();
   }
@@ -378,8 +378,8 @@ final class HghcaCompletionQueue extends Resource
   }
 
   /**
-   * Tells of the receives that stand here and nobody has polled, those that it has told of before
-   * left out. Only where queue pairs share receives.
+   * Tells of the unpolled receives in the ring, except those that it has reported before. Only
+   * where queue pairs share receives.
    */
   void noteReceives() {
     if (isEmpty()) {
@@ -410,7 +410,7 @@ final class HghcaCompletionQueue extends Resource
 
   /**
    * Has requests go on that wait for others whose completions stand here: a program that waits for
-   * something else first has its requests carried out all the same. On the RTL only.
+   * something else first has its requests executed all the same. On the RTL only.
    *
    * @return whether there was anything new
    */
@@ -441,7 +441,7 @@ final class HghcaCompletionQueue extends Resource
 
   @Override
   protected void release() {
-    // Who polls now ends first; who polls later finds the queue closed.
+    // A poll in progress ends first; a later one finds the queue closed.
     lock.lock();
     lock.unlock();
     device.remove(this);
@@ -454,7 +454,7 @@ final class HghcaCompletionQueue extends Resource
             describe(),
             () -> {
               device.commands().hw2swCq(number);
-              // What is told of this queue must not be taken for the next one's of its number.
+              // Events of this queue must not be taken for those of the next one with its number.
               device.events().settle();
               checkTrusted();
               end = ring.end() & ring.slots() - 1;
@@ -475,7 +475,7 @@ final class HghcaCompletionQueue extends Resource
     }
   }
 
-  /** Where the card goes on under this number, if it does not begin anew, is known on one card. */
+  /** Where the card goes on under this number, if it does not start again, is known on one card. */
   private void freeNumber() {
     HardwareProfile profile = device.limits().profile();
     if (profile.positionsResumable()) {

@@ -174,7 +174,7 @@ final class HghcaDevice {
     }
   }
 
-  /** The key of what stands in a receive without memory; 0 where nothing need. */
+  /** The key of what is in a receive without memory; 0 where nothing need. */
   int fillerKey() {
     return emptyReceive == null ? 0 : emptyReceive.key();
   }
@@ -275,7 +275,7 @@ final class HghcaDevice {
     return registrar;
   }
 
-  /** Who watches over memory that requests name; empty for a card that reports bad requests. */
+  /** What guards memory that requests name; empty for a card that reports bad requests. */
   Optional<RegionGuard> regions() {
     return Optional.ofNullable(regions);
   }
@@ -356,7 +356,7 @@ final class HghcaDevice {
     return limits.has(DeviceExtension.SHARED_RECEIVE_QUEUES) && events.hasEventQueues();
   }
 
-  /** Who deals requests while nobody polls. */
+  /** The thread that deals requests while no program polls. */
   SrqRefill srqRefill() {
     return srqRefill;
   }
@@ -401,7 +401,7 @@ final class HghcaDevice {
     late.increment();
   }
 
-  /** The card was told of the end of a queue pair that was still sending. */
+  /** The card got the command to end a queue pair that was still sending. */
   void endedUnderTraffic() {
     underTraffic.increment();
   }

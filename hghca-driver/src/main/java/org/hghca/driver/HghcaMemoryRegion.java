@@ -20,7 +20,7 @@ import org.hghca.vfio.DmaMapping;
 
 /** Registered memory of an application. */
 final class HghcaMemoryRegion extends Resource implements MemoryRegion {
-  /** What the card is told of the rights: the same bits in table 3-2-19. */
+  /** The access rights as the card has them: the same bits in table 3-2-19. */
   private static final int CARD_BITS =
       AccessFlag.LOCAL_WRITE.bit()
           | AccessFlag.REMOTE_WRITE.bit()

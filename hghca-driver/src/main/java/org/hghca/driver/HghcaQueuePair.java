@@ -41,7 +41,7 @@ import org.hghca.verbs.spi.QpTransitions;
  * QueuePairState}, {@link ProgrammedContext} and {@link ErrorFlow}.
  */
 final class HghcaQueuePair extends Resource implements QueuePair, ContextCounters.Counted {
-  /** What verbs let stand before the payload of every datagram, filled or not. */
+  /** What verbs let are before the payload of every datagram, filled or not. */
   private static final int GRH_BYTES = 40;
 
   private final HghcaProtectionDomain pd;
@@ -59,7 +59,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   private final OwnerCheck receiveOwner;
   private final int number;
 
-  /** How many sends may stand in the ring, one of our own too where the card needs it. */
+  /** How many sends may be in the ring, one of our own too where the card needs it. */
   private final int sendRequests;
 
   private final IcmRange icm;
@@ -556,7 +556,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     return share != null && share.isResetByError();
   }
 
-  /** Whoever shares receives with us hears that the state has changed. */
+  /** Notifies the queue pairs that share receives with us that the state has changed. */
   void tellShare() {
     if (share != null) {
       share.stateChanged();

@@ -140,7 +140,7 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
     }
   }
 
-  /** Has the completion queues tell of receives that nobody has polled. */
+  /** Has the completion queues report unpolled receives. */
   final void noteReceives() {
     List<HghcaCompletionQueue> used;
     synchronized (this) {

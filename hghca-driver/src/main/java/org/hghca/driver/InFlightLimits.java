@@ -6,10 +6,10 @@ import org.hghca.abi.HardwareProfile;
 
 /**
  * Which requests may be rung for now, on a card that loses, or stops at, more than it can keep. It
- * bounds three things: the requests of one queue pair that are under way, the doorbells of all, and
- * what READs fetch at a time. {@link DoorbellScheduler} is where it is asked.
+ * bounds three things: the outstanding requests of one queue pair, the doorbells of all, and what
+ * READs fetch at a time. {@link DoorbellScheduler} is where it is asked.
  *
- * <p>A ring that waits for what others have stands in a list here until it has had its turn.
+ * <p>A ring that waits for what others have is in a list here until it has had its turn.
  * Thread-safe.
  */
 final class InFlightLimits {
@@ -24,7 +24,7 @@ final class InFlightLimits {
   private final ReadBound reads;
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
 
-  /** How many stand in the list. */
+  /** How many are in the list. */
   private volatile int waitingCount;
 
   /** Whether the first of them has a READ that is too long to go now: no other passes it. */
@@ -43,7 +43,7 @@ final class InFlightLimits {
   /**
    * What a card allows.
    *
-   * @param window how many requests of one queue pair may be under way
+   * @param window how many requests of one queue pair may be outstanding
    */
   InFlightLimits(HardwareProfile profile, int window) {
     this.window = window;
@@ -56,7 +56,7 @@ final class InFlightLimits {
     onHold = action;
   }
 
-  /** How many requests of one queue pair may be under way. */
+  /** How many requests of one queue pair may be outstanding. */
   int window() {
     return window;
   }
@@ -189,7 +189,8 @@ final class InFlightLimits {
    * Callers hold no lock of a ring or a completion queue.
    */
   void ringWaiting() {
-    // Who has to wait and goes into the list before we look there finds what we have given back.
+    // A ring that has to wait and enters the list before we look there finds what we have given
+    // back.
     VarHandle.fullFence();
     if (waitingCount != 0) {
       ringAll();
@@ -211,8 +212,8 @@ final class InFlightLimits {
   }
 
   /**
-   * The ring whose turn it is. It stays in the list until it has had its turn: whoever comes
-   * meanwhile waits for that, and does not pass it over.
+   * The ring whose turn it is. It stays in the list until it has had its turn: a thread that comes
+   * meanwhile waits for that, and does not skip it.
    */
   private synchronized Waiting first() {
     return waiting.peekFirst();

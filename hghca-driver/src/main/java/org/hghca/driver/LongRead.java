@@ -8,7 +8,7 @@ import org.hghca.abi.RemoteAddressUnit;
 /**
  * The READ of a send ring that is longer than may be fetched at a time: the card is given it in
  * pieces, one behind the other in the same slot, and the last one's completion is that of the
- * whole. There is at most one, and nothing else of its ring is under way meanwhile.
+ * whole. There is at most one, and nothing else of its ring is outstanding meanwhile.
  *
  * <p>Begun and rung for under the ring's lock, a piece completed under the completion queue's as
  * well.
@@ -24,13 +24,13 @@ final class LongRead {
 
   private final int most;
 
-  /** Its position in the ring, and whether it stands there. */
+  /** Its position in the ring, and whether it is there. */
   private int at;
 
   private volatile boolean open;
   private long offset;
 
-  /** How many bytes are complete, under way, and not. */
+  /** How many bytes are complete, in flight, and still to come. */
   private long done;
 
   private int piece;
@@ -116,17 +116,17 @@ final class LongRead {
     return (int) Math.min(most, left);
   }
 
-  /** How many bytes of it are under way. */
+  /** How many bytes of it are in flight. */
   int underWay() {
     return piece;
   }
 
-  /** Whether a position is that of the READ, and pieces are left behind the one under way. */
+  /** Whether a position is that of the READ, and pieces are left after the one in flight. */
   boolean hasMore(int position) {
     return open && at == position && left > 0;
   }
 
-  /** Whether pieces are to be rung for, now or later. */
+  /** Whether pieces need a doorbell, now or later. */
   boolean goesOn() {
     return open && (waits || left > 0);
   }
@@ -140,12 +140,12 @@ final class LongRead {
     return at;
   }
 
-  /** The piece under way is complete, and there is another. */
+  /** The piece in flight is complete, and there is another. */
   void goOn() {
     waits = true;
   }
 
-  /** Whether a piece is to be rung for. */
+  /** Whether a piece needs a doorbell. */
   boolean waits() {
     return waits;
   }

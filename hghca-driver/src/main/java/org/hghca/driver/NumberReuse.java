@@ -115,7 +115,7 @@ final class NumberReuse {
 
   /**
    * Why this number cannot be used again; null when it can, and then we know from where. The card
-   * has ended with what was under way.
+   * has finished what was in flight.
    */
   String obstacle() {
     next = null;

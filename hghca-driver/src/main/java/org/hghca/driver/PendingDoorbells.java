@@ -31,7 +31,7 @@ final class PendingDoorbells {
     if (rings.isEmpty()) {
       return false;
     }
-    // Who holds back from here on sees what has completed, or we see that he holds.
+    // A ring that holds back from here on sees what has completed, or we see that it holds.
     VarHandle.fullFence();
     for (int i = 0; i < rings.size(); i++) {
       rings.get(i).ringHeld();

@@ -92,7 +92,7 @@ final class ProgrammedContext {
     }
   }
 
-  /** What carries out a transition: tables A1-1 and A1-2 of the interface document. */
+  /** What executes a transition: tables A1-1 and A1-2 of the interface document. */
   private static HcrCommand command(QpState from, QpState to) {
     return switch (to) {
       case RESET -> HcrCommand.ERR2RST;

@@ -7,8 +7,8 @@ import org.hghca.verbs.QpState;
 
 /**
  * The state of a queue pair as the driver knows it. Modifying changes it, under the queue pair's
- * monitor, and so does whoever learns of an error, under any lock but that of the receives. The
- * rings take requests accordingly.
+ * monitor, and so does a thread that learns of an error, under any lock except that of the
+ * receives. The rings take requests accordingly.
  */
 final class QueuePairState {
   private static final AtomicReferenceFieldUpdater<QueuePairState, QpState> NOW =
@@ -80,7 +80,7 @@ final class QueuePairState {
   /** An error takes it to ERR; returns whether that is new. */
   boolean fail() {
     for (QpState state = now; state != QpState.ERR && state != QpState.RESET; state = now) {
-      // Whoever takes it to RESET at this moment wins: what is closed must not open again.
+      // A thread that takes it to RESET at this moment wins: what is closed must not open again.
       if (NOW.compareAndSet(this, state, QpState.ERR)) {
         openSends();
         return true;

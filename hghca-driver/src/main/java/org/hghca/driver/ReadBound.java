@@ -20,7 +20,7 @@ final class ReadBound {
   }
 
   /**
-   * Adds a READ to those under way; false when it has to wait.
+   * Adds a READ to those in flight; false when it has to wait.
    *
    * @param bytes at most {@link #most}
    */

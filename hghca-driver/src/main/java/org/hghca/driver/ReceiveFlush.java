@@ -56,7 +56,7 @@ final class ReceiveFlush implements DriverFlush {
     return count;
   }
 
-  /** The queue pair begins anew. */
+  /** The queue pair starts again. */
   void reset() {
     receives.clear();
   }

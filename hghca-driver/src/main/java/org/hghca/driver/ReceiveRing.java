@@ -48,7 +48,7 @@ final class ReceiveRing implements Receives {
   /** How many bytes at the beginning of its memory a request keeps from the card. */
   private final int skipped;
 
-  /** The key of what stands in a request without memory; 0 where nothing need. */
+  /** The key of what is in a request without memory; 0 where nothing need. */
   private final int emptyReceive;
 
   private final long[] wrIds;
@@ -208,7 +208,7 @@ final class ReceiveRing implements Receives {
     return takeOldest();
   }
 
-  /** Whether the oldest outstanding request stands at an offset of the ring. */
+  /** Whether the oldest outstanding request is at an offset of the ring. */
   boolean isOldest(int offset) {
     return outstanding() > 0 && offset == (tail & mask) << strideLog;
   }

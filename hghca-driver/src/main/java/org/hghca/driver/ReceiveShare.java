@@ -9,7 +9,7 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.ReceiveRequest;
 
 /**
- * What a queue pair holds of a shared receive queue: the requests that stand in its ring, where the
+ * What a queue pair holds of a shared receive queue: the requests that are in its ring, where the
  * card takes them, and those of them that completed and that the shared queue has not heard of.
  * Under the shared queue's lock, unless another one is named.
  */

@@ -27,14 +27,14 @@ interface Receives {
         "the program must get the completion of receive 0x%x".formatted(wqe));
   }
 
-  /** The completion of a receive stands in the ring, and nobody has polled it. */
+  /** The completion of a receive is in the ring, and nobody has polled it. */
   default void note(int wqe) {}
 
   /** The completion of a receive is dropped: the queue pair is reset or closed. */
   default void drop(int wqe) {}
 
   /**
-   * Something has completed: whoever has to be told of it when the lock is free.
+   * Something has completed: notifies the interested party when the lock is free.
    *
    * @param due who has to be told already
    */

@@ -8,9 +8,9 @@ import org.hghca.provider.Health;
 import org.hghca.verbs.Completions;
 
 /**
- * Completions of the RTL, which tell little of receives and errors: where a receive is told by what
- * was posted, and errors by what no receive has. Long READs complete in pieces, and completions
- * have send rings go on that wait for them.
+ * Completions of the RTL, which tell little of receives and errors: where what was posted
+ * identifies a receive, and an error is what no receive has. Long READs complete in pieces, and
+ * completions let send rings continue that wait for them.
  */
 final class RtlParser extends CompletionParser {
   private final InFlightLimits inFlight;

@@ -14,7 +14,7 @@ final class SendProgress {
   private int completed;
   private int looks;
 
-  /** When the card heard of its oldest send, in ticks of {@link InFlightLimits}. */
+  /** When its oldest send was rung, in ticks of {@link InFlightLimits}. */
   private int oldestTick;
 
   SendProgress(HghcaQueuePair qp, BudgetedSendRing sends) {
@@ -59,7 +59,7 @@ final class SendProgress {
     return completed;
   }
 
-  /** When the card heard of its oldest send, in ticks of {@link InFlightLimits}. */
+  /** When its oldest send was rung, in ticks of {@link InFlightLimits}. */
   int oldestTick() {
     return oldestTick;
   }

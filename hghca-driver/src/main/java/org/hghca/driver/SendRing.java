@@ -72,7 +72,7 @@ sealed class SendRing permits BudgetedSendRing {
   private int tail;
   private long postedBeforeReset;
 
-  /** Requests that stood behind others and needed no doorbell. */
+  /** Requests that was behind others and needed no doorbell. */
   private long chained;
 
   /**
@@ -384,7 +384,7 @@ sealed class SendRing permits BudgetedSendRing {
     return (int) TAIL.getAcquire(this);
   }
 
-  /** Whether the oldest outstanding request stands at an offset of the ring. */
+  /** Whether the oldest outstanding request is at an offset of the ring. */
   final boolean isOldest(int offset) {
     return outstanding() > 0 && offset == slot(tail) << strideLog;
   }
@@ -418,7 +418,7 @@ sealed class SendRing permits BudgetedSendRing {
 
   // ---- elements
 
-  /** The position, not far from the tail, that stands at an offset of the ring. */
+  /** The position, not far from the tail, that is at an offset of the ring. */
   final int position(int offset) {
     return tail + slot((offset >>> strideLog) - tail);
   }

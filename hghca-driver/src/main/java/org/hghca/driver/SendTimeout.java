@@ -46,7 +46,7 @@ final class SendTimeout {
 
   /** What a look has found. */
   enum Found {
-    /** Nothing is under way. */
+    /** Nothing is outstanding. */
     IDLE,
     /** Another look is wanted soon. */
     BUSY,
@@ -127,7 +127,7 @@ final class SendTimeout {
       return false;
     }
     if (!times) {
-      since = now; // it waits for ever, and the card is asked now and then
+      since = now; // it waits indefinitely, and the card is asked now and then
       alone = now;
     }
     return times;

@@ -118,8 +118,8 @@ final class SendWriter {
   }
 
   /**
-   * Writes an element that is never carried out, since the card is in ERR; if it were, nothing
-   * could come of an RDMA WRITE that has no key.
+   * Writes an element that is never executed, since the card is in ERR; if it were, nothing could
+   * come of an RDMA WRITE that has no key.
    *
    * @return its size in units
    */
@@ -140,7 +140,7 @@ final class SendWriter {
     return size;
   }
 
-  /** Writes what stands between next unit and data of an atomic or a datagram. */
+  /** Writes what is between next unit and data of an atomic or a datagram. */
   private long writeSpecial(SendRequest request, int operation, int index, long at) {
     if ((operation & DATAGRAM) == DATAGRAM) {
       return writeDestination(request, operation, index, at);

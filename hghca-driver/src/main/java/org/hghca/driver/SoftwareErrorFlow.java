@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The states of a queue pair on a card that neither times out nor flushes: the RTL. It notices
  * sends that the card will not complete and errors that the card keeps to itself, has the card
- * follow into ERR, and knows whether the number can have another life.
+ * follow into ERR, and knows whether the number can be used again.
  */
 final class SoftwareErrorFlow implements ErrorFlow {
   private static final Logger LOG = LoggerFactory.getLogger(SoftwareErrorFlow.class);
@@ -175,7 +175,7 @@ final class SoftwareErrorFlow implements ErrorFlow {
   }
 
   /**
-   * Whether a change has to be told to the card. The RTL sends in RTR as it does in RTS, and uses
+   * Whether the card needs a command for a change. The RTL sends in RTR as it does in RTS, and uses
    * nothing of what may change then but the sequence number to send with. It is better not told: it
    * would go back to the sequence numbers that it had when it was asked for them, and refuse a peer
    * that has sent something since.
@@ -189,7 +189,7 @@ final class SoftwareErrorFlow implements ErrorFlow {
         && attributes.sendPsn() != context.last().get(NEXT_SEND_PSN);
   }
 
-  /** Has the card go on where it has come to by now. */
+  /** Lets the card continue at its current position. */
   private void putPsnsInto(QueuePairContext next) {
     if (profile.misplacesSequenceNumbers()) {
       try {
@@ -200,7 +200,7 @@ final class SoftwareErrorFlow implements ErrorFlow {
     }
   }
 
-  /** Who checks requests hears where they go. */
+  /** Tells the request checks where requests go. */
   private void tellPath(QueuePairContext c) {
     int packetLog = QpContexts.packetLog(c);
     if (qp.type() == QpType.RC && c.destinationMac() == qp.deviceContext().port().address().mac()) {
@@ -259,9 +259,9 @@ final class SoftwareErrorFlow implements ErrorFlow {
 
   /**
    * Takes the queue pair, which is in ERR or what has not come further than INIT, to where it can
-   * begin anew.
+   * start again.
    *
-   * @throws VerbsException EIO when the card would not go on from where the next life begins
+   * @throws VerbsException EIO when the card would not continue from where the next use begins
    */
   private void prepareReset() {
     if (!reuse.hasLived()) {

@@ -33,13 +33,13 @@ final class SoftwareFlush implements DriverFlush, BudgetedSendRing.PostedInError
   /** Whether the card is expected to complete no send any more. */
   private volatile boolean sendsEnded;
 
-  /** What the oldest send fails with, where the driver knows why; null when it was told. */
+  /** What the oldest send fails with, where the driver knows why; null when it was reported. */
   private volatile WcStatus cause;
 
   /** Whether all is over, and whatever the card still says is late. */
   private volatile boolean over;
 
-  /** Sends that were completed here although the card had heard of them: it may complete them. */
+  /** Sends that were completed here although they had been rung: the card may complete them. */
   private int awaited;
 
   SoftwareFlush(
@@ -135,7 +135,7 @@ final class SoftwareFlush implements DriverFlush, BudgetedSendRing.PostedInError
     over = true;
   }
 
-  /** The queue pair begins anew. */
+  /** The queue pair starts again. */
   void reset() {
     moreSends.clear();
     moreReceives.clear();

@@ -11,15 +11,15 @@ import org.slf4j.LoggerFactory;
 /**
  * The thread of a device whose card neither times out nor flushes: it looks from time to time
  * whether sends move on. It sleeps while no queue pair could have any; otherwise it looks often
- * while some are under way. In between it has requests go on that wait for others, for programs
- * that do not poll. Not started on a card that needs none.
+ * while some are outstanding. In between it rings requests that wait for others, for programs that
+ * do not poll. Not started on a card that needs none.
  */
 final class SoftwareMaintenance {
   private static final Logger LOG = LoggerFactory.getLogger(SoftwareMaintenance.class);
   private static final long PERIOD_NANOS = 10_000_000;
   private static final long IDLE_PERIOD_NANOS = 100_000_000;
 
-  /** Between two looks at requests that wait, when the one before had something go on. */
+  /** Between two looks at requests that wait, when the one before rang something. */
   private static final long SHORTEST_PAUSE_NANOS = 50_000;
 
   private static final int SEVERAL = 2;
@@ -29,7 +29,7 @@ final class SoftwareMaintenance {
   private final DeviceThread thread;
   private volatile boolean stopping;
 
-  /** Whether all queue pairs are to be looked at without delay. */
+  /** Whether all queue pairs must be looked at without delay. */
   private volatile boolean wanted;
 
   /** Whether it does not look after requests that wait: there were none. */
@@ -37,7 +37,7 @@ final class SoftwareMaintenance {
 
   private long pause = SHORTEST_PAUSE_NANOS;
 
-  /** What is to be told of time-outs that this look has found. */
+  /** Messages about time-outs that this pass has found. */
   private final List<String> timeOuts = new ArrayList<>();
 
   /** Whether the card has completed a send since the look before. */
@@ -135,7 +135,7 @@ final class SoftwareMaintenance {
   }
 
   /**
-   * Has requests go on that wait for others whose completions nobody has polled.
+   * Rings requests that wait for others whose completions are not polled.
    *
    * @return whether there were any
    */
@@ -189,7 +189,7 @@ final class SoftwareMaintenance {
   /**
    * A send of some queue pair is complete. Called while looking.
    *
-   * @param tick when the card heard of it
+   * @param tick when it was rung
    */
   void moved(int tick) {
     moved = true;
@@ -198,7 +198,7 @@ final class SoftwareMaintenance {
     }
   }
 
-  /** Whether what the card heard of before a tick, or in it, is still being completed. */
+  /** Whether what was rung before a tick, or in it, is still being completed. */
   boolean hasMovedBefore(int tick) {
     return oldestMoved - tick <= 0 || oldestMovedBefore - tick <= 0;
   }

@@ -299,7 +299,9 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
     }
   }
 
-  /** Lets go of the lock, then raises events: whoever takes them may hold what waits for it. */
+  /**
+   * Releases the lock, then raises events: the thread that takes them may hold what waits for it.
+   */
   private void unlock() {
     boolean reached = limitReached;
     List<HghcaQueuePair> last = ended;

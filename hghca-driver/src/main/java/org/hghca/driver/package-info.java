@@ -9,9 +9,9 @@
  *
  * <ol>
  *   <li>The monitor of an object of the verbs: a queue pair while it is modified, queried or
- *       closed, a memory region while it is registered anew or closed, a shared receive queue while
- *       its capacity changes. Commands to the card are given under it, and nothing else that waits
- *       for the card. Polling and posting never take it.
+ *       closed, a memory region while it is registered again or closed, a shared receive queue
+ *       while its capacity changes. Commands to the card are given under it, and nothing else that
+ *       waits for the card. Polling and posting never take it.
  *   <li>The monitor of the counters of a context, under which its objects say what they have
  *       counted.
  *   <li>The lock of the device's event queues ({@code EventThread}), by the event thread and by

@@ -8,9 +8,9 @@ import org.hghca.verbs.Counters;
 import org.hghca.verbs.WcStatus;
 
 /**
- * What a context has done: the sum of what its objects have counted, for whom counting costs no
- * more than an addition, and of what those had counted that are closed. Thread-safe; objects are
- * read without stopping them.
+ * What a context has done: the sum of what its objects have counted, for which counting costs only
+ * an addition, and of what those had counted that are closed. Thread-safe; objects are read without
+ * stopping them.
  */
 public final class ContextCounters {
   private final Set<Counted> counted = new HashSet<>();

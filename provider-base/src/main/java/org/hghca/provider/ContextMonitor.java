@@ -4,7 +4,6 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.function.Supplier;
 import jdk.jfr.FlightRecorder;
-import org.hghca.provider.ContextCounters;
 import org.hghca.verbs.Counters;
 
 /**

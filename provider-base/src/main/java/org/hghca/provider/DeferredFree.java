@@ -30,8 +30,8 @@ public final class DeferredFree {
 
   /**
    * Makes the card forget something, then frees what belonged to it. Where the card does not obey,
-   * its numbers and table entries stay taken for good, and its memory until the reset. After that
-   * there is nothing left that could forget: only the memory is freed.
+   * its numbers and table entries stay allocated permanently, and its memory until the reset. After
+   * that there is nothing left that could forget: only the memory is freed.
    *
    * @param what for the log
    * @param command makes the card forget; may throw

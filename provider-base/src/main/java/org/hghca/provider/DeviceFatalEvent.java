@@ -7,7 +7,9 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** Flight Recorder's view of the end of a device; the stack is of whoever found it out. */
+/**
+ * Flight Recorder's view of the end of a device; the stack is that of the thread that detected it.
+ */
 @Name("hghca.DeviceFatal")
 @Label("HCA Fatal Error")
 @Category("HGHCA")

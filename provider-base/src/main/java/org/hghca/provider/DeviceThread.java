@@ -2,7 +2,7 @@ package org.hghca.provider;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** A thread that works for a device. Whoever owns it tells it to end, and waits for that. */
+/** A thread that works for a device. Its owner tells it to end, and waits for that. */
 public final class DeviceThread {
   private final Thread thread;
 

@@ -57,7 +57,7 @@ public abstract class EventFifo<T> {
   /** Somebody is about to be given the event; returns false when it is too late for that. */
   protected abstract boolean take(T event);
 
-  /** Undoes {@link #take}: who was to be given the event does not want it. */
+  /** Undoes {@link #take}: the intended receiver of the event does not want it. */
   protected abstract void putBack(T event);
 
   /** The oldest event was forgotten, since nobody takes them. */

@@ -9,7 +9,7 @@ import org.hghca.verbs.spi.ProviderAccess;
 
 /**
  * Requests of one direction that were posted to a queue pair in ERR. The card does not see them;
- * they complete with WR_FLUSH_ERR behind those that stand in the ring. Thread-safe.
+ * they complete with WR_FLUSH_ERR behind those that are in the ring. Thread-safe.
  */
 public final class FlushedRequests {
   private record Request(long wrId, int opcode) {}
@@ -24,7 +24,7 @@ public final class FlushedRequests {
    * None so far.
    *
    * @param depth how many the queue pair may have outstanding
-   * @param inRing how many of them stand in the ring
+   * @param inRing how many of them are in the ring
    */
   public FlushedRequests(int qpn, int depth, IntSupplier inRing) {
     this.qpn = qpn;
@@ -43,7 +43,7 @@ public final class FlushedRequests {
   }
 
   /**
-   * Fills completions, once all that stands in the ring is complete.
+   * Fills completions, once all that is in the ring is complete.
    *
    * @param from the first place to fill
    * @param max the place behind the last
@@ -75,7 +75,7 @@ public final class FlushedRequests {
     return posted;
   }
 
-  /** Whether one can be completed: all that stands in the ring is complete. */
+  /** Whether one can be completed: all that is in the ring is complete. */
   public synchronized boolean isReady() {
     return !requests.isEmpty() && inRing.getAsInt() == 0;
   }

@@ -21,8 +21,8 @@ public final class Health {
   }
 
   /**
-   * Has something done when the device fails: once, by whoever finds it out and under whatever
-   * locks that one holds.
+   * Has something done when the device fails: once, by the thread that detects it and under the
+   * locks that it holds.
    */
   public void onFailure(Runnable action) {
     onFailure = action;
@@ -64,7 +64,7 @@ public final class Health {
     }
   }
 
-  /** What to tell of a dead device; empty while it works. */
+  /** The message for a dead device; empty while it works. */
   public Optional<String> complaint() {
     return Optional.ofNullable(cause.getAcquire()).map(this::complaint);
   }

@@ -19,7 +19,7 @@ public final class Neighbors {
   }
 
   /**
-   * The MAC of a GID: as told, or else as it stands in a link-local GID.
+   * The MAC of a GID: as told, or else as it is in a link-local GID.
    *
    * @throws VerbsException EINVAL when it is not known, with the fix
    */

@@ -39,12 +39,12 @@ public final class RingNumbers<P> {
     return Optional.ofNullable(positions.get(number));
   }
 
-  /** A number is free; the card goes on from where it did the last time. */
+  /** A number is free; the card continues from its last position. */
   public void free(int number) {
     numbers.free(number);
   }
 
-  /** A number is free; the card goes on from here. */
+  /** A number is free; the card continues from here. */
   public synchronized void free(int number, P position) {
     positions.put(number, position);
     numbers.free(number);

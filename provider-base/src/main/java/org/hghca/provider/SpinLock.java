@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The lock of one ring: held for a few nanoseconds, taken with one atomic instruction and let go
+ * The lock of one ring: held for a few nanoseconds, taken with one atomic instruction and released
  * with a plain store. A waiter spins for a moment and then lets others run. Not reentrant. Where
  * assertions are enabled it is one to take locks in another order than that of {@link LockRank}.
  */

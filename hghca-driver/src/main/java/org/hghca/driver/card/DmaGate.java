@@ -34,7 +34,7 @@ public final class DmaGate {
       return;
     }
     try {
-      // In this order: a reset ends what was under way, and brings back the command register.
+      // In this order: a reset ends what was in flight, and brings back the command register.
       function.configuration().busMaster(false);
       if (resets) {
         function.reset();
@@ -56,7 +56,7 @@ public final class DmaGate {
   }
 
   /**
-   * Whether the card has forgotten all memory that it was told of: it was reset. Of a card that is
+   * Whether the card has forgotten all memory whose address it had: it was reset. Of a card that is
    * gone nobody knows; its memory is freed after the function's close.
    */
   public boolean isReset() {

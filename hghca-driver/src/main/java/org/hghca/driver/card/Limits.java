@@ -12,8 +12,8 @@ import org.hghca.verbs.QpType;
  * work.
  *
  * @param extensions what of the announced is used
- * @param outstanding requests of one queue pair that the card may be told of before it completes
- *     one, as its user takes the risk
+ * @param outstanding requests of one queue pair that may be outstanding on the card, as its user
+ *     accepts the risk
  */
 public record Limits(
     DeviceLimits device,

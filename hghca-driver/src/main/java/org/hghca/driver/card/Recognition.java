@@ -23,11 +23,11 @@ import org.slf4j.LoggerFactory;
  * document, so any function passes that looks right.
  *
  * <p>The RTL has its HCR at 0 of BAR0, the interface document at 80000h, where on the RTL nobody
- * answers: a few reads there block BAR0 for ever. So 0 is looked at first, and 80000h only when no
- * HCR is there. BAR2 is never read.
+ * answers: a few reads there block BAR0 permanently. So 0 is looked at first, and 80000h only when
+ * no HCR is there. BAR2 is never read.
  *
- * <p>The locator may say it instead: {@code as=s}, {@code r1} or {@code r2} names the reading,
- * {@code hcr=0x80000} the place, {@code assumeClean=true} that a card without a reset has not been
+ * <p>The locator may say it instead: {@code as=s}, {@code r1} or {@code r2} names the profile,
+ * {@code hcr=0x80000} the offset, {@code assumeClean=true} that a card without a reset has not been
  * used since its bitstream was loaded.
  */
 public final class Recognition {
@@ -145,7 +145,8 @@ public final class Recognition {
    * Looks for the HCR.
    *
    * @throws VerbsException ENODEV or EBUSY saying what was seen and what the user can do; EINVAL
-   *     for a place that does not tell the reading; EOPNOTSUPP for an RTL that cannot be reset
+   *     for an offset that does not determine the profile; EOPNOTSUPP for an RTL that cannot be
+   *     reset
    */
   public Place findHcr() {
     Place place = namedHcr.isEmpty() && named.isEmpty() ? probe() : checked(namedPlace());
@@ -240,8 +241,8 @@ public final class Recognition {
   }
 
   /**
-   * What is used of the extensions that a card announces: all of them, unless the user has said
-   * which reading of the document it is. The RTL announces none.
+   * What is used of the extensions that a card announces: all of them, unless the user has set the
+   * profile. The RTL announces none.
    */
   public Set<DeviceExtension> extensions(HardwareProfile profile, DeviceLimits limits) {
     return named.isEmpty() && profile == HardwareProfile.S ? limits.extensions() : Set.of();

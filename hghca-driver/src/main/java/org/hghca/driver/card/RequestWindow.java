@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many requests of one queue pair a card is told of before it has completed one: what is safe,
- * or {@code outstanding} of the locator, for those who take the risk.
+ * How many requests of one queue pair may be outstanding on a card: what is safe, or {@code
+ * outstanding} of the locator, for those who take the risk.
  */
 public final class RequestWindow {
   private static final Logger LOG = LoggerFactory.getLogger(RequestWindow.class);
