@@ -4,7 +4,8 @@ package org.hghca.vfio.kernel;
  * Something that was looked at on a system.
  *
  * @param subject what it is about: an area such as {@code IOMMU}, or a function's address
- * @param found the fact @param why its consequence for the use of a card; empty when it is obvious
+ * @param found the fact
+ * @param why its consequence for the use of a card; empty when it is obvious
  * @param fix the command, or the step, that makes it better; empty when there is nothing to fix
  */
 public record Finding(Level level, String subject, String found, String why, String fix) {
