@@ -112,7 +112,7 @@ class CallerRunsTest {
         loopback.write();
         assertThat(await(loopback.qp.cq).failed()).isFalse();
       }
-      assertThat(executing).isNotEmpty().allMatch(thread -> thread == giver || isLoop(thread));
+      assertThat(executing).isNotEmpty().allMatch(thread -> thread.equals(giver) || isLoop(thread));
     }
   }
 

@@ -77,7 +77,6 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
    * Completes what is marked neither as an error nor as of a send; returns how many it filled.
    *
    * @param last the last dword
-   * @param at where it stood, which may hold something else by now
    */
   abstract int completeReceive(
       HghcaQueuePair qp,

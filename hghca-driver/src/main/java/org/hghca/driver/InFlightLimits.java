@@ -165,6 +165,7 @@ final class InFlightLimits {
   }
 
   /** Whether it is the turn of a ring. */
+  @SuppressWarnings("ReferenceEquality") // a ring is itself
   synchronized boolean isFirst(Waiting ring) {
     return waiting.peekFirst() == ring;
   }
@@ -173,6 +174,7 @@ final class InFlightLimits {
    * A ring in the list has had its turn: it leaves, stays first when it wants bytes, or goes behind
    * the others. Callers hold its lock.
    */
+  @SuppressWarnings("ReferenceEquality") // a ring is itself
   synchronized void endTurn(Waiting ring, boolean waits) {
     if (waits && firstWantsBytes && waiting.peekFirst() == ring) {
       return;

@@ -73,6 +73,7 @@ public final class EventChannel extends Resource
   }
 
   /** A completion queue is closed: what nobody has taken of its events is forgotten. */
+  @SuppressWarnings("ReferenceEquality") // a queue is itself
   public void forget(CompletionQueue queue) {
     events.removeIf(other -> other == queue);
   }

@@ -19,12 +19,14 @@ import java.util.concurrent.TimeUnit;
 final class LauncherTree {
   private static final List<String> MODULES =
       List.of(
+          "bom",
           "abi",
           "vfio",
           "mailbox",
           "icm-manager",
           "uar",
           "verbs",
+          "provider-base",
           "device-model",
           "hghca-driver",
           "tools");

@@ -34,7 +34,7 @@ class EventSubscriptionTest {
   private final CompletionChannel channel =
       Fakes.of(CompletionChannel.class, Map.of("next", arguments -> next()));
 
-  private synchronized CompletableFuture<CompletionQueue> next() {
+  private synchronized Object next() {
     if (end != null) {
       throw end;
     }

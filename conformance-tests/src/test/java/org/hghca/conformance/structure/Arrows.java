@@ -64,9 +64,12 @@ final class Arrows {
   }
 
   private static String jdeps() {
+    String all = System.getProperty("java.class.path");
     List<String> arguments =
         new ArrayList<>(List.of("--multi-release", "base", "-verbose:class", "-filter:none"));
-    Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+    // jdeps resolves what a module requires, other people's modules too.
+    arguments.addAll(List.of("--module-path", all));
+    Arrays.stream(all.split(File.pathSeparator))
         .map(Path::of)
         .filter(Arrows::isOurs)
         .forEach(path -> arguments.add(path.toString()));

@@ -265,7 +265,7 @@ class ReregistrationTest {
       MemorySegment readOnly = arena.allocate(64).asReadOnly();
       MemorySegment heap = MemorySegment.ofArray(new byte[64]);
       try (ProtectionDomain foreign = elsewhere.allocateProtectionDomain()) {
-        assertRefused(region, nothing, Errno.EINVAL, "nothing is to change");
+        assertRefused(region, nothing, Errno.EINVAL, "nothing to change");
         assertRefused(region, Reregistration.to(foreign), Errno.EINVAL, "another context");
       }
       assertRefused(region, Reregistration.to(heap), Errno.EINVAL, "heap");

@@ -184,7 +184,7 @@ class SharingTest {
       }
       Set<Long> seen = new HashSet<>();
       for (QueuePair receiver : List.of(first, second, third)) {
-        int most = receiver == first ? REQUESTS - 4 : 2;
+        int most = receiver.equals(first) ? REQUESTS - 4 : 2;
         for (int i = 0; i <= most; i++) {
           sender.postSend(
               new SendRequest()
