@@ -31,10 +31,11 @@ class EventSubscriptionTest {
       new LinkedBlockingQueue<>();
   private VerbsException end;
 
+  @SuppressWarnings("FutureReturnValueIgnored") // a fake answers any kind of value
   private final CompletionChannel channel =
       Fakes.of(CompletionChannel.class, Map.of("next", arguments -> next()));
 
-  private synchronized Object next() {
+  private synchronized CompletableFuture<CompletionQueue> next() {
     if (end != null) {
       throw end;
     }

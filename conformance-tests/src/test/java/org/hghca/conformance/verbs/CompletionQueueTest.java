@@ -102,7 +102,9 @@ class CompletionQueueTest {
         assertThat(queue.poll(room, 0)).isZero();
         writeUnpolled(pair, 1);
       }
-      assertThat(queue.poll(room, 100)).as("more than there is room for").isEqualTo(2);
+      int[] taken = {0};
+      // A card that has one request of a queue pair at a time gets the second after a poll.
+      pair.fabric.await(() -> (taken[0] += queue.poll(room, 100)) == 2, () -> taken[0] + " of 2");
     }
   }
 
