@@ -17,8 +17,6 @@ import org.hghca.verbs.SendRequest;
  * an element of the driver's own, upon which a card in ERR flushes what it has.
  */
 final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting {
-  private final MemorySegment ring;
-  private final SendWriter writer;
   private final SendChecks checks;
   private final DoorbellScheduler scheduler;
 
@@ -64,8 +62,6 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
       SendChecks checks,
       InFlightLimits inFlight) {
     super(shape, writer, uar, lock, refusal);
-    this.ring = shape.memory();
-    this.writer = writer;
     this.checks = checks;
     this.scheduler = new DoorbellScheduler(inFlight, this, shape, uar);
   }

@@ -27,7 +27,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   final CompletionRing ring;
   final QpTable queuePairs;
   final CompletionDecode decode;
-  private final MemorySegment memory;
+  final MemorySegment memory;
   private final Health health;
   private HghcaQueuePair lastFound;
 

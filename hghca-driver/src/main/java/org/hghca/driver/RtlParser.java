@@ -1,6 +1,5 @@
 package org.hghca.driver;
 
-import java.lang.foreign.MemorySegment;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.driver.card.CompletionDecode;
@@ -14,7 +13,6 @@ import org.hghca.verbs.Completions;
  */
 final class RtlParser extends CompletionParser {
   private final InFlightLimits inFlight;
-  private final MemorySegment memory;
   private final PendingDoorbells pendingDoorbells = new PendingDoorbells();
 
   /** Behind the last completion that is known to be there, polled or not. */
@@ -29,7 +27,6 @@ final class RtlParser extends CompletionParser {
       InFlightLimits inFlight) {
     super(queue, ring, queuePairs, decode, health);
     this.inFlight = inFlight;
-    this.memory = ring.memory();
   }
 
   /** A parser; a process that needs none does not load this class, and calls the other directly. */

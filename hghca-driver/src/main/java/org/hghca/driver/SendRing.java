@@ -41,13 +41,13 @@ sealed class SendRing permits BudgetedSendRing {
 
   private final SpinLock lock;
   private final Supplier<BadRequestException> refusal;
-  private final MemorySegment ring;
+  final MemorySegment ring;
   private final UarPage uar;
   private final int qpn;
   private final int depth;
   private final int strideLog;
   private final int variant;
-  private final SendWriter writer;
+  final SendWriter writer;
 
   /** As long as the ring: an index cut to its length needs no check. */
   private final long[] wrIds;
