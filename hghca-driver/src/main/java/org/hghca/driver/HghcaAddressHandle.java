@@ -2,9 +2,6 @@ package org.hghca.driver;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
-import org.hghca.provider.Resource;
-import org.hghca.provider.Undo;
-import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
@@ -21,16 +18,12 @@ import org.hghca.verbs.VerbsException;
  * label, traffic class and service level are those of no vector, 0, and the hop limit is the
  * card's.
  */
-final class HghcaAddressHandle extends Resource implements AddressHandle {
+final class HghcaAddressHandle extends Destination {
   /** Of all datagrams, on every card. */
   private static final int HOP_LIMIT = 64;
 
-  private final HghcaProtectionDomain pd;
+  private final ProtectionDomain pd;
   private final AddressVector vector;
-  private final long sourceMac;
-  private final long destinationMac;
-  private final int sourceIp;
-  private final int destinationIp;
 
   /**
    * Resolves a destination.
@@ -39,24 +32,22 @@ final class HghcaAddressHandle extends Resource implements AddressHandle {
    *     not carry
    */
   HghcaAddressHandle(HghcaProtectionDomain pd, AddressVector vector) {
-    super(pd);
+    Port port = pd.deviceContext().port();
+    port.check(vector);
+    checkCarried("flow label", vector.flowLabel());
+    checkCarried("traffic class", vector.trafficClass());
+    checkCarried("service level", vector.serviceLevel());
+    Optional<Integer> ip = vector.destination().ipv4();
+    super(
+        pd,
+        vector.port(),
+        port.address().mac(),
+        port.macOf(vector.destination()),
+        ip.isPresent() ? port.address().ip() : 0,
+        ip.orElse(0));
     this.pd = pd;
     this.vector = way(vector.destination(), vector.sourceGidIndex(), vector.port());
-    try (Undo undo = new Undo()) {
-      undo.add(this::abandon);
-      Port port = pd.deviceContext().port();
-      port.check(vector);
-      checkCarried("flow label", vector.flowLabel());
-      checkCarried("traffic class", vector.trafficClass());
-      checkCarried("service level", vector.serviceLevel());
-      this.sourceMac = port.address().mac();
-      this.destinationMac = port.macOf(vector.destination());
-      Optional<Integer> ip = vector.destination().ipv4();
-      this.sourceIp = ip.isPresent() ? port.address().ip() : 0;
-      this.destinationIp = ip.orElse(0);
-      publish();
-      undo.forget();
-    }
+    publish();
   }
 
   private static AddressVector way(Gid destination, int sourceGidIndex, int port) {
@@ -88,30 +79,6 @@ final class HghcaAddressHandle extends Resource implements AddressHandle {
     }
     GlobalRouteHeader header = GlobalRouteHeader.of(grh);
     return way(header.sourceGid(), port.gidIndex(header.destinationGid()), portNumber);
-  }
-
-  int port() {
-    return vector.port();
-  }
-
-  long sourceMac() {
-    return sourceMac;
-  }
-
-  long destinationMac() {
-    return destinationMac;
-  }
-
-  int sourceIp() {
-    return sourceIp;
-  }
-
-  int destinationIp() {
-    return destinationIp;
-  }
-
-  HghcaProtectionDomain domain() {
-    return pd;
   }
 
   @Override

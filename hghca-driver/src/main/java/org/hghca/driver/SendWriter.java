@@ -15,6 +15,7 @@ import org.hghca.abi.NextUnit;
 import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.UdUnit;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.provider.Resource;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
@@ -42,7 +43,7 @@ final class SendWriter {
 
   private final int variant;
   private final boolean datagrams;
-  private final HghcaProtectionDomain pd;
+  private final Resource pd;
   private final MemorySegment ring;
   private final int qpn;
   private final int maxSge;
@@ -55,14 +56,14 @@ final class SendWriter {
   /**
    * A writer of a ring's slots, each of which holds the largest request.
    *
-   * @param pd where the destinations of datagrams must be from
+   * @param pd the protection domain that destinations of datagrams must be of
    * @param capabilities whose sends it writes
    * @param signalAll whether every request gives a completion
    */
   SendWriter(
       QpType type,
       HardwareProfile profile,
-      HghcaProtectionDomain pd,
+      Resource pd,
       RingShape shape,
       QueuePairCapabilities capabilities,
       boolean signalAll) {
@@ -152,9 +153,7 @@ final class SendWriter {
   }
 
   private long writeDestination(SendRequest request, int operation, int index, long at) {
-    if (!(request.addressHandle() instanceof HghcaAddressHandle to)
-        || to.domain() != pd
-        || to.isClosed()) {
+    if (!(request.addressHandle() instanceof Destination to) || to.domain != pd || to.isClosed()) {
       throw badDestination(request, index);
     }
     if ((operation & NEVER_INLINE) != 0 && request.isInline()) {
@@ -163,11 +162,11 @@ final class SendWriter {
     UdUnit.write(
         ring,
         at,
-        to.port(),
-        to.sourceMac(),
-        to.destinationMac(),
-        to.sourceIp(),
-        to.destinationIp(),
+        to.port,
+        to.sourceMac,
+        to.destinationMac,
+        to.sourceIp,
+        to.destinationIp,
         request.remoteQpn(),
         request.remoteQkey());
     return at + UdUnit.SIZE;
@@ -177,14 +176,14 @@ final class SendWriter {
     String complaint;
     if (request.addressHandle() == null) {
       complaint = "a datagram needs a destination: set it with SendRequest.to";
-    } else if (!(request.addressHandle() instanceof HghcaAddressHandle ours)) {
+    } else if (!(request.addressHandle() instanceof Destination ours)) {
       complaint = "the address handle is not of this device";
     } else if (ours.isClosed()) {
       complaint = ours.describe() + " is closed";
     } else {
       complaint =
           "%s is of %s and QP 0x%06x of %s"
-              .formatted(ours.describe(), ours.domain().describe(), qpn, pd.describe());
+              .formatted(ours.describe(), ours.domain.describe(), qpn, pd.describe());
     }
     return new BadRequestException(Errno.EINVAL, index, complaint);
   }

@@ -52,8 +52,7 @@ class AddressHandlesTest {
     for (int index : new int[] {0, 1}) {
       Gid own = it.context.queryGid(1, index);
       try (AddressHandle handle = create(AddressVector.to(own, index))) {
-        assertThat(((HghcaAddressHandle) handle).destinationMac())
-            .isEqualTo(it.device.address().mac());
+        assertThat(((Destination) handle).destinationMac).isEqualTo(it.device.address().mac());
       }
     }
   }
@@ -107,7 +106,7 @@ class AddressHandlesTest {
     try (AddressHandle handle = it.pd.createAddressHandle(received(Completions.GRH), 1, grh, 1)) {
       // The header's flow label, traffic class and hop limit are not what we send.
       assertThat(handle.vector()).isEqualTo(new AddressVector(from, 0, 0, 64, 0, 0, 1));
-      assertThat(((HghcaAddressHandle) handle).destinationMac()).isEqualTo(0x0203_0405_0607L);
+      assertThat(((Destination) handle).destinationMac).isEqualTo(0x0203_0405_0607L);
     }
   }
 

@@ -1,0 +1,44 @@
+package org.hghca.driver;
+
+import org.hghca.provider.Resource;
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * An address handle as a send ring sees it: what a UD unit says of the way to a peer, resolved
+ * already. A class, not an interface, so that a request for it costs one comparison.
+ */
+abstract class Destination extends Resource implements AddressHandle {
+  /** The protection domain that queue pairs must be of too. */
+  final Resource domain;
+
+  final int port;
+  final long sourceMac;
+  final long destinationMac;
+
+  /** 0 where datagrams carry no IPv4 addresses. */
+  final int sourceIp;
+
+  final int destinationIp;
+
+  /**
+   * A destination that uses a protection domain.
+   *
+   * @throws VerbsException EINVAL when the domain is closed
+   */
+  Destination(
+      Resource domain,
+      int port,
+      long sourceMac,
+      long destinationMac,
+      int sourceIp,
+      int destinationIp) {
+    super(domain);
+    this.domain = domain;
+    this.port = port;
+    this.sourceMac = sourceMac;
+    this.destinationMac = destinationMac;
+    this.sourceIp = sourceIp;
+    this.destinationIp = destinationIp;
+  }
+}
