@@ -1,10 +1,10 @@
 package org.hghca.model;
 
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Medium;
-import org.hghca.model.link.Packet;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Medium;
+import org.hghca.wire.Packet;
 
 /**
  * A cable with two plugs, made by naming it in the locators of two HCAs of one simulation. It is

@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Packet;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Packet;
 
 /** One direction of a cable. Used under its simulation's lock. */
 final class Lane {

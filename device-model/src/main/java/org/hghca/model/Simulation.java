@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.model.hca.StepBudget;
-import org.hghca.model.link.PacketPool;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.wire.PacketPool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -10,7 +10,6 @@ import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.Hca;
 import org.hghca.model.hca.MsixRegion;
 import org.hghca.model.hca.StepBudget;
-import org.hghca.model.link.EthernetPort;
 import org.hghca.model.rtl.Defect;
 import org.hghca.model.rtl.RtlCard;
 import org.hghca.model.transport.TransportCounters;
@@ -19,6 +18,7 @@ import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
 import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.LinkAddress;
+import org.hghca.wire.EthernetPort;
 
 /**
  * The software HCA: a PCI function that behaves as the interface document says, or as the makers'

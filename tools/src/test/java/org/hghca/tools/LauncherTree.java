@@ -27,6 +27,7 @@ final class LauncherTree {
           "uar",
           "verbs",
           "provider-base",
+          "wire",
           "device-model",
           "hghca-driver",
           "tools");

@@ -1,13 +1,13 @@
 package org.hghca.conformance.rtl;
 
-import static org.hghca.model.link.PacketOpcode.*;
+import static org.hghca.wire.PacketOpcode.*;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import org.hghca.model.link.Packet;
+import org.hghca.wire.Packet;
 
 /**
  * A packet as the RTL's engine hands it on: little-endian dwords from the base transport header on,

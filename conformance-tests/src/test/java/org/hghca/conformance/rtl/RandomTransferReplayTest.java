@@ -16,7 +16,7 @@ import java.util.zip.CRC32;
 import org.hghca.abi.Bar;
 import org.hghca.conformance.abi.Vectors;
 import org.hghca.conformance.rtl.RandomTransfers.Program;
-import org.hghca.model.link.PacketOpcode;
+import org.hghca.wire.PacketOpcode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;

@@ -14,13 +14,13 @@ import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.conformance.abi.Vectors;
 import org.hghca.model.hca.Faults;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Medium;
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketOpcode;
-import org.hghca.model.link.PacketPool;
 import org.hghca.model.rtl.Defect;
 import org.hghca.model.rtl.RtlCard;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Medium;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
+import org.hghca.wire.PacketPool;
 
 /** One card of a recording, with its memory and notes of the packets that it sends. */
 final class ReplayedCard implements Medium {

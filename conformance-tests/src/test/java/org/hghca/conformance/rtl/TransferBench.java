@@ -39,11 +39,11 @@ import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.WriteMtt;
 import org.hghca.model.hca.Faults;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Medium;
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketPool;
 import org.hghca.model.rtl.RtlCard;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Medium;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketPool;
 
 /** The card with its packets led round to itself, and noted on the way. */
 final class TransferBench implements Medium {

@@ -16,9 +16,9 @@ import org.hghca.abi.OptParamMask;
 import org.hghca.abi.PortInfo;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.WriteMtt;
-import org.hghca.model.link.EthernetPort;
 import org.hghca.model.transport.QueuePairState;
 import org.hghca.model.transport.Transport;
+import org.hghca.wire.EthernetPort;
 
 /**
  * The command unit: executes what the HCR holds. All checks of parameters are in this class and in

@@ -8,11 +8,11 @@ import org.hghca.abi.CommandStatus;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
-import org.hghca.model.link.EthernetPort;
 import org.hghca.model.transport.QueuePairState;
 import org.hghca.model.transport.Transport;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
+import org.hghca.wire.EthernetPort;
 
 /**
  * The card: its registers, which any thread may access, and the work that follows from that, which

@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.model.link.Packet;
+import org.hghca.wire.Packet;
 
 /** What the engine keeps of a queue pair beside its context. No MODIFY_QP clears any of it. */
 final class ConnectionState {

@@ -4,7 +4,7 @@ import static org.hghca.abi.QueuePairContext.*;
 
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.QpcState;
-import org.hghca.model.link.Packet;
+import org.hghca.wire.Packet;
 
 /**
  * What the RTL keeps of a queue pair on the chip: the key fields of its context, as the last

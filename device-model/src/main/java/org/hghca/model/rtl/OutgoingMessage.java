@@ -1,11 +1,11 @@
 package org.hghca.model.rtl;
 
-import static org.hghca.model.link.PacketOpcode.*;
+import static org.hghca.wire.PacketOpcode.*;
 
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Packet;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Packet;
 
 /**
  * The message that the send side is at, packet by packet. One of it is used again and again. Where

@@ -2,7 +2,7 @@ package org.hghca.model.rtl;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.hghca.model.link.Packet;
+import org.hghca.wire.Packet;
 
 /**
  * The stream of message data between the part that fetches them and the part that makes packets.

@@ -1,12 +1,12 @@
 package org.hghca.model.rtl;
 
-import static org.hghca.model.link.PacketOpcode.*;
+import static org.hghca.wire.PacketOpcode.*;
 
 import java.util.Set;
 import org.hghca.abi.QpcServiceType;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Packet;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Packet;
 
 /**
  * The data path of the first RTL: doorbells, work requests, packets and completions. It has no

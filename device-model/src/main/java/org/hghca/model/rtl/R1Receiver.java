@@ -1,12 +1,12 @@
 package org.hghca.model.rtl;
 
-import static org.hghca.model.link.PacketOpcode.*;
+import static org.hghca.wire.PacketOpcode.*;
 
 import org.hghca.abi.MptFlags;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
-import org.hghca.model.link.Packet;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.wire.Packet;
 
 /**
  * The receiving side of all services. A packet that is not the one expected is dropped without a

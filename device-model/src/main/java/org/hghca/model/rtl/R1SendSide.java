@@ -5,9 +5,9 @@ import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.Syndrome;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Packet;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Packet;
 
 /**
  * The send side, which sends one message at a time for the whole card. A message that waits for its

@@ -1,6 +1,6 @@
 package org.hghca.model.rtl;
 
-import static org.hghca.model.link.PacketOpcode.*;
+import static org.hghca.wire.PacketOpcode.*;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,13 +1,13 @@
 package org.hghca.model.rtl;
 
-import static org.hghca.model.link.PacketOpcode.*;
+import static org.hghca.wire.PacketOpcode.*;
 
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Packet;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Packet;
 
 /**
  * The data path of the second RTL as far as it is known: sends, writes and reads over a network

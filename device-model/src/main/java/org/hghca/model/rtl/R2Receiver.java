@@ -1,14 +1,14 @@
 package org.hghca.model.rtl;
 
-import static org.hghca.model.link.PacketOpcode.*;
+import static org.hghca.wire.PacketOpcode.*;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.QpcServiceType;
-import org.hghca.model.link.Packet;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.wire.Packet;
 
 /**
  * The receiving side of the second RTL, which checks nothing: no state, no key, no bounds, no

@@ -1,6 +1,6 @@
 package org.hghca.model.rtl;
 
-import static org.hghca.model.link.PacketOpcode.*;
+import static org.hghca.wire.PacketOpcode.*;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,9 +15,9 @@ import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.UdUnit;
 import org.hghca.abi.WqeOpcode;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Packet;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Packet;
 
 /**
  * The send side of the second RTL. It goes through each send queue slot by slot from an offset of

@@ -1,12 +1,12 @@
 package org.hghca.model.rtl;
 
-import static org.hghca.model.link.PacketOpcode.*;
+import static org.hghca.wire.PacketOpcode.*;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Packet;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Packet;
 
 /** What responders have to send: acknowledgements and responses to RDMA READs, in one order. */
 final class Replies {

@@ -10,9 +10,9 @@ import org.hghca.model.hca.Card;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.HostMemory;
 import org.hghca.model.hca.StepBudget;
-import org.hghca.model.link.EthernetPort;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.DeviceBus;
+import org.hghca.wire.EthernetPort;
 
 /**
  * The card of the makers' RTL behind its PCI function. It has no events and no interrupts, and no

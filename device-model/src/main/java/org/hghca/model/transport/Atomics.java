@@ -2,8 +2,8 @@ package org.hghca.model.transport;
 
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketOpcode;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
 
 /**
  * Carries out the atomics of a responder, and keeps the results of the most recent ones: a request

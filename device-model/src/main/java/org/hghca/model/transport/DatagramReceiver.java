@@ -1,7 +1,7 @@
 package org.hghca.model.transport;
 
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketOpcode;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
 
 /**
  * The receiving half of datagrams: takes messages of one packet from any sender that knows the

@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketOpcode;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
 
 /**
  * The 40 bytes in front of a received datagram. Of a packet with IPv4 addresses (RoCE v2) they are

@@ -2,8 +2,8 @@ package org.hghca.model.transport;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketOpcode;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
 
 /**
  * The READs and atomics that a responder has not yet answered in full, in the order of their PSNs.

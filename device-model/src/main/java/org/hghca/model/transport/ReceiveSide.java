@@ -1,6 +1,6 @@
 package org.hghca.model.transport;
 
-import org.hghca.model.link.Packet;
+import org.hghca.wire.Packet;
 
 /** The receiving half of a queue pair: executes what packets ask for. */
 interface ReceiveSide {

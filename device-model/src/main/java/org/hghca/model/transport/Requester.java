@@ -1,7 +1,7 @@
 package org.hghca.model.transport;
 
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketOpcode;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
 
 /**
  * The sending half of a reliable connection: takes work requests, cuts them into packets, keeps

@@ -1,6 +1,6 @@
 package org.hghca.model.transport;
 
-import org.hghca.model.link.PacketOpcode;
+import org.hghca.wire.PacketOpcode;
 
 /** What a send work request asks for. */
 public enum SendOperation {

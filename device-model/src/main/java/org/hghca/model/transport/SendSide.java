@@ -1,6 +1,6 @@
 package org.hghca.model.transport;
 
-import org.hghca.model.link.Packet;
+import org.hghca.wire.Packet;
 
 /** The sending half of a queue pair: makes packets of its work requests. */
 interface SendSide {

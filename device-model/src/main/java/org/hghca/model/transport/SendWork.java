@@ -2,7 +2,7 @@ package org.hghca.model.transport;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.hghca.model.link.Packet;
+import org.hghca.wire.Packet;
 
 /** A send work request, as read from its queue, and how far its requester has got with it. */
 public final class SendWork {

@@ -1,6 +1,6 @@
 package org.hghca.model.transport;
 
-import org.hghca.model.link.PacketOpcode;
+import org.hghca.wire.PacketOpcode;
 
 /** The transport services that a queue pair may have. */
 public enum Service {

@@ -1,8 +1,8 @@
 package org.hghca.model.transport;
 
 import java.lang.foreign.MemorySegment;
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketOpcode;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
 
 /**
  * The receive that an unreliable service has taken from its queue for a message. It is kept until a

@@ -2,9 +2,9 @@ package org.hghca.model.transport;
 
 import java.util.ArrayDeque;
 import java.util.Arrays;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketOpcode;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
 
 /**
  * The queue pairs of one device, of every service: gives packets, work requests and time to the

@@ -1,6 +1,6 @@
 package org.hghca.model.transport;
 
-import org.hghca.model.link.Packet;
+import org.hghca.wire.Packet;
 
 /**
  * The sending half of an unreliable connection or of datagrams: cuts work requests into packets and

@@ -20,8 +20,8 @@ import org.hghca.abi.QpcState;
 import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.UdUnit;
 import org.hghca.model.hca.Faults;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.PacketPool;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.PacketPool;
 
 /**
  * An engine with contexts and memory in Java objects. Queue pair n has its queues in the regions of

@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.IntPredicate;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Medium;
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketOpcode;
-import org.hghca.model.link.PacketPool;
 import org.hghca.model.rtl.TestCard.Sge;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Medium;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
+import org.hghca.wire.PacketPool;
 
 /** Two cards, joined; a queue pair 2 on each under test, and a pair 5 that only stands by. */
 final class TestPair implements Medium {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.function.Consumer;
-import org.hghca.model.link.Packet;
+import org.hghca.wire.Packet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketPool;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

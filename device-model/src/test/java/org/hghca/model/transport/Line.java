@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.random.RandomGenerator;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.Medium;
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketPool;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Medium;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketPool;
 
 /** Two stations and a line between them that can lose, double, disorder and delay packets. */
 final class Line implements Medium {

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.ValueLayout;
 import java.util.List;
-import org.hghca.model.link.Packet;
-import org.hghca.model.link.PacketOpcode;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
 import org.junit.jupiter.api.Test;
 
 /** What a reliable connection does with packets that come twice, late or in another order. */

@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import org.hghca.model.link.EthernetPort;
-import org.hghca.model.link.PacketPool;
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.PacketPool;
 
 /**
  * A device of the simplest kind around a transport: one queue pair, contexts and work queues in

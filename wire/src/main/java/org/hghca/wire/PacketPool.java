@@ -1,4 +1,4 @@
-package org.hghca.model.link;
+package org.hghca.wire;
 
 import java.util.Arrays;
 

@@ -1,4 +1,4 @@
-package org.hghca.model.link;
+package org.hghca.wire;
 
 /** What a port is plugged into. */
 public interface Medium {

@@ -1,4 +1,4 @@
-package org.hghca.model.link;
+package org.hghca.wire;
 
 /**
  * An Ethernet port: transmits into its medium and keeps what arrives until it is fetched. Frames to

@@ -1,4 +1,4 @@
-package org.hghca.model.link;
+package org.hghca.wire;
 
 /** A first-in-first-out queue of packets that grows as needed; used by one thread. */
 final class PacketQueue {

@@ -1,2 +1,2 @@
 /** Packets as a RoCE network knows them, ports, and the medium between two ports. */
-package org.hghca.model.link;
+package org.hghca.wire;

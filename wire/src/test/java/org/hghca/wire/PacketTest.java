@@ -1,4 +1,4 @@
-package org.hghca.model.link;
+package org.hghca.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

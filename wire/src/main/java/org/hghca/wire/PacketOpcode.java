@@ -1,4 +1,4 @@
-package org.hghca.model.link;
+package org.hghca.wire;
 
 /**
  * The operation codes of the base transport header (InfiniBand specification, volume 1, 9.2.1):
