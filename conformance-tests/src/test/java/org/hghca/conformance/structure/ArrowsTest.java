@@ -36,11 +36,12 @@ class ArrowsTest {
                     .hasSize(1));
   }
 
-  /** What any provider stands on knows no card, and the card's models know no driver. */
+  /** What any provider stands on knows no card, and no more does what travels between ports. */
   @Test
   void whatKnowsNoCardUsesNothingOfIt() {
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.provider"))
         .isSubsetOf("org.hghca.verbs", "org.hghca.verbs.spi", "org.hghca.vfio");
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.verbs")).isSubsetOf(API);
+    assertThat(Arrows.betweenPackages().usedBy("org.hghca.wire")).isEmpty();
   }
 }
