@@ -3,17 +3,12 @@
  * interrupts, configuration space and reset. Knows nothing of RDMA.
  */
 module org.hghca.vfio {
-  requires org.jnrproject.ffi;
-  requires org.jnrproject.posix;
-  requires org.objectweb.asm;
+  requires org.hghca.linux;
   requires org.slf4j;
 
   exports org.hghca.vfio;
   exports org.hghca.vfio.kernel;
   exports org.hghca.vfio.user;
-
-  // jnr-ffi implements the interface of the C library in a class of its own.
-  opens org.hghca.vfio.linux;
 
   uses org.hghca.vfio.PciFunctionProvider;
 

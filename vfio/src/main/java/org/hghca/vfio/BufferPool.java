@@ -3,7 +3,7 @@ package org.hghca.vfio;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.hghca.vfio.dma.PagePool;
-import org.hghca.vfio.linux.NativeAccess;
+import org.hghca.vfio.linux.HostCalls;
 
 /**
  * Page-aligned memory for application data. Each buffer is a segment with a lifetime of its own, so
@@ -92,7 +92,7 @@ public final class BufferPool implements AutoCloseable {
       throw new VfioException(
           VfioException.Reason.INVALID, "cannot allocate %d bytes".formatted(bytes));
     }
-    NativeAccess.check();
+    HostCalls.checkNativeAccess();
     MemorySegment slab = pages.take(bytes);
     lent++;
     return new Buffer(this, slab, bytes);

@@ -2,8 +2,8 @@ package org.hghca.vfio;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.hghca.vfio.linux.Linux;
-import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.linux.SystemCalls;
+import org.hghca.vfio.linux.HostCalls;
 
 /** The source of the memory that a program and a device share. Thread-safe. */
 @FunctionalInterface
@@ -30,7 +30,8 @@ public interface MemorySource {
         @Override
         public boolean discard(MemorySegment memory) {
           try {
-            return Linux.system().madvise(memory.address(), memory.byteSize(), SystemCalls.DONTNEED)
+            return HostCalls.system()
+                    .madvise(memory.address(), memory.byteSize(), SystemCalls.DONTNEED)
                 == 0;
           } catch (VfioException e) {
             return false; // a JVM without native access

@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.function.Function;
-import org.hghca.vfio.linux.LostPages;
+import org.hghca.linux.LostPages;
 
 /**
  * Registers of a function: every call is exactly one naturally aligned little-endian access of its

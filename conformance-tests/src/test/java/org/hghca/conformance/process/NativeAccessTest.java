@@ -67,7 +67,8 @@ class NativeAccessTest {
             line ->
                 assertThat(line)
                     .startsWith("refused: ")
-                    .contains("--enable-native-access=org.jnrproject.jffi,org.hghca.vfio")
+                    .contains(
+                        "--enable-native-access=org.jnrproject.jffi,org.hghca.linux,org.hghca.vfio")
                     .endsWith("EACCES (13)"));
   }
 

@@ -43,5 +43,6 @@ class ArrowsTest {
         .isSubsetOf("org.hghca.verbs", "org.hghca.verbs.spi", "org.hghca.vfio");
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.verbs")).isSubsetOf(API);
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.wire")).isEmpty();
+    assertThat(Arrows.betweenPackages().usedBy("org.hghca.linux")).isEmpty();
   }
 }

@@ -5,9 +5,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
+import org.hghca.linux.LostPages;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
-import org.hghca.vfio.linux.LostPages;
 
 /**
  * Which I/O addresses lead to which memory, where this process itself serves the device's accesses.

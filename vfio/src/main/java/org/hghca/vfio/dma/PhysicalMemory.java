@@ -7,13 +7,13 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.linux.MemoryFile;
-import org.hghca.vfio.linux.SystemCalls;
 
 /**
  * The addresses of a device without an I/O page table, in the kernel's noiommu mode: physical ones,

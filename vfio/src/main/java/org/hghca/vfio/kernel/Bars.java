@@ -5,14 +5,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.kernel.RegionInfo.Area;
-import org.hghca.vfio.linux.LinuxErrno;
-import org.hghca.vfio.linux.SystemCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

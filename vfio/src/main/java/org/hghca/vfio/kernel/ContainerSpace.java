@@ -1,12 +1,12 @@
 package org.hghca.vfio.kernel;
 
 import java.util.Optional;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
 import org.hghca.vfio.dma.PhysicalMemory;
-import org.hghca.vfio.linux.LinuxErrno;
-import org.hghca.vfio.linux.SystemCalls;
 
 /** The I/O address space of a container of the legacy interface, {@code /dev/vfio/vfio}. */
 final class ContainerSpace extends SharedSpace {

@@ -7,8 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.hghca.vfio.linux.LinuxErrno;
-import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
 
 /**
  * The descriptor of a function. Once closed every call answers ENODEV: the number may be another

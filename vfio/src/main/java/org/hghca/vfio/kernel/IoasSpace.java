@@ -5,10 +5,10 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
-import org.hghca.vfio.linux.SystemCalls;
 
 /** An I/O address space (IOAS) of {@code /dev/iommu}. */
 final class IoasSpace extends SharedSpace {

@@ -9,14 +9,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.DmaBackend;
 import org.hghca.vfio.dma.IovaRange;
-import org.hghca.vfio.linux.LinuxErrno;
-import org.hghca.vfio.linux.SystemCalls;
 
 /** An I/O address space (IOAS) of the kernel's iommufd. Thread-safe. */
 final class IommufdBackend implements DmaBackend {

@@ -1,8 +1,8 @@
 package org.hghca.vfio.kernel;
 
+import org.hghca.linux.LinuxErrno;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.LinuxErrno;
 
 /** Answers of the kernel as exceptions. */
 final class KernelErrors {

@@ -7,12 +7,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.linux.EventInterrupts;
-import org.hghca.vfio.linux.LinuxErrno;
-import org.hghca.vfio.linux.SystemCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -5,10 +5,10 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.Linux;
-import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.vfio.linux.HostCalls;
 
 /**
  * What this process has open of the kernel's VFIO: functions, and what several of them share.
@@ -36,7 +36,7 @@ final class KernelSystem {
   /** That of the machine on which this process runs. */
   static synchronized KernelSystem local() {
     if (local == null) {
-      local = new KernelSystem(Linux.system(), Machine.local());
+      local = new KernelSystem(HostCalls.system(), Machine.local());
     }
     return local;
   }

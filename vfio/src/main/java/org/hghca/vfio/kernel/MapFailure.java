@@ -1,10 +1,10 @@
 package org.hghca.vfio.kernel;
 
 import java.util.OptionalLong;
+import org.hghca.linux.LinuxErrno;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.LinuxErrno;
 
 /**
  * Why the kernel does not map memory for a device, with the fix.

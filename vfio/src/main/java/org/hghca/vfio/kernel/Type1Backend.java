@@ -12,13 +12,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.DmaBackend;
 import org.hghca.vfio.dma.IovaRange;
-import org.hghca.vfio.linux.SystemCalls;
 
 /** The I/O page table of a container of the kernel's type 1. Thread-safe. */
 final class Type1Backend implements DmaBackend {

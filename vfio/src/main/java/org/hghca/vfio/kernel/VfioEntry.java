@@ -7,10 +7,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.hghca.linux.LinuxErrno;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
-import org.hghca.vfio.linux.LinuxErrno;
 
 /**
  * How a function was let in: its descriptor, and the I/O address space that it was put into. Each

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.hghca.linux.LostPages;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;

@@ -1,2 +1,2 @@
-/** The system calls of Linux that owning a device takes, and what they give: memory and events. */
+/** What owning a function takes of Linux: memory, and interrupts as events. */
 package org.hghca.vfio.linux;

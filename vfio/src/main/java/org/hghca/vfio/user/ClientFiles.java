@@ -6,8 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import org.hghca.vfio.linux.LinuxErrno;
-import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
 
 /**
  * The files that a client's memory is in. Each is mapped as a whole once, however many ranges of it

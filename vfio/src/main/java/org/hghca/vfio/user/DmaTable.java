@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.LostPages;
 import org.hghca.vfio.dma.DmaFaults;
-import org.hghca.vfio.linux.LinuxErrno;
-import org.hghca.vfio.linux.LostPages;
 
 /**
  * Which I/O addresses lead to which memory of the client. Thread-safe: accesses and changes exclude

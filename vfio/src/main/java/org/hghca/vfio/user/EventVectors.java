@@ -4,7 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.linux.SystemCalls;
 
 /**
  * The client's event for each interrupt vector of the device. A vector that is masked remembers

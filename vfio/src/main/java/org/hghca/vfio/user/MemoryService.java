@@ -4,10 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.hghca.linux.LinuxErrno;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.dma.Iommu;
-import org.hghca.vfio.linux.LinuxErrno;
 import org.hghca.vfio.user.UserStructures.DmaTransfer;
 
 /**

@@ -1,6 +1,6 @@
 package org.hghca.vfio.user;
 
-import org.hghca.vfio.linux.LinuxErrno;
+import org.hghca.linux.LinuxErrno;
 
 /** A command of the client is refused: it gets the error number, the log the reason. */
 final class Refusal extends RuntimeException {

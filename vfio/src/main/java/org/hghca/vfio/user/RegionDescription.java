@@ -2,7 +2,7 @@ package org.hghca.vfio.user;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.user.UserStructures.RegionInfo;
 import org.hghca.vfio.user.UserStructures.SparseAreas;
 

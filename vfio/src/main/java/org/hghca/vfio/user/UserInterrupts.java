@@ -2,9 +2,9 @@ package org.hghca.vfio.user;
 
 import java.util.List;
 import java.util.function.Consumer;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.linux.EventInterrupts;
-import org.hghca.vfio.linux.SystemCalls;
 import org.hghca.vfio.user.UserStructures.IrqInfo;
 import org.hghca.vfio.user.UserStructures.IrqSet;
 

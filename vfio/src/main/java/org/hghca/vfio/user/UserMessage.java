@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Objects;
-import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.linux.SystemCalls;
 
 /**
  * A message and the descriptors beside it, in native memory that is used again for the next one. It

@@ -4,7 +4,7 @@ import java.util.List;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
-import org.hghca.vfio.linux.Linux;
+import org.hghca.vfio.linux.HostCalls;
 
 /**
  * Functions that another process serves over a UNIX socket, by the vfio-user protocol: {@code
@@ -29,6 +29,6 @@ public final class UserProvider implements PciFunctionProvider {
 
   @Override
   public PciFunction open(Locator locator) {
-    return UserFunction.open(Linux.system(), locator);
+    return UserFunction.open(HostCalls.system(), locator);
   }
 }

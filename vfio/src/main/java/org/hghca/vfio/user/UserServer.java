@@ -4,15 +4,15 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.EmulatedFunction;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.dma.DmaFaults;
-import org.hghca.vfio.linux.Linux;
-import org.hghca.vfio.linux.LinuxErrno;
-import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.vfio.linux.HostCalls;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,7 +60,7 @@ public final class UserServer implements AutoCloseable {
    *     caller's to close then
    */
   public static UserServer start(String path, EmulatedFunction device) {
-    return start(Linux.system(), path, device, UserTimeouts.CLIENT);
+    return start(HostCalls.system(), path, device, UserTimeouts.CLIENT);
   }
 
   /**

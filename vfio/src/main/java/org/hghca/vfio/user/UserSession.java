@@ -1,9 +1,9 @@
 package org.hghca.vfio.user;
 
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.EmulatedFunction;
-import org.hghca.vfio.linux.LinuxErrno;
-import org.hghca.vfio.linux.SystemCalls;
 import org.hghca.vfio.user.UserStructures.DeviceInfo;
 import org.hghca.vfio.user.UserStructures.DmaMap;
 import org.hghca.vfio.user.UserStructures.DmaUnmap;

@@ -4,10 +4,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
-import org.hghca.vfio.linux.LinuxErrno;
-import org.hghca.vfio.linux.SystemCalls;
 
 /** UNIX stream sockets by path (unix(7)). */
 final class UserSocket {

@@ -10,8 +10,8 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.hghca.vfio.linux.Linux;
-import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.linux.Linux;
+import org.hghca.linux.SystemCalls;
 
 /** A function as vfio-pci hands it out: what its descriptor answers. */
 final class FakeCard {

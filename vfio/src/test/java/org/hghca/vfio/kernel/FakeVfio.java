@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
-import org.hghca.vfio.linux.Linux;
-import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.linux.Linux;
+import org.hghca.linux.SystemCalls;
 
 /**
  * The part of a kernel that hands out functions, as the comments of linux/vfio.h and

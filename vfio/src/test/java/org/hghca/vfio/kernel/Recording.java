@@ -17,8 +17,8 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.hghca.vfio.linux.Linux;
-import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.linux.Linux;
+import org.hghca.linux.SystemCalls;
 
 /**
  * System calls that were recorded, one a line, and are answered again as they were. A call that is

@@ -18,6 +18,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.hghca.linux.Linux;
+import org.hghca.linux.LinuxErrno;
 import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.VfioException;

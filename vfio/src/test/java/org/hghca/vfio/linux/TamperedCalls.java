@@ -9,6 +9,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import org.hghca.linux.Linux;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
 
 /** The system's calls, some of which a test answers itself; notes the names of all. */
 public final class TamperedCalls {

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.hghca.vfio.linux.Linux;
-import org.hghca.vfio.linux.SystemCalls;
+import org.hghca.linux.Linux;
+import org.hghca.linux.SystemCalls;
 
 /** Two ends of one connection, for tests. */
 record ChannelPair(UserChannel left, UserChannel right) implements AutoCloseable {

@@ -1,4 +1,4 @@
-package org.hghca.vfio.linux;
+package org.hghca.linux;
 
 import java.lang.foreign.MemorySegment;
 

@@ -1,8 +1,6 @@
-package org.hghca.vfio.linux;
+package org.hghca.linux;
 
 import java.lang.foreign.MemorySegment;
-import org.hghca.vfio.VfioException;
-import org.hghca.vfio.VfioException.Reason;
 
 /** What the JVM's command line allows: calls to native code, and memory that is not Java's. */
 public final class NativeAccess {
@@ -12,7 +10,7 @@ public final class NativeAccess {
   /**
    * Checks that this JVM lets us reach memory by its address.
    *
-   * @throws VfioException {@code NO_PERMISSION}, naming the option that it lacks
+   * @throws NativeAccessException when it does not, naming the option that it lacks
    */
   @SuppressWarnings("restricted")
   public static void check() {
@@ -23,17 +21,17 @@ public final class NativeAccess {
     }
   }
 
-  private static VfioException denied(Throwable cause) {
-    return new VfioException(
-        Reason.NO_PERMISSION,
+  private static NativeAccessException denied(Throwable cause) {
+    return new NativeAccessException(
+        true,
         "this JVM was started without native access: give it"
-            + " --enable-native-access=org.jnrproject.jffi,org.hghca.vfio, or"
+            + " --enable-native-access=org.jnrproject.jffi,org.hghca.linux,org.hghca.vfio, or"
             + " --enable-native-access=ALL-UNNAMED where hghca is on the class path",
         cause);
   }
 
   /** What to throw when jnr-ffi did not bind the C library, which it tells in many ways. */
-  static VfioException unbound(Throwable failure) {
+  static NativeAccessException unbound(Throwable failure) {
     Throwable first = failure;
     while (true) {
       // Of what failed in a static initialiser before, only the text is left.
@@ -42,8 +40,8 @@ public final class NativeAccess {
         return denied(failure);
       }
       if (first.getCause() == null) {
-        return new VfioException(
-            Reason.UNSUPPORTED, "jnr-ffi cannot bind the C library: " + text, failure);
+        return new NativeAccessException(
+            false, "jnr-ffi cannot bind the C library: " + text, failure);
       }
       first = first.getCause();
     }

@@ -1,14 +1,16 @@
-package org.hghca.vfio.linux;
+package org.hghca.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What a system call is told as. */
+/** What a system call is logged as. */
 final class CallTraceTest {
   private final List<String> lines = new ArrayList<>();
 
@@ -33,13 +35,8 @@ final class CallTraceTest {
 
   @Test
   void requestOfAContainerIsToldApartFromThatOfADeviceWithItsNumber() {
-    SystemCalls none =
-        new TamperedCalls()
-            .answer("open", arguments -> 5)
-            .answer("close", arguments -> 0)
-            .answer("ioctl", arguments -> 0)
-            .calls;
-    SystemCalls calls = CallTrace.of(none, lines::add);
+    SystemCalls calls =
+        CallTrace.of(answering(Map.of("open", 5, "close", 0, "ioctl", 0)), lines::add);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment structure = arena.allocate(4);
       assertThat(calls.open("/dev/vfio/vfio", 2)).isEqualTo(5);
@@ -56,5 +53,14 @@ final class CallTraceTest {
             "close(0x5) = 0x0",
             "ioctl(0x5, VFIO_DEVICE_PCI_HOT_RESET 0x3b71, {00000000}) = 0x0",
             "ioctl(0x5, IOMMU_IOAS_MAP 0x3b85, 0x7) = 0x0");
+  }
+
+  /** Calls that reach no kernel. */
+  private static SystemCalls answering(Map<String, Integer> answers) {
+    return (SystemCalls)
+        Proxy.newProxyInstance(
+            SystemCalls.class.getClassLoader(),
+            new Class<?>[] {SystemCalls.class},
+            (self, method, arguments) -> answers.get(method.getName()));
   }
 }

@@ -1,4 +1,4 @@
-package org.hghca.vfio.linux;
+package org.hghca.linux;
 
 /** Accesses to mapped files whose end somebody else may cut off. */
 public final class LostPages {

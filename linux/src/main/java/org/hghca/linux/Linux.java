@@ -1,11 +1,10 @@
-package org.hghca.vfio.linux;
+package org.hghca.linux;
 
 import java.lang.foreign.MemorySegment;
 import jnr.ffi.LibraryLoader;
 import jnr.ffi.Runtime;
 import jnr.posix.POSIX;
 import jnr.posix.POSIXFactory;
-import org.hghca.vfio.VfioException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,8 +29,8 @@ public final class Linux implements SystemCalls {
    * The calls of this system; binding them at the first use takes some hundred milliseconds. Each
    * is logged, one per line, when the log of {@link SystemCalls} is at level TRACE by then.
    *
-   * @throws VfioException {@code NO_PERMISSION} when the JVM allows no native code, naming the
-   *     option that it lacks
+   * @throws NativeAccessException when the JVM allows no native code, naming the option that it
+   *     lacks, or jnr-ffi cannot bind the C library
    */
   public static synchronized SystemCalls system() {
     if (system == null) {

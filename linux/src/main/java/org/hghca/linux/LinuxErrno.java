@@ -1,4 +1,4 @@
-package org.hghca.vfio.linux;
+package org.hghca.linux;
 
 /** Error numbers of Linux on x86-64, with what they mean (asm-generic/errno.h). */
 public enum LinuxErrno {
