@@ -109,12 +109,13 @@ final class BringUp {
       UarAllocator uars = UarAllocator.open(function);
       HghcaDevice device =
           new HghcaDevice(
-              new CardAccess(function, place.hcrBase(), commands, icm, uars),
-              presence,
-              new Limits(limits, profile, recognition.extensions(profile, limits), outstanding),
-              adapter,
-              health,
-              deferredFree,
+              new Card(
+                  new CardAccess(function, place.hcrBase(), commands, icm, uars),
+                  presence,
+                  new Limits(limits, profile, recognition.extensions(profile, limits), outstanding),
+                  adapter,
+                  health,
+                  deferredFree),
               undo::close);
       undo.add(device::closeRings);
       device.start();

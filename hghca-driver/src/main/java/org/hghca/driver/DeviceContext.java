@@ -39,6 +39,7 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   private final RdmaDevice name;
   private final HghcaDevice hghca;
+  private final Card card;
   private final Runnable onClose;
   private final UarPage uar;
   private final int queuePd;
@@ -57,6 +58,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   DeviceContext(RdmaDevice name, HghcaDevice hghca, Runnable onClose) {
     this.name = new RdmaDevice(name.name(), name.locator(), Gid.eui64(hghca.address().mac()));
     this.hghca = hghca;
+    this.card = hghca.card();
     this.onClose = onClose;
     this.asyncEvents = new ResourceEvents(name.name());
     this.port =
@@ -64,17 +66,17 @@ final class DeviceContext extends Resource implements HghcaContext {
             name.name(),
             hghca.address(),
             hghca.neighbors(),
-            Mtu.of(hghca.limits().device().maxMtu()),
-            hghca::portInfo);
+            Mtu.of(card.limits().device().maxMtu()),
+            card::portInfo);
     try (Undo undo = new Undo()) {
-      this.uar = hghca.uars().allocate();
+      this.uar = card.uars().allocate();
       undo.add(uar::close);
       this.queuePd = hghca.pdNumbers().allocate();
       undo.add(() -> hghca.pdNumbers().free(queuePd));
       hghca.contexts().add(this);
       undo.add(() -> hghca.contexts().remove(this));
       // A device that fails from here on tells this context of it too.
-      hghca.health().check();
+      card.health().check();
       this.monitor = ContextMonitor.open(name.name(), this::sum);
       undo.forget();
     } catch (RuntimeException e) {
@@ -111,23 +113,23 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   private void check() {
     checkOpen();
-    hghca.health().check();
+    card.health().check();
   }
 
   @Override
   public DeviceAttributes queryDevice() {
     check();
-    Limits limits = hghca.limits();
-    ConfigurationSpace configuration = hghca.function().configuration();
+    Limits limits = card.limits();
+    ConfigurationSpace configuration = card.function().configuration();
     return DeviceAttributes.builder()
         .nodeGuid(name.nodeGuid())
         .systemImageGuid(name.nodeGuid())
         .vendorId(configuration.vendorId())
         .vendorPartId(configuration.deviceId())
         .hardwareVersion(configuration.revisionId())
-        .boardId("%016x".formatted(hghca.adapter().boardId()))
+        .boardId("%016x".formatted(card.adapter().boardId()))
         .physicalPorts(limits.device().ports())
-        .maxMrSize(hghca.maxMrSize())
+        .maxMrSize(card.maxMrSize())
         .pageSizes(PAGE_SIZES)
         .maxQp(limits.endQp() - limits.firstQp())
         .maxQpWr(limits.maxQpWr())
@@ -204,9 +206,9 @@ final class DeviceContext extends Resource implements HghcaContext {
   @Override
   public CompletionChannel createCompletionChannel() {
     check();
-    EventChannel channel = new EventChannel(this, hghca.health(), counters, channels::remove);
+    EventChannel channel = new EventChannel(this, card.health(), counters, channels::remove);
     channels.add(channel);
-    if (hghca.health().isDead()) {
+    if (card.health().isDead()) {
       channel.deviceFailed(); // the thread that found out may have missed it
     }
     return channel;
@@ -250,7 +252,7 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   private Counters sum() {
     return counters.counters(
-        asyncEvents.given(), hghca.commands().commandsGiven(), hghca.function().dmaFaultCount());
+        asyncEvents.given(), card.commands().commandsGiven(), card.function().dmaFaultCount());
   }
 
   /** Something that counts was made. */
@@ -279,12 +281,12 @@ final class DeviceContext extends Resource implements HghcaContext {
   public CardInformation card() {
     check();
     return new CardInformation(
-        hghca.limits().profile().name(),
-        hghca.hcrBase(),
-        hghca.adapter().boardId(),
-        hghca.limits().device(),
+        card.limits().profile().name(),
+        card.hcrBase(),
+        card.adapter().boardId(),
+        card.limits().device(),
         hghca.retiredNumbers(),
-        hghca.icm().usage());
+        card.icm().usage());
   }
 
   @Override

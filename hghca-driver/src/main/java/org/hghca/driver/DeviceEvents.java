@@ -34,10 +34,10 @@ final class DeviceEvents implements AutoCloseable {
   DeviceEvents(HghcaDevice device) {
     this.device = device;
     try {
-      Interrupts interrupts = device.function().interrupts();
+      Interrupts interrupts = device.card().function().interrupts();
       UarPage uar = null;
       if (usesEventQueues(device)) {
-        uar = device.uars().allocate();
+        uar = device.card().uars().allocate();
         undo.add(uar::close);
         makeQueues(interrupts.vectors());
       }
@@ -52,21 +52,21 @@ final class DeviceEvents implements AutoCloseable {
 
   private static boolean usesEventQueues(HghcaDevice device) {
     String events =
-        device.function().locator().parameter(DriverParameter.EVENTS.key()).orElse("eq");
+        device.card().function().locator().parameter(DriverParameter.EVENTS.key()).orElse("eq");
     return switch (events) {
-      case "eq" -> device.limits().profile().eventQueues();
+      case "eq" -> device.card().limits().profile().eventQueues();
       case "poll" -> false;
       default ->
           throw new VerbsException(
               Errno.EINVAL,
               "%s: events=%s is unknown; known are eq, poll"
-                  .formatted(device.function().locator(), events));
+                  .formatted(device.card().function().locator(), events));
     };
   }
 
   private void makeQueues(int vectors) {
-    int first = device.limits().device().reservedEqs();
-    int possible = device.limits().device().maxEqs() - first;
+    int first = device.card().limits().device().reservedEqs();
+    int possible = device.card().limits().device().maxEqs() - first;
     int completion = Math.max(1, Math.min(MOST_VECTORS, Math.min(vectors, possible) - 1));
     int pd = device.pdNumbers().allocate();
     undo.add(() -> device.pdNumbers().free(pd));
@@ -78,22 +78,22 @@ final class DeviceEvents implements AutoCloseable {
       queues.add(queue);
     }
     int asynchronous = queues.getFirst().number();
-    device.commands().mapEq(asynchronous, false, events());
+    device.card().commands().mapEq(asynchronous, false, events());
     undo.add(() -> unmap(asynchronous));
   }
 
   /** The events that the card knows. */
   private long events() {
-    return device.limits().has(DeviceExtension.SHARED_RECEIVE_QUEUES)
+    return device.card().limits().has(DeviceExtension.SHARED_RECEIVE_QUEUES)
         ? EventType.ASYNC_MASK | EventType.SRQ_MASK
         : EventType.ASYNC_MASK;
   }
 
   private void unmap(int eqn) {
     try {
-      device.commands().mapEq(eqn, true, events());
+      device.card().commands().mapEq(eqn, true, events());
     } catch (RuntimeException e) {
-      LOG.warn("{}: events stay mapped: {}", device.function().locator(), e.getMessage());
+      LOG.warn("{}: events stay mapped: {}", device.card().function().locator(), e.getMessage());
     }
   }
 
@@ -133,7 +133,7 @@ final class DeviceEvents implements AutoCloseable {
     try {
       thread.read();
     } catch (InternalError e) {
-      throw new VerbsException(Errno.EIO, device.faulted(e));
+      throw new VerbsException(Errno.EIO, device.card().faulted(e));
     }
   }
 

@@ -60,9 +60,9 @@ final class ErrorEntry {
     this.psns = psns;
     this.timeout = timeout;
     this.device = device;
-    this.profile = device.limits().profile();
-    this.commands = device.commands();
-    this.time = device.time();
+    this.profile = device.card().limits().profile();
+    this.commands = device.card().commands();
+    this.time = device.card().time();
   }
 
   /** The queue pair is in RESET again. */
@@ -174,7 +174,7 @@ final class ErrorEntry {
     follow();
     long start = time.nanoTime();
     while (unfinished() > 0) {
-      if (time.nanoTime() - start > FLUSH_NANOS || device.health().isDead()) {
+      if (time.nanoTime() - start > FLUSH_NANOS || device.card().health().isDead()) {
         return false;
       }
       ringPendingFlush();

@@ -52,7 +52,7 @@ final class EventDispatcher implements EventQueue.Reader {
       case CQ_ERROR -> completionQueue(data);
       case PORT_CHANGE -> port(subtype, data);
       case LOCAL_CATAS_ERROR -> {
-        device.health().fail("the device reports an internal error (LOCAL_CATAS_ERROR)");
+        device.card().health().fail("the device reports an internal error (LOCAL_CATAS_ERROR)");
         yield true;
       }
     };
@@ -121,7 +121,7 @@ final class EventDispatcher implements EventQueue.Reader {
     if (ignored++ == 0) {
       LOG.debug(
           "{}: an event of type 0x{}, subtype 0x{}, for 0x{} is ignored, and so are others like it",
-          device.function().locator(),
+          device.card().function().locator(),
           Integer.toHexString(type),
           Integer.toHexString(subtype),
           Integer.toHexString(data));

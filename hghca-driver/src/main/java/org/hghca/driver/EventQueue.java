@@ -48,9 +48,10 @@ final class EventQueue implements AutoCloseable {
     this.number = number;
     this.mask = entries - 1;
     try (Undo undo = new Undo()) {
-      this.icm = device.icm().reserve(IcmTable.EQC, number, 1);
+      this.icm = device.card().icm().reserve(IcmTable.EQC, number, 1);
       undo.add(icm::close);
-      this.memory = device.registerQueue((long) entries * Eqe.SIZE, pd, MptFlags.LOCAL_WRITE);
+      this.memory =
+          device.queueMemory().register((long) entries * Eqe.SIZE, pd, MptFlags.LOCAL_WRITE);
       undo.add(memory::close);
       this.ring = memory.mapping().segment();
       for (int i = 0; i < entries; i++) {
@@ -60,6 +61,7 @@ final class EventQueue implements AutoCloseable {
           EventQueueContext.OWNER_HW | EventQueueContext.TRANSLATE | EventQueueContext.ARMED;
       int logSize = Integer.numberOfTrailingZeros(entries);
       device
+          .card()
           .commands()
           .sw2hwEq(
               number, new EventQueueContext(flags, 0, logSize, vector, pd, memory.key(), 0, 0));
@@ -89,6 +91,7 @@ final class EventQueue implements AutoCloseable {
         if (owner != Eqe.OWNER_HARDWARE) {
           // Neither side would ever go on from here.
           device
+              .card()
               .health()
               .fail(
                   "entry %d of EQ 0x%x has the invalid owner byte 0x%02x"
@@ -116,10 +119,11 @@ final class EventQueue implements AutoCloseable {
   @Override
   public void close() {
     device
+        .card()
         .deferredFree()
         .retire(
             "EQ 0x%x".formatted(number),
-            () -> device.commands().hw2swEq(number),
+            () -> device.card().commands().hw2swEq(number),
             memory::close,
             icm::close);
   }

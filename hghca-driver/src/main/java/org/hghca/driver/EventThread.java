@@ -68,7 +68,7 @@ final class EventThread {
     this.given = given;
     this.interrupts = queues.isEmpty() || given.vectors() == 0 ? null : given;
     this.dispatcher = new EventDispatcher(device, this);
-    this.thread = new DeviceThread("events", device.function().locator().name(), this::run);
+    this.thread = new DeviceThread("events", device.card().function().locator().name(), this::run);
   }
 
   void start() {
@@ -90,7 +90,7 @@ final class EventThread {
     try {
       interrupts.wake();
     } catch (VfioException e) {
-      LOG.debug("{}: no wait to end: {}", device.function().locator(), e.getMessage());
+      LOG.debug("{}: no wait to end: {}", device.card().function().locator(), e.getMessage());
     }
   }
 
@@ -125,25 +125,25 @@ final class EventThread {
 
   private void run() {
     try {
-      long swept = device.time().nanoTime();
-      while (!stopping && !device.health().isDead()) {
+      long swept = device.card().time().nanoTime();
+      while (!stopping && !device.card().health().isDead()) {
         if (round()) {
           vain = 0;
         } else {
           await();
         }
         // By the clock: interrupts and events of others may come all the time.
-        long now = device.time().nanoTime();
+        long now = device.card().time().nanoTime();
         if (now - swept >= SWEEP_NANOS) {
           listen();
-          device.checkPresence();
+          device.card().checkPresence();
           sweep();
           swept = now;
         }
       }
       linger();
     } catch (Throwable e) { // whatever it is, somebody waits for this thread
-      device.threadFailed("its event thread", e);
+      device.card().threadFailed("its event thread", e);
     }
   }
 

@@ -29,7 +29,7 @@ final class HardwareErrorFlow implements ErrorFlow {
     this.qp = qp;
     this.state = state;
     this.context = context;
-    this.commands = device.commands();
+    this.commands = device.card().commands();
     this.events = device.events();
     this.numbers = device.qpNumbers();
     this.flush = new ReceiveFlush(qp, receives);

@@ -35,6 +35,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   private static final int COUNT_LINE = 64;
 
   private final HghcaDevice device;
+  private final Card card;
   private final int number;
   private final int strideLog;
   private final SpinLock lock = new SpinLock(LockRank.SHARED_RECEIVES);
@@ -63,6 +64,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   HardwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
     super(pd, config);
     this.device = pd.device();
+    this.card = device.card();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       check(config);
@@ -78,7 +80,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
       this.memory = register(slots);
       undo.add(memory::close);
       enter(memory);
-      device.commands().sw2hwSrq(number, context(config.limit()));
+      card.commands().sw2hwSrq(number, context(config.limit()));
       device.add(this);
       pd.deviceContext().count(this);
       publish();
@@ -94,7 +96,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   }
 
   private Registrar.Registration register(int slots) {
-    return device.registerQueue(((long) slots << strideLog) + COUNT_LINE, pd.number(), 0);
+    return device.queueMemory().register(((long) slots << strideLog) + COUNT_LINE, pd.number(), 0);
   }
 
   private void enter(Registrar.Registration other) {
@@ -331,7 +333,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
     checkAlive();
     check("a limit", wanted, 0, capacity());
     try {
-      device.commands().armSrq(number, wanted);
+      card.commands().armSrq(number, wanted);
       device.events().settle();
     } catch (RuntimeException e) {
       throw Failures.of("cannot set a limit of " + describe(), e);
@@ -342,7 +344,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   public int limit() {
     checkAlive();
     try {
-      return device.commands().querySrq(number).limit();
+      return card.commands().querySrq(number).limit();
     } catch (RuntimeException e) {
       throw Failures.of("cannot query " + describe(), e);
     }
@@ -391,7 +393,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
       MemorySegment.copy(from, 0, larger.mapping().segment(), 0, place(before));
       enter(larger);
       SrqContext.writeCount(ring, countOffset, count);
-      device.commands().resizeSrq(number, context(0));
+      card.commands().resizeSrq(number, context(0));
       next[lastFree] = before;
       chain(before);
       undo.forget();
@@ -422,12 +424,11 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
     device.remove(this);
     pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);
-    device
-        .deferredFree()
+    card.deferredFree()
         .retire(
             describe(),
             () -> {
-              device.commands().hw2swSrq(number);
+              card.commands().hw2swSrq(number);
               // Events of this queue must not be taken for those of the next one with its number.
               device.events().settle();
             },

@@ -36,6 +36,7 @@ final class HghcaCompletionQueue extends Resource
     implements CompletionQueue, ContextCounters.Counted {
   private final DeviceContext context;
   private final HghcaDevice device;
+  private final Card card;
   private final int number;
   private final IcmRange icm;
   private final Registrar.Registration memory;
@@ -59,7 +60,8 @@ final class HghcaCompletionQueue extends Resource
     super(used(context, config));
     this.context = context;
     this.device = context.hghca();
-    this.health = device.health();
+    this.card = device.card();
+    this.health = card.health();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       checkEntries(config.entries());
@@ -68,10 +70,12 @@ final class HghcaCompletionQueue extends Resource
       int slots = ringEntries(config);
       this.number = device.cqNumbers().allocate(slot -> slot < slots);
       undo.add(() -> device.cqNumbers().free(number));
-      this.icm = device.icm().reserve(IcmTable.CQC, number, 1);
+      this.icm = card.icm().reserve(IcmTable.CQC, number, 1);
       undo.add(icm::close);
       this.memory =
-          device.registerQueue((long) slots * Cqe.SIZE, context.queuePd(), MptFlags.LOCAL_WRITE);
+          device
+              .queueMemory()
+              .register((long) slots * Cqe.SIZE, context.queuePd(), MptFlags.LOCAL_WRITE);
       undo.add(memory::close);
       int first = device.cqNumbers().position(number).orElse(0);
       this.ring = new CompletionRing(memory.mapping().segment(), slots, first);
@@ -85,7 +89,7 @@ final class HghcaCompletionQueue extends Resource
               device.events(),
               context.uar(),
               config.channel().map(EventChannel.class::cast));
-      device.commands().sw2hwCq(number, cqc(slots, eqn));
+      card.commands().sw2hwCq(number, cqc(slots, eqn));
       device.add(this);
       context.count(this);
       publish();
@@ -96,7 +100,7 @@ final class HghcaCompletionQueue extends Resource
   }
 
   private CompletionParser parser() {
-    CompletionDecode decode = new CompletionDecode(device.limits().profile());
+    CompletionDecode decode = new CompletionDecode(card.limits().profile());
     return decode.isPlain()
         ? new StandardParser(this, ring, device.queuePairs(), decode, health)
         : RtlParser.of(this, ring, device.queuePairs(), decode, health, device.inFlight());
@@ -127,7 +131,7 @@ final class HghcaCompletionQueue extends Resource
   }
 
   private void checkEntries(int wanted) {
-    int most = device.limits().maxCqEntries();
+    int most = card.limits().maxCqEntries();
     if (wanted < 1 || wanted > most) {
       throw new VerbsException(
           Errno.EINVAL,
@@ -140,7 +144,7 @@ final class HghcaCompletionQueue extends Resource
    * each queue pair adds one of the driver's own.
    */
   private int ringEntries(CompletionQueueConfig config) {
-    Limits limits = device.limits();
+    Limits limits = card.limits();
     int wanted = config.ringEntries();
     if (wanted == 0) {
       return limits.maxCqRing();
@@ -211,7 +215,7 @@ final class HghcaCompletionQueue extends Resource
     try {
       return pollRing(out, max);
     } catch (InternalError e) { // a doorbell faults when its card is gone
-      throw new VerbsException(Errno.EIO, device.faulted(e));
+      throw new VerbsException(Errno.EIO, card.faulted(e));
     }
   }
 
@@ -301,7 +305,7 @@ final class HghcaCompletionQueue extends Resource
       checkAlive(); // under the lock, so that a queue that is closed is not armed
       notifier.arm(solicitedOnly);
     } catch (InternalError e) {
-      throw new VerbsException(Errno.EIO, device.faulted(e));
+      throw new VerbsException(Errno.EIO, card.faulted(e));
     } finally {
       lock.unlock();
     }
@@ -448,12 +452,11 @@ final class HghcaCompletionQueue extends Resource
     context.countNoMore(this);
     context.forgetEvents(this);
     notifier.close();
-    device
-        .deferredFree()
+    card.deferredFree()
         .retire(
             describe(),
             () -> {
-              device.commands().hw2swCq(number);
+              card.commands().hw2swCq(number);
               // Events of this queue must not be taken for those of the next one with its number.
               device.events().settle();
               checkTrusted();
@@ -477,7 +480,7 @@ final class HghcaCompletionQueue extends Resource
 
   /** Where the card goes on under this number, if it does not start again, is known on one card. */
   private void freeNumber() {
-    HardwareProfile profile = device.limits().profile();
+    HardwareProfile profile = card.limits().profile();
     if (profile.positionsResumable()) {
       device.cqNumbers().free(number, end);
     } else if (!profile.positionsSurviveDestroy() || end == 0 && taken() == 0) {

@@ -6,56 +6,31 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
-import org.hghca.abi.AdapterInfo;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.HardwareProfile;
-import org.hghca.abi.MptFlags;
-import org.hghca.abi.PortInfo;
-import org.hghca.driver.card.DevicePresence;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.memory.EmptyReceiveRegion;
 import org.hghca.driver.memory.KeyTable;
 import org.hghca.driver.memory.RegionGuard;
 import org.hghca.driver.memory.Registrar;
-import org.hghca.icm.IcmManager;
-import org.hghca.icm.IcmTable;
-import org.hghca.mailbox.CommandException;
-import org.hghca.mailbox.CommandInterface;
-import org.hghca.provider.DeferredFree;
-import org.hghca.provider.Health;
 import org.hghca.provider.Neighbors;
 import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.RingNumbers;
-import org.hghca.provider.RingSlabs;
 import org.hghca.provider.Undo;
-import org.hghca.uar.UarAllocator;
 import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.LinkAddress;
-import org.hghca.vfio.PciFunction;
-import org.hghca.vfio.TimeScale;
-import org.hghca.vfio.VfioException;
 
 /**
  * A card that this process owns and has brought up: its command interface, tables and numbers,
  * shared by all contexts. Thread-safe.
  */
 final class HghcaDevice {
-  private final PciFunction function;
-  private final TimeScale time;
-  private final long hcrBase;
-  private final DevicePresence presence;
-  private final Limits limits;
-  private final AdapterInfo adapter;
-  private final Health health;
-  private final CommandInterface commands;
-  private final IcmManager icm;
-  private final UarAllocator uars;
-  private final DeferredFree deferredFree;
+  private final Card card;
   private final Runnable takeDown;
   private final Registrar registrar;
   private final BufferPool buffers;
-  private final RingSlabs<MappedSlab> rings;
+  private final QueueMemory queueMemory;
   private final Neighbors neighbors = new Neighbors();
   private final QpTable queuePairs;
 
@@ -90,43 +65,26 @@ final class HghcaDevice {
    *
    * @param takeDown the reverse of the bring-up
    */
-  HghcaDevice(
-      CardAccess access,
-      DevicePresence presence,
-      Limits limits,
-      AdapterInfo adapter,
-      Health health,
-      DeferredFree deferredFree,
-      Runnable takeDown) {
-    this.function = access.function();
-    this.time = TimeScale.of(function.locator());
-    this.hcrBase = access.hcrBase();
-    this.presence = presence;
-    this.limits = limits;
-    this.adapter = adapter;
-    this.health = health;
-    this.commands = access.commands();
-    this.icm = access.icm();
-    this.uars = access.uars();
-    this.deferredFree = deferredFree;
+  HghcaDevice(Card card, Runnable takeDown) {
+    this.card = card;
     this.takeDown = takeDown;
-    this.buffers = new BufferPool(function.memory());
-    this.rings =
-        new RingSlabs<>(bytes -> new MappedSlab(function.allocate(bytes)), DmaMapping.PAGE_SIZE);
+    Limits limits = card.limits();
+    this.buffers = new BufferPool(card.function().memory());
     this.registrar =
         new Registrar(
-            commands,
-            icm,
+            card.commands(),
+            card.icm(),
             limits.profile(),
-            deferredFree,
+            card.deferredFree(),
             limits.device().reservedLkeys(),
             limits.device().reservedMtts());
+    this.queueMemory = new QueueMemory(card.function(), registrar);
     this.queuePairs = new QpTable(limits.endQp());
     HardwareProfile profile = limits.profile();
     this.regions =
         profile.badRequestsReported()
             ? null
-            : new RegionGuard(new KeyTable(registrar.endKey()), queuePairs::userOf, health);
+            : new RegionGuard(new KeyTable(registrar.endKey()), queuePairs::userOf, card.health());
     this.inFlight =
         profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED
             ? null
@@ -138,20 +96,22 @@ final class HghcaDevice {
     this.cqNumbers = new RingNumbers<>("completion queues", limits.firstCq(), limits.endCq());
     this.qpNumbers = new RingNumbers<>("queue pairs", limits.firstQp(), limits.endQp());
     this.maintenance = limits.profile().flushesInHardware() ? null : new SoftwareMaintenance(this);
-    this.address = LinkAddress.of(function);
-    health.onFailure(
-        () -> {
-          queuePairs.forEach(HghcaQueuePair::deviceFailed);
-          contexts.forEach(DeviceContext::deviceFailed);
-        });
+    this.address = LinkAddress.of(card.function());
+    card.health()
+        .onFailure(
+            () -> {
+              queuePairs.forEach(HghcaQueuePair::deviceFailed);
+              contexts.forEach(DeviceContext::deviceFailed);
+            });
   }
 
   /** Begins to work for those who open it; the last step of the bring-up. */
   void start() {
     try (Undo undo = new Undo()) {
-      if (!limits.profile().emptyReceives()) {
+      if (!card.limits().profile().emptyReceives()) {
         emptyReceive =
-            new EmptyReceiveRegion(pdNumbers, pd -> registerQueue(DmaMapping.PAGE_SIZE, pd, 0));
+            new EmptyReceiveRegion(
+                pdNumbers, pd -> queueMemory.register(DmaMapping.PAGE_SIZE, pd, 0));
         undo.add(emptyReceive::close);
       }
       events = new DeviceEvents(this);
@@ -179,96 +139,17 @@ final class HghcaDevice {
     return emptyReceive == null ? 0 : emptyReceive.key();
   }
 
-  /** Memory of rings that have a key each: the card addresses a ring from its region's start. */
-  private record MappedSlab(DmaMapping mapping) implements RingSlabs.Backing {
-    @Override
-    public void close() {
-      mapping.close();
-    }
-  }
-
   /** Keeps no memory for rings to come. */
   void closeRings() {
-    rings.close();
+    queueMemory.close();
   }
 
-  /** Allocates memory for a queue and registers it; the registration owns it. */
-  Registrar.Registration registerQueue(long bytes, int pd, int accessBits) {
-    DmaMapping mapping = rings.allocate(bytes);
-    try (Undo undo = new Undo()) {
-      undo.add(mapping::close);
-      Registrar.Registration registration = registrar.registerQueue(mapping, pd, accessBits);
-      undo.forget();
-      return registration;
-    }
+  Card card() {
+    return card;
   }
 
-  /** Makes memory known in which rings may begin anywhere; the registration owns it. */
-  Registrar.Registration registerSlab(long bytes, int pd) {
-    DmaMapping mapping = function.allocate(bytes);
-    try (Undo undo = new Undo()) {
-      undo.add(mapping::close);
-      Registrar.Registration registration =
-          registrar.registerQueue(mapping, pd, MptFlags.QUEUE_ONLY);
-      undo.forget();
-      return registration;
-    }
-  }
-
-  /** What the port says of itself; empty when the card has no answer that means anything. */
-  Optional<PortInfo> portInfo() {
-    try {
-      PortInfo info = commands.madIfc();
-      return info.isConstantAnswer() ? Optional.empty() : Optional.of(info);
-    } catch (CommandException e) {
-      return Optional.empty();
-    }
-  }
-
-  /** As far as the translation table reaches. */
-  long maxMrSize() {
-    return icm.capacity(IcmTable.MTT) * DmaMapping.PAGE_SIZE;
-  }
-
-  PciFunction function() {
-    return function;
-  }
-
-  /** In which everything that waits for the card measures. */
-  TimeScale time() {
-    return time;
-  }
-
-  long hcrBase() {
-    return hcrBase;
-  }
-
-  Limits limits() {
-    return limits;
-  }
-
-  AdapterInfo adapter() {
-    return adapter;
-  }
-
-  Health health() {
-    return health;
-  }
-
-  CommandInterface commands() {
-    return commands;
-  }
-
-  IcmManager icm() {
-    return icm;
-  }
-
-  UarAllocator uars() {
-    return uars;
-  }
-
-  DeferredFree deferredFree() {
-    return deferredFree;
+  QueueMemory queueMemory() {
+    return queueMemory;
   }
 
   Registrar registrar() {
@@ -301,33 +182,6 @@ final class HghcaDevice {
     return events;
   }
 
-  /** Looks whether the card is still there; if it is not, the device is dead. */
-  void checkPresence() {
-    if (!health.isDead()) {
-      presence.complaint().ifPresent(health::fail);
-    }
-  }
-
-  /**
-   * An access to memory has faulted, which may have been to a register of a card that is gone.
-   *
-   * @return what to tell the program of a dead device
-   * @throws InternalError the fault itself when the card is there: the memory was somebody else's
-   */
-  String faulted(InternalError fault) {
-    checkPresence();
-    return health.complaint().orElseThrow(() -> fault);
-  }
-
-  /** A thread that works for the device cannot go on: somebody waits for it, so the device ends. */
-  void threadFailed(String thread, Throwable cause) {
-    if (cause instanceof InternalError) {
-      checkPresence();
-    }
-    boolean gone = cause instanceof VfioException e && e.reason() == VfioException.Reason.CLOSED;
-    health.fail(gone ? cause.getMessage() : "%s has failed: %s".formatted(thread, cause));
-  }
-
   /** The completion queues that the card has. */
   Collection<HghcaCompletionQueue> completionQueues() {
     return completionQueues.values();
@@ -353,7 +207,7 @@ final class HghcaDevice {
 
   /** Whether the card has shared receive queues, and tells what happens to them. */
   boolean sharesReceives() {
-    return limits.has(DeviceExtension.SHARED_RECEIVE_QUEUES) && events.hasEventQueues();
+    return card.limits().has(DeviceExtension.SHARED_RECEIVE_QUEUES) && events.hasEventQueues();
   }
 
   /** The thread that deals requests while no program polls. */

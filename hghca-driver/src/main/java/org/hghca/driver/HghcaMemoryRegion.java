@@ -73,12 +73,12 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
 
   /** Registers memory of the application. */
   HghcaMemoryRegion(HghcaProtectionDomain pd, MemorySegment memory, Set<AccessFlag> access) {
-    this(pd, memory, access, RegionMemory.ofApplication(pd.device().function()));
+    this(pd, memory, access, RegionMemory.ofApplication(pd.device().card().function()));
   }
 
   /** Registers a buffer, which belongs to the region unless this throws. */
   HghcaMemoryRegion(HghcaProtectionDomain pd, BufferPool.Buffer buffer, Set<AccessFlag> access) {
-    this(pd, buffer.segment(), access, RegionMemory.of(pd.device().function(), buffer));
+    this(pd, buffer.segment(), access, RegionMemory.of(pd.device().card().function(), buffer));
   }
 
   private HghcaMemoryRegion(

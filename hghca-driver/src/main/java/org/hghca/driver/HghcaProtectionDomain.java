@@ -54,8 +54,9 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
       undo.forget();
     }
     this.rings =
-        device().limits().has(DeviceExtension.RING_OFFSETS)
-            ? new RingSlabs<>(bytes -> device().registerSlab(bytes, number), RING_ALIGNMENT)
+        device().card().limits().has(DeviceExtension.RING_OFFSETS)
+            ? new RingSlabs<>(
+                bytes -> device().queueMemory().registerSlab(bytes, number), RING_ALIGNMENT)
             : null;
     publish();
   }
@@ -63,7 +64,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   /** Memory of a queue pair's ring, zeroed, that the card knows. */
   Ring ring(long bytes) {
     return rings == null
-        ? new Ring.Own(device().registerQueue(bytes, number, 0))
+        ? new Ring.Own(device().queueMemory().register(bytes, number, 0))
         : new Ring.Part(rings.allocate(bytes));
   }
 
@@ -127,7 +128,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   /** Whether there can be memory with some rights in this domain now. */
   void check(Set<AccessFlag> access) {
     checkOpen();
-    device().health().check();
+    device().card().health().check();
     for (AccessFlag flag : access) {
       if (UNSUPPORTED.contains(flag)) {
         throw new VerbsException(
@@ -143,7 +144,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   @Override
   public AddressHandle createAddressHandle(AddressVector vector) {
     checkOpen();
-    device().health().check();
+    device().card().health().check();
     return new HghcaAddressHandle(this, vector);
   }
 
@@ -166,8 +167,8 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   @Override
   public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueConfig config) {
     checkOpen();
-    device().health().check();
-    if (device().limits().maxSrq() == 0) {
+    device().card().health().check();
+    if (device().card().limits().maxSrq() == 0) {
       throw new VerbsException(
           Errno.EOPNOTSUPP,
           "shared receive queues need a card that makes peers wait for receives; this card fails"
@@ -179,7 +180,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   @Override
   public QueuePair createQueuePair(QueuePairConfig config) {
     checkOpen();
-    device().health().check();
+    device().card().health().check();
     return new HghcaQueuePair(this, config);
   }
 

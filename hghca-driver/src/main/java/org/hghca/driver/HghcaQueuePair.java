@@ -46,6 +46,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
 
   private final HghcaProtectionDomain pd;
   private final HghcaDevice device;
+  private final Card card;
   private final QpType type;
   private final int receiveFlags;
   private final int bytesBeforeReceived;
@@ -78,8 +79,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     super(used(pd, config));
     this.pd = pd;
     this.device = pd.device();
+    this.card = device.card();
     this.type = config.type();
-    Limits limits = device.limits();
+    Limits limits = card.limits();
     HardwareProfile profile = limits.profile();
     this.receiveFlags = type == QpType.UD && profile.grhPlaced() ? Completions.GRH : 0;
     this.bytesBeforeReceived = type == QpType.UD && !profile.grhPlaced() ? GRH_BYTES : 0;
@@ -114,14 +116,14 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       undo.add(() -> device.qpNumbers().free(number));
       this.sendOwner = locks ? null : new OwnerCheck("the send queue of " + describe());
       this.receiveOwner = locks ? null : new OwnerCheck("the receive queue of " + describe());
-      this.icm = device.icm().reserve(IcmTable.QPC, number, 1);
+      this.icm = card.icm().reserve(IcmTable.QPC, number, 1);
       undo.add(icm::close);
       this.memory = new QueuePairMemory(pd, geometry, rings.receiveDepth() > 0);
       undo.add(memory::close);
       this.receives = receives(geometry, rings);
       this.share = shared == null ? null : shared.receiver(this, receives);
       QueuePairContext fresh = QpContexts.fresh(this, geometry);
-      this.context = new ProgrammedContext(type, fresh, device.commands(), profile);
+      this.context = new ProgrammedContext(type, fresh, card.commands(), profile);
       RingShape shape = geometry.sends(memory.sends(), number, capabilities.sendDepth());
       SendWriter writer =
           new SendWriter(type, profile, pd, shape, capabilities, config.isSignalAll());
@@ -130,7 +132,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       if (profile.flushesInHardware()) {
         this.sends =
             new SendRing(shape, writer, pd.deviceContext().uar(), sendLock, this::refuseSend);
-        this.state = new QueuePairState(device.health(), sends, receiveLock, true);
+        this.state = new QueuePairState(card.health(), sends, receiveLock, true);
         this.errorFlow = new HardwareErrorFlow(this, state, context, receives, device);
       } else {
         BudgetedSendRing budgeted =
@@ -144,7 +146,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
                     requestMemory(), device.queuePairs()::domainOf, profile.readBytesInFlight()),
                 device.inFlight());
         this.sends = budgeted;
-        this.state = new QueuePairState(device.health(), sends, receiveLock, false);
+        this.state = new QueuePairState(card.health(), sends, receiveLock, false);
         this.errorFlow = new SoftwareErrorFlow(this, state, context, budgeted, receives, device);
       }
       device.queuePairs().put(number, this);
@@ -163,7 +165,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     return new ReceiveRing(
         geometry.receives(memory.receives(), number, rings.receiveDepth()),
         rings.maxReceiveSge(),
-        device.limits().profile().badRequestsReported()
+        card.limits().profile().badRequestsReported()
             ? ReceiveChecks.NONE
             : new CarefulReceiveChecks(requestMemory(), bytesBeforeReceived),
         device.fillerKey());
@@ -304,7 +306,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     try {
       return sends.post(request);
     } catch (InternalError e) { // a doorbell faults when its card is gone
-      throw new BadRequestException(Errno.EIO, 0, device.faulted(e));
+      throw new BadRequestException(Errno.EIO, 0, card.faulted(e));
     } finally {
       assert ends(sendOwner);
     }
@@ -317,7 +319,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     try {
       return sends.post(requests, from, count);
     } catch (InternalError e) {
-      throw new BadRequestException(Errno.EIO, 0, device.faulted(e));
+      throw new BadRequestException(Errno.EIO, 0, card.faulted(e));
     } finally {
       assert ends(sendOwner);
     }
@@ -329,7 +331,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     try {
       return sends.enqueue(request);
     } catch (InternalError e) {
-      throw new BadRequestException(Errno.EIO, 0, device.faulted(e));
+      throw new BadRequestException(Errno.EIO, 0, card.faulted(e));
     } finally {
       assert ends(sendOwner);
     }
@@ -341,7 +343,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     try {
       sends.flush();
     } catch (InternalError e) {
-      throw new VerbsException(Errno.EIO, device.faulted(e));
+      throw new VerbsException(Errno.EIO, card.faulted(e));
     } finally {
       assert ends(sendOwner);
     }
@@ -395,7 +397,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   }
 
   private boolean postFlushedReceive(ReceiveRequest request, int index) {
-    if (device.health().isDead()) {
+    if (card.health().isDead()) {
       throw wrongState("receive", index);
     }
     receives.check(request, index);
@@ -411,7 +413,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   }
 
   private BadRequestException wrongState(String what, int index) {
-    Optional<String> death = device.health().complaint();
+    Optional<String> death = card.health().complaint();
     if (death.isPresent()) {
       return new BadRequestException(Errno.EIO, index, death.get());
     }
@@ -479,7 +481,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
 
   /** Whether it is in ERR on a device that works. */
   boolean isFlushed() {
-    return state() == QpState.ERR && !device.health().isDead();
+    return state() == QpState.ERR && !card.health().isDead();
   }
 
   /** What the card was given last. */
@@ -504,7 +506,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   @Override
   public synchronized void modify(QpAttributes attributes) {
     checkOpen();
-    device.health().check();
+    card.health().check();
     if (attributes.has(QpAttribute.CUR_STATE) && attributes.currentState() != state()) {
       query(); // of an error that was not polled the caller may know more than we do
     }
@@ -513,7 +515,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     if (from == QpState.RESET && to == QpState.RESET) {
       return;
     }
-    if (to == QpState.SQD && !device.limits().profile().sqdSqeStates()) {
+    if (to == QpState.SQD && !card.limits().profile().sqdSqeStates()) {
       throw new VerbsException(
           Errno.EOPNOTSUPP, "%s cannot go to SQD on this card".formatted(describe()));
     }
@@ -524,7 +526,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
         errorFlow.advance(from, to, attributes);
       }
     } catch (RuntimeException e) {
-      if (device.health().isDead()) {
+      if (card.health().isDead()) {
         deviceFailed(); // that was before: a queue pair on its way to RESET took no notice
       }
       throw Failures.of("cannot modify " + describe(), e);
@@ -536,7 +538,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   @Override
   public synchronized QpAttributes query() {
     checkOpen();
-    device.health().check();
+    card.health().check();
     if (state() == QpState.RESET) {
       return QpContexts.attributes(context.last(), QpState.RESET);
     }
@@ -593,7 +595,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     }
     pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);
-    device.deferredFree().retire(describe(), () -> end(last), memory::close, this::freeNumbers);
+    card.deferredFree().retire(describe(), () -> end(last), memory::close, this::freeNumbers);
   }
 
   /** Has the card forget it. */

@@ -35,8 +35,8 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
   HghcaSharedReceiveQueue(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
     super(pd);
     this.pd = pd;
-    this.health = pd.device().health();
-    this.limits = pd.device().limits();
+    this.health = pd.device().card().health();
+    this.limits = pd.device().card().limits();
     this.maxSge = config.maxSge();
   }
 

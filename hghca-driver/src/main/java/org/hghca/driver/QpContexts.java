@@ -154,7 +154,7 @@ final class QpContexts {
    *     state that it has not
    */
   static void apply(QpAttributes a, QpState to, QueuePairContext c, DeviceContext device) {
-    HardwareProfile profile = device.hghca().limits().profile();
+    HardwareProfile profile = device.hghca().card().limits().profile();
     if (!profile.sqdSqeStates() && (to == QpState.SQD || to == QpState.SQE)) {
       throw new VerbsException(
           Errno.EOPNOTSUPP,
@@ -226,11 +226,11 @@ final class QpContexts {
   /** The RTL drops a datagram with a PSN other than the next: both ends begin with 0. */
   private static boolean expectsDatagramsInOrder(QueuePairContext c, DeviceContext device) {
     return c.get(SERVICE_TYPE) == QpcServiceType.UD
-        && !device.hghca().limits().profile().rnrAndTimeoutInHardware();
+        && !device.hghca().card().limits().profile().rnrAndTimeoutInHardware();
   }
 
   private static int readAtomicLog(int count, DeviceContext device) {
-    int most = device.hghca().limits().maxReadAtomic();
+    int most = device.hghca().card().limits().maxReadAtomic();
     if (count > most) {
       throw new VerbsException(
           Errno.EINVAL, "%d READs outstanding: the device takes %d".formatted(count, most));

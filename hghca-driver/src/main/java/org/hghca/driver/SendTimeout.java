@@ -58,10 +58,10 @@ final class SendTimeout {
     this.qp = qp;
     this.progress = progress;
     this.psns = psns;
-    this.profile = device.limits().profile();
+    this.profile = device.card().limits().profile();
     this.maintenance = device.maintenance();
     this.queuePairs = device.queuePairs();
-    this.health = device.health();
+    this.health = device.card().health();
   }
 
   /** The card completes nothing any more that anybody waits for. */

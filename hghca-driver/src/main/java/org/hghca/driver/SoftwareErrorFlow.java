@@ -62,12 +62,12 @@ final class SoftwareErrorFlow implements ErrorFlow {
     this.context = context;
     this.sends = sends;
     this.device = device;
-    this.profile = device.limits().profile();
-    this.commands = device.commands();
+    this.profile = device.card().limits().profile();
+    this.commands = device.card().commands();
     this.maintenance = device.maintenance();
     this.reuse = new NumberReuse(qp, profile, device.qpNumbers());
     this.flush = new SoftwareFlush(qp, sends, receives, reuse);
-    this.psns = new PsnWatch(qp.number(), context, sends, commands, device.time());
+    this.psns = new PsnWatch(qp.number(), context, sends, commands, device.card().time());
     this.silentErrors = new SilentErrors(qp, psns, reuse, profile);
     this.progress = new SendProgress(qp, sends);
     this.timeout = new SendTimeout(qp, progress, psns, device);
@@ -328,7 +328,7 @@ final class SoftwareErrorFlow implements ErrorFlow {
    */
   SoftwareMaintenance.Need look(long now) {
     synchronized (qp) {
-      if (qp.isClosed() || device.health().isDead()) {
+      if (qp.isClosed() || device.card().health().isDead()) {
         return SoftwareMaintenance.Need.NONE;
       }
       if (needsSoon(now)) {

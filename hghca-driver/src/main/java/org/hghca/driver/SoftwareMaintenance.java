@@ -60,7 +60,8 @@ final class SoftwareMaintenance {
   SoftwareMaintenance(HghcaDevice device) {
     this.device = device;
     this.inFlight = device.inFlight();
-    this.thread = new DeviceThread("maintenance", device.function().locator().name(), this::run);
+    this.thread =
+        new DeviceThread("maintenance", device.card().function().locator().name(), this::run);
     inFlight.onHold(this::wakeForHeld);
   }
 
@@ -91,20 +92,20 @@ final class SoftwareMaintenance {
 
   private void run() {
     try {
-      long looked = device.time().nanoTime();
+      long looked = device.card().time().nanoTime();
       Need need = Need.OFTEN;
-      while (!stopping && !device.health().isDead()) {
+      while (!stopping && !device.card().health().isDead()) {
         boolean went = goOn();
-        long now = device.time().nanoTime();
+        long now = device.card().time().nanoTime();
         if (wanted || now - looked >= need.nanos) {
           wanted = false;
           need = look(now);
           looked = now;
         }
-        rest(went, need.nanos - (device.time().nanoTime() - looked));
+        rest(went, need.nanos - (device.card().time().nanoTime() - looked));
       }
     } catch (Throwable e) { // whatever it is, somebody waits for what this thread does
-      device.threadFailed("its maintenance thread", e);
+      device.card().threadFailed("its maintenance thread", e);
     }
   }
 
@@ -125,7 +126,7 @@ final class SoftwareMaintenance {
       } else if (most > IDLE_PERIOD_NANOS) {
         LockSupport.park(this);
       } else {
-        device.time().parkNanos(this, most);
+        device.card().time().parkNanos(this, most);
       }
     }
   }
@@ -241,7 +242,7 @@ final class SoftwareMaintenance {
               + " but its data path may be dead, and only a reset fixes that: close all contexts of"
               + " {} and open it again",
           found,
-          device.function().locator());
+          device.card().function().locator());
     }
   }
 
@@ -249,7 +250,7 @@ final class SoftwareMaintenance {
     try {
       return qp.software().look(now);
     } catch (RuntimeException e) {
-      if (!device.health().isDead()) {
+      if (!device.card().health().isDead()) {
         LOG.warn("{}: {}", qp.describe(), e.getMessage());
       }
       return Need.SELDOM;

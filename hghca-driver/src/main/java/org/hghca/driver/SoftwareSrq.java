@@ -51,7 +51,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
 
   SoftwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
     super(pd, config);
-    this.limits = pd.device().limits();
+    this.limits = pd.device().card().limits();
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
       check(config);

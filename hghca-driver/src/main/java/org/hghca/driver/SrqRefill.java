@@ -27,7 +27,7 @@ final class SrqRefill {
   synchronized void add(SoftwareSrq queue) {
     queues.add(queue);
     if (thread == null) {
-      thread = new DeviceThread("srq-refill", device.function().locator().name(), this::run);
+      thread = new DeviceThread("srq-refill", device.card().function().locator().name(), this::run);
       thread.start();
     } else {
       thread.unpark();
@@ -49,7 +49,7 @@ final class SrqRefill {
 
   private void run() {
     try {
-      while (!stopping && !device.health().isDead()) {
+      while (!stopping && !device.card().health().isDead()) {
         if (queues.isEmpty()) {
           LockSupport.park(this);
         } else {
@@ -58,7 +58,7 @@ final class SrqRefill {
         }
       }
     } catch (Throwable e) { // whatever it is, somebody waits for what this thread does
-      device.threadFailed("the thread that deals shared receives", e);
+      device.card().threadFailed("the thread that deals shared receives", e);
     }
   }
 }

@@ -148,7 +148,7 @@ class BringUpTest {
   void aCardThatCannotBeResetIsGivenBackWithItsMemoryStillMapped() {
     FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
     HghcaDevice device = bringUp(function);
-    device.registerQueue(4096, 1, 0);
+    device.queueMemory().register(4096, 1, 0);
     function.failReset();
     assertThatThrownBy(device::close).hasMessageContaining("the reset failed");
     assertThat(function.isClosed()).isTrue();
@@ -175,7 +175,7 @@ class BringUpTest {
     FailingFunction function =
         new FailingFunction(PciFunctions.open(LOCATOR), Locator.parse("model:x?profile=r2"));
     HghcaDevice device = bringUp(function);
-    assertThat(device.limits().profile()).isEqualTo(HardwareProfile.S);
+    assertThat(device.card().limits().profile()).isEqualTo(HardwareProfile.S);
     device.close();
   }
 
@@ -248,7 +248,7 @@ class BringUpTest {
     FailingFunction killed = new FailingFunction(kept);
     int hcr = HardwareProfile.byName(profile).hcrBase();
     HghcaDevice left = bringUp(killed);
-    left.registerQueue(4096, 1, 0);
+    left.queueMemory().register(4096, 1, 0);
     killed.lose();
     left.close();
     assertThat(card.configuration().read(ConfigurationSpace.COMMAND, 2))
@@ -260,8 +260,8 @@ class BringUpTest {
     FailingFunction function = new FailingFunction(card);
     HghcaDevice device = bringUp(function);
     assertThat(function.history()).startsWith("bus master off", "reset");
-    assertThat(device.limits().profile().name()).isEqualTo(profile);
-    device.registerQueue(4096, 1, 0).close();
+    assertThat(device.card().limits().profile().name()).isEqualTo(profile);
+    device.queueMemory().register(4096, 1, 0).close();
     device.close();
     assertGivenBack(function);
   }

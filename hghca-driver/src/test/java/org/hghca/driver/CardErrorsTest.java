@@ -60,11 +60,12 @@ class CardErrorsTest {
   private void cardGoesToError() {
     QueuePairContext context = qp.programmed().copy().set(QueuePairContext.STATE, QpcState.ERR);
     it.device
+        .card()
         .commands()
         .modifyQp(
             HcrCommand.ANY2ERR,
             qp.number(),
-            QpContexts.forCard(context, it.device.limits().profile()));
+            QpContexts.forCard(context, it.device.card().limits().profile()));
   }
 
   private List<String> poll() {

@@ -61,7 +61,7 @@ class ErrorsMeanwhileTest {
   void nothingIsPostedToADeadDevice() {
     try (DriverFixture it = new DriverFixture()) {
       it.connect();
-      it.device.health().fail("it burns");
+      it.device.card().health().fail("it burns");
       assertEio(() -> it.qp.tryPostSend(new SendRequest().send()));
       assertEio(() -> it.qp.tryPostSend(new SendRequest[] {new SendRequest().send()}, 0, 1));
       assertEio(() -> it.qp.tryPostReceive(new ReceiveRequest()));
@@ -97,7 +97,7 @@ class ErrorsMeanwhileTest {
   void openingADeadDeviceFailsAndLeavesNothingBehind() {
     try (DriverFixture it = new DriverFixture()) {
       int domains = it.device.pdNumbers().inUse();
-      it.device.health().fail("it burns");
+      it.device.card().health().fail("it burns");
       RdmaDevice name = it.context.device();
       assertEio(() -> new DeviceContext(name, it.device, () -> {}));
       assertThat(it.device.contexts()).containsExactly(it.context);

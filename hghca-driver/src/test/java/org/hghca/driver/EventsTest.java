@@ -102,7 +102,7 @@ class EventsTest {
       dispatcher.event(0xff, 0xff, 0xffff);
       assertThat(dispatcher.ignored()).isEqualTo(8);
       assertThat(take(it)).isEmpty();
-      assertThat(it.device.health().isDead()).isFalse();
+      assertThat(it.device.card().health().isDead()).isFalse();
     }
   }
 
@@ -190,7 +190,7 @@ class EventsTest {
       recording.start();
       it.pd.allocate(8192, AccessFlag.LOCAL_WRITE).close();
       it.connect();
-      it.device.health().fail("it burns");
+      it.device.card().health().fail("it burns");
       recording.stop();
       recording.dump(file);
       List<RecordedEvent> events = RecordingFile.readAllEvents(file);

@@ -35,7 +35,7 @@ class HardwareSrqTest {
       it.connect(qp);
       queue.postReceive(new ReceiveRequest().into(memory, 0, 64));
       HardwareSrq card = (HardwareSrq) queue;
-      it.device.commands().hw2swMpt(card.key() & 0x3fff);
+      it.device.card().commands().hw2swMpt(card.key() & 0x3fff);
       qp.postSend(new SendRequest().send().sge(memory, 0, 8).signaled());
       Set<AsyncEventType> types = new HashSet<>();
       while (!types.contains(AsyncEventType.SRQ_ERR)) {

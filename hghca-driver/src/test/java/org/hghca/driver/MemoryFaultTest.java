@@ -137,7 +137,7 @@ class MemoryFaultTest {
       file.truncate(0);
       assertThatThrownBy(() -> qp.tryPostSend(send)).isInstanceOf(InternalError.class);
     }
-    assertThat(device.health().isDead()).isFalse();
+    assertThat(device.card().health().isDead()).isFalse();
     assertThat(qp.tryPostSend(new SendRequest().send().sge(memory, 0, 64))).isTrue();
   }
 }

@@ -166,7 +166,7 @@ class RacesTest {
         while (opening.isAlive() && opening.getState() != Thread.State.BLOCKED) {
           Thread.onSpinWait();
         }
-        it.device.health().fail("it burns");
+        it.device.card().health().fail("it burns");
       }
       opening.join(LIMIT_MILLIS);
       assertThat(refusal.get())

@@ -112,7 +112,7 @@ class SoftwareMaintenanceTest {
     queries[0] = 0;
     maintenance.look(70 * SECOND);
     assertThat(queries[0]).as("a message has come").isZero();
-    it.device.health().fail("it burns");
+    it.device.card().health().fail("it burns");
     maintenance.look(90 * SECOND);
     assertThat(queries[0]).as("the card is dead").isZero();
   }
