@@ -3,8 +3,10 @@ package org.hghca.driver;
 import java.util.Optional;
 import org.hghca.abi.Doorbell;
 import org.hghca.provider.EventChannel;
+import org.hghca.provider.Resource;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
@@ -12,28 +14,19 @@ import org.hghca.verbs.VerbsException;
  * Tells a completion channel of completions, once each time that it was armed. Under the completion
  * queue's lock, but for {@link #tell}, {@link #check} and {@link #isArmedForAll}.
  */
-final class CompletionNotifier {
+final class CompletionNotifier<Q extends Resource & CompletionQueue> {
   private static final int SOLICITED = 1;
   private static final int ALL = 2;
 
-  /** What a look at a queue that may have something to tell has found. */
-  enum Look {
-    /** It is not armed. */
-    NOT_ARMED,
-    /** The channel is to be told, and the queue is armed no more. */
-    TELL,
-    /** Nothing has come since it was armed. */
-    NOTHING,
-    /** Nothing to tell has come, and the card was armed again: it is to be looked at again. */
-    ARMED_AGAIN
-  }
-
-  private final HghcaCompletionQueue queue;
+  private final Q queue;
+  private final int number;
   private final CompletionRing ring;
   private final CompletionParser parser;
   private final FlushingQueuePairs flushing;
-  private final DeviceEvents events;
   private final UarPage uar;
+
+  /** Whether the card gives events. */
+  private final boolean cardTells;
 
   /** Empty for a queue that is only polled. */
   private final Optional<EventChannel> channel;
@@ -44,20 +37,29 @@ final class CompletionNotifier {
   /** Where the completions begin that it is to tell of. */
   private int armedFrom;
 
+  /**
+   * Tells of a queue's completions.
+   *
+   * @param number of the queue
+   * @param uar through which the card is armed
+   * @param cardTells whether the card gives events, and knows which receives are solicited
+   * @param channel empty for a queue that is only polled
+   */
   CompletionNotifier(
-      HghcaCompletionQueue queue,
-      CompletionRing ring,
+      Q queue,
+      int number,
       CompletionParser parser,
       FlushingQueuePairs flushing,
-      DeviceEvents events,
       UarPage uar,
+      boolean cardTells,
       Optional<EventChannel> channel) {
     this.queue = queue;
-    this.ring = ring;
+    this.number = number;
+    this.ring = parser.ring;
     this.parser = parser;
     this.flushing = flushing;
-    this.events = events;
     this.uar = uar;
+    this.cardTells = cardTells;
     this.channel = channel;
   }
 
@@ -75,11 +77,11 @@ final class CompletionNotifier {
       throw new VerbsException(
           Errno.EINVAL, "%s has no completion channel".formatted(queue.describe()));
     }
-    if (solicitedOnly && !events.hasEventQueues()) {
+    if (solicitedOnly && !cardTells) {
       throw new VerbsException(
           Errno.EOPNOTSUPP,
           "%s has no event queues: nothing reports which receives are solicited"
-              .formatted(queue.context().describe()));
+              .formatted(queue.context().device().name()));
     }
   }
 
@@ -93,8 +95,8 @@ final class CompletionNotifier {
   }
 
   private void armCard() {
-    if (events.hasEventQueues()) {
-      uar.armCompletionQueue(Doorbell.armCompletionQueue(queue.number(), armed == SOLICITED));
+    if (cardTells) {
+      uar.armCompletionQueue(Doorbell.armCompletionQueue(number, armed == SOLICITED));
     }
   }
 
@@ -104,12 +106,12 @@ final class CompletionNotifier {
   }
 
   /** Something has come that polling finds, whether the card tells of it or not. */
-  Look lookAtFlushed() {
+  WatchedQueue.Look lookAtFlushed() {
     if (armed != 0 && hasPollable()) {
       armed = 0;
-      return Look.TELL;
+      return WatchedQueue.Look.TELL;
     }
-    return Look.NOTHING;
+    return WatchedQueue.Look.NOTHING;
   }
 
   /**
@@ -118,21 +120,21 @@ final class CompletionNotifier {
    *
    * @param event whether the card has given an event, so that it has to be armed again in any case
    */
-  Look look(boolean event) {
+  WatchedQueue.Look look(boolean event) {
     if (armed == 0) {
-      return Look.NOT_ARMED;
+      return WatchedQueue.Look.NOT_ARMED;
     }
     if (hasCome()) {
       if (hasPollable() || parser.polledTo() - armedFrom > 0) {
         armed = 0;
-        return Look.TELL;
+        return WatchedQueue.Look.TELL;
       }
       armedFrom = ring.index();
     } else if (!event) {
-      return Look.NOTHING;
+      return WatchedQueue.Look.NOTHING;
     }
     armCard();
-    return Look.ARMED_AGAIN;
+    return WatchedQueue.Look.ARMED_AGAIN;
   }
 
   /** Whether something may have come since it was armed, polled or not. */

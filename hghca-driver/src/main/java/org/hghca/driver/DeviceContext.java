@@ -73,8 +73,8 @@ final class DeviceContext extends Resource implements HghcaContext {
       undo.add(uar::close);
       this.queuePd = hghca.pdNumbers().allocate();
       undo.add(() -> hghca.pdNumbers().free(queuePd));
-      hghca.contexts().add(this);
-      undo.add(() -> hghca.contexts().remove(this));
+      hghca.objects().contexts().add(this);
+      undo.add(() -> hghca.objects().contexts().remove(this));
       // A device that fails from here on tells this context of it too.
       card.health().check();
       this.monitor = ContextMonitor.open(name.name(), this::sum);
@@ -292,7 +292,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   @Override
   protected void release() {
     monitor.close();
-    hghca.contexts().remove(this);
+    hghca.objects().contexts().remove(this);
     asyncEvents.end(() -> new VerbsException(Errno.EINVAL, "%s is closed".formatted(name.name())));
     hghca.pdNumbers().free(queuePd);
     uar.close();

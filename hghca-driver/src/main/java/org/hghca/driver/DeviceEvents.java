@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.EventType;
+import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.Undo;
 import org.hghca.uar.UarPage;
 import org.hghca.verbs.Errno;
@@ -25,23 +26,28 @@ final class DeviceEvents implements AutoCloseable {
   private static final int COMPLETION_ENTRIES = 4096;
   private static final int MOST_VECTORS = 4;
 
-  private final HghcaDevice device;
+  private final Card card;
   private final List<EventQueue> queues = new ArrayList<>();
   private final EventThread thread;
   private final Undo undo = new Undo();
 
-  /** Makes the event queues and starts the thread. */
-  DeviceEvents(HghcaDevice device) {
-    this.device = device;
+  /**
+   * Makes the event queues and starts the thread.
+   *
+   * @param memory where the queues are
+   * @param targets what events are about
+   */
+  DeviceEvents(Card card, QueueMemory memory, NumberAllocator pdNumbers, EventTargets targets) {
+    this.card = card;
     try {
-      Interrupts interrupts = device.card().function().interrupts();
+      Interrupts interrupts = card.function().interrupts();
       UarPage uar = null;
-      if (usesEventQueues(device)) {
-        uar = device.card().uars().allocate();
+      if (usesEventQueues(card)) {
+        uar = card.uars().allocate();
         undo.add(uar::close);
-        makeQueues(interrupts.vectors());
+        makeQueues(memory, pdNumbers, interrupts.vectors());
       }
-      this.thread = new EventThread(device, List.copyOf(queues), uar, interrupts);
+      this.thread = new EventThread(card, List.copyOf(queues), uar, interrupts, targets);
       thread.start();
       undo.add(thread::stop);
     } catch (RuntimeException | InternalError e) {
@@ -50,50 +56,49 @@ final class DeviceEvents implements AutoCloseable {
     }
   }
 
-  private static boolean usesEventQueues(HghcaDevice device) {
-    String events =
-        device.card().function().locator().parameter(DriverParameter.EVENTS.key()).orElse("eq");
+  private static boolean usesEventQueues(Card card) {
+    String events = card.function().locator().parameter(DriverParameter.EVENTS.key()).orElse("eq");
     return switch (events) {
-      case "eq" -> device.card().limits().profile().eventQueues();
+      case "eq" -> card.limits().profile().eventQueues();
       case "poll" -> false;
       default ->
           throw new VerbsException(
               Errno.EINVAL,
               "%s: events=%s is unknown; known are eq, poll"
-                  .formatted(device.card().function().locator(), events));
+                  .formatted(card.function().locator(), events));
     };
   }
 
-  private void makeQueues(int vectors) {
-    int first = device.card().limits().device().reservedEqs();
-    int possible = device.card().limits().device().maxEqs() - first;
+  private void makeQueues(QueueMemory memory, NumberAllocator pdNumbers, int vectors) {
+    int first = card.limits().device().reservedEqs();
+    int possible = card.limits().device().maxEqs() - first;
     int completion = Math.max(1, Math.min(MOST_VECTORS, Math.min(vectors, possible) - 1));
-    int pd = device.pdNumbers().allocate();
-    undo.add(() -> device.pdNumbers().free(pd));
+    int pd = pdNumbers.allocate();
+    undo.add(() -> pdNumbers.free(pd));
     for (int k = 0; k <= completion; k++) {
       int entries = k == 0 ? ASYNC_ENTRIES : COMPLETION_ENTRIES;
       int vector = Math.max(0, Math.min(k, vectors - 1));
-      EventQueue queue = new EventQueue(device, first + k, entries, vector, pd);
+      EventQueue queue = new EventQueue(card, memory, first + k, entries, vector, pd);
       undo.add(queue::close);
       queues.add(queue);
     }
     int asynchronous = queues.getFirst().number();
-    device.card().commands().mapEq(asynchronous, false, events());
+    card.commands().mapEq(asynchronous, false, events());
     undo.add(() -> unmap(asynchronous));
   }
 
   /** The events that the card knows. */
   private long events() {
-    return device.card().limits().has(DeviceExtension.SHARED_RECEIVE_QUEUES)
+    return card.limits().has(DeviceExtension.SHARED_RECEIVE_QUEUES)
         ? EventType.ASYNC_MASK | EventType.SRQ_MASK
         : EventType.ASYNC_MASK;
   }
 
   private void unmap(int eqn) {
     try {
-      device.card().commands().mapEq(eqn, true, events());
+      card.commands().mapEq(eqn, true, events());
     } catch (RuntimeException e) {
-      LOG.warn("{}: events stay mapped: {}", device.card().function().locator(), e.getMessage());
+      LOG.warn("{}: events stay mapped: {}", card.function().locator(), e.getMessage());
     }
   }
 
@@ -121,7 +126,7 @@ final class DeviceEvents implements AutoCloseable {
   }
 
   /** A completion queue was asked to tell. */
-  void requested(HghcaCompletionQueue queue) {
+  void requested(WatchedQueue queue) {
     thread.requested(queue);
   }
 
@@ -133,7 +138,7 @@ final class DeviceEvents implements AutoCloseable {
     try {
       thread.read();
     } catch (InternalError e) {
-      throw new VerbsException(Errno.EIO, device.card().faulted(e));
+      throw new VerbsException(Errno.EIO, card.faulted(e));
     }
   }
 

@@ -1,41 +1,37 @@
 package org.hghca.driver;
 
+import java.util.Collection;
 import java.util.Optional;
 import org.hghca.abi.Eqe;
 import org.hghca.abi.EventType;
+import org.hghca.provider.Health;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QpState;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** What the entries of event queues mean. Used by the thread that reads them. */
-final class EventDispatcher implements EventQueue.Reader {
-  private static final Logger LOG = LoggerFactory.getLogger(EventDispatcher.class);
+/** What asynchronous events mean to the objects of a device. */
+final class EventDispatcher implements EventTargets {
+  private final DeviceObjects objects;
+  private final Health health;
 
-  private final HghcaDevice device;
-  private final EventThread thread;
-  private long ignored;
-
-  EventDispatcher(HghcaDevice device, EventThread thread) {
-    this.device = device;
-    this.thread = thread;
+  EventDispatcher(DeviceObjects objects, Health health) {
+    this.objects = objects;
+    this.health = health;
   }
 
   @Override
-  public void event(int type, int subtype, int data) {
-    if (type == Eqe.TYPE_COMPLETION) {
-      HghcaCompletionQueue queue = device.completionQueue(data);
-      if (queue == null) {
-        ignore(type, subtype, data);
-      } else {
-        thread.look(queue, true);
-      }
-      return;
-    }
+  public WatchedQueue completionQueue(int number) {
+    return objects.completionQueue(number);
+  }
+
+  @Override
+  public Collection<? extends WatchedQueue> completionQueues() {
+    return objects.completionQueues();
+  }
+
+  @Override
+  public boolean asynchronous(int type, int subtype, int data) {
     Optional<EventType> known = EventType.of(type);
-    if (known.isEmpty() || !asynchronous(known.get(), subtype, data)) {
-      ignore(type, subtype, data);
-    }
+    return known.isPresent() && asynchronous(known.get(), subtype, data);
   }
 
   /** Returns false for an event of an object that is not there. */
@@ -49,17 +45,17 @@ final class EventDispatcher implements EventQueue.Reader {
       case SRQ_CATAS_ERROR -> sharedReceiveQueue(AsyncEventType.SRQ_ERR, data);
       case SRQ_LIMIT -> sharedReceiveQueue(AsyncEventType.SRQ_LIMIT_REACHED, data);
       case SRQ_QP_LAST_WQE -> lastReceive(data);
-      case CQ_ERROR -> completionQueue(data);
+      case CQ_ERROR -> completionQueueFailed(data);
       case PORT_CHANGE -> port(subtype, data);
       case LOCAL_CATAS_ERROR -> {
-        device.card().health().fail("the device reports an internal error (LOCAL_CATAS_ERROR)");
+        health.fail("the device reports an internal error (LOCAL_CATAS_ERROR)");
         yield true;
       }
     };
   }
 
   private boolean queuePair(AsyncEventType type, int qpn, boolean failed) {
-    HghcaQueuePair qp = device.queuePairs().find(qpn);
+    HghcaQueuePair qp = objects.queuePairs().find(qpn);
     if (qp == null) {
       return false;
     }
@@ -75,7 +71,7 @@ final class EventDispatcher implements EventQueue.Reader {
 
   /** A queue pair on its way to RESET goes through ERR, and nobody has asked for that. */
   private boolean lastReceive(int qpn) {
-    HghcaQueuePair qp = device.queuePairs().find(qpn);
+    HghcaQueuePair qp = objects.queuePairs().find(qpn);
     boolean fails = qp != null && qp.state() != QpState.RESET;
     if (fails) {
       qp.failed();
@@ -85,7 +81,7 @@ final class EventDispatcher implements EventQueue.Reader {
   }
 
   private boolean sharedReceiveQueue(AsyncEventType type, int srqn) {
-    HardwareSrq queue = device.sharedReceiveQueue(srqn);
+    HardwareSrq queue = objects.sharedReceiveQueue(srqn);
     if (queue == null) {
       return false;
     }
@@ -93,8 +89,8 @@ final class EventDispatcher implements EventQueue.Reader {
     return true;
   }
 
-  private boolean completionQueue(int cqn) {
-    HghcaCompletionQueue queue = device.completionQueue(cqn);
+  private boolean completionQueueFailed(int cqn) {
+    HghcaCompletionQueue queue = objects.completionQueue(cqn);
     if (queue == null) {
       return false;
     }
@@ -112,24 +108,7 @@ final class EventDispatcher implements EventQueue.Reader {
     if (type == null) {
       return false;
     }
-    device.contexts().forEach(context -> context.raisePort(type, port));
+    objects.contexts().forEach(context -> context.raisePort(type, port));
     return true;
-  }
-
-  /** An object that was closed a moment ago is the ordinary reason. */
-  private void ignore(int type, int subtype, int data) {
-    if (ignored++ == 0) {
-      LOG.debug(
-          "{}: an event of type 0x{}, subtype 0x{}, for 0x{} is ignored, and so are others like it",
-          device.card().function().locator(),
-          Integer.toHexString(type),
-          Integer.toHexString(subtype),
-          Integer.toHexString(data));
-    }
-  }
-
-  /** How many events could not be delivered. */
-  long ignored() {
-    return ignored;
   }
 }

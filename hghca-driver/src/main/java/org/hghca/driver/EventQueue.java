@@ -16,7 +16,7 @@ import org.hghca.uar.UarPage;
  * byte. Read by one thread at a time.
  */
 final class EventQueue implements AutoCloseable {
-  private final HghcaDevice device;
+  private final Card card;
   private final int number;
   private final IcmRange icm;
   private final Registrar.Registration memory;
@@ -43,15 +43,14 @@ final class EventQueue implements AutoCloseable {
    * @param vector its interrupt vector
    * @param pd the domain of its memory
    */
-  EventQueue(HghcaDevice device, int number, int entries, int vector, int pd) {
-    this.device = device;
+  EventQueue(Card card, QueueMemory queueMemory, int number, int entries, int vector, int pd) {
+    this.card = card;
     this.number = number;
     this.mask = entries - 1;
     try (Undo undo = new Undo()) {
-      this.icm = device.card().icm().reserve(IcmTable.EQC, number, 1);
+      this.icm = card.icm().reserve(IcmTable.EQC, number, 1);
       undo.add(icm::close);
-      this.memory =
-          device.queueMemory().register((long) entries * Eqe.SIZE, pd, MptFlags.LOCAL_WRITE);
+      this.memory = queueMemory.register((long) entries * Eqe.SIZE, pd, MptFlags.LOCAL_WRITE);
       undo.add(memory::close);
       this.ring = memory.mapping().segment();
       for (int i = 0; i < entries; i++) {
@@ -60,9 +59,7 @@ final class EventQueue implements AutoCloseable {
       int flags =
           EventQueueContext.OWNER_HW | EventQueueContext.TRANSLATE | EventQueueContext.ARMED;
       int logSize = Integer.numberOfTrailingZeros(entries);
-      device
-          .card()
-          .commands()
+      card.commands()
           .sw2hwEq(
               number, new EventQueueContext(flags, 0, logSize, vector, pd, memory.key(), 0, 0));
       undo.forget();
@@ -90,9 +87,7 @@ final class EventQueue implements AutoCloseable {
       if (owner != Eqe.OWNER_SOFTWARE) {
         if (owner != Eqe.OWNER_HARDWARE) {
           // Neither side would ever go on from here.
-          device
-              .card()
-              .health()
+          card.health()
               .fail(
                   "entry %d of EQ 0x%x has the invalid owner byte 0x%02x"
                       .formatted(index & mask, number, owner));
@@ -118,12 +113,10 @@ final class EventQueue implements AutoCloseable {
   /** Takes the queue back from the card. */
   @Override
   public void close() {
-    device
-        .card()
-        .deferredFree()
+    card.deferredFree()
         .retire(
             "EQ 0x%x".formatted(number),
-            () -> device.card().commands().hw2swEq(number),
+            () -> card.commands().hw2swEq(number),
             memory::close,
             icm::close);
   }

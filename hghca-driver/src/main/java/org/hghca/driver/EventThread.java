@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.hghca.abi.Eqe;
 import org.hghca.provider.DeviceThread;
 import org.hghca.uar.UarPage;
 import org.hghca.vfio.Interrupts;
@@ -20,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * queues at the completion queues that were asked to tell. Twice a second it looks whether the card
  * is still there, which a program that only polls would never learn.
  */
-final class EventThread {
+final class EventThread implements EventQueue.Reader {
   private static final Logger LOG = LoggerFactory.getLogger(EventThread.class);
   private static final long SWEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
   private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -29,7 +30,7 @@ final class EventThread {
   /** How many looks in vain make it look less often. */
   private static final int PATIENCE = 200;
 
-  private final HghcaDevice device;
+  private final Card card;
   private final List<EventQueue> queues;
   private final UarPage uar;
 
@@ -39,11 +40,11 @@ final class EventThread {
   /** Those of the function, which tell also of its loss. */
   private final Interrupts given;
 
-  private final EventDispatcher dispatcher;
+  private final EventTargets targets;
   private final DeviceThread thread;
 
   /** Completion queues to look at. */
-  private final Set<HghcaCompletionQueue> watched = ConcurrentHashMap.newKeySet();
+  private final Set<WatchedQueue> watched = ConcurrentHashMap.newKeySet();
 
   /** Held while event queues are read. */
   private final ReentrantLock reading = new ReentrantLock();
@@ -54,6 +55,9 @@ final class EventThread {
   /** How often in a row it has found nothing. */
   private int vain;
 
+  /** Under the lock of those who read. */
+  private long ignored;
+
   /**
    * Starts a thread.
    *
@@ -61,14 +65,15 @@ final class EventThread {
    * @param uar through which event queues are armed; not used when there are none
    * @param given the interrupts of the function, of which the event queues may have none
    */
-  EventThread(HghcaDevice device, List<EventQueue> queues, UarPage uar, Interrupts given) {
-    this.device = device;
+  EventThread(
+      Card card, List<EventQueue> queues, UarPage uar, Interrupts given, EventTargets targets) {
+    this.card = card;
     this.queues = queues;
     this.uar = uar;
     this.given = given;
     this.interrupts = queues.isEmpty() || given.vectors() == 0 ? null : given;
-    this.dispatcher = new EventDispatcher(device, this);
-    this.thread = new DeviceThread("events", device.card().function().locator().name(), this::run);
+    this.targets = targets;
+    this.thread = new DeviceThread("events", card.function().locator().name(), this::run);
   }
 
   void start() {
@@ -90,12 +95,12 @@ final class EventThread {
     try {
       interrupts.wake();
     } catch (VfioException e) {
-      LOG.debug("{}: no wait to end: {}", device.card().function().locator(), e.getMessage());
+      LOG.debug("{}: no wait to end: {}", card.function().locator(), e.getMessage());
     }
   }
 
   /** A completion queue was asked to tell. */
-  void requested(HghcaCompletionQueue queue) {
+  void requested(WatchedQueue queue) {
     if (interrupts != null) {
       return;
     }
@@ -111,7 +116,7 @@ final class EventThread {
    *
    * @param event whether the card has said so
    */
-  void look(HghcaCompletionQueue queue, boolean event) {
+  void look(WatchedQueue queue, boolean event) {
     boolean again =
         switch (queue.look(event)) {
           case NOT_ARMED, TELL -> false;
@@ -125,25 +130,25 @@ final class EventThread {
 
   private void run() {
     try {
-      long swept = device.card().time().nanoTime();
-      while (!stopping && !device.card().health().isDead()) {
+      long swept = card.time().nanoTime();
+      while (!stopping && !card.health().isDead()) {
         if (round()) {
           vain = 0;
         } else {
           await();
         }
         // By the clock: interrupts and events of others may come all the time.
-        long now = device.card().time().nanoTime();
+        long now = card.time().nanoTime();
         if (now - swept >= SWEEP_NANOS) {
           listen();
-          device.card().checkPresence();
+          card.checkPresence();
           sweep();
           swept = now;
         }
       }
       linger();
     } catch (Throwable e) { // whatever it is, somebody waits for this thread
-      device.card().threadFailed("its event thread", e);
+      card.threadFailed("its event thread", e);
     }
   }
 
@@ -153,7 +158,7 @@ final class EventThread {
     reading.lock();
     try {
       for (EventQueue queue : queues) {
-        if (queue.drain(dispatcher) > 0) {
+        if (queue.drain(this) > 0) {
           queue.arm(uar);
           found = true;
         }
@@ -168,7 +173,7 @@ final class EventThread {
   private boolean round() {
     boolean found = read();
     // A copy: the set itself would show us again what is added while we look, without end.
-    for (HghcaCompletionQueue queue : List.copyOf(watched)) {
+    for (WatchedQueue queue : List.copyOf(watched)) {
       // Removed first: a thread that asks while we look adds it again.
       watched.remove(queue);
       look(queue, false);
@@ -212,15 +217,45 @@ final class EventThread {
     if (queues.isEmpty()) {
       return;
     }
-    for (HghcaCompletionQueue queue : device.completionQueues()) {
+    for (WatchedQueue queue : targets.completionQueues()) {
       if (queue.isArmedForAll()) {
         look(queue, false);
       }
     }
   }
 
+  // ---- what the entries of event queues mean
+
+  @Override
+  public void event(int type, int subtype, int data) {
+    if (type != Eqe.TYPE_COMPLETION) {
+      if (!targets.asynchronous(type, subtype, data)) {
+        ignore(type, subtype, data);
+      }
+      return;
+    }
+    WatchedQueue queue = targets.completionQueue(data);
+    if (queue == null) {
+      ignore(type, subtype, data);
+    } else {
+      look(queue, true);
+    }
+  }
+
+  /** An object that was closed a moment ago is the ordinary reason. */
+  private void ignore(int type, int subtype, int data) {
+    if (ignored++ == 0) {
+      LOG.debug(
+          "{}: an event of type 0x{}, subtype 0x{}, for 0x{} is ignored, and so are others like it",
+          card.function().locator(),
+          Integer.toHexString(type),
+          Integer.toHexString(subtype),
+          Integer.toHexString(data));
+    }
+  }
+
   /** How many events could not be delivered. */
   long ignored() {
-    return dispatcher.ignored();
+    return ignored;
   }
 }

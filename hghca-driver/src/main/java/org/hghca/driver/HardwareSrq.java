@@ -81,7 +81,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
       undo.add(memory::close);
       enter(memory);
       card.commands().sw2hwSrq(number, context(config.limit()));
-      device.add(this);
+      device.objects().add(this);
       pd.deviceContext().count(this);
       publish();
       undo.forget();
@@ -421,7 +421,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   /** Requests that are left are forgotten; no queue pair uses it. */
   @Override
   protected void release() {
-    device.remove(this);
+    device.objects().remove(this);
     pd.deviceContext().countNoMore(this);
     pd.deviceContext().forgetEvents(this);
     card.deferredFree()

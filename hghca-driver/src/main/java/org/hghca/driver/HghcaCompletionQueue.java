@@ -33,7 +33,7 @@ import org.hghca.verbs.VerbsException;
  * requests by it, {@link CompletionNotifier} tells the completion channel.
  */
 final class HghcaCompletionQueue extends Resource
-    implements CompletionQueue, ContextCounters.Counted {
+    implements CompletionQueue, WatchedQueue, ContextCounters.Counted {
   private final DeviceContext context;
   private final HghcaDevice device;
   private final Card card;
@@ -45,7 +45,7 @@ final class HghcaCompletionQueue extends Resource
   private final CompletionRing ring;
   private final CompletionParser parser;
   private final FlushingQueuePairs flushing = new FlushingQueuePairs(this);
-  private final CompletionNotifier notifier;
+  private final CompletionNotifier<HghcaCompletionQueue> notifier;
 
   /** Where the card would go on; known when it has forgotten the queue. */
   private int end;
@@ -81,16 +81,16 @@ final class HghcaCompletionQueue extends Resource
       this.ring = new CompletionRing(memory.mapping().segment(), slots, first);
       this.parser = parser();
       this.notifier =
-          new CompletionNotifier(
+          new CompletionNotifier<>(
               this,
-              ring,
+              number,
               parser,
               flushing,
-              device.events(),
               context.uar(),
+              device.events().hasEventQueues(),
               config.channel().map(EventChannel.class::cast));
       card.commands().sw2hwCq(number, cqc(slots, eqn));
-      device.add(this);
+      device.objects().add(this);
       context.count(this);
       publish();
       undo.forget();
@@ -102,8 +102,9 @@ final class HghcaCompletionQueue extends Resource
   private CompletionParser parser() {
     CompletionDecode decode = new CompletionDecode(card.limits().profile());
     return decode.isPlain()
-        ? new StandardParser(this, ring, device.queuePairs(), decode, health)
-        : RtlParser.of(this, ring, device.queuePairs(), decode, health, device.inFlight());
+        ? new StandardParser(this, ring, device.objects().queuePairs(), decode, health)
+        : RtlParser.of(
+            this, ring, device.objects().queuePairs(), decode, health, device.inFlight());
   }
 
   private static Resource[] used(DeviceContext context, CompletionQueueConfig config) {
@@ -312,18 +313,14 @@ final class HghcaCompletionQueue extends Resource
     device.events().requested(this);
   }
 
-  /** Whether it reports completions that need not be solicited; a glance without the lock. */
-  boolean isArmedForAll() {
+  @Override
+  public boolean isArmedForAll() {
     return notifier.isArmedForAll();
   }
 
-  /**
-   * Tells of completions if it is armed and there are any.
-   *
-   * @param event whether the card has given an event
-   */
-  CompletionNotifier.Look look(boolean event) {
-    CompletionNotifier.Look look = CompletionNotifier.Look.NOT_ARMED;
+  @Override
+  public Look look(boolean event) {
+    Look look = Look.NOT_ARMED;
     ReceiveShare found = null;
     lock.lock();
     try {
@@ -336,7 +333,7 @@ final class HghcaCompletionQueue extends Resource
       lock.unlock();
       goOnWith(found);
     }
-    if (look == CompletionNotifier.Look.TELL) {
+    if (look == Look.TELL) {
       notifier.tell();
     }
     return look;
@@ -344,7 +341,7 @@ final class HghcaCompletionQueue extends Resource
 
   /** A queue pair in error has something that the driver flushes. */
   void addFlushing(HghcaQueuePair qp) {
-    CompletionNotifier.Look look;
+    Look look;
     ReceiveShare found;
     lock.lock();
     try {
@@ -356,7 +353,7 @@ final class HghcaCompletionQueue extends Resource
       lock.unlock();
     }
     goOnWith(found);
-    if (look == CompletionNotifier.Look.TELL) {
+    if (look == Look.TELL) {
       notifier.tell();
     }
   }
@@ -448,7 +445,7 @@ final class HghcaCompletionQueue extends Resource
     // A poll in progress ends first; a later one finds the queue closed.
     lock.lock();
     lock.unlock();
-    device.remove(this);
+    device.objects().remove(this);
     context.countNoMore(this);
     context.forgetEvents(this);
     notifier.close();

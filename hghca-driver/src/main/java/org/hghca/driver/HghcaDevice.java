@@ -1,10 +1,6 @@
 package org.hghca.driver;
 
-import java.util.Collection;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.HardwareProfile;
@@ -32,7 +28,7 @@ final class HghcaDevice {
   private final BufferPool buffers;
   private final QueueMemory queueMemory;
   private final Neighbors neighbors = new Neighbors();
-  private final QpTable queuePairs;
+  private final DeviceObjects objects;
 
   /** Null for a card that reports bad requests. */
   private final RegionGuard regions;
@@ -51,10 +47,7 @@ final class HghcaDevice {
   private final LongAdder late = new LongAdder();
   private final LongAdder underTraffic = new LongAdder();
   private final LinkAddress address;
-  private final Map<Integer, HghcaCompletionQueue> completionQueues = new ConcurrentHashMap<>();
   private final NumberAllocator srqNumbers;
-  private final Map<Integer, HardwareSrq> sharedQueues = new ConcurrentHashMap<>();
-  private final Set<DeviceContext> contexts = ConcurrentHashMap.newKeySet();
   private DeviceEvents events;
 
   /** Null for a card that takes receives without memory. */
@@ -79,12 +72,13 @@ final class HghcaDevice {
             limits.device().reservedLkeys(),
             limits.device().reservedMtts());
     this.queueMemory = new QueueMemory(card.function(), registrar);
-    this.queuePairs = new QpTable(limits.endQp());
+    this.objects = new DeviceObjects(limits.endQp());
     HardwareProfile profile = limits.profile();
     this.regions =
         profile.badRequestsReported()
             ? null
-            : new RegionGuard(new KeyTable(registrar.endKey()), queuePairs::userOf, card.health());
+            : new RegionGuard(
+                new KeyTable(registrar.endKey()), objects.queuePairs()::userOf, card.health());
     this.inFlight =
         profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED
             ? null
@@ -97,12 +91,7 @@ final class HghcaDevice {
     this.qpNumbers = new RingNumbers<>("queue pairs", limits.firstQp(), limits.endQp());
     this.maintenance = limits.profile().flushesInHardware() ? null : new SoftwareMaintenance(this);
     this.address = LinkAddress.of(card.function());
-    card.health()
-        .onFailure(
-            () -> {
-              queuePairs.forEach(HghcaQueuePair::deviceFailed);
-              contexts.forEach(DeviceContext::deviceFailed);
-            });
+    card.health().onFailure(objects::deviceFailed);
   }
 
   /** Begins to work for those who open it; the last step of the bring-up. */
@@ -114,7 +103,9 @@ final class HghcaDevice {
                 pdNumbers, pd -> queueMemory.register(DmaMapping.PAGE_SIZE, pd, 0));
         undo.add(emptyReceive::close);
       }
-      events = new DeviceEvents(this);
+      events =
+          new DeviceEvents(
+              card, queueMemory, pdNumbers, new EventDispatcher(objects, card.health()));
       undo.forget();
     }
     if (maintenance != null) {
@@ -174,35 +165,12 @@ final class HghcaDevice {
     return neighbors;
   }
 
-  QpTable queuePairs() {
-    return queuePairs;
+  DeviceObjects objects() {
+    return objects;
   }
 
   DeviceEvents events() {
     return events;
-  }
-
-  /** The completion queues that the card has. */
-  Collection<HghcaCompletionQueue> completionQueues() {
-    return completionQueues.values();
-  }
-
-  /** The completion queue with a number; null when there is none. */
-  HghcaCompletionQueue completionQueue(int number) {
-    return completionQueues.get(number);
-  }
-
-  void add(HghcaCompletionQueue queue) {
-    completionQueues.put(queue.number(), queue);
-  }
-
-  void remove(HghcaCompletionQueue queue) {
-    completionQueues.remove(queue.number());
-  }
-
-  /** The contexts that are open; they add and remove themselves. */
-  Set<DeviceContext> contexts() {
-    return contexts;
   }
 
   /** Whether the card has shared receive queues, and tells what happens to them. */
@@ -217,19 +185,6 @@ final class HghcaDevice {
 
   NumberAllocator srqNumbers() {
     return srqNumbers;
-  }
-
-  /** The card's shared receive queue with a number; null when there is none. */
-  HardwareSrq sharedReceiveQueue(int number) {
-    return sharedQueues.get(number);
-  }
-
-  void add(HardwareSrq queue) {
-    sharedQueues.put(queue.number(), queue);
-  }
-
-  void remove(HardwareSrq queue) {
-    sharedQueues.remove(queue.number());
   }
 
   NumberAllocator pdNumbers() {

@@ -143,13 +143,15 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
                 sendLock,
                 this::refuseSend,
                 new SendChecks(
-                    requestMemory(), device.queuePairs()::domainOf, profile.readBytesInFlight()),
+                    requestMemory(),
+                    device.objects().queuePairs()::domainOf,
+                    profile.readBytesInFlight()),
                 device.inFlight());
         this.sends = budgeted;
         this.state = new QueuePairState(card.health(), sends, receiveLock, false);
         this.errorFlow = new SoftwareErrorFlow(this, state, context, budgeted, receives, device);
       }
-      device.queuePairs().put(number, this);
+      device.objects().queuePairs().put(number, this);
       pd.deviceContext().count(this);
       if (share != null) {
         share.join();
@@ -609,7 +611,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   }
 
   private void freeNumbers() {
-    device.queuePairs().remove(number);
+    device.objects().queuePairs().remove(number);
     icm.close();
     sendCompletionQueue.unreserve(sendRequests);
     receiveCompletionQueue.unreserve(capabilities.receiveDepth());

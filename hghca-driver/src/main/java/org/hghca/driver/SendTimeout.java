@@ -60,7 +60,7 @@ final class SendTimeout {
     this.psns = psns;
     this.profile = device.card().limits().profile();
     this.maintenance = device.maintenance();
-    this.queuePairs = device.queuePairs();
+    this.queuePairs = device.objects().queuePairs();
     this.health = device.card().health();
   }
 

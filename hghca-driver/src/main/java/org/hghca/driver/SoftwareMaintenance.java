@@ -132,7 +132,7 @@ final class SoftwareMaintenance {
   }
 
   private boolean holds() {
-    return device.queuePairs().first(qp -> qp.software().sends().holds()) != null;
+    return device.objects().queuePairs().first(qp -> qp.software().sends().holds()) != null;
   }
 
   /**
@@ -143,7 +143,7 @@ final class SoftwareMaintenance {
   private boolean goOn() {
     boolean went = false;
     if (holds()) {
-      for (HghcaCompletionQueue queue : device.completionQueues()) {
+      for (HghcaCompletionQueue queue : device.objects().completionQueues()) {
         went |= queue.goOn();
       }
       inFlight.ringWaiting();
@@ -177,6 +177,7 @@ final class SoftwareMaintenance {
     oldestMoved = inFlight.tick() + 1; // none yet
     Need[] most = {Need.NONE};
     device
+        .objects()
         .queuePairs()
         .forEach(
             qp -> {

@@ -35,9 +35,15 @@ import org.junit.jupiter.api.io.TempDir;
 class EventsTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
-  private static EventDispatcher dispatcher(DriverFixture it) {
-    // Of a thread that was never started: the test is the one that reads.
-    return new EventDispatcher(it.device, new EventThread(it.device, List.of(), null, null));
+  private static EventThread dispatcher(DriverFixture it) {
+    // Never started: the test is the one that reads.
+    return thread(it);
+  }
+
+  /** One more thread that looks at completion queues of a device. */
+  static EventThread thread(DriverFixture it) {
+    EventDispatcher targets = new EventDispatcher(it.device.objects(), it.device.card().health());
+    return new EventThread(it.device.card(), List.of(), null, null, targets);
   }
 
   private static List<AsyncEvent> take(DriverFixture it) {
@@ -55,7 +61,7 @@ class EventsTest {
   void eachEntryIsToldAsWhatItIs() {
     try (DriverFixture it = new DriverFixture()) {
       it.connect();
-      EventDispatcher dispatcher = dispatcher(it);
+      EventThread dispatcher = dispatcher(it);
       dispatcher.event(EventType.COMM_EST.code(), 0, it.qp.number());
       dispatcher.event(EventType.SQ_DRAINED.code(), 0, it.qp.number());
       assertThat(it.qp.state()).isNotEqualTo(QpState.ERR);
@@ -91,7 +97,7 @@ class EventsTest {
   @Test
   void entriesOfNobodyAreCountedAndForgotten() {
     try (DriverFixture it = new DriverFixture()) {
-      EventDispatcher dispatcher = dispatcher(it);
+      EventThread dispatcher = dispatcher(it);
       dispatcher.event(Eqe.TYPE_COMPLETION, 0, 0x7fff_ffff);
       dispatcher.event(Eqe.TYPE_COMPLETION, 0, -1);
       dispatcher.event(EventType.COMM_EST.code(), 0, it.qp.number() + 1);

@@ -178,8 +178,7 @@ class NumberReuseTest {
             0x00);
 
         // The thread that tells may have looked before.
-        assertThat(told.look(false))
-            .isNotIn(CompletionNotifier.Look.NOT_ARMED, CompletionNotifier.Look.TELL);
+        assertThat(told.look(false)).isNotIn(WatchedQueue.Look.NOT_ARMED, WatchedQueue.Look.TELL);
         assertThat(channel.poll()).isEmpty();
       }
     }

@@ -91,7 +91,7 @@ class RacesTest {
   void theThreadThatLooksAtManyQueuesEndsWhenItIsTold() throws Exception {
     try (DriverFixture it = new DriverFixture();
         CompletionChannel channel = it.context.createCompletionChannel()) {
-      EventThread thread = new EventThread(it.device, List.of(), null, null);
+      EventThread thread = EventsTest.thread(it);
       thread.start();
       List<HghcaCompletionQueue> queues = new ArrayList<>();
       for (int i = 0; i < 64; i++) {
@@ -172,7 +172,7 @@ class RacesTest {
       assertThat(refusal.get())
           .isInstanceOfSatisfying(
               VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
-      assertThat(it.device.contexts()).containsExactly(it.context);
+      assertThat(it.device.objects().contexts()).containsExactly(it.context);
       assertThat(it.device.pdNumbers().inUse()).isEqualTo(domains);
     }
   }

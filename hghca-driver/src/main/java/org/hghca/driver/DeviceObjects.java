@@ -1,0 +1,69 @@
+package org.hghca.driver;
+
+import java.util.Collection;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The objects of a device that the card knows by number, and the contexts. Thread-safe. */
+final class DeviceObjects {
+  private final QpTable queuePairs;
+  private final Map<Integer, HghcaCompletionQueue> completionQueues = new ConcurrentHashMap<>();
+  private final Map<Integer, HardwareSrq> sharedQueues = new ConcurrentHashMap<>();
+  private final Set<DeviceContext> contexts = ConcurrentHashMap.newKeySet();
+
+  /**
+   * No objects so far.
+   *
+   * @param endQp behind the last number of a queue pair
+   */
+  DeviceObjects(int endQp) {
+    this.queuePairs = new QpTable(endQp);
+  }
+
+  QpTable queuePairs() {
+    return queuePairs;
+  }
+
+  /** The completion queues that the card has. */
+  Collection<HghcaCompletionQueue> completionQueues() {
+    return completionQueues.values();
+  }
+
+  /** The completion queue with a number; null when there is none. */
+  HghcaCompletionQueue completionQueue(int number) {
+    return completionQueues.get(number);
+  }
+
+  void add(HghcaCompletionQueue queue) {
+    completionQueues.put(queue.number(), queue);
+  }
+
+  void remove(HghcaCompletionQueue queue) {
+    completionQueues.remove(queue.number());
+  }
+
+  /** The card's shared receive queue with a number; null when there is none. */
+  HardwareSrq sharedReceiveQueue(int number) {
+    return sharedQueues.get(number);
+  }
+
+  void add(HardwareSrq queue) {
+    sharedQueues.put(queue.number(), queue);
+  }
+
+  void remove(HardwareSrq queue) {
+    sharedQueues.remove(queue.number());
+  }
+
+  /** The contexts that are open; they add and remove themselves. */
+  Set<DeviceContext> contexts() {
+    return contexts;
+  }
+
+  /** The device is dead: all of them hear of it. Under any lock. */
+  void deviceFailed() {
+    queuePairs.forEach(HghcaQueuePair::deviceFailed);
+    contexts.forEach(DeviceContext::deviceFailed);
+  }
+}
