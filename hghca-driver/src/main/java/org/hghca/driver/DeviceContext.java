@@ -44,6 +44,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   private final UarPage uar;
   private final int queuePd;
   private final Port port;
+  private final ContextAttributes attributes;
   private final ResourceEvents asyncEvents;
   private final ContextCounters counters = new ContextCounters();
   private final Set<EventChannel> channels = ConcurrentHashMap.newKeySet();
@@ -68,6 +69,7 @@ final class DeviceContext extends Resource implements HghcaContext {
             hghca.neighbors(),
             Mtu.of(card.limits().device().maxMtu()),
             card::portInfo);
+    this.attributes = new ContextAttributes(card.limits(), port, this::entropy);
     try (Undo undo = new Undo()) {
       this.uar = card.uars().allocate();
       undo.add(uar::close);
@@ -94,6 +96,11 @@ final class DeviceContext extends Resource implements HghcaContext {
 
   Port port() {
     return port;
+  }
+
+  /** How attributes of its queue pairs get into what the card has. */
+  ContextAttributes attributes() {
+    return attributes;
   }
 
   /** The domain of the completion queues' memory, which applications do not see. */

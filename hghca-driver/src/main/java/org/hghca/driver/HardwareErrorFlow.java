@@ -78,7 +78,7 @@ final class HardwareErrorFlow implements ErrorFlow {
   @Override
   public void advance(QpState from, QpState to, QpAttributes attributes) {
     QueuePairContext next = current(from);
-    QpContexts.apply(attributes, to, next, qp.deviceContext());
+    qp.deviceContext().attributes().apply(attributes, to, next);
     context.program(from, next);
     if (to == QpState.RTS) {
       commands.settle();
@@ -90,7 +90,7 @@ final class HardwareErrorFlow implements ErrorFlow {
   public void stop(QpState from, QpState to, QpAttributes attributes) {
     boolean resets = to == QpState.RESET;
     QueuePairContext next = resets ? QpContexts.reset(context.last()) : current(from);
-    QpContexts.apply(attributes, to, next, qp.deviceContext());
+    qp.deviceContext().attributes().apply(attributes, to, next);
     // Before the card changes its mind the queues stop taking what it would not see any more.
     state.enter(to);
     try {

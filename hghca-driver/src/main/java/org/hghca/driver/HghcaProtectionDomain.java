@@ -4,11 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Set;
 import org.hghca.abi.DeviceExtension;
-import org.hghca.driver.memory.Registrar;
-import org.hghca.driver.memory.Ring;
 import org.hghca.provider.Failures;
 import org.hghca.provider.Resource;
-import org.hghca.provider.RingSlabs;
 import org.hghca.provider.Undo;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
@@ -26,24 +23,16 @@ import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.BufferPool;
-import org.hghca.vfio.DmaMapping;
 
 /** A protection domain: a number that memory, queue pairs and completion queues share. */
 final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
   private static final Set<AccessFlag> UNSUPPORTED =
       EnumSet.of(AccessFlag.MW_BIND, AccessFlag.ON_DEMAND);
 
-  /** A cache line: what posts to one ring does not disturb the next. */
-  private static final long RING_ALIGNMENT = 64;
-
   private final DeviceContext context;
   private final int number;
 
-  /** Rings that share keys; null where each needs one of its own. */
-  private final RingSlabs<Registrar.Registration> rings;
-
-  /** Null until a queue pair needs it. */
-  private Ring emptyRing;
+  private final DomainRings rings;
 
   HghcaProtectionDomain(DeviceContext context) {
     super(context);
@@ -54,38 +43,20 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
       undo.forget();
     }
     this.rings =
-        device().card().limits().has(DeviceExtension.RING_OFFSETS)
-            ? new RingSlabs<>(
-                bytes -> device().queueMemory().registerSlab(bytes, number), RING_ALIGNMENT)
-            : null;
+        new DomainRings(
+            device().queueMemory(),
+            number,
+            device().card().limits().has(DeviceExtension.RING_OFFSETS));
     publish();
-  }
-
-  /** Memory of a queue pair's ring, zeroed, that the card knows. */
-  Ring ring(long bytes) {
-    return rings == null
-        ? new Ring.Own(device().queueMemory().register(bytes, number, 0))
-        : new Ring.Part(rings.allocate(bytes));
   }
 
   int number() {
     return number;
   }
 
-  /**
-   * A ring in which nothing is ever posted, for all queue pairs that take no receives: the card may
-   * look there for one.
-   *
-   * @param bytes that the ring of such a queue pair would have, at most a page
-   */
-  synchronized Ring emptyRing(long bytes) {
-    if (bytes > DmaMapping.PAGE_SIZE) {
-      throw new IllegalArgumentException("an empty ring of %d bytes".formatted(bytes));
-    }
-    if (emptyRing == null) {
-      emptyRing = ring(DmaMapping.PAGE_SIZE);
-    }
-    return emptyRing;
+  /** Memory of its queue pairs' rings. */
+  DomainRings rings() {
+    return rings;
   }
 
   HghcaDevice device() {
@@ -186,12 +157,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
 
   @Override
   protected void release() {
-    if (emptyRing != null) {
-      emptyRing.close();
-    }
-    if (rings != null) {
-      rings.close();
-    }
+    rings.close();
     device().pdNumbers().free(number);
   }
 }

@@ -118,11 +118,25 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       this.receiveOwner = locks ? null : new OwnerCheck("the receive queue of " + describe());
       this.icm = card.icm().reserve(IcmTable.QPC, number, 1);
       undo.add(icm::close);
-      this.memory = new QueuePairMemory(pd, geometry, rings.receiveDepth() > 0);
+      this.memory = new QueuePairMemory(pd.rings(), geometry, rings.receiveDepth() > 0);
       undo.add(memory::close);
       this.receives = receives(geometry, rings);
       this.share = shared == null ? null : shared.receiver(this, receives);
-      QueuePairContext fresh = QpContexts.fresh(this, geometry);
+      QueuePairContext fresh =
+          QpContexts.fresh(
+              type,
+              pd.deviceContext().port().mtu(),
+              geometry,
+              new QpContexts.Numbers(
+                  number,
+                  pd.number(),
+                  pd.deviceContext().uar().index(),
+                  sendCompletionQueue.number(),
+                  receiveCompletionQueue.number()));
+      memory.tell(fresh);
+      if (share != null) {
+        share.tell(fresh);
+      }
       this.context = new ProgrammedContext(type, fresh, card.commands(), profile);
       RingShape shape = geometry.sends(memory.sends(), number, capabilities.sendDepth());
       SendWriter writer =
@@ -239,13 +253,6 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   /** Where its receives stand. */
   Receives receiver() {
     return share == null ? receives : share;
-  }
-
-  /** Puts into its context where receives come from, if they are not its own. */
-  void tellShare(QueuePairContext context) {
-    if (share != null) {
-      share.tell(context);
-    }
   }
 
   QueuePairMemory memory() {

@@ -1,9 +1,7 @@
 package org.hghca.driver;
 
 import static org.hghca.abi.QueuePairContext.ACK_TIMEOUT;
-import static org.hghca.abi.QueuePairContext.DESTINATION_IP;
 import static org.hghca.abi.QueuePairContext.FLOW_LABEL;
-import static org.hghca.abi.QueuePairContext.HAS_GRH;
 import static org.hghca.abi.QueuePairContext.HAS_SRQ;
 import static org.hghca.abi.QueuePairContext.HOP_LIMIT;
 import static org.hghca.abi.QueuePairContext.LAST_ACKED_PSN;
@@ -16,7 +14,6 @@ import static org.hghca.abi.QueuePairContext.MSG_MAX;
 import static org.hghca.abi.QueuePairContext.MTU;
 import static org.hghca.abi.QueuePairContext.NEXT_RECEIVE_PSN;
 import static org.hghca.abi.QueuePairContext.NEXT_SEND_PSN;
-import static org.hghca.abi.QueuePairContext.OPT_PARAM_MASK;
 import static org.hghca.abi.QueuePairContext.PD;
 import static org.hghca.abi.QueuePairContext.PKEY_INDEX;
 import static org.hghca.abi.QueuePairContext.PORT;
@@ -40,7 +37,6 @@ import static org.hghca.abi.QueuePairContext.SEND_WQE_LENGTH;
 import static org.hghca.abi.QueuePairContext.SEND_WQE_LKEY;
 import static org.hghca.abi.QueuePairContext.SERVICE_TYPE;
 import static org.hghca.abi.QueuePairContext.SL;
-import static org.hghca.abi.QueuePairContext.SOURCE_IP;
 import static org.hghca.abi.QueuePairContext.SQ_ENTRY_SIZE;
 import static org.hghca.abi.QueuePairContext.SRQN;
 import static org.hghca.abi.QueuePairContext.STATE;
@@ -60,13 +56,15 @@ import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
-import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.VerbsException;
 
-/** Translates between the attributes of verbs and the card's context (tables 3-2-40 and 3-2-41). */
+/**
+ * Contexts of queue pairs as the card has them (tables 3-2-40 and 3-2-41). {@link
+ * ContextAttributes} is how attributes of verbs get into one.
+ */
 final class QpContexts {
   /** The card's numbers of the states, which swap SQD and SQE against those of libibverbs. */
   private static final QpState[] STATES = {
@@ -103,29 +101,34 @@ final class QpContexts {
 
   private QpContexts() {}
 
-  /** The context of a queue pair that was just made, in state RST. */
-  static QueuePairContext fresh(HghcaQueuePair qp, QueueGeometry geometry) {
+  /**
+   * What a queue pair and the objects that it uses are called on the card.
+   *
+   * @param uar the page of its doorbells
+   */
+  record Numbers(int qpn, int pd, int uar, int sendCqn, int receiveCqn) {}
+
+  /**
+   * The context of a queue pair that was just made, in state RST; where its rings are is missing.
+   *
+   * @param most the port's MTU
+   */
+  static QueuePairContext fresh(QpType type, Mtu most, QueueGeometry geometry, Numbers numbers) {
     QueuePairContext c = new QueuePairContext();
     c.set(STATE, QpcState.RST);
-    c.set(SERVICE_TYPE, serviceType(qp.type()));
+    c.set(SERVICE_TYPE, serviceType(type));
     c.set(MSG_MAX, MAX_MESSAGE_LOG);
     // A datagram is one packet, and there is no path whose MTU could be set.
-    Mtu mtu = qp.type() == QpType.UD ? qp.domain().deviceContext().port().mtu() : Mtu.MTU_256;
-    c.set(MTU, mtu.code());
+    c.set(MTU, (type == QpType.UD ? most : Mtu.MTU_256).code());
     c.set(SQ_ENTRY_SIZE, geometry.sendStrideLog());
     c.set(RQ_ENTRY_SIZE, geometry.receiveStrideLog());
-    c.set(USR_PAGE, qp.domain().deviceContext().uar().index());
-    c.set(LOCAL_QPN, qp.number());
-    c.set(PD, qp.domain().number());
-    c.set(SEND_CQN, qp.sendCompletionQueue().number());
-    c.set(RECEIVE_CQN, qp.receiveCompletionQueue().number());
-    c.set(SEND_WQE_LKEY, qp.memory().sendKey());
+    c.set(USR_PAGE, numbers.uar());
+    c.set(LOCAL_QPN, numbers.qpn());
+    c.set(PD, numbers.pd());
+    c.set(SEND_CQN, numbers.sendCqn());
+    c.set(RECEIVE_CQN, numbers.receiveCqn());
     c.set(SEND_WQE_LENGTH, (int) geometry.sendBytes());
-    c.set(RECEIVE_WQE_LKEY, qp.memory().receiveKey());
     c.set(RECEIVE_WQE_LENGTH, (int) geometry.receiveBytes());
-    c.set(SEND_RING_OFFSET, qp.memory().sendOffset());
-    c.set(RECEIVE_RING_OFFSET, qp.memory().receiveOffset());
-    qp.tellShare(c);
     return c;
   }
 
@@ -146,113 +149,10 @@ final class QpContexts {
     return c.set(STATE, QpcState.RST);
   }
 
-  /**
-   * Puts attributes into a context. That the end of draining is to be told is a bit of the mask and
-   * nothing else: it is left out where it is not to be told.
-   *
-   * @throws VerbsException EINVAL when a value is not possible on this device, EOPNOTSUPP for a
-   *     state that it has not
-   */
-  static void apply(QpAttributes a, QpState to, QueuePairContext c, DeviceContext device) {
-    HardwareProfile profile = device.hghca().card().limits().profile();
-    if (!profile.sqdSqeStates() && (to == QpState.SQD || to == QpState.SQE)) {
-      throw new VerbsException(
-          Errno.EOPNOTSUPP,
-          "the card drops what is posted in %s: move the queue pair to ERR instead".formatted(to));
-    }
-    c.set(STATE, code(to));
-    int mask = 0;
-    for (QpAttribute attribute : a.mask()) {
-      if (attribute != QpAttribute.EN_SQD_ASYNC_NOTIFY || a.sqdNotify()) {
-        mask |= attribute.bit();
-      }
-      apply(attribute, a, c, device);
-    }
-    if (a.mask().contains(QpAttribute.AV) && a.addressVector().flowLabel() == 0) {
-      c.set(FLOW_LABEL, device.entropy().flowLabel(c.get(LOCAL_QPN), c.get(REMOTE_QPN)));
-    }
-    c.set(OPT_PARAM_MASK, mask);
-  }
-
-  private static void apply(
-      QpAttribute attribute, QpAttributes a, QueuePairContext c, DeviceContext device) {
-    switch (attribute) {
-      case PORT -> {
-        device.port().check(a.port());
-        c.set(PORT, a.port());
-      }
-      case PKEY_INDEX -> {
-        device.port().checkPkeyIndex(a.pkeyIndex());
-        c.set(PKEY_INDEX, a.pkeyIndex());
-      }
-      case ACCESS_FLAGS -> {
-        c.set(REMOTE_READ_ENABLE, a.access().contains(AccessFlag.REMOTE_READ) ? 1 : 0);
-        c.set(REMOTE_WRITE_ENABLE, a.access().contains(AccessFlag.REMOTE_WRITE) ? 1 : 0);
-        c.set(REMOTE_ATOMIC_ENABLE, a.access().contains(AccessFlag.REMOTE_ATOMIC) ? 1 : 0);
-      }
-      case QKEY -> c.set(QKEY, a.qkey());
-      case AV -> addressVector(a.addressVector(), c, device);
-      case PATH_MTU -> {
-        Mtu most = device.port().mtu();
-        if (a.pathMtu().compareTo(most) > 0) {
-          throw new VerbsException(
-              Errno.EINVAL,
-              "path MTU %d is beyond the port's %d".formatted(a.pathMtu().bytes(), most.bytes()));
-        }
-        c.set(MTU, a.pathMtu().code());
-      }
-      case DEST_QPN -> c.set(REMOTE_QPN, a.destinationQpn());
-      case RQ_PSN -> c.set(NEXT_RECEIVE_PSN, a.receivePsn());
-      case SQ_PSN -> sendFrom(expectsDatagramsInOrder(c, device) ? 0 : a.sendPsn(), c);
-      case TIMEOUT -> c.set(ACK_TIMEOUT, a.timeout());
-      case RETRY_CNT -> c.set(RETRY_COUNT, a.retryCount());
-      case RNR_RETRY -> c.set(RNR_RETRY, a.rnrRetry());
-      case MIN_RNR_TIMER -> c.set(MIN_RNR_TIMER, a.minRnrTimer());
-      case MAX_QP_RD_ATOMIC -> c.set(MAX_RD_ATOMIC, readAtomicLog(a.maxReadAtomic(), device));
-      case MAX_DEST_RD_ATOMIC ->
-          c.set(MAX_DEST_RD_ATOMIC, readAtomicLog(a.maxDestinationReadAtomic(), device));
-      case STATE, CUR_STATE, EN_SQD_ASYNC_NOTIFY -> {}
-      case ALT_PATH, PATH_MIG_STATE, CAP ->
-          throw new VerbsException(Errno.EOPNOTSUPP, attribute + " is not supported");
-    }
-  }
-
   /** Nothing was sent yet, and this is the first PSN. */
   static void sendFrom(int psn, QueuePairContext c) {
     c.set(NEXT_SEND_PSN, psn);
     c.set(LAST_ACKED_PSN, psn); // the oldest unacknowledged one: all are, at the start
-  }
-
-  /** The RTL drops a datagram with a PSN other than the next: both ends begin with 0. */
-  private static boolean expectsDatagramsInOrder(QueuePairContext c, DeviceContext device) {
-    return c.get(SERVICE_TYPE) == QpcServiceType.UD
-        && !device.hghca().card().limits().profile().rnrAndTimeoutInHardware();
-  }
-
-  private static int readAtomicLog(int count, DeviceContext device) {
-    int most = device.hghca().card().limits().maxReadAtomic();
-    if (count > most) {
-      throw new VerbsException(
-          Errno.EINVAL, "%d READs outstanding: the device takes %d".formatted(count, most));
-    }
-    return count <= 1 ? 0 : 32 - Integer.numberOfLeadingZeros(count - 1);
-  }
-
-  private static void addressVector(AddressVector av, QueuePairContext c, DeviceContext device) {
-    Port port = device.port();
-    Gid own = port.check(av);
-    c.set(HAS_GRH, 1);
-    c.set(MGID_INDEX, av.sourceGidIndex());
-    c.set(HOP_LIMIT, av.hopLimit());
-    c.set(SL, av.serviceLevel());
-    c.set(TRAFFIC_CLASS, av.trafficClass());
-    c.set(FLOW_LABEL, av.flowLabel());
-    c.setLong(REMOTE_GID_HIGH, av.destination().subnetPrefix());
-    c.setLong(REMOTE_GID_LOW, av.destination().interfaceId());
-    c.sourceMac(port.address().mac());
-    c.destinationMac(port.macOf(av.destination()));
-    c.set(SOURCE_IP, own.ipv4().orElse(0));
-    c.set(DESTINATION_IP, av.destination().ipv4().orElse(0));
   }
 
   /**
@@ -288,7 +188,8 @@ final class QpContexts {
     return STATES[code];
   }
 
-  private static int code(QpState state) {
+  /** The card's number of a state. */
+  static int code(QpState state) {
     for (int code = 0; code < STATES.length; code++) {
       if (STATES[code] == state) {
         return code;

@@ -1,6 +1,7 @@
 package org.hghca.driver;
 
 import java.lang.foreign.MemorySegment;
+import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.memory.Ring;
 import org.hghca.provider.Undo;
 
@@ -18,13 +19,13 @@ final class QueuePairMemory {
    * @param receives whether there is anything to receive into: a queue pair that has nothing is
    *     shown the ring of its domain that is always empty, and takes no key for one of its own
    */
-  QueuePairMemory(HghcaProtectionDomain pd, QueueGeometry geometry, boolean receives) {
+  QueuePairMemory(DomainRings rings, QueueGeometry geometry, boolean receives) {
     try (Undo undo = new Undo()) {
-      this.sends = pd.ring(geometry.sendBytes());
+      this.sends = rings.ring(geometry.sendBytes());
       undo.add(sends::close);
       this.receivesNothing = !receives;
       this.receives =
-          receives ? pd.ring(geometry.receiveBytes()) : pd.emptyRing(geometry.receiveBytes());
+          receives ? rings.ring(geometry.receiveBytes()) : rings.emptyRing(geometry.receiveBytes());
       undo.forget();
     }
   }
@@ -51,6 +52,15 @@ final class QueuePairMemory {
 
   int receiveOffset() {
     return receives.offset();
+  }
+
+  /** Puts into a context where the rings are. */
+  void tell(QueuePairContext context) {
+    context
+        .set(QueuePairContext.SEND_WQE_LKEY, sendKey())
+        .set(QueuePairContext.SEND_RING_OFFSET, sendOffset())
+        .set(QueuePairContext.RECEIVE_WQE_LKEY, receiveKey())
+        .set(QueuePairContext.RECEIVE_RING_OFFSET, receiveOffset());
   }
 
   /** Frees the rings, which the card has forgotten. */

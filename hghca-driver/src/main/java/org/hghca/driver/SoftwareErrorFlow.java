@@ -157,7 +157,7 @@ final class SoftwareErrorFlow implements ErrorFlow {
     if (concernsCard && from != QpState.RESET && from != QpState.INIT) {
       putPsnsInto(next);
     }
-    QpContexts.apply(attributes, to, next, qp.deviceContext());
+    qp.deviceContext().attributes().apply(attributes, to, next);
     if (to == QpState.RTR) {
       QpContexts.sendFrom(announcedPsn, next);
     }
