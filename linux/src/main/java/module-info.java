@@ -10,7 +10,8 @@ module org.hghca.linux {
 
   // For the modules of the project; the package is no public API.
   exports org.hghca.linux to
-      org.hghca.vfio;
+      org.hghca.vfio,
+      org.hghca.wire;
 
   // jnr-ffi implements the interface of the C library in a class of its own.
   opens org.hghca.linux;

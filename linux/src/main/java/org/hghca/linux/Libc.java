@@ -71,4 +71,14 @@ public interface Libc {
   long sendmsg(int socket, long message, int flags);
 
   long recvmsg(int socket, long message, int flags);
+
+  int sendmmsg(int socket, long messages, int count, int flags);
+
+  int recvmmsg(int socket, long messages, int count, int flags, long timeout);
+
+  int setsockopt(int socket, int level, int option, long value, int length);
+
+  int getsockopt(int socket, int level, int option, long value, long length);
+
+  int getsockname(int socket, long address, long length);
 }

@@ -1,6 +1,8 @@
 package org.hghca.linux;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import jnr.ffi.LibraryLoader;
 import jnr.ffi.Runtime;
 import jnr.posix.POSIX;
@@ -216,6 +218,44 @@ public final class Linux implements SystemCalls {
   @Override
   public long recvmsg(int socket, MemorySegment message, int flags) {
     return answer(libc.recvmsg(socket, message.address(), flags));
+  }
+
+  @Override
+  public int sendmmsg(int socket, MemorySegment messages, int count, int flags) {
+    return answer(libc.sendmmsg(socket, messages.address(), count, flags));
+  }
+
+  @Override
+  public int recvmmsg(int socket, MemorySegment messages, int flags) {
+    return answer(
+        libc.recvmmsg(socket, messages.address(), (int) (messages.byteSize() / 64), flags, 0));
+  }
+
+  @Override
+  public int setsockopt(int socket, int level, int option, MemorySegment value) {
+    return answer(libc.setsockopt(socket, level, option, value.address(), (int) value.byteSize()));
+  }
+
+  @Override
+  public int getsockopt(int socket, int level, int option, MemorySegment value) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment length = length(arena, value);
+      int result = libc.getsockopt(socket, level, option, value.address(), length.address());
+      return result == -1 ? answer(result) : length.get(ValueLayout.JAVA_INT, 0);
+    }
+  }
+
+  @Override
+  public int getsockname(int socket, MemorySegment address) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment length = length(arena, address);
+      int result = libc.getsockname(socket, address.address(), length.address());
+      return result == -1 ? answer(result) : length.get(ValueLayout.JAVA_INT, 0);
+    }
+  }
+
+  private static MemorySegment length(Arena arena, MemorySegment of) {
+    return arena.allocateFrom(ValueLayout.JAVA_INT, (int) of.byteSize());
   }
 
   @Override

@@ -27,9 +27,14 @@ public enum LinuxErrno {
   EMSGSIZE(90, "message too long"),
   EOPNOTSUPP(95, "not supported"),
   EADDRINUSE(98, "address in use"),
+  EADDRNOTAVAIL(99, "no such address here"),
+  ENETUNREACH(101, "network unreachable"),
   ECONNRESET(104, "connection reset"),
+  ENOBUFS(105, "no buffer space"),
   ETIMEDOUT(110, "timed out"),
-  ECONNREFUSED(111, "connection refused");
+  ECONNREFUSED(111, "connection refused"),
+  EHOSTUNREACH(113, "no route to the host"),
+  EINPROGRESS(115, "in progress");
 
   private final int number;
   private final String meaning;

@@ -109,6 +109,38 @@ public interface SystemCalls {
    */
   long recvmsg(int socket, MemorySegment message, int flags);
 
+  /**
+   * {@code sendmmsg}.
+   *
+   * @param messages an array of {@code struct mmsghdr} (64 bytes each), of which the first are sent
+   * @return how many were sent; the error is that of the first message, where none was
+   */
+  int sendmmsg(int socket, MemorySegment messages, int count, int flags);
+
+  /**
+   * {@code recvmmsg} without a time limit.
+   *
+   * @param messages an array of {@code struct mmsghdr} (64 bytes each), as many as may be received
+   * @return how many were received
+   */
+  int recvmmsg(int socket, MemorySegment messages, int flags);
+
+  int setsockopt(int socket, int level, int option, MemorySegment value);
+
+  /**
+   * {@code getsockopt} of an option whose value has as many bytes as the segment, or fewer.
+   *
+   * @return how many bytes the value has
+   */
+  int getsockopt(int socket, int level, int option, MemorySegment value);
+
+  /**
+   * {@code getsockname}.
+   *
+   * @return how many bytes the address has; where it is more than the segment, the rest is cut off
+   */
+  int getsockname(int socket, MemorySegment address);
+
   /** The effective user id. */
   int geteuid();
 }
