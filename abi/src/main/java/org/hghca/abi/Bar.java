@@ -6,17 +6,17 @@ package org.hghca.abi;
  * <pre>
  * BAR0, 1 MB   interface document           RTL
  * 00000h       -                            HCR, 28 bytes
- * 00F10h       -                            reset (decoded, connected to nothing)
- * 10000h..9FFFFh                            never to be touched, see below
+ * 00F10h       -                            reset (decoded, not connected)
+ * 10000h..9FFFFh must never be accessed, see below
  * 80000h       HCR, 28 bytes                (inside that range)
  * F0010h       reset                        -
  *
  * BAR2, 8 MB   2048 UAR pages of 4 KB; written by 8-byte stores, never read
  * </pre>
  *
- * <p>On the RTL the range 10000h..9FFFFh belongs to a port that nobody serves: a read is never
- * answered, and the third one blocks every later access to BAR0, HCR included. So the HCR is looked
- * for at 0 first, and at 80000h only when it is not there.
+ * <p>On the RTL the range 10000h..9FFFFh belongs to an unconnected port: a read is never completed,
+ * and the third one blocks every later access to BAR0, including the HCR. So the driver probes for
+ * the HCR at 0 first, and at 80000h only if it is not there.
  *
  * <p>Source: interface document, tables 3-1-1 and 3-1-2 and section 3.1.2.
  */
@@ -39,22 +39,25 @@ public final class Bar {
   /** UAR pages in BAR2: 2048. Section 3.1.2. */
   public static final int UAR_PAGES = BAR2_SIZE / UAR_PAGE_SIZE;
 
-  /** Offset of the HCR in BAR0 by the document. Table 3-1-2. */
+  /** Offset of the HCR in BAR0 according to the document. Table 3-1-2. */
   public static final int HCR_DOCUMENT = 0x80000;
 
-  /** Offset of the reset register in BAR0 by the document: write 1, little-endian. Table 3-1-2. */
+  /**
+   * Offset of the reset register in BAR0 according to the document: write 1, little-endian. Table
+   * 3-1-2.
+   */
   public static final int RESET_DOCUMENT = 0xf0010;
 
   /** Offset of the HCR in BAR0 on the RTL. */
   public static final int HCR_RTL = 0x00000;
 
-  /** Offset of the reset register in BAR0 on the RTL, where its pulse is connected to nothing. */
+  /** Offset of the reset register in BAR0 on the RTL, where its pulse is not connected. */
   public static final int RESET_RTL = 0x00f10;
 
-  /** First offset in BAR0 that is never touched on the RTL. */
+  /** First offset in BAR0 that must not be accessed on the RTL. */
   public static final int FORBIDDEN_RTL_FIRST = 0x10000;
 
-  /** Last offset in BAR0 that is never touched on the RTL. */
+  /** Last offset in BAR0 that must not be accessed on the RTL. */
   public static final int FORBIDDEN_RTL_LAST = 0x9ffff;
 
   private Bar() {}

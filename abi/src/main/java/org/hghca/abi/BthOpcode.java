@@ -28,7 +28,7 @@ public final class BthOpcode {
 
   private BthOpcode() {}
 
-  /** Whether the message brought an immediate. */
+  /** Whether the message carried an immediate. */
   public static boolean hasImmediate(int opcode) {
     return opcode == SEND_LAST_IMM || opcode == SEND_ONLY_IMM || isWriteImmediate(opcode);
   }

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
  * the RTL, whose BAD_NVMEM is 0b. The RTL also ORs the codes of checks that fail together.
  */
 public enum CommandStatus {
-  /** 00: done, as far as the command unit is concerned. */
+  /** 00: completed by the command unit. */
   OK(0x00, "HGHCA_CMD_STAT_OK", "command executed"),
   /** 02: no such opcode. */
   BAD_OP(0x02, "HGHCA_CMD_STAT_BAD_OP", "wrong opcode"),
@@ -59,8 +59,8 @@ public enum CommandStatus {
   }
 
   /**
-   * Says what a code of the status field means, for messages: name, number and meaning; for a code
-   * that has no name, the pairs of codes that give it when ORed.
+   * Describes a code of the status field, for messages: name, number and meaning; for a code
+   * without a name, the pairs of codes that give it when ORed.
    */
   public static String describe(int code) {
     return of(code)

@@ -28,7 +28,7 @@ import java.lang.foreign.MemorySegment;
  * @param logSize log2 of the number of CQEs
  * @param usrPage UAR page, unused
  * @param compEqn EQ that takes the completion events
- * @param pd protection domain; the RTL wants that of the queue's memory
+ * @param pd protection domain; the RTL requires that of the queue's memory
  * @param lkey key of the queue's memory
  * @param cqn number of the CQ
  */
@@ -49,7 +49,7 @@ public record CompletionQueueContext(
   /** 10h: EQ that takes the completion events. */
   public static final MailboxField COMP_EQN = MailboxField.dword("comp_eqn", 0x10);
 
-  /** 14h: protection domain; the RTL wants that of the queue's memory. */
+  /** 14h: protection domain; the RTL requires that of the queue's memory. */
   public static final MailboxField PD = MailboxField.dword("pd", 0x14);
 
   /** 18h: key of the queue's memory. */

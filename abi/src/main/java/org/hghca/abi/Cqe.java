@@ -24,8 +24,8 @@ import java.lang.invoke.VarHandle;
  * RTL gives no syndrome on RC; on UC and UD it keeps the WQE's opcode and puts the syndrome into
  * byte 13h.
  *
- * <p>The owner byte says nothing that all devices share: software owns an entry at 00h, which is
- * also what the first RTL writes, but the second RTL writes 80h. A ring is therefore filled with a
+ * <p>The meaning of the owner byte differs between devices: software owns an entry at 00h, which
+ * the first RTL writes, too, but the second RTL writes 80h. A ring is therefore filled with a
  * {@link #SENTINEL} that no device writes, before its CQ exists and again after each entry is
  * consumed.
  *
@@ -98,13 +98,13 @@ public final class Cqe {
   /** opcode, 1Ch[7:0]: largest value. Table 3-3-2. */
   public static final int OPCODE_MASK = 0xff;
 
-  /** Owner byte: the entry is software's. Table 3-3-2. */
+  /** Owner byte: software owns the entry. Table 3-3-2. */
   public static final int OWNER_SOFTWARE = 0x00;
 
-  /** Owner byte: the entry is the card's; the second RTL writes it. Table 3-3-2. */
+  /** Owner byte: the card owns the entry; the second RTL writes it. Table 3-3-2. */
   public static final int OWNER_HARDWARE = 0x80;
 
-  /** Owner byte of an entry that no device has written yet; this project's choice. */
+  /** Owner byte of an entry that no device has written yet; defined by this project. */
   public static final int SENTINEL = 0xff;
 
   private static final int ARMED_DWORD = 0xffff_ffff;
@@ -208,7 +208,7 @@ public final class Cqe {
     return LittleEndian.getInt(segment, offset + IMMEDIATE_OFFSET) >>> 24;
   }
 
-  /** Gives a consumed entry back: stores the sentinel over the last dword. */
+  /** Frees a consumed entry: stores the sentinel over the last dword. */
   public static void arm(MemorySegment segment, long offset) {
     LittleEndian.putInt(segment, offset + LAST_DWORD_OFFSET, ARMED_DWORD);
   }
@@ -255,8 +255,8 @@ public final class Cqe {
    * @param wqeOffset byte offset of the failed WQE in its queue
    * @param syndrome code of a {@link Syndrome}, 8 bits
    * @param vendorError vendor_err, 8 bits
-   * @param isSend EXTENSION: true for the completion of a send WQE; a device by the document leaves
-   *     this blank
+   * @param isSend EXTENSION: true for the completion of a send WQE; a device that follows the
+   *     document leaves this blank
    * @param owner what the device writes, {@link HardwareProfile#cqeOwner()}
    */
   public static void encodeError(
@@ -277,7 +277,7 @@ public final class Cqe {
 
   /**
    * The first RTL writes an error of a UC or UD send: the element's opcode stays, is_send is 0 and
-   * the syndrome is in byte 13h. What is not in use is 0.
+   * the syndrome is in byte 13h. Fields not in use are 0.
    *
    * @param wqeOffset byte offset of the failed WQE in its queue
    * @param opcode a {@link WqeOpcode}
@@ -293,9 +293,8 @@ public final class Cqe {
 
   private static void publish(
       MemorySegment segment, long offset, int wqeOffset, boolean isSend, int opcode, int owner) {
-    // A reader that sees the owner byte must see the other seven dwords. A fence rather than a
-    // release
-    // store: a device may build the entry in memory of any alignment.
+    // A reader that sees the owner byte must see the other seven dwords. This is a fence rather
+    // than a release store, because a device may build the entry in memory of any alignment.
     VarHandle.releaseFence();
     int last = owner << OWNER_SHIFT | (isSend ? 1 << IS_SEND_SHIFT : 0) | opcode & OPCODE_MASK;
     LittleEndian.putInts(segment, offset + WQE_OFFSET_OFFSET, wqeOffset, last);

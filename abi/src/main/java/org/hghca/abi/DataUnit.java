@@ -13,8 +13,8 @@ import java.lang.foreign.MemorySegment;
  * 0Ch  |           addr[63:32]            |
  * </pre>
  *
- * <p>In a receive WQE an all-zero data unit ends the list: the card walks the units after the next
- * unit until it meets 16 zero bytes, so these must lie inside the slot.
+ * <p>In a receive WQE an all-zero data unit ends the list: the card reads the units after the next
+ * unit until it finds 16 zero bytes, so these must lie inside the slot.
  *
  * <p>Source: interface document, tables 3-4-12 and 3-4-13.
  */

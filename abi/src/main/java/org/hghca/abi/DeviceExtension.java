@@ -6,8 +6,9 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * EXTENSION. What the software HCA does beyond the interface document, as it announces it in the
- * last 8 bytes of the QUERY_DEV_LIM outbox, which the document reserves and the RTL leaves zero:
+ * EXTENSION. A capability of the software HCA beyond the interface document, which it announces in
+ * the last 8 bytes of the QUERY_DEV_LIM outbox, which the document reserves and the RTL leaves
+ * zero:
  *
  * <pre>
  *           +0       +1       +2       +3
@@ -17,24 +18,24 @@ import java.util.Set;
  *      +-----------------------------------+
  * </pre>
  *
- * <p>A bit for each extension; all that come later have theirs here. A device without magic and
- * version has none, whatever is in the other bits. Bits that are not known are ignored.
+ * <p>Each extension has one bit; all later extensions get theirs here. A device without magic and
+ * version has no extensions, independent of the other bits. Unknown bits are ignored.
  */
 public enum DeviceExtension {
   /**
-   * Bit 0: shared receive queues, {@link SrqContext}. As many as queue pairs, with as many requests
-   * and elements as a receive queue takes; number 0 is as good as any.
+   * Bit 0: shared receive queues, {@link SrqContext}. The device has as many as queue pairs, each
+   * with as many requests and elements as a receive queue; number 0 is valid.
    */
   SHARED_RECEIVE_QUEUES(0),
 
   /**
    * Bit 1: rings that begin anywhere in their region: {@link QueuePairContext#SEND_RING_OFFSET},
-   * {@link QueuePairContext#RECEIVE_RING_OFFSET}, and regions of rings only, {@link
+   * {@link QueuePairContext#RECEIVE_RING_OFFSET}, and regions that only hold rings, {@link
    * MptFlags#QUEUE_ONLY}.
    */
   RING_OFFSETS(1);
 
-  /** 38h: tells that the rest means something, {@link #MAGIC}. */
+  /** 38h: marks the rest as valid, {@link #MAGIC}. */
   public static final MailboxField MAGIC_FIELD = MailboxField.dword("ext_magic", 0x38);
 
   /** 3Ch[31:24]: {@link #VERSION}. */
@@ -43,7 +44,7 @@ public enum DeviceExtension {
   /** 3Ch[23:0]: the extensions. */
   public static final MailboxField BITS_FIELD = MailboxField.bits("extensions", 0x3C, 23, 0);
 
-  /** "HgX+": nothing that a counter, a filler or a bus without an answer reads as. */
+  /** "HgX+": a value that no counter, filler or unresponsive bus returns. */
   public static final int MAGIC = 0x4867_582B;
 
   /** The only version. */

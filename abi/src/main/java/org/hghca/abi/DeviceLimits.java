@@ -4,7 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 /**
- * Outbox of QUERY_DEV_LIM (interface document, tables 3-2-3 and 3-2-4), every field as it stands.
+ * Outbox of QUERY_DEV_LIM (interface document, tables 3-2-3 and 3-2-4), every field as the card
+ * returns it.
  *
  * <pre>
  *           +0           +1           +2            +3
@@ -37,13 +38,13 @@ import java.util.Set;
  * @param reservedMttsLog log2 of the reserved MTT entries
  * @param reservedPdsLog log2 of the reserved PDs
  * @param reservedLkeysLog log2 of the reserved keys
- * @param maxQpSizeLog log2 of the most WQEs in a queue
- * @param maxCqSizeLog log2 of the most CQEs in a CQ
- * @param maxQpsLog log2 of the most QPs
- * @param maxCqsLog log2 of the most CQs
- * @param maxEqsLog log2 of the most EQs
- * @param maxMptsLog log2 of the most MPT entries
- * @param maxPdsLog log2 of the most PDs
+ * @param maxQpSizeLog log2 of the maximum number of WQEs in a queue
+ * @param maxCqSizeLog log2 of the maximum number of CQEs in a CQ
+ * @param maxQpsLog log2 of the maximum number of QPs
+ * @param maxCqsLog log2 of the maximum number of CQs
+ * @param maxEqsLog log2 of the maximum number of EQs
+ * @param maxMptsLog log2 of the maximum number of MPT entries
+ * @param maxPdsLog log2 of the maximum number of PDs
  * @param maxGidsLog log2 of the GIDs
  * @param maxPkeysLog log2 of the P_Keys
  * @param mttEntrySize bytes of an MTT entry
@@ -54,15 +55,15 @@ import java.util.Set;
  * @param ackDelay local ACK delay, unused
  * @param maxMtu largest MTU: 1 to 5 for 256 to 4096 bytes
  * @param maxPortWidth largest port width
- * @param maxVl most virtual lanes
+ * @param maxVl maximum number of virtual lanes
  * @param ports number of ports
  * @param minPageSizeLog log2 of the smallest page in bytes
- * @param maxSg most scatter/gather entries of a WQE
+ * @param maxSg maximum number of scatter/gather entries of a WQE
  * @param maxDescSize bytes of the largest WQE
- * @param maxSgRq most scatter/gather entries of a receive WQE
+ * @param maxSgRq maximum number of scatter/gather entries of a receive WQE
  * @param maxDescSizeRq bytes of the largest receive WQE
  * @param maxIcmSize largest ICM in bytes
- * @param extensions what the device announces beyond the document
+ * @param extensions announced capabilities beyond the document
  */
 public record DeviceLimits(
     int reservedQpsLog,
@@ -115,25 +116,25 @@ public record DeviceLimits(
   /** 04h[7:0]: log2 of the reserved keys. */
   public static final MailboxField RESERVED_LKEYS = MailboxField.bits("reserved_lkey", 0x04, 7, 0);
 
-  /** 08h[31:16]: log2 of the most WQEs in a queue. */
+  /** 08h[31:16]: log2 of the maximum number of WQEs in a queue. */
   public static final MailboxField MAX_QP_SIZE = MailboxField.bits("max_qp_sz", 0x08, 31, 16);
 
-  /** 08h[15:0]: log2 of the most CQEs in a CQ. */
+  /** 08h[15:0]: log2 of the maximum number of CQEs in a CQ. */
   public static final MailboxField MAX_CQ_SIZE = MailboxField.bits("max_cq_sz", 0x08, 15, 0);
 
-  /** 0Ch[31:24]: log2 of the most QPs. */
+  /** 0Ch[31:24]: log2 of the maximum number of QPs. */
   public static final MailboxField MAX_QPS = MailboxField.bits("max_qps", 0x0C, 31, 24);
 
-  /** 0Ch[23:16]: log2 of the most CQs. */
+  /** 0Ch[23:16]: log2 of the maximum number of CQs. */
   public static final MailboxField MAX_CQS = MailboxField.bits("max_cqs", 0x0C, 23, 16);
 
-  /** 0Ch[15:8]: log2 of the most EQs. */
+  /** 0Ch[15:8]: log2 of the maximum number of EQs. */
   public static final MailboxField MAX_EQS = MailboxField.bits("max_eqs", 0x0C, 15, 8);
 
-  /** 0Ch[7:0]: log2 of the most MPT entries. */
+  /** 0Ch[7:0]: log2 of the maximum number of MPT entries. */
   public static final MailboxField MAX_MPTS = MailboxField.bits("max_mpts", 0x0C, 7, 0);
 
-  /** 10h[31:24]: log2 of the most PDs. */
+  /** 10h[31:24]: log2 of the maximum number of PDs. */
   public static final MailboxField MAX_PDS = MailboxField.bits("max_pds", 0x10, 31, 24);
 
   /** 10h[15:8]: log2 of the GIDs. */
@@ -167,7 +168,7 @@ public record DeviceLimits(
   public static final MailboxField MAX_PORT_WIDTH =
       MailboxField.bits("max_port_width", 0x20, 19, 16);
 
-  /** 20h[7:4]: most virtual lanes. */
+  /** 20h[7:4]: maximum number of virtual lanes. */
   public static final MailboxField MAX_VL = MailboxField.bits("max_vl", 0x20, 7, 4);
 
   /** 20h[3:0]: number of ports. */
@@ -176,13 +177,13 @@ public record DeviceLimits(
   /** 24h[23:16]: log2 of the smallest page in bytes. */
   public static final MailboxField MIN_PAGE_SIZE = MailboxField.bits("min_page_sz", 0x24, 23, 16);
 
-  /** 28h[23:16]: most scatter/gather entries of a WQE. */
+  /** 28h[23:16]: maximum number of scatter/gather entries of a WQE. */
   public static final MailboxField MAX_SG = MailboxField.bits("max_sg", 0x28, 23, 16);
 
   /** 28h[15:0]: bytes of the largest WQE. */
   public static final MailboxField MAX_DESC_SIZE = MailboxField.bits("max_desc_sz", 0x28, 15, 0);
 
-  /** 2Ch[23:16]: most scatter/gather entries of a receive WQE. */
+  /** 2Ch[23:16]: maximum number of scatter/gather entries of a receive WQE. */
   public static final MailboxField MAX_SG_RQ = MailboxField.bits("max_sg_rq", 0x2C, 23, 16);
 
   /** 2Ch[15:0]: bytes of the largest receive WQE. */
@@ -192,7 +193,7 @@ public record DeviceLimits(
   /** 30h, 64 bits: largest ICM in bytes. */
   public static final MailboxField MAX_ICM_SIZE = MailboxField.qword("max_icm_sz", 0x30);
 
-  /** The whole body, 64 bytes, as the document has it: without {@link DeviceExtension}. */
+  /** The whole body, 64 bytes, as the document defines it: without {@link DeviceExtension}. */
   public static final MailboxLayout LAYOUT =
       MailboxLayout.of(
           "DEV_LIM",

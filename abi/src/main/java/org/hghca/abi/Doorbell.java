@@ -19,8 +19,8 @@ package org.hghca.abi;
  * <p>Composing functions drop bits that lie outside their field.
  *
  * <p>Source: interface document, tables 3-1-6 and 3-1-7. The two arm registers are an EXTENSION:
- * the RTL decodes their offsets and the document mentions such doorbells, but gives no layout;
- * theirs is this project's, played by the software HCA, and without effect on the RTL.
+ * the RTL decodes their offsets and the document mentions such doorbells, but gives no layout; this
+ * project defines the layout, the software HCA implements it, and it has no effect on the RTL.
  */
 public final class Doorbell {
   /** Offset of the send doorbell in a UAR page. Table 3-1-6. */
@@ -126,18 +126,18 @@ public final class Doorbell {
     return cqArm & CQ_ARM_CQN_MASK;
   }
 
-  /** EXTENSION: whether a CQ arm value asks for any next completion. */
+  /** EXTENSION: whether a CQ arm value requests an event at any next completion. */
   public static boolean armsNext(int cqArm) {
     return (cqArm & CQ_ARM_NEXT) != 0;
   }
 
-  /** EXTENSION: whether a CQ arm value asks for the next solicited completion. */
+  /** EXTENSION: whether a CQ arm value requests an event at the next solicited completion. */
   public static boolean armsSolicited(int cqArm) {
     return (cqArm & CQ_ARM_SOLICITED) != 0;
   }
 
   /**
-   * EXTENSION: the value that arms an EQ and gives its entries back.
+   * EXTENSION: the value that arms an EQ and returns its entries to the card.
    *
    * @param eqn 8 bits
    * @param consumerIndex entries consumed since the EQ was made, modulo 2^24

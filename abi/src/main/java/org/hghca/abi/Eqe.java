@@ -5,7 +5,7 @@ import java.lang.invoke.VarHandle;
 
 /**
  * An event queue entry. EXTENSION: neither the document nor the RTL defines one, and the RTL never
- * writes one. The form is that of the card's ancestor, played by the software HCA.
+ * writes one. The format is that of the ancestor design, and the software HCA implements it.
  *
  * <pre>
  *       +0        +1        +2        +3
@@ -16,8 +16,9 @@ import java.lang.invoke.VarHandle;
  * 1Ch  |    -    |    -    |    -    |  owner  |
  * </pre>
  *
- * <p>Unlike a CQE the data dword is big-endian, as in the ancestor. Software writes {@link
- * #OWNER_HARDWARE} to give an entry to the card; the card writes {@link #OWNER_SOFTWARE} last.
+ * <p>Unlike in a CQE, the data dword is big-endian, as in the ancestor design. Software writes
+ * {@link #OWNER_HARDWARE} to give an entry to the card; the card writes {@link #OWNER_SOFTWARE}
+ * last.
  */
 public final class Eqe {
   /** EXTENSION: bytes of an entry. */

@@ -11,7 +11,7 @@ import java.util.Set;
  * bit of an event is 1 shifted by its code. Those marked EXTENSION are not in the table.
  */
 public enum EventType {
-  /** 02: the first packet came while the QP was in RTR. */
+  /** 02: the first packet arrived while the QP was in RTR. */
   COMM_EST(0x02),
   /** 03: the send queue is drained. */
   SQ_DRAINED(0x03),
@@ -29,12 +29,12 @@ public enum EventType {
   WQ_ACCESS_ERROR(0x11),
   /** 12h: EXTENSION, a shared receive queue cannot be read. */
   SRQ_CATAS_ERROR(0x12),
-  /** 13h: EXTENSION, a QP in error takes nothing more of its shared receive queue. */
+  /** 13h: EXTENSION, a QP in error takes no more requests from its shared receive queue. */
   SRQ_QP_LAST_WQE(0x13),
-  /** 14h: EXTENSION, fewer requests than the limit are left in a shared receive queue. */
+  /** 14h: EXTENSION, a shared receive queue holds fewer requests than its limit. */
   SRQ_LIMIT(0x14);
 
-  /** The events of shared receive queues, for a device that has these. */
+  /** The events of shared receive queues, for a device that supports them. */
   public static final long SRQ_MASK =
       maskOf(EnumSet.of(SRQ_CATAS_ERROR, SRQ_QP_LAST_WQE, SRQ_LIMIT));
 

@@ -3,12 +3,14 @@ package org.hghca.abi;
 import java.util.List;
 
 /**
- * What one profile of the card is and does, as data. The driver asks the profile, never a version
- * number; the software HCA plays it. Where one behaviour suits all profiles there is no value here.
+ * The properties and behaviour of one profile of the card, as data. The driver queries the profile,
+ * never a version number; the software HCA implements it. A behaviour that is the same for all
+ * profiles has no value here.
  *
  * <p>{@link #S} is the interface document, {@link #R1} the makers' first RTL, {@link #R2} their
- * second. A statement about the RTL without "first" or "second" holds for both. Where the second
- * RTL is undetermined its profile takes what suits all three. QUERY_DEV_LIM may lower any limit.
+ * second. A statement about the RTL without "first" or "second" holds for both. Where the behaviour
+ * of the second RTL is unknown, its profile has the value that is safe for all three. QUERY_DEV_LIM
+ * may lower any limit.
  *
  * <p>Immutable and thread-safe.
  */
@@ -42,7 +44,7 @@ public final class HardwareProfile {
   /**
    * The profile of that name.
    *
-   * @throws IllegalArgumentException when there is none; the message names those there are
+   * @throws IllegalArgumentException if there is none; the message lists the profiles
    */
   public static HardwareProfile byName(String name) {
     for (HardwareProfile profile : all()) {
@@ -77,7 +79,7 @@ public final class HardwareProfile {
     return values.resetConnected;
   }
 
-  /** Status of the NOP command when the HCR is alive. The RTL does not know NOP and answers 02. */
+  /** Status of the NOP command if the HCR works. The RTL does not know NOP and answers 02. */
   public int nopStatus() {
     return values.nopStatus;
   }
@@ -87,22 +89,22 @@ public final class HardwareProfile {
     return values.resizeCq;
   }
 
-  /** Whether MODIFY_QP may go without an inbox (op_modifier 2 or 3). It hangs the RTL. */
+  /** Whether MODIFY_QP may be given without an inbox (op_modifier 2 or 3). It hangs the RTL. */
   public boolean modifyQpWithoutInbox() {
     return values.modifyQpWithoutInbox;
   }
 
   /**
-   * Whether QUERY_QP returns the context as it is. The first RTL's image is corrupted by traffic,
-   * the second's is unusable.
+   * Whether QUERY_QP returns the actual context. The first RTL's image is corrupted by traffic, the
+   * second's is unusable.
    */
   public boolean queryQpReliable() {
     return values.queryQpReliable;
   }
 
   /**
-   * Whether QUERY_QP has the sequence numbers of traffic in place of fields that are not used: at
-   * 60h, 70h and 98h, and the state at 17h[7:4], as the first RTL.
+   * Whether QUERY_QP returns the current sequence numbers in unused fields, at 60h, 70h and 98h,
+   * and the state at 17h[7:4], as the first RTL does.
    */
   public boolean misplacesSequenceNumbers() {
     return values.misplacesSequenceNumbers;
@@ -149,23 +151,23 @@ public final class HardwareProfile {
     return values.mttEntrySize;
   }
 
-  /** Most entries of one WRITE_MTT. On the RTL 256 hang and 257 write nothing. */
+  /** Maximum number of entries of one WRITE_MTT. On the RTL 256 hang and 257 write nothing. */
   public int mttMaxPerWrite() {
     return values.mttMaxPerWrite;
   }
 
   /**
-   * Most entries of one MAP_ICM, all of one table. With more than one the RTL maps wrongly or
-   * hangs.
+   * Maximum number of entries of one MAP_ICM, all of one table. With more than one the RTL maps
+   * wrongly or hangs.
    */
   public int mapIcmMaxEntries() {
     return values.mapIcmMaxEntries;
   }
 
   /**
-   * Most pages of one MAP_ICM entry: its field has 12 bits. The first RTL is bound by the capacity
-   * of the entry's table as well (this is the largest of them), the second ignores the field and
-   * maps one page.
+   * Maximum number of pages of one MAP_ICM entry: its field has 12 bits. On the first RTL the
+   * capacity of the entry's table is also a limit (this value is the largest of them); the second
+   * ignores the field and maps one page.
    */
   public int mapIcmMaxPagesPerEntry() {
     return values.mapIcmMaxPagesPerEntry;
@@ -207,33 +209,32 @@ public final class HardwareProfile {
   }
 
   /**
-   * Whether all of the MPT must be mapped before a peer may send. A key from the wire, whatever it
-   * is, has the first RTL look into the page of its entry, at bus address 0 where there is none.
+   * Whether all of the MPT must be mapped before a peer may send. For any key from the wire, the
+   * first RTL reads the page of its entry, at bus address 0 if none is mapped.
    */
   public boolean mptMappedWhole() {
     return values.mptMappedWhole;
   }
 
   /**
-   * Whether all of the MTT must be mapped before a peer may send. An address below its region,
-   * which the first RTL does not refuse, has it look at the entries before the region's, at bus
-   * address 0 where there are none. So does the second, whose table would take thousands of
-   * commands.
+   * Whether all of the MTT must be mapped before a peer may send. The first RTL does not refuse an
+   * address below its region, and reads the entries before the region's, at bus address 0 if none
+   * are mapped. So does the second RTL, whose table would take thousands of commands.
    */
   public boolean mttMappedWhole() {
     return values.mttMappedWhole;
   }
 
   /**
-   * Bits of a key that choose the MPT entry, where DEV_LIM gives less; 0 where DEV_LIM is right.
-   * The first RTL takes 15 although its DEV_LIM says 2^14 entries.
+   * Number of key bits that select the MPT entry, if DEV_LIM reports fewer; 0 if DEV_LIM is right.
+   * The first RTL uses 15 although its DEV_LIM says 2^14 entries.
    */
   public int keyIndexBits() {
     return values.keyIndexBits;
   }
 
   /**
-   * Whether a doorbell may overtake what the command before it changed: the RTL answers a command
+   * Whether a doorbell may overtake the effect of the previous command: the RTL completes a command
    * when it has handed it over.
    */
   public boolean doorbellsOvertakeCommands() {
@@ -241,14 +242,14 @@ public final class HardwareProfile {
   }
 
   /**
-   * First QPN that may not be used, where DEV_LIM does not give less. The first RTL's tables take
+   * First QPN that must not be used, unless DEV_LIM gives a lower one. The first RTL's tables use
    * 10 bits of it.
    */
   public int qpnLimit() {
     return values.qpnLimit;
   }
 
-  /** First CQN that may not be used, where DEV_LIM does not give less. */
+  /** First CQN that must not be used, unless DEV_LIM gives a lower one. */
   public int cqnLimit() {
     return values.cqnLimit;
   }
@@ -262,8 +263,8 @@ public final class HardwareProfile {
   }
 
   /**
-   * Whether a number may be used again from the ring positions that have survived. Seen to work on
-   * the first RTL, under the conditions of its receive ring; never tried on the second.
+   * Whether a number may be reused from the ring positions that have survived. This was tested on
+   * the first RTL, under the conditions of its receive ring, but never on the second.
    */
   public boolean positionsResumable() {
     return values.positionsResumable;
@@ -302,27 +303,27 @@ public final class HardwareProfile {
     return values.maxDescriptor;
   }
 
-  /** Most data units of a send WQE. */
+  /** Maximum number of data units of a send WQE. */
   public int maxSendSge() {
     return values.maxSendSge;
   }
 
   /**
-   * Most data units of a receive WQE in slots of {@code stride} bytes: next unit and terminator
-   * must fit into the slot as well, and DEV_LIM allows 16.
+   * Maximum number of data units of a receive WQE in slots of {@code stride} bytes: next unit and
+   * terminator must also fit into the slot, and DEV_LIM allows 16.
    */
   public int maxReceiveSge(int stride) {
     return Math.min(MAX_SGE, stride / DataUnit.SIZE - RECEIVE_UNITS_WITHOUT_DATA);
   }
 
-  /** Most data units of a receive WQE, at the largest stride. */
+  /** Maximum number of data units of a receive WQE, at the largest stride. */
   public int maxReceiveSge() {
     return maxReceiveSge(maxReceiveStride());
   }
 
   /**
-   * Most doorbells rung on the whole device whose CQE has not been seen. The RTL drops what exceeds
-   * its 64-deep FIFO.
+   * Maximum number of doorbells rung on the whole device without a CQE yet. The RTL drops doorbells
+   * that exceed its 64-deep FIFO.
    */
   public int doorbellsInFlight() {
     return values.doorbellsInFlight;
@@ -330,37 +331,37 @@ public final class HardwareProfile {
 
   /**
    * Whether a fenced request waits for the READs and atomics before it, payload included. The first
-   * RTL holds back the packets of a SEND alone, whose payload it has fetched before, and stops when
-   * that SEND is long; of the second nothing is known.
+   * RTL holds back only the packets of a SEND, after it has fetched the payload, and stops if that
+   * SEND is long; the behaviour of the second is unknown.
    */
   public boolean fences() {
     return values.fences;
   }
 
   /**
-   * Most requests of one queue pair whose CQE has not been seen. Where one is enqueued in the very
-   * cycle in which the last outstanding one is released, the first RTL loses completions, and those
-   * of all that comes behind; of the second nothing is known.
+   * Maximum number of requests of one queue pair without a CQE yet. If a request is enqueued in the
+   * same cycle in which the last outstanding one is released, the first RTL loses its completion
+   * and those of all later requests; the behaviour of the second is unknown.
    */
   public int requestsOutstanding() {
     return values.requestsOutstanding;
   }
 
   /**
-   * Most bytes that READs may fetch at a time, over the whole device; a power of two. A first RTL
-   * that answers more of a peer's READs while it sends payload of several data units waits
-   * indefinitely: the data of both come through one queue, in order. Seen to be enough with two
-   * depths of its FIFOs; with twice as many it stopped. The second goes through its slots one by
-   * one, so that no READ can go in pieces there.
+   * Maximum number of bytes that READs may fetch at a time, over the whole device; a power of two.
+   * A first RTL that answers more of a peer's READs while it sends payload of several data units
+   * waits indefinitely: the data of both pass through one queue, in order. Tests with two FIFO
+   * depths passed with this value and stopped with twice as many bytes. The second RTL executes its
+   * slots one by one, so that no READ can be split there.
    */
   public int readBytesInFlight() {
     return values.readBytesInFlight;
   }
 
   /**
-   * Whether a request that the card cannot do (a key or bounds of local memory that are wrong, an
-   * opcode that it does not know) fails by a completion. On the first RTL it stops the send side of
-   * the whole card, the second looks at nothing: who posts must check.
+   * Whether a request that the card cannot execute (wrong key or bounds of local memory, unknown
+   * opcode) fails with a completion. On the first RTL it stops the send side of the whole card, and
+   * the second checks nothing: the driver must check before posting.
    */
   public boolean badRequestsReported() {
     return values.badRequestsReported;
@@ -372,8 +373,8 @@ public final class HardwareProfile {
   }
 
   /**
-   * Whether a receive may be without a data unit. One corrupts the first RTL's list of receives, of
-   * all queue pairs: data goes into buffers of others.
+   * Whether a receive may be without a data unit. Such a receive corrupts the receive list of all
+   * queue pairs on the first RTL: data goes into buffers of others.
    */
   public boolean emptyReceives() {
     return values.emptyReceives;
@@ -390,16 +391,16 @@ public final class HardwareProfile {
   }
 
   /**
-   * Whether a received datagram begins with the 40 bytes of a global route header. The RTL places
-   * the payload alone and counts nothing else.
+   * Whether a received datagram begins with the 40 bytes of a global route header. The RTL writes
+   * and counts only the payload.
    */
   public boolean grhPlaced() {
     return values.grhPlaced;
   }
 
   /**
-   * Whether a SEND may have an immediate. The first RTL puts another one on the wire, and halves
-   * the source QPN of a datagram that has one; of the second nothing is known.
+   * Whether a SEND may have an immediate. The first RTL puts a different one on the wire, and
+   * halves the source QPN of a datagram that has one; the behaviour of the second is unknown.
    */
   public boolean sendImmediate() {
     return values.sendImmediate;
@@ -420,17 +421,17 @@ public final class HardwareProfile {
 
   /**
    * Alignment in bytes of receive buffers, READ results and targets of remote WRITE, and the
-   * multiple that every data unit but the last must be. Elsewhere a transfer across a page end can
-   * stop the first RTL.
+   * multiple of bytes that every data unit except the last must have. Otherwise a transfer across a
+   * page end can stop the first RTL.
    */
   public int destinationAlignment() {
     return values.destinationAlignment;
   }
 
   /**
-   * Whether the transport does what it must beyond moving bytes between two queue pairs in order: a
+   * Whether the transport implements more than moving bytes between two queue pairs in order: a
    * QP's own access rights, Q_Keys, datagrams of several peers, sequence numbers that wrap, flow
-   * labels, messages before RTR, READs that are refused. The RTL lacks all of it.
+   * labels, messages before RTR, refused READs. The RTL lacks all of these.
    */
   public boolean completeTransport() {
     return values.completeTransport;
@@ -443,7 +444,7 @@ public final class HardwareProfile {
 
   /**
    * Whether a reliable connection in INIT acknowledges messages and drops them, so that the peer
-   * takes them for delivered. Of the second RTL nothing is known.
+   * regards them as delivered. The behaviour of the second RTL is unknown.
    */
   public boolean initAcknowledges() {
     return values.initAcknowledges;
@@ -455,8 +456,8 @@ public final class HardwareProfile {
   }
 
   /**
-   * Bytes that the offset of a receive WQE in its CQE counts. The second RTL counts units; the
-   * first gives 0 for a SEND of more than one packet, whatever slot it took.
+   * Unit in bytes of the receive WQE offset in a CQE. The second RTL counts units of 16 bytes; the
+   * first gives 0 for a SEND of more than one packet, whichever slot it took.
    */
   public int receiveCqeUnit() {
     return values.receiveCqeUnit;

@@ -17,7 +17,7 @@ package org.hghca.abi;
  * </pre>
  *
  * <p>Unlike mailboxes, the dwords are native little-endian numbers. Each is read and written by one
- * aligned 32-bit access: the RTL ignores 64-bit stores and is thrown out of step by narrower ones.
+ * aligned 32-bit access: the RTL ignores 64-bit stores, and narrower ones corrupt its state.
  */
 public final class Hcr {
   /** Bytes. */

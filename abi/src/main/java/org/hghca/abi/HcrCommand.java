@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The commands of the HCR (interface document, table 3-2-1), with what the document says of
- * op_modifier, in_param and out_param.
+ * The commands of the HCR (interface document, table 3-2-1), with the document's op_modifier,
+ * in_param and out_param.
  *
  * <p>Sizes are those of the document's layouts. The RTL fetches 8 bytes for RESIZE_CQ, ignores the
  * op_modifier of most commands, and knows neither NOP nor CONF_SPECIAL_QP.
@@ -66,8 +66,8 @@ public enum HcrCommand {
   /** 020: MODIFY_QP from SQD to RTS. */
   SQD2RTS(0x020, "CMD_SQD2RTS_QPEE", Group.QP, 192, 0, 0),
   /**
-   * 021: MODIFY_QP from any state to RST; op_modifier 3 goes without an inbox. The RTL answers OK
-   * to that form, and its next context command never ends.
+   * 021: MODIFY_QP from any state to RST; op_modifier 3 has no inbox. The RTL answers OK to that
+   * form, and its next context command never ends.
    */
   ERR2RST(0x021, "CMD_ERR2RST_QPEE", Group.QP, 192, 0, 0, HcrCommand.NO_INBOX),
   /** 02d: MODIFY_QP within INIT. */
@@ -77,7 +77,7 @@ public enum HcrCommand {
   /** 023: in the table of commands, but described nowhere. */
   CONF_SPECIAL_QP(0x023, "CMD_CONF_SPECIAL_QP", Group.QP, 0, 0, 0),
   /**
-   * 024: in the table of commands, but described nowhere. The RTL wants op_modifier 1, reads no
+   * 024: in the table of commands, but described nowhere. The RTL requires op_modifier 1, reads no
    * inbox and answers 32 bytes, {@link PortInfo}.
    */
   MAD_IFC(0x024, "CMD_MAD_IFC", Group.QP, 0, 32, 1),
@@ -92,8 +92,8 @@ public enum HcrCommand {
   /** 040: EXTENSION, in_param is the limit, in_modifier the SRQN. */
   ARM_SRQ(0x040, "CMD_ARM_SRQ", Group.SRQ, 0, 0, 0),
   /**
-   * 041: EXTENSION, other memory for a shared receive queue, which holds what the old one does and
-   * has more slots: key, offsets and size of a {@link SrqContext}; in_modifier is the SRQN.
+   * 041: EXTENSION, other memory for a shared receive queue, with the same contents and more slots:
+   * key, offsets and size of a {@link SrqContext}; in_modifier is the SRQN.
    */
   RESIZE_SRQ(0x041, "CMD_RESIZE_SRQ", Group.SRQ, 64, 0, 0);
 
@@ -196,7 +196,8 @@ public enum HcrCommand {
   }
 
   /**
-   * Whether the document does not have it. A device that announces no such thing answers BAD_OP.
+   * Whether the document does not define the command. A device that does not announce it answers
+   * BAD_OP.
    */
   public boolean isExtension() {
     return group == Group.SRQ;

@@ -25,8 +25,8 @@ import java.lang.foreign.MemorySegment;
  *      +----------------------------------------+
  * </pre>
  *
- * <p>All bases but that of the MTT are multiples of 256. The RTL tells the tables of a MAP_ICM
- * apart by these bases: they must differ, and INIT_HCA must come before MAP_ICM.
+ * <p>All bases except that of the MTT are multiples of 256. The RTL distinguishes the tables of a
+ * MAP_ICM by these bases: they must differ, and INIT_HCA must come before MAP_ICM.
  *
  * @param qpcBase ICM address of QPC 0
  * @param logQps log2 of the number of QPCs

@@ -15,7 +15,7 @@ import java.nio.ByteOrder;
  * Access to WQE and CQE memory, which is little-endian throughout.
  *
  * <p>Plain access takes any segment. Acquire and release access needs natural alignment, which
- * rings have: native memory, or a heap segment over an array of that width.
+ * rings fulfil: native memory, or a heap segment over an array of that width.
  */
 final class LittleEndian {
   private static final ValueLayout.OfInt INT =

@@ -37,7 +37,7 @@ public record MailboxField(String name, int offset, int high, int low) {
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
   /**
-   * Checks that the range is one.
+   * Checks the range.
    *
    * @throws IllegalArgumentException if the offset is negative or not a multiple of 4, or the bits
    *     are not a range within 63:0

@@ -12,7 +12,7 @@ import java.util.StringJoiner;
  * <p>Bits that belong to no field are reserved: written as zero, ignored when read. Immutable and
  * safe for use by several threads.
  *
- * @param name what the body is, as in {@code QPC}
+ * @param name name of the body, as in {@code QPC}
  * @param source where it is defined, as in {@code table 3-2-40}
  * @param size bytes
  * @param fields the fields; no two share a bit or a name
@@ -21,7 +21,7 @@ public record MailboxLayout(String name, String source, int size, List<MailboxFi
   /**
    * Checks the fields against each other.
    *
-   * @throws IllegalArgumentException if two fields share a name or a bit, or one ends behind the
+   * @throws IllegalArgumentException if two fields share a name or a bit, or one ends beyond the
    *     body
    */
   public MailboxLayout {

@@ -1,8 +1,8 @@
 package org.hghca.abi;
 
 /**
- * in_modifier of MAP_EQ (interface document, table 3-2-24): which EQ takes events, or no longer
- * does. The events are the in_param, a mask of {@link EventType}.
+ * in_modifier of MAP_EQ (interface document, table 3-2-24): which EQ receives events, or no longer
+ * receives them. The events are the in_param, a mask of {@link EventType}.
  *
  * <pre>
  *      31    30                                   0

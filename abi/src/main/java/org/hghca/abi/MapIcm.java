@@ -23,7 +23,7 @@ import java.util.StringJoiner;
  *     +-----------------------------------+
  * </pre>
  *
- * <p>Of an odd count the last entry stands alone at +10h of its group, with zeros before it. The
+ * <p>With an odd count, the last entry is alone at +10h of its group, with zeros before it. The
  * number of entries is the in_modifier.
  */
 public final class MapIcm {

@@ -29,8 +29,8 @@ import java.lang.foreign.MemorySegment;
  * </pre>
  *
  * @param flags attributes and access rights, {@link MptFlags}
- * @param pageSize log2 of the page in bytes, less 12; the RTL ignores it and takes 4096
- * @param key lkey and rkey; its low bits are the index of the entry
+ * @param pageSize log2 of the page size in bytes, minus 12; the RTL ignores it and uses 4096 @param
+ *     key lkey and rkey; its low bits are the index of the entry
  * @param pd protection domain
  * @param start first virtual address
  * @param length bytes
@@ -55,7 +55,7 @@ public record Mpt(
   /** 00h: attributes and access rights, {@link MptFlags}. */
   public static final MailboxField FLAGS = MailboxField.dword("flags", 0x00);
 
-  /** 04h: log2 of the page in bytes, less 12; the RTL ignores it and takes 4096. */
+  /** 04h: log2 of the page size in bytes, minus 12; the RTL ignores it and uses 4096. */
   public static final MailboxField PAGE_SIZE = MailboxField.dword("page_size", 0x04);
 
   /** 08h: lkey and rkey; its low bits are the index of the entry. */

@@ -3,7 +3,7 @@ package org.hghca.abi;
 /**
  * Bits of {@link Mpt#FLAGS} (interface document, table 3-2-19).
  *
- * <p>The access rights have libibverbs' numbers. The RTL looks at LOCAL_WRITE, REMOTE_WRITE and
+ * <p>The access rights have libibverbs' numbers. The RTL checks LOCAL_WRITE, REMOTE_WRITE and
  * REMOTE_READ only.
  */
 public final class MptFlags {
@@ -40,15 +40,15 @@ public final class MptFlags {
   public static final int BIND_ENABLE = 1 << 15;
 
   /**
-   * Bit 16: EXTENSION, the region holds rings. Its key is one for queue contexts, and for no
-   * element of a request and no peer.
+   * Bit 16: EXTENSION, the region holds rings. Its key is valid in queue contexts only; request
+   * elements and peers cannot use it.
    */
   public static final int QUEUE_ONLY = 1 << 16;
 
   /** Bit 17, HGHCA_MPT_FLAG_MIO. */
   public static final int MIO = 1 << 17;
 
-  /** Bits 31:28, HGHCA_MPT_FLAG_SW_OWNS: the entry is not the card's. */
+  /** Bits 31:28, HGHCA_MPT_FLAG_SW_OWNS: the card does not own the entry. */
   public static final int SW_OWNS = 0xF << 28;
 
   private MptFlags() {}

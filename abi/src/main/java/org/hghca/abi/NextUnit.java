@@ -3,7 +3,7 @@ package org.hghca.abi;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The next unit: the first 16 bytes of every WQE. It tells the card where the next WQE stands and
+ * The next unit: the first 16 bytes of every WQE. It tells the card where the next WQE is and
  * carries the flags and the immediate of its own WQE.
  *
  * <pre>
@@ -23,7 +23,7 @@ import java.lang.foreign.MemorySegment;
  * of a WQE from there. They are therefore always filled.
  *
  * <p>Composing functions drop bits that lie outside their field. All methods are thread-safe in
- * themselves; who may write a slot is the ring's affair.
+ * themselves; the ring decides which thread may write a slot.
  *
  * <p>Source: interface document, tables 3-4-2 and 3-4-3.
  */
@@ -136,8 +136,8 @@ public final class NextUnit {
   }
 
   /**
-   * Chains another WQE behind one that is already written: sets nda, nop, nds and F by one 8-byte
-   * store and leaves every other bit. Only for a WQE that no doorbell covers yet.
+   * Chains another WQE after one that is already written: sets nda, nop, nds and F with one 8-byte
+   * store and keeps all other bits. Only for a WQE that no doorbell covers yet.
    *
    * @param nextHeadUnits16 byte offset of the next WQE in its ring divided by 16, 26 bits
    * @param nextOpcode opcode of the next WQE, 5 bits
@@ -160,8 +160,8 @@ public final class NextUnit {
   /**
    * Publishes a receive WQE whose data units and terminator are in place. The card watches the
    * slot: it counts as posted from the first bit set in any of the four dwords. Both 8-byte stores
-   * are therefore releases, dw2/dw3 first; nda and nds stay 0, for receive WQEs are never linked.
-   * {@code offset} is a multiple of 8 in native memory.
+   * are therefore releases, dw2/dw3 first; nda and nds stay 0, because receive WQEs are never
+   * linked. {@code offset} is a multiple of 8 in native memory.
    *
    * @param size16 size of this WQE in units of 16 bytes: next unit, data units and terminator. The
    *     second RTL advances by it, rounded up to the stride
@@ -173,7 +173,7 @@ public final class NextUnit {
     LittleEndian.putIntsRelease(segment, offset, ADDRESS_MARKER, 0);
   }
 
-  /** Zeroes the unit, so that the card takes the slot for not posted. */
+  /** Zeroes the unit, so that the card regards the slot as not posted. */
   public static void clear(MemorySegment segment, long offset) {
     LittleEndian.putLong(segment, offset, 0);
     LittleEndian.putLong(segment, offset + CONTROL_OFFSET, 0);

@@ -4,7 +4,7 @@ package org.hghca.abi;
  * Bits of {@link QueuePairContext#OPT_PARAM_MASK}: which attributes a MODIFY_QP changes (interface
  * document, table A1-3). The numbers are those of libibverbs' {@code ibv_qp_attr_mask}.
  *
- * <p>The RTL ignores the mask and takes the whole context.
+ * <p>The RTL ignores the mask and replaces the whole context.
  */
 public final class OptParamMask {
   /** Bit 0, IB_QP_STATE. */

@@ -48,7 +48,7 @@ public record PortInfo(int lid, int portState, int physicalState) {
     return new PortInfo(LID.get(mailbox), PORT_STATE.get(mailbox), PHYSICAL_STATE.get(mailbox));
   }
 
-  /** Whether this is the RTL's constant, which says nothing of the port. */
+  /** Whether this is the RTL's constant, which does not describe the port. */
   public boolean isConstantAnswer() {
     return lid == 1 && portState == 2 && physicalState == 3;
   }

@@ -1,8 +1,8 @@
 package org.hghca.abi;
 
 /**
- * The numbers behind {@link HardwareProfile}, which says what each means. Never written after the
- * factory methods here.
+ * The values of {@link HardwareProfile}, which documents each. They are not modified after the
+ * factory methods here return.
  */
 final class ProfileValues {
   private static final int UNBOUNDED = HardwareProfile.UNBOUNDED;
@@ -254,7 +254,7 @@ final class ProfileValues {
     v.doorbellsInFlight = 63;
     v.fences = false;
     v.requestsOutstanding = 1;
-    v.readBytesInFlight = UNBOUNDED; // it goes from slot to slot: none can be rung twice
+    v.readBytesInFlight = UNBOUNDED; // it executes slot after slot: none can be rung twice
     v.badRequestsReported = false;
     v.zeroLength = false;
     v.emptyReceives = false;

@@ -3,7 +3,7 @@ package org.hghca.abi;
 /**
  * Values of {@link QueuePairContext#STATE} (interface document, table 3-2-42).
  *
- * <p>The RTL has SQE and SQD the other way round, and refuses to send in both.
+ * <p>The RTL has the codes of SQE and SQD swapped, and refuses to send in both.
  */
 public final class QpcState {
   /** Reset. */

@@ -54,15 +54,17 @@ import java.lang.foreign.MemorySegment;
  *     +---------------------------------------------------------------+
  * </pre>
  *
- * <p>MODIFY_QP replaces the whole context on the card, so a driver keeps one of these for each QP,
- * changes what is to change and sends all of it. A field is read and written through its constant:
+ * <p>MODIFY_QP replaces the whole context on the card, so a driver keeps one of these per QP,
+ * modifies the fields and sends the whole context. A field is read and written through its
+ * constant:
  *
  * <pre>{@code
  * context.set(STATE, QpcState.RTS).set(NEXT_SEND_PSN, psn);
  * context.encode(mailbox);
  * }</pre>
  *
- * <p>The constants serve as well on an image elsewhere, as in ICM: {@code STATE.get(icm, base)}.
+ * <p>The constants also work on a context image at another place, such as ICM: {@code
+ * STATE.get(icm, base)}.
  *
  * <p>Fields marked EXTENSION lie in dwords that the document leaves blank. The software HCA honours
  * them; the RTL ignores them.
@@ -166,7 +168,7 @@ public final class QueuePairContext {
   /** 4Ch: destination IPv4 address. */
   public static final MailboxField DESTINATION_IP = MailboxField.dword("dip", 0x4C);
 
-  /** 58h[23:21]: EXTENSION, log2 of the READs and atomics taken at once. */
+  /** 58h[23:21]: EXTENSION, log2 of the READs and atomics accepted at a time. */
   public static final MailboxField MAX_DEST_RD_ATOMIC =
       MailboxField.bits("max_dest_rd_atomic", 0x58, 23, 21);
 
@@ -191,7 +193,7 @@ public final class QueuePairContext {
   /** 64h: unused. */
   public static final MailboxField WQE_LKEY = MailboxField.dword("wqe_lkey", 0x64);
 
-  /** 68h[23:21]: EXTENSION, log2 of the READs and atomics outstanding at once. */
+  /** 68h[23:21]: EXTENSION, log2 of the READs and atomics outstanding at a time. */
   public static final MailboxField MAX_RD_ATOMIC = MailboxField.bits("max_rd_atomic", 0x68, 23, 21);
 
   /** 68h[18:16]: EXTENSION, retries after an ACK time-out. */

@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
  *     +-----------------------------------+
  * </pre>
  *
- * <p>The RTL answers OK and is broken by it: its next context command is swallowed.
+ * <p>The RTL answers OK but then fails: it never executes its next context command.
  *
  * @param logSize log2 of the number of CQEs
  * @param lkey key of the queue's memory

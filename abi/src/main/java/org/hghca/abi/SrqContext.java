@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 
 /**
  * EXTENSION. The context of a shared receive queue: inbox of SW2HW_SRQ and RESIZE_SRQ, outbox of
- * QUERY_SRQ, laid out as the cards have it from which this one descends.
+ * QUERY_SRQ, with the layout of the cards from which this one is derived.
  *
  * <pre>
  *           +0       +1       +2       +3
@@ -26,14 +26,14 @@ import java.nio.ByteOrder;
  *      +-----------------------------------+
  * </pre>
  *
- * <p>The queue is a chain of WQEs, each as a receive queue has them, in slots of a ring. The first
- * one is in slot 0; where the next one stands, nda of the next unit says. A WQE is posted when the
- * {@linkplain #writeCount count} in the region counts it, and so a slot may be used again, by any
- * later WQE, when its completion was seen: its offset in the ring is what a CQE calls the WQE.
+ * <p>The queue is a chain of receive WQEs in the slots of a ring. The first one is in slot 0; nda
+ * of the next unit gives the slot of its successor. A WQE is posted when the {@linkplain
+ * #writeCount count} in the region includes it. A slot may therefore be reused by any later WQE
+ * after its completion was polled; a CQE identifies the WQE by its offset in the ring.
  *
- * <p>The limit watches the WQEs that no message has taken: when a message takes one and fewer than
- * the limit are left, the event {@link EventType#SRQ_LIMIT} comes and the limit is 0. So it does
- * when ARM_SRQ sets a limit that is undercut already.
+ * <p>The limit applies to the WQEs that no message has taken: when a message takes one and fewer
+ * than the limit are left, the event {@link EventType#SRQ_LIMIT} is raised and the limit becomes 0.
+ * The same happens when ARM_SRQ sets a limit above the number that is left.
  *
  * @param state 0, on QUERY_SRQ 1 for one in error
  * @param logSize log2 of the slots
@@ -45,8 +45,8 @@ import java.nio.ByteOrder;
  * @param ringOffset byte offset of slot 0 in the region
  * @param pd protection domain of the memory and of the buffers
  * @param limit see above, 0 for none
- * @param posted on QUERY_SRQ, how many WQEs no message has taken
- * @param taken on QUERY_SRQ, how many messages have taken one, modulo 2^16
+ * @param posted on QUERY_SRQ, number of WQEs that no message has taken @param taken on QUERY_SRQ,
+ *     number of messages that have taken one, modulo 2^16
  */
 public record SrqContext(
     int state,
@@ -94,7 +94,7 @@ public record SrqContext(
   /** 1Ch[15:0]: WQEs that no message has taken. */
   public static final MailboxField POSTED = MailboxField.bits("wqe_cnt", 0x1C, 15, 0);
 
-  /** 20h[15:0]: how many were taken, modulo 2^16. */
+  /** 20h[15:0]: number of WQEs taken, modulo 2^16. */
   public static final MailboxField TAKEN = MailboxField.bits("wqe_counter", 0x20, 15, 0);
 
   /** The whole body, 64 bytes. */
@@ -157,14 +157,14 @@ public record SrqContext(
   }
 
   /**
-   * Posts all WQEs up to a number, counted from 0 and beyond 2^32 from 0 again: a reader that sees
-   * the count sees the WQEs. Big-endian, at a multiple of 4 in native memory.
+   * Posts all WQEs up to a number, which counts from 0 and wraps at 2^32: a reader that sees the
+   * count sees the WQEs. Big-endian, at a multiple of 4 in native memory.
    */
   public static void writeCount(MemorySegment segment, long offset, int count) {
     COUNT.setRelease(segment, offset, count);
   }
 
-  /** How many WQEs were posted, modulo 2^32. */
+  /** Number of WQEs posted, modulo 2^32. */
   public static int readCount(MemorySegment segment, long offset) {
     return (int) COUNT.getAcquire(segment, offset);
   }

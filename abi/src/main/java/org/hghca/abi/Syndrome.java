@@ -9,7 +9,7 @@ import java.util.Arrays;
  */
 public enum Syndrome {
   /**
-   * No reason that the table knows: any code outside it, and 0, which the RTL writes for every
+   * A reason that is not in the table: any code outside it, and 0, which the RTL writes for every
    * error on RC.
    */
   UNKNOWN(0x00),

@@ -5,7 +5,8 @@ package org.hghca.abi;
  * send.
  *
  * <p>The doorbell's own table (3-1-7) lists only the five from {@link #RDMA_WRITE} to {@link
- * #RDMA_READ}. No other may reach the RTL: NOP and the atomics stop its send side for every QP.
+ * #RDMA_READ}. No other opcode may be used on the RTL: NOP and the atomics stop its send side for
+ * every QP.
  *
  * <p>Source: interface document, first table 3-3-3.
  */

@@ -23,12 +23,12 @@ import java.util.function.LongUnaryOperator;
  *     +-----------------------------------+
  * </pre>
  *
- * <p>Of an incomplete group the entries are at the high addresses, with zeros before them. The
+ * <p>In an incomplete group the entries are at the high addresses, with zeros before them. The
  * number of entries is the in_modifier. The start index counts entries from the beginning of the
  * MTT; no base is added.
  */
 public final class WriteMtt {
-  /** Most entries of a command; with 256 the RTL hangs. */
+  /** Maximum number of entries of a command; with 256 the RTL hangs. */
   public static final int MAX_ENTRIES = 255;
 
   /** 18h, 64 bits: index of the first entry written. */
@@ -67,7 +67,7 @@ public final class WriteMtt {
    * Writes {@code count} entries.
    *
    * @param startIndex index of the first in the MTT
-   * @param page bus address of entry i, asked for i from 0 to {@code count - 1} in order
+   * @param page bus address of entry i, called for i from 0 to {@code count - 1} in order
    * @throws IllegalArgumentException if the count is not 1 to {@link #MAX_ENTRIES}
    */
   public static void encode(

@@ -13,11 +13,11 @@ import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 
 /**
- * A structure's fields by bit position, as a table of the interface document gives them. Bit n of a
- * structure is bit n % 8 of byte n / 8.
+ * A structure's fields by bit position, as a table of the interface document defines them. Bit n of
+ * a structure is bit n % 8 of byte n / 8.
  */
 final class BitMap {
-  /** Where the structure stands in its test memory: 16-byte aligned, with guard bytes around. */
+  /** Offset of the structure in its test memory: 16-byte aligned, with guard bytes around it. */
   static final long AT = 16;
 
   private static final byte GUARD = (byte) 0xa5;
@@ -45,7 +45,10 @@ final class BitMap {
     return this;
   }
 
-  /** Each bit of the structure alone is seen by its field at its place, and by no other field. */
+  /**
+   * Checks that each single bit of the structure appears at its place in its field, and in no other
+   * field.
+   */
   void assertGettersSeeTheirBitsOnly() {
     for (int bit = 0; bit < size * 8; bit++) {
       MemorySegment memory = Arena.ofAuto().allocate(size + 2 * AT, 16);
@@ -65,14 +68,17 @@ final class BitMap {
     }
   }
 
-  /** Writes into memory full of garbage; returns the structure's bytes; nothing beside changed. */
+  /**
+   * Writes into memory full of garbage, checks that nothing outside the structure changed, and
+   * returns its bytes.
+   */
   static String encoded(int size, Consumer<MemorySegment> encoder) {
     MemorySegment memory = Arena.ofAuto().allocate(size + 2 * AT, 16);
     memory.fill(GUARD);
     encoder.accept(memory);
     for (long i = 0; i < AT; i++) {
       assertThat(memory.get(JAVA_BYTE, i)).as("guard byte before").isEqualTo(GUARD);
-      assertThat(memory.get(JAVA_BYTE, AT + size + i)).as("guard byte behind").isEqualTo(GUARD);
+      assertThat(memory.get(JAVA_BYTE, AT + size + i)).as("guard byte after").isEqualTo(GUARD);
     }
     return hex(memory.asSlice(AT, size));
   }

@@ -64,7 +64,7 @@ class CqeTest {
 
   @Test
   void errorFillsAllThirtyTwoBytesAndHasOpcodeFf() {
-    // A send of QP 0x54321 at offset 0x1c0 met a remote access error (13h), vendor error 7.
+    // A send of QP 0x54321 at offset 0x1c0 failed with a remote access error (13h), vendor error 7.
     assertThat(BitMap.encoded(32, m -> Cqe.encodeError(m, AT, 0x54321, 0x1c0, 0x13, 7, true, 0x00)))
         .isEqualTo("21430500000000000000000000000000" + "1307000000000000c0010000ff010000");
     // A flushed receive: is_send 0.
@@ -74,7 +74,8 @@ class CqeTest {
 
   @Test
   void errorOfTheFirstRtlKeepsTheOpcodeAndHasItsSyndromeOnTop() {
-    // A datagram of QP 2 at offset 0x40, whose first element met a local access error (11h).
+    // A datagram of QP 2 at offset 0x40, whose first element failed with a local access error
+    // (11h).
     assertThat(BitMap.encoded(32, m -> Cqe.encodeTopError(m, AT, 2, 0x40, WqeOpcode.SEND, 0x11)))
         .isEqualTo("02000000000000000000000000000000" + "0000001100000000400000000a000000");
   }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The vendor part of QUERY_DEV_LIM. */
+/** The extension part of QUERY_DEV_LIM. */
 class DeviceExtensionTest {
   /** What the makers' first RTL answers; 30h holds a filler, 38h zeros. */
   private static final String RTL =

@@ -3,8 +3,8 @@ package org.hghca.abi;
 import java.util.List;
 
 /**
- * One transfer as the makers' first RTL made it in simulation: the bytes in memory, in address
- * order, and what they mean. QP 2 sends to QP 3; keys 20h (sender) and 21h (receiver).
+ * One transfer of the makers' first RTL in simulation: the bytes in memory, in address order, and
+ * their meaning. QP 2 sends to QP 3; keys 20h (sender) and 21h (receiver).
  *
  * @param receiveWqe empty when the transfer consumes no receive
  * @param remoteAddress 0 for SEND

@@ -12,13 +12,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What holds for every mailbox body of fixed size. */
+/** Properties of every mailbox body of fixed size. */
 class MailboxBodyTest {
   /**
    * A body.
    *
-   * @param defined the bits that the interface document gives a meaning (for QPC and PORT_INFO also
-   *     the extensions), read off its tables
+   * @param defined the bits that the interface document defines (for QPC and PORT_INFO also the
+   *     extensions), read off its tables
    * @param recode decodes a mailbox and encodes the result into a used one
    */
   record Body(MailboxLayout layout, String defined, UnaryOperator<MemorySegment> recode) {
@@ -98,7 +98,7 @@ class MailboxBodyTest {
     MemorySegment mailbox = Mailboxes.used(size + 4);
     body.accept(mailbox);
     assertThat(Mailboxes.hex(mailbox.asSlice(size)))
-        .as("bytes behind the body")
+        .as("bytes after the body")
         .isEqualTo("a5a5a5a5");
     return mailbox.asSlice(0, size);
   }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
-/** Bodies of fixed size against bytes: those that the makers' RTL gives and takes. */
+/** Bodies of fixed size, compared with the bytes that the makers' RTL writes and reads. */
 class MailboxBytesTest {
   private static final String DEV_LIM =
       "01000000 00000000 000d000d 0e0d050e 0c000001 00080000 01000080 00400040"
@@ -136,7 +136,7 @@ class MailboxBytesTest {
     assertThat(MptFlags.ON_DEMAND).isEqualTo(0x40);
   }
 
-  /** Each dword says its own number, so that a field read from the wrong place shows. */
+  /** Each dword contains its own number, so that a field read from the wrong place is detected. */
   @Test
   void eventQueueContext() {
     EventQueueContext context =

@@ -13,7 +13,7 @@ final class Mailboxes {
     return MemorySegment.ofArray(HexFormat.of().parseHex(hex.replace(" ", "")));
   }
 
-  /** A mailbox whose bytes all differ from zero, as a used one. */
+  /** A mailbox without zero bytes, as a used one has. */
   static MemorySegment used(int size) {
     return MemorySegment.ofArray(new byte[size]).fill((byte) 0xA5);
   }

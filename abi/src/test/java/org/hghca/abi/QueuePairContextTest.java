@@ -16,7 +16,7 @@ class QueuePairContextTest {
   private static final ValueLayout.OfInt DWORD =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
-  /** A field, a value, and the one dword that it then makes. */
+  /** A field, a value, and the resulting dword. */
   static Stream<Arguments> fields() {
     return Stream.of(
         Arguments.of(QueuePairContext.OPT_PARAM_MASK, 0x00000001, 0x00, 0x00000001),

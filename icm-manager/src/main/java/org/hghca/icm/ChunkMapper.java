@@ -11,10 +11,10 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.PciFunction;
 
 /**
- * Allocates the memory of chunks and tells the card where it lies. Where a chunk may be unmapped
- * again, it is never longer than one command can map even when no two of its pages are neighbours
- * for the card, so that it is mapped as a whole or not at all. Where it stays permanently it is
- * longer, and as many commands follow each other as its pages need. Thread-safe.
+ * Allocates the memory of chunks and maps it on the card. A chunk that may be unmapped later is
+ * short enough for one command to map it even if none of its pages are contiguous for the card, so
+ * that it is mapped completely or not at all. A chunk that stays mapped permanently is longer, and
+ * is mapped by as many commands as its pages need. Thread-safe.
  */
 final class ChunkMapper implements AutoCloseable {
   private static final int LONGEST_CHUNK_PAGES = 16;
@@ -65,20 +65,20 @@ final class ChunkMapper implements AutoCloseable {
       }
       return memory;
     } catch (DeviceFatalException e) {
-      // The card may have taken the pages before it fell silent.
+      // The card may have taken the pages before it stopped responding.
       strand(memory);
       throw e;
     } catch (RuntimeException e) {
       if (given == 0) {
         memory.close();
       } else {
-        strand(memory); // a part of it is the card's
+        strand(memory); // the card owns a part of it
       }
       throw e;
     }
   }
 
-  /** An entry for each run of pages that are neighbours for the card as well. */
+  /** One entry per run of pages that are contiguous for the card, too. */
   private List<IcmChunk> runs(long virtualAddress, DmaMapping memory, int pages) {
     List<IcmChunk> runs = new ArrayList<>();
     int start = 0;
@@ -108,7 +108,9 @@ final class ChunkMapper implements AutoCloseable {
     }
   }
 
-  /** Frees what the card may have been able to reach. It must not be able to any more. */
+  /**
+   * Frees the memory that the card may have accessed. The card must no longer be able to access it.
+   */
   @Override
   public void close() {
     synchronized (stranded) {

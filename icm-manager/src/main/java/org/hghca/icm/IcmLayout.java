@@ -8,8 +8,9 @@ import org.hghca.abi.InitHca;
 import org.hghca.abi.MapIcm;
 
 /**
- * Where each table lies in the card's ICM address space: as large as DEV_LIM and the profile allow,
- * at a multiple of its size, never at 0. The RTL tells the tables apart by their bases.
+ * The position of each table in the card's ICM address space: each table is as large as DEV_LIM and
+ * the profile allow, at a multiple of its size, never at 0. The RTL distinguishes the tables by
+ * their bases.
  */
 final class IcmLayout {
   /** No source bounds the MTT. This many entries translate 256 GiB. */
@@ -20,7 +21,8 @@ final class IcmLayout {
    *
    * @param log log2 of the number of its entries
    * @param stride bytes from one entry to the next
-   * @param otherStride the same as DEV_LIM has it, where that disagrees with what the card does
+   * @param otherStride the stride according to DEV_LIM, where that differs from the card's
+   *     behaviour
    */
   record Region(IcmTable table, long base, int log, int stride, int otherStride) {
     long entries() {
@@ -90,7 +92,7 @@ final class IcmLayout {
     return regions.get(table);
   }
 
-  /** What INIT_HCA tells the card. */
+  /** The parameters of INIT_HCA. */
   InitHca initHca() {
     return new InitHca(
         region(IcmTable.QPC).base(),

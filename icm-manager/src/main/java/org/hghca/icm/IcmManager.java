@@ -10,11 +10,11 @@ import org.hghca.mailbox.CommandInterface;
 import org.hghca.vfio.PciFunction;
 
 /**
- * The interconnect context memory of a card: lays its tables out, and backs the entries in use with
+ * The interconnect context memory of a card: lays out its tables, and backs the entries in use with
  * host memory. Thread-safe.
  *
- * <p>The order is the card's: {@link #initHca} goes to it with INIT_HCA, {@link #activate} follows,
- * and then ranges may be reserved.
+ * <p>The card requires this order: {@link #initHca} is sent with INIT_HCA, {@link #activate}
+ * follows, and then ranges may be reserved.
  */
 public final class IcmManager implements AutoCloseable {
   private final HardwareProfile profile;
@@ -32,9 +32,9 @@ public final class IcmManager implements AutoCloseable {
   }
 
   /**
-   * Lays out the tables. Neither the card nor memory is touched.
+   * Lays out the tables. This does not access the card or allocate memory.
    *
-   * @param limits what QUERY_DEV_LIM answered
+   * @param limits the result of QUERY_DEV_LIM
    * @throws IllegalArgumentException when the limits contradict each other
    */
   public static IcmManager create(
@@ -46,14 +46,14 @@ public final class IcmManager implements AutoCloseable {
         profile, new IcmLayout(profile, limits), new ChunkMapper(function, commands, profile));
   }
 
-  /** Where the tables lie, for INIT_HCA. */
+  /** The positions of the tables, for INIT_HCA. */
   public InitHca initHca() {
     return layout.initHca();
   }
 
   /**
-   * Tells that the card has taken INIT_HCA: from now on it knows what a MAP_ICM means. Maps what
-   * must be mapped before any traffic.
+   * Reports that the card has executed INIT_HCA and accepts MAP_ICM from now on. Maps all tables
+   * that must be mapped before any traffic.
    *
    * @throws org.hghca.vfio.VfioException {@code NO_MEMORY} when there is no DMA memory left
    * @throws org.hghca.mailbox.CommandException when the card refuses the mapping
@@ -69,14 +69,14 @@ public final class IcmManager implements AutoCloseable {
     }
   }
 
-  /** How many entries a table has; indices are below it. */
+  /** Number of entries of a table; indices are below it. */
   public long capacity(IcmTable table) {
     return tables.get(table).entries();
   }
 
   /**
-   * Backs entries of a table with memory, where there is none yet, until the range is closed. A
-   * range must be open whenever a command or the card's work uses one of its entries.
+   * Backs entries of a table with memory, if they have none yet, until the range is closed. The
+   * range must be open while a command or the card uses one of its entries.
    *
    * <p>When it fails, no range is reserved. Chunks mapped for it are unmapped again where the card
    * allows that, else they stay for the next range.
@@ -104,9 +104,9 @@ public final class IcmManager implements AutoCloseable {
   }
 
   /**
-   * Frees all memory without telling the card, which must not be able to reach it any more: after
-   * CLOSE_HCA, bus mastering off and a reset. Ranges that are open become void. Closing twice does
-   * nothing.
+   * Frees all memory without a command to the card, which must no longer be able to access it: call
+   * it after CLOSE_HCA, bus mastering off and a reset. Open ranges become invalid. Closing twice
+   * does nothing.
    */
   @Override
   public void close() {

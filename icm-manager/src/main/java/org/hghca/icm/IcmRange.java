@@ -3,8 +3,8 @@ package org.hghca.icm;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Entries of a table whose ICM is mapped for as long as this is open. Thread-safe; closing twice
- * does nothing.
+ * Entries of a table whose ICM is mapped while this range is open. Thread-safe; closing twice does
+ * nothing.
  */
 public final class IcmRange implements AutoCloseable {
   private final TableMemory memory;
@@ -33,8 +33,8 @@ public final class IcmRange implements AutoCloseable {
   }
 
   /**
-   * Gives the entries back; the card must not use them any more. Memory that backs no entry in use
-   * is unmapped where the card allows that.
+   * Releases the entries; the card must no longer use them. Memory that backs no entry in use is
+   * unmapped if the card allows that.
    */
   @Override
   public void close() {

@@ -5,9 +5,9 @@ import org.hghca.abi.MapIcm;
 /**
  * How much of a table is in use.
  *
- * @param entries how many entries the table can have
- * @param pages how many pages of host memory back it now
- * @param ranges how many ranges of it are reserved
+ * @param entries number of entries that the table can have
+ * @param pages number of host memory pages that back it now
+ * @param ranges number of reserved ranges
  */
 public record IcmUsage(IcmTable table, long entries, long pages, long ranges) {
 

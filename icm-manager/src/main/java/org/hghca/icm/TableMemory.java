@@ -43,7 +43,7 @@ final class TableMemory {
     return region.entries();
   }
 
-  /** Maps every chunk for as long as the table exists. */
+  /** Maps every chunk for the lifetime of the table. */
   synchronized void mapWhole() {
     for (int chunk = 0; chunk < backing.length; chunk++) {
       take(chunk);
@@ -116,7 +116,7 @@ final class TableMemory {
     return new IcmUsage(table(), region.entries(), pages, ranges);
   }
 
-  /** Frees all memory. The card must not be able to reach it any more. */
+  /** Frees all memory. The card must no longer be able to access it. */
   synchronized void close() {
     closed = true;
     for (DmaMapping chunk : backing) {
@@ -129,7 +129,7 @@ final class TableMemory {
     ranges = 0;
   }
 
-  /** The chunks under a range; where the stride is in dispute, those of both. */
+  /** The chunks under a range; if two strides are possible, those of both. */
   private int[] chunks(long firstIndex, long count) {
     IntStream chunks = chunks(firstIndex, count, region.stride());
     if (region.stride() != region.otherStride()) {

@@ -21,8 +21,9 @@ import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 
 /**
- * A function whose HCR answers every command at once and that keeps what MAP_ICM and UNMAP_ICM told
- * it, read from the mailboxes byte by byte. Where its DMA pages lie is for each test to choose.
+ * A function whose HCR completes every command at once and that records the entries of MAP_ICM and
+ * UNMAP_ICM, read from the mailboxes byte by byte. Each test chooses the addresses of its DMA
+ * pages.
  */
 final class FakeCard implements PciFunction, MmioHandler {
   private static final ValueLayout.OfLong BIG_ENDIAN =
@@ -63,8 +64,8 @@ final class FakeCard implements PciFunction, MmioHandler {
   /**
    * A card.
    *
-   * @param place the I/O address of the n-th page that is ever allocated, of the address where it
-   *     would lie if all were contiguous
+   * @param place the I/O address of the n-th allocated page, as a function of its address if all
+   *     pages were contiguous
    */
   FakeCard(long hcrBase, LongUnaryOperator place) {
     this.hcrBase = hcrBase;
@@ -76,7 +77,7 @@ final class FakeCard implements PciFunction, MmioHandler {
     return memory.size();
   }
 
-  /** Whether a page of DMA memory lies at an I/O address. */
+  /** Whether there is a page of DMA memory at an I/O address. */
   synchronized boolean isMemory(long iova) {
     return memory.containsKey(iova);
   }

@@ -8,9 +8,9 @@ import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.mailbox.CommandInterface;
 
-/** A card that has had its INIT_HCA, and the manager of its ICM. */
+/** A card after INIT_HCA, and the manager of its ICM. */
 final class IcmFixture {
-  /** QUERY_DEV_LIM as the makers' first RTL answers it. */
+  /** The answer of the makers' first RTL to QUERY_DEV_LIM. */
   private static final String DEV_LIM =
       "0100000000000000000d000d0e0d050e0c000001000800000100008000400040"
           + "005000f1000c0000001002000010020012345678876500000000000000000000";
@@ -25,7 +25,7 @@ final class IcmFixture {
     this.icm = icm;
   }
 
-  /** What the second RTL answers differs in the numbers of QPs and CQs alone: 2^8 of each. */
+  /** The answer of the second RTL differs only in the numbers of QPs and CQs: 2^8 of each. */
   static DeviceLimits limits(HardwareProfile profile) {
     byte[] bytes = HexFormat.of().parseHex(DEV_LIM);
     if (profile == HardwareProfile.R2) {
@@ -58,7 +58,7 @@ final class IcmFixture {
     return active(HardwareProfile.S, LongUnaryOperator.identity());
   }
 
-  /** Pages of DMA memory apart from the one mailbox that INIT_HCA brought into being. */
+  /** Pages of DMA memory without the one mailbox that INIT_HCA allocated. */
   int icmPages() {
     return card.pages() - 1;
   }

@@ -310,9 +310,7 @@ class IcmManagerTest {
     return fixture;
   }
 
-  /**
-   * One command is one table, one entry and, where the length of a run is not looked at, a page.
-   */
+  /** One command is one table, one entry and, where the length of a run is ignored, one page. */
   @Test
   void secondRtlMapsOnePageWithEachCommand() {
     IcmFixture f = active(HardwareProfile.R2, LongUnaryOperator.identity());
@@ -328,7 +326,7 @@ class IcmManagerTest {
   @ParameterizedTest
   @CsvSource({"1, 64", "2, 32", "48, 2", "64, 1"})
   void firstRtlMapsOneRunWithEachCommand(int run, int commands) {
-    // Behind those of the MPT and the MTT, which are mapped before.
+    // After those of the MPT and the MTT, which are mapped first.
     long first = 0x10_1000 + 2 * 512 * 4096;
     IcmFixture f =
         active(
@@ -357,8 +355,8 @@ class IcmManagerTest {
   }
 
   /**
-   * A peer may send any key, and the card looks where it points; on the first RTL also at entries
-   * before those of a region.
+   * A peer may send any key, and the card reads the entry that it selects; the first RTL also reads
+   * entries before those of a region.
    */
   @ParameterizedTest
   @CsvSource({"r1, 512, 512", "r2, 256, 0"})
@@ -502,7 +500,7 @@ class IcmManagerTest {
     };
   }
 
-  /** The card's map of these tables holds just these pages, each with DMA memory of its own. */
+  /** The card's map of these tables holds exactly these pages, each with its own DMA memory. */
   private static void assertBacked(IcmFixture f, int opModifier, long base, int pages) {
     var mapped = f.card.mapped.get(opModifier);
     assertThat(mapped).hasSize(pages);

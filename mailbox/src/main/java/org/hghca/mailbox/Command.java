@@ -6,7 +6,7 @@ import java.util.function.Function;
 import org.hghca.abi.HcrCommand;
 
 /**
- * One command as it will be given.
+ * One command before it is issued.
  *
  * @param immediate in_param of a command that has no inbox
  * @param inbox null when the command has none
@@ -20,10 +20,10 @@ record Command<T>(
     Inbox inbox,
     Outbox<T> outbox) {
 
-  /** How an inbox is filled, and described in the trace. */
+  /** Fills an inbox, and describes it in the trace. */
   record Inbox(Consumer<MemorySegment> encode, Function<MemorySegment, String> describe) {}
 
-  /** How an outbox is read, and described in the trace. */
+  /** Reads an outbox, and describes it in the trace. */
   record Outbox<T>(Function<MemorySegment, T> decode, Function<MemorySegment, String> describe) {}
 
   /** A command without mailboxes. */
@@ -36,7 +36,7 @@ record Command<T>(
     return new Command<>(opcode, opModifier, inModifier, argument, null, null);
   }
 
-  /** A command that takes a body. */
+  /** A command with an inbox. */
   static Command<Void> in(
       HcrCommand opcode,
       int opModifier,
@@ -46,7 +46,7 @@ record Command<T>(
     return new Command<>(opcode, opModifier, inModifier, 0, new Inbox(encode, describe), null);
   }
 
-  /** A command that answers with a body. */
+  /** A command with an outbox. */
   static <T> Command<T> out(
       HcrCommand opcode,
       int opModifier,

@@ -13,11 +13,11 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 
 /**
- * Takes commands one after the other to the card and their results back, until the card dies.
+ * Passes commands to the card one after another and returns their results, until the card dies.
  * Thread-safe.
  */
 final class CommandChannel implements AutoCloseable {
-  /** The one command in progress has an inbox and an outbox at most. */
+  /** Only one command is in progress; it has at most an inbox and an outbox. */
   private static final int MAILBOXES = 2;
 
   private final Locator locator;
@@ -37,7 +37,7 @@ final class CommandChannel implements AutoCloseable {
     this.trace = new CommandTrace(locator);
   }
 
-  /** Looks whether a free HCR answers. */
+  /** Checks that a free HCR responds. */
   void check(PciFunction function) {
     hcr.check(function);
   }
@@ -58,7 +58,7 @@ final class CommandChannel implements AutoCloseable {
     }
   }
 
-  /** How many commands the card was given. */
+  /** Number of commands that the card was given. */
   long given() {
     return given.get();
   }
@@ -116,7 +116,9 @@ final class CommandChannel implements AutoCloseable {
     }
   }
 
-  /** Without the lock, so that listeners may use other threads that use this channel. */
+  /**
+   * Called without the lock, so that listeners may wait for other threads that use this channel.
+   */
   private static void tell(
       List<Consumer<? super Throwable>> listeners, DeviceFatalException failure) {
     for (Consumer<? super Throwable> listener : listeners) {
@@ -171,7 +173,7 @@ final class CommandChannel implements AutoCloseable {
       throw e;
     } finally {
       if (!ended) {
-        // The card may still end the command, and reach its mailboxes then.
+        // The card may still complete the command, and then access its mailboxes.
         withhold(inbox);
         withhold(outbox);
       }

@@ -4,7 +4,7 @@ import org.hghca.abi.CommandStatus;
 import org.hghca.abi.HcrCommand;
 import org.hghca.vfio.Locator;
 
-/** The card answered a command with a status other than OK; it still takes commands. */
+/** The card completed a command with a status other than OK; it still accepts commands. */
 public final class CommandException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -27,7 +27,7 @@ public final class CommandException extends RuntimeException {
     this.statusCode = statusCode;
   }
 
-  /** The card that answered. */
+  /** The card that reported the status. */
   public Locator locator() {
     return locator;
   }

@@ -54,24 +54,24 @@ import org.hghca.vfio.PciFunction;
  * takes one command at a time, so callers wait for each other. Interrupting a thread does not
  * disturb its command; the interrupt stays pending.
  *
- * <p>Besides what its own description says, every command may throw
+ * <p>In addition to its own exceptions, every command may throw
  *
  * <ul>
- *   <li>{@link CommandException} when the card answers with a status other than OK;
- *   <li>{@link CommandTimeoutException} when it does not answer within the limit, and {@link
+ *   <li>{@link CommandException} when the card completes it with a status other than OK;
+ *   <li>{@link CommandTimeoutException} when it does not complete it within the limit, and {@link
  *       DeviceFatalException} when it is gone. From then on the card is dead: every later call
  *       throws {@code DeviceFatalException} at once, with the first failure as its cause, and no
- *       register is touched;
+ *       register is accessed;
  *   <li>{@link UnsupportedCommandException} when the card must not be given the command;
  *   <li>{@link IllegalArgumentException} when an argument does not fit its field;
  *   <li>{@link IllegalStateException} after {@link #close}.
  * </ul>
  *
- * <p>Status OK means that the card has taken the request over. The RTL checks little more than
- * opcode and op_modifier, and answers OK for an index that does not exist, too.
+ * <p>Status OK means that the card has accepted the request. The RTL checks little more than opcode
+ * and op_modifier, and also answers OK for an index that does not exist.
  */
 public final class CommandInterface implements AutoCloseable {
-  /** A million times what a command takes. */
+  /** A million times the duration of a command. */
   public static final Duration DEFAULT_LIMIT = Duration.ofSeconds(10);
 
   private final HardwareProfile profile;
@@ -87,7 +87,9 @@ public final class CommandInterface implements AutoCloseable {
     return open(function, profile, DEFAULT_LIMIT);
   }
 
-  /** Opens the command interface of a function, whose HCR is where the profile has it. */
+  /**
+   * Opens the command interface of a function, with the HCR at the offset that the profile defines.
+   */
   public static CommandInterface open(
       PciFunction function, HardwareProfile profile, Duration limit) {
     return open(function, profile, profile.hcrBase(), limit);
@@ -97,8 +99,8 @@ public final class CommandInterface implements AutoCloseable {
    * Opens the command interface of a function. Bus mastering must be on before the first command.
    *
    * @param hcrBase where the HCR is in BAR0
-   * @param limit the longest time that the card may take for a command, more than nothing
-   * @throws DeviceFatalException when no free HCR answers there; the message says what was seen
+   * @param limit the maximum time that the card may take for a command, greater than zero @throws
+   *     DeviceFatalException when no free HCR responds there; the message reports what was read
    */
   public static CommandInterface open(
       PciFunction function, HardwareProfile profile, long hcrBase, Duration limit) {
@@ -111,38 +113,40 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * The same interface under the rules of another profile, for when a command has told which it is.
-   * Closing either closes both.
+   * The same interface with the rules of another profile, for use after a command has identified
+   * the profile. Closing either closes both.
    */
   public CommandInterface as(HardwareProfile other) {
     return new CommandInterface(other, channel);
   }
 
   /**
-   * Has somebody told when the card dies: once, on the thread whose command found it out, while no
-   * lock of this is held. A later listener is called at once.
+   * Registers a listener for the death of the card. It is called once, on the thread whose command
+   * detected it, without a lock of this object. A listener that is registered later is called at
+   * once.
    */
   public void onFatal(Consumer<? super Throwable> listener) {
     channel.onFatal(listener);
   }
 
-  /** How many commands the card was given so far. */
+  /** Number of commands that the card was given so far. */
   public long commandsGiven() {
     return channel.given();
   }
 
   /**
-   * Tells that the function was reset after the card had died: it has forgotten the command that
-   * did not end, so that its mailboxes can be given back. This interface stays dead; open another.
+   * Reports that the function was reset after the card had died: the reset cancelled the command
+   * that did not complete, so that its mailboxes can be freed. This interface stays dead; open
+   * another.
    */
   public void deviceWasReset() {
     channel.deviceWasReset();
   }
 
   /**
-   * Gives the mailboxes back, after the command in progress. Those of a command that never ended
-   * stay, since the card may yet write to them, until {@link #deviceWasReset} or the close of the
-   * function. Closing twice does nothing.
+   * Frees the mailboxes, after the command in progress. Those of a command that never completed
+   * stay allocated, because the card may still write to them, until {@link #deviceWasReset} or the
+   * close of the function. Closing twice does nothing.
    */
   @Override
   public void close() {
@@ -156,8 +160,8 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * Returns when a doorbell may be rung for what the commands before have changed: where a doorbell
-   * could overtake them, one more command takes the time that they need.
+   * Returns when a doorbell may be rung for the effects of earlier commands: if a doorbell could
+   * overtake them, one more command provides the necessary delay.
    */
   public void settle() {
     if (profile.doorbellsOvertakeCommands()) {
@@ -171,12 +175,14 @@ public final class CommandInterface implements AutoCloseable {
         Command.out(QUERY_ADAPTER, 0, 0, AdapterInfo::decode, AdapterInfo.LAYOUT::describe));
   }
 
-  /** INIT_HCA: where the tables lie in ICM (3.2.1.3). It comes before any {@link #mapIcm}. */
+  /**
+   * INIT_HCA: the positions of the tables in ICM (3.2.1.3). It must precede any {@link #mapIcm}.
+   */
   public void initHca(InitHca tables) {
     channel.execute(Command.in(INIT_HCA, 0, 0, tables::encode, InitHca.LAYOUT::describe));
   }
 
-  /** CLOSE_HCA: forgets the tables in ICM (3.2.1.4). */
+  /** CLOSE_HCA: the card releases the tables in ICM (3.2.1.4). */
   public void closeHca() {
     channel.execute(Command.of(CLOSE_HCA, 0, 0));
   }
@@ -186,7 +192,7 @@ public final class CommandInterface implements AutoCloseable {
    *
    * @param tables {@link MapIcm#CONTEXTS} for QPC, CQC and EQC, {@link MapIcm#TRANSLATION} for MPT
    *     and MTT
-   * @param chunks at least one, all of one table, no more and no longer than the profile allows
+   * @param chunks at least one, all of one table; the profile limits their number and length
    */
   public void mapIcm(int tables, List<IcmChunk> chunks) {
     int most = profile.mapIcmMaxEntries();
@@ -213,7 +219,7 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * UNMAP_ICM: takes pages from ICM (3.2.2.2).
+   * UNMAP_ICM: unmaps pages from ICM (3.2.2.2).
    *
    * @param tables as in {@link #mapIcm}
    * @param virtualAddress HCA-virtual address of the first page
@@ -237,7 +243,7 @@ public final class CommandInterface implements AutoCloseable {
    *
    * @param startIndex index of the first MTT entry
    * @param count 1 to 255; with 256 the RTL hangs
-   * @param pageAddress the bus address of the page of entry i, asked for i from 0 on, once each
+   * @param pageAddress the bus address of the page of entry i, called once for each i, from 0
    */
   public void writeMtt(long startIndex, int count, LongUnaryOperator pageAddress) {
     if (count < 1 || count > profile.mttMaxPerWrite()) {
@@ -255,7 +261,7 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * MAP_EQ: has events reported to an event queue, or no longer (3.2.4.1).
+   * MAP_EQ: starts or stops reporting events to an event queue (3.2.4.1).
    *
    * @param eventMask a bit for each event type, table 3-2-25
    */
@@ -295,8 +301,8 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * MODIFY_QP: replaces the context of a queue pair (3.2.6.1). The RTL takes the whole context
-   * whatever its mask says, so all of it must be filled in.
+   * MODIFY_QP: replaces the context of a queue pair (3.2.6.1). The RTL replaces the whole context
+   * and ignores the mask, so all of it must be filled in.
    *
    * @param transition one of the eleven forms of table 3-2-39
    * @param context with the state after the transition
@@ -324,15 +330,15 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * QUERY_QP: the context of a queue pair as the card has it (3.2.6.2). The ICM of the queue pair
-   * must be mapped, or the RTL never answers.
+   * QUERY_QP: the card's context of a queue pair (3.2.6.2). The ICM of the queue pair must be
+   * mapped, or the RTL never completes the command.
    */
   public QueuePairContext queryQp(int qpn) {
     return channel.execute(
         Command.out(QUERY_QP, 0, qpn, QueuePairContext::decode, QueuePairContext.LAYOUT::describe));
   }
 
-  /** SW2HW_SRQ: gives a shared receive queue to a device that announces them. */
+  /** SW2HW_SRQ: gives the device a shared receive queue, if it announces them. */
   public void sw2hwSrq(int srqn, SrqContext context) {
     channel.execute(Command.in(SW2HW_SRQ, 0, srqn, context::encode, SrqContext.LAYOUT::describe));
   }
@@ -342,14 +348,14 @@ public final class CommandInterface implements AutoCloseable {
     channel.execute(Command.of(HW2SW_SRQ, 0, srqn));
   }
 
-  /** QUERY_SRQ: a shared receive queue as the device has it. */
+  /** QUERY_SRQ: the device's context of a shared receive queue. */
   public SrqContext querySrq(int srqn) {
     return channel.execute(
         Command.out(QUERY_SRQ, 0, srqn, SrqContext::decode, SrqContext.LAYOUT::describe));
   }
 
   /**
-   * ARM_SRQ: asks for an event when fewer requests are left than a limit.
+   * ARM_SRQ: requests an event when fewer requests than a limit are left.
    *
    * @param limit 16 bits, 0 for none
    */
@@ -364,19 +370,25 @@ public final class CommandInterface implements AutoCloseable {
     channel.execute(Command.in(RESIZE_SRQ, 0, srqn, memory::encode, SrqContext.LAYOUT::describe));
   }
 
-  /** CONF_SPECIAL_QP, which table 3-2-1 lists and nothing describes. The RTL does not know it. */
+  /**
+   * CONF_SPECIAL_QP, which table 3-2-1 lists but the document does not describe. The RTL does not
+   * support it.
+   */
   public void confSpecialQp(int qpn) {
     channel.execute(Command.of(CONF_SPECIAL_QP, 0, qpn));
   }
 
-  /** MAD_IFC, which table 3-2-1 lists and nothing describes: the port, as the RTL answers. */
+  /**
+   * MAD_IFC, which table 3-2-1 lists but the document does not describe: the port, in the RTL's
+   * format.
+   */
   public PortInfo madIfc() {
     return channel.execute(Command.out(MAD_IFC, 1, 0, PortInfo::decode, PortInfo.LAYOUT::describe));
   }
 
   /**
-   * NOP: returns when the HCR and the command unit are alive (3.2.7.1), and says nothing of the
-   * rest. The RTL does not know the command; its BAD_OP proves as much as an OK.
+   * NOP: returns if the HCR and the command unit work (3.2.7.1); it does not test the rest of the
+   * card. The RTL does not support the command; its BAD_OP proves as much as an OK.
    */
   public void nop() {
     try {

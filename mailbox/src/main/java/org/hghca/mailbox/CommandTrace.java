@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of each command: to the logger {@code org.hghca.mailbox.trace} at debug, and to Flight
- * Recorder as {@code hghca.Command}. Mailboxes are decoded only for one that listens.
+ * Traces each command: to the logger {@code org.hghca.mailbox.trace} at debug, and to Flight
+ * Recorder as {@code hghca.Command}. Mailboxes are decoded only if one of the two is enabled.
  */
 final class CommandTrace {
   private static final Logger LOG = LoggerFactory.getLogger("org.hghca.mailbox.trace");
@@ -26,7 +26,7 @@ final class CommandTrace {
 
   /** One command in progress. */
   final class Watch {
-    /** Null where nobody has ever recorded: the first event of a process costs it 100 ms. */
+    /** Null if no recording was ever started: the first event of a process costs 100 ms. */
     private final CommandEvent event = FlightRecorder.isInitialized() ? new CommandEvent() : null;
 
     private final boolean logged = LOG.isDebugEnabled();
@@ -38,7 +38,7 @@ final class CommandTrace {
       }
     }
 
-    /** Whether anybody listens, so that the end is worth describing. */
+    /** Whether the logger or the recorder is enabled, so that the end must be described. */
     boolean ended() {
       if (event != null) {
         event.end();
@@ -51,11 +51,11 @@ final class CommandTrace {
     }
 
     /**
-     * Says how the command ended.
+     * Records how the command ended.
      *
      * @param inbox null when the command has none
-     * @param outbox null when there is none, or nothing came
-     * @param status the status, or why there is none
+     * @param outbox null when there is none, or the card did not write it
+     * @param status the status, or the reason why there is none
      */
     void tell(Command<?> command, MemorySegment inbox, MemorySegment outbox, String status) {
       long nanos = logged ? System.nanoTime() - start : 0;

@@ -1,8 +1,8 @@
 package org.hghca.mailbox;
 
 /**
- * The card does not answer any more. Nothing but a reset of the function and a fresh bring-up
- * helps. Commands given after the first failure carry that failure as their cause.
+ * The card no longer responds. Only a reset of the function and a new bring-up help. Commands given
+ * after the first failure carry that failure as their cause.
  */
 public sealed class DeviceFatalException extends RuntimeException permits CommandTimeoutException {
   private static final long serialVersionUID = 1L;

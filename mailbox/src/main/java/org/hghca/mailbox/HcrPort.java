@@ -13,8 +13,8 @@ import org.hghca.vfio.PciFunction;
  */
 final class HcrPort {
   /**
-   * How long to look again at once: a card ends a command in less than a microsecond. Behind a trap
-   * a single read takes longer, and the software that plays the card needs the processor.
+   * How long to poll without a pause: a card completes a command in less than a microsecond. If
+   * register accesses trap, a single read takes longer, and the software HCA needs the processor.
    */
   private static final long SPIN_NANOS = 50_000;
 
@@ -37,7 +37,7 @@ final class HcrPort {
   /**
    * Looks whether an HCR is there.
    *
-   * @throws DeviceFatalException saying what was seen
+   * @throws DeviceFatalException with the values that were read
    */
   void check(PciFunction function) {
     HcrProbe probe = HcrProbe.at(function, base);
@@ -48,13 +48,13 @@ final class HcrPort {
   }
 
   /**
-   * Gives one command and waits for its end. An interrupt of the thread changes nothing; it is
-   * still pending afterwards.
+   * Gives one command and waits for its end. A thread interrupt has no effect; it is still pending
+   * afterwards.
    *
    * @param what the command in words, for messages
    * @return the status code
-   * @throws DeviceFatalException when the card does not answer, or was reset meanwhile: a command
-   *     that has ended leaves its opcode behind
+   * @throws DeviceFatalException when the card does not respond, or was reset meanwhile: a
+   *     completed command leaves its opcode in the register
    */
   int execute(String what, long inParam, int inModifier, long outParam, int command) {
     interrupted = false;
@@ -78,7 +78,7 @@ final class HcrPort {
     } catch (DeviceFatalException e) {
       throw e;
     } catch (RuntimeException | InternalError e) {
-      // A mapped register that is gone faults; the JVM reports that as an InternalError.
+      // An access to an unmapped register faults; the JVM reports that as an InternalError.
       throw new DeviceFatalException("%s: %s failed".formatted(place, what), e);
     } finally {
       if (interrupted) {
@@ -87,12 +87,12 @@ final class HcrPort {
     }
   }
 
-  /** Waits until go is clear and returns the dword that said so: the status is in the same read. */
+  /** Waits until go is clear and returns the dword of that read, which also contains the status. */
   private int awaitFree(String complaint, String what) {
     long start = System.nanoTime();
     long pause = FIRST_PAUSE_NANOS;
     while (true) {
-      // Taken before the read, so that a thread that was held up looks once more.
+      // Taken before the read, so that a delayed thread polls once more.
       long waited = System.nanoTime() - start;
       boolean last = waited >= limit.toNanos();
       int command = readCommand();
@@ -109,7 +109,7 @@ final class HcrPort {
       } else {
         LockSupport.parkNanos(pause);
         pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
-        // While an interrupt is pending, no pause would last.
+        // While an interrupt is pending, a pause returns at once.
         interrupted |= Thread.interrupted();
       }
     }

@@ -5,37 +5,37 @@ import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 
 /**
- * What answers at a place in BAR0 where an HCR may be: it is one when it is free, and its token
- * register keeps what it is given. Aligned 32-bit accesses only, and no store unless it is free.
+ * The result of probing an offset in BAR0 for an HCR: there is one if it is free and its token
+ * register keeps the written value. Aligned 32-bit accesses only, and no store unless it is free.
  *
  * @param base offset in BAR0
  * @param command the dword at 18h, 0 when it was not read
- * @param written what the token register was given last, 0 when it was given nothing
- * @param read what it held then
+ * @param written the value last written to the token register, 0 if none was written @param read
+ *     the value read back
  */
 public record HcrProbe(long base, Finding finding, int command, int written, int read) {
   private static final int[] TOKENS = {0x5aa5, 0xa55a};
 
-  /** What a place looks like. */
+  /** The result at one offset. */
   public enum Finding {
     /** A free HCR. */
     HCR,
 
-    /** The region ends before it; nothing was touched. */
+    /** The region ends before it; no register was accessed. */
     OUTSIDE,
 
-    /** All ones: the device is gone, or nothing answers there. */
+    /** All ones: the device is gone, or nothing responds there. */
     ALL_ONES,
 
-    /** Something has go set: an HCR with a command in progress or hung, or none. */
+    /** The go bit is set: an HCR with a command in progress or a hung command, or no HCR. */
     BUSY,
 
-    /** No token register: a store to it is not kept. */
+    /** No token register: it does not keep a written value. */
     NO_TOKEN
   }
 
   /**
-   * Looks at a place. The card must decode memory; it need not be bus master.
+   * Probes an offset. The card must decode memory; it need not be bus master.
    *
    * @param base offset in BAR0, a multiple of 4
    */
@@ -69,7 +69,7 @@ public record HcrProbe(long base, Finding finding, int command, int written, int
     return finding == Finding.HCR;
   }
 
-  /** What was seen, as the end of a sentence about the place. */
+  /** The result, as the end of a sentence about the offset. */
   public String describe() {
     return switch (finding) {
       case HCR -> "is a free HCR";

@@ -9,9 +9,9 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.PciFunction;
 
 /**
- * The mailboxes of a card: pages of DMA memory that carry what does not fit into the HCR (interface
- * document, 1.1). Made when first needed, lent zeroed, used again after they came back. Guarded by
- * the lock of its owner.
+ * The mailboxes of a card: pages of DMA memory for parameters that do not fit into the HCR
+ * (interface document, 1.1). They are allocated on first use, lent zeroed, and reused after they
+ * are returned. Guarded by the lock of its owner.
  */
 final class MailboxPool {
   static final int MAILBOX_SIZE = 4096;
@@ -50,21 +50,21 @@ final class MailboxPool {
     return existing;
   }
 
-  /** Gives back the memory of mailboxes that the card may have been writing: it was reset. */
+  /** Frees the mailboxes that the card may have been writing, after it was reset. */
   void releaseWithheld() {
     withheld.forEach(DmaMapping::close);
     existing -= withheld.size();
     withheld.clear();
   }
 
-  /** Gives back the memory of all idle mailboxes. */
+  /** Frees all idle mailboxes. */
   void releaseIdle() {
     idle.forEach(DmaMapping::close);
     existing -= idle.size();
     idle.clear();
   }
 
-  /** One lent mailbox; closing gives it back. */
+  /** One lent mailbox; closing returns it. */
   final class Mailbox implements AutoCloseable {
     private final DmaMapping page;
     private boolean returned;
@@ -81,7 +81,7 @@ final class MailboxPool {
       return page.iova(0);
     }
 
-    /** Keeps the page from being used again: a command that did not end may still reach it. */
+    /** Withholds the page from reuse: a command that did not complete may still access it. */
     void withhold() {
       if (!returned) {
         returned = true;

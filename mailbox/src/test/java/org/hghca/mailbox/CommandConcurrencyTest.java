@@ -37,7 +37,7 @@ class CommandConcurrencyTest {
 
     assertThat(failures).isEmpty();
     assertThat(hcr.violations).isEmpty();
-    // Each command brought the inbox of its own caller.
+    // Each command used the inbox of its own caller.
     assertThat(hcr.issued).hasSize(THREADS * ROUNDS);
     for (Issued issued : hcr.issued) {
       assertThat(issued.inbox(8, 12)).isEqualTo("%08x".formatted(issued.inModifier()));

@@ -22,7 +22,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Each command of table 3-2-1 as the card gets it; all literals are the interface document's. */
+/**
+ * Each command of table 3-2-1 as the card receives it; all literals are the interface document's.
+ */
 class CommandEncodingTest {
   private final FakeHcr hcr = new FakeHcr();
   private final CommandInterface commands = CommandInterface.open(hcr.function, HardwareProfile.S);
@@ -454,7 +456,7 @@ class CommandEncodingTest {
     assertThat(issued.token()).isEqualTo(0xffff0000);
   }
 
-  /** The inbox begins with these bytes, and is zero behind them. */
+  /** The inbox begins with these bytes, and is zero after them. */
   private static void assertInbox(Issued issued, int dword6, int inModifier, String bytes) {
     assertThat(issued.dword6()).isEqualTo(dword6);
     assertThat(issued.inModifier()).isEqualTo(inModifier);

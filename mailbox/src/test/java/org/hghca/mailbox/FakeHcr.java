@@ -8,8 +8,8 @@ import java.util.List;
 import org.hghca.vfio.MmioHandler;
 
 /**
- * The seven HCR dwords of table 3-1-3 in BAR0, behind which a script answers. Keeps every access,
- * and complains about every store while go is set.
+ * The seven HCR dwords of table 3-1-3 in BAR0, with scripted answers. Records every access, and
+ * reports every store while go is set.
  */
 final class FakeHcr implements MmioHandler {
   private static final int GO = 1 << 23;
@@ -52,22 +52,22 @@ final class FakeHcr implements MmioHandler {
   final List<Issued> issued = new ArrayList<>();
   final List<String> violations = new ArrayList<>();
 
-  /** What the next commands answer with. */
+  /** The status of the next commands. */
   int status;
 
-  /** Reads of dword 6 that still find go set. */
+  /** Number of reads of dword 6 that still return go set. */
   int busyPolls;
 
   /** Go is never cleared. */
   boolean hang;
 
-  /** Every read answers all ones. */
+  /** Every read returns all ones. */
   boolean gone;
 
-  /** Every access fails as a mapped one does whose device was pulled out. */
+  /** Every access fails like one to a mapped register of an unplugged device. */
   boolean pulled;
 
-  /** What the token register keeps of a store. */
+  /** The bits of a store that the token register keeps. */
   int tokenMask = 0xffff0000;
 
   /** What commands with an outbox write there, in hexadecimal. */
@@ -125,13 +125,13 @@ final class FakeHcr implements MmioHandler {
     }
   }
 
-  /** Lets a command that hung end after all, as a late completion of the card. */
+  /** Completes a hung command late. */
   synchronized void completeLate() {
     hang = false;
     complete();
   }
 
-  /** Sets go as somebody else's command would, for some reads or until the end. */
+  /** Sets go as a command of another driver would, for some reads or permanently. */
   synchronized void setGo(int polls) {
     dwords[6] |= GO;
     pollsLeft = polls;

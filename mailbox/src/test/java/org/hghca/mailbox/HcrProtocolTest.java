@@ -79,7 +79,7 @@ class HcrProtocolTest {
 
     commands.closeHca();
 
-    // One look before the stores; then two that find go set, and the one that does not.
+    // One read before the stores; then two reads that return go set, and one that does not.
     assertThat(hcr.accesses.stream().filter(a -> !a.write()))
         .hasSize(4)
         .allMatch(a -> a.offset() == 0x18);
@@ -150,7 +150,7 @@ class HcrProtocolTest {
     assertThatThrownBy(impatient::closeHca).isInstanceOf(CommandTimeoutException.class);
 
     assertThat(Thread.interrupted()).isTrue();
-    // The 100 reads without a pause, then one for each pause, which grow to half a millisecond.
+    // 100 reads without a pause, then one per pause; the pauses grow to half a millisecond.
     assertThat(hcr.accesses).hasSizeLessThan(1000);
   }
 

@@ -26,7 +26,7 @@ public final class UarAllocator {
   }
 
   /**
-   * The UAR pages of a function: 2048 (interface document, 3.1.2), or fewer when its region is
+   * The UAR pages of a function: 2048 (interface document, 3.1.2), or fewer if its region is
    * shorter.
    *
    * @throws VfioException {@code INVALID} when the function has no region for them
@@ -64,12 +64,12 @@ public final class UarAllocator {
     used.clear(index);
   }
 
-  /** How many pages there are, taken or free. */
+  /** Number of pages, taken or free. */
   public int pages() {
     return pages;
   }
 
-  /** How many pages are taken. */
+  /** Number of taken pages. */
   public synchronized int allocated() {
     return used.cardinality();
   }

@@ -7,9 +7,9 @@ import org.hghca.vfio.MmioRegion;
 
 /**
  * One UAR page: the doorbells of one context. Thread-safe. Each call is one store, ordered after
- * every earlier store of the calling thread; nothing is read, and nothing flushed.
+ * every earlier store of the calling thread; nothing is read or flushed.
  *
- * <p>Using a page after its close rings in the page of its next owner.
+ * <p>A doorbell after the close goes to the page of its next owner.
  */
 public final class UarPage implements AutoCloseable {
   private final UarAllocator owner;
@@ -29,7 +29,7 @@ public final class UarPage implements AutoCloseable {
     this.armEventQueue = Bar.uarPageOffset(index) + Doorbell.EQ_ARM;
   }
 
-  /** The number of the page in the UAR region, from 0; what QPC and CQC call usr_page. */
+  /** The number of the page in the UAR region, from 0; usr_page in QPC and CQC. */
   public int index() {
     return index;
   }
@@ -37,8 +37,8 @@ public final class UarPage implements AutoCloseable {
   /**
    * Tells the card that a send queue has work.
    *
-   * <p>It is one 8-byte store: the makers' RTL takes a 4-byte one for a doorbell of queue pair 0,
-   * which stops the send side of the whole card.
+   * <p>It is one 8-byte store: the makers' RTL interprets a 4-byte store as a doorbell of queue
+   * pair 0, which stops the send side of the whole card.
    *
    * @param doorbell as {@link Doorbell#sendQueue} makes it (table 3-1-7)
    */
@@ -47,8 +47,8 @@ public final class UarPage implements AutoCloseable {
   }
 
   /**
-   * Asks for an event at the next completion of a completion queue. An extension of the interface
-   * document; the RTL takes the store and does nothing.
+   * Arms a completion queue: requests an event at its next completion. An extension of the
+   * interface document; the RTL ignores the store.
    *
    * @param request as {@link Doorbell#armCompletionQueue} makes it
    */
@@ -57,8 +57,8 @@ public final class UarPage implements AutoCloseable {
   }
 
   /**
-   * Asks for an interrupt at the next entry of an event queue, and says how far it was read. An
-   * extension of the interface document; the RTL takes the store and does nothing.
+   * Arms an event queue: requests an interrupt at its next entry, and reports its consumer index.
+   * An extension of the interface document; the RTL ignores the store.
    *
    * @param request as {@link Doorbell#armEventQueue} makes it
    */
@@ -66,7 +66,7 @@ public final class UarPage implements AutoCloseable {
     region.writeInt(armEventQueue, request);
   }
 
-  /** Gives the page back. Closing twice does nothing. */
+  /** Frees the page. Closing twice does nothing. */
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {

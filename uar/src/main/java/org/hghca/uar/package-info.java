@@ -1,5 +1,5 @@
 /**
- * UAR pages: the registers through which a context tells the card that there is work. They are
- * written only; the card never answers a read of this region.
+ * UAR pages: the registers through which a context tells the card that there is work. They are only
+ * written; the card never completes a read of this region.
  */
 package org.hghca.uar;

@@ -14,7 +14,7 @@ import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 
-/** A function with nothing but a BAR2 that keeps every access to it. */
+/** A function with only a BAR2, which records every access to it. */
 final class FakeFunction implements PciFunction {
   record Access(boolean write, long offset, int width, long value) {}
 
