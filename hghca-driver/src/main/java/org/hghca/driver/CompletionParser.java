@@ -23,16 +23,16 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   /** Where the card gives none: RC on the first RTL. */
   private static final int NO_SYNDROME = 0;
 
-  final HghcaCompletionQueue queue;
+  private final String queue;
   final CompletionRing ring;
-  final QpTable queuePairs;
+  final QpTable<QueuePairRings> queuePairs;
   final CompletionDecode decode;
   final MemorySegment memory;
   private final Health health;
-  private HghcaQueuePair lastFound;
+  private QueuePairRings lastFound;
 
   /** What was found of queue pairs that share receives, until it is told to who shares. */
-  private ReceiveShare due;
+  private Due due;
 
   /** As far as receives that nobody has polled were told of. */
   private int noted;
@@ -46,10 +46,15 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   /** By status, from the ring or not: those that were not successful. */
   private final long[] failures = new long[WcStatus.values().length];
 
+  /**
+   * A parser of a queue.
+   *
+   * @param queue what it is called in messages
+   */
   CompletionParser(
-      HghcaCompletionQueue queue,
+      String queue,
       CompletionRing ring,
-      QpTable queuePairs,
+      QpTable<QueuePairRings> queuePairs,
       CompletionDecode decode,
       Health health) {
     this.queue = queue;
@@ -68,10 +73,10 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   // ---- where the cards differ
 
   /** Completes the oldest send of a queue pair, which has succeeded; returns 1 or 0 filled. */
-  abstract int completeSend(HghcaQueuePair qp, int wqe, int bytes, Completions out, int count);
+  abstract int completeSend(QueuePairRings qp, int wqe, int bytes, Completions out, int count);
 
   /** Completes the oldest send of a queue pair, which has failed; returns 1 filled. */
-  abstract int failSend(HghcaQueuePair qp, int status, int vendorError, Completions out, int count);
+  abstract int failSend(QueuePairRings qp, int status, int vendorError, Completions out, int count);
 
   /**
    * Completes what is marked neither as an error nor as of a send; returns how many it filled.
@@ -79,7 +84,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
    * @param last the last dword
    */
   abstract int completeReceive(
-      HghcaQueuePair qp,
+      QueuePairRings qp,
       int last,
       int wqe,
       int bytes,
@@ -89,7 +94,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
       int count);
 
   /** Whether a place holds what the driver has completed before, or does not tell of at all. */
-  abstract boolean isLate(HghcaQueuePair qp, long at, int wqe);
+  abstract boolean isLate(QueuePairRings qp, long at, int wqe);
 
   /** Has send rings go on with what has completed since the last time. */
   abstract void ringCompleted();
@@ -127,7 +132,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     int bytes = Cqe.byteCount(memory, at);
     int wqe = Cqe.wqeOffset(memory, at);
     ring.take(at);
-    HghcaQueuePair qp = lastFound;
+    QueuePairRings qp = lastFound;
     if (qp == null || qp.number() != qpn) {
       qp = queuePairs.find(qpn);
       if (qp == null) {
@@ -153,7 +158,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
    * @param flags of {@link Completions}
    */
   final int succeed(
-      HghcaQueuePair qp,
+      QueuePairRings qp,
       int wqe,
       int opcode,
       int flags,
@@ -188,7 +193,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
    * @param cause dword 10h
    */
   final int error(
-      HghcaQueuePair qp, boolean marked, int wqe, int cause, Completions out, int count) {
+      QueuePairRings qp, boolean marked, int wqe, int cause, Completions out, int count) {
     int syndrome = CompletionDecode.syndrome(cause);
     boolean send = marked || isSendError(qp, wqe);
     Receives receives = qp.receiver();
@@ -196,9 +201,9 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
       return unexpected(qp, send, wqe, WqeOpcode.INVALID);
     }
     WcStatus status =
-        syndrome == NO_SYNDROME ? qp.errorFlow().unknownCause(send) : CompletionStatus.of(syndrome);
-    int vendorError = SoftwareFlush.vendorError(status, cause >>> 8 & 0xff);
-    qp.errorFlow().reported(send, status);
+        syndrome == NO_SYNDROME ? qp.errors().unknownCause(send) : CompletionStatus.of(syndrome);
+    int vendorError = DriverFlush.vendorError(status, cause >>> 8 & 0xff);
+    qp.errors().reported(send, status);
     int filled;
     if (send) {
       failures[status.code()]++;
@@ -224,12 +229,12 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
    * Where the mark is missing the queue decides, else the element's offset; the revisions in
    * hardware report errors of sends only.
    */
-  private boolean isSendError(HghcaQueuePair qp, int wqe) {
+  private boolean isSendError(QueuePairRings qp, int wqe) {
     if (!decode.reportsReceiveErrors()) {
       return true;
     }
-    boolean sendsHere = qp.sendCompletionQueue() == queue;
-    boolean receivesHere = qp.receiveCompletionQueue() == queue;
+    boolean sendsHere = qp.sendCompletions() == ring;
+    boolean receivesHere = qp.receiveCompletions() == ring;
     if (sendsHere != receivesHere) {
       return sendsHere;
     }
@@ -237,25 +242,24 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   }
 
   /** A completion that fits no request, unless one that was completed here before. */
-  final int unexpected(HghcaQueuePair qp, boolean send, int wqe, int last) {
-    return qp.errorFlow().takeLate(send, wqe) ? 0 : unexpected(qp.number(), wqe, last);
+  final int unexpected(QueuePairRings qp, boolean send, int wqe, int last) {
+    return qp.errors().takeLate(send, wqe) ? 0 : unexpected(qp.number(), wqe, last);
   }
 
   private int unexpected(int qpn, int wqe, int last) {
     if (decode.zerosBreak() && qpn == 0 && wqe == 0 && last == 0) {
-      health.fail(
-          queue.describe() + " holds a completion of zeros: a zero-length message broke the card");
+      health.fail(queue + " holds a completion of zeros: a zero-length message broke the card");
       return 0;
     }
     health.fail(
         "%s holds a completion that fits no request: QPN 0x%x, WQE 0x%x, last dword 0x%08x"
-            .formatted(queue.describe(), qpn, wqe, last));
+            .formatted(queue, qpn, wqe, last));
     return 0;
   }
 
-  /** The shares that a shared receive queue has to look at, once the lock is free. */
-  final ReceiveShare takeDue() {
-    ReceiveShare found = due;
+  /** Those who have to look, once the lock is free. */
+  final Due takeDue() {
+    Due found = due;
     if (found != null) {
       due = null;
     }
@@ -294,7 +298,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
    * completed before.
    */
   private boolean isSilent(long at, int last) {
-    HghcaQueuePair qp = queuePairs.find(Cqe.qpn(memory, at));
+    QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, at));
     if (qp == null) {
       return false;
     }
@@ -315,7 +319,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   // ---- what nobody has polled
 
   /** Drops what a queue pair has left in the ring. */
-  void drop(HghcaQueuePair qp) {
+  void drop(QueuePairRings qp) {
     for (int end = ring.end(), i = ring.index(); i != end; i++) {
       long at = ring.place(i);
       if (Cqe.qpn(memory, at) == qp.number() && isReceive(qp, at)) {
@@ -328,7 +332,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   }
 
   /** Whether a completion of a card that marks sends is one of a receive. */
-  private boolean isReceive(HghcaQueuePair qp, long at) {
+  private boolean isReceive(QueuePairRings qp, long at) {
     int last = Cqe.lastDword(memory, at);
     boolean failed = Cqe.opcode(last) == WqeOpcode.INVALID;
     return !Cqe.isSend(last) && !(failed && isSendError(qp, Cqe.wqeOffset(memory, at)));
@@ -339,7 +343,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     int end = ring.end();
     for (int i = noted - ring.index() > 0 ? noted : ring.index(); end - i > 0; i++) {
       long at = ring.place(i);
-      HghcaQueuePair qp = queuePairs.find(Cqe.qpn(memory, at));
+      QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, at));
       if (qp != null && isReceive(qp, at)) {
         qp.receiver().note(Cqe.wqeOffset(memory, at));
       }

@@ -65,6 +65,11 @@ final class CompletionRing {
     return isEmpty(at) && at == index;
   }
 
+  /** Whether nothing of the card stands here. Under the lock. */
+  boolean isDrained() {
+    return isEmpty(index);
+  }
+
   /** The position behind the last completion: behind the first empty place there are none. */
   int end() {
     return index + unpolled();

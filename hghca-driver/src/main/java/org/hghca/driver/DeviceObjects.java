@@ -2,12 +2,14 @@ package org.hghca.driver;
 
 import java.util.Collection;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The objects of a device that the card knows by number, and the contexts. Thread-safe. */
 final class DeviceObjects {
-  private final QpTable queuePairs;
+  private final QpTable<HghcaQueuePair> queuePairs;
+  private final QpTable<QueuePairRings> rings;
   private final Map<Integer, HghcaCompletionQueue> completionQueues = new ConcurrentHashMap<>();
   private final Map<Integer, HardwareSrq> sharedQueues = new ConcurrentHashMap<>();
   private final Set<DeviceContext> contexts = ConcurrentHashMap.newKeySet();
@@ -18,11 +20,38 @@ final class DeviceObjects {
    * @param endQp behind the last number of a queue pair
    */
   DeviceObjects(int endQp) {
-    this.queuePairs = new QpTable(endQp);
+    this.queuePairs = new QpTable<>(endQp);
+    this.rings = new QpTable<>(endQp);
   }
 
-  QpTable queuePairs() {
+  QpTable<HghcaQueuePair> queuePairs() {
     return queuePairs;
+  }
+
+  /** The same as completions know them: found on the way of a completion, without a detour. */
+  QpTable<QueuePairRings> rings() {
+    return rings;
+  }
+
+  void add(HghcaQueuePair qp) {
+    rings.put(qp.number(), qp.rings());
+    queuePairs.put(qp.number(), qp);
+  }
+
+  void remove(HghcaQueuePair qp) {
+    queuePairs.remove(qp.number());
+    rings.remove(qp.number());
+  }
+
+  /** Which queue pair has a request that is not complete and names memory by this key. */
+  Optional<String> userOf(int key) {
+    return Optional.ofNullable(queuePairs.first(qp -> qp.names(key))).map(HghcaQueuePair::describe);
+  }
+
+  /** The number of a queue pair's protection domain; {@link SendChecks#UNKNOWN} for none such. */
+  int domainOf(int number) {
+    HghcaQueuePair qp = queuePairs.find(number);
+    return qp == null ? SendChecks.UNKNOWN : qp.domain().number();
   }
 
   /** The completion queues that the card has. */

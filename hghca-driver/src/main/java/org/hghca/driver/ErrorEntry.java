@@ -122,8 +122,8 @@ final class ErrorEntry {
     followed = true;
     timeout.end();
     flush.endReceives();
-    qp.sendCompletionQueue().addFlushing(qp);
-    qp.receiveCompletionQueue().addFlushing(qp);
+    qp.sendCompletionQueue().addFlushing(flush);
+    qp.receiveCompletionQueue().addFlushing(flush);
     device.maintenance().wake();
     return true;
   }
@@ -145,7 +145,7 @@ final class ErrorEntry {
 
   /** How many sends have been rung and are not complete. */
   private int unfinished() {
-    return qp.sendCompletionQueue().outstandingWork(qp).unfinished();
+    return qp.sendCompletionQueue().outstandingWork(qp.rings()).unfinished();
   }
 
   private void tellCard() {

@@ -3,7 +3,6 @@ package org.hghca.driver;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.VerbsException;
-import org.hghca.verbs.WcStatus;
 
 /**
  * How a queue pair goes through its states, meets errors and ends. On a card by the document the
@@ -11,34 +10,14 @@ import org.hghca.verbs.WcStatus;
  * does much of it in the card's stead, {@link SoftwareErrorFlow}. Which of the two is chosen when
  * the queue pair is made.
  *
- * <p>Called under the queue pair's monitor unless said otherwise.
+ * <p>Called under the queue pair's monitor unless said otherwise, or in {@link ErrorReports}.
  */
-sealed interface ErrorFlow permits HardwareErrorFlow, SoftwareErrorFlow {
+sealed interface ErrorFlow extends ErrorReports permits HardwareErrorFlow, SoftwareErrorFlow {
 
   /** Itself, for what exists on a card that needs it only. */
   default SoftwareErrorFlow software() {
     throw new IllegalStateException("this card times out and flushes by itself");
   }
-
-  /** The requests that the driver completes itself. */
-  DriverFlush flush();
-
-  // ---- what completions tell, under a completion queue's lock: it must not take the receive lock,
-  // whose holders take that one
-
-  /** The card has reported an error. */
-  void reported(boolean send, WcStatus status);
-
-  /** The status of a request that the card has failed without saying why. */
-  WcStatus unknownCause(boolean send);
-
-  /**
-   * Takes a completion that fits no outstanding request.
-   *
-   * @param wqe the offset that it names
-   * @return false when it cannot be explained
-   */
-  boolean takeLate(boolean send, int wqe);
 
   /** The queue pair has just come into ERR. Under any lock. */
   void failed();

@@ -8,14 +8,14 @@ import org.hghca.verbs.Completions;
  * none. Under the completion queue's lock, except for {@link #any}.
  */
 final class FlushingQueuePairs {
-  private final HghcaCompletionQueue queue;
-  private final ArrayDeque<HghcaQueuePair> queuePairs = new ArrayDeque<>();
+  private final CompletionRing queue;
+  private final ArrayDeque<DriverFlush> queuePairs = new ArrayDeque<>();
   private volatile boolean any;
 
   /** How many completions were given. */
   private long given;
 
-  FlushingQueuePairs(HghcaCompletionQueue queue) {
+  FlushingQueuePairs(CompletionRing queue) {
     this.queue = queue;
   }
 
@@ -28,22 +28,22 @@ final class FlushingQueuePairs {
     return given;
   }
 
-  void add(HghcaQueuePair qp) {
-    if (!queuePairs.contains(qp)) {
-      queuePairs.addLast(qp);
+  void add(DriverFlush flush) {
+    if (!queuePairs.contains(flush)) {
+      queuePairs.addLast(flush);
     }
     any = true;
   }
 
-  void remove(HghcaQueuePair qp) {
-    queuePairs.remove(qp);
+  void remove(DriverFlush flush) {
+    queuePairs.remove(flush);
     any = !queuePairs.isEmpty();
   }
 
   /** Whether a completion can be had. */
   boolean isReady() {
-    for (HghcaQueuePair qp : queuePairs) {
-      if (qp.errorFlow().flush().isReady(queue)) {
+    for (DriverFlush flush : queuePairs) {
+      if (flush.isReady(queue)) {
         return true;
       }
     }
@@ -61,11 +61,10 @@ final class FlushingQueuePairs {
   int complete(Completions out, int from, int max, long[] failures) {
     int count = from;
     for (int left = queuePairs.size(); left > 0 && count < max; left--) {
-      HghcaQueuePair qp = queuePairs.removeFirst();
-      DriverFlush flush = qp.errorFlow().flush();
+      DriverFlush flush = queuePairs.removeFirst();
       count = flush.complete(queue, out, count, max, failures);
       if (!flush.isEmpty()) {
-        queuePairs.addLast(qp);
+        queuePairs.addLast(flush);
       }
     }
     any = !queuePairs.isEmpty();

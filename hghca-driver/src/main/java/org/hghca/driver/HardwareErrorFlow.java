@@ -24,7 +24,7 @@ final class HardwareErrorFlow implements ErrorFlow {
       HghcaQueuePair qp,
       QueuePairState state,
       ProgrammedContext context,
-      ReceiveRing receives,
+      QueuePairRings rings,
       HghcaDevice device) {
     this.qp = qp;
     this.state = state;
@@ -32,7 +32,7 @@ final class HardwareErrorFlow implements ErrorFlow {
     this.commands = device.card().commands();
     this.events = device.events();
     this.numbers = device.qpNumbers();
-    this.flush = new ReceiveFlush(qp, receives);
+    this.flush = new ReceiveFlush(rings, qp.capabilities().receiveDepth());
   }
 
   @Override

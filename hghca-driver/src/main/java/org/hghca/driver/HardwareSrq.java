@@ -293,7 +293,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
 
     @Override
     public void takeBack(HghcaCompletionQueue cq) {
-      cq.drop(qp, () -> {});
+      cq.drop(qp.rings(), () -> {});
     }
 
     @Override

@@ -44,7 +44,7 @@ final class HghcaCompletionQueue extends Resource
   private final SpinLock lock = new SpinLock(LockRank.COMPLETIONS);
   private final CompletionRing ring;
   private final CompletionParser parser;
-  private final FlushingQueuePairs flushing = new FlushingQueuePairs(this);
+  private final FlushingQueuePairs flushing;
   private final CompletionNotifier<HghcaCompletionQueue> notifier;
 
   /** Where the card would go on; known when it has forgotten the queue. */
@@ -79,6 +79,7 @@ final class HghcaCompletionQueue extends Resource
       undo.add(memory::close);
       int first = device.cqNumbers().position(number).orElse(0);
       this.ring = new CompletionRing(memory.mapping().segment(), slots, first);
+      this.flushing = new FlushingQueuePairs(ring);
       this.parser = parser();
       this.notifier =
           new CompletionNotifier<>(
@@ -102,9 +103,9 @@ final class HghcaCompletionQueue extends Resource
   private CompletionParser parser() {
     CompletionDecode decode = new CompletionDecode(card.limits().profile());
     return decode.isPlain()
-        ? new StandardParser(this, ring, device.objects().queuePairs(), decode, health)
+        ? new StandardParser(describe(), ring, device.objects().rings(), decode, health)
         : RtlParser.of(
-            this, ring, device.objects().queuePairs(), decode, health, device.inFlight());
+            describe(), ring, device.objects().rings(), decode, health, device.inFlight());
   }
 
   private static Resource[] used(DeviceContext context, CompletionQueueConfig config) {
@@ -162,6 +163,10 @@ final class HghcaCompletionQueue extends Resource
 
   int number() {
     return number;
+  }
+
+  CompletionRing completions() {
+    return ring;
   }
 
   /** Where the card writes. */
@@ -226,7 +231,7 @@ final class HghcaCompletionQueue extends Resource
       return 0;
     }
     int count;
-    ReceiveShare found;
+    Due found;
     lock.lock();
     try {
       checkAlive();
@@ -260,9 +265,9 @@ final class HghcaCompletionQueue extends Resource
   }
 
   /** Has those go on who wait for what has completed. Not under the lock. */
-  private void goOnWith(ReceiveShare found) {
+  private void goOnWith(Due found) {
     if (found != null) {
-      SoftwareSrq.serveAll(found);
+      Due.serveAll(found);
     }
     parser.ringWaiting();
   }
@@ -321,7 +326,7 @@ final class HghcaCompletionQueue extends Resource
   @Override
   public Look look(boolean event) {
     Look look = Look.NOT_ARMED;
-    ReceiveShare found = null;
+    Due found = null;
     lock.lock();
     try {
       if (!isClosed()) {
@@ -340,12 +345,12 @@ final class HghcaCompletionQueue extends Resource
   }
 
   /** A queue pair in error has something that the driver flushes. */
-  void addFlushing(HghcaQueuePair qp) {
+  void addFlushing(DriverFlush flush) {
     Look look;
-    ReceiveShare found;
+    Due found;
     lock.lock();
     try {
-      flushing.add(qp);
+      flushing.add(flush);
       look = notifier.lookAtFlushed();
       found = parser.takeDue();
       parser.ringCompleted();
@@ -367,11 +372,11 @@ final class HghcaCompletionQueue extends Resource
    *
    * @param then is done under the same lock
    */
-  void drop(HghcaQueuePair qp, Runnable then) {
+  void drop(QueuePairRings qp, Runnable then) {
     lock.lock();
     try {
       parser.drop(qp);
-      flushing.remove(qp);
+      flushing.remove(qp.errors().flush());
       then.run();
     } finally {
       lock.unlock();
@@ -394,13 +399,8 @@ final class HghcaCompletionQueue extends Resource
     }
   }
 
-  /** Whether nothing of the card stands here. Under the lock. */
-  boolean isDrained() {
-    return ring.isEmpty(ring.index());
-  }
-
   /** As {@link RtlParser#outstandingWork}. */
-  OutstandingWork outstandingWork(HghcaQueuePair qp) {
+  OutstandingWork outstandingWork(QueuePairRings qp) {
     lock.lock();
     try {
       return parser.rtl().outstandingWork(qp);

@@ -77,8 +77,7 @@ final class HghcaDevice {
     this.regions =
         profile.badRequestsReported()
             ? null
-            : new RegionGuard(
-                new KeyTable(registrar.endKey()), objects.queuePairs()::userOf, card.health());
+            : new RegionGuard(new KeyTable(registrar.endKey()), objects::userOf, card.health());
     this.inFlight =
         profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED
             ? null

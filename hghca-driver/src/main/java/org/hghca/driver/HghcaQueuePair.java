@@ -18,7 +18,6 @@ import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
-import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.EndpointExchange;
 import org.hghca.verbs.Errno;
@@ -41,15 +40,10 @@ import org.hghca.verbs.spi.QpTransitions;
  * QueuePairState}, {@link ProgrammedContext} and {@link ErrorFlow}.
  */
 final class HghcaQueuePair extends Resource implements QueuePair, ContextCounters.Counted {
-  /** What verbs let are before the payload of every datagram, filled or not. */
-  private static final int GRH_BYTES = 40;
-
   private final HghcaProtectionDomain pd;
   private final HghcaDevice device;
   private final Card card;
   private final QpType type;
-  private final int receiveFlags;
-  private final int bytesBeforeReceived;
   private final HghcaCompletionQueue sendCompletionQueue;
   private final HghcaCompletionQueue receiveCompletionQueue;
   private final QueuePairCapabilities capabilities;
@@ -67,6 +61,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   private final QueuePairMemory memory;
   private final SendRing sends;
   private final ReceiveRing receives;
+  private final QueuePairRings rings;
 
   /** Null for a queue pair that has its receives for itself. */
   private final SharedReceiver share;
@@ -83,26 +78,25 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     this.type = config.type();
     Limits limits = card.limits();
     HardwareProfile profile = limits.profile();
-    this.receiveFlags = type == QpType.UD && profile.grhPlaced() ? Completions.GRH : 0;
-    this.bytesBeforeReceived = type == QpType.UD && !profile.grhPlaced() ? GRH_BYTES : 0;
+    GrhPlacement header = GrhPlacement.of(type, profile);
     this.sendCompletionQueue = own(pd, config.sendCompletionQueue());
     this.receiveCompletionQueue = own(pd, config.receiveCompletionQueue());
     HghcaSharedReceiveQueue shared = shared(pd, config).orElse(null);
     // Others than the owner look into the rings, or ring for it, on a card that needs care.
     boolean locks = !config.isSingleOwner() || !profile.flushesInHardware();
     SpinLock receiveLock = locks ? new SpinLock(LockRank.RECEIVES) : null;
-    QueuePairCapabilities rings = config.capabilities();
+    QueuePairCapabilities sizes = config.capabilities();
     if (shared == null) {
-      this.capabilities = rings;
+      this.capabilities = sizes;
     } else {
       this.capabilities =
-          new QueuePairCapabilities(rings.sendDepth(), 0, rings.maxSendSge(), 0, rings.maxInline());
+          new QueuePairCapabilities(sizes.sendDepth(), 0, sizes.maxSendSge(), 0, sizes.maxInline());
       receiveLock = shared.receiveLock();
-      rings = shared.rings(rings);
+      sizes = shared.rings(sizes);
     }
     try (Undo undo = new Undo()) {
       undo.add(this::abandon);
-      QueueGeometry geometry = QueueGeometry.of(limits, type, rings);
+      QueueGeometry geometry = QueueGeometry.of(limits, type, sizes);
       this.sendRequests = capabilities.sendDepth() + limits.ownElements();
       sendCompletionQueue.reserve(sendRequests);
       undo.add(() -> sendCompletionQueue.unreserve(sendRequests));
@@ -118,9 +112,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
       this.receiveOwner = locks ? null : new OwnerCheck("the receive queue of " + describe());
       this.icm = card.icm().reserve(IcmTable.QPC, number, 1);
       undo.add(icm::close);
-      this.memory = new QueuePairMemory(pd.rings(), geometry, rings.receiveDepth() > 0);
+      this.memory = new QueuePairMemory(pd.rings(), geometry, sizes.receiveDepth() > 0);
       undo.add(memory::close);
-      this.receives = receives(geometry, rings);
+      this.receives = receives(geometry, sizes, header.bytesBefore());
       this.share = shared == null ? null : shared.receiver(this, receives);
       QueuePairContext fresh =
           QpContexts.fresh(
@@ -147,7 +141,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
         this.sends =
             new SendRing(shape, writer, pd.deviceContext().uar(), sendLock, this::refuseSend);
         this.state = new QueuePairState(card.health(), sends, receiveLock, true);
-        this.errorFlow = new HardwareErrorFlow(this, state, context, receives, device);
+        this.rings = rings(header);
+        this.errorFlow = new HardwareErrorFlow(this, state, context, rings, device);
       } else {
         BudgetedSendRing budgeted =
             new BudgetedSendRing(
@@ -157,15 +152,15 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
                 sendLock,
                 this::refuseSend,
                 new SendChecks(
-                    requestMemory(),
-                    device.objects().queuePairs()::domainOf,
-                    profile.readBytesInFlight()),
+                    requestMemory(), device.objects()::domainOf, profile.readBytesInFlight()),
                 device.inFlight());
         this.sends = budgeted;
         this.state = new QueuePairState(card.health(), sends, receiveLock, false);
-        this.errorFlow = new SoftwareErrorFlow(this, state, context, budgeted, receives, device);
+        this.rings = rings(header);
+        this.errorFlow = new SoftwareErrorFlow(this, state, context, rings, device);
       }
-      device.objects().queuePairs().put(number, this);
+      rings.reportTo(errorFlow);
+      device.objects().add(this);
       pd.deviceContext().count(this);
       if (share != null) {
         share.join();
@@ -177,10 +172,22 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     }
   }
 
-  private ReceiveRing receives(QueueGeometry geometry, QueuePairCapabilities rings) {
+  private QueuePairRings rings(GrhPlacement header) {
+    return new QueuePairRings(
+        number,
+        sends,
+        receives,
+        share == null ? receives : share,
+        header,
+        sendCompletionQueue.completions(),
+        receiveCompletionQueue.completions());
+  }
+
+  private ReceiveRing receives(
+      QueueGeometry geometry, QueuePairCapabilities sizes, int bytesBeforeReceived) {
     return new ReceiveRing(
-        geometry.receives(memory.receives(), number, rings.receiveDepth()),
-        rings.maxReceiveSge(),
+        geometry.receives(memory.receives(), number, sizes.receiveDepth()),
+        sizes.maxReceiveSge(),
         card.limits().profile().badRequestsReported()
             ? ReceiveChecks.NONE
             : new CarefulReceiveChecks(requestMemory(), bytesBeforeReceived),
@@ -250,9 +257,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     return receives;
   }
 
-  /** Where its receives stand. */
-  Receives receiver() {
-    return share == null ? receives : share;
+  /** All of that as completions know it. */
+  QueuePairRings rings() {
+    return rings;
   }
 
   QueuePairMemory memory() {
@@ -413,7 +420,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     if (!errorFlow.flush().post(request)) {
       return false;
     }
-    receiveCompletionQueue.addFlushing(this);
+    receiveCompletionQueue.addFlushing(errorFlow.flush());
     return true;
   }
 
@@ -449,16 +456,6 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
 
   // ---- what completions tell, under a completion queue's lock
 
-  /** Flags of every receive that succeeds. */
-  int receiveFlags() {
-    return receiveFlags;
-  }
-
-  /** What the card does not count of a receive: where verbs have a global route header. */
-  int bytesBeforeReceived() {
-    return bytesBeforeReceived;
-  }
-
   ErrorFlow errorFlow() {
     return errorFlow;
   }
@@ -486,11 +483,6 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   /** Whether the card takes what is put into the receive ring. */
   boolean takesReceives() {
     return state.takesReceives();
-  }
-
-  /** Whether it is in ERR on a device that works. */
-  boolean isFlushed() {
-    return state() == QpState.ERR && !card.health().isDead();
   }
 
   /** What the card was given last. */
@@ -576,9 +568,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
 
   /** Drops what is left of it in rings and completion queues. The card has ended with it. */
   void forget() {
-    sendCompletionQueue.drop(this, sends::reset);
+    sendCompletionQueue.drop(rings, sends::reset);
     if (share == null) {
-      receiveCompletionQueue.drop(this, () -> receives.resume(errorFlow.firstReceive()));
+      receiveCompletionQueue.drop(rings, () -> receives.resume(errorFlow.firstReceive()));
     } else {
       share.takeBack(receiveCompletionQueue);
     }
@@ -618,7 +610,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   }
 
   private void freeNumbers() {
-    device.objects().queuePairs().remove(number);
+    device.objects().remove(this);
     icm.close();
     sendCompletionQueue.unreserve(sendRequests);
     receiveCompletionQueue.unreserve(capabilities.receiveDepth());

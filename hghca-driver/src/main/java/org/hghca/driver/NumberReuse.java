@@ -126,7 +126,7 @@ final class NumberReuse {
     if (positionUnknown) {
       return "errors that it met";
     }
-    OutstandingWork work = qp.receiveCompletionQueue().outstandingWork(qp);
+    OutstandingWork work = qp.receiveCompletionQueue().outstandingWork(qp.rings());
     int expected = qp.programmed().get(NEXT_RECEIVE_PSN);
     int unexplained = expected - firstReceivePsn - packets - work.packets() & PSN_MASK;
     if (work.receivesLeft() > 0 && unexplained != 0) {

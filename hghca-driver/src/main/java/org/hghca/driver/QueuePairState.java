@@ -52,6 +52,11 @@ final class QueuePairState {
     return state != QpState.RESET && state != QpState.ERR;
   }
 
+  /** Whether it is ERR on a device that works. */
+  boolean isFlushed() {
+    return now == QpState.ERR && !health.isDead();
+  }
+
   private boolean takesSends() {
     boolean takes =
         switch (now) {

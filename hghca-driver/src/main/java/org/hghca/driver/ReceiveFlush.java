@@ -11,13 +11,17 @@ import org.hghca.verbs.WcStatus;
  * the card looks at the ring no more.
  */
 final class ReceiveFlush implements DriverFlush {
-  private final HghcaQueuePair qp;
+  private final QueuePairRings rings;
   private final FlushedRequests receives;
 
-  ReceiveFlush(HghcaQueuePair qp, ReceiveRing ring) {
-    this.qp = qp;
-    this.receives =
-        new FlushedRequests(qp.number(), qp.capabilities().receiveDepth(), ring::outstanding);
+  /**
+   * Of a queue pair.
+   *
+   * @param depth how many receives may be outstanding
+   */
+  ReceiveFlush(QueuePairRings rings, int depth) {
+    this.rings = rings;
+    this.receives = new FlushedRequests(rings.number(), depth, rings.receives()::outstanding);
   }
 
   @Override
@@ -36,8 +40,8 @@ final class ReceiveFlush implements DriverFlush {
   }
 
   @Override
-  public boolean isReady(HghcaCompletionQueue queue) {
-    return queue == qp.receiveCompletionQueue() && receives.isReady();
+  public boolean isReady(CompletionRing queue) {
+    return queue == rings.receiveCompletions() && receives.isReady();
   }
 
   @Override
@@ -46,9 +50,8 @@ final class ReceiveFlush implements DriverFlush {
   }
 
   @Override
-  public int complete(
-      HghcaCompletionQueue queue, Completions out, int from, int max, long[] failures) {
-    if (queue != qp.receiveCompletionQueue()) {
+  public int complete(CompletionRing queue, Completions out, int from, int max, long[] failures) {
+    if (queue != rings.receiveCompletions()) {
       return from;
     }
     int count = receives.complete(out, from, max);

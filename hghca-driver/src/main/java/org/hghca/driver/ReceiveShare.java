@@ -13,7 +13,7 @@ import org.hghca.verbs.ReceiveRequest;
  * card takes them, and those of them that completed and that the shared queue has not heard of.
  * Under the shared queue's lock, unless another one is named.
  */
-final class ReceiveShare implements SharedReceiver {
+final class ReceiveShare implements SharedReceiver, Due {
   private static final VarHandle DUE;
 
   static {
@@ -73,7 +73,7 @@ final class ReceiveShare implements SharedReceiver {
   private int due;
 
   /** Belongs to the completion queue in whose list of due shares this is. */
-  private ReceiveShare nextDue;
+  private Due nextDue;
 
   ReceiveShare(SoftwareSrq queue, HghcaQueuePair qp, ReceiveRing ring) {
     this.queue = queue;
@@ -261,7 +261,7 @@ final class ReceiveShare implements SharedReceiver {
    * @return the list with this one, unless another completion queue's list has it already
    */
   @Override
-  public ReceiveShare due(ReceiveShare others) {
+  public Due due(Due others) {
     if (!DUE.compareAndSet(this, 0, 1)) {
       return others;
     }
@@ -269,9 +269,14 @@ final class ReceiveShare implements SharedReceiver {
     return this;
   }
 
+  @Override
+  public Due serve() {
+    return queue.serve(this);
+  }
+
   /** The shared queue is about to look; returns the rest of the list. */
-  ReceiveShare removeDue() {
-    ReceiveShare rest = nextDue;
+  Due removeDue() {
+    Due rest = nextDue;
     nextDue = null;
     DUE.setVolatile(this, 0);
     // What completes from here on either is seen now or makes this due again.

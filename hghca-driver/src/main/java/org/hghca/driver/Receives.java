@@ -38,7 +38,7 @@ interface Receives {
    *
    * @param due who has to be told already
    */
-  default ReceiveShare due(ReceiveShare due) {
+  default Due due(Due due) {
     return due;
   }
 }

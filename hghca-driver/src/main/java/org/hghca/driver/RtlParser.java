@@ -19,9 +19,9 @@ final class RtlParser extends CompletionParser {
   private int seen;
 
   private RtlParser(
-      HghcaCompletionQueue queue,
+      String queue,
       CompletionRing ring,
-      QpTable queuePairs,
+      QpTable<QueuePairRings> queuePairs,
       CompletionDecode decode,
       Health health,
       InFlightLimits inFlight) {
@@ -31,9 +31,9 @@ final class RtlParser extends CompletionParser {
 
   /** A parser; a process that needs none does not load this class, and calls the other directly. */
   static CompletionParser of(
-      HghcaCompletionQueue queue,
+      String queue,
       CompletionRing ring,
-      QpTable queuePairs,
+      QpTable<QueuePairRings> queuePairs,
       CompletionDecode decode,
       Health health,
       InFlightLimits inFlight) {
@@ -48,16 +48,16 @@ final class RtlParser extends CompletionParser {
   // ---- taking completions
 
   @Override
-  int completeSend(HghcaQueuePair qp, int wqe, int bytes, Completions out, int count) {
-    BudgetedSendRing sends = qp.software().sends();
+  int completeSend(QueuePairRings qp, int wqe, int bytes, Completions out, int count) {
+    BudgetedSendRing sends = qp.budgetedSends();
     int filled = sends.completePiece(wqe) ? 0 : sends.complete(out, count, 0, 0, bytes);
     pendingDoorbells.add(sends);
     return filled;
   }
 
   @Override
-  int failSend(HghcaQueuePair qp, int status, int vendorError, Completions out, int count) {
-    BudgetedSendRing sends = qp.software().sends();
+  int failSend(QueuePairRings qp, int status, int vendorError, Completions out, int count) {
+    BudgetedSendRing sends = qp.budgetedSends();
     int filled = sends.complete(out, count, status, vendorError, 0);
     pendingDoorbells.add(sends);
     return filled;
@@ -69,7 +69,7 @@ final class RtlParser extends CompletionParser {
    */
   @Override
   int completeReceive(
-      HghcaQueuePair qp,
+      QueuePairRings qp,
       int last,
       int wqe,
       int bytes,
@@ -84,21 +84,21 @@ final class RtlParser extends CompletionParser {
     if (!expectsReceive(qp)) {
       return unexpected(qp, false, wqe, last);
     }
-    qp.software().reuse().received(bytes);
+    qp.errors().rtl().received(bytes);
     int flags = decode.immediateFlags(opcode);
     int placed = bytes + qp.bytesBeforeReceived();
     return succeed(qp, wqe, opcode, flags, placed, 0, sourceQp, out, count);
   }
 
-  private static boolean expectsReceive(HghcaQueuePair qp) {
+  private static boolean expectsReceive(QueuePairRings qp) {
     return !qp.receives().isFlushed() && qp.receives().outstanding() > 0;
   }
 
   @Override
-  boolean isLate(HghcaQueuePair qp, long at, int wqe) {
+  boolean isLate(QueuePairRings qp, long at, int wqe) {
     boolean send = isSend(at);
     boolean fits = send ? qp.sends().isOldest(wqe) : expectsReceive(qp);
-    return !fits && qp.software().flush().awaits(send, wqe);
+    return !fits && qp.errors().rtl().awaits(send, wqe);
   }
 
   private boolean isSend(long at) {
@@ -110,7 +110,7 @@ final class RtlParser extends CompletionParser {
   }
 
   @Override
-  void drop(HghcaQueuePair qp) {
+  void drop(QueuePairRings qp) {
     super.drop(qp);
     seen = ring.index();
   }
@@ -143,11 +143,11 @@ final class RtlParser extends CompletionParser {
 
   private void lookAt(int at) {
     long place = ring.place(at);
-    HghcaQueuePair qp = queuePairs.find(Cqe.qpn(memory, place));
-    if (qp == null || qp.sendCompletionQueue() != queue || !isSend(place)) {
+    QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, place));
+    if (qp == null || qp.sendCompletions() != ring || !isSend(place)) {
       return;
     }
-    BudgetedSendRing sends = qp.software().sends();
+    BudgetedSendRing sends = qp.budgetedSends();
     int wqe = Cqe.wqeOffset(memory, place);
     if (Cqe.isSend(Cqe.lastDword(memory, place)) && sends.completePiece(wqe)) {
       ring.remove(at); // it is none of the program's
@@ -161,8 +161,9 @@ final class RtlParser extends CompletionParser {
   // ---- what stands here
 
   /** What stands here of a queue pair, and how far its sends are, if they complete here. */
-  OutstandingWork outstandingWork(HghcaQueuePair qp) {
-    SoftwareErrorFlow flow = qp.software();
+  OutstandingWork outstandingWork(QueuePairRings qp) {
+    BudgetedSendRing ringed = qp.budgetedSends();
+    RtlReports reports = qp.errors().rtl();
     int sends = 0;
     int receives = 0;
     int packets = 0;
@@ -175,15 +176,15 @@ final class RtlParser extends CompletionParser {
         sends++;
       } else {
         receives++;
-        packets += flow.reuse().packets(Cqe.byteCount(memory, at));
+        packets += reports.packets(Cqe.byteCount(memory, at));
       }
     }
-    int outstanding = flow.sends().rung() + flow.flush().awaited();
+    int outstanding = ringed.rung() + reports.awaited();
     return new OutstandingWork(
         sends,
         packets,
         outstanding - sends,
-        qp.sends().tail() + sends + flow.sends().pieces(),
+        qp.sends().tail() + sends + ringed.pieces(),
         qp.receives().onCard() - receives,
         qp.receives().position(receives));
   }

@@ -35,7 +35,7 @@ final class SendProgress {
 
   /** Looks; returns whether the card has sends to complete and has completed none since. */
   boolean isStuck() {
-    OutstandingWork work = qp.sendCompletionQueue().outstandingWork(qp);
+    OutstandingWork work = qp.sendCompletionQueue().outstandingWork(qp.rings());
     boolean was = busy && work.sent() == completed;
     busy = work.unfinished() > 0;
     completed = work.sent();

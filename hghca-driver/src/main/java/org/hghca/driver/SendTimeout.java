@@ -36,7 +36,7 @@ final class SendTimeout {
   private final PsnWatch psns;
   private final HardwareProfile profile;
   private final SoftwareMaintenance maintenance;
-  private final QpTable queuePairs;
+  private final QpTable<HghcaQueuePair> queuePairs;
   private final Health health;
 
   /** Since when it has completed nothing, and since when it waits for nobody else. */
@@ -147,7 +147,7 @@ final class SendTimeout {
   /** Whether completions are missing that cannot come any more, and that for a time-out. */
   private boolean isLost() {
     return psns.wasAllAcknowledged()
-        && qp.sendCompletionQueue().outstandingWork(qp).unfinished() > 0;
+        && qp.sendCompletionQueue().outstandingWork(qp.rings()).unfinished() > 0;
   }
 
   /** Whether the peer is of this device too and cannot receive. */

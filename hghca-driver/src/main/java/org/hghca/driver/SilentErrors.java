@@ -57,7 +57,7 @@ final class SilentErrors {
     }
     asked = now;
     // What fails a send says so.
-    return showsError() && qp.sendCompletionQueue().outstandingWork(qp).sends() == 0;
+    return showsError() && qp.sendCompletionQueue().outstandingWork(qp.rings()).sends() == 0;
   }
 
   /** Whether the card is in ERR, as far as it can tell. */

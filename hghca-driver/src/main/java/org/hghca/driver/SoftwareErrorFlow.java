@@ -22,12 +22,13 @@ import org.slf4j.LoggerFactory;
  * sends that the card will not complete and errors that the card keeps to itself, has the card
  * follow into ERR, and knows whether the number can be used again.
  */
-final class SoftwareErrorFlow implements ErrorFlow {
+final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   private static final Logger LOG = LoggerFactory.getLogger(SoftwareErrorFlow.class);
 
   private final HghcaQueuePair qp;
   private final QueuePairState state;
   private final ProgrammedContext context;
+  private final QueuePairRings rings;
   private final BudgetedSendRing sends;
   private final HghcaDevice device;
   private final HardwareProfile profile;
@@ -54,26 +55,26 @@ final class SoftwareErrorFlow implements ErrorFlow {
       HghcaQueuePair qp,
       QueuePairState state,
       ProgrammedContext context,
-      BudgetedSendRing sends,
-      ReceiveRing receives,
+      QueuePairRings rings,
       HghcaDevice device) {
     this.qp = qp;
     this.state = state;
     this.context = context;
-    this.sends = sends;
+    this.rings = rings;
+    this.sends = rings.budgetedSends();
     this.device = device;
     this.profile = device.card().limits().profile();
     this.commands = device.card().commands();
     this.maintenance = device.maintenance();
     this.reuse = new NumberReuse(qp, profile, device.qpNumbers());
-    this.flush = new SoftwareFlush(qp, sends, receives, reuse);
+    this.flush = new SoftwareFlush(rings, state, qp.capabilities(), reuse);
     this.psns = new PsnWatch(qp.number(), context, sends, commands, device.card().time());
     this.silentErrors = new SilentErrors(qp, psns, reuse, profile);
     this.progress = new SendProgress(qp, sends);
     this.timeout = new SendTimeout(qp, progress, psns, device);
     this.entry = new ErrorEntry(qp, context, flush, reuse, psns, timeout, device);
     sends.flushedBy(flush);
-    receives.resume(firstReceive());
+    rings.receives().resume(firstReceive());
   }
 
   @Override
@@ -128,6 +129,31 @@ final class SoftwareErrorFlow implements ErrorFlow {
       device.completedLate();
     }
     return late;
+  }
+
+  @Override
+  public RtlReports rtl() {
+    return this;
+  }
+
+  @Override
+  public void received(int bytes) {
+    reuse.received(bytes);
+  }
+
+  @Override
+  public int packets(int bytes) {
+    return reuse.packets(bytes);
+  }
+
+  @Override
+  public boolean awaits(boolean send, int wqe) {
+    return flush.awaits(send, wqe);
+  }
+
+  @Override
+  public int awaited() {
+    return flush.awaited();
   }
 
   @Override
@@ -364,7 +390,7 @@ final class SoftwareErrorFlow implements ErrorFlow {
 
   /** The oldest send will not complete any more. */
   private void timeOut(long now) {
-    int polled = qp.sendCompletionQueue().outstandingWork(qp).sends();
+    int polled = qp.sendCompletionQueue().outstandingWork(rings).sends();
     boolean refused = sends.needsReceive(polled) && timeout.isRefused();
     flush.cause(refused ? WcStatus.RNR_RETRY_EXC_ERR : WcStatus.RETRY_EXC_ERR);
     reuse.markPositionUnknown();

@@ -17,10 +17,8 @@ import org.hghca.verbs.WcStatus;
  * ends under its monitor.
  */
 final class SoftwareFlush implements DriverFlush, BudgetedSendRing.PostedInError {
-  /** Vendor error of a send whose time-out the driver has found; no card has one of nine bits. */
-  static final int SOFTWARE_TIME_OUT = 0x100;
-
-  private final HghcaQueuePair qp;
+  private final QueuePairRings rings;
+  private final QueuePairState state;
   private final BudgetedSendRing sends;
   private final ReceiveRing receives;
   private final NumberReuse reuse;
@@ -43,15 +41,19 @@ final class SoftwareFlush implements DriverFlush, BudgetedSendRing.PostedInError
   private int awaited;
 
   SoftwareFlush(
-      HghcaQueuePair qp, BudgetedSendRing sends, ReceiveRing receives, NumberReuse reuse) {
-    this.qp = qp;
-    this.sends = sends;
-    this.receives = receives;
+      QueuePairRings rings,
+      QueuePairState state,
+      QueuePairCapabilities capabilities,
+      NumberReuse reuse) {
+    this.rings = rings;
+    this.state = state;
+    this.sends = rings.budgetedSends();
+    this.receives = rings.receives();
     this.reuse = reuse;
-    QueuePairCapabilities capabilities = qp.capabilities();
-    this.moreSends = new FlushedRequests(qp.number(), capabilities.sendDepth(), sends::outstanding);
+    int number = rings.number();
+    this.moreSends = new FlushedRequests(number, capabilities.sendDepth(), sends::outstanding);
     this.moreReceives =
-        new FlushedRequests(qp.number(), capabilities.receiveDepth(), receives::outstanding);
+        new FlushedRequests(number, capabilities.receiveDepth(), receives::outstanding);
   }
 
   // ---- posting in ERR
@@ -119,7 +121,7 @@ final class SoftwareFlush implements DriverFlush, BudgetedSendRing.PostedInError
 
   @Override
   public boolean takesSends() {
-    return qp.isFlushed();
+    return state.isFlushed();
   }
 
   /**
@@ -147,50 +149,42 @@ final class SoftwareFlush implements DriverFlush, BudgetedSendRing.PostedInError
 
   // ---- under a completion queue's lock
 
-  /** The vendor error of a send that failed: what the card has said, or that we have found out. */
-  static int vendorError(WcStatus status, int said) {
-    return said == 0 && (status == WcStatus.RETRY_EXC_ERR || status == WcStatus.RNR_RETRY_EXC_ERR)
-        ? SOFTWARE_TIME_OUT
-        : said;
-  }
-
   @Override
-  public boolean isReady(HghcaCompletionQueue queue) {
-    return queue == qp.sendCompletionQueue() && (canFlushSend() || moreSends.isReady())
-        || queue == qp.receiveCompletionQueue() && (canFlushReceive() || moreReceives.isReady());
+  public boolean isReady(CompletionRing queue) {
+    return queue == rings.sendCompletions() && (canFlushSend() || moreSends.isReady())
+        || queue == rings.receiveCompletions() && (canFlushReceive() || moreReceives.isReady());
   }
 
   @Override
   public boolean isEmpty() {
-    return moreSends.isEmpty() && moreReceives.isEmpty() && !qp.isFlushed();
+    return moreSends.isEmpty() && moreReceives.isEmpty() && !state.isFlushed();
   }
 
   private boolean canFlushSend() {
     return (sendsEnded || sends.isOldestUnrung())
         && sends.outstanding() != 0
-        && qp.sendCompletionQueue().isDrained();
+        && rings.sendCompletions().isDrained();
   }
 
   private boolean canFlushReceive() {
-    return receivesEnded && receives.outstanding() != 0 && qp.receiveCompletionQueue().isDrained();
+    return receivesEnded && receives.outstanding() != 0 && rings.receiveCompletions().isDrained();
   }
 
   @Override
-  public int complete(
-      HghcaCompletionQueue queue, Completions out, int from, int max, long[] failures) {
+  public int complete(CompletionRing queue, Completions out, int from, int max, long[] failures) {
     int count = from;
-    if (queue == qp.sendCompletionQueue()) {
+    if (queue == rings.sendCompletions()) {
       while (count < max && canFlushSend()) {
         WcStatus status = unknownCause(true);
         failures[status.code()]++;
         awaited += sends.isOldestUnrung() ? 0 : 1;
-        count += sends.complete(out, count, status.code(), vendorError(status, 0), 0);
+        count += sends.complete(out, count, status.code(), DriverFlush.vendorError(status, 0), 0);
       }
       int before = count;
       count = moreSends.complete(out, count, max);
       failures[WcStatus.WR_FLUSH_ERR.code()] += count - before;
     }
-    if (queue == qp.receiveCompletionQueue()) {
+    if (queue == rings.receiveCompletions()) {
       int before = count;
       while (count < max && canFlushReceive()) {
         receives.flush(out, count++);

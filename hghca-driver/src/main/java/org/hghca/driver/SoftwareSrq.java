@@ -244,7 +244,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
     lock.lock();
     try {
       int before = requests.outstanding();
-      cq.drop(share.queuePair(), () -> share.takeBack(requests));
+      cq.drop(share.queuePair().rings(), () -> share.takeBack(requests));
       place(share);
       checkLimit(before);
       deal();
@@ -253,26 +253,17 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
     }
   }
 
-  /** Polling has found something of these shares. Callers hold no lock. */
-  static void serveAll(ReceiveShare first) {
-    ReceiveShare share = first;
-    while (share != null) {
-      share = share.queue().serve(share);
-    }
-  }
-
-  /** Serves our shares at the start of a list; returns the rest. */
-  private ReceiveShare serve(ReceiveShare first) {
-    ReceiveShare share = first;
+  /** Polling has found something: serves our shares at the start of a list; returns the rest. */
+  Due serve(ReceiveShare first) {
+    Due due = first;
     lock.lock();
     try {
-      while (share != null && share.queue() == this) {
-        ReceiveShare rest = share.removeDue();
+      while (due instanceof ReceiveShare share && share.queue() == this) {
+        due = share.removeDue();
         hear(share);
-        share = rest;
       }
       deal();
-      return share;
+      return due;
     } finally {
       unlock();
     }

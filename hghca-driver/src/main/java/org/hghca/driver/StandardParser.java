@@ -9,27 +9,27 @@ import org.hghca.verbs.Completions;
 /** Completions of a card by the document. */
 final class StandardParser extends CompletionParser {
   StandardParser(
-      HghcaCompletionQueue queue,
+      String queue,
       CompletionRing ring,
-      QpTable queuePairs,
+      QpTable<QueuePairRings> queuePairs,
       CompletionDecode decode,
       Health health) {
     super(queue, ring, queuePairs, decode, health);
   }
 
   @Override
-  int completeSend(HghcaQueuePair qp, int wqe, int bytes, Completions out, int count) {
+  int completeSend(QueuePairRings qp, int wqe, int bytes, Completions out, int count) {
     return qp.sends().complete(out, count, 0, 0, bytes);
   }
 
   @Override
-  int failSend(HghcaQueuePair qp, int status, int vendorError, Completions out, int count) {
+  int failSend(QueuePairRings qp, int status, int vendorError, Completions out, int count) {
     return qp.sends().complete(out, count, status, vendorError, 0);
   }
 
   @Override
   int completeReceive(
-      HghcaQueuePair qp,
+      QueuePairRings qp,
       int last,
       int wqe,
       int bytes,
@@ -46,7 +46,7 @@ final class StandardParser extends CompletionParser {
   }
 
   @Override
-  boolean isLate(HghcaQueuePair qp, long at, int wqe) {
+  boolean isLate(QueuePairRings qp, long at, int wqe) {
     return false;
   }
 

@@ -85,7 +85,7 @@ class DatagramRingTest {
     KeyTable keys = new KeyTable(LKEY + 1);
     keys.put(new KeyTable.Entry(LKEY, it.pd.number(), LOCAL, 1 << 20, 1));
     return new SendChecks(
-        new RequestMemory(keys, it.pd.number()), it.device.objects().queuePairs()::domainOf, 1024);
+        new RequestMemory(keys, it.pd.number()), it.device.objects()::domainOf, 1024);
   }
 
   private SendRing ring(QpType type) {

@@ -176,7 +176,7 @@ class ErrorsMeanwhileTest {
       Thread closing = Thread.ofPlatform().unstarted(cq::close);
       // Whatever is done under the queue's lock stands for a poll.
       cq.drop(
-          it.qp,
+          it.qp.rings(),
           () -> {
             closing.start();
             while (!cq.isClosed()) {

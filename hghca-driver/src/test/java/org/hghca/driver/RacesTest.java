@@ -130,7 +130,7 @@ class RacesTest {
                   });
       // Under the queue's lock, so that whoever reads events stands still at the first one.
       told.drop(
-          it.qp,
+          it.qp.rings(),
           () -> {
             qp.postSend(
                 new SendRequest()
