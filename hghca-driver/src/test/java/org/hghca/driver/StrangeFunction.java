@@ -1,26 +1,21 @@
 package org.hghca.driver;
 
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.hghca.vfio.ConfigurationSpace;
-import org.hghca.vfio.DmaAccess;
-import org.hghca.vfio.DmaFault;
-import org.hghca.vfio.DmaMapping;
-import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
-import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
+import org.hghca.vfio.doubles.StubFunction;
 
 /**
  * A function of which nothing is known but what a test says: ids, sizes, and the dwords of BAR0
  * that keep what they are given. Every access is written down.
  */
-final class StrangeFunction implements PciFunction {
+final class StrangeFunction extends StubFunction {
   /** One access to a region. */
   record Access(int bar, boolean write, long offset, int width) {}
 
@@ -119,33 +114,10 @@ final class StrangeFunction implements PciFunction {
   }
 
   @Override
-  public DmaMapping allocate(long bytes) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public DmaMapping map(MemorySegment memory, DmaAccess access) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public Interrupts interrupts() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public List<DmaFault> dmaFaults() {
-    return List.of();
-  }
-
-  @Override
   public boolean canReset() {
     return canReset;
   }
 
   @Override
   public void reset() {}
-
-  @Override
-  public void close() {}
 }

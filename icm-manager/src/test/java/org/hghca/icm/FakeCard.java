@@ -10,22 +10,18 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Predicate;
-import org.hghca.vfio.ConfigurationSpace;
-import org.hghca.vfio.DmaAccess;
-import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.DmaMapping;
-import org.hghca.vfio.Interrupts;
-import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
-import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.doubles.StubFunction;
+import org.hghca.vfio.doubles.StubMapping;
 
 /**
  * A function whose HCR completes every command at once and that records the entries of MAP_ICM and
  * UNMAP_ICM, read from the mailboxes byte by byte. Each test chooses the addresses of its DMA
  * pages.
  */
-final class FakeCard implements PciFunction, MmioHandler {
+final class FakeCard extends StubFunction implements MmioHandler {
   private static final ValueLayout.OfLong BIG_ENDIAN =
       ValueLayout.JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN);
 
@@ -146,11 +142,6 @@ final class FakeCard implements PciFunction, MmioHandler {
   }
 
   @Override
-  public Locator locator() {
-    return Locator.parse("fake:card");
-  }
-
-  @Override
   public MmioRegion region(int bar) {
     return MmioRegion.trapped(1 << 20, this);
   }
@@ -165,61 +156,14 @@ final class FakeCard implements PciFunction, MmioHandler {
       nextPage += 4096;
       memory.put(iovas[i], segment.asSlice(i * 4096L, 4096));
     }
-    return new DmaMapping() {
-      @Override
-      public MemorySegment segment() {
-        return segment;
-      }
-
-      @Override
-      public long iova(long offset) {
-        return iovas[(int) (offset / 4096)] + offset % 4096;
-      }
-
-      @Override
-      public DmaAccess access() {
-        return DmaAccess.READ_WRITE;
-      }
-
-      @Override
-      public void close() {
-        synchronized (FakeCard.this) {
-          for (long iova : iovas) {
-            memory.remove(iova);
-          }
-        }
-      }
-    };
+    return new StubMapping(
+        segment, offset -> iovas[(int) (offset / 4096)] + offset % 4096, () -> release(iovas));
   }
 
-  @Override
-  public DmaMapping map(MemorySegment segment, DmaAccess access) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public ConfigurationSpace configuration() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public Interrupts interrupts() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public List<DmaFault> dmaFaults() {
-    return List.of();
-  }
-
-  @Override
-  public boolean canReset() {
-    return false;
-  }
-
-  @Override
-  public void reset() {
-    throw new UnsupportedOperationException();
+  private synchronized void release(long[] iovas) {
+    for (long iova : iovas) {
+      memory.remove(iova);
+    }
   }
 
   @Override

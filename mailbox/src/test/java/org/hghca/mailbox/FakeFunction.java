@@ -2,21 +2,16 @@ package org.hghca.mailbox;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
-import org.hghca.vfio.ConfigurationSpace;
-import org.hghca.vfio.DmaAccess;
-import org.hghca.vfio.DmaFault;
 import org.hghca.vfio.DmaMapping;
-import org.hghca.vfio.Interrupts;
-import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
-import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.doubles.StubFunction;
+import org.hghca.vfio.doubles.StubMapping;
 
 /** A function with one register region; its DMA memory has I/O addresses above 4 GiB. */
-final class FakeFunction implements PciFunction {
+final class FakeFunction extends StubFunction {
   private final Arena arena = Arena.ofShared();
   private final NavigableMap<Long, MemorySegment> memory = new TreeMap<>();
   private final MmioRegion bar0;
@@ -45,11 +40,6 @@ final class FakeFunction implements PciFunction {
   }
 
   @Override
-  public Locator locator() {
-    return Locator.parse("fake:card");
-  }
-
-  @Override
   public MmioRegion region(int bar) {
     if (bar != 0) {
       throw new IllegalArgumentException("no BAR" + bar);
@@ -64,59 +54,11 @@ final class FakeFunction implements PciFunction {
     nextIova += bytes + DmaMapping.PAGE_SIZE;
     memory.put(iova, segment);
     allocations++;
-    return new DmaMapping() {
-      @Override
-      public MemorySegment segment() {
-        return segment;
-      }
-
-      @Override
-      public long iova(long offset) {
-        return iova + offset;
-      }
-
-      @Override
-      public DmaAccess access() {
-        return DmaAccess.READ_WRITE;
-      }
-
-      @Override
-      public void close() {
-        synchronized (FakeFunction.this) {
-          memory.remove(iova);
-        }
-      }
-    };
+    return new StubMapping(segment, offset -> iova + offset, () -> release(iova));
   }
 
-  @Override
-  public DmaMapping map(MemorySegment segment, DmaAccess access) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public ConfigurationSpace configuration() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public Interrupts interrupts() {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public List<DmaFault> dmaFaults() {
-    return List.of();
-  }
-
-  @Override
-  public boolean canReset() {
-    return false;
-  }
-
-  @Override
-  public void reset() {
-    throw new UnsupportedOperationException();
+  private synchronized void release(long iova) {
+    memory.remove(iova);
   }
 
   @Override

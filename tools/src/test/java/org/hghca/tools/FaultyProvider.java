@@ -12,6 +12,7 @@ import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
+import org.hghca.vfio.doubles.ForwardingDevice;
 
 /** Opens boards that are broken: {@code faulty:FAULT}, software HCAs with a {@link Fault}. */
 public final class FaultyProvider implements PciFunctionProvider {
@@ -36,10 +37,17 @@ public final class FaultyProvider implements PciFunctionProvider {
   }
 
   /** A software HCA behind its fault. */
-  private record Board(EmulatedFunction hca, Fault fault) implements EmulatedFunction {
+  private static final class Board extends ForwardingDevice {
+    private final Fault fault;
+
+    Board(EmulatedFunction hca, Fault fault) {
+      super(hca);
+      this.fault = fault;
+    }
+
     @Override
     public void attach(DeviceBus bus) {
-      hca.attach(
+      super.attach(
           new DeviceBus() {
             @Override
             public boolean read(long iova, MemorySegment to, long offset, long length) {
@@ -64,55 +72,15 @@ public final class FaultyProvider implements PciFunctionProvider {
     }
 
     @Override
-    public long regionSize(int bar) {
-      return hca.regionSize(bar);
-    }
-
-    @Override
     public long read(int bar, long offset, int width) {
-      return fault.read(bar, offset, hca.read(bar, offset, width));
+      return fault.read(bar, offset, super.read(bar, offset, width));
     }
 
     @Override
     public void write(int bar, long offset, int width, long value) {
       if (fault.write(bar, offset, value)) {
-        hca.write(bar, offset, width, value);
+        super.write(bar, offset, width, value);
       }
-    }
-
-    @Override
-    public int readConfiguration(int offset, int width) {
-      return hca.readConfiguration(offset, width);
-    }
-
-    @Override
-    public void writeConfiguration(int offset, int width, int value) {
-      hca.writeConfiguration(offset, width, value);
-    }
-
-    @Override
-    public int interruptVectors() {
-      return hca.interruptVectors();
-    }
-
-    @Override
-    public boolean isInline() {
-      return hca.isInline();
-    }
-
-    @Override
-    public boolean canReset() {
-      return hca.canReset();
-    }
-
-    @Override
-    public void reset() {
-      hca.reset();
-    }
-
-    @Override
-    public void close() {
-      hca.close();
     }
   }
 }

@@ -34,7 +34,8 @@ final class LauncherTree {
 
   /** What tests bring along, which is no part of the command line. */
   private static final String OF_TESTS =
-      ".*(test-classes|junit|assertj|opentest4j|apiguardian|byte-buddy|surefire|jspecify).*";
+      ".*(test-classes|-tests[.]jar|junit|assertj|opentest4j|apiguardian|byte-buddy|surefire"
+          + "|jspecify).*";
 
   private final Path root;
 

@@ -6,11 +6,11 @@ import java.lang.foreign.ValueLayout;
 import java.util.SplittableRandom;
 import org.hghca.model.SoftwareHca;
 import org.hghca.vfio.DeviceBus;
-import org.hghca.vfio.EmulatedFunction;
 import org.hghca.vfio.InProcessFunction;
+import org.hghca.vfio.doubles.ForwardingDevice;
 
 /** Stands between a software HCA and its host, and makes it as bad a device as it is told to. */
-final class Saboteur implements EmulatedFunction {
+final class Saboteur extends ForwardingDevice {
   private final SoftwareHca hca;
   private volatile Sabotage sabotage;
   private volatile DeviceBus host;
@@ -23,6 +23,7 @@ final class Saboteur implements EmulatedFunction {
   private int touches;
 
   Saboteur(SoftwareHca hca, Sabotage sabotage) {
+    super(hca);
     this.hca = hca;
     this.sabotage = sabotage;
   }
@@ -115,11 +116,6 @@ final class Saboteur implements EmulatedFunction {
   }
 
   @Override
-  public long regionSize(int bar) {
-    return hca.regionSize(bar);
-  }
-
-  @Override
   public long read(int bar, long offset, int width) {
     return sabotage.read(bar, offset, width, hca.read(bar, offset, width));
   }
@@ -129,36 +125,6 @@ final class Saboteur implements EmulatedFunction {
     if (sabotage.write(bar, offset, width, value)) {
       hca.write(bar, offset, width, value);
     }
-  }
-
-  @Override
-  public int readConfiguration(int offset, int width) {
-    return hca.readConfiguration(offset, width);
-  }
-
-  @Override
-  public void writeConfiguration(int offset, int width, int value) {
-    hca.writeConfiguration(offset, width, value);
-  }
-
-  @Override
-  public int interruptVectors() {
-    return hca.interruptVectors();
-  }
-
-  @Override
-  public boolean isInline() {
-    return hca.isInline();
-  }
-
-  @Override
-  public boolean canReset() {
-    return hca.canReset();
-  }
-
-  @Override
-  public void reset() {
-    hca.reset();
   }
 
   @Override
