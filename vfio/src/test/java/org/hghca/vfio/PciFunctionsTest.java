@@ -8,26 +8,48 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PciFunctionsTest {
+  @TempDir Path folder;
+
+  /** Has the calling thread find backends from outside, as those of a jar, until it is closed. */
+  @SafeVarargs
+  private AutoCloseable with(Class<? extends PciFunctionProvider>... backends) throws IOException {
+    Path services = Files.createDirectories(folder.resolve("META-INF/services"));
+    Files.write(
+        services.resolve(PciFunctionProvider.class.getName()),
+        Arrays.stream(backends).map(Class::getName).toList());
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    URLClassLoader loader = new URLClassLoader(new URL[] {folder.toUri().toURL()}, before);
+    thread.setContextClassLoader(loader);
+    return () -> {
+      thread.setContextClassLoader(before);
+      loader.close();
+    };
+  }
 
   @Test
-  void schemeChoosesTheBackend() {
-    try (PciFunction function = PciFunctions.open(Locator.parse("stub:x?y=1"))) {
+  void schemeChoosesTheBackend() throws Exception {
+    try (var _ = with(StubProvider.class);
+        PciFunction function = PciFunctions.open(Locator.parse("stub:x?y=1"))) {
       assertThat(function.locator()).hasToString("stub:x?y=1");
       assertThat(function.region(0).size()).isEqualTo(0x1000);
     }
   }
 
   @Test
-  void unknownSchemeNamesTheKnownOnes() {
-    assertThatThrownBy(() -> PciFunctions.open(Locator.parse("pcie:0000:03:00.0")))
-        .isInstanceOfSatisfying(
-            VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NOT_FOUND))
-        .hasMessageContainingAll("'pcie:0000:03:00.0'", " pci:, ", " stub:, ", " vfio-user:");
+  void unknownSchemeNamesTheKnownOnes() throws Exception {
+    try (var _ = with(StubProvider.class)) {
+      assertThatThrownBy(() -> PciFunctions.open(Locator.parse("pcie:0000:03:00.0")))
+          .isInstanceOfSatisfying(
+              VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NOT_FOUND))
+          .hasMessageContainingAll("'pcie:0000:03:00.0'", " pci:, ", " stub:, ", " vfio-user:");
+    }
   }
 
   @Test
@@ -38,20 +60,16 @@ class PciFunctionsTest {
   }
 
   @Test
-  void locatorThatOnlySelectsIsResolvedByItsBackend() {
-    assertThat(PciFunctions.resolve(Locator.parse("stub:x?y=1"))).hasToString("stub:X?y=1");
-    assertThat(PciFunctions.resolve(Locator.parse("nosuch:x"))).hasToString("nosuch:x");
+  void locatorThatOnlySelectsIsResolvedByItsBackend() throws Exception {
+    try (var _ = with(StubProvider.class)) {
+      assertThat(PciFunctions.resolve(Locator.parse("stub:x?y=1"))).hasToString("stub:X?y=1");
+      assertThat(PciFunctions.resolve(Locator.parse("nosuch:x"))).hasToString("nosuch:x");
+    }
   }
 
   @Test
-  void aSchemeIsNotTakenOver(@TempDir Path folder) throws IOException {
-    Path services = Files.createDirectories(folder.resolve("META-INF/services"));
-    Files.writeString(
-        services.resolve(PciFunctionProvider.class.getName()), OtherStubProvider.class.getName());
-    Thread thread = Thread.currentThread();
-    ClassLoader before = thread.getContextClassLoader();
-    try (URLClassLoader loader = new URLClassLoader(new URL[] {folder.toUri().toURL()}, before)) {
-      thread.setContextClassLoader(loader);
+  void aSchemeIsNotTakenOver() throws Exception {
+    try (var _ = with(StubProvider.class, OtherStubProvider.class)) {
       assertThatThrownBy(() -> PciFunctions.open(Locator.parse("stub:x")))
           .isInstanceOfSatisfying(
               VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
@@ -59,15 +77,15 @@ class PciFunctionsTest {
               "more than one backend opens stub:x",
               StubProvider.class.getName(),
               OtherStubProvider.class.getName());
-    } finally {
-      thread.setContextClassLoader(before);
     }
   }
 
   @Test
-  void functionsOfAllBackendsAreListedInOrder() {
-    assertThat(PciFunctions.enumerate())
-        .isSorted()
-        .containsSubsequence(Locator.parse("stub:a"), Locator.parse("stub:b"));
+  void functionsOfAllBackendsAreListedInOrder() throws Exception {
+    try (var _ = with(StubProvider.class)) {
+      assertThat(PciFunctions.enumerate())
+          .isSorted()
+          .containsSubsequence(Locator.parse("stub:a"), Locator.parse("stub:b"));
+    }
   }
 }
