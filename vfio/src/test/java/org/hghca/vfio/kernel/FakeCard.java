@@ -141,15 +141,15 @@ final class FakeCard {
     return buffer.byteSize();
   }
 
-  int ioctl(int number, MemorySegment structure) {
-    return switch (number) {
-      case 7 -> deviceInfo(structure);
-      case 8 -> regionInfo(structure);
-      case 9 -> irqInfo(structure);
-      case 10 -> setIrqs(structure);
-      case 11 -> reset();
-      case 12 -> hotResetInfo(structure);
-      case 13 -> hotReset(structure);
+  int ioctl(Ioctl request, MemorySegment structure) {
+    return switch (request) {
+      case VFIO_DEVICE_GET_INFO -> deviceInfo(structure);
+      case VFIO_DEVICE_GET_REGION_INFO -> regionInfo(structure);
+      case VFIO_DEVICE_GET_IRQ_INFO -> irqInfo(structure);
+      case VFIO_DEVICE_SET_IRQS -> setIrqs(structure);
+      case VFIO_DEVICE_RESET -> reset();
+      case VFIO_DEVICE_GET_PCI_HOT_RESET_INFO -> hotResetInfo(structure);
+      case VFIO_DEVICE_PCI_HOT_RESET -> hotReset(structure);
       default -> -25; // ENOTTY
     };
   }

@@ -75,7 +75,7 @@ final class FakeVfio {
   private int failing = -1;
   private int failure;
 
-  /** What was called, oldest first: names, of ioctl the request, of what it was asked of. */
+  /** What was called, oldest first: the name, of ioctl that of the request, and on what. */
   final List<String> calls = new ArrayList<>();
 
   /** What a container tells. */
@@ -177,7 +177,7 @@ final class FakeVfio {
     Object answer;
     synchronized (this) {
       if (!takesBack && failing-- == 0) {
-        calls.add(name + " failed");
+        calls.add((name.equals("ioctl") ? nameOf(arguments) : name) + " failed");
         return method.getReturnType() == long.class ? (Object) (long) failure : (Object) failure;
       }
       answer = fake(name, arguments);
@@ -242,14 +242,14 @@ final class FakeVfio {
     }
     File file = files.get(descriptor);
     String of = file == null ? "nothing" : file.getClass().getSimpleName();
-    calls.add(name + (name.equals("ioctl") ? " " + number((int) arguments[1]) : "") + " " + of);
+    calls.add((name.equals("ioctl") ? nameOf(arguments) : name) + " " + of);
     if (file == null) {
       return EBADF;
     }
     return switch (name) {
       case "close" -> close(descriptor);
       case "fcntl" -> add(file);
-      case "ioctl" -> ioctl(file, (int) arguments[1], arguments[2]);
+      case "ioctl" -> ioctl(file, request(file, arguments), arguments[2]);
       case "pread" ->
           ((Device) file).card.access((MemorySegment) arguments[1], (long) arguments[2], false);
       case "pwrite" ->
@@ -258,8 +258,12 @@ final class FakeVfio {
     };
   }
 
-  private static int number(int request) {
-    return (request & 0xff) - 100;
+  private String nameOf(Object[] ioctl) {
+    return request(files.get((int) ioctl[0]), ioctl).name();
+  }
+
+  private static Ioctl request(File of, Object[] ioctl) {
+    return Ioctl.of((int) ioctl[1], of instanceof Container);
   }
 
   private int open(String path) {
@@ -291,21 +295,22 @@ final class FakeVfio {
     return 0;
   }
 
-  private int ioctl(File file, int request, Object argument) {
+  private int ioctl(File file, Ioctl request, Object argument) {
     return switch (file) {
-      case Container container -> container(container, number(request), argument);
-      case Group group -> group(group, number(request), (MemorySegment) argument);
-      case Device device -> device(device, number(request), argument);
-      case Iommufd iommufd -> iommufd(iommufd, request & 0xff, (MemorySegment) argument);
+      case Container container -> container(container, request, argument);
+      case Group group -> group(group, request, (MemorySegment) argument);
+      case Device device -> device(device, request, argument);
+      case Iommufd iommufd -> iommufd(iommufd, request, (MemorySegment) argument);
       default -> throw new AssertionError(file);
     };
   }
 
-  private int container(Container container, int number, Object argument) {
-    return switch (number) {
-      case 0 -> api;
-      case 1 -> (long) argument == 1 || (long) argument == 3 && secondType ? 1 : 0;
-      case 2 -> {
+  private int container(Container container, Ioctl request, Object argument) {
+    return switch (request) {
+      case VFIO_GET_API_VERSION -> api;
+      case VFIO_CHECK_EXTENSION ->
+          (long) argument == 1 || (long) argument == 3 && secondType ? 1 : 0;
+      case VFIO_SET_IOMMU -> {
         int type = (int) (long) argument;
         if (container.groups == 0 || container.type != 0 || container.noiommu != (type == 8)) {
           yield EINVAL;
@@ -313,14 +318,14 @@ final class FakeVfio {
         container.type = type;
         yield 0;
       }
-      case 12 -> type1Info(container, (MemorySegment) argument);
-      case 13 -> {
+      case VFIO_IOMMU_GET_INFO -> type1Info(container, (MemorySegment) argument);
+      case VFIO_IOMMU_MAP_DMA -> {
         MemorySegment map = (MemorySegment) argument;
         yield map.get(JAVA_INT, 0) < 32 || (map.get(JAVA_INT, 4) & 3) == 0
             ? EINVAL
             : map(container.maps, map.get(JAVA_LONG, 16), map.get(JAVA_LONG, 24));
       }
-      case 14 -> {
+      case VFIO_IOMMU_UNMAP_DMA -> {
         MemorySegment unmap = (MemorySegment) argument;
         yield container.maps.remove(unmap.get(JAVA_LONG, 8), unmap.get(JAVA_LONG, 16)) ? 0 : EINVAL;
       }
@@ -376,19 +381,19 @@ final class FakeVfio {
     return 0;
   }
 
-  private int group(Group group, int number, MemorySegment argument) {
-    return switch (number) {
-      case 3 -> {
+  private int group(Group group, Ioctl request, MemorySegment argument) {
+    return switch (request) {
+      case VFIO_GROUP_GET_STATUS -> {
         argument.set(JAVA_INT, 4, 1);
         yield 0;
       }
-      case 4 -> {
+      case VFIO_GROUP_SET_CONTAINER -> {
         group.container = (Container) files.get(argument.get(JAVA_INT, 0));
         group.container.groups++;
         group.container.noiommu = group.noiommu;
         yield 0;
       }
-      case 6 -> {
+      case VFIO_GROUP_GET_DEVICE_FD -> {
         String address = argument.getString(0);
         if (group.container == null || group.container.type == 0) {
           yield EINVAL;
@@ -405,42 +410,42 @@ final class FakeVfio {
     };
   }
 
-  private int device(Device device, int number, Object argument) {
+  private int device(Device device, Ioctl request, Object argument) {
     MemorySegment structure = argument instanceof MemorySegment segment ? segment : null;
-    return switch (number) {
-      case 18 -> {
+    return switch (request) {
+      case VFIO_DEVICE_BIND_IOMMUFD -> {
         if (!device.own || device.bound != null || structure.get(JAVA_INT, 0) < 16) {
           yield EINVAL;
         }
         device.bound = (Iommufd) files.get(structure.get(JAVA_INT, 8));
         yield 0;
       }
-      case 19 -> {
+      case VFIO_DEVICE_ATTACH_IOMMUFD_PT -> {
         yield device.bound != null && device.bound.spaces.containsKey(structure.get(JAVA_INT, 8))
             ? 0
             : EINVAL;
       }
-      case 20 -> {
+      case VFIO_DEVICE_DETACH_IOMMUFD_PT -> {
         yield 0;
       }
       default -> {
-        yield device.own && device.bound == null ? EINVAL : device.card.ioctl(number, structure);
+        yield device.own && device.bound == null ? EINVAL : device.card.ioctl(request, structure);
       }
     };
   }
 
-  private int iommufd(Iommufd iommufd, int request, MemorySegment argument) {
+  private int iommufd(Iommufd iommufd, Ioctl request, MemorySegment argument) {
     return switch (request) {
-      case 0x80 -> {
+      case IOMMU_DESTROY -> {
         yield iommufd.spaces.remove(argument.get(JAVA_INT, 4)) == null ? -2 : 0;
       }
-      case 0x81 -> {
+      case IOMMU_IOAS_ALLOC -> {
         iommufd.last++;
         iommufd.spaces.put(iommufd.last, new TreeMap<>());
         argument.set(JAVA_INT, 8, iommufd.last);
         yield 0;
       }
-      case 0x84 -> {
+      case IOMMU_IOAS_IOVA_RANGES -> {
         int room = argument.get(JAVA_INT, 8);
         argument.set(JAVA_INT, 8, ranges.length);
         argument.set(JAVA_LONG, 24, alignment);
@@ -453,14 +458,14 @@ final class FakeVfio {
         }
         yield 0;
       }
-      case 0x85 -> {
+      case IOMMU_IOAS_MAP -> {
         TreeMap<Long, Long> maps = iommufd.spaces.get(argument.get(JAVA_INT, 8));
         boolean fixed = (argument.get(JAVA_INT, 4) & 1) != 0;
         yield !fixed || maps == null
             ? EINVAL
             : map(maps, argument.get(JAVA_LONG, 32), argument.get(JAVA_LONG, 24));
       }
-      case 0x86 -> {
+      case IOMMU_IOAS_UNMAP -> {
         TreeMap<Long, Long> maps = iommufd.spaces.get(argument.get(JAVA_INT, 4));
         yield maps.remove(argument.get(JAVA_LONG, 8), argument.get(JAVA_LONG, 16)) ? 0 : -2;
       }

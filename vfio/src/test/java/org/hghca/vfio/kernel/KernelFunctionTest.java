@@ -79,11 +79,11 @@ class KernelFunctionTest {
 
     assertThat(vfio.calls.stream().filter(call -> !call.startsWith("p")).toList())
         .containsSubsequence(
-            "ioctl 3 Group",
-            "ioctl 4 Group",
-            "ioctl 2 Container",
-            "ioctl 6 Group",
-            "ioctl 7 Device",
+            "VFIO_GROUP_GET_STATUS Group",
+            "VFIO_GROUP_SET_CONTAINER Group",
+            "VFIO_SET_IOMMU Container",
+            "VFIO_GROUP_GET_DEVICE_FD Group",
+            "VFIO_DEVICE_GET_INFO Device",
             "close Device",
             "close Group",
             "close Container");
@@ -97,14 +97,14 @@ class KernelFunctionTest {
 
     assertThat(vfio.calls.stream().filter(call -> !call.startsWith("p")).toList())
         .containsSubsequence(
-            "ioctl 29 Iommufd", // IOAS_ALLOC
-            "ioctl 18 Device", // BIND_IOMMUFD, before all else of the function
-            "ioctl 19 Device",
-            "ioctl 32 Iommufd", // IOAS_IOVA_RANGES, after the function was attached
-            "ioctl 7 Device",
-            "ioctl 20 Device",
+            "IOMMU_IOAS_ALLOC Iommufd",
+            "VFIO_DEVICE_BIND_IOMMUFD Device", // before all else of the function
+            "VFIO_DEVICE_ATTACH_IOMMUFD_PT Device",
+            "IOMMU_IOAS_IOVA_RANGES Iommufd", // after the function was attached
+            "VFIO_DEVICE_GET_INFO Device",
+            "VFIO_DEVICE_DETACH_IOMMUFD_PT Device",
             "close Device",
-            "ioctl 28 Iommufd", // DESTROY
+            "IOMMU_DESTROY Iommufd",
             "close Iommufd");
   }
 
@@ -114,7 +114,9 @@ class KernelFunctionTest {
 
     open("iommu=group").close();
 
-    assertThat(vfio.calls).contains("ioctl 6 Group").doesNotContain("ioctl 18 Device");
+    assertThat(vfio.calls)
+        .contains("VFIO_GROUP_GET_DEVICE_FD Group")
+        .doesNotContain("VFIO_DEVICE_BIND_IOMMUFD Device");
   }
 
   @ParameterizedTest
@@ -211,8 +213,8 @@ class KernelFunctionTest {
     assertThat(vfio.calls)
         .containsSubsequence(
             "pwrite Device", // bus mastering off
-            "ioctl 10 Device", // interrupts off
-            "ioctl 14 Container", // memory
+            "VFIO_DEVICE_SET_IRQS Device", // interrupts off
+            "VFIO_IOMMU_UNMAP_DMA Container", // memory
             "munmap", // registers
             "close Device",
             "close Group",
@@ -230,7 +232,7 @@ class KernelFunctionTest {
       DmaMapping mapping =
           function.map(FakeVfio.memory(0x7f00_0000_0000L, bytes), DmaAccess.READ_WRITE);
 
-      assertThat(vfio.calls).containsExactly("ioctl 13 Container");
+      assertThat(vfio.calls).containsExactly("VFIO_IOMMU_MAP_DMA Container");
       assertThat(vfio.mapped()).containsValue(bytes).hasSize(1);
       mapping.close();
       assertThat(vfio.mapped()).isEmpty();
@@ -729,7 +731,7 @@ class KernelFunctionTest {
       assertThat(vfio.mapped()).containsKey(first);
       assertThat(other.configuration().deviceId()).isEqualTo(0x9038);
     }
-    assertThat(vfio.calls.stream().filter("ioctl 4 Group"::equals)).hasSize(1);
+    assertThat(vfio.calls.stream().filter("VFIO_GROUP_SET_CONTAINER Group"::equals)).hasSize(1);
   }
 
   @Test
