@@ -17,8 +17,7 @@ class PciFunctionsTest {
   @TempDir Path folder;
 
   /** Has the calling thread find backends from outside, as those of a jar, until it is closed. */
-  @SafeVarargs
-  private AutoCloseable with(Class<? extends PciFunctionProvider>... backends) throws IOException {
+  private AutoCloseable with(Class<?>... backends) throws IOException {
     Path services = Files.createDirectories(folder.resolve("META-INF/services"));
     Files.write(
         services.resolve(PciFunctionProvider.class.getName()),
