@@ -1,8 +1,6 @@
 package org.hghca.model;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -10,6 +8,7 @@ import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
 import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.doubles.ForwardingDevice;
 
 /** A software HCA whose accesses to host memory are watched: on which thread, how many bytes. */
 final class Tap {
@@ -45,21 +44,12 @@ final class Tap {
     Locator parsed = Locator.parse(locator);
     SoftwareHca hca = ModelProvider.plugIn(parsed);
     EmulatedFunction tapped =
-        (EmulatedFunction)
-            Proxy.newProxyInstance(
-                Tap.class.getClassLoader(),
-                new Class<?>[] {EmulatedFunction.class},
-                (_, method, arguments) -> {
-                  if (method.getName().equals("attach")) {
-                    hca.attach(over((DeviceBus) arguments[0]));
-                    return null;
-                  }
-                  try {
-                    return method.invoke(hca, arguments);
-                  } catch (InvocationTargetException e) {
-                    throw e.getCause();
-                  }
-                });
+        new ForwardingDevice(hca) {
+          @Override
+          public void attach(DeviceBus bus) {
+            super.attach(over(bus));
+          }
+        };
     return new Host(InProcessFunction.connect(parsed, tapped));
   }
 
