@@ -10,8 +10,9 @@ import org.junit.platform.launcher.LauncherSessionListener;
 
 /**
  * How long tests wait: in the time of the devices that the system property {@code hghca.device}
- * names, {@code slow=1000} in a locator. The limits of the annotation {@code @Timeout}, which are
- * the system's time, do not count where a device is slower than a card.
+ * names, {@code slow=1000} in a locator. The limits of the annotation {@code @Timeout} and the
+ * default time-out of all tests, which are the system's time, do not count where a device is slower
+ * than a card.
  */
 public final class TestTime implements LauncherSessionListener {
   private static final TimeScale SCALE = slowest(System.getProperty("hghca.device", ""));

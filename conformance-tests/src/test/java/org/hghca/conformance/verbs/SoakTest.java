@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.model.Disturbance;
@@ -14,6 +15,7 @@ import org.hghca.model.SoftwareHca;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.Mtu;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Hostile traffic on and on, with all objects made and closed in between: nothing grows. By default
@@ -68,7 +70,9 @@ class SoakTest {
     }
   }
 
+  /** Ends when its option says, and not by the time-out of other tests. */
   @Test
+  @Timeout(value = 7, unit = TimeUnit.DAYS)
   void nothingGrowsHoweverLongItRuns() {
     try (Fabric fabric = Fabric.inline()) {
       int round = 0;
