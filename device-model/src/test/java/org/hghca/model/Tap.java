@@ -8,7 +8,7 @@ import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
 import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.Locator;
-import org.hghca.vfio.doubles.ForwardingDevice;
+import org.hghca.vfio.testing.ForwardingDevice;
 
 /** A software HCA whose accesses to host memory are watched: on which thread, how many bytes. */
 final class Tap {

@@ -3,7 +3,7 @@ package org.hghca.driver;
 import java.util.List;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
-import org.hghca.vfio.doubles.StubFunction;
+import org.hghca.vfio.testing.StubFunction;
 
 /** A function of which only the doorbells exist: they are recorded. */
 final class DoorbellOnlyFunction extends StubFunction {

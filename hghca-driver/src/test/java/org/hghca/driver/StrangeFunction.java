@@ -9,7 +9,7 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.VfioException;
-import org.hghca.vfio.doubles.StubFunction;
+import org.hghca.vfio.testing.StubFunction;
 
 /**
  * A function of which nothing is known but what a test says: ids, sizes, and the dwords of BAR0

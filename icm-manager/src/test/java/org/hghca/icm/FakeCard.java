@@ -13,8 +13,8 @@ import java.util.function.Predicate;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
-import org.hghca.vfio.doubles.StubFunction;
-import org.hghca.vfio.doubles.StubMapping;
+import org.hghca.vfio.testing.StubFunction;
+import org.hghca.vfio.testing.StubMapping;
 
 /**
  * A function whose HCR completes every command at once and that records the entries of MAP_ICM and

@@ -7,8 +7,8 @@ import java.util.TreeMap;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
-import org.hghca.vfio.doubles.StubFunction;
-import org.hghca.vfio.doubles.StubMapping;
+import org.hghca.vfio.testing.StubFunction;
+import org.hghca.vfio.testing.StubMapping;
 
 /** A function with one register region; its DMA memory has I/O addresses above 4 GiB. */
 final class FakeFunction extends StubFunction {

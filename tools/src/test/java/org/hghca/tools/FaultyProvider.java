@@ -12,7 +12,7 @@ import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
-import org.hghca.vfio.doubles.ForwardingDevice;
+import org.hghca.vfio.testing.ForwardingDevice;
 
 /** Opens boards that are broken: {@code faulty:FAULT}, software HCAs with a {@link Fault}. */
 public final class FaultyProvider implements PciFunctionProvider {

@@ -5,7 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
-import org.hghca.vfio.doubles.StubFunction;
+import org.hghca.vfio.testing.StubFunction;
 
 /** A function with only a BAR2, which records every access to it. */
 final class FakeFunction extends StubFunction {

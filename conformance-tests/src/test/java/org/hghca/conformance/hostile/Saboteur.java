@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 import org.hghca.model.SoftwareHca;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.InProcessFunction;
-import org.hghca.vfio.doubles.ForwardingDevice;
+import org.hghca.vfio.testing.ForwardingDevice;
 
 /** Stands between a software HCA and its host, and makes it as bad a device as it is told to. */
 final class Saboteur extends ForwardingDevice {

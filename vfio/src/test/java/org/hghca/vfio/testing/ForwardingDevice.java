@@ -1,4 +1,4 @@
-package org.hghca.vfio.doubles;
+package org.hghca.vfio.testing;
 
 import java.util.Objects;
 import org.hghca.vfio.DeviceBus;

@@ -1,4 +1,4 @@
-package org.hghca.vfio.doubles;
+package org.hghca.vfio.testing;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
