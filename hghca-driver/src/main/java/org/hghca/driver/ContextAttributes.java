@@ -94,6 +94,11 @@ final class ContextAttributes {
     c.set(OPT_PARAM_MASK, mask);
   }
 
+  /** Whether a context leads to the port that it begins at. */
+  boolean leadsBack(QueuePairContext c) {
+    return c.destinationMac() == port.address().mac();
+  }
+
   private void apply(QpAttribute attribute, QpAttributes a, QueuePairContext c) {
     switch (attribute) {
       case PORT -> {

@@ -28,13 +28,13 @@ final class ErrorEntry {
 
   private static final long FLUSH_STEP_NANOS = 20_000;
 
-  private final HghcaQueuePair qp;
+  private final RecoveredQueuePair qp;
   private final ProgrammedContext context;
   private final SoftwareFlush flush;
   private final NumberReuse reuse;
   private final PsnWatch psns;
   private final SendTimeout timeout;
-  private final HghcaDevice device;
+  private final DeviceRecovery device;
   private final HardwareProfile profile;
   private final CommandInterface commands;
   private final TimeScale time;
@@ -46,13 +46,13 @@ final class ErrorEntry {
   private boolean flushPending;
 
   ErrorEntry(
-      HghcaQueuePair qp,
+      RecoveredQueuePair qp,
       ProgrammedContext context,
       SoftwareFlush flush,
       NumberReuse reuse,
       PsnWatch psns,
       SendTimeout timeout,
-      HghcaDevice device) {
+      DeviceRecovery device) {
     this.qp = qp;
     this.context = context;
     this.flush = flush;
@@ -111,7 +111,7 @@ final class ErrorEntry {
         if (waited < timeout.patienceNanos()) {
           return false;
         }
-        device.endedUnderTraffic();
+        device.counts().countEndUnderTraffic();
         LOG.warn(
             "{} goes to ERR while it sends, which can stop the card: it was not quiet for {} ms",
             qp.describe(),

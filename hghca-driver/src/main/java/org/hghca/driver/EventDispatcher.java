@@ -62,7 +62,7 @@ final class EventDispatcher implements EventTargets {
     if (failed) {
       qp.failed();
     }
-    qp.domain().deviceContext().raise(type, qp);
+    qp.raise(type);
     if (failed) {
       qp.tellShare();
     }
@@ -75,7 +75,7 @@ final class EventDispatcher implements EventTargets {
     boolean fails = qp != null && qp.state() != QpState.RESET;
     if (fails) {
       qp.failed();
-      qp.domain().deviceContext().raise(AsyncEventType.QP_LAST_WQE_REACHED, qp);
+      qp.raise(AsyncEventType.QP_LAST_WQE_REACHED);
     }
     return fails;
   }

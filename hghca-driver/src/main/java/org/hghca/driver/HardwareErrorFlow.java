@@ -12,27 +12,31 @@ import org.hghca.verbs.WcStatus;
 
 /** The states of a queue pair on a card that times out, flushes and answers QUERY_QP by itself. */
 final class HardwareErrorFlow implements ErrorFlow {
-  private final HghcaQueuePair qp;
+  private final RecoveredQueuePair qp;
   private final QueuePairState state;
   private final ProgrammedContext context;
   private final CommandInterface commands;
-  private final DeviceEvents events;
+
+  /** Tells of all that the card has reported so far. */
+  private final Runnable settle;
+
   private final RingNumbers<ReceivePosition> numbers;
   private final ReceiveFlush flush;
 
   HardwareErrorFlow(
-      HghcaQueuePair qp,
+      RecoveredQueuePair qp,
       QueuePairState state,
       ProgrammedContext context,
-      QueuePairRings rings,
-      HghcaDevice device) {
+      CommandInterface commands,
+      Runnable settle,
+      RingNumbers<ReceivePosition> numbers) {
     this.qp = qp;
     this.state = state;
     this.context = context;
-    this.commands = device.card().commands();
-    this.events = device.events();
-    this.numbers = device.qpNumbers();
-    this.flush = new ReceiveFlush(rings, qp.capabilities().receiveDepth());
+    this.commands = commands;
+    this.settle = settle;
+    this.numbers = numbers;
+    this.flush = new ReceiveFlush(qp.rings(), qp.capabilities().receiveDepth());
   }
 
   @Override
@@ -78,7 +82,7 @@ final class HardwareErrorFlow implements ErrorFlow {
   @Override
   public void advance(QpState from, QpState to, QpAttributes attributes) {
     QueuePairContext next = current(from);
-    qp.deviceContext().attributes().apply(attributes, to, next);
+    qp.attributes().apply(attributes, to, next);
     context.program(from, next);
     if (to == QpState.RTS) {
       commands.settle();
@@ -90,7 +94,7 @@ final class HardwareErrorFlow implements ErrorFlow {
   public void stop(QpState from, QpState to, QpAttributes attributes) {
     boolean resets = to == QpState.RESET;
     QueuePairContext next = resets ? QpContexts.reset(context.last()) : current(from);
-    qp.deviceContext().attributes().apply(attributes, to, next);
+    qp.attributes().apply(attributes, to, next);
     // Before the card changes its mind the queues stop taking what it would not see any more.
     state.enter(to);
     try {
@@ -99,7 +103,7 @@ final class HardwareErrorFlow implements ErrorFlow {
       }
       context.program(from, next);
       if (!resets && qp.sharesReceives()) {
-        events.settle();
+        settle.run();
       }
     } catch (RuntimeException e) {
       state.change(to, from);
@@ -107,7 +111,7 @@ final class HardwareErrorFlow implements ErrorFlow {
     }
     if (resets) {
       // An error of the time before must not be taken for one of the time to come.
-      events.settle();
+      settle.run();
       qp.forget();
     }
   }

@@ -20,7 +20,6 @@ import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
 import org.hghca.verbs.CompletionChannel;
-import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
@@ -33,7 +32,7 @@ import org.hghca.verbs.VerbsException;
  * requests by it, {@link CompletionNotifier} tells the completion channel.
  */
 final class HghcaCompletionQueue extends Resource
-    implements CompletionQueue, WatchedQueue, ContextCounters.Counted {
+    implements RecoveredCompletionQueue, WatchedQueue, ContextCounters.Counted {
   private final DeviceContext context;
   private final HghcaDevice device;
   private final Card card;
@@ -344,8 +343,8 @@ final class HghcaCompletionQueue extends Resource
     return look;
   }
 
-  /** A queue pair in error has something that the driver flushes. */
-  void addFlushing(DriverFlush flush) {
+  @Override
+  public void addFlushing(DriverFlush flush) {
     Look look;
     Due found;
     lock.lock();
@@ -399,8 +398,8 @@ final class HghcaCompletionQueue extends Resource
     }
   }
 
-  /** As {@link RtlParser#outstandingWork}. */
-  OutstandingWork outstandingWork(QueuePairRings qp) {
+  @Override
+  public OutstandingWork outstandingWork(QueuePairRings qp) {
     lock.lock();
     try {
       return parser.rtl().outstandingWork(qp);
@@ -409,13 +408,8 @@ final class HghcaCompletionQueue extends Resource
     }
   }
 
-  /**
-   * Has requests go on that wait for others whose completions stand here: a program that waits for
-   * something else first has its requests executed all the same. On the RTL only.
-   *
-   * @return whether there was anything new
-   */
-  boolean goOn() {
+  @Override
+  public boolean goOn() {
     lock.lock();
     try {
       return !isClosed() && parser.rtl().goOn();
@@ -426,8 +420,8 @@ final class HghcaCompletionQueue extends Resource
 
   // ---- life cycle
 
-  /** The card may go on writing here for queue pairs that are gone. */
-  void distrust() {
+  @Override
+  public void distrust() {
     distrusted = true;
   }
 

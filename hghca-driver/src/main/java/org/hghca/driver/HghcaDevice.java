@@ -1,7 +1,6 @@
 package org.hghca.driver;
 
 import java.util.Optional;
-import java.util.concurrent.atomic.LongAdder;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.driver.card.Limits;
@@ -41,11 +40,10 @@ final class HghcaDevice {
   private final RingNumbers<ReceivePosition> qpNumbers;
 
   /** Null for a card that times out and flushes by itself. */
-  private final SoftwareMaintenance maintenance;
+  private final DeviceRecovery recovery;
 
-  private final SrqRefill srqRefill = new SrqRefill(this);
-  private final LongAdder late = new LongAdder();
-  private final LongAdder underTraffic = new LongAdder();
+  private final SrqRefill srqRefill;
+  private final RecoveryCounts counts = new RecoveryCounts();
   private final LinkAddress address;
   private final NumberAllocator srqNumbers;
   private DeviceEvents events;
@@ -60,6 +58,7 @@ final class HghcaDevice {
    */
   HghcaDevice(Card card, Runnable takeDown) {
     this.card = card;
+    this.srqRefill = new SrqRefill(card);
     this.takeDown = takeDown;
     Limits limits = card.limits();
     this.buffers = new BufferPool(card.function().memory());
@@ -88,9 +87,19 @@ final class HghcaDevice {
     this.srqNumbers = new NumberAllocator("shared receive queues", 0, limits.device().maxQps());
     this.cqNumbers = new RingNumbers<>("completion queues", limits.firstCq(), limits.endCq());
     this.qpNumbers = new RingNumbers<>("queue pairs", limits.firstQp(), limits.endQp());
-    this.maintenance = limits.profile().flushesInHardware() ? null : new SoftwareMaintenance(this);
+    this.recovery = profile.flushesInHardware() ? null : makeRecovery();
     this.address = LinkAddress.of(card.function());
     card.health().onFailure(objects::deviceFailed);
+  }
+
+  private DeviceRecovery makeRecovery() {
+    return new DeviceRecovery(
+        card,
+        inFlight,
+        qpNumbers,
+        objects.queuePairs(),
+        new SoftwareMaintenance(card, inFlight, objects.queuePairs(), objects.completionQueues()),
+        counts);
   }
 
   /** Begins to work for those who open it; the last step of the bring-up. */
@@ -107,16 +116,16 @@ final class HghcaDevice {
               card, queueMemory, pdNumbers, new EventDispatcher(objects, card.health()));
       undo.forget();
     }
-    if (maintenance != null) {
-      maintenance.start();
+    if (recovery != null) {
+      recovery.maintenance().start();
     }
   }
 
   /** The first step of the take-down. */
   void stop() {
     srqRefill.stop();
-    if (maintenance != null) {
-      maintenance.stop();
+    if (recovery != null) {
+      recovery.maintenance().stop();
     }
     events.close();
     if (emptyReceive != null) {
@@ -199,24 +208,21 @@ final class HghcaDevice {
     return qpNumbers;
   }
 
-  /** Looks after sends; null for a card that times out and flushes by itself. */
-  SoftwareMaintenance maintenance() {
-    return maintenance;
+  /** What error flows share; null for a card that times out and flushes by itself. */
+  DeviceRecovery recovery() {
+    return recovery;
   }
 
-  /** The card has completed something that was completed here before. Under any lock. */
-  void completedLate() {
-    late.increment();
-  }
-
-  /** The card got the command to end a queue pair that was still sending. */
-  void endedUnderTraffic() {
-    underTraffic.increment();
+  RecoveryCounts counts() {
+    return counts;
   }
 
   RetiredNumbers retiredNumbers() {
     return new RetiredNumbers(
-        qpNumbers.retired(), cqNumbers.retired(), late.sum(), underTraffic.sum());
+        qpNumbers.retired(),
+        cqNumbers.retired(),
+        counts.lateCompletions(),
+        counts.endedUnderTraffic());
   }
 
   LinkAddress address() {

@@ -16,6 +16,7 @@ import org.hghca.provider.OwnerCheck;
 import org.hghca.provider.Resource;
 import org.hghca.provider.SpinLock;
 import org.hghca.provider.Undo;
+import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.ConnectionOptions;
@@ -26,7 +27,6 @@ import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
-import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
@@ -39,7 +39,7 @@ import org.hghca.verbs.spi.QpTransitions;
  * A queue pair: what it is made of, posting to it, and its verbs. Its states are {@link
  * QueuePairState}, {@link ProgrammedContext} and {@link ErrorFlow}.
  */
-final class HghcaQueuePair extends Resource implements QueuePair, ContextCounters.Counted {
+final class HghcaQueuePair extends Resource implements RecoveredQueuePair, ContextCounters.Counted {
   private final HghcaProtectionDomain pd;
   private final HghcaDevice device;
   private final Card card;
@@ -142,7 +142,9 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
             new SendRing(shape, writer, pd.deviceContext().uar(), sendLock, this::refuseSend);
         this.state = new QueuePairState(card.health(), sends, receiveLock, true);
         this.rings = rings(header);
-        this.errorFlow = new HardwareErrorFlow(this, state, context, rings, device);
+        this.errorFlow =
+            new HardwareErrorFlow(
+                this, state, context, card.commands(), device.events()::settle, device.qpNumbers());
       } else {
         BudgetedSendRing budgeted =
             new BudgetedSendRing(
@@ -157,7 +159,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
         this.sends = budgeted;
         this.state = new QueuePairState(card.health(), sends, receiveLock, false);
         this.rings = rings(header);
-        this.errorFlow = new SoftwareErrorFlow(this, state, context, rings, device);
+        this.errorFlow = new SoftwareErrorFlow(this, state, context, device.recovery());
       }
       rings.reportTo(errorFlow);
       device.objects().add(this);
@@ -257,8 +259,8 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     return receives;
   }
 
-  /** All of that as completions know it. */
-  QueuePairRings rings() {
+  @Override
+  public QueuePairRings rings() {
     return rings;
   }
 
@@ -275,8 +277,14 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     return pd;
   }
 
-  DeviceContext deviceContext() {
-    return pd.deviceContext();
+  @Override
+  public ContextAttributes attributes() {
+    return pd.deviceContext().attributes();
+  }
+
+  @Override
+  public void raise(AsyncEventType event) {
+    pd.deviceContext().raise(event, this);
   }
 
   @Override
@@ -460,13 +468,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     return errorFlow;
   }
 
-  /** What it has on a card only that neither times out nor flushes. */
-  SoftwareErrorFlow software() {
+  @Override
+  public SoftwareErrorFlow software() {
     return errorFlow.software();
   }
 
-  /** It is in ERR, and so is what follows; returns whether that is new. */
-  boolean failed() {
+  @Override
+  public boolean failed() {
     boolean isNew = state.fail();
     if (isNew) {
       errorFlow.failed();
@@ -480,13 +488,13 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     state.openSends();
   }
 
-  /** Whether the card takes what is put into the receive ring. */
-  boolean takesReceives() {
+  @Override
+  public boolean takesReceives() {
     return state.takesReceives();
   }
 
-  /** What the card was given last. */
-  QueuePairContext programmed() {
+  @Override
+  public QueuePairContext programmed() {
     return context.last();
   }
 
@@ -496,7 +504,7 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
   @Override
   public <X extends Exception> void connect(ConnectionOptions options, EndpointExchange<X> exchange)
       throws X {
-    QueuePair.super.connect(
+    RecoveredQueuePair.super.connect(
         options,
         own -> {
           errorFlow.announced(own.psn());
@@ -550,24 +558,25 @@ final class HghcaQueuePair extends Resource implements QueuePair, ContextCounter
     }
   }
 
-  boolean sharesReceives() {
+  @Override
+  public boolean sharesReceives() {
     return share != null;
   }
 
-  /** Whether the card may hold a shared receive that only an error makes it give back. */
-  boolean isResetByError() {
+  @Override
+  public boolean isResetByError() {
     return share != null && share.isResetByError();
   }
 
-  /** Notifies the queue pairs that share receives with us that the state has changed. */
-  void tellShare() {
+  @Override
+  public void tellShare() {
     if (share != null) {
       share.stateChanged();
     }
   }
 
-  /** Drops what is left of it in rings and completion queues. The card has ended with it. */
-  void forget() {
+  @Override
+  public void forget() {
     sendCompletionQueue.drop(rings, sends::reset);
     if (share == null) {
       receiveCompletionQueue.drop(rings, () -> receives.resume(errorFlow.firstReceive()));

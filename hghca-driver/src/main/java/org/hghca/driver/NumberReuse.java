@@ -20,7 +20,7 @@ final class NumberReuse {
   /** Bytes of the MTU of code 0; each further code doubles them. */
   private static final int MTU_UNIT = 128;
 
-  private final HghcaQueuePair qp;
+  private final RecoveredQueuePair qp;
   private final HardwareProfile profile;
   private final RingNumbers<ReceivePosition> numbers;
 
@@ -41,7 +41,8 @@ final class NumberReuse {
   /** Packets of the receives that have completed since RTR. Under the receive queue's lock. */
   private int packets;
 
-  NumberReuse(HghcaQueuePair qp, HardwareProfile profile, RingNumbers<ReceivePosition> numbers) {
+  NumberReuse(
+      RecoveredQueuePair qp, HardwareProfile profile, RingNumbers<ReceivePosition> numbers) {
     this.qp = qp;
     this.profile = profile;
     this.numbers = numbers;

@@ -8,7 +8,7 @@ final class SendProgress {
   /** Looks that must find no progress before it is believed that there is none. */
   private static final int LOOKS = 2;
 
-  private final HghcaQueuePair qp;
+  private final RecoveredQueuePair qp;
   private final BudgetedSendRing sends;
   private boolean busy;
   private int completed;
@@ -17,9 +17,9 @@ final class SendProgress {
   /** When its oldest send was rung, in ticks of {@link InFlightLimits}. */
   private int oldestTick;
 
-  SendProgress(HghcaQueuePair qp, BudgetedSendRing sends) {
+  SendProgress(RecoveredQueuePair qp) {
     this.qp = qp;
-    this.sends = sends;
+    this.sends = qp.rings().budgetedSends();
   }
 
   /** Sends begin. */

@@ -9,10 +9,8 @@ import static org.hghca.abi.QueuePairContext.SMAC_HIGH;
 import static org.hghca.abi.QueuePairContext.SMAC_LOW;
 
 import org.hghca.abi.HardwareProfile;
-import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.provider.Health;
-import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 
 /**
@@ -31,12 +29,12 @@ final class SendTimeout {
   /** How often to ask the card of a queue pair that has no time-out. */
   private static final long ASK_NANOS = 1_000_000_000;
 
-  private final HghcaQueuePair qp;
+  private final RecoveredQueuePair qp;
   private final SendProgress progress;
   private final PsnWatch psns;
   private final HardwareProfile profile;
   private final SoftwareMaintenance maintenance;
-  private final QpTable<HghcaQueuePair> queuePairs;
+  private final QpTable<? extends RecoveredQueuePair> queuePairs;
   private final Health health;
 
   /** Since when it has completed nothing, and since when it waits for nobody else. */
@@ -54,13 +52,13 @@ final class SendTimeout {
     TIME_OUT
   }
 
-  SendTimeout(HghcaQueuePair qp, SendProgress progress, PsnWatch psns, HghcaDevice device) {
+  SendTimeout(RecoveredQueuePair qp, SendProgress progress, PsnWatch psns, DeviceRecovery device) {
     this.qp = qp;
     this.progress = progress;
     this.psns = psns;
     this.profile = device.card().limits().profile();
     this.maintenance = device.maintenance();
-    this.queuePairs = device.objects().queuePairs();
+    this.queuePairs = device.queuePairs();
     this.health = device.card().health();
   }
 
@@ -153,20 +151,11 @@ final class SendTimeout {
   /** Whether the peer is of this device too and cannot receive. */
   boolean isRefused() {
     QueuePairContext c = qp.programmed();
-    HghcaQueuePair peer = queuePairs.find(c.get(REMOTE_QPN));
-    boolean ours =
-        peer != null
-            && peer.programmed().get(REMOTE_QPN) == qp.number()
-            && c.get(DMAC_HIGH) == c.get(SMAC_HIGH)
-            && c.get(DMAC_LOW) == c.get(SMAC_LOW);
-    if (!ours) {
-      return false;
-    }
-    if (peer.state() == QpState.ERR || peer.receives().outstanding() == 0) {
-      return true;
-    }
-    return profile.misplacesSequenceNumbers()
-        && peer.takesReceives()
-        && peer.software().psns().ask().state() == QpcState.ERR;
+    RecoveredQueuePair peer = queuePairs.find(c.get(REMOTE_QPN));
+    return peer != null
+        && peer.programmed().get(REMOTE_QPN) == qp.number()
+        && c.get(DMAC_HIGH) == c.get(SMAC_HIGH)
+        && c.get(DMAC_LOW) == c.get(SMAC_LOW)
+        && peer.software().cannotReceive();
   }
 }

@@ -13,7 +13,7 @@ final class SilentErrors {
   /** How often to ask the card of a queue pair that waits for messages. */
   private static final long ASK_NANOS = 1_000_000_000;
 
-  private final HghcaQueuePair qp;
+  private final RecoveredQueuePair qp;
   private final PsnWatch psns;
   private final NumberReuse reuse;
   private final boolean canTell;
@@ -23,7 +23,7 @@ final class SilentErrors {
 
   private int receivedThen;
 
-  SilentErrors(HghcaQueuePair qp, PsnWatch psns, NumberReuse reuse, HardwareProfile profile) {
+  SilentErrors(RecoveredQueuePair qp, PsnWatch psns, NumberReuse reuse, HardwareProfile profile) {
     this.qp = qp;
     this.psns = psns;
     this.reuse = reuse;
@@ -32,7 +32,8 @@ final class SilentErrors {
 
   /** The queue pair takes messages from now on. */
   void begin() {
-    receivedThen = qp.receives().tail() - 1; // looks like a receive: it is not asked at once
+    receivedThen =
+        qp.rings().receives().tail() - 1; // looks like a receive: it is not asked at once
   }
 
   /**
@@ -46,8 +47,8 @@ final class SilentErrors {
     if (state != QpState.RTR && state != QpState.RTS || !canTell) {
       return false;
     }
-    int received = qp.receives().tail();
-    if (received != receivedThen || qp.receives().outstanding() == 0) {
+    int received = qp.rings().receives().tail();
+    if (received != receivedThen || qp.rings().receives().outstanding() == 0) {
       receivedThen = received;
       asked = now;
       return false;

@@ -4,6 +4,7 @@ import static org.hghca.abi.QueuePairContext.NEXT_SEND_PSN;
 import static org.hghca.abi.QueuePairContext.REMOTE_QPN;
 
 import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.provider.Failures;
@@ -25,12 +26,12 @@ import org.slf4j.LoggerFactory;
 final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   private static final Logger LOG = LoggerFactory.getLogger(SoftwareErrorFlow.class);
 
-  private final HghcaQueuePair qp;
+  private final RecoveredQueuePair qp;
   private final QueuePairState state;
   private final ProgrammedContext context;
   private final QueuePairRings rings;
   private final BudgetedSendRing sends;
-  private final HghcaDevice device;
+  private final DeviceRecovery device;
   private final HardwareProfile profile;
   private final CommandInterface commands;
   private final SoftwareMaintenance maintenance;
@@ -52,25 +53,24 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   private long endsSince;
 
   SoftwareErrorFlow(
-      HghcaQueuePair qp,
+      RecoveredQueuePair qp,
       QueuePairState state,
       ProgrammedContext context,
-      QueuePairRings rings,
-      HghcaDevice device) {
+      DeviceRecovery device) {
     this.qp = qp;
     this.state = state;
     this.context = context;
-    this.rings = rings;
+    this.rings = qp.rings();
     this.sends = rings.budgetedSends();
     this.device = device;
     this.profile = device.card().limits().profile();
     this.commands = device.card().commands();
     this.maintenance = device.maintenance();
-    this.reuse = new NumberReuse(qp, profile, device.qpNumbers());
+    this.reuse = new NumberReuse(qp, profile, device.numbers());
     this.flush = new SoftwareFlush(rings, state, qp.capabilities(), reuse);
     this.psns = new PsnWatch(qp.number(), context, sends, commands, device.card().time());
     this.silentErrors = new SilentErrors(qp, psns, reuse, profile);
-    this.progress = new SendProgress(qp, sends);
+    this.progress = new SendProgress(qp);
     this.timeout = new SendTimeout(qp, progress, psns, device);
     this.entry = new ErrorEntry(qp, context, flush, reuse, psns, timeout, device);
     sends.flushedBy(flush);
@@ -95,8 +95,13 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     return reuse;
   }
 
-  PsnWatch psns() {
-    return psns;
+  /** Whether the queue pair cannot receive now. It may be any one, under no lock of it. */
+  boolean cannotReceive() {
+    return state.get() == QpState.ERR
+        || rings.receives().outstanding() == 0
+        || profile.misplacesSequenceNumbers()
+            && state.takesReceives()
+            && psns.ask().state() == QpcState.ERR;
   }
 
   // ---- what completions tell
@@ -126,7 +131,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     }
     boolean late = flush.takeLate(send);
     if (late) {
-      device.completedLate();
+      device.counts().countLateCompletion();
     }
     return late;
   }
@@ -165,7 +170,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   private void failedSilently() {
     markPositionUnknown();
     if (qp.failed()) {
-      qp.deviceContext().raise(AsyncEventType.QP_FATAL, qp);
+      qp.raise(AsyncEventType.QP_FATAL);
     }
   }
 
@@ -183,7 +188,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     if (concernsCard && from != QpState.RESET && from != QpState.INIT) {
       putPsnsInto(next);
     }
-    qp.deviceContext().attributes().apply(attributes, to, next);
+    qp.attributes().apply(attributes, to, next);
     if (to == QpState.RTR) {
       QpContexts.sendFrom(announcedPsn, next);
     }
@@ -229,7 +234,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   /** Tells the request checks where requests go. */
   private void tellPath(QueuePairContext c) {
     int packetLog = QpContexts.packetLog(c);
-    if (qp.type() == QpType.RC && c.destinationMac() == qp.deviceContext().port().address().mac()) {
+    if (qp.type() == QpType.RC && qp.attributes().leadsBack(c)) {
       sends.path(packetLog, c.get(REMOTE_QPN));
     } else {
       sends.path(packetLog);
@@ -318,7 +323,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
       // It stays known under its number, so that what still comes is known to be late.
       flush.over();
       qp.forget();
-      device.qpNumbers().retire(qp.number());
+      device.numbers().retire(qp.number());
       throw e;
     }
   }

@@ -2,6 +2,7 @@ package org.hghca.driver;
 
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.provider.DeviceThread;
@@ -24,8 +25,10 @@ final class SoftwareMaintenance {
 
   private static final int SEVERAL = 2;
 
-  private final HghcaDevice device;
+  private final Card card;
   private final InFlightLimits inFlight;
+  private final QpTable<? extends RecoveredQueuePair> queuePairs;
+  private final Collection<? extends RecoveredCompletionQueue> completionQueues;
   private final DeviceThread thread;
   private volatile boolean stopping;
 
@@ -57,11 +60,22 @@ final class SoftwareMaintenance {
   /** Whether it was said that the card may be dead, and it has completed nothing since. */
   private boolean told;
 
-  SoftwareMaintenance(HghcaDevice device) {
-    this.device = device;
-    this.inFlight = device.inFlight();
-    this.thread =
-        new DeviceThread("maintenance", device.card().function().locator().name(), this::run);
+  /**
+   * The thread of a device, which is not started.
+   *
+   * @param queuePairs those that there are at any time
+   * @param completionQueues likewise
+   */
+  SoftwareMaintenance(
+      Card card,
+      InFlightLimits inFlight,
+      QpTable<? extends RecoveredQueuePair> queuePairs,
+      Collection<? extends RecoveredCompletionQueue> completionQueues) {
+    this.card = card;
+    this.inFlight = inFlight;
+    this.queuePairs = queuePairs;
+    this.completionQueues = completionQueues;
+    this.thread = new DeviceThread("maintenance", card.function().locator().name(), this::run);
     inFlight.onHold(this::wakeForHeld);
   }
 
@@ -92,20 +106,20 @@ final class SoftwareMaintenance {
 
   private void run() {
     try {
-      long looked = device.card().time().nanoTime();
+      long looked = card.time().nanoTime();
       Need need = Need.OFTEN;
-      while (!stopping && !device.card().health().isDead()) {
+      while (!stopping && !card.health().isDead()) {
         boolean went = goOn();
-        long now = device.card().time().nanoTime();
+        long now = card.time().nanoTime();
         if (wanted || now - looked >= need.nanos) {
           wanted = false;
           need = look(now);
           looked = now;
         }
-        rest(went, need.nanos - (device.card().time().nanoTime() - looked));
+        rest(went, need.nanos - (card.time().nanoTime() - looked));
       }
     } catch (Throwable e) { // whatever it is, somebody waits for what this thread does
-      device.card().threadFailed("its maintenance thread", e);
+      card.threadFailed("its maintenance thread", e);
     }
   }
 
@@ -126,13 +140,13 @@ final class SoftwareMaintenance {
       } else if (most > IDLE_PERIOD_NANOS) {
         LockSupport.park(this);
       } else {
-        device.card().time().parkNanos(this, most);
+        card.time().parkNanos(this, most);
       }
     }
   }
 
   private boolean holds() {
-    return device.objects().queuePairs().first(qp -> qp.software().sends().holds()) != null;
+    return queuePairs.first(qp -> qp.software().sends().holds()) != null;
   }
 
   /**
@@ -143,7 +157,7 @@ final class SoftwareMaintenance {
   private boolean goOn() {
     boolean went = false;
     if (holds()) {
-      for (HghcaCompletionQueue queue : device.objects().completionQueues()) {
+      for (RecoveredCompletionQueue queue : completionQueues) {
         went |= queue.goOn();
       }
       inFlight.ringWaiting();
@@ -176,14 +190,11 @@ final class SoftwareMaintenance {
     oldestMovedBefore = oldestMoved;
     oldestMoved = inFlight.tick() + 1; // none yet
     Need[] most = {Need.NONE};
-    device
-        .objects()
-        .queuePairs()
-        .forEach(
-            qp -> {
-              Need need = look(qp, now);
-              most[0] = need.compareTo(most[0]) > 0 ? need : most[0];
-            });
+    queuePairs.forEach(
+        qp -> {
+          Need need = look(qp, now);
+          most[0] = need.compareTo(most[0]) > 0 ? need : most[0];
+        });
     tell();
     return most[0];
   }
@@ -211,7 +222,7 @@ final class SoftwareMaintenance {
    * @param nanos how long nothing was completed
    * @param refused whether the peer has no receive
    */
-  void timedOut(HghcaQueuePair qp, long nanos, boolean refused) {
+  void timedOut(RecoveredQueuePair qp, long nanos, boolean refused) {
     unexplained += refused ? 0 : 1;
     timeOuts.add(
         "%s after %d ms%s"
@@ -243,15 +254,15 @@ final class SoftwareMaintenance {
               + " but its data path may be dead, and only a reset fixes that: close all contexts of"
               + " {} and open it again",
           found,
-          device.card().function().locator());
+          card.function().locator());
     }
   }
 
-  private Need look(HghcaQueuePair qp, long now) {
+  private Need look(RecoveredQueuePair qp, long now) {
     try {
       return qp.software().look(now);
     } catch (RuntimeException e) {
-      if (!device.card().health().isDead()) {
+      if (!card.health().isDead()) {
         LOG.warn("{}: {}", qp.describe(), e.getMessage());
       }
       return Need.SELDOM;

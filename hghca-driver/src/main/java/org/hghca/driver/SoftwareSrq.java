@@ -29,7 +29,7 @@ import org.hghca.verbs.SharedReceiveQueueConfig;
  * <p>Its lock is also the receive lock of the queue pairs: above that of the completion queues, and
  * never taken under one.
  */
-final class SoftwareSrq extends HghcaSharedReceiveQueue {
+final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dealt {
   private final Limits limits;
   private final SpinLock lock = new SpinLock(LockRank.RECEIVES);
   private final ReceiveRequest scratch;
@@ -168,8 +168,8 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue {
     return ready < share.target(requests.waiting()) ? hungry : null;
   }
 
-  /** A period has ended: looks what the card has taken that nobody has polled, and deals. */
-  void refill() {
+  @Override
+  public void refill() {
     noteReceives();
     lock.lock();
     try {

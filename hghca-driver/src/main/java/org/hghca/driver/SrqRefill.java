@@ -12,29 +12,36 @@ import org.hghca.provider.DeviceThread;
 final class SrqRefill {
   private static final long PERIOD_NANOS = 1_000_000;
 
-  private final HghcaDevice device;
-  private final Set<SoftwareSrq> queues = ConcurrentHashMap.newKeySet();
+  private final Card card;
+  private final Set<Dealt> queues = ConcurrentHashMap.newKeySet();
+
+  /** A shared receive queue whose requests are dealt. */
+  interface Dealt {
+
+    /** A period has ended: looks what the card has taken that nobody has polled, and deals. */
+    void refill();
+  }
 
   /** Null until there is a queue. */
   private DeviceThread thread;
 
   private volatile boolean stopping;
 
-  SrqRefill(HghcaDevice device) {
-    this.device = device;
+  SrqRefill(Card card) {
+    this.card = card;
   }
 
-  synchronized void add(SoftwareSrq queue) {
+  synchronized void add(Dealt queue) {
     queues.add(queue);
     if (thread == null) {
-      thread = new DeviceThread("srq-refill", device.card().function().locator().name(), this::run);
+      thread = new DeviceThread("srq-refill", card.function().locator().name(), this::run);
       thread.start();
     } else {
       thread.unpark();
     }
   }
 
-  void remove(SoftwareSrq queue) {
+  void remove(Dealt queue) {
     queues.remove(queue);
   }
 
@@ -49,16 +56,16 @@ final class SrqRefill {
 
   private void run() {
     try {
-      while (!stopping && !device.card().health().isDead()) {
+      while (!stopping && !card.health().isDead()) {
         if (queues.isEmpty()) {
           LockSupport.park(this);
         } else {
-          queues.forEach(SoftwareSrq::refill);
+          queues.forEach(Dealt::refill);
           LockSupport.parkNanos(this, PERIOD_NANOS);
         }
       }
     } catch (Throwable e) { // whatever it is, somebody waits for what this thread does
-      device.card().threadFailed("the thread that deals shared receives", e);
+      card.threadFailed("the thread that deals shared receives", e);
     }
   }
 }

@@ -54,7 +54,7 @@ final class MaintainedCard implements AutoCloseable {
     simulation = Simulation.inline(name);
     it = new DriverFixture("&profile=r1&sim=" + name + parameters);
     hca = simulation.hca(it.function.locator().name()).orElseThrow();
-    maintenance = it.device.maintenance();
+    maintenance = it.device.recovery().maintenance();
     maintenance.stop(); // the test looks itself
     memory =
         it.pd.allocate(
