@@ -113,14 +113,20 @@ final class Card {
   }
 
   /**
-   * An access to memory has faulted, which may have been to a register of a card that is gone.
+   * An access has faulted, which may have been to a register of a card that is gone: mapped memory
+   * faults by an {@link InternalError}, registers that somebody serves by a {@link VfioException}.
    *
    * @return what to tell the program of a dead device
    * @throws InternalError the fault itself when the card is there: the memory was somebody else's
+   * @throws VfioException likewise
    */
-  String faulted(InternalError fault) {
-    checkPresence();
-    return health.complaint().orElseThrow(() -> fault);
+  String faulted(Throwable fault) {
+    if (isLoss(fault)) {
+      health.fail(fault.getMessage());
+    } else {
+      checkPresence();
+    }
+    return health.complaint().orElseThrow(() -> unchecked(fault));
   }
 
   /** A thread that works for the device cannot go on: somebody waits for it, so the device ends. */
@@ -128,7 +134,18 @@ final class Card {
     if (cause instanceof InternalError) {
       checkPresence();
     }
-    boolean gone = cause instanceof VfioException e && e.reason() == VfioException.Reason.CLOSED;
-    health.fail(gone ? cause.getMessage() : "%s has failed: %s".formatted(thread, cause));
+    health.fail(isLoss(cause) ? cause.getMessage() : "%s has failed: %s".formatted(thread, cause));
+  }
+
+  /** Whether a fault says itself that the function is lost. */
+  private static boolean isLoss(Throwable fault) {
+    return fault instanceof VfioException e && e.reason() == VfioException.Reason.CLOSED;
+  }
+
+  private static RuntimeException unchecked(Throwable fault) {
+    if (fault instanceof Error error) {
+      throw error;
+    }
+    return (RuntimeException) fault;
   }
 }

@@ -11,6 +11,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.Interrupts;
+import org.hghca.vfio.VfioException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -137,7 +138,7 @@ final class DeviceEvents implements AutoCloseable {
   void settle() {
     try {
       thread.read();
-    } catch (InternalError e) {
+    } catch (InternalError | VfioException e) {
       throw new VerbsException(Errno.EIO, card.faulted(e));
     }
   }

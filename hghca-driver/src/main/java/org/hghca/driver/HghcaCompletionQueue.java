@@ -24,6 +24,7 @@ import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.VfioException;
 
 /**
  * A completion queue. Its ring has room for every request that the attached queues can have
@@ -219,7 +220,7 @@ final class HghcaCompletionQueue extends Resource
     }
     try {
       return pollRing(out, max);
-    } catch (InternalError e) { // a doorbell faults when its card is gone
+    } catch (InternalError | VfioException e) { // a doorbell faults when its card is gone
       throw new VerbsException(Errno.EIO, card.faulted(e));
     }
   }
@@ -309,7 +310,7 @@ final class HghcaCompletionQueue extends Resource
     try {
       checkAlive(); // under the lock, so that a queue that is closed is not armed
       notifier.arm(solicitedOnly);
-    } catch (InternalError e) {
+    } catch (InternalError | VfioException e) {
       throw new VerbsException(Errno.EIO, card.faulted(e));
     } finally {
       lock.unlock();

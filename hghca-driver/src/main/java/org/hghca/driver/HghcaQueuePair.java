@@ -34,6 +34,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.spi.QpTransitions;
+import org.hghca.vfio.VfioException;
 
 /**
  * A queue pair: what it is made of, posting to it, and its verbs. Its states are {@link
@@ -329,7 +330,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     assert begins(sendOwner);
     try {
       return sends.post(request);
-    } catch (InternalError e) { // a doorbell faults when its card is gone
+    } catch (InternalError | VfioException e) { // a doorbell faults when its card is gone
       throw new BadRequestException(Errno.EIO, 0, card.faulted(e));
     } finally {
       assert ends(sendOwner);
@@ -342,7 +343,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     assert begins(sendOwner);
     try {
       return sends.post(requests, from, count);
-    } catch (InternalError e) {
+    } catch (InternalError | VfioException e) {
       throw new BadRequestException(Errno.EIO, 0, card.faulted(e));
     } finally {
       assert ends(sendOwner);
@@ -354,7 +355,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     assert begins(sendOwner);
     try {
       return sends.enqueue(request);
-    } catch (InternalError e) {
+    } catch (InternalError | VfioException e) {
       throw new BadRequestException(Errno.EIO, 0, card.faulted(e));
     } finally {
       assert ends(sendOwner);
@@ -366,7 +367,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     assert begins(sendOwner);
     try {
       sends.flush();
-    } catch (InternalError e) {
+    } catch (InternalError | VfioException e) {
       throw new VerbsException(Errno.EIO, card.faulted(e));
     } finally {
       assert ends(sendOwner);

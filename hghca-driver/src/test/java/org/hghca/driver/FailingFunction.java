@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import org.hghca.abi.Bar;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.vfio.ConfigurationSpace;
@@ -49,6 +50,7 @@ final class FailingFunction extends ForwardingFunction {
   private volatile boolean lost;
   private volatile boolean wanted;
   private volatile boolean mute;
+  private volatile boolean doorbellsCutOff;
 
   /** Down when somebody was told that the card is wanted back. */
   final CountDownLatch heard = new CountDownLatch(1);
@@ -98,6 +100,11 @@ final class FailingFunction extends ForwardingFunction {
    */
   void mute() {
     mute = true;
+  }
+
+  /** Cuts the doorbells off, as a server that ends does while a program rings one. */
+  void cutOffDoorbells() {
+    doorbellsCutOff = true;
   }
 
   /** Says that the card is wanted back, by an interrupt alone: all else is as always. */
@@ -225,6 +232,9 @@ final class FailingFunction extends ForwardingFunction {
           @Override
           public void write(long offset, int width, long value) {
             count();
+            if (doorbellsCutOff && bar == Bar.BAR2) {
+              throw new VfioException(VfioException.Reason.CLOSED, PULLED);
+            }
             if (!lost && !(bar == 0 && offset == hcr + Hcr.COMMAND && refuses((int) value))) {
               writeThere(region, offset, width, value);
             }

@@ -12,8 +12,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.Errno;
@@ -188,6 +190,33 @@ class LostCardTest {
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
     program.assertToldThatItIsOver(FailingFunction.PULLED);
+    program.close();
+  }
+
+  /** Registers that somebody serves fault by an exception of the function, whoever rings. */
+  @ParameterizedTest
+  @ValueSource(strings = {"?mode=inline", "?mode=inline&profile=r1"})
+  void aServedDoorbellThatIsCutOffUnderAPostEndsTheDevice(String parameters) throws Exception {
+    Program program = new Program(parameters);
+    program.function.cutOffDoorbells();
+    assertThatThrownBy(program::post)
+        .isInstanceOfSatisfying(
+            BadRequestException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO))
+        .hasMessageContaining(FailingFunction.PULLED);
+    program.assertToldThatItIsOver(FailingFunction.PULLED);
+    program.close();
+  }
+
+  @Test
+  void aServedDoorbellThatIsCutOffWhileAQueueIsArmedEndsTheDevice() throws Exception {
+    Program program = new Program("?mode=inline");
+    CompletionQueue armed =
+        program.context.createCompletionQueue(
+            CompletionQueueConfig.of(4).withChannel(program.channel));
+    program.function.cutOffDoorbells();
+    Program.assertOver(FailingFunction.PULLED, () -> armed.requestNotify(false));
+    program.assertToldThatItIsOver(FailingFunction.PULLED);
+    armed.close();
     program.close();
   }
 

@@ -8,8 +8,8 @@ import org.hghca.vfio.VfioException;
 
 /**
  * Whether a function is still there. One that was unplugged, or whose server has ended, reads all
- * ones; mapped registers of it fault, which the JVM reports as an {@link InternalError}.
- * Thread-safe.
+ * ones; registers of it fault, which the JVM reports as an {@link InternalError} where they are
+ * mapped, and the function as a {@link VfioException} where somebody serves them. Thread-safe.
  */
 public final class DevicePresence {
   private static final int GONE = -1;
@@ -35,7 +35,7 @@ public final class DevicePresence {
       if (registers.readInt(command) != GONE) {
         return Optional.empty();
       }
-    } catch (InternalError e) {
+    } catch (InternalError | VfioException e) {
       return Optional.of(reason("its registers fault (%s)".formatted(e.getMessage())));
     }
     return Optional.of(reason("its registers read all ones"));
