@@ -216,7 +216,8 @@ final class HghcaCompletionQueue extends Resource
   @Override
   public int poll(Completions out, int max) {
     if (max < 0) {
-      throw new IllegalArgumentException("a poll for %d completions".formatted(max));
+      throw new VerbsException(
+          Errno.EINVAL, "a poll for %d completions: it must be 0 or more".formatted(max));
     }
     try {
       return pollRing(out, max);

@@ -28,7 +28,7 @@ public interface CompletionQueue extends AutoCloseable {
    * Takes at most {@code max} completions from the queue.
    *
    * @param max 0 or more; never more than {@link Completions#capacity} are taken
-   * @throws IllegalArgumentException when it is negative
+   * @throws VerbsException EINVAL when it is negative; EIO after a fatal error of the device
    */
   int poll(Completions completions, int max);
 

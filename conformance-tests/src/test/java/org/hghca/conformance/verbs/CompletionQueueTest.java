@@ -96,8 +96,10 @@ class CompletionQueueTest {
       for (int round = 0; round < 2; round++) { // an empty queue, and one that is not
         for (int wrong : new int[] {-1, Integer.MIN_VALUE}) {
           assertThatThrownBy(() -> queue.poll(room, wrong))
-              .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining(Integer.toString(wrong));
+              .isInstanceOf(VerbsException.class)
+              .hasMessageContainingAll("a poll for " + wrong, "EINVAL (22)")
+              .extracting("errno")
+              .isEqualTo(Errno.EINVAL);
         }
         assertThat(queue.poll(room, 0)).isZero();
         writeUnpolled(pair, 1);
