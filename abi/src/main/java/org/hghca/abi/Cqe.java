@@ -109,6 +109,18 @@ public final class Cqe {
 
   private static final int ARMED_DWORD = 0xffff_ffff;
 
+  private static final VarHandle QPN = LittleEndian.partOf(SIZE, QPN_OFFSET, LittleEndian.INT);
+  private static final VarHandle REMOTE_QPN =
+      LittleEndian.partOf(SIZE, REMOTE_QPN_OFFSET, LittleEndian.INT);
+  private static final VarHandle IMMEDIATE =
+      LittleEndian.partOf(SIZE, IMMEDIATE_OFFSET, LittleEndian.INT);
+  private static final VarHandle BYTE_COUNT =
+      LittleEndian.partOf(SIZE, BYTE_COUNT_OFFSET, LittleEndian.INT);
+  private static final VarHandle WQE_OFFSET =
+      LittleEndian.partOf(SIZE, WQE_OFFSET_OFFSET, LittleEndian.INT);
+  private static final VarHandle LAST_DWORD =
+      LittleEndian.partOf(SIZE, LAST_DWORD_OFFSET, LittleEndian.INT);
+
   private Cqe() {}
 
   /**
@@ -128,6 +140,11 @@ public final class Cqe {
     return LittleEndian.getIntAcquire(segment, offset + LAST_DWORD_OFFSET);
   }
 
+  /** The last dword, read plainly: for one that was seen to be written, before a fence. */
+  public static int seenDword(MemorySegment segment, long offset) {
+    return (int) LAST_DWORD.get(segment, offset);
+  }
+
   /** owner of a last dword, 0..255. */
   public static int owner(int lastDword) {
     return lastDword >>> OWNER_SHIFT;
@@ -138,6 +155,11 @@ public final class Cqe {
     return (lastDword >>> IS_SEND_SHIFT & 0xff) != 0;
   }
 
+  /** Whether a last dword is that of a send's success. */
+  public static boolean isGoodSend(int lastDword) {
+    return isSend(lastDword) && opcode(lastDword) != WqeOpcode.INVALID;
+  }
+
   /** opcode of a last dword, 0..255. */
   public static int opcode(int lastDword) {
     return lastDword & OPCODE_MASK;
@@ -145,7 +167,7 @@ public final class Cqe {
 
   /** my_qpn. */
   public static int qpn(MemorySegment segment, long offset) {
-    return LittleEndian.getInt(segment, offset + QPN_OFFSET);
+    return (int) QPN.get(segment, offset);
   }
 
   /** my_ee, not in use. */
@@ -155,7 +177,7 @@ public final class Cqe {
 
   /** rqpn. */
   public static int remoteQpn(MemorySegment segment, long offset) {
-    return LittleEndian.getInt(segment, offset + REMOTE_QPN_OFFSET);
+    return (int) REMOTE_QPN.get(segment, offset);
   }
 
   /** rlid, 16 bits. */
@@ -175,17 +197,17 @@ public final class Cqe {
 
   /** imm of a success, the little-endian dword of the sender's WQE. */
   public static int immediate(MemorySegment segment, long offset) {
-    return LittleEndian.getInt(segment, offset + IMMEDIATE_OFFSET);
+    return (int) IMMEDIATE.get(segment, offset);
   }
 
   /** byte_cnt of a success. */
   public static int byteCount(MemorySegment segment, long offset) {
-    return LittleEndian.getInt(segment, offset + BYTE_COUNT_OFFSET);
+    return (int) BYTE_COUNT.get(segment, offset);
   }
 
   /** wqe: byte offset of the WQE in its queue. */
   public static int wqeOffset(MemorySegment segment, long offset) {
-    return LittleEndian.getInt(segment, offset + WQE_OFFSET_OFFSET);
+    return (int) WQE_OFFSET.get(segment, offset);
   }
 
   /** syndrome of an error, 10h[7:0]; see {@link Syndrome#of}. */
@@ -210,7 +232,7 @@ public final class Cqe {
 
   /** Frees a consumed entry: stores the sentinel over the last dword. */
   public static void arm(MemorySegment segment, long offset) {
-    LittleEndian.putInt(segment, offset + LAST_DWORD_OFFSET, ARMED_DWORD);
+    LAST_DWORD.set(segment, offset, ARMED_DWORD);
   }
 
   /** Fills {@code entries} entries from {@code offset} on with sentinel bytes. */

@@ -45,14 +45,24 @@ public final class DataUnit {
    */
   public static void write(
       MemorySegment segment, long offset, int byteCount, int lkey, long address) {
-    LittleEndian.putInts(segment, offset, byteCount & BYTE_COUNT_MASK, lkey);
-    LittleEndian.putLong(segment, offset + ADDRESS_OFFSET, address);
+    long lengthAndKey = LittleEndian.join(byteCount & BYTE_COUNT_MASK, lkey);
+    LittleEndian.putUnit(segment, offset, lengthAndKey, address);
+  }
+
+  /**
+   * Writes the unit by two 8-byte stores.
+   *
+   * @param lengthAndKey length in bytes, 31 bits, in the low half; key of the memory region in the
+   *     high half
+   * @param address virtual address of the first byte
+   */
+  public static void write(MemorySegment segment, long offset, long lengthAndKey, long address) {
+    LittleEndian.putUnit(segment, offset, lengthAndKey, address);
   }
 
   /** Writes the all-zero unit that ends the list of a receive WQE. */
   public static void writeTerminator(MemorySegment segment, long offset) {
-    LittleEndian.putLong(segment, offset, 0);
-    LittleEndian.putLong(segment, offset + ADDRESS_OFFSET, 0);
+    LittleEndian.putUnit(segment, offset, 0, 0);
   }
 
   /** Whether all 16 bytes are zero. A byte_cnt of 0 alone does not end a list. */

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -18,17 +19,36 @@ import java.nio.ByteOrder;
  * rings fulfil: native memory, or a heap segment over an array of that width.
  */
 final class LittleEndian {
-  private static final ValueLayout.OfInt INT =
-      JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfLong LONG =
-      JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  static final ValueLayout.OfInt INT = JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  static final ValueLayout.OfLong LONG = JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle ALIGNED_BYTE = JAVA_BYTE.varHandle();
   private static final VarHandle ALIGNED_INT =
       JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
   private static final VarHandle ALIGNED_LONG =
       JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 
+  /** The halves of a unit of 16 bytes. */
+  private static final VarHandle FIRST_HALF = partOf(16, 0, LONG);
+
+  private static final VarHandle SECOND_HALF = partOf(16, 8, LONG);
+
   private LittleEndian() {}
+
+  /**
+   * A handle on a part of a structure, by the structure's offset in a segment. An access checks
+   * that the whole structure lies in the segment: of several parts in a row the compiler makes that
+   * check once.
+   *
+   * @param size of the structure in bytes
+   * @param offset of the part in it
+   */
+  static VarHandle partOf(long size, long offset, ValueLayout part) {
+    return MemoryLayout.structLayout(
+            MemoryLayout.sequenceLayout(offset, JAVA_BYTE),
+            part,
+            MemoryLayout.sequenceLayout(size - offset - part.byteSize(), JAVA_BYTE))
+        .varHandle(MemoryLayout.PathElement.groupElement(1));
+  }
 
   static int getInt(MemorySegment segment, long offset) {
     return segment.get(INT, offset);
@@ -49,6 +69,12 @@ final class LittleEndian {
   /** One 8-byte store of two dwords, {@code low} at the lower address. */
   static void putInts(MemorySegment segment, long offset, int low, int high) {
     segment.set(LONG, offset, join(low, high));
+  }
+
+  /** Two 8-byte stores of a unit of 16 bytes, the second half first. */
+  static void putUnit(MemorySegment segment, long offset, long first, long second) {
+    SECOND_HALF.set(segment, offset, second);
+    FIRST_HALF.set(segment, offset, first);
   }
 
   static int getByteAcquire(MemorySegment segment, long offset) {

@@ -131,8 +131,7 @@ public final class NextUnit {
    * follows must be a release.
    */
   public static void write(MemorySegment segment, long offset, int dw0, int dw1, int dw2, int dw3) {
-    LittleEndian.putInts(segment, offset + CONTROL_OFFSET, dw2, dw3);
-    LittleEndian.putInts(segment, offset, dw0, dw1);
+    LittleEndian.putUnit(segment, offset, LittleEndian.join(dw0, dw1), LittleEndian.join(dw2, dw3));
   }
 
   /**
@@ -175,8 +174,7 @@ public final class NextUnit {
 
   /** Zeroes the unit, so that the card regards the slot as not posted. */
   public static void clear(MemorySegment segment, long offset) {
-    LittleEndian.putLong(segment, offset, 0);
-    LittleEndian.putLong(segment, offset + CONTROL_OFFSET, 0);
+    LittleEndian.putUnit(segment, offset, 0, 0);
   }
 
   /** Whether any bit of the unit is set: the card's test for a posted receive slot. */

@@ -29,8 +29,7 @@ public final class RemoteAddressUnit {
 
   /** Writes the unit by two 8-byte stores; the blank dword is zero. */
   public static void write(MemorySegment segment, long offset, long address, int rkey) {
-    LittleEndian.putLong(segment, offset + ADDRESS_OFFSET, address);
-    LittleEndian.putInts(segment, offset + RKEY_OFFSET, rkey, 0);
+    LittleEndian.putUnit(segment, offset, address, LittleEndian.join(rkey, 0));
   }
 
   /** raddr: the peer's virtual address. */

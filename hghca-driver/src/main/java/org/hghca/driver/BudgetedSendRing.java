@@ -135,7 +135,8 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     int at = head();
     long bytes = checks.check(request, operation, index);
     write(request, operation, index);
-    scheduler.add(at, SendOpcodeTable.opcode(operation), bytes, request.isFenced());
+    scheduler.add(
+        at, SendOpcodeTable.opcode(operation), bytes, SendOpcodeTable.isFenced(operation));
     return true;
   }
 

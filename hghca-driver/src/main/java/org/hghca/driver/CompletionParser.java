@@ -72,6 +72,12 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
 
   // ---- where the cards differ
 
+  /**
+   * Takes as many of the oldest completions as are quickly taken; returns how many of the caller's
+   * it filled.
+   */
+  abstract int takeSends(int ready, Completions out, int count);
+
   /** Completes the oldest send of a queue pair, which has succeeded; returns 1 or 0 filled. */
   abstract int completeSend(QueuePairRings qp, int wqe, int bytes, Completions out, int count);
 
@@ -109,12 +115,20 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     int from = ring.index();
     int count = 0;
     while (count < max) {
-      long at = ring.place(ring.index());
-      int last = Cqe.lastDword(memory, at);
-      if (Cqe.owner(last) == Cqe.SENTINEL) {
+      int wanted = max - count;
+      int ready = ring.ready(wanted);
+      int left = ready;
+      while (left > 0) {
+        int first = ring.index();
+        count += takeSends(left, out, count);
+        if (ring.index() == first) {
+          count += take(out, count);
+        }
+        left -= ring.index() - first;
+      }
+      if (ready < wanted) {
         break;
       }
-      count += take(at, last, out, count);
     }
     int to = ring.index();
     taken += to - from;
@@ -124,21 +138,74 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     return count;
   }
 
+  /**
+   * Takes the oldest completions as long as they are of one queue pair's sends, in order, and
+   * successful: nearly all are. One place after the other is read, then all are emptied, then all
+   * slots are freed, so that there is no barrier between two of them.
+   *
+   * @param ready how many there are
+   * @return how many of the caller's completions it filled
+   */
+  final int takeRun(int ready, Completions out, int count) {
+    MemorySegment places = memory;
+    int index = ring.index();
+    int qpn = Cqe.qpn(places, ring.place(index));
+    QueuePairRings qp = find(qpn);
+    if (qp == null) {
+      return 0;
+    }
+    SendRing sends = qp.sends();
+    int tail = sends.tail();
+    int most = Math.min(ready, sends.head() - tail);
+    if (most == 0) {
+      return 0;
+    }
+    int to = count;
+    int run = 0;
+    long at = ring.place(index);
+    long end = ring.place(index + most);
+    do {
+      if (Cqe.qpn(places, at) != qpn
+          || !Cqe.isGoodSend(Cqe.seenDword(places, at))
+          || !sends.isAt(tail + run, Cqe.wqeOffset(places, at))) {
+        break;
+      }
+      to += sends.succeed(tail + run, out, to, Cqe.byteCount(places, at));
+      run++;
+      at = ring.next(at);
+    } while (at != end);
+    if (run != 0) {
+      ring.take(run);
+      sends.free(tail + run);
+    }
+    return to - count;
+  }
+
+  /** The queue pair with a number, which is usually that of the completion before. */
+  private QueuePairRings find(int qpn) {
+    QueuePairRings qp = lastFound;
+    if (qp == null || qp.number() != qpn) {
+      qp = queuePairs.find(qpn);
+      if (qp != null) {
+        lastFound = qp;
+      }
+    }
+    return qp;
+  }
+
   /** Takes the oldest completion; returns whether it filled one of the caller's. */
-  private int take(long at, int last, Completions out, int count) {
+  private int take(Completions out, int count) {
+    long at = ring.place(ring.index());
+    int last = Cqe.seenDword(memory, at);
     int qpn = Cqe.qpn(memory, at);
     int sourceQp = Cqe.remoteQpn(memory, at);
     int immediate = Cqe.immediate(memory, at);
     int bytes = Cqe.byteCount(memory, at);
     int wqe = Cqe.wqeOffset(memory, at);
-    ring.take(at);
-    QueuePairRings qp = lastFound;
-    if (qp == null || qp.number() != qpn) {
-      qp = queuePairs.find(qpn);
-      if (qp == null) {
-        return unexpected(qpn, wqe, last);
-      }
-      lastFound = qp;
+    ring.take(1);
+    QueuePairRings qp = find(qpn);
+    if (qp == null) {
+      return unexpected(qpn, wqe, last);
     }
     if (Cqe.opcode(last) == WqeOpcode.INVALID) {
       // In an error completion the dword of the immediate holds syndrome and vendor error.
@@ -286,7 +353,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
       if (!isSilent(at, last)) {
         return true;
       }
-      take(at, last, null, 0);
+      take(null, 0);
       taken++;
     }
     return false;

@@ -50,6 +50,11 @@ final class CompletionRing {
     return (long) (at & mask) * Cqe.SIZE;
   }
 
+  /** The offset in memory behind another. */
+  long next(long place) {
+    return place + Cqe.SIZE & (long) mask * Cqe.SIZE;
+  }
+
   /** Whether nothing is at a position. */
   boolean isEmpty(int at) {
     return Cqe.owner(memory, place(at)) == Cqe.SENTINEL;
@@ -91,17 +96,46 @@ final class CompletionRing {
   }
 
   /**
-   * The oldest completion was read: empties its place.
+   * How many completions can be taken; what they say may be read then.
    *
-   * @param place its offset
+   * @param most as far as it looks, 1 or more
    */
-  void take(long place) {
-    index++;
-    // A reader that sees the place empty sees that the queue continues after it.
+  int ready(int most) {
+    MemorySegment places = memory;
+    int first = index;
+    int count = 0;
+    long at = place(first);
+    long end = place(first + Math.min(most, slots()));
+    do {
+      if (Cqe.owner(Cqe.seenDword(places, at)) == Cqe.SENTINEL) {
+        break;
+      }
+      count++;
+      at = next(at);
+    } while (at != end);
+    VarHandle.acquireFence(); // the owner bytes are read before what they stand for
+    return count;
+  }
+
+  /**
+   * The oldest completions were read: empties their places.
+   *
+   * @param count 1 or more
+   */
+  void take(int count) {
+    MemorySegment places = memory;
+    int first = index;
+    index = first + count;
+    // A reader that sees a place empty sees that the queue continues after it.
     VarHandle.storeStoreFence();
-    // The place is empty before the request's slot is free: a request posted into that slot may
-    // complete into this very place.
-    Cqe.arm(memory, place);
+    // The places are empty before the requests' slots are free: a request posted into such a slot
+    // may complete into one of these places.
+    long at = place(first);
+    long end = place(first + count);
+    do {
+      Cqe.arm(places, at);
+      at = next(at);
+    } while (at != end);
   }
 
   /** Takes a completion out; those before it close up. */

@@ -1,37 +1,56 @@
 package org.hghca.driver;
 
+import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.NextUnit;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.WrOpcode;
+import org.hghca.verbs.spi.ProviderAccess;
 
 /**
- * What the opcodes of verbs mean to a send queue: the card's opcode in the low byte, flags above.
- * It depends on the card and on the queue pair's type, which together are a <em>variant</em>.
+ * What a request means to a send queue: its <em>operation</em>, a word that depends on what is
+ * asked for ({@link ProviderAccess#kind}), on the card and on the queue pair's type. The two last
+ * are together a <em>variant</em>.
+ *
+ * <p>The word holds the third dword of the next unit but for the size, and flags in the bits that
+ * the dword leaves free.
  */
 final class SendOpcodeTable {
-  static final int HAS_REMOTE_ADDRESS = 1 << 8;
+  static final int HAS_REMOTE_ADDRESS = 1 << 22;
 
   /** One of the rare ones; alone: not supported. */
-  static final int SPECIAL = 1 << 9;
+  static final int SPECIAL = 1 << 23;
 
-  static final int ATOMIC = SPECIAL | 1 << 10;
-  static final int DATAGRAM = SPECIAL | 1 << 11;
-  static final int NEVER_INLINE = 1 << 12;
+  static final int ATOMIC = SPECIAL | 1 << 24;
+  static final int DATAGRAM = SPECIAL | 1 << 25;
+  static final int NEVER_INLINE = 1 << 26;
+  static final int INLINE = 1 << 27;
+  private static final int FENCE_SHIFT = 28;
 
-  private static final int OPCODE = 0xff;
+  /**
+   * Whether a success gives a completion. The card does not look at the bit, for it completes every
+   * element.
+   */
+  static final int SIGNALED = NextUnit.COMPLETION;
 
-  /** A power of two that holds all verbs opcodes. */
+  /** In the place of the size: what the second dword of the next unit has. */
+  private static final int NEXT = NextUnit.NEXT_FENCE;
+
+  private static final int CONTROL =
+      NextUnit.control(
+          NextUnit.OPCODE_MASK, 0, NextUnit.MARKER | NextUnit.SOLICITED | NextUnit.COMPLETION);
+
   private static final int VERBS = 8;
 
   /** A power of two that holds all types. */
   private static final int TYPES = 4;
 
   /**
-   * By variant and opcode. One table of a constant size for all rings, so that posting checks no
+   * By variant and kind. One table of a constant size for all rings, so that posting checks no
    * index.
    */
-  private static final int[] OPERATIONS = new int[4 * TYPES * VERBS];
+  private static final int[] OPERATIONS = new int[4 * TYPES * ProviderAccess.KINDS];
 
   /** The opcode of the completion for an opcode of the card. */
   private static final int[] COMPLETIONS = new int[32];
@@ -41,7 +60,11 @@ final class SendOpcodeTable {
       COMPLETIONS[cardOpcode(verb)] = verb.completion().code();
       for (HardwareProfile profile : HardwareProfile.all()) {
         for (QpType type : QpType.values()) {
-          OPERATIONS[variant(type, profile) | verb.code()] = operation(verb, type, profile);
+          int variant = variant(type, profile);
+          int plain = operation(verb, type, profile);
+          for (int kind = verb.code(); kind < ProviderAccess.KINDS; kind += VERBS) {
+            OPERATIONS[variant | kind] = plain | flags(kind, profile);
+          }
         }
       }
     }
@@ -51,22 +74,60 @@ final class SendOpcodeTable {
 
   /** Which part of the table is that of a type of queue pair on a card. */
   static int variant(QpType type, HardwareProfile profile) {
-    return (HardwareProfile.all().indexOf(profile) * TYPES + type.ordinal()) * VERBS;
+    return (HardwareProfile.all().indexOf(profile) * TYPES + type.ordinal()) * ProviderAccess.KINDS;
   }
 
-  /** What an opcode of verbs, by its number, means. */
-  static int of(int variant, int verb) {
-    return OPERATIONS[(verb | variant) & OPERATIONS.length - 1];
+  /** The operation of what {@link ProviderAccess#kind} says. */
+  static int of(int variant, int kind) {
+    return OPERATIONS[(kind | variant) & OPERATIONS.length - 1];
   }
 
   /** The card's opcode. */
   static int opcode(int operation) {
-    return operation & OPCODE;
+    return operation >>> NextUnit.OPCODE_SHIFT & Doorbell.OPCODE_MASK;
   }
 
-  /** The number of the completion's opcode for an opcode of the card. */
-  static int completion(int cardOpcode) {
-    return COMPLETIONS[cardOpcode & COMPLETIONS.length - 1];
+  /** Whether it begins when the READs and atomics before it have ended. */
+  static boolean isFenced(int operation) {
+    return fence(operation) != 0;
+  }
+
+  /** 1 when it is fenced, else 0. */
+  static int fence(int operation) {
+    return operation >>> FENCE_SHIFT & 1;
+  }
+
+  static boolean isSignaled(int operation) {
+    return (operation & SIGNALED) != 0;
+  }
+
+  /** The second dword of a next unit that has no successor. */
+  static int next(int operation) {
+    return operation & NEXT;
+  }
+
+  /**
+   * The third dword of a next unit.
+   *
+   * @param size of the element in units
+   */
+  static int control(int operation, int size) {
+    return operation & CONTROL | (size & NextUnit.SIZE_MASK) << NextUnit.SIZE_SHIFT;
+  }
+
+  /** The number of the completion's opcode. */
+  static int completion(int operation) {
+    return COMPLETIONS[opcode(operation)];
+  }
+
+  /** Flags of what is asked for; a fence is also the card's where it holds back what is fenced. */
+  private static int flags(int kind, HardwareProfile profile) {
+    int fence = (kind & ProviderAccess.FENCED) == 0 ? 0 : 1;
+    return fence << FENCE_SHIFT
+        | (profile.fences() ? NextUnit.size(0, fence) : 0)
+        | ((kind & ProviderAccess.SIGNALED) == 0 ? 0 : SIGNALED)
+        | ((kind & ProviderAccess.SOLICITED) == 0 ? 0 : NextUnit.SOLICITED)
+        | ((kind & ProviderAccess.INLINE) == 0 ? 0 : INLINE);
   }
 
   private static int cardOpcode(WrOpcode verb) {
@@ -91,7 +152,7 @@ final class SendOpcodeTable {
           case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
               type == QpType.RC && profile.atomics() ? ATOMIC : SPECIAL;
         };
-    return cardOpcode(verb) | flags;
+    return NextUnit.control(cardOpcode(verb), 0, NextUnit.MARKER) | flags;
   }
 
   private static int sendFlags(QpType type, HardwareProfile profile) {

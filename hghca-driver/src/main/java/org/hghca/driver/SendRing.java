@@ -47,10 +47,14 @@ sealed class SendRing permits BudgetedSendRing {
   private final int depth;
   private final int strideLog;
   private final int variant;
+  private final int always;
   final SendWriter writer;
 
   /** As long as the ring: an index cut to its length needs no check. */
   private final long[] wrIds;
+
+  /** What the requests in the slots are, as {@link #operation} has it: polling reads no element. */
+  private final int[] operations;
 
   /**
    * How many requests may be outstanding: the depth, or 0 while the ring is closed or requests are
@@ -89,6 +93,7 @@ sealed class SendRing permits BudgetedSendRing {
       Supplier<BadRequestException> refusal) {
     this.writer = writer;
     this.variant = writer.variant();
+    this.always = writer.always();
     this.lock = lock;
     this.refusal = refusal;
     this.ring = shape.memory();
@@ -97,6 +102,7 @@ sealed class SendRing permits BudgetedSendRing {
     this.depth = shape.depth();
     this.strideLog = shape.strideLog();
     this.wrIds = new long[shape.slots()];
+    this.operations = new int[shape.slots()];
   }
 
   // ---- posting
@@ -114,8 +120,9 @@ sealed class SendRing permits BudgetedSendRing {
       long offset = (long) slot << strideLog;
       int size = writer.write(request, operation, 0, offset);
       wrIds[slot] = request.wrId();
+      operations[slot] = operation;
       head = at + 1;
-      uar.ringSendQueue(doorbell(request, operation, size, offset));
+      uar.ringSendQueue(doorbell(operation, size, offset));
       return true;
     } finally {
       unlock();
@@ -143,7 +150,7 @@ sealed class SendRing permits BudgetedSendRing {
         long offset = (long) slot << strideLog;
         int size = writer.write(request, operation, posted, offset);
         int opcode = SendOpcodeTable.opcode(operation);
-        boolean fenced = request.isFenced();
+        boolean fenced = SendOpcodeTable.isFenced(operation);
         if (previous >= 0 && !fenced) {
           NextUnit.link(ring, previous, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
         } else {
@@ -152,9 +159,10 @@ sealed class SendRing permits BudgetedSendRing {
             uar.ringSendQueue(doorbell);
           }
           chains++;
-          doorbell = doorbell(request, operation, size, offset);
+          doorbell = doorbell(operation, size, offset);
         }
         wrIds[slot] = request.wrId();
+        operations[slot] = operation;
         posted++;
         previous = offset;
         if (fenced) {
@@ -194,7 +202,8 @@ sealed class SendRing permits BudgetedSendRing {
       long offset = (long) slot << strideLog;
       int size = writer.write(request, operation, 0, offset);
       wrIds[slot] = request.wrId();
-      chain(request, operation, size, offset);
+      operations[slot] = operation;
+      chain(operation, size, offset);
       return true;
     } finally {
       unlock();
@@ -202,15 +211,15 @@ sealed class SendRing permits BudgetedSendRing {
   }
 
   /** Puts a written element behind the enqueued ones, and the head behind it. */
-  private void chain(SendRequest request, int operation, int size, long offset) {
-    boolean fenced = request.isFenced();
+  private void chain(int operation, int size, long offset) {
+    boolean fenced = SendOpcodeTable.isFenced(operation);
     if (enqueued != NONE && !fenced) {
       int opcode = SendOpcodeTable.opcode(operation);
       NextUnit.link(ring, enqueued, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
       chained++;
     } else {
       flushLocked();
-      enqueuedDoorbell = doorbell(request, operation, size, offset);
+      enqueuedDoorbell = doorbell(operation, size, offset);
     }
     head++;
     enqueued = offset;
@@ -256,12 +265,12 @@ sealed class SendRing permits BudgetedSendRing {
     return depth - (at - tail()) > 0;
   }
 
-  private long doorbell(SendRequest request, int operation, int size, long offset) {
+  private long doorbell(int operation, int size, long offset) {
     return Doorbell.sendQueue(
         qpn,
         size,
         (int) (offset >>> UNIT_SHIFT),
-        request.isFenced() ? 1 : 0,
+        SendOpcodeTable.fence(operation),
         SendOpcodeTable.opcode(operation));
   }
 
@@ -281,7 +290,7 @@ sealed class SendRing permits BudgetedSendRing {
 
   /** What a request means to this ring, as {@link SendOpcodeTable} has it. */
   final int operation(SendRequest request) {
-    return SendOpcodeTable.of(variant, ProviderAccess.get().opcode(request));
+    return SendOpcodeTable.of(variant, ProviderAccess.get().kind(request)) | always;
   }
 
   /** The position behind the last request. */
@@ -298,6 +307,7 @@ sealed class SendRing permits BudgetedSendRing {
     int slot = slot((int) head);
     writer.write(request, operation, index, (long) slot << strideLog);
     wrIds[slot] = request.wrId();
+    operations[slot] = operation;
     head++;
   }
 
@@ -389,9 +399,42 @@ sealed class SendRing permits BudgetedSendRing {
     return outstanding() > 0 && offset == slot(tail) << strideLog;
   }
 
+  /** Whether the request at a position is at an offset of the ring. */
+  final boolean isAt(int at, int offset) {
+    return offset == slot(at) << strideLog;
+  }
+
   /** Whether polling keeps a success of the oldest outstanding request to itself. */
   boolean isOldestSilent() {
-    return (NextUnit.flags(ring, offset(tail)) & NextUnit.COMPLETION) == 0;
+    return !SendOpcodeTable.isSignaled(operations[slot(tail)]);
+  }
+
+  /**
+   * Fills a completion of an outstanding request that has succeeded, unless it is unsignalled.
+   * {@link #free} is still to come.
+   *
+   * @return 1 when a completion was filled, else 0
+   */
+  final int succeed(int at, Completions out, int index, int bytes) {
+    int slot = slot(at);
+    int operation = operations[slot];
+    if (!SendOpcodeTable.isSignaled(operation)) {
+      return 0;
+    }
+    fill(out, index, slot, operation, 0, 0, bytes);
+    return 1;
+  }
+
+  private void fill(
+      Completions out, int index, int slot, int operation, int status, int vendorError, int bytes) {
+    int opcode = SendOpcodeTable.completion(operation);
+    ProviderAccess.get()
+        .fill(out, index, wrIds[slot], status, opcode, 0, vendorError, bytes, qpn, 0, 0);
+  }
+
+  /** Frees all slots before a position, whose requests are complete. */
+  final void free(int to) {
+    TAIL.setRelease(this, to);
   }
 
   /**
@@ -402,18 +445,13 @@ sealed class SendRing permits BudgetedSendRing {
    */
   int complete(Completions out, int index, int status, int vendorError, int bytes) {
     int slot = slot(tail);
-    long wrId = wrIds[slot];
-    long offset = (long) slot << strideLog;
-    int flags = NextUnit.flags(ring, offset);
-    int opcode = NextUnit.opcode(ring, offset);
-    TAIL.setRelease(this, tail + 1);
-    if (status == 0 && (flags & NextUnit.COMPLETION) == 0) {
-      return 0;
+    int operation = operations[slot];
+    boolean told = status != 0 || SendOpcodeTable.isSignaled(operation);
+    if (told) {
+      fill(out, index, slot, operation, status, vendorError, bytes);
     }
-    int completed = SendOpcodeTable.completion(opcode);
-    ProviderAccess.get()
-        .fill(out, index, wrId, status, completed, 0, vendorError, bytes, qpn, 0, 0);
-    return 1;
+    free(tail + 1);
+    return told ? 1 : 0;
   }
 
   // ---- elements

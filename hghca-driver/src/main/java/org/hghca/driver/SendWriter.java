@@ -3,6 +3,7 @@ package org.hghca.driver;
 import static org.hghca.driver.SendOpcodeTable.ATOMIC;
 import static org.hghca.driver.SendOpcodeTable.DATAGRAM;
 import static org.hghca.driver.SendOpcodeTable.HAS_REMOTE_ADDRESS;
+import static org.hghca.driver.SendOpcodeTable.INLINE;
 import static org.hghca.driver.SendOpcodeTable.NEVER_INLINE;
 import static org.hghca.driver.SendOpcodeTable.SPECIAL;
 
@@ -50,9 +51,6 @@ final class SendWriter {
   private final int maxInline;
   private final int always;
 
-  /** Whether a fence is the card's: it holds back what is fenced. */
-  private final boolean fences;
-
   /**
    * A writer of a ring's slots, each of which holds the largest request.
    *
@@ -74,8 +72,7 @@ final class SendWriter {
     this.qpn = shape.qpn();
     this.maxSge = Math.max(1, capabilities.maxSendSge()); // a slot always has room for one
     this.maxInline = capabilities.maxInline();
-    this.always = signalAll ? NextUnit.COMPLETION : 0;
-    this.fences = profile.fences();
+    this.always = signalAll ? SendOpcodeTable.SIGNALED : 0;
   }
 
   /** Which part of {@link SendOpcodeTable} is that of its ring. */
@@ -83,17 +80,9 @@ final class SendWriter {
     return variant;
   }
 
-  /**
-   * The third dword of a next unit. The card does not look at the completion bit (it completes
-   * every element); it is there for us, when the completion comes.
-   */
-  private int control(SendRequest request, int operation, int size) {
-    return NextUnit.control(
-        SendOpcodeTable.opcode(operation),
-        size,
-        NextUnit.MARKER
-            | (request.isSolicited() ? NextUnit.SOLICITED : 0)
-            | (request.isSignaled() ? NextUnit.COMPLETION : always));
+  /** What is true of every operation of its ring. */
+  int always() {
+    return always;
   }
 
   /** Writes an element, as the last of its chain; returns its size in units. */
@@ -106,14 +95,16 @@ final class SendWriter {
       at = writeSpecial(request, operation, index, at);
     }
     long end =
-        request.isInline() ? writeInline(request, index, at) : writeElements(request, index, at);
+        (operation & INLINE) != 0
+            ? writeInline(request, index, at)
+            : writeElements(request, index, at);
     int size = (int) (end - offset >>> UNIT_SHIFT);
     NextUnit.write(
         ring,
         offset,
         LAST,
-        NextUnit.size(0, fences && request.isFenced() ? 1 : 0),
-        control(request, operation, size),
+        SendOpcodeTable.next(operation),
+        SendOpcodeTable.control(operation, size),
         request.immediate());
     return size;
   }
@@ -156,7 +147,7 @@ final class SendWriter {
     if (!(request.addressHandle() instanceof Destination to) || to.domain != pd || to.isClosed()) {
       throw badDestination(request, index);
     }
-    if ((operation & NEVER_INLINE) != 0 && request.isInline()) {
+    if ((operation & NEVER_INLINE) != 0 && (operation & INLINE) != 0) {
       throw unsupported("inline data of a datagram", index);
     }
     UdUnit.write(
@@ -210,11 +201,11 @@ final class SendWriter {
     int count = request.sgeCount();
     // The usual case without a loop, whose set-up would cost as much as the element itself.
     if (count == 1) {
-      int length = request.sgeLength(0);
-      if (length == 0) {
+      long element = ProviderAccess.get().lengthAndKey(request, 0);
+      if ((int) element == 0) {
         return at;
       }
-      DataUnit.write(ring, at, length, request.sgeLkey(0), request.sgeAddress(0));
+      DataUnit.write(ring, at, element, request.sgeAddress(0));
       return at + UNIT;
     }
     return writeList(request, count, index, at);
@@ -227,9 +218,10 @@ final class SendWriter {
     long next = at;
     long total = 0;
     for (int i = 0; i < count; i++) {
-      int length = request.sgeLength(i);
+      long element = ProviderAccess.get().lengthAndKey(request, i);
+      int length = (int) element;
       if (length != 0) {
-        DataUnit.write(ring, next, length, request.sgeLkey(i), request.sgeAddress(i));
+        DataUnit.write(ring, next, element, request.sgeAddress(i));
         next += UNIT;
         total += length;
       }

@@ -18,6 +18,11 @@ final class StandardParser extends CompletionParser {
   }
 
   @Override
+  int takeSends(int ready, Completions out, int count) {
+    return takeRun(ready, out, count);
+  }
+
+  @Override
   int completeSend(QueuePairRings qp, int wqe, int bytes, Completions out, int count) {
     return qp.sends().complete(out, count, 0, 0, bytes);
   }

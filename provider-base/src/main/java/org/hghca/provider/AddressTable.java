@@ -10,8 +10,8 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.LinkAddress;
 
 /**
- * The GIDs and the P_Key of the single Ethernet port of a device without such tables: the driver
- * keeps them. Thread-safe.
+ * The GIDs and the P_Key of the one Ethernet port of a device that keeps no such tables: they are
+ * the driver's. Thread-safe.
  */
 public class AddressTable {
   private static final int NUMBER = 1;
@@ -25,7 +25,7 @@ public class AddressTable {
   /**
    * The link-local GID of a MAC and that of an IPv4 address.
    *
-   * @param device its name in messages
+   * @param device what it is called in messages
    */
   public AddressTable(String device, LinkAddress address, Neighbors neighbors) {
     this.device = device;
@@ -34,12 +34,12 @@ public class AddressTable {
     this.gids = List.of(Gid.ofMac(address.mac()), Gid.ofIpv4(address.ip()));
   }
 
-  /** The name of the device in messages. */
+  /** What the device is called in messages. */
   public final String device() {
     return device;
   }
 
-  /** Number of GIDs. */
+  /** How many GIDs there are. */
   public final int gidCount() {
     return gids.size();
   }
@@ -47,7 +47,7 @@ public class AddressTable {
   /**
    * Checks the number of a port.
    *
-   * @throws VerbsException EINVAL when it is not the device's port
+   * @throws VerbsException EINVAL when it is another one's
    */
   public final void check(int number) {
     if (number != NUMBER) {
@@ -57,10 +57,10 @@ public class AddressTable {
   }
 
   /**
-   * Checks an address vector.
+   * Checks that a vector leads from here to somewhere.
    *
-   * @return the local GID that it starts from
-   * @throws VerbsException EINVAL when it starts from another port, from an unknown local GID, or
+   * @return the GID of our own that it starts from
+   * @throws VerbsException EINVAL when it starts from another port, from a GID that we have not, or
    *     has no global route
    */
   public final Gid check(AddressVector vector) {
@@ -83,7 +83,7 @@ public class AddressTable {
     return address;
   }
 
-  /** The MAC of a GID, including our own. */
+  /** The MAC of a GID, our own among them. */
   public final long macOf(Gid gid) {
     return gids.contains(gid) ? address.mac() : neighbors.resolve(gid);
   }

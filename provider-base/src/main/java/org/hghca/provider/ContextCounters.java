@@ -8,8 +8,9 @@ import org.hghca.verbs.Counters;
 import org.hghca.verbs.WcStatus;
 
 /**
- * The counters of a context: the sum of the counts of its open objects, where counting costs only
- * an addition, and of its closed objects. Thread-safe; objects are read without stopping them.
+ * What a context has done: the sum of what its objects have counted, for which counting costs only
+ * an addition, and of what those had counted that are closed. Thread-safe; objects are read without
+ * stopping them.
  */
 public final class ContextCounters {
   private final Set<Counted> counted = new HashSet<>();
@@ -23,7 +24,7 @@ public final class ContextCounters {
   /** An object that counts. */
   public interface Counted {
 
-    /** Adds its counts since its creation. */
+    /** Adds what it has counted since it was made. */
     void addTo(ContextCounters counters);
   }
 
@@ -31,14 +32,14 @@ public final class ContextCounters {
     counted.add(object);
   }
 
-  /** An object is closed: its counts are kept. */
+  /** An object is closed: what it has counted stays. */
   public synchronized void remove(Counted object) {
     if (counted.remove(object)) {
       object.addTo(this);
     }
   }
 
-  /** The counts of a work queue. */
+  /** What a queue that is posted to adds. */
   public synchronized void add(long sendsPosted, long receivesPosted, long doorbellsRung) {
     sends += sendsPosted;
     receives += receivesPosted;
@@ -46,9 +47,9 @@ public final class ContextCounters {
   }
 
   /**
-   * The counts of a completion queue.
+   * What a completion queue adds.
    *
-   * @param byStatus number of completions per status, except SUCCESS
+   * @param byStatus how many had which status, as far as it is not SUCCESS
    */
   public synchronized void add(long taken, long[] byStatus) {
     completions += taken;
@@ -57,7 +58,7 @@ public final class ContextCounters {
     }
   }
 
-  /** The counts of a completion channel. */
+  /** What a completion channel adds. */
   public synchronized void addEvents(long given) {
     events += given;
   }

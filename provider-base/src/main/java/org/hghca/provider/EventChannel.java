@@ -11,7 +11,8 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Receives the events of completion queues of a context. Completion queues are {@link Resource}s.
+ * Where completion queues of a context tell that there is something to poll. They are {@link
+ * Resource}s.
  */
 public final class EventChannel extends Resource
     implements CompletionChannel, ContextCounters.Counted {
@@ -43,7 +44,7 @@ public final class EventChannel extends Resource
    * A channel of a context, which is its first user.
    *
    * @param health of the context's device
-   * @param onClose called when it is closed
+   * @param onClose hears that it is closed
    */
   public <C extends Resource & Context> EventChannel(
       C context, Health health, ContextCounters counters, Consumer<EventChannel> onClose) {
@@ -66,18 +67,18 @@ public final class EventChannel extends Resource
     return context;
   }
 
-  /** A completion queue has completions to poll. */
+  /** A completion queue has something to poll. */
   public <Q extends Resource & CompletionQueue> void give(Q queue) {
     events.give(queue);
   }
 
-  /** A completion queue is closed: its untaken events are dropped. */
+  /** A completion queue is closed: what nobody has taken of its events is forgotten. */
   @SuppressWarnings("ReferenceEquality") // a queue is itself
   public void forget(CompletionQueue queue) {
     events.removeIf(other -> other == queue);
   }
 
-  /** The device is dead: there are no more events. */
+  /** The device is dead: nothing will be told any more. */
   public void deviceFailed() {
     events.end(
         () -> new VerbsException(Errno.EIO, health.complaint().orElse("the device has failed")));

@@ -5,13 +5,11 @@ package org.hghca.provider;
  * at most once at a time.
  */
 public enum LockRank {
-  /**
-   * Posting receives, to a queue pair or to a shared receive queue over the queue pairs' own rings.
-   */
+  /** Who posts receives, to a queue pair or to what several share over their own rings. */
   RECEIVES,
-  /** Polling a completion queue. */
+  /** Who polls a completion queue. */
   COMPLETIONS,
-  /** Posting sends to a ring; polling takes it to ring for waiting requests. */
+  /** Who posts sends to a ring: polling rings for requests that waited. */
   SENDS,
   /** A shared receive queue of the device, whose slots completions free. */
   SHARED_RECEIVES

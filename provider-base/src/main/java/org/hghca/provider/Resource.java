@@ -10,33 +10,33 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
- * An object that is created, used by others and closed: idempotently, and not while others use it
- * or hold claims on it. Its users are known by name once they are complete.
+ * Something that is made, used by others and closed: idempotently, and not while it is used or
+ * something was taken of it and not given back. What uses it is known by name once it is complete.
  */
 public abstract class Resource implements AutoCloseable {
   private volatile List<Resource> used;
   private final Set<Resource> users = new LinkedHashSet<>();
 
-  /** Number of objects under construction that use this one. */
+  /** How many objects that use this one are being made. */
   private int constructions;
 
   private final Set<Claim> claims = new LinkedHashSet<>();
 
-  /** Held only briefly, unlike the monitors of the resources themselves. */
+  /** Held for moments only, unlike the monitors of those who are one of these. */
   private final Object guard = new Object();
 
   private volatile boolean published;
   private volatile boolean closed;
 
-  /** A claim on a resource, which cannot be closed before the claim is released. */
+  /** What somebody has taken of a resource, which cannot be closed before it is given back. */
   public interface Claim {
     /** The word for it in messages. */
     String label();
 
     /**
-     * Why a resource cannot be closed, and the fix, after its name in a message.
+     * Why a resource cannot be closed, and what to do, behind its name in a message.
      *
-     * @param labels of all claims
+     * @param labels of all that was taken
      */
     String refusal(String labels);
   }
@@ -64,25 +64,25 @@ public abstract class Resource implements AutoCloseable {
     }
   }
 
-  /** Its name in messages. */
+  /** What it is called in messages. */
   public abstract String describe();
 
-  /** Its state, for logs and debuggers; read without a lock. */
+  /** How it stands, for logs and debuggers; read without a lock. */
   protected String standing() {
     return "open";
   }
 
-  /** Its name and its state. */
+  /** What it is called, and how it stands. */
   @Override
   public final String toString() {
     return "%s: %s".formatted(describe(), closed ? "closed" : standing());
   }
 
-  /** Releases its parts; called once. */
+  /** Gives back what it holds; called once. */
   protected abstract void release();
 
   /**
-   * Releases parts that others than resources may still hold; if it throws, everything stays open.
+   * Lets go of what may still be held by others than resources; where it throws, all stays open.
    */
   protected void prepareRelease() {}
 
@@ -112,7 +112,7 @@ public abstract class Resource implements AutoCloseable {
     }
   }
 
-  /** Adds a claim: until it is released this cannot be closed; false if it is already closed. */
+  /** Something was taken: until it is let go this cannot be closed; false when it is closed. */
   public final boolean hold(Claim claim) {
     synchronized (guard) {
       return !closed && claims.add(claim);
@@ -126,7 +126,7 @@ public abstract class Resource implements AutoCloseable {
   }
 
   /**
-   * Uses another resource, in addition to the current ones. Not while this is being closed.
+   * Uses another resource, beside those that it uses already. Not while this is closed.
    *
    * @throws VerbsException EINVAL when the other is closed
    */
@@ -135,7 +135,7 @@ public abstract class Resource implements AutoCloseable {
     used = Stream.concat(used.stream(), Stream.of(other)).toList();
   }
 
-  /** Stops using a resource. */
+  /** Uses a resource no longer. */
   protected final void useNoMore(Resource other) {
     List<Resource> left = new ArrayList<>(used);
     left.remove(other);
@@ -153,7 +153,7 @@ public abstract class Resource implements AutoCloseable {
     }
   }
 
-  /** Completes the construction and makes this known by name: the last step of a constructor. */
+  /** The construction is complete, and this is known by name: the last step of a constructor. */
   protected final void publish() {
     for (Resource resource : used) {
       synchronized (resource.guard) {
@@ -164,7 +164,7 @@ public abstract class Resource implements AutoCloseable {
     published = true;
   }
 
-  /** Undoes a failed construction: nothing was released yet, and it has no users. */
+  /** Takes back a construction that failed: nothing was released yet, nobody uses it. */
   protected final void abandon() {
     closed = true;
     useNothing();
@@ -189,7 +189,7 @@ public abstract class Resource implements AutoCloseable {
 
   @Override
   public final void close() {
-    // Not during its own methods; its users are read under the guard.
+    // Not in the middle of what its own methods do; who uses it is known under the guard.
     synchronized (this) {
       synchronized (guard) {
         if (closed) {

@@ -47,7 +47,7 @@ public final class ResourceEvents extends EventFifo<AsyncEvent> implements Async
     }
   }
 
-  /** Drops the untaken events of an object. */
+  /** Forgets what nobody has taken of an object's events. */
   public void removeOf(Resource object) {
     removeIf(event -> own(event).isOf(object));
   }

@@ -11,17 +11,16 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.RangeAllocator;
 
 /**
- * Memory of rings, cut from slabs: a slab is mapped for the card once and holds many rings. A ring
- * that is too long to share one gets its own slab. A slab is freed with its last piece, but one
- * empty slab is kept, so that rings that are repeatedly opened and closed need no mapping.
- * Thread-safe.
+ * Memory of rings, cut from slabs: a slab is mapped for the card once and holds many rings. What is
+ * too long to share one is a slab of its own. A slab goes with its last piece, but one empty slab
+ * is kept: a ring that comes and goes maps nothing. Thread-safe.
  *
- * @param <S> the owner's type of a slab
+ * @param <S> what a slab is to its owner
  */
 public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseable {
   private static final long SLAB_BYTES = 1 << 20;
 
-  /** Memory that the card accesses, and the action that frees it. */
+  /** Memory that the card reaches, and how it is given back. */
   public interface Backing {
     DmaMapping mapping();
 
@@ -32,16 +31,16 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
   private final long granule;
   private final List<Slab> slabs = new ArrayList<>();
 
-  /** A new slab has no pieces and is in no list. */
+  /** No piece is in it; it is in no list. */
   private Slab spare;
 
   private boolean closed;
 
   /**
-   * Slabs are created on demand.
+   * Slabs are made when they are needed.
    *
-   * @param source makes the memory of a slab of the given size
-   * @param granule alignment of pieces in bytes; a power of two
+   * @param source makes the memory of a slab of that many bytes
+   * @param granule to which pieces are aligned, in bytes; a power of two
    */
   public RingSlabs(LongFunction<S> source, long granule) {
     this.source = source;
@@ -58,7 +57,7 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
     }
   }
 
-  /** A piece of a slab. Closing frees it; the card must have released it. */
+  /** A piece of a slab. Closing gives it back; the card must have forgotten it. */
   public final class Piece implements DmaMapping {
     private final Slab slab;
     private final long offset;
@@ -76,7 +75,7 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
       return slab.backing;
     }
 
-    /** Its offset in its slab, in bytes. */
+    /** Where it begins in its slab, in bytes. */
     public long offset() {
       return offset;
     }
@@ -152,7 +151,7 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
     }
   }
 
-  /** Stops caching: empty slabs are freed now, the others with their last piece. */
+  /** Keeps nothing from now on: what is empty goes, the rest with its last piece. */
   @Override
   public synchronized void close() {
     closed = true;

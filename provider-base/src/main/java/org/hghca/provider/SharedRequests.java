@@ -4,8 +4,8 @@ import java.util.Arrays;
 import org.hghca.verbs.ReceiveRequest;
 
 /**
- * Copies of receive requests, each with a number: waiting requests, in posting order, and taken
- * requests, which may be returned. Callers lock.
+ * Copies of receive requests, each known by a number: those that wait, in the order in which they
+ * were posted, and those that were taken and may come back. Callers lock.
  */
 public final class SharedRequests {
   /** Two words an element: address; length in the low and key in the high half. */
@@ -20,12 +20,12 @@ public final class SharedRequests {
   /** When a request was posted. */
   private long[] order;
 
-  /** A stack of unused numbers. */
+  /** Numbers that are not in use, a stack. */
   private int[] free;
 
   private int freeCount;
 
-  /** A ring of the numbers of waiting requests, from the first. */
+  /** Numbers of the requests that wait, round and round from the first. */
   private int[] queue;
 
   private int first;
@@ -47,7 +47,7 @@ public final class SharedRequests {
     return capacity;
   }
 
-  /** Changes the capacity, which must not be less than the number of outstanding requests. */
+  /** Changes the capacity, which is not less than what is outstanding. */
   public void resize(int wanted) {
     int room = wrIds.length;
     if (wanted > room) {
@@ -69,12 +69,12 @@ public final class SharedRequests {
     capacity = wanted;
   }
 
-  /** Number of requests, including taken ones. */
+  /** How many requests there are, those that were taken included. */
   public int outstanding() {
     return wrIds.length - freeCount;
   }
 
-  /** Number of requests added so far. */
+  /** How many requests were added so far. */
   public long posted() {
     return posted;
   }
@@ -83,7 +83,7 @@ public final class SharedRequests {
     return waiting;
   }
 
-  /** Copies a request that does not have too many elements; false if the queue is full. */
+  /** Copies a request of not too many elements; false when there are as many as may be. */
   public boolean add(ReceiveRequest request) {
     if (outstanding() >= capacity) {
       return false;
@@ -120,12 +120,12 @@ public final class SharedRequests {
     }
   }
 
-  /** A taken request is complete. */
+  /** A request that was taken is complete. */
   public void complete(int number) {
     free[freeCount++] = number;
   }
 
-  /** A taken request waits again, ahead of all that were posted after it. */
+  /** A request that was taken waits again, before all that were posted after it. */
   public void giveBack(int number) {
     first = wrap(first + queue.length - 1);
     waiting++;

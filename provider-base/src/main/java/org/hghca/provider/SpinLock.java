@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The lock of one ring: held for a few nanoseconds, taken with one atomic instruction and released
- * with a plain store. A waiter spins for a moment and then yields. Not reentrant. With assertions
- * enabled, it is an error to take locks in an order other than that of {@link LockRank}.
+ * with a plain store. A waiter spins for a moment and then lets others run. Not reentrant. Where
+ * assertions are enabled it is one to take locks in another order than that of {@link LockRank}.
  */
 public final class SpinLock {
   private static final int SPINS = 200;
@@ -36,14 +36,14 @@ public final class SpinLock {
 
   public void lock() {
     assert isInOrder();
-    if (!HELD.compareAndSet(this, FREE, TAKEN)) {
+    if ((int) HELD.getAndSet(this, TAKEN) != FREE) {
       await();
     }
   }
 
   private void await() {
     int spins = 0;
-    while ((int) HELD.getAcquire(this) == TAKEN || !HELD.compareAndSet(this, FREE, TAKEN)) {
+    while ((int) HELD.getAcquire(this) == TAKEN || (int) HELD.getAndSet(this, TAKEN) != FREE) {
       if (++spins < SPINS) {
         Thread.onSpinWait();
       } else {

@@ -9,9 +9,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Identity and limits of a device: {@code ibv_device_attr}, except for attributes that no device
- * here has (datagram domains, raw queue pairs, fast registration), which are 0. Immutable. Later
- * versions may add attributes; a provider that does not set one leaves it 0.
+ * What a device is and can do: {@code ibv_device_attr}, except for what no device here has
+ * (datagram domains, raw queue pairs, fast registration), which is 0. Immutable. Later versions may
+ * know more attributes; a provider that does not set one leaves it 0.
  */
 public final class DeviceAttributes {
   private final Builder values;
@@ -20,7 +20,10 @@ public final class DeviceAttributes {
     this.values = values;
   }
 
-  /** For providers: all attributes 0, all features missing, no quirks and no advice. */
+  /**
+   * For providers: attributes that are all 0, features that are all missing, no quirks and no
+   * advice.
+   */
   public static Builder builder() {
     return new Builder();
   }
@@ -133,12 +136,12 @@ public final class DeviceAttributes {
     return values.maxQpInitiatorReadAtomic;
   }
 
-  /** Whether atomic operations are supported. */
+  /** Whether atomic operations exist. */
   public boolean atomics() {
     return values.atomics;
   }
 
-  /** Maximum number of shared receive queues, 0 if there are none. */
+  /** Shared receive queues, 0 where there are none. */
   public int maxSrq() {
     return values.maxSrq;
   }
@@ -168,9 +171,7 @@ public final class DeviceAttributes {
     return values.maxInline;
   }
 
-  /**
-   * Granularity, in bytes, at which the device checks the bounds of remote accesses: 1 is exact.
-   */
+  /** How exactly the device checks the bounds of remote accesses, in bytes: 1 is to the byte. */
   public int remoteBoundsGranularity() {
     return values.remoteBoundsGranularity;
   }
@@ -180,7 +181,7 @@ public final class DeviceAttributes {
     return values.completionVectors;
   }
 
-  /** All features, and their implementation. */
+  /** All features, and who does what they promise. */
   public Map<DeviceFeature, FeatureSupport> features() {
     return Collections.unmodifiableMap(values.features);
   }
@@ -190,12 +191,12 @@ public final class DeviceAttributes {
     return values.features.get(feature);
   }
 
-  /** Whether a feature is available. */
+  /** Whether anybody does it. */
   public boolean has(DeviceFeature feature) {
     return support(feature) != FeatureSupport.MISSING;
   }
 
-  /** The deviations of the device from the specification. */
+  /** What it does otherwise than other devices. */
   public Set<DeviceQuirk> quirks() {
     return Collections.unmodifiableSet(values.quirks);
   }
@@ -205,7 +206,7 @@ public final class DeviceAttributes {
     return values.quirks.contains(quirk);
   }
 
-  /** Recommendations for programs. */
+  /** What a program does well to heed. */
   public DeviceAdvice advice() {
     return values.advice;
   }
@@ -448,7 +449,7 @@ public final class DeviceAttributes {
       return this;
     }
 
-    /** Sets the implementation of some features; others keep theirs. */
+    /** Who implements some features; those that are not named stay as they are. */
     public Builder features(Map<DeviceFeature, FeatureSupport> some) {
       features.putAll(some);
       return this;
@@ -467,7 +468,7 @@ public final class DeviceAttributes {
       return this;
     }
 
-    /** The attributes as set so far. */
+    /** The attributes as they are set now. */
     public DeviceAttributes build() {
       return new DeviceAttributes(copy());
     }

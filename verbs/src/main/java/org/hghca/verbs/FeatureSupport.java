@@ -7,7 +7,7 @@ public enum FeatureSupport {
   /** The card itself. */
   NATIVE,
 
-  /** The driver implements it in software. */
+  /** The driver makes up for the card. */
   SOFTWARE,
 
   /** Nobody. */

@@ -7,10 +7,9 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 
 /**
- * Memory of a peer: the target of RDMA WRITE, RDMA READ and atomics.
+ * Memory of a peer: where RDMA WRITE, RDMA READ and atomics go.
  *
- * <p>It is transferred as {@link #BYTES} bytes, in network byte order, independent of the buffer's
- * order:
+ * <p>It travels as {@link #BYTES} bytes, in network byte order whatever the order of the buffer:
  *
  * <table>
  * <caption>Layout</caption>

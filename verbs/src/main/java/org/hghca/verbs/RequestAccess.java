@@ -3,15 +3,17 @@ package org.hghca.verbs;
 import java.lang.foreign.MemorySegment;
 import org.hghca.verbs.spi.ProviderAccess;
 
-/**
- * Gives providers access to methods that only they may call; {@link ProviderAccess} creates it by
- * name.
- */
+/** Gives providers access to what only they may call; {@link ProviderAccess} creates it by name. */
 final class RequestAccess extends ProviderAccess {
 
   @Override
-  public int opcode(SendRequest request) {
-    return request.opcodeNumber();
+  public int kind(SendRequest request) {
+    return request.kind();
+  }
+
+  @Override
+  public long lengthAndKey(WorkRequest request, int index) {
+    return request.lengthAndKey(index);
   }
 
   @Override

@@ -2,17 +2,15 @@ package org.hghca.verbs;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import org.hghca.verbs.spi.ProviderAccess;
 
 /**
  * A send work request: {@code ibv_send_wr}. Created once and reused: the call that names the
- * operation ({@link #send}, {@link #rdmaWrite}...) clears elements and flags; only the {@code
- * wr_id} stays. Posting copies everything, so the request can be reused on return. Not thread-safe.
+ * operation ({@link #send}, {@link #rdmaWrite} ...) clears elements and flags; only the {@code
+ * wr_id} stays. Posting copies everything, so the request is free on return. Not thread-safe.
  */
 public final class SendRequest extends WorkRequest {
-  private static final int FENCE = 1;
-  private static final int SIGNALED = 1 << 1;
-  private static final int SOLICITED = 1 << 2;
-  private static final int INLINE = 1 << 3;
+  private static final int OPCODE = 7;
 
   private static final WrOpcode[] BY_CODE = new WrOpcode[WrOpcode.values().length];
 
@@ -22,8 +20,9 @@ public final class SendRequest extends WorkRequest {
     }
   }
 
-  private int opcode = WrOpcode.SEND.code();
-  private int flags;
+  /** As {@link ProviderAccess#kind}. */
+  private int kind = WrOpcode.SEND.code();
+
   private long remoteAddress;
   private int rkey;
   private int immediate;
@@ -49,18 +48,17 @@ public final class SendRequest extends WorkRequest {
     bases = new long[maxSge];
   }
 
-  /** The {@code wr_id} of the completion. Stays until it is set again. */
+  /** What the completion will carry. Stays until it is set again. */
   public SendRequest wrId(long wrId) {
     setWrId(wrId);
     return this;
   }
 
   private SendRequest start(WrOpcode opcode, long remoteAddress, int rkey, int immediate) {
-    this.opcode = opcode.code();
+    this.kind = opcode.code();
     this.remoteAddress = remoteAddress;
     this.rkey = rkey;
     this.immediate = immediate;
-    flags = 0;
     addressHandle = null;
     forgetElements();
     return this;
@@ -126,11 +124,11 @@ public final class SendRequest extends WorkRequest {
   }
 
   /**
-   * The destination of a datagram: required for queue pairs of type UD, and ignored for others.
+   * Where a datagram goes: required for queue pairs of type UD, and ignored for others.
    *
    * @param remoteQpn 24 bits
-   * @param remoteQkey the Q_Key of the peer; with its highest bit set, the sending queue pair's own
-   *     Q_Key is sent instead
+   * @param remoteQkey what the peer's Q_Key must be; with its highest bit set, the sending queue
+   *     pair's own Q_Key is sent instead
    */
   public SendRequest to(AddressHandle handle, int remoteQpn, int remoteQkey) {
     this.addressHandle = Objects.requireNonNull(handle);
@@ -198,41 +196,41 @@ public final class SendRequest extends WorkRequest {
     add(data.address(), data.byteSize(), 0);
     sources[index] = data;
     bases[index] = data.address();
-    flags |= INLINE;
+    kind |= ProviderAccess.INLINE;
     return this;
   }
 
   /** Produces a completion also on success. */
   public SendRequest signaled() {
-    flags |= SIGNALED;
+    kind |= ProviderAccess.SIGNALED;
     return this;
   }
 
-  /** Requests a completion event at the peer. */
+  /** Asks for a completion event at the peer. */
   public SendRequest solicited() {
-    flags |= SOLICITED;
+    kind |= ProviderAccess.SOLICITED;
     return this;
   }
 
   /** Starts only when all earlier READs and atomics of the queue have ended. */
   public SendRequest fence() {
-    flags |= FENCE;
+    kind |= ProviderAccess.FENCED;
     return this;
   }
 
   /** Copies the data into the request when it is posted, so the memory is free on return. */
   public SendRequest inline() {
-    flags |= INLINE;
+    kind |= ProviderAccess.INLINE;
     return this;
   }
 
   public WrOpcode opcode() {
-    return BY_CODE[opcode];
+    return BY_CODE[kind & OPCODE];
   }
 
-  /** The number of {@link #opcode} in libibverbs. */
-  int opcodeNumber() {
-    return opcode;
+  /** As {@link ProviderAccess#kind}. */
+  int kind() {
+    return kind;
   }
 
   public long remoteAddress() {
@@ -257,7 +255,7 @@ public final class SendRequest extends WorkRequest {
     return swapOrAdd;
   }
 
-  /** The destination of a datagram; null if it was not set. */
+  /** Where a datagram goes; null when that was not set. */
   public AddressHandle addressHandle() {
     return addressHandle;
   }
@@ -271,19 +269,19 @@ public final class SendRequest extends WorkRequest {
   }
 
   public boolean isSignaled() {
-    return (flags & SIGNALED) != 0;
+    return (kind & ProviderAccess.SIGNALED) != 0;
   }
 
   public boolean isSolicited() {
-    return (flags & SOLICITED) != 0;
+    return (kind & ProviderAccess.SOLICITED) != 0;
   }
 
   public boolean isFenced() {
-    return (flags & FENCE) != 0;
+    return (kind & ProviderAccess.FENCED) != 0;
   }
 
   public boolean isInline() {
-    return (flags & INLINE) != 0;
+    return (kind & ProviderAccess.INLINE) != 0;
   }
 
   /**

@@ -1,7 +1,7 @@
 package org.hghca.verbs;
 
 /**
- * The common part of send and receive requests: a {@code wr_id} and scatter/gather elements. Not
+ * What send and receive requests have in common: a {@code wr_id} and scatter/gather elements. Not
  * thread-safe.
  */
 public abstract sealed class WorkRequest permits SendRequest, ReceiveRequest {
@@ -40,12 +40,12 @@ public abstract sealed class WorkRequest permits SendRequest, ReceiveRequest {
     sges++;
   }
 
-  /** The {@code wr_id} of the completion. */
+  /** What the completion will carry. */
   public final long wrId() {
     return wrId;
   }
 
-  /** Number of elements. */
+  /** How many elements there are. */
   public final int sgeCount() {
     return sges;
   }
@@ -63,6 +63,11 @@ public abstract sealed class WorkRequest permits SendRequest, ReceiveRequest {
   /** The local key of an element. */
   public final int sgeLkey(int index) {
     return (int) (elements[index * WORDS + 1] >>> 32);
+  }
+
+  /** As {@link org.hghca.verbs.spi.ProviderAccess#lengthAndKey}. */
+  final long lengthAndKey(int index) {
+    return elements[index * WORDS + 1];
   }
 
   /** The elements, as {@code [0x1000+64 lkey 0x00000105]}. */

@@ -6,6 +6,7 @@ import java.lang.invoke.MethodHandles.Lookup;
 import java.lang.invoke.MethodType;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WorkRequest;
 
 /**
  * What a provider does with requests and completions on the data path, and programs do not. The one
@@ -13,6 +14,14 @@ import org.hghca.verbs.SendRequest;
  * costs no more than a method of the request would.
  */
 public abstract class ProviderAccess {
+  public static final int FENCED = 1 << 3;
+  public static final int SIGNALED = 1 << 4;
+  public static final int SOLICITED = 1 << 5;
+  public static final int INLINE = 1 << 6;
+
+  /** All values of {@link #kind} are below this, a power of two. */
+  public static final int KINDS = 1 << 7;
+
   private static final ProviderAccess INSTANCE = ofRequests();
 
   protected ProviderAccess() {}
@@ -34,8 +43,14 @@ public abstract class ProviderAccess {
     }
   }
 
-  /** The number of {@link SendRequest#opcode} in libibverbs. */
-  public abstract int opcode(SendRequest request);
+  /**
+   * What a request asks for, in one word: the number of {@link SendRequest#opcode} in libibverbs, 0
+   * to 7, and {@link #FENCED}, {@link #SIGNALED}, {@link #SOLICITED}, {@link #INLINE}.
+   */
+  public abstract int kind(SendRequest request);
+
+  /** The length of an element in bytes, 31 bits, in the low half; its key in the high half. */
+  public abstract long lengthAndKey(WorkRequest request, int index);
 
   /**
    * Copies the bytes of an element of a request.

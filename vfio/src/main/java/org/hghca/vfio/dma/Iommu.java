@@ -10,12 +10,12 @@ import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
 
 /**
- * The mapping from I/O addresses to memory, if this process itself serves the device's accesses.
- * The device accesses memory only through the mapped segment itself, so that an access to freed
- * memory, of a closed arena or a truncated file, is a recorded fault and never a stray access.
+ * Which I/O addresses lead to which memory, where this process itself serves the device's accesses.
+ * The device reaches memory only through the mapped segment itself, so that memory which is gone is
+ * a recorded fault and never a stray access: of an arena that was closed, or of a truncated file.
  *
- * <p>Accesses and changes exclude each other, so that an unmap returns only after every access to
- * its range has ended.
+ * <p>Accesses and changes exclude each other, which is what lets an unmap return only after every
+ * access to its range has ended.
  */
 public final class Iommu {
   private static final int CACHE_SLOTS = 64;
@@ -33,16 +33,13 @@ public final class Iommu {
   /** Sorted by address. */
   private Range[] ranges = new Range[0];
 
-  /**
-   * The range last found for a page, by the low bits of the page number: a hint that must be
-   * checked.
-   */
+  /** The range last found for a page, by the page number's low bits: a hint to be checked. */
   private final Range[] cache = new Range[CACHE_SLOTS];
 
   private final DmaFaults faults = new DmaFaults();
 
   /**
-   * Makes memory accessible to the device.
+   * Lets the device reach memory.
    *
    * @param iova of its first byte; nothing is mapped there
    */
@@ -56,9 +53,9 @@ public final class Iommu {
   }
 
   /**
-   * Undoes {@link #map}.
+   * Ends what {@link #map} began.
    *
-   * @param iova as passed to it
+   * @param iova as it was given
    */
   public synchronized void unmap(long iova) {
     int at = find(iova);
@@ -122,7 +119,7 @@ public final class Iommu {
     return faults.list();
   }
 
-  /** Total number of refused accesses. */
+  /** How many accesses were refused in all. */
   public long faultCount() {
     return faults.count();
   }
@@ -147,7 +144,7 @@ public final class Iommu {
     return ranges[candidate];
   }
 
-  /** The index of the range that starts at an address, or -1 minus its insertion index. */
+  /** The index of the range that starts at an address, or -1 - the index where it would be. */
   private int find(long iova) {
     int low = 0;
     int high = ranges.length - 1;

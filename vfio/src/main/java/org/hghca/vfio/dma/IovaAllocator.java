@@ -10,29 +10,29 @@ import org.hghca.vfio.VfioException;
 
 /**
  * Hands out ranges of a 64-bit I/O address space: page-aligned, never below 64 KiB, freed ranges
- * are reused, lowest address first. Thread-safe.
+ * used again, lowest address first. Thread-safe.
  */
 public final class IovaAllocator {
 
-  /** Lower addresses are never used: some cards send stray DMA to the first pages. */
+  /** Addresses below are never used: cards are known to send stray DMA to the first pages. */
   static final long LOWEST = 0x1_0000;
 
   private static final long PAGE = DmaMapping.PAGE_SIZE;
 
-  /** Higher addresses are excluded: this is the last page of the positive signed numbers. */
+  /** Addresses beyond are left out: the last page of what a signed number holds. */
   private static final long END = Long.MAX_VALUE & -PAGE;
 
-  /** One per usable range, ascending. */
+  /** One for each usable range, ascending. */
   private final List<RangeAllocator> ranges = new ArrayList<>();
 
-  /** The first address of each, to find the range of an address. */
+  /** The first address of each, to find what an address belongs to. */
   private final List<Long> firsts = new ArrayList<>();
 
   /**
    * An allocator over some ranges, which do not overlap.
    *
-   * @param usable ascending; partial pages, addresses below 64 KiB, and addresses close to 2^63 and
-   *     above are excluded
+   * @param usable ascending; parts of pages, and what lies below 64 KiB or close to 2^63 and
+   *     beyond, are left out
    */
   public IovaAllocator(List<IovaRange> usable) {
     for (IovaRange range : usable) {
@@ -56,7 +56,7 @@ public final class IovaAllocator {
   }
 
   /**
-   * Restricts the allocator to addresses that are also in the given ranges.
+   * Hands out only what some ranges, too, allow.
    *
    * @param usable as for the constructor
    */
@@ -74,7 +74,7 @@ public final class IovaAllocator {
   }
 
   /**
-   * Allocates a range.
+   * Takes a range.
    *
    * @param bytes at least 1; rounded up to whole pages
    * @return its first address
@@ -86,13 +86,14 @@ public final class IovaAllocator {
   }
 
   /**
-   * Allocates a range that starts at the same offset within a larger page as another address, or
-   * any range if there is none.
+   * Takes a range that starts at the same offset in a larger page as another address, or any range
+   * when there is no such.
    *
    * @param bytes at least 1; rounded up to whole pages
    * @param largerPage a power of two, at least the page size
    * @param like an address at the start of a page
-   * @return its first address, with the same remainder as {@code like} if possible
+   * @return its first address, which leaves the same remainder as {@code like} where that is
+   *     possible
    * @throws VfioException {@code NO_MEMORY} when no free range is large enough
    * @throws IllegalArgumentException when bytes is not positive
    */
@@ -118,7 +119,7 @@ public final class IovaAllocator {
   }
 
   /**
-   * Frees a range.
+   * Gives a range back.
    *
    * @param start as {@link #allocate} returned it
    */
@@ -130,7 +131,7 @@ public final class IovaAllocator {
     ranges.get(at).free(start);
   }
 
-  /** Number of ranges in use. */
+  /** How many ranges are in use. */
   public int inUse() {
     return ranges.stream().mapToInt(RangeAllocator::inUse).sum();
   }

@@ -5,14 +5,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Uses of a function by the machine itself: an interface that is up, a mounted disk. */
+/**
+ * What the machine itself does with a function: an interface that is up, a disk that is mounted.
+ */
 final class InUseCheck {
   /** Of linux/if.h. */
   private static final int IFF_UP = 1;
 
   private InUseCheck() {}
 
-  /** Each use with its fix; empty if there is none. */
+  /** Each use with its fix; empty when none is seen. */
   static List<String> of(Machine machine, String address) {
     List<String> uses = new ArrayList<>();
     for (String name : owned(machine, "/sys/class/net", address)) {

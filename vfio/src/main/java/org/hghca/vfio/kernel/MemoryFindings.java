@@ -3,9 +3,9 @@ package org.hghca.vfio.kernel;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The findings about the limits of memory for cards. */
+/** What a look at the limits of memory for cards finds. */
 final class MemoryFindings {
-  /** The default of type1: U16_MAX in vfio_iommu_type1.c. */
+  /** What type1 allows unless told otherwise: U16_MAX in vfio_iommu_type1.c. */
   private static final long USUAL_ENTRIES = 65535;
 
   private static final String HUGE_PAGES = "/sys/kernel/mm/hugepages/hugepages-2048kB/";
@@ -15,7 +15,7 @@ final class MemoryFindings {
   private final List<Finding> findings = new ArrayList<>();
 
   /**
-   * Checks the limits.
+   * Looks at the limits.
    *
    * @param need bytes that the driver of a card keeps mapped for itself
    */

@@ -10,28 +10,26 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.user.UserStructures.DmaTransfer;
 
 /**
- * The messages between the server and one client, in both directions over one socket: the client's
- * commands, which one thread executes in order, and the server's requests for memory, which any
- * thread may send.
+ * What is said between the server and one client, in both directions over one socket: the client's
+ * commands, which one thread takes in order, and the server's requests for memory, which any thread
+ * may have.
  *
- * <p>A thread that waits for a message reads the socket while no other thread does, and passes on
- * messages for other threads. So the device gets its reply even while the command thread waits for
- * the device, and commands continue while the device waits for its reply.
+ * <p>A thread that waits for something reads the socket while no other does, and puts what is meant
+ * for others where they find it. So the device gets its answer also while the thread of the
+ * commands waits for the device, and the commands continue while the device waits for its answer.
  */
 final class Conversation implements RemoteMemory, AutoCloseable {
   /**
-   * Maximum number of bytes that are read ahead while a thread waits for a reply. Many doorbells
-   * fit: a client with more threads than processors may ring for a while before its replying thread
-   * runs.
+   * Most of what is read ahead while somebody waits for an answer. Many a doorbell fits: a client
+   * that has more threads than processors may ring for a while before the one that answers runs.
    */
   private static final long MOST_DEFERRED_BYTES = 8 << 20;
 
-  // The size charged for a command that was read ahead: it is an object, and descriptors are
-  // scarce.
+  // What a command that was read ahead counts as: it is an object, and descriptors are few.
   private static final int COMMAND_BYTES = 64;
   private static final int DESCRIPTOR_BYTES = 1024;
 
-  /** The largest transfer, including the header before its data. */
+  /** The largest transfer, and what is before its data. */
   static final int MAX_PAYLOAD = ClientCapabilities.MAX_TRANSFER + 64;
 
   private final SystemCalls system;
@@ -41,13 +39,13 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   private volatile int maxTransfer = ClientCapabilities.MAX_TRANSFER;
   private int nextId;
 
-  // Messages to read into: one for the command thread, and one for the thread that requests memory.
+  // Messages to read into: of the thread of the commands, and of the thread that asks for memory.
 
   private UserMessage incoming = message();
   private UserMessage ahead = message();
   private UserMessage answer = message();
 
-  // The following fields are guarded by this object.
+  // What follows is guarded by this object.
 
   private final ArrayDeque<UserMessage> deferred = new ArrayDeque<>();
   private long deferredBytes;
@@ -72,7 +70,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     return new UserMessage(MAX_PAYLOAD, ClientCapabilities.MAX_DESCRIPTORS);
   }
 
-  /** The maximum number of bytes that the client transfers at once. */
+  /** The most bytes that the client takes or gives at once. */
   void maxTransfer(int bytes) {
     maxTransfer = bytes;
   }
@@ -121,8 +119,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
         if (!incoming.isReply()) {
           return incoming;
         }
-        // Before another thread may read: otherwise the thread that waits for this message would
-        // wait for the next.
+        // Before another one may read: the thread that waits for this would wait for the next.
         incoming = answered(incoming);
       } finally {
         stopReading(more);
@@ -200,7 +197,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
         readAhead(deadline);
       }
     } catch (VfioException e) {
-      close(); // any later reply is too late
+      close(); // whatever it would say now is too late
       return false;
     } finally {
       synchronized (this) {
@@ -209,7 +206,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     }
   }
 
-  /** Whether the reply says that exactly the request was executed. */
+  /** Whether the answer is that all of the request, and nothing else, was done. */
   private boolean isGood() {
     boolean write = UserCommand.DMA_WRITE.is(request.command());
     long count = request.getLong(DmaTransfer.COUNT);
@@ -220,7 +217,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
         && answer.getLong(DmaTransfer.COUNT) == count;
   }
 
-  /** Reads one message, if one arrives in time, as the reading thread. */
+  /** Reads one message if one comes in time, as the one who reads. */
   private void readAhead(long deadline) {
     boolean more = false;
     try {
@@ -253,9 +250,9 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     return COMMAND_BYTES + command.payloadBytes() + (long) DESCRIPTOR_BYTES * command.descriptors();
   }
 
-  /** Passes a reply to the waiting thread; returns a message to read into. */
+  /** Hands an answer over to the one who waits for it; returns a message to read into. */
   private synchronized UserMessage answered(UserMessage reply) {
-    reply.closeDescriptors(system); // no request expects descriptors
+    reply.closeDescriptors(system); // there is no use for any
     if (!awaited || answered || reply.id() != awaitedId) {
       throw new VfioException(
           Reason.INVALID,
@@ -281,7 +278,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     notifyAll();
   }
 
-  /** Waits for a change of the guarded fields. */
+  /** Waits for a change of what is guarded by this object. */
   @SuppressWarnings("WaitNotInLoop") // its callers loop
   private void await(long deadline) {
     try {
@@ -291,8 +288,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
         wait(Math.max(1, (deadline - System.nanoTime()) / 1_000_000));
       }
     } catch (InterruptedException e) {
-      // The interrupt does not concern the protocol, and the interrupted thread still needs the
-      // reply.
+      // Not meant for the protocol; and the interrupted thread still needs the answer.
     }
   }
 
@@ -307,11 +303,11 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   }
 
   /**
-   * Releases the descriptors of commands that are not executed any more, and the messages' memory;
-   * after {@link #close}, on the command thread. Idempotent.
+   * Leaves nothing of the conversation: descriptors of commands that nobody will take, and the
+   * messages' memory; after {@link #close}, by the thread of the commands. Idempotent.
    */
   void discard() {
-    synchronized (request) { // no transfer is in progress
+    synchronized (request) { // nobody is in the middle of a transfer
       synchronized (this) {
         deferred.forEach(message -> message.closeDescriptors(system));
         deferred.clear();

@@ -15,18 +15,18 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.user.UserStructures.RegionAccess;
 
 /**
- * The client's end of a connection: sends commands to the server and waits for its replies, and
- * answers the server's own commands. Thread-safe.
+ * The client's end of a connection: gives commands to the server and waits for its replies, and has
+ * the server's own commands answered. Thread-safe.
  *
- * <p>One thread receives. It never waits for a reply itself, so that a server that requests memory
- * before it replies is served. A connection ends permanently when the server closes it, does not
- * reply in time, or sends a malformed message.
+ * <p>One thread receives. It never waits for a reply itself, so that a server which asks for memory
+ * before it replies is served. A connection ends when the server closes it, does not answer in
+ * time, or sends what cannot be understood; it stays ended.
  */
 final class UserConnection implements AutoCloseable {
-  /** The maximum number of descriptors with a message of this client, and with a reply. */
+  /** The most descriptors that go with a message of this client, and that come with a reply. */
   static final int MAX_DESCRIPTORS = 64;
 
-  /** The maximum amount of data of one memory access of the server, as this client announces it. */
+  /** The most data of one access of the server to memory, as this client tells the server. */
   static final int MAX_TRANSFER = 1 << 20;
 
   private static final int IDS = 0x1_0000;
@@ -100,7 +100,7 @@ final class UserConnection implements AutoCloseable {
     reader.start();
   }
 
-  /** Runs an action when the connection ends, at once if it already has. */
+  /** Has something done when the connection ends, which it may have already. */
   void whenEnded(Runnable action) {
     whenEnded = action;
     if (isEnded()) {
@@ -112,10 +112,7 @@ final class UserConnection implements AutoCloseable {
     return end.get() != null;
   }
 
-  /**
-   * Whether the connection ended because the server died, so that nothing accesses the memory any
-   * longer.
-   */
+  /** Whether the connection ended because the server did, and nobody has the memory any longer. */
   boolean hasHungUp() {
     return channel.hasHungUp();
   }
@@ -311,7 +308,7 @@ final class UserConnection implements AutoCloseable {
     message.putInt(RegionAccess.COUNT, width);
   }
 
-  /** An id that no waiting command uses. */
+  /** A number that no command has which waits for its reply. */
   private int nextId() {
     do {
       lastId = (lastId + 1) % IDS;
@@ -320,7 +317,7 @@ final class UserConnection implements AutoCloseable {
   }
 
   /**
-   * Sends the request; if that fails, the connection has ended, and the waiting thread sees that.
+   * Sends the request; when that fails the connection has ended, as the waiting thread will see.
    */
   private void send() {
     try {
@@ -388,7 +385,7 @@ final class UserConnection implements AutoCloseable {
         call.read(message);
       }
     } catch (RuntimeException | Error e) {
-      // No other code wakes the thread that waits for this reply.
+      // Nobody else would tell who waits for this one.
       broken(e);
       call.fail(end.get());
       throw e;
@@ -411,7 +408,7 @@ final class UserConnection implements AutoCloseable {
   }
 
   /**
-   * Ends the connection because the server violated the protocol outside of it.
+   * Ends the connection since the server broke the rules beside it.
    *
    * @return what to throw, {@code CLOSED}
    */
@@ -420,13 +417,13 @@ final class UserConnection implements AutoCloseable {
     return new VfioException(Reason.CLOSED, whyEnded(), cause);
   }
 
-  /** The exception for a message that the protocol does not allow. */
+  /** What is thrown for a message that the protocol does not allow. */
   static VfioException malformed(String what) {
     return new VfioException(Reason.INVALID, what);
   }
 
   /**
-   * Checks the length of a reply.
+   * Looks whether a reply is as long as it must be.
    *
    * @throws VfioException saying that it is not
    */
@@ -483,7 +480,7 @@ final class UserConnection implements AutoCloseable {
       return;
     }
     channel.close();
-    // A later thread sees the end before it waits.
+    // A later thread finds the end before it waits.
     for (Integer id : calls.keySet()) {
       Call<?> call = calls.remove(id);
       if (call != null) {
