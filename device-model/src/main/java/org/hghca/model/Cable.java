@@ -7,14 +7,14 @@ import org.hghca.wire.Medium;
 import org.hghca.wire.Packet;
 
 /**
- * A cable with two plugs, made by naming it in the locators of two HCAs of one simulation. It is
- * perfect until it gets a disturbance. What is public is thread-safe.
+ * A cable with two plugs, created by its name in the locators of two HCAs of one simulation. It is
+ * perfect until a disturbance is set. Public methods are thread-safe.
  */
 public final class Cable {
   private final String name;
   private final Simulation simulation;
 
-  /** The directions; each ends at the port that the other one begins at. */
+  /** The two directions; each ends at the port where the other one begins. */
   private final Lane leftward;
 
   private final Lane rightward;
@@ -50,8 +50,8 @@ public final class Cable {
   }
 
   /**
-   * Disturbs both directions from now on, each with random numbers of its own; what is on its way
-   * arrives before. {@link Disturbance#NONE} makes the cable perfect again.
+   * Disturbs both directions from now on, each with its own random numbers; packets in flight
+   * arrive first. {@link Disturbance#NONE} makes the cable perfect again.
    */
   public void disturb(Disturbance disturbance) {
     simulation.exclusively(() -> disturbBoth(disturbance));
@@ -81,14 +81,14 @@ public final class Cable {
     simulation.kick();
   }
 
-  /** What it has done to packets, at one moment between two steps of the simulation. */
+  /** The packet counters, at one point between two steps of the simulation. */
   public CableCounters counters() {
     CableCounters[] result = new CableCounters[1];
     simulation.exclusively(() -> result[0] = leftward.counters().plus(rightward.counters()));
     return result[0];
   }
 
-  /** Delivers what has fallen due; returns whether there was anything. */
+  /** Delivers packets that are due; returns whether there were any. */
   boolean step(long now) {
     boolean worked = leftward.step(now);
     return rightward.step(now) || worked;

@@ -1,7 +1,7 @@
 package org.hghca.model;
 
 /**
- * What a cable has done to packets since it was made, both directions together.
+ * The packet counters of a cable since its creation, for both directions together.
  *
  * @param carried packets given to it
  * @param dropped packets and duplicates that it lost

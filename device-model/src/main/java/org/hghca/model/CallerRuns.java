@@ -3,33 +3,34 @@ package org.hghca.model;
 import org.hghca.model.hca.StepBudget;
 
 /**
- * The thread that rings the doorbell does the work: what a thread that writes a register of a
- * threaded simulation does of what follows from that. It does a little, at once, where waking
+ * The thread that rings the doorbell does the work: the part of the work that a register write of a
+ * threaded simulation does on the writing thread. It does a small part at once, because waking
  * another thread would take longer than the work; the {@link SimulationThread} does the rest.
  *
- * <p>It never waits, since a driver rings under locks that spin: neither for the simulation's lock
- * (the holder looks at what was queued when it releases the lock), nor for memory of another
- * process.
+ * <p>It never waits, because a driver rings under spin locks: neither for the simulation's lock
+ * (the holder checks the queue when it releases the lock), nor for memory of another process.
  */
 final class CallerRuns {
   /**
-   * Steps for one write, of each card that it leads to. Together with {@link #MOST} they are some
-   * 20 us of work, which is counted and not timed: what a busy processor adds is no reason to stop.
+   * Steps for one write, of each card that it leads to. Together with {@link #MOST} they limit the
+   * work to about 20 us. Work is counted and not timed, so that a busy processor does not cut it
+   * short.
    */
   private static final int STEPS = 8;
 
   /**
-   * What a card takes, receives and sends in a step: short ones, since others may want the lock.
+   * The number of items that a card takes, receives and sends in a step: small, because other
+   * threads may want the lock.
    */
   private static final int MOST = 8;
 
-  /** Payload for one write; what acknowledges it comes on top. */
+  /** Payload for one write; acknowledgements are not included. */
   private static final long BYTES = 64 * 1024;
 
   private static final StepBudget AFTER_DOORBELL = new StepBudget(MOST, false);
 
   /**
-   * Nobody gives commands under a lock that spins, and a thread that gives one waits for its end.
+   * Commands are never given under a spin lock, and the thread that gives one waits for its end.
    */
   private static final StepBudget AFTER_COMMAND = new StepBudget(MOST, true);
 
@@ -42,7 +43,7 @@ final class CallerRuns {
   }
 
   /**
-   * Something was queued for an HCA before this call: some of it is done now, all of it soon.
+   * Work was queued for an HCA before this call: a part of it is done now, all of it soon.
    *
    * @param command whether it may have been a command
    */
@@ -53,7 +54,7 @@ final class CallerRuns {
     }
     StepLock lock = simulation.lock();
     if (!lock.tryLockForStep()) {
-      return; // the holder of the lock, or this thread itself in a step, will look
+      return; // the holder of the lock, or this thread itself in a step, will check the queue
     }
     boolean left;
     try {
@@ -70,15 +71,15 @@ final class CallerRuns {
   }
 
   /**
-   * Memory of another process may have to be waited for. A virtual thread that must wait for a
-   * monitor in a step would give its carrier away and keep the simulation's lock; those that spin
-   * on all carriers until the step is done would never give it back.
+   * Memory of another process may cause a wait. A virtual thread that waits for a monitor in a step
+   * would yield its carrier and keep the simulation's lock; threads that spin on all carriers until
+   * the step is done would never let it run again.
    */
   private static boolean mustNotStep(SoftwareHca hca) {
     return hca.mayWait() || Thread.currentThread().isVirtual();
   }
 
-  /** Does steps until nothing is left to do, or it has been enough; returns whether it has. */
+  /** Does steps until no work is left or the budget is used up; returns whether it is used up. */
   private boolean work(SoftwareHca hca, StepBudget budget) {
     long bytes = simulation.bytesSent();
     int steps = 0;

@@ -5,9 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.vfio.DeviceBus;
 
 /**
- * The bus as the card of an HCA sees it: memory is the host's, interrupts wait until {@link #tell},
- * which is called when no lock is held. The interrupted thread may have to be woken, and may need
- * that lock.
+ * The bus as the card of an HCA sees it: memory accesses go to the host, interrupts wait until
+ * {@link #tell}, which is called when no lock is held. The interrupted thread may need that lock.
  */
 final class CardBus implements DeviceBus {
   private final AtomicLong raised = new AtomicLong();
@@ -33,13 +32,13 @@ final class CardBus implements DeviceBus {
     return host == null || host.mayWait();
   }
 
-  /** Remembers a vector, 0 to 63. */
+  /** Marks a vector as raised, 0 to 63. */
   @Override
   public void raise(int vector) {
     raised.getAndUpdate(vectors -> vectors | 1L << vector);
   }
 
-  /** Raises at the host what the card has raised since the last call. */
+  /** Signals the host the vectors that the card has raised since the last call. */
   void tell() {
     if (raised.get() != 0) {
       raiseAll();
@@ -52,7 +51,7 @@ final class CardBus implements DeviceBus {
     }
   }
 
-  /** Forgets what was raised; the host gets none of it after this returns. */
+  /** Drops raised vectors; the host gets none of them after this returns. */
   synchronized void forget() {
     raised.set(0);
   }

@@ -3,17 +3,17 @@ package org.hghca.model;
 import java.time.Duration;
 
 /**
- * What a direction of a {@link Cable} does to packets. Each rate is the share of packets that it
- * happens to, 0 to 1, drawn for each packet independently of the others.
+ * The disturbance of one direction of a {@link Cable}. Each rate is the share of affected packets,
+ * 0 to 1, drawn for each packet independently.
  *
  * @param drop packets that never arrive
- * @param duplicate packets that arrive twice; both may suffer everything else
- * @param reorder packets that one to four later ones overtake, or that come some microseconds late
- *     when none follow
+ * @param duplicate packets that arrive twice; both copies may be disturbed again
+ * @param reorder packets that one to four later ones overtake, or that arrive some microseconds
+ *     late if none follow
  * @param corrupt packets in which a bit is flipped, so that the port at the other end drops them
- * @param delay packets that come late, each by a random time
+ * @param delay packets that arrive late, each by a random time
  * @param maxDelay the longest delay, up to a day
- * @param seed of the random numbers: in an inline simulation the same seed does the same
+ * @param seed of the random numbers: in an inline simulation the same seed gives the same result
  */
 public record Disturbance(
     double drop,
@@ -76,7 +76,7 @@ public record Disturbance(
     return new Disturbance(drop, duplicate, reorder, corrupt, delay, maxDelay, value);
   }
 
-  /** Whether nothing happens to any packet. */
+  /** Whether no packet is disturbed. */
   boolean isNone() {
     return drop == 0 && duplicate == 0 && reorder == 0 && corrupt == 0 && delay == 0;
   }

@@ -1,8 +1,8 @@
 package org.hghca.model;
 
 /**
- * What a software HCA has done since it was made; read without stopping it, so that the numbers
- * need not belong to one moment.
+ * The counters of a software HCA since its creation; read without stopping it, so that they need
+ * not be consistent with each other.
  *
  * @param commands HCR commands
  * @param doorbells send doorbells
@@ -12,8 +12,8 @@ package org.hghca.model;
  * @param eventOverruns events that found their event queue full and had to wait
  * @param packetsSent packets given to the port
  * @param packetsReceived packets taken from the port
- * @param packetsDropped packets dropped without a word: for nobody, for a queue pair that does not
- *     receive, or not wanted by an unreliable service
+ * @param packetsDropped packets dropped silently: for an unknown queue pair, for one that does not
+ *     receive, or unexpected on an unreliable service
  * @param queueKeyViolations datagrams dropped for their Q_Key
  * @param packetsDamaged packets that the port dropped because a bit was flipped on the way
  * @param retries times that a requester began to repeat packets
@@ -22,7 +22,7 @@ package org.hghca.model;
  * @param naksReceived NAKs as requester, all of them
  * @param rnrNaksSent NAKs as responder for lack of a receive buffer
  * @param rnrNaksReceived NAKs as requester for lack of a receive buffer
- * @param duplicates requests that came again
+ * @param duplicates repeated requests received
  * @param faults faults recorded
  */
 public record HcaCounters(

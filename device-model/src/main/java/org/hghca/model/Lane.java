@@ -9,28 +9,28 @@ import org.hghca.wire.Packet;
 
 /** One direction of a cable. Used under its simulation's lock. */
 final class Lane {
-  /** The most packets that overtake one that is held back for that. */
+  /** The maximum number of packets that overtake one that is held back for reordering. */
   private static final int MOST_OVERTAKING = 4;
 
-  /** How long it waits for them, in nanoseconds: less than any time-out that is in use. */
+  /** How long it waits for them, in nanoseconds: less than any time-out in use. */
   private static final long PATIENCE = 10_000;
 
   private static final Comparator<Late> BY_TIME =
       Comparator.comparingLong(Late::due).thenComparingLong(Late::number);
 
-  /** A packet that comes at a time; the number keeps those of one time in order. */
+  /** A packet that is due at a time; the number keeps packets with the same time in order. */
   private record Late(Packet packet, long due, long number) {}
 
-  /** A packet that comes when a packet of some number was carried, or at a time. */
+  /** A packet that is due after a given number of packets, or at a time. */
   private record Held(Packet packet, long due, long behind) {}
 
   private final Simulation simulation;
   private final PriorityQueue<Late> late = new PriorityQueue<>(BY_TIME);
 
-  /** In the order in which they were held back, which is that of their times, too. */
+  /** In the order in which they were held back, which is also that of their times. */
   private final ArrayDeque<Held> held = new ArrayDeque<>();
 
-  /** Where it ends; null while no plug is in. */
+  /** The port at its end; null while no plug is in. */
   private EthernetPort end;
 
   private Disturbance disturbance = Disturbance.NONE;
@@ -52,13 +52,13 @@ final class Lane {
     return end;
   }
 
-  /** Ends at a port from now on, or nowhere with null: then nothing is on its way any longer. */
+  /** Sets the port at its end, or null for none: then all packets in flight are dropped. */
   void end(EthernetPort port) {
     end = port;
     releaseAll();
   }
 
-  /** What is on its way arrives before anything changes. */
+  /** Packets in flight arrive before anything changes. */
   void disturb(Disturbance by, long seed) {
     releaseAll();
     disturbance = by;
@@ -91,8 +91,8 @@ final class Lane {
       return;
     }
     if (happens(disturbance.corrupt())) {
-      // Packets have no bytes for the invariant CRC, which finds every flipped bit: a mark stands
-      // for the wrong one.
+      // Packets have no bytes for the invariant CRC, which detects every flipped bit: a mark
+      // represents a wrong CRC.
       corrupted++;
       packet.damaged = true;
     }

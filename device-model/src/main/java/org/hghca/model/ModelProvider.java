@@ -26,28 +26,28 @@ import org.hghca.vfio.VfioException.Reason;
  *
  * <ul>
  *   <li>{@code profile=s}, the default: the card of the interface document; {@code profile=r1} or
- *       {@code profile=r2}: the card as its makers' first or second RTL plays it.
+ *       {@code profile=r2}: the card as its makers' first or second RTL.
  *   <li>{@code cable=NAME}: the cable its port is plugged into. Two HCAs of one simulation that
  *       name the same cable are joined. Without one only its own queue pairs reach each other.
  *   <li>{@code drop=, duplicate=, reorder=, corrupt=, delay=}: what the cable does to packets, as
  *       rates of 0 to 1; {@code maxdelay=} the longest delay in the form of {@link Duration#parse},
  *       such as {@code PT0.0001S}, and {@code seed=} a number: the parts of a {@link Disturbance},
- *       those of {@link Disturbance#NONE} where they are not given. They count in the locator of
- *       the HCA that is plugged into the cable first. With {@code profile=r2} the seed also chooses
- *       what nobody knows of that card.
+ *       those of {@link Disturbance#NONE} where they are not given. They apply in the locator of
+ *       the HCA that is plugged into the cable first. With {@code profile=r2} the seed also selects
+ *       the unknown behaviour of that card.
  *   <li>{@code mac=, ip=}: its addresses, see {@link LinkAddress}.
- *   <li>{@code mode=threaded}, the default: it joins the simulation of this process, which follows
- *       the system's clock. {@code mode=inline}: a simulation of its own, which does everything on
- *       the calling thread and whose time stands still.
+ *   <li>{@code mode=threaded}, the default: the HCA joins the simulation of this process, which
+ *       follows the system's clock. {@code mode=inline}: a separate simulation, which does all work
+ *       on the calling thread and whose time stands still.
  *   <li>{@code sim=NAME}: it joins the {@link Simulation} of that name.
  *   <li>{@code reset=none}: it has no function-level reset.
  *   <li>{@code interrupts=msix}, the default: one interrupt vector for each event queue. {@code
  *       interrupts=none}: event queues, but no interrupts.
  *   <li>{@code race=on}: a card of the first RTL enters a request that is rung while another of its
- *       queue pair is outstanding just when that one is released, which corrupts its list of
- *       outstanding requests. {@code deadlock=on}: such a card stops when it is to answer more than
- *       1024 bytes of READs beside payload of its own requests from several data units. Off by
- *       default.
+ *       queue pair is outstanding in the same cycle in which that one is released, which corrupts
+ *       its list of outstanding requests. {@code deadlock=on}: such a card stops when it must
+ *       answer more than 1024 bytes of READs while it sends payload of its own requests from
+ *       several data units. Off by default.
  *   <li>those of {@link DriverParameter}, which the HCA ignores except for the addresses.
  * </ul>
  */
@@ -67,7 +67,7 @@ public final class ModelProvider implements PciFunctionProvider {
   private static final String THREADED = "threaded";
   private static final String MSIX = "msix";
 
-  /** What is open; an HCA that is about to be made holds its place with an empty value. */
+  /** The open HCAs; an HCA under construction is represented by an empty value. */
   private static final Map<Locator, Optional<SoftwareHca>> OPEN = new ConcurrentHashMap<>();
 
   /** Used by the service loader. */
@@ -78,7 +78,7 @@ public final class ModelProvider implements PciFunctionProvider {
     return "model";
   }
 
-  /** None: no card is there unless somebody asks for one. */
+  /** None: a software HCA exists only on request. */
   @Override
   public List<Locator> enumerate() {
     return List.of();
@@ -103,8 +103,8 @@ public final class ModelProvider implements PciFunctionProvider {
   }
 
   /**
-   * Makes the HCA of a locator and puts it into its simulation, for those who connect it to a host
-   * themselves. Closing it gives the locator free.
+   * Makes the HCA of a locator and adds it to its simulation, for callers that connect it to a host
+   * themselves. Closing it releases the locator.
    *
    * @throws VfioException {@code INVALID} for a parameter that is unknown or malformed; {@code
    *     BUSY} when the HCA is open already
@@ -145,7 +145,7 @@ public final class ModelProvider implements PciFunctionProvider {
     }
   }
 
-  /** The open HCA of a locator, for those who want to see it from inside. */
+  /** The open HCA of a locator, for inspection. */
   public static Optional<SoftwareHca> hca(Locator locator) {
     return OPEN.getOrDefault(locator, Optional.empty());
   }

@@ -14,16 +14,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Some software HCAs, the cables between them and their clock, driven by one function that does a
- * step of each. Thread-safe.
+ * A set of software HCAs, the cables between them and their clock, driven by one function that does
+ * a step of each. Thread-safe.
  *
  * <p>A threaded simulation follows the system's clock. The thread that writes a register does some
- * of the work that follows; a thread does the rest while there are HCAs in it. An inline simulation
- * stands still until a register is written or its clock is moved, and does what follows from that
- * on the calling thread before it returns: it is deterministic.
+ * of the resulting work; the simulation's thread does the rest while there are HCAs in it. An
+ * inline simulation stands still until a register is written or its clock is advanced, and does the
+ * resulting work on the calling thread before it returns: it is deterministic.
  *
- * <p>Steps are done under one lock. Nobody who queues something waits for it: the last holder
- * looks, after releasing it, at what was queued meanwhile.
+ * <p>Steps are done under one lock. A thread that queues work never waits for the lock: the holder
+ * checks the queue after releasing it.
  */
 public final class Simulation implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Simulation.class);
@@ -37,10 +37,10 @@ public final class Simulation implements AutoCloseable {
   private final SimulationThread loop;
   private final CallerRuns callerRuns;
 
-  /** Replaced, never changed, so that a step may go through it while an HCA joins or leaves. */
+  /** Replaced, never modified, so that a step may iterate over it while an HCA joins or leaves. */
   private volatile List<SoftwareHca> hcas = List.of();
 
-  /** Those with a plug in; replaced, never changed. */
+  /** The cables with a plug in; replaced, never modified. */
   private List<Cable> cables = List.of();
 
   /** Nanoseconds of an inline simulation's clock. */
@@ -84,7 +84,7 @@ public final class Simulation implements AutoCloseable {
     return simulation;
   }
 
-  /** An inline simulation for one HCA alone. */
+  /** An inline simulation for a single HCA. */
   static Simulation unnamed() {
     return new Simulation(null, true);
   }
@@ -114,7 +114,7 @@ public final class Simulation implements AutoCloseable {
   }
 
   /**
-   * Lets time pass in an inline simulation; what falls due on the way happens at its own time.
+   * Advances the time of an inline simulation; events in between happen at their own time.
    *
    * @throws IllegalStateException if the simulation is threaded
    */
@@ -135,8 +135,7 @@ public final class Simulation implements AutoCloseable {
   }
 
   /**
-   * Does what an inline simulation can do without time passing. Register writes do so by
-   * themselves.
+   * Does all work of an inline simulation that is due now. Register writes do this automatically.
    *
    * @throws IllegalStateException if the simulation is threaded
    */
@@ -158,7 +157,7 @@ public final class Simulation implements AutoCloseable {
 
   private void runHere() {
     if (running) {
-      return; // a write out of an interrupt handler: the current step will see it
+      return; // a write from an interrupt handler: the current step will see it
     }
     running = true;
     try {
@@ -185,8 +184,8 @@ public final class Simulation implements AutoCloseable {
   }
 
   /**
-   * Does a step of an HCA, of its cable and of the HCA at the other end, as far as no other process
-   * may have to be waited for; returns whether one had something to do. Under the lock.
+   * Does a step of an HCA, of its cable and of the HCA at the other end, except for HCAs that may
+   * wait for another process; returns whether one had something to do. Under the lock.
    */
   boolean stepNear(SoftwareHca hca, long now, StepBudget budget) {
     boolean worked = hca.stepCable(now);
@@ -231,7 +230,7 @@ public final class Simulation implements AutoCloseable {
     return false;
   }
 
-  /** When the next step is due without anything happening before, {@code Long.MAX_VALUE}: never. */
+  /** When the next step is due if nothing happens before, {@code Long.MAX_VALUE}: never. */
   long nextDeadline() {
     long next = Long.MAX_VALUE;
     List<SoftwareHca> present = hcas;
@@ -260,8 +259,8 @@ public final class Simulation implements AutoCloseable {
 
   /**
    * Begins a register write, which {@link #endWrite} ends on the same thread. In an inline
-   * simulation no other thread comes between the queueing of a write and the work that follows from
-   * it: that work may touch memory that only the writing thread can reach.
+   * simulation no other thread runs between the queueing of a write and the resulting work, because
+   * that work may access memory that is confined to the writing thread.
    */
   void beginWrite() {
     if (inline) {
@@ -291,7 +290,7 @@ public final class Simulation implements AutoCloseable {
     }
   }
 
-  /** Has what was changed between two steps seen to. */
+  /** Makes the simulation process a change between two steps. */
   void kick() {
     if (inline) {
       run();
@@ -315,8 +314,8 @@ public final class Simulation implements AutoCloseable {
   }
 
   /**
-   * Releases the lock, raises the interrupts that are pending under it, and has what was queued
-   * meanwhile seen to: those who have found the lock taken count on that.
+   * Releases the lock, raises the interrupts that became pending under it, and processes work that
+   * was queued meanwhile: threads that found the lock taken rely on that.
    */
   void release() {
     lock.unlock();
@@ -336,7 +335,7 @@ public final class Simulation implements AutoCloseable {
     return packets;
   }
 
-  /** The HCA of a name, where there is one. */
+  /** The HCA of a name, if there is one. */
   public Optional<SoftwareHca> hca(String name) {
     return hcas.stream().filter(hca -> hca.name().equals(name)).findFirst();
   }
@@ -361,7 +360,7 @@ public final class Simulation implements AutoCloseable {
         });
   }
 
-  /** The cable of a name; the first one that names it sets what it does to packets. */
+  /** The cable of a name; the first HCA that names it sets its disturbance. */
   private Cable cable(Plug plug) {
     for (Cable cable : cables) {
       if (cable.name().equals(plug.cable())) {
@@ -395,7 +394,7 @@ public final class Simulation implements AutoCloseable {
     }
   }
 
-  /** Gives the name free. HCAs that are in the simulation stay in it until they are closed. */
+  /** Releases the name. HCAs in the simulation stay in it until they are closed. */
   @Override
   public void close() {
     if (name != null) {

@@ -3,9 +3,9 @@ package org.hghca.model;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The thread that does what the ringing threads leave of a threaded simulation's work: it looks for
- * work some times, then sleeps until it is woken or a time comes, and ends when the last HCA is
- * gone.
+ * The thread that does the part of a threaded simulation's work that the ringing threads leave: it
+ * polls for work a few times, then sleeps until it is woken or work is due, and ends when the last
+ * HCA is closed.
  */
 final class SimulationThread implements Runnable {
   /** Idle passes before it sleeps: more would cost a core that the driver's threads need. */
@@ -15,9 +15,9 @@ final class SimulationThread implements Runnable {
   private volatile Thread thread;
 
   /**
-   * Whether it sleeps or is about to. Set under the simulation's lock in a step that has found
-   * nothing, so that who takes the lock later, or has queued something and finds it taken, knows
-   * that this thread must be woken.
+   * Whether it sleeps or is about to. Set under the simulation's lock in a step without work, so
+   * that a thread that takes the lock later, or that has queued work and finds it taken, knows that
+   * it must wake this thread.
    */
   private volatile boolean asleep;
 
@@ -36,14 +36,14 @@ final class SimulationThread implements Runnable {
     }
   }
 
-  /** There was something to do before this call: it will be done. */
+  /** Work was queued before this call: it will be done. */
   void wake() {
     if (asleep) {
       LockSupport.unpark(thread);
     }
   }
 
-  /** Whether it would come too late for a deadline. Under the simulation's lock. */
+  /** Whether it would wake too late for a deadline. Under the simulation's lock. */
   boolean oversleeps(long deadline) {
     return deadline < wakesAt;
   }
@@ -76,7 +76,7 @@ final class SimulationThread implements Runnable {
     }
   }
 
-  /** Sleeps, but not if it was woken since it has been {@link #asleep}. */
+  /** Sleeps, unless it was woken since it became {@link #asleep}. */
   private void sleep() {
     if (wakesAt == Long.MAX_VALUE) {
       LockSupport.park(this);

@@ -21,16 +21,16 @@ import org.hghca.vfio.LinkAddress;
 import org.hghca.wire.EthernetPort;
 
 /**
- * The software HCA: a PCI function that behaves as the interface document says, or as the makers'
- * RTL does with all that breaks it. Thread-safe.
+ * The software HCA: a PCI function that behaves as the interface document says, or like the makers'
+ * RTL, including its defects. Thread-safe.
  *
- * <p>It is part of a {@link Simulation}, which does its work and keeps its time.
+ * <p>It belongs to a {@link Simulation}, which does its work and provides its time.
  */
 public final class SoftwareHca implements EmulatedFunction {
   /**
-   * The ids of the real card stand inside a vendor's IP block and are in no document. These are
-   * placeholders: vendor 1234h, which is assigned to nobody and is what emulators use, and a device
-   * id that means nothing.
+   * The ids of the real card are defined in a vendor's IP block and not documented. These are
+   * placeholders: vendor 1234h, which is unassigned and used by emulators, and an arbitrary device
+   * id.
    */
   private static final int VENDOR_ID = 0x1234;
 
@@ -55,15 +55,15 @@ public final class SoftwareHca implements EmulatedFunction {
   private Cable cable;
   private boolean closed;
 
-  /** The host's side, where it is in this process. */
+  /** The host's side, if it is in this process. */
   private volatile InProcessFunction function;
 
   /**
    * Puts an HCA into a simulation.
    *
-   * @param plug where its port is plugged in
-   * @param defects of the first RTL that it plays
-   * @param seed chooses what is not known of the card
+   * @param plug the cable of its port
+   * @param defects defects of the first RTL to model
+   * @param seed selects the unknown behaviour of the card
    * @param onClose called once when the HCA is closed
    */
   SoftwareHca(
@@ -133,27 +133,26 @@ public final class SoftwareHca implements EmulatedFunction {
   }
 
   /**
-   * What went wrong, or should not have been done to it: accesses to memory that the host refused,
-   * doorbells and stores that were dropped, completions that were lost. Oldest first; the newest 64
-   * are kept.
+   * Faults: refused memory accesses, dropped doorbells and stores, lost completions. Oldest first;
+   * the newest 64 are kept.
    */
   public List<String> faults() {
     return faults.list();
   }
 
   /**
-   * What was done to it that breaks the card as its makers built it, oldest first, each with the
-   * number of its line in the facts; always empty on a card by the document.
+   * Uses that stop or corrupt the makers' card, oldest first, each with the number of its line in
+   * the list of facts; always empty on a card that follows the document.
    */
   public List<String> hazards() {
     return hca.hazards();
   }
 
   /**
-   * Lets doorbells wait in the FIFO in front of the send side, as they do while that is busy, or no
-   * longer; a reset ends it as well.
+   * Holds or releases doorbells in the FIFO before the send side, as if that were busy; a reset
+   * also releases them.
    *
-   * @throws UnsupportedOperationException if it is a card by the document, which has no FIFO
+   * @throws UnsupportedOperationException if the card follows the document, which has no FIFO
    */
   public void holdDoorbells(boolean held) {
     simulation.exclusively(() -> hca.holdDoorbells(held));
@@ -161,8 +160,8 @@ public final class SoftwareHca implements EmulatedFunction {
   }
 
   /**
-   * Lets so many packets of requests leave and then none, as when host memory does not answer the
-   * card's reads of payload; replies are sent nevertheless. A reset ends it as well.
+   * Limits the number of request packets that leave, as if host memory did not answer the card's
+   * payload reads; replies are still sent. A reset also removes the limit.
    *
    * @param packets 0 and more; -1 lets all go
    * @throws UnsupportedOperationException if it is no card of the first RTL
@@ -172,12 +171,12 @@ public final class SoftwareHca implements EmulatedFunction {
     simulation.kick();
   }
 
-  /** How many faults there were. */
+  /** Number of faults. */
   public long faultCount() {
     return faults.count();
   }
 
-  /** What it has done since it was made. */
+  /** Its counters since its creation. */
   public HcaCounters counters() {
     TransportCounters transport = hca.transportCounters();
     return new HcaCounters(
@@ -202,7 +201,7 @@ public final class SoftwareHca implements EmulatedFunction {
         faults.count());
   }
 
-  /** How many DMA mappings its host has; 0 when that is not in this process. */
+  /** Number of DMA mappings of its host; 0 if the host is not in this process. */
   public int dmaMappings() {
     InProcessFunction host = function;
     return host == null ? 0 : host.mappings();
@@ -242,7 +241,7 @@ public final class SoftwareHca implements EmulatedFunction {
       return;
     }
     if (hca.isReset(bar, offset, width, value)) {
-      // Not queued: whatever is written behind it must find the card reset.
+      // Not queued: later writes must find the card reset.
       simulation.exclusively(hca::reset);
       return;
     }
@@ -280,7 +279,7 @@ public final class SoftwareHca implements EmulatedFunction {
     return canReset;
   }
 
-  /** As a function-level reset does, it also takes bus mastering away. */
+  /** Like a function-level reset, it also disables bus mastering. */
   @Override
   public void reset() {
     simulation.exclusively(hca::reset);
@@ -316,12 +315,12 @@ public final class SoftwareHca implements EmulatedFunction {
     return this == other || cable != null && cable == other.cable;
   }
 
-  /** Whether a step may have to wait for another process, which has the memory. */
+  /** Whether a step may wait for another process that owns the memory. */
   boolean mayWait() {
     return bus.mayWait();
   }
 
-  /** Tells the host of the interrupts that were raised in steps. Under no lock. */
+  /** Signals the host the interrupts that were raised in steps. Without a lock. */
   void tellInterrupts() {
     bus.tell();
   }
@@ -365,7 +364,7 @@ public final class SoftwareHca implements EmulatedFunction {
     cable = null;
   }
 
-  /** Nobody fetches what has arrived any longer. */
+  /** Arrived packets are no longer fetched. */
   void dropArrived() {
     port.drain();
   }

@@ -4,14 +4,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The lock under which the steps of a simulation are done. Steps follow one another without end
- * where there is much to do: so a thread that waits for the lock to do something else comes before
- * the next step. Reentrant.
+ * The lock under which the steps of a simulation are done. Under load, steps follow one another
+ * without a gap, so a thread that waits for the lock for other work takes precedence over the next
+ * step. Reentrant.
  */
 final class StepLock {
   /**
-   * How long the next step waits for those who wait, in nanoseconds. One that gets no processor (a
-   * virtual thread, while others keep all carriers busy) must not stop the simulation.
+   * How long the next step lets waiters go first, in nanoseconds. A waiter that gets no processor
+   * (a virtual thread while all carriers are busy) must not stop the simulation.
    */
   private static final long PATIENCE = 10_000_000;
 
@@ -28,7 +28,9 @@ final class StepLock {
     }
   }
 
-  /** Takes it for a step, behind those who wait, also those who came while this thread waited. */
+  /**
+   * Takes it for a step, after all waiters, including those that arrived while this thread waited.
+   */
   void lockForStep() {
     lock.lock();
     if (isWaitedFor()) {
@@ -47,7 +49,7 @@ final class StepLock {
     }
   }
 
-  /** Takes it for a step if nobody has it, this thread included, and nobody waits for it. */
+  /** Takes it for a step if no thread, including this one, holds it or waits for it. */
   boolean tryLockForStep() {
     return !isHeldHere() && !isWaitedFor() && lock.tryLock();
   }
@@ -56,7 +58,7 @@ final class StepLock {
     return lock.isHeldByCurrentThread();
   }
 
-  /** Whether somebody waits to come between two steps. */
+  /** Whether a thread waits to run between two steps. */
   boolean isWaitedFor() {
     return waiting.get() != 0;
   }

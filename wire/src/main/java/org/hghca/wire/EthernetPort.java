@@ -14,7 +14,7 @@ public final class EthernetPort {
 
   /**
    * @param mac the port's address, 48 bits
-   * @param pool where packets go that nobody takes
+   * @param pool the pool for packets that are not accepted
    */
   public EthernetPort(long mac, PacketPool pool) {
     this.mac = mac;
@@ -34,12 +34,12 @@ public final class EthernetPort {
     this.medium = medium;
   }
 
-  /** Whether there is somebody at the other end of the medium. */
+  /** Whether another port is at the other end of the medium. */
   public boolean isUp() {
     return medium != null && medium.isUp();
   }
 
-  /** Sends a packet off. It belongs to the receiver afterwards. */
+  /** Sends a packet. The receiver owns it afterwards. */
   public void transmit(Packet packet) {
     bytesSent += packet.length;
     if (packet.destinationMac == mac) {
@@ -51,7 +51,9 @@ public final class EthernetPort {
     }
   }
 
-  /** A packet comes out of the medium. What is damaged or for another address is not taken. */
+  /**
+   * A packet arrives from the medium. Damaged packets and packets for another address are dropped.
+   */
   public void deliver(Packet packet) {
     if (packet.destinationMac == mac && !packet.damaged) {
       arrived.add(packet);
@@ -63,12 +65,12 @@ public final class EthernetPort {
     pool.giveBack(packet);
   }
 
-  /** Bytes of payload that were sent off. */
+  /** Bytes of payload that were sent. */
   public long bytesSent() {
     return bytesSent;
   }
 
-  /** How many packets came damaged. */
+  /** Number of damaged packets received. */
   public long damaged() {
     return damaged;
   }

@@ -4,7 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A packet on its way: addresses, the transport headers that its opcode has, and a payload. Packets
+ * A packet in flight: addresses, the transport headers that its opcode has, and a payload. Packets
  * come from a {@link PacketPool} and go back to it; they are used by one thread at a time.
  */
 public final class Packet {
@@ -24,7 +24,7 @@ public final class Packet {
   /** BTH: service and operation, {@link PacketOpcode}. */
   public int opcode;
 
-  /** BTH: the receiver is to raise an event for the completion. */
+  /** BTH: the receiver must raise an event for the completion. */
   public boolean solicited;
 
   /** BTH: the sender wants an acknowledgement. */
@@ -49,7 +49,7 @@ public final class Packet {
 
   public long compare;
 
-  /** AtomicAckETH: what was in memory before. */
+  /** AtomicAckETH: the original value in memory. */
   public long original;
 
   /** DETH: Q_Key, and queue pair at the sender, 24 bits. */
@@ -66,7 +66,7 @@ public final class Packet {
   /** ImmDt. */
   public int immediate;
 
-  /** How many bytes of the payload are there. */
+  /** Number of payload bytes. */
   public int length;
 
   /** A bit was flipped on the way: the invariant CRC, which has no bytes here, is wrong. */

@@ -2,7 +2,7 @@ package org.hghca.wire;
 
 import java.util.Arrays;
 
-/** Packets that are free. Grows to the most that were ever on their way; used by one thread. */
+/** Free packets. Grows to the maximum number of packets in flight; used by one thread. */
 public final class PacketPool {
   private Packet[] free = new Packet[64];
   private int count;

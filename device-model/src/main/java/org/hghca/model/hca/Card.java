@@ -12,10 +12,13 @@ public interface Card {
 
   void attach(DeviceBus bus);
 
-  /** Lets the card reach host memory, or not: the bus master bit of configuration space. */
+  /**
+   * Enables or disables the card's access to host memory: the bus master bit of configuration
+   * space.
+   */
   void busMaster(boolean on);
 
-  /** No register write is waited for any longer. */
+  /** Register writes no longer wait. */
   void unplug();
 
   /** A register read. */
@@ -35,8 +38,7 @@ public interface Card {
   boolean hasWrites();
 
   /**
-   * Does what there is to do now: register writes, packets that have arrived, timers, packets to
-   * send.
+   * Does all work that is due: register writes, packets that have arrived, timers, packets to send.
    *
    * @param now nanoseconds
    * @return whether anything was done
@@ -48,16 +50,16 @@ public interface Card {
     return step(now, StepBudget.WHOLE);
   }
 
-  /** When {@link #step} is due without anything happening before, {@code Long.MAX_VALUE}: never. */
+  /** When {@link #step} is due if nothing happens before, {@code Long.MAX_VALUE}: never. */
   long nextDeadline();
 
-  /** Tells of the port when it has come up or gone down since the last call. Between steps only. */
+  /** Reports whether the port has come up or gone down since the last call. Between steps only. */
   void watchPort();
 
-  /** The card cannot continue as it should: its event is due. By the thread that does the steps. */
+  /** The card has failed: its event is due. Called on the thread that does the steps. */
   void failed();
 
-  /** Puts everything back to how it was after power-on. Between steps only. */
+  /** Resets everything to the state after power-on. Between steps only. */
   void reset();
 
   TransportCounters transportCounters();
@@ -78,23 +80,23 @@ public interface Card {
   int icmPages();
 
   /**
-   * Lets doorbells wait in their FIFO, or no longer.
+   * Holds or releases doorbells in their FIFO.
    *
    * @throws UnsupportedOperationException when the card has none
    */
   void holdDoorbells(boolean held);
 
   /**
-   * Lets so many packets of requests leave and then none, as when host memory does not answer reads
-   * of payload; -1 lets all go.
+   * Limits the number of request packets that leave, as if host memory did not answer payload
+   * reads; -1 removes the limit.
    *
-   * @throws UnsupportedOperationException when the card does not play that
+   * @throws UnsupportedOperationException when the card does not model that
    */
   void stallAfter(int packets);
 
   /**
-   * What was done to the card that breaks it, oldest first, each with its place in the facts: a
-   * card by the document has none. Thread-safe.
+   * Uses that stop or corrupt the card, oldest first, each with its line in the list of facts: a
+   * card that follows the document has none. Thread-safe.
    */
   List<String> hazards();
 }

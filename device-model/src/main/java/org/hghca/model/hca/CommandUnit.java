@@ -21,16 +21,16 @@ import org.hghca.model.transport.Transport;
 import org.hghca.wire.EthernetPort;
 
 /**
- * The command unit: executes what the HCR holds. All checks of parameters are in this class and in
- * the tables that it hands entries to; where the interface document names no status for a refusal
- * it is BAD_PARAM, and so it is for a command that needs INIT_HCA and comes before it, for a second
- * INIT_HCA, for an entry that is the wrong side's, and for a mailbox that cannot be reached.
+ * The command unit: executes the command in the HCR. All parameter checks are in this class and in
+ * the tables to which it passes entries. If the interface document names no status for a refusal,
+ * it is BAD_PARAM; the same applies to a command before INIT_HCA that needs it, a second INIT_HCA,
+ * an entry that the wrong side owns, and an inaccessible mailbox.
  */
 final class CommandUnit {
   private static final int MAILBOX_SIZE = 4096;
   private static final int PAGE_MASK = MapIcm.PAGE_SIZE - 1;
 
-  /** More pages than any map holds. */
+  /** A number of pages greater than any map. */
   private static final int MAX_PAGES = 1 << 22;
 
   private static final int LID = 1;
@@ -42,7 +42,10 @@ final class CommandUnit {
   /** What the RTL answers to QUERY_ADAPTER; the document names no value. */
   private static final AdapterInfo ADAPTER = new AdapterInfo(0x0123_4567_89ab_cdefL);
 
-  /** What the RTL answers to QUERY_DEV_LIM, for the document names no values; and extensions. */
+  /**
+   * What the RTL answers to QUERY_DEV_LIM, because the document names no values; plus the
+   * extensions.
+   */
   static final DeviceLimits LIMITS =
       new DeviceLimits(
           1,
@@ -119,7 +122,7 @@ final class CommandUnit {
     this.port = port;
   }
 
-  /** Carries out a command and returns its status. */
+  /** Executes a command and returns its status. */
   CommandStatus execute(int op, int opModifier, long in, int modifier, long out) {
     HcrCommand command = HcrCommand.of(op).orElse(null);
     if (command == null || command == HcrCommand.CONF_SPECIAL_QP) {
@@ -164,7 +167,7 @@ final class CommandUnit {
     };
   }
 
-  /** Carries out a command whose mailbox is loaded; an answer goes into the mailbox. */
+  /** Executes a command whose mailbox is loaded; the result goes into the mailbox. */
   private boolean dispatch(HcrCommand command, int opModifier, long in, int modifier) {
     return switch (command) {
       case QUERY_DEV_LIM -> {
@@ -223,7 +226,7 @@ final class CommandUnit {
     return true;
   }
 
-  /** Forgets everything that commands have brought. */
+  /** Clears all state from commands. */
   void reset() {
     transport.resetAll();
     positions.forgetAll();

@@ -23,22 +23,21 @@ import org.hghca.model.transport.WorkStatus;
 
 /**
  * Writes completion queue entries. The contexts are in interconnect context memory; on the chip are
- * only the positions where the next entries go, which begin at 0 when a queue is handed over, and
- * what the queue is armed for. Before the card writes an entry it looks at its owner byte: bit 7
- * clear means that software has not consumed what is there. A queue that is overrun, or whose
- * memory cannot be reached, is in error until it is given back; completions for it are lost, and
- * their queue pairs fail.
+ * only the positions of the next entries, which start at 0 when a queue is handed over, and the arm
+ * state. Before the card writes an entry, it reads its owner byte: bit 7 clear means that software
+ * has not consumed the entry. A queue that is overrun, or whose memory is inaccessible, is in error
+ * until software takes it back; its completions are lost, and their queue pairs fail.
  */
 final class CompletionQueues implements CompletionSink {
   private static final int CONTEXT_SIZE = CompletionQueueContext.LAYOUT.size();
 
-  /** What a queue may be armed for; the greater outweighs the lesser. */
+  /** The arm states of a queue; the greater value takes precedence. */
   private static final int NOT_ARMED = 0;
 
   private static final int SOLICITED = 1;
   private static final int NEXT = 2;
 
-  /** Not the card's: it cannot be armed. */
+  /** The card does not own the queue: it cannot be armed. */
   private static final int NO_QUEUE = 3;
 
   private final HostMemory host;
@@ -57,9 +56,9 @@ final class CompletionQueues implements CompletionSink {
   private int[] positions = new int[64];
 
   /**
-   * What the queues are armed for. A store to the arm register acts here at once, on the thread
-   * that makes it, and an entry is written before this is looked at: so a program that arms a queue
-   * and then finds it empty gets an event for every later entry.
+   * The arm state of the queues. A store to the arm register takes effect here at once, on the
+   * storing thread, and an entry is written before the arm state is checked: so a program that arms
+   * a queue and then finds it empty gets an event for every later entry.
    */
   private final AtomicIntegerArray arms = new AtomicIntegerArray(CommandUnit.LIMITS.maxCqs());
 
@@ -91,7 +90,7 @@ final class CompletionQueues implements CompletionSink {
     disownAll();
   }
 
-  /** Forgets which queues are the card's. */
+  /** Clears the ownership of all queues. */
   void reset() {
     owned.clear();
     failed.clear();
@@ -104,7 +103,7 @@ final class CompletionQueues implements CompletionSink {
     }
   }
 
-  /** How many entries were written. */
+  /** Number of entries written. */
   long written() {
     return written;
   }
@@ -225,7 +224,7 @@ final class CompletionQueues implements CompletionSink {
   @Override
   public void receiveFailed(ConnectionContext qp, ReceiveWork request, WorkStatus status) {
     if (status == WorkStatus.QUEUE_UNREADABLE) {
-      // Nobody knows whether a receive was posted there: there is nothing to complete.
+      // It is unknown whether a receive was posted there: there is nothing to complete.
       workQueueFailed.accept(qp.qpn);
       return;
     }
@@ -249,9 +248,9 @@ final class CompletionQueues implements CompletionSink {
     }
   }
 
-  /** Whether the queue was armed for such an entry; it is armed no longer then. */
+  /** Whether the queue was armed for such an entry; if so, disarms it. */
   private boolean disarm(int cqn, boolean solicited) {
-    VarHandle.fullFence(); // between the entry and the look at what the queue is armed for
+    VarHandle.fullFence(); // between the entry and the check of the arm state
     int armed = arms.get(cqn);
     while (armed == NEXT || armed == SOLICITED && solicited) {
       if (arms.compareAndSet(cqn, armed, NOT_ARMED)) {

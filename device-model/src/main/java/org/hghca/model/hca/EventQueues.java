@@ -13,17 +13,17 @@ import org.hghca.model.transport.MemoryStatus;
 /**
  * Writes event queue entries and raises interrupts. A queue's context is stored in interconnect
  * context memory and kept on the chip, with both indices, which begin at 0 when the queue is handed
- * over. Of a full queue nothing is dropped: its events wait here until software has consumed.
+ * over. Events of a full queue are not dropped: they wait here until software has consumed entries.
  *
  * <p>A queue is armed when it is handed over with {@link EventQueueContext#ARMED} and by each store
  * to the EQ arm register. When it is armed and holds an entry, whichever comes last, its interrupt
  * is raised once and it is armed no longer.
  *
- * <p>A queue whose memory cannot be written is in error until it is given back: what comes for it
- * is lost.
+ * <p>A queue whose memory cannot be written is in error until software takes it back: its events
+ * are lost.
  */
 final class EventQueues {
-  /** The most queues, and as many interrupt vectors. */
+  /** The maximum number of queues and of interrupt vectors. */
   static final int MAX_QUEUES = 1 << CommandUnit.LIMITS.maxEqsLog();
 
   /** Indices count modulo 2^24: a full queue must differ from an empty one. */
@@ -40,7 +40,7 @@ final class EventQueues {
     private final int vector;
     private final ArrayDeque<Event> waiting = new ArrayDeque<>();
 
-    /** Completion queues that have an event waiting: a second one would tell nothing. */
+    /** Completion queues with a waiting event: a second one would be redundant. */
     private final BitSet waitingCompletions = new BitSet();
 
     private int producer;
@@ -56,7 +56,7 @@ final class EventQueues {
       armed = (EventQueueContext.FLAGS.get(context) & EventQueueContext.ARMED) != 0;
     }
 
-    /** Entries that software has not given back. */
+    /** Entries that software has not returned. */
     int used() {
       return producer - consumer & INDEX_MASK;
     }
@@ -75,7 +75,7 @@ final class EventQueues {
   private long overruns;
 
   /**
-   * @param vectors how many interrupt vectors the function offers; of others nothing is raised
+   * @param vectors number of interrupt vectors of the function; others are not raised
    * @param catastrophe run when a queue's memory cannot be written
    */
   EventQueues(
@@ -93,22 +93,22 @@ final class EventQueues {
     this.catastrophe = catastrophe;
   }
 
-  /** Forgets all queues and what waits for them. */
+  /** Clears all queues and their waiting events. */
   void reset() {
     Arrays.fill(queues, null);
   }
 
-  /** How many entries were written. */
+  /** Number of entries written. */
   long written() {
     return written;
   }
 
-  /** How often an interrupt was raised. */
+  /** Number of interrupts raised. */
   long interrupts() {
     return interrupts;
   }
 
-  /** How many events found their queue full and had to wait. */
+  /** Number of events that had to wait because their queue was full. */
   long overruns() {
     return overruns;
   }
@@ -149,7 +149,7 @@ final class EventQueues {
     return held;
   }
 
-  /** A store to the EQ arm register: gives entries back to the card and arms the queue. */
+  /** A store to the EQ arm register: returns entries to the card and arms the queue. */
   void arm(int value) {
     int eqn = Doorbell.armedEqn(value);
     if (!owns(eqn)) {

@@ -7,7 +7,7 @@ import org.hghca.model.transport.EventSink;
 
 /**
  * Reports events: completions to the event queues that completion queues name, asynchronous ones to
- * those that MAP_EQ has named for them. An event of a type that no queue takes vanishes.
+ * those that MAP_EQ has named for them. An event of a type without a queue is dropped.
  */
 final class EventRouting implements EventSink {
   private static final int NOWHERE = -1;
@@ -27,15 +27,15 @@ final class EventRouting implements EventSink {
     reset();
   }
 
-  /** Forgets where events go. */
+  /** Clears the routing. */
   void reset() {
     Arrays.fill(routes, NOWHERE);
     catastropheReported = false;
   }
 
   /**
-   * MAP_EQ: gives events to a queue, or takes them from it; types that go to another queue are not
-   * taken away. Bits that name no event do not matter.
+   * MAP_EQ: maps events to a queue, or unmaps them; types that are mapped to another queue stay
+   * mapped. Bits of unknown events are ignored.
    *
    * @return false when the queue is not the card's
    */
@@ -54,7 +54,7 @@ final class EventRouting implements EventSink {
     return true;
   }
 
-  /** Takes all events from a queue. */
+  /** Unmaps all events of a queue. */
   void unmap(int eqn) {
     for (int i = 0; i < routes.length; i++) {
       if (routes[i] == eqn) {

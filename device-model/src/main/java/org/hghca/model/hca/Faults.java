@@ -3,10 +3,7 @@ package org.hghca.model.hca;
 import java.util.ArrayDeque;
 import java.util.List;
 
-/**
- * What went wrong in one HCA, or should not have been done to it: all faults are counted, the
- * newest 64 are kept. Thread-safe.
- */
+/** The faults of one HCA: all are counted, the newest 64 are kept. Thread-safe. */
 public final class Faults {
   private static final int KEPT = 64;
 

@@ -15,14 +15,14 @@ import org.hghca.vfio.DeviceBus;
 import org.hghca.wire.EthernetPort;
 
 /**
- * The card: its registers, which any thread may access, and the work that follows from that, which
- * is done in steps by one thread at a time.
+ * The card: its registers, which any thread may access, and the resulting work, which is done in
+ * steps by one thread at a time.
  */
 public final class Hca implements Card {
   /** Interrupt vectors of the card: as many as event queues. */
   public static final int VECTORS = EventQueues.MAX_QUEUES;
 
-  /** How long a register write waits for room, in nanoseconds, before it is lost. */
+  /** How long a register write waits for space in the queue, in nanoseconds, before it is lost. */
   private static final long WRITE_PATIENCE = 1_000_000_000L;
 
   private static final int BYTES_PER_DWORD = 4;
@@ -55,7 +55,7 @@ public final class Hca implements Card {
   private long commandCount;
 
   /**
-   * @param vectors how many interrupt vectors the function offers, at most {@link #VECTORS}
+   * @param vectors number of interrupt vectors of the function, at most {@link #VECTORS}
    */
   public Hca(HardwareProfile profile, EthernetPort port, Faults faults, int vectors) {
     this.profile = profile;
@@ -112,13 +112,16 @@ public final class Hca implements Card {
     host.attach(bus);
   }
 
-  /** Lets the card reach host memory, or not: the bus master bit of configuration space. */
+  /**
+   * Enables or disables the card's access to host memory: the bus master bit of configuration
+   * space.
+   */
   @Override
   public void busMaster(boolean on) {
     host.enable(on);
   }
 
-  /** No register write is waited for any longer. */
+  /** Register writes no longer wait. */
   @Override
   public void unplug() {
     unplugged = true;
@@ -128,7 +131,7 @@ public final class Hca implements Card {
   @Override
   public long read(int bar, long offset, int width) {
     int at = bar == Bar.BAR0 && width >= BYTES_PER_DWORD ? hcrIndex(offset) : -1;
-    // Of an 8-byte read the HCR answers the first dword.
+    // For an 8-byte read the HCR returns the first dword.
     return at < 0 ? 0 : hcr.get(at) & 0xffff_ffffL;
   }
 
@@ -169,7 +172,7 @@ public final class Hca implements Card {
       faults.record("HCR dword %d written while a command is in progress".formatted(at));
       return false;
     }
-    // The token's low half is not there.
+    // The token has no low half.
     hcr.set(at, at == Hcr.TOKEN / BYTES_PER_DWORD ? value & 0xffff_0000 : value);
     return at == command && Hcr.go(value) && enqueue(COMMAND, 0);
   }
@@ -240,7 +243,7 @@ public final class Hca implements Card {
     return left < budget.most();
   }
 
-  /** Tells of the port when it has come up or gone down since the last call. Between steps only. */
+  /** Reports whether the port has come up or gone down since the last call. Between steps only. */
   @Override
   public void watchPort() {
     if (port.isUp() != portUp) {
@@ -294,13 +297,13 @@ public final class Hca implements Card {
         | Integer.toUnsignedLong(register(offset + BYTES_PER_DWORD));
   }
 
-  /** The card cannot continue as it should: its event is due. By the thread that does the steps. */
+  /** The card has failed: its event is due. Called on the thread that does the steps. */
   @Override
   public void failed() {
     catastrophe = true;
   }
 
-  /** Puts everything back to how it was after power-on. Between steps only. */
+  /** Resets everything to the state after power-on. Between steps only. */
   @Override
   public void reset() {
     while (writes.hasEntry()) {
@@ -313,7 +316,7 @@ public final class Hca implements Card {
     }
   }
 
-  /** When {@link #step} is due without anything happening before, {@code Long.MAX_VALUE}: never. */
+  /** When {@link #step} is due if nothing happens before, {@code Long.MAX_VALUE}: never. */
   @Override
   public long nextDeadline() {
     return transport.nextDeadline();

@@ -3,7 +3,7 @@ package org.hghca.model.hca;
 import java.lang.foreign.MemorySegment;
 import org.hghca.vfio.DeviceBus;
 
-/** The HCA's way to host memory: open only while configuration space lets it master the bus. */
+/** The HCA's access to host memory: enabled only while bus mastering is on. */
 public final class HostMemory {
   private final Faults faults;
   private final Runnable catastrophe;
@@ -11,7 +11,7 @@ public final class HostMemory {
   private volatile boolean enabled;
 
   /**
-   * @param catastrophe run when the card cannot reach a table of its own
+   * @param catastrophe run when the card cannot access one of its tables
    */
   public HostMemory(Faults faults, Runnable catastrophe) {
     this.faults = faults;
@@ -22,7 +22,7 @@ public final class HostMemory {
     this.bus = bus;
   }
 
-  /** Opens or closes the way: the bus master bit of the command register. */
+  /** Enables or disables the access: the bus master bit of the command register. */
   public void enable(boolean on) {
     enabled = on;
   }
@@ -45,12 +45,12 @@ public final class HostMemory {
     return enabled && bus.write(iova, source, offset, length) || refused("write", iova, length);
   }
 
-  /** {@link #read} of a table entry as a whole, which the card cannot do without. */
+  /** {@link #read} of a whole table entry; a failure is fatal for the card. */
   public boolean readTable(long iova, MemorySegment target, long length) {
     return read(iova, target, 0, length) || lost();
   }
 
-  /** {@link #write} of a table entry as a whole, which the card cannot do without. */
+  /** {@link #write} of a whole table entry; a failure is fatal for the card. */
   public boolean writeTable(long iova, MemorySegment source, long length) {
     return write(iova, source, 0, length) || lost();
   }

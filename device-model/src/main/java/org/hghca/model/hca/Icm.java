@@ -4,21 +4,24 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.InitHca;
 
 /**
- * Interconnect context memory: where the tables of the card are in host memory. Two maps, one for
+ * Interconnect context memory: the location of the card's tables in host memory. Two maps, one for
  * contexts and one for translation tables, lead from pages of the HCA's virtual addresses to pages
  * of I/O addresses; bases and sizes of the tables come from INIT_HCA.
  */
 final class Icm {
-  /** What the look-ups answer where nothing is mapped, or the index is beyond the table. */
+  /** The result of a look-up if nothing is mapped, or the index is beyond the table. */
   static final long NONE = PageMap.NONE;
 
   static final int PAGE_SHIFT = 12;
   static final int PAGE_SIZE = 1 << PAGE_SHIFT;
 
-  /** The most pages in each map, 16 GB: a garbage command is not to eat this process's memory. */
+  /**
+   * The maximum number of pages in each map, 16 GB: a garbage command must not exhaust this
+   * process's memory.
+   */
   private static final int MAX_PAGES = 1 << 22;
 
-  /** INIT_HCA does not say how long the MTT is: as long as addresses and maps allow. */
+  /** INIT_HCA does not give the length of the MTT: it is limited by addresses and maps. */
   private static final int LOG_PAGES = 40;
 
   /** A table of fixed-size entries. */
@@ -58,7 +61,7 @@ final class Icm {
     return initialized;
   }
 
-  /** Forgets tables and maps. */
+  /** Clears tables and maps. */
   void close() {
     contexts.clear();
     translation.clear();
@@ -71,7 +74,7 @@ final class Icm {
   }
 
   /**
-   * Maps pages in a row.
+   * Maps consecutive pages.
    *
    * @return false when the map is full
    */
@@ -86,7 +89,7 @@ final class Icm {
     return true;
   }
 
-  /** Takes away the mapping of pages in a row; those that are not mapped do not matter. */
+  /** Unmaps consecutive pages; unmapped ones are ignored. */
   void unmap(boolean forTranslation, long virt, int count) {
     PageMap map = forTranslation ? translation : contexts;
     for (int i = 0; i < count && map.size() > 0; i++) {
@@ -94,7 +97,7 @@ final class Icm {
     }
   }
 
-  /** How many pages are mapped, for contexts or for translation tables. */
+  /** Number of mapped pages, for contexts or for translation tables. */
   int mappedPages(boolean forTranslation) {
     return (forTranslation ? translation : contexts).size();
   }

@@ -3,7 +3,7 @@ package org.hghca.model.hca;
 /**
  * The region of the interrupt vectors: the MSI-X table and the pending bits, as plain memory. The
  * component that delivers the interrupts (an I/O virtualisation layer, a connector in this process)
- * keeps a table of its own and asks this one for nothing. Thread-safe.
+ * keeps its own table and does not read this one. Thread-safe.
  *
  * <pre>
  * 000h  table, 16 bytes a vector: address low, high, data, control (bit 0: masked)

@@ -7,7 +7,7 @@ import java.util.Arrays;
  * look-up allocates nothing. Used by one thread.
  */
 final class PageMap {
-  /** What {@link #get} answers for a page that is not there. */
+  /** What {@link #get} returns for a page that is not mapped. */
   static final long NONE = -1;
 
   private long[] pages = new long[64];
@@ -67,7 +67,7 @@ final class PageMap {
     size = 0;
   }
 
-  /** Where a page stands, or the empty place where it would. */
+  /** The slot of a page, or the empty slot for it. */
   private int find(long page) {
     int mask = pages.length - 1;
     int at = home(page);

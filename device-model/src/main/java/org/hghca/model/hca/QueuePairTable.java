@@ -13,10 +13,10 @@ import org.hghca.model.transport.QueuePairState;
 import org.hghca.model.transport.Service;
 
 /**
- * The contexts of the queue pairs, which are in interconnect context memory as MODIFY_QP brought
- * them: 192 bytes, big-endian, at the start of a slot of 256. The card keeps beside them only which
- * ones were ever set; the others are in RESET, whatever the memory holds. A context names one of
- * the services RC, UC and UD, and keeps to it until RESET.
+ * The contexts of the queue pairs, which are in interconnect context memory as MODIFY_QP wrote
+ * them: 192 bytes, big-endian, at the start of a slot of 256. In addition, the card only records
+ * which ones were ever set; the others are in RESET, independent of the memory content. A context
+ * names one of the services RC, UC and UD, and keeps it until RESET.
  */
 final class QueuePairTable implements ContextStore {
   private static final int SIZE = QueuePairContext.LAYOUT.size();
@@ -50,9 +50,9 @@ final class QueuePairTable implements ContextStore {
 
   /**
    * MODIFY_QP with a context: it replaces the current one, except for packet sequence numbers that
-   * the queue pair counts by itself in the state that it is in.
+   * the queue pair counts itself in its state.
    *
-   * @return whether the transition is one that the command stands for and the context can be stored
+   * @return whether the command allows the transition and the context can be stored
    */
   boolean modify(HcrCommand command, int qpn, MemorySegment mailbox) {
     long at = icm.queuePair(qpn);
@@ -110,7 +110,7 @@ final class QueuePairTable implements ContextStore {
     return image;
   }
 
-  /** Whether the queue pair counts send PSNs by itself in a state. */
+  /** Whether the queue pair counts send PSNs itself in a state. */
   private static boolean sends(int state) {
     return state == QpcState.RTS
         || state == QpcState.SQD
@@ -136,7 +136,7 @@ final class QueuePairTable implements ContextStore {
     };
   }
 
-  /** Whether a context is one of a service that is played, and names an MTU where it is needed. */
+  /** Whether a context has a supported service, and an MTU where it is needed. */
   private static boolean isComplete(int to, MemorySegment mailbox) {
     int mtu = QueuePairContext.MTU.get(mailbox);
     return to == QpcState.RST
@@ -144,12 +144,12 @@ final class QueuePairTable implements ContextStore {
             && (to == QpcState.INIT || to == QpcState.ERR || mtu >= MTU_256 && mtu <= MTU_4096);
   }
 
-  /** Whether a context is of the service of the one that was read last. */
+  /** Whether a context has the same service as the one read last. */
   private boolean isOfOneService(MemorySegment mailbox) {
     return service(mailbox) == service(image);
   }
 
-  /** The service of a context, null for one that is not played. */
+  /** The service of a context, null for an unsupported one. */
   private static Service service(MemorySegment context) {
     return switch (QueuePairContext.SERVICE_TYPE.get(context)) {
       case QpcServiceType.RC -> Service.RC;

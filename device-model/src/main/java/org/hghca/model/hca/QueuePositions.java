@@ -3,12 +3,13 @@ package org.hghca.model.hca;
 import java.util.Arrays;
 
 /**
- * What the card keeps on the chip of a queue pair's work queues: the sends that were announced, and
- * where the receive queue is read next. Used by one thread.
+ * The card's on-chip state of a queue pair's work queues: the announced sends, and the next
+ * position in the receive queue. Used by one thread.
  */
 final class QueuePositions {
   /**
-   * The most doorbells of a queue pair that wait; the queue's entries are not smaller than that.
+   * The maximum number of waiting doorbells of a queue pair; the queue has at least that many
+   * entries.
    */
   private static final int MAX_DOORBELLS = 1 << 16;
 
@@ -60,7 +61,7 @@ final class QueuePositions {
     return doorbells[head++ & doorbells.length - 1];
   }
 
-  /** Positions by queue pair number, made when first asked for. */
+  /** Positions by queue pair number, created on first use. */
   static final class Table {
     private QueuePositions[] table = new QueuePositions[64];
 

@@ -30,7 +30,7 @@ final class ReceiveWqeReader {
     return NextUnit.isPosted(slot, 0);
   }
 
-  /** Reads a slot behind its first unit; returns whether it can be read. */
+  /** Reads the rest of a slot after its first unit; returns whether it can be read. */
   boolean loadRest(int key, int pd, long place, int slotLog) {
     return read(key, pd, place, NextUnit.SIZE, (1 << slotLog) - NextUnit.SIZE);
   }
@@ -40,12 +40,12 @@ final class ReceiveWqeReader {
     return read(key, pd, place, 0, 1 << slotLog);
   }
 
-  /** Where the WQE behind the one that was read stands, in units of its ring. */
+  /** The position of the WQE after the one that was read, in units of its ring. */
   int next() {
     return NextUnit.nextHeadUnits16(slot, 0);
   }
 
-  /** Understands the slot that was read. */
+  /** Decodes the slot that was read. */
   void parse(int slotLog, ReceiveWork into) {
     for (int at = NextUnit.SIZE; at < 1 << slotLog; at += DataUnit.SIZE) {
       if (DataUnit.isTerminator(slot, at)) {

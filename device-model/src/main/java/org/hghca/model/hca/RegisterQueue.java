@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Register writes on their way from the host's threads to the HCA: a bounded queue of many
- * producers and one consumer that allocates nothing. An entry is a number that says what was
- * written and the value.
+ * producers and one consumer that allocates nothing. An entry is a number that identifies the
+ * register, and the value.
  */
 public final class RegisterQueue {
   private static final int CAPACITY = 4096;
@@ -15,7 +15,9 @@ public final class RegisterQueue {
   private final long[] values = new long[CAPACITY];
   private final int[] registers = new int[CAPACITY];
 
-  /** By place: the turn at which it may be filled, or that plus one when it is filled. */
+  /**
+   * Per slot: the sequence number at which it may be filled, or that plus one when it is filled.
+   */
   private final AtomicLongArray turns = new AtomicLongArray(CAPACITY);
 
   private final AtomicLong tail = new AtomicLong();
@@ -55,7 +57,7 @@ public final class RegisterQueue {
     return turns.get((int) head & MASK) == head + 1;
   }
 
-  /** What the oldest entry, which must be there, was written to. */
+  /** The register of the oldest entry, which must exist. */
   public int register() {
     return registers[(int) head & MASK];
   }

@@ -12,7 +12,7 @@ import org.hghca.model.transport.WorkStatus;
 /**
  * Shared receive queues, an extension of the document's card. Their contexts are on the chip. A
  * message takes the WQE that was posted first, whichever queue pair it is for. A queue whose memory
- * cannot be read, or whose chain leads out of it, is in error until it is given back.
+ * cannot be read, or whose chain leads outside it, is in error until software takes it back.
  */
 final class SharedReceiveQueues {
   private static final int UNIT = 16;
@@ -24,11 +24,11 @@ final class SharedReceiveQueues {
   private final int limit;
   private final MemorySegment count = Arena.ofAuto().allocate(SrqContext.COUNT_SIZE, 64);
 
-  /** By number, null for one that is software's. */
+  /** By number, null for a queue that software owns. */
   private Queue[] queues = new Queue[16];
 
   /**
-   * @param limit the first number that is none
+   * @param limit the first invalid number
    */
   SharedReceiveQueues(
       TranslationTables memory, ReceiveWqeReader wqes, EventRouting events, int limit) {
@@ -50,10 +50,10 @@ final class SharedReceiveQueues {
     /** Offset in the ring of the WQE that is taken next. */
     int position;
 
-    /** How many were taken, modulo 2^32. */
+    /** Number of WQEs taken, modulo 2^32. */
     int taken;
 
-    /** As the count had it when it was last looked at. */
+    /** The count when it was last read. */
     int posted;
 
     boolean failed;
@@ -122,7 +122,7 @@ final class SharedReceiveQueues {
   }
 
   /**
-   * RESIZE_SRQ: continues in other memory, in the slot where it is.
+   * RESIZE_SRQ: continues in other memory, in the current slot.
    *
    * @return false when the queue is not the card's, or would be shorter or of other slots
    */
@@ -182,7 +182,7 @@ final class SharedReceiveQueues {
     return true;
   }
 
-  /** Reads how many were posted; returns false when the queue is in error. */
+  /** Reads the number of posted WQEs; returns false when the queue is in error. */
   private boolean look(int srqn, Queue queue) {
     if (!queue.failed
         && memory.readQueue(
@@ -208,7 +208,7 @@ final class SharedReceiveQueues {
   }
 
   /**
-   * Takes the WQE that was posted first. One that cannot be read is given too, with its status.
+   * Takes the WQE that was posted first. One that cannot be read is also returned, with its status.
    *
    * @return whether there was one
    */

@@ -1,12 +1,13 @@
 package org.hghca.model.hca;
 
 /**
- * How much a card does in one step.
+ * The limits of one step of a card.
  *
- * @param most register writes to take, packets to receive and packets to send, of each
- * @param commands whether commands are executed too, of which nobody knows how long they take
+ * @param most maximum number of register writes to take, of packets to receive, and of packets to
+ *     send
+ * @param commands whether commands are also executed, which may take any time
  */
 public record StepBudget(int most, boolean commands) {
-  /** As much as a card does before the others get their turn. */
+  /** The work of a card before the others get their turn. */
   public static final StepBudget WHOLE = new StepBudget(256, true);
 }

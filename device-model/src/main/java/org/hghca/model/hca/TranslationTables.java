@@ -15,8 +15,8 @@ import org.hghca.model.transport.MemoryStatus;
 /**
  * Memory protection and translation: finds the MPT entry of a key, checks protection domain, bounds
  * and permission, and moves bytes between packets and the pages that the MTT names. Entries are
- * read from interconnect context memory at each access; the card itself keeps only which ones are
- * its.
+ * read from interconnect context memory at each access; the card itself only records which ones it
+ * owns.
  */
 final class TranslationTables implements KeyedMemory {
   static final int MTT_ENTRY = 8;
@@ -50,7 +50,7 @@ final class TranslationTables implements KeyedMemory {
     this.icm = icm;
   }
 
-  /** Forgets which entries are the card's. */
+  /** Clears the ownership of all entries. */
   void reset() {
     owned.clear();
   }
@@ -155,7 +155,7 @@ final class TranslationTables implements KeyedMemory {
         : MemoryStatus.DENIED;
   }
 
-  /** Writes to a queue, which needs leave for local writes; see {@link #readQueue}. */
+  /** Writes to a queue, which needs permission for local writes; see {@link #readQueue}. */
   MemoryStatus writeQueue(int key, int domain, long position, MemorySegment source, int size) {
     return load(key) && pd == domain && permits(MemoryAccess.LOCAL_WRITE) && holds(position, size)
         ? move(start + position, source, 0, size, true)
@@ -229,7 +229,7 @@ final class TranslationTables implements KeyedMemory {
     return MemoryStatus.OK;
   }
 
-  /** Loads page addresses from an index on, as many as stand together; returns how many. */
+  /** Loads page addresses from an index on, as many as are contiguous; returns their number. */
   private int loadPages(long index, int count) {
     long at = icm.page(index);
     if (at == Icm.NONE) {

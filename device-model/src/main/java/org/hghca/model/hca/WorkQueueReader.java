@@ -20,8 +20,8 @@ import org.hghca.model.transport.WorkQueues;
 import org.hghca.model.transport.WorkStatus;
 
 /**
- * Reads work queue entries out of the queues' memory: sends where doorbells and chains say,
- * receives slot by slot. Whatever is there, the answer is a request or a request with an error.
+ * Reads work queue entries out of the queues' memory: sends at the positions given by doorbells and
+ * chains, receives slot by slot. The result is a request, or a request with an error.
  */
 final class WorkQueueReader implements WorkQueues {
   private static final int UNIT = 16;
@@ -68,12 +68,12 @@ final class WorkQueueReader implements WorkQueues {
     queue.sendUnits = Doorbell.size16(doorbell);
     queue.sendOpcode = Doorbell.opcode(doorbell);
     queue.sendFence = Doorbell.fence(doorbell) != 0;
-    // A chain cannot be longer than its queue; one that leads round in a circle would never end.
+    // A chain cannot be longer than its queue; a circular one would never end.
     queue.chainLeft = Math.max(1, qp.sendQueueLength / UNIT);
     return true;
   }
 
-  /** Reads the entry that the queue is at, and moves the queue on to what follows. */
+  /** Reads the current entry of the queue, and advances to the next one. */
   private WorkStatus fetch(ConnectionContext qp, QueuePositions queue, SendWork into) {
     int units = queue.sendUnits;
     int size = units * UNIT;
@@ -205,7 +205,7 @@ final class WorkQueueReader implements WorkQueues {
     int offset = queue.receiveOffset;
     into.position = offset;
     long place = qp.receiveQueueOffset + offset;
-    // The first unit is written last: it is looked at by a read of its own before the rest.
+    // The first unit is written last: it is read separately before the rest.
     if (!receives.loadFirst(qp.receiveQueueKey, qp.pd, place)) {
       into.status = WorkStatus.QUEUE_UNREADABLE;
       return true;

@@ -6,13 +6,13 @@ import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 
 /**
- * The registers in BAR0: the HCR at 0, the table of interrupt messages at 5400h, a port at 10000h
- * to 9FFFFh that nobody serves, and nothing else. Thread-safe.
+ * The registers in BAR0: the HCR at 0, the table of interrupt messages at 5400h, an unconnected
+ * port at 10000h to 9FFFFh, and nothing else. Thread-safe.
  *
  * <p>The HCR takes stores of four bytes only. One of eight is ignored; one of fewer bytes leaves
- * the register as it is and sends a completion that nobody asked for, so that from then on each
- * read gets the answer to the one before. The port's third read, or its seventh write, blocks the
- * way to all registers.
+ * the register unchanged and sends an unexpected completion, so that from then on each read gets
+ * the reply to the previous one. The port's third read, or its seventh write, blocks the way to all
+ * registers.
  */
 final class Bar0 {
   static final long ALL_ONES = -1;
@@ -27,12 +27,12 @@ final class Bar0 {
   private final AtomicIntegerArray hcr = new AtomicIntegerArray(Hcr.SIZE / DWORD);
   private final AtomicIntegerArray interrupts = new AtomicIntegerArray(MSIX_SIZE / DWORD);
 
-  /** Outstanding completions that nothing has waited for; guarded by this. */
+  /** Unexpected completions; guarded by this. */
   private final ArrayDeque<Long> completions = new ArrayDeque<>();
 
   private volatile boolean outOfStep;
 
-  /** Accesses to the port that nobody serves; guarded by this. */
+  /** Accesses to the unconnected port; guarded by this. */
   private int portReads;
 
   private int portWrites;
@@ -42,12 +42,12 @@ final class Bar0 {
     this.hazards = hazards;
   }
 
-  /** Whether no access gets through any longer, to whichever BAR. */
+  /** Whether accesses to all BARs are blocked. */
   boolean isBlocked() {
     return blocked;
   }
 
-  /** Of an 8-byte read the register answers the first four bytes; the others are 0. */
+  /** For an 8-byte read the register returns the first four bytes; the others are 0. */
   long read(long offset, int width) {
     if (blocked) {
       return unanswered("read of BAR0+0x%x after the port was blocked", offset);
@@ -102,7 +102,7 @@ final class Bar0 {
     if (offset >= MSIX_TABLE && offset < MSIX_TABLE + MSIX_SIZE) {
       interrupts.set((int) (offset - MSIX_TABLE) / DWORD, value);
     } else if (offset < Hcr.SIZE) {
-      // The token's low half is not there.
+      // The token has no low half.
       hcr.set((int) offset / DWORD, offset == Hcr.TOKEN ? value & 0xffff_0000 : value);
       return offset == Hcr.COMMAND && Hcr.go(value);
     }

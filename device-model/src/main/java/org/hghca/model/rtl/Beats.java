@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** The card turns each group of 32 bytes around between a mailbox and what it keeps of it. */
+/** The card reverses each group of 32 bytes between a mailbox and its own copy. */
 final class Beats {
   static final int SIZE = 32;
 
@@ -14,7 +14,7 @@ final class Beats {
   private Beats() {}
 
   /**
-   * Turns the groups around where they are.
+   * Reverses the groups in place.
    *
    * @param length bytes, a multiple of 32
    */

@@ -6,7 +6,7 @@ import java.util.Iterator;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.wire.Packet;
 
-/** What the engine keeps of a queue pair beside its context. No MODIFY_QP clears any of it. */
+/** The engine's state of a queue pair in addition to its context. No MODIFY_QP clears any of it. */
 final class ConnectionState {
   final OnChipQp qp;
 
@@ -15,28 +15,28 @@ final class ConnectionState {
   /** Oldest first. */
   final Deque<Message> outstanding = new ArrayDeque<>();
 
-  /** The PSN behind what was sent last; that of the context differs when a MODIFY_QP changed it. */
+  /** The PSN after the last one sent; the context's PSN differs if a MODIFY_QP changed it. */
   int sentUpToPsn;
 
   /**
-   * Whether the send side is in the middle of a message of it, and knows the next PSN by itself.
+   * Whether the send side is in the middle of one of its messages, and tracks the next PSN itself.
    */
   boolean sendsOn;
 
-  /** Where the WQE of the READ stands that was finished last. */
+  /** The position of the WQE of the READ that finished last. */
   int finishedRead;
 
-  /** The PSNs went back behind a message that was not acknowledged: no send completes any more. */
+  /** The PSNs were set back before an unacknowledged message: no send completes any more. */
   boolean completesNothing;
 
   // The receive side.
 
-  /** Whether a message is on its way in, and whether what is left of it goes nowhere. */
+  /** Whether a message is being received, and whether the rest of it is dropped. */
   boolean inMessage;
 
   boolean swallows;
 
-  /** Bytes of it that have come. */
+  /** Bytes of it that have arrived. */
   long received;
 
   /** Of an RDMA WRITE: its target. */
@@ -47,12 +47,12 @@ final class ConnectionState {
   /** Of a SEND: its receive WQE. */
   final ReceiveWqe taken = new ReceiveWqe();
 
-  /** Linked receive WQEs, which the card has fetched ahead of need. */
+  /** Linked receive WQEs that the card has prefetched. */
   final Deque<ReceiveWqe> linked = new ArrayDeque<>();
 
   /**
-   * The receive WQE that every message finds from now on, whatever is posted: one without data unit
-   * has corrupted the list. {@code null} while the list is good.
+   * The receive WQE that every message gets from now on, independent of the posted ones: one
+   * without data unit has corrupted the list. {@code null} while the list is good.
    */
   ReceiveWqe stale;
 
@@ -61,7 +61,7 @@ final class ConnectionState {
 
   boolean hasReceived;
 
-  /** A message met an empty receive queue: the card's offset is beside every slot from then on. */
+  /** A message found an empty receive queue: from then on the card's offset matches no slot. */
   boolean receivesAstray;
 
   ConnectionState(OnChipQp qp) {
@@ -79,7 +79,9 @@ final class ConnectionState {
     return newest(true) != null;
   }
 
-  /** The newest that is outstanding of the READs, or of all others; {@code null} for none. */
+  /**
+   * The newest outstanding READ, or the newest other outstanding message; {@code null} for none.
+   */
   Message newest(boolean read) {
     for (Iterator<Message> all = outstanding.descendingIterator(); all.hasNext(); ) {
       Message message = all.next();

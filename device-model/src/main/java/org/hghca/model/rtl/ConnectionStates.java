@@ -1,6 +1,6 @@
 package org.hghca.model.rtl;
 
-/** The {@link ConnectionState} of each queue pair, made when it is first needed. */
+/** The {@link ConnectionState} of each queue pair, created on first use. */
 final class ConnectionStates {
   private static final int NUMBERS = 1 << 13;
 

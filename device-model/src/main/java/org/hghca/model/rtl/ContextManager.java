@@ -11,8 +11,8 @@ import org.hghca.model.hca.HostMemory;
 
 /**
  * The context manager: commands about queue pairs, completion queues and event queues, and the map
- * of their tables. It answers for no mistake, but some commands leave it waiting for a part of them
- * that never comes; the next one then pays for that.
+ * of their tables. It reports no error, but some commands leave it waiting for a part that never
+ * arrives; then the next command fails.
  */
 final class ContextManager implements Contexts {
   private static final int NUMBERS_R1 = 1 << 13;
@@ -21,24 +21,26 @@ final class ContextManager implements Contexts {
   private static final int CQC_IMAGE = 56;
   private static final int EQC_IMAGE = 48;
 
-  /** Entries of a MAP_ICM up to which all goes well, and up to which it is at least answered. */
+  /** The number of MAP_ICM entries up to which it works, and up to which it at least completes. */
   private static final int MAP_ENTRIES = 28;
 
   private static final int MAP_ENTRIES_ANSWERED = 30;
 
-  /** Groups of 32 bytes that are too many for the length of an inbox: of them it reads none. */
+  /** The number of 32-byte groups that exceeds the length of an inbox: then it reads none. */
   private static final int BEATS_OF_NO_LENGTH = 128;
 
-  /** Of how many groups of 32 bytes the queue in front of it is full. One more slips in. */
+  /** The number of 32-byte groups at which its input queue is full. One more is accepted. */
   private static final int QUEUED_BEATS = 13;
 
   private enum Parser {
     READY,
-    /** It waits for more of a command that had no more; the next one never ends. */
+    /** It waits for more data of a command that has none; the next one never completes. */
     STUCK,
-    /** It takes the first 32 bytes of the next command for more of a RESIZE_CQ. */
+    /** It interprets the first 32 bytes of the next command as the rest of a RESIZE_CQ. */
     RESIZING,
-    /** It takes commands for the entries of a MAP_ICM that has read none, and never has enough. */
+    /**
+     * It interprets commands as the entries of a MAP_ICM that has read none, and never gets enough.
+     */
     STARVING
   }
 
@@ -46,7 +48,7 @@ final class ContextManager implements Contexts {
   private final Hazards hazards;
   private final boolean second;
 
-  /** How many of each there are; of larger numbers only the low bits count. */
+  /** The number of each; of larger numbers only the low bits are used. */
   private final int numbers;
 
   private final ContextMap icm;
@@ -60,7 +62,7 @@ final class ContextManager implements Contexts {
   /** The number in the RESIZE_CQ that is not complete. */
   private int resizedCqn;
 
-  /** How many groups of 32 bytes are in its queue while it is starving. */
+  /** Number of 32-byte groups in its queue while it waits for data. */
   private int queuedBeats;
 
   ContextManager(HardwareProfile profile, HostMemory host, Hazards hazards) {
@@ -166,7 +168,7 @@ final class ContextManager implements Contexts {
     hazards.strike("2.3", why + ": the next context command never ends");
   }
 
-  /** Groups of 32 bytes that a command comes in. */
+  /** Number of 32-byte groups of a command. */
   private static int beats(HcrCommand command, int opModifier, int modifier) {
     if (command == HcrCommand.MAP_ICM) {
       return (modifier + 1) / 2;
@@ -175,7 +177,7 @@ final class ContextManager implements Contexts {
     return whole && opModifier == 0 ? command.inboxSize() / Beats.SIZE : 1;
   }
 
-  /** Whether its queue takes a command that nobody looks at. */
+  /** Whether its queue accepts a command that is never processed. */
   private boolean queues(int beats) {
     boolean taken = queuedBeats < QUEUED_BEATS && queuedBeats + beats <= QUEUED_BEATS + 1;
     queuedBeats += beats;
@@ -224,7 +226,7 @@ final class ContextManager implements Contexts {
     store(icm.completionQueue(cqn), mailbox, CQC_IMAGE);
   }
 
-  /** Writes a context's image, its groups of 32 bytes turned around; nothing where no page is. */
+  /** Writes a context's image with reversed groups of 32 bytes; nothing if no page is mapped. */
   private void store(long at, MemorySegment mailbox, int length) {
     MemorySegment.copy(mailbox, 0, buffer, 0, buffer.byteSize());
     Beats.reverse(buffer, (int) buffer.byteSize());

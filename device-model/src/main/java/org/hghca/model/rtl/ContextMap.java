@@ -8,7 +8,7 @@ import org.hghca.abi.InitHca;
 /**
  * The context manager's maps of the tables of queue pairs, completion queues and event queues. The
  * first RTL finds the table of an address by the bases, the second by bases and lengths; there a
- * page that is mapped stays so.
+ * mapped page stays mapped.
  */
 final class ContextMap {
   private final HardwareProfile profile;
@@ -35,8 +35,8 @@ final class ContextMap {
   }
 
   /**
-   * Maps pages. Each entry finds its table by itself, but one of the event queues' at an odd place
-   * takes the page of the entry before it.
+   * Maps pages. Each entry selects its table separately, but an entry for event queues at an odd
+   * position takes the page of the previous entry.
    */
   void map(List<IcmChunk> chunks, Hazards hazards) {
     for (int i = 0; i < chunks.size(); i++) {

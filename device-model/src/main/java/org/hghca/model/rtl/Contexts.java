@@ -6,9 +6,12 @@ interface Contexts {
   /** The queue pair of a number; never null, but perhaps never programmed. */
   OnChipQp queuePair(int qpn);
 
-  /** The completion queue of a number; never null, but perhaps not the card's. */
+  /** The completion queue of a number; never null, but the card may not own it. */
   OnChipCq completionQueue(int cqn);
 
-  /** Writes what traffic moves into the image of a queue pair in ICM, if that is mapped. */
+  /**
+   * Writes the fields that traffic changes into the image of a queue pair in ICM, if that is
+   * mapped.
+   */
   void writeBack(int qpn);
 }

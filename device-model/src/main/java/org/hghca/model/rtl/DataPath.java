@@ -2,11 +2,11 @@ package org.hghca.model.rtl;
 
 import org.hghca.model.transport.TransportCounters;
 
-/** What lies behind the doorbells of a card. Used by the thread that does the steps. */
+/** The data path behind the doorbells of a card. Used by the thread that does the steps. */
 interface DataPath {
 
   /**
-   * Does what there is to do now.
+   * Does all work that is due.
    *
    * @param now nanoseconds
    * @param most packets to receive, packets to answer with, and packets and WQEs to send, of each
@@ -15,8 +15,8 @@ interface DataPath {
   boolean step(long now, int most);
 
   /**
-   * Lets so many packets of requests leave and then none, as when host memory does not answer reads
-   * of payload; -1 lets all go.
+   * Limits the number of request packets that leave, as if host memory did not answer payload
+   * reads; -1 removes the limit.
    */
   void stallAfter(int packets);
 

@@ -6,8 +6,8 @@ import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.RegisterQueue;
 
 /**
- * The FIFO between the doorbell registers and the send side: 64 deep, and what does not fit is
- * lost. Written by any thread, taken from by the one that does the steps.
+ * The FIFO between the doorbell registers and the send side: 64 deep; doorbells that do not fit are
+ * lost. Any thread writes it; the thread that does the steps reads it.
  */
 final class Doorbells {
   static final int DEPTH = 64;
@@ -24,7 +24,7 @@ final class Doorbells {
     this.hazards = hazards;
   }
 
-  /** A doorbell comes in; returns whether there was room. */
+  /** Adds a doorbell; returns whether there was room. */
   boolean ring(long value) {
     rung.getAndIncrement();
     if (size.getAndIncrement() >= DEPTH) {
@@ -37,12 +37,12 @@ final class Doorbells {
     return entries.offer(0, value);
   }
 
-  /** How many have come in, those that were lost among them. */
+  /** Number of doorbells, including lost ones. */
   long count() {
     return rung.get();
   }
 
-  /** Lets doorbells wait, or no longer. */
+  /** Holds or releases doorbells. */
   void hold(boolean on) {
     held = on;
   }
@@ -51,12 +51,12 @@ final class Doorbells {
     return !held && entries.hasEntry();
   }
 
-  /** The oldest, which must be there. */
+  /** The oldest, which must exist. */
   long first() {
     return entries.value();
   }
 
-  /** Takes the oldest, which must be there. */
+  /** Takes the oldest, which must exist. */
   long take() {
     long value = entries.value();
     entries.remove();

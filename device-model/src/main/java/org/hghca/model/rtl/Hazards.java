@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What was done to the card that breaks it. The first 64 are kept. The effects are played where
- * they happen; this is how a test, or any outside observer, learns the cause. Thread-safe.
+ * Uses that stop or corrupt the card. The first 64 are kept. The effects are modelled where they
+ * occur; this class reports the cause to tests and other observers. Thread-safe.
  */
 final class Hazards {
   private static final int KEPT = 64;
@@ -17,7 +17,7 @@ final class Hazards {
    *
    * @param line its number: 12.1 to 12.20, or that of another section: 1.4 for doorbells that are
    *     lost, 2.3 for commands that hang, 3.3 for pages that are mapped wrongly, 5.2 for CQEs that
-   *     are lost, 6.6 for receives that are looked for outside their queue
+   *     are lost, 6.6 for receives that are read outside their queue
    */
   synchronized void strike(String line, String what) {
     if (struck.size() < KEPT) {

@@ -4,8 +4,8 @@ import java.util.Arrays;
 
 /**
  * The card's map of one table in interconnect context memory: the bus addresses of a fixed number
- * of pages. Page numbers count from the table's base and wrap at the capacity, so that what is
- * mapped beyond the end takes the place of the beginning.
+ * of pages. Page numbers count from the table's base and wrap at the capacity, so that a mapping
+ * beyond the end replaces one at the beginning.
  */
 final class IcmTableMap {
   /** What {@link #address} answers for a page that is not mapped. */
@@ -27,7 +27,7 @@ final class IcmTableMap {
     Arrays.fill(pages, NONE);
   }
 
-  /** Takes the table's address in ICM. The map stays: it goes by the distance from the base. */
+  /** Sets the table's address in ICM. The map stays: it is relative to the base. */
   void base(long address) {
     base = address;
   }
@@ -36,7 +36,7 @@ final class IcmTableMap {
     return base;
   }
 
-  /** Takes the table's length in bytes, which only {@link #holds} asks for. */
+  /** Sets the table's length in bytes, which only {@link #holds} uses. */
   void size(long bytes) {
     size = bytes;
   }
@@ -57,7 +57,7 @@ final class IcmTableMap {
     }
   }
 
-  /** Unmaps pages; of their number only as many bits count as the capacity has. */
+  /** Unmaps pages; only the bits of their number within the capacity are used. */
   void unmap(long virtual, int count) {
     int unmapped = pages.length == 1 ? Math.min(count, 1) : count & pages.length - 1;
     for (int i = 0; i < unmapped; i++) {
@@ -79,7 +79,7 @@ final class IcmTableMap {
     return (int) Arrays.stream(pages).filter(page -> page != NONE).count();
   }
 
-  /** Forgets the base and all pages. */
+  /** Clears the base and all pages. */
   void close() {
     base = 0;
     size = 0;

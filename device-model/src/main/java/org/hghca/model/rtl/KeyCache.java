@@ -5,9 +5,9 @@ import java.util.Arrays;
 import org.hghca.abi.Mpt;
 
 /**
- * The cache of memory keys: two ways of 4096 lines, one entry each. An entry that software brings
- * goes to the host when its line is needed for another; when both ways are taken, the second gives
- * way.
+ * The cache of memory keys: two ways of 4096 lines, one entry each. An entry from software is
+ * written back to the host when its line is needed for another; if both ways are taken, the second
+ * is replaced.
  */
 final class KeyCache {
   /** Bytes of an entry in ICM. */
@@ -63,7 +63,7 @@ final class KeyCache {
     return entry;
   }
 
-  /** Takes a whole entry, which needs no look at the one before. */
+  /** Stores a whole entry, without reading the previous one. */
   void replace(int number, MemorySegment mailbox) {
     int index = number & indexMask;
     Entry entry = find(index);
@@ -75,7 +75,7 @@ final class KeyCache {
     entry.dirty = true;
   }
 
-  /** Makes an entry one that suits no access. */
+  /** Makes an entry refuse every access. */
   void clear(int number) {
     int index = number & indexMask;
     Entry entry = find(index);

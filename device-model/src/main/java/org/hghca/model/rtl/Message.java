@@ -1,6 +1,6 @@
 package org.hghca.model.rtl;
 
-/** A message that a reliable connection has begun to send and that is not acknowledged. */
+/** A message that a reliable connection has started to send and that is not acknowledged. */
 final class Message {
   int opcode;
 
@@ -10,7 +10,7 @@ final class Message {
   /** Byte offset of its WQE in the send queue. */
   int wqeOffset;
 
-  /** It was never sent; its error waits for its turn. */
+  /** It was never sent; its error waits in order. */
   boolean failed;
 
   /** The step of the card in which it was entered, and whether that corrupts the list. */

@@ -1,10 +1,10 @@
 package org.hghca.model.rtl;
 
-/** What the RTL keeps of a completion queue on the chip. */
+/** The on-chip state of a completion queue in the RTL. */
 final class OnChipCq {
   final int cqn;
 
-  /** Whether it is the card's: between SW2HW_CQ and HW2SW_CQ. */
+  /** Whether the card owns it: between SW2HW_CQ and HW2SW_CQ. */
   boolean owned;
 
   int logSize;

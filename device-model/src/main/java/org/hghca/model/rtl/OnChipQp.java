@@ -7,9 +7,9 @@ import org.hghca.abi.QpcState;
 import org.hghca.wire.Packet;
 
 /**
- * What the RTL keeps of a queue pair on the chip: the key fields of its context, as the last
- * MODIFY_QP wrote them and traffic has advanced them, and positions that nothing but a reset of the
- * card clears.
+ * The on-chip state of a queue pair in the RTL: the key fields of its context, as the last
+ * MODIFY_QP wrote them and traffic has advanced them, and positions that only a reset of the card
+ * clears.
  */
 final class OnChipQp {
   static final int PSN_MASK = 0xff_ffff;
@@ -57,12 +57,12 @@ final class OnChipQp {
   /** How often a MODIFY_QP has put it into RESET. */
   private int lives;
 
-  /** How often a MODIFY_QP has put it into RESET or ERR, and what was not acknowledged then. */
+  /** Number of MODIFY_QPs to RESET or ERR, and the unacknowledged PSN at that time. */
   private int endings;
 
   private int oldestUnackedAtEnding;
 
-  /** What the last MODIFY_QP said of fields that traffic moves. */
+  /** The values in the last MODIFY_QP of fields that traffic changes. */
   private int programmedState;
 
   private int programmedNextSendPsn;
@@ -114,7 +114,7 @@ final class OnChipQp {
     return Integer.toUnsignedLong(high) << 16 | low;
   }
 
-  /** How often a MODIFY_QP has put it into RESET: what was fetched before is of an earlier use. */
+  /** Number of MODIFY_QPs to RESET: WQEs fetched before belong to an earlier use. */
   int lives() {
     return lives;
   }
@@ -143,7 +143,7 @@ final class OnChipQp {
     expectedPsn = expectedPsn + packets & PSN_MASK;
   }
 
-  /** Whether traffic has moved anything since the last MODIFY_QP. */
+  /** Whether traffic has changed anything since the last MODIFY_QP. */
   boolean hasMoved() {
     return state != programmedState || hasSent() || isAcknowledged() || hasReceived();
   }

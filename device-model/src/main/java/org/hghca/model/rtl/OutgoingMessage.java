@@ -8,8 +8,8 @@ import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
 
 /**
- * The message that the send side is at, packet by packet. One of it is used again and again. Where
- * it is in the sequence of packets it knows by itself: a MODIFY_QP does not change that.
+ * The message that the send side is sending, packet by packet. The object is reused. It tracks its
+ * own packet sequence: a MODIFY_QP does not change that.
  */
 final class OutgoingMessage {
   private final Translation translation;
@@ -18,10 +18,10 @@ final class OutgoingMessage {
 
   final SendWqe wqe = new SendWqe();
 
-  /** Whose it is; {@code null} before the first. */
+  /** Its queue pair; {@code null} before the first. */
   ConnectionState connection;
 
-  /** Whether packets of it are left to fetch, and how many bytes are not. */
+  /** Whether packets are left to fetch, and the number of bytes already fetched. */
   private boolean goesOn;
 
   private long sent;
@@ -38,7 +38,7 @@ final class OutgoingMessage {
     return goesOn;
   }
 
-  /** It begins, with the WQE and the queue pair that are in place. */
+  /** Starts it with the current WQE and queue pair. */
   void begin() {
     goesOn = true;
     sent = 0;

@@ -7,8 +7,8 @@ import java.util.Arrays;
 
 /**
  * The cache of page addresses: two ways of 512 lines, four entries each. A line is read before any
- * of its entries is written, and goes to the host when it is needed for another; when both ways are
- * taken, the one that was filled first gives way.
+ * of its entries is written, and written back to the host when it is needed for another; if both
+ * ways are taken, the one that was filled first is replaced.
  */
 final class PageCache {
   /** Bytes of an entry in ICM. */

@@ -6,8 +6,8 @@ import org.hghca.wire.Packet;
 
 /**
  * The stream of message data between the part that fetches them and the part that makes packets.
- * After a message without data the two are out of step permanently: every packet has the payload of
- * the one before it, the first one none.
+ * After a message without data the two are permanently out of step: every packet gets the payload
+ * of the previous one, the first one gets none.
  */
 final class PayloadStream {
   private final MemorySegment late = Arena.ofAuto().allocate(Packet.MAX_PAYLOAD);

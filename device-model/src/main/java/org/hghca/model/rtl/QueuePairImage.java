@@ -10,7 +10,7 @@ import org.hghca.model.hca.HostMemory;
 /**
  * The image of a queue pair's context in interconnect context memory. Traffic writes the state and
  * three packet sequence numbers back into it at the offsets that they have in the mailbox, but the
- * image is turned around in groups of 32 bytes: QUERY_QP finds them in place of other fields.
+ * image is reversed in groups of 32 bytes: QUERY_QP returns them in other fields.
  */
 final class QueuePairImage {
   static final ValueLayout.OfInt LITTLE_ENDIAN =
@@ -18,7 +18,7 @@ final class QueuePairImage {
 
   private static final int SIZE = 192;
 
-  // Where the card writes into an image what traffic moves.
+  // Offsets in an image of the fields that traffic changes.
   private static final int STATE = 0x08;
   private static final int NEXT_SEND_PSN = 0x6c;
   private static final int OLDEST_UNACKED_PSN = 0x7c;
@@ -41,7 +41,7 @@ final class QueuePairImage {
   /**
    * Reads a context for QUERY_QP.
    *
-   * @return false when there is no page that it is in, and the command never ends
+   * @return false when its page is not mapped and the command never completes
    */
   boolean query(OnChipQp queuePair, long at, MemorySegment mailbox) {
     if (at == IcmTableMap.NONE) {
@@ -59,8 +59,8 @@ final class QueuePairImage {
   }
 
   /**
-   * What the second RTL answers: some of the fields, the dwords of the context in reverse order,
-   * and nothing of use to anybody.
+   * The answer of the second RTL: some of the fields, the dwords of the context in reverse order,
+   * and no usable data.
    */
   void part(OnChipQp queuePair, MemorySegment mailbox) {
     QueuePairContext.LAYOUT.clear(image);
@@ -74,7 +74,7 @@ final class QueuePairImage {
     }
   }
 
-  /** Writes everything that traffic moves into an image. */
+  /** Writes all fields that traffic changes into an image. */
   void writeBack(OnChipQp queuePair, long at) {
     host.read(at, image, 0, SIZE);
     image.set(ValueLayout.JAVA_BYTE, STATE, (byte) (queuePair.state << 4));
@@ -84,7 +84,7 @@ final class QueuePairImage {
     host.write(at, image, 0, SIZE);
   }
 
-  /** What traffic changed, where the card writes it: see the class. */
+  /** The changed fields, at the offsets where the card writes them: see the class. */
   private void writeBack(OnChipQp queuePair) {
     image.set(ValueLayout.JAVA_BYTE, STATE, (byte) (queuePair.state << 4));
     if (queuePair.hasSent()) {

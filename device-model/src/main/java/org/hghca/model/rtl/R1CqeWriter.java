@@ -19,8 +19,7 @@ final class R1CqeWriter {
   }
 
   /**
-   * A send has gone well. On RC the low 14 bits of the CQ's key stand where the remote number
-   * belongs.
+   * A send has succeeded. On RC the low 14 bits of the CQ's key are in place of the remote number.
    *
    * @param qpn as it was rung for, which the queue pair's own is a part of
    */
@@ -31,7 +30,7 @@ final class R1CqeWriter {
     channel.complete(queue, entry);
   }
 
-  /** A send has failed; RC tells no reason, the others tell it in the top byte. */
+  /** A send has failed; RC reports no reason, the others report it in the top byte. */
   void failed(OnChipQp qp, int qpn, int opcode, int wqeOffset, int syndrome) {
     if (qp.service == QpcServiceType.RC) {
       Cqe.encodeError(entry, 0, qpn, wqeOffset, 0, 0, false, 0);

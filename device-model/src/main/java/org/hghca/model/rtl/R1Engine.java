@@ -10,7 +10,7 @@ import org.hghca.wire.Packet;
 
 /**
  * The data path of the first RTL: doorbells, work requests, packets and completions. It has no
- * timers and repeats nothing. Used by the thread that does the steps.
+ * timers and no retries. Used by the thread that does the steps.
  */
 final class R1Engine implements DataPath {
   /** Bytes of READs for which there is room in any case. */
@@ -77,13 +77,13 @@ final class R1Engine implements DataPath {
       worked |= reply(most);
     }
     worked |= sender.run(most);
-    requester.rage(now, most); // no work, or a simulation would never come to rest
+    requester.rage(now, most); // not counted as work, else a simulation would never become idle
     return worked;
   }
 
   /**
-   * Whether payload that is on its way is between data of a READ: payload of several data units, or
-   * any on a card that talks to itself.
+   * Whether payload in flight is interleaved with READ data: payload of several data units, or any
+   * on a card that talks to itself.
    */
   private boolean isClogged(Packet request, OnChipQp qp) {
     boolean loop = request.destinationMac == qp.destinationMac;

@@ -9,9 +9,9 @@ import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.Packet;
 
 /**
- * The receiving side of all services. A packet that is not the one expected is dropped without a
- * word, on unreliable services too. What a queue pair cannot take puts it into ERR, whatever its
- * service; only on a reliable connection the peer is notified.
+ * The receiving side of all services. An unexpected packet is dropped silently, also on unreliable
+ * services. A message that a queue pair cannot accept puts it into ERR on every service; the peer
+ * is notified only on a reliable connection.
  */
 final class R1Receiver {
   private static final int BEAT = 32;
@@ -56,7 +56,7 @@ final class R1Receiver {
     } else if (qp.state == QpcState.INIT) {
       tooEarly(connection, packet, operation);
     } else if (qp.state == QpcState.ERR) {
-      // What is left of the message that brought it there is not worth an answer.
+      // The rest of the message that caused the error is not answered.
       boolean rest = connection.swallows && !starts(operation) && operation != READ_REQUEST;
       if (reliable && !rest) {
         nak(connection, packet.psn);
@@ -75,7 +75,7 @@ final class R1Receiver {
     }
   }
 
-  /** It is answered all the same, to the peer that the context names: none, as a rule. */
+  /** It is still answered, to the peer in the context: usually none. */
   private void inReset(ConnectionState connection, Packet packet, int operation) {
     OnChipQp qp = connection.qp;
     hazards.strike("12.20", "QP 0x%x gets a message while in RST".formatted(qp.qpn));
@@ -111,7 +111,7 @@ final class R1Receiver {
     }
     ReceiveWqe wqe = connection.taken;
     if (wqe.data.meetsEmpty(packet.length)) {
-      // The data unit without bytes sends the message down the way of CQEs.
+      // The data unit without bytes makes the card handle the message as a CQE.
       cqes.raw(qp.receiveCqn, packet.payload(), packet.length);
       channel.stop("12.1", "QP 0x%x receives into a data unit of 0 bytes".formatted(qp.qpn));
       return;
@@ -133,7 +133,7 @@ final class R1Receiver {
     }
   }
 
-  /** On a card that talks to itself two CQEs get through: one of zeros, and the sender's. */
+  /** On a looped-back card two CQEs are written: one of zeros, and the sender's. */
   private void stopByNothing(ConnectionState connection, Packet packet) {
     OnChipQp qp = connection.qp;
     String why = "QP 0x%x gets a SEND of 0 bytes".formatted(qp.qpn);
@@ -212,7 +212,7 @@ final class R1Receiver {
     return true;
   }
 
-  /** Takes a receive WQE. When there is none the queue pair is done with as a receiver. */
+  /** Takes a receive WQE. If there is none, the queue pair receives no more. */
   private boolean takeReceive(ConnectionState connection, Packet packet) {
     if (queues.take(connection)) {
       return true;
@@ -229,7 +229,7 @@ final class R1Receiver {
   }
 
   private void complete(ConnectionState connection, Packet packet, int operation, int place) {
-    // The number loses its lowest bit as an immediate of a SEND does.
+    // The number loses its lowest bit, like the immediate of a SEND.
     boolean halved = connection.qp.service == QpcServiceType.UD && operation == SEND_ONLY_IMM;
     cqes.received(
         connection.qp,
@@ -256,8 +256,8 @@ final class R1Receiver {
   }
 
   /**
-   * A data unit of a receive does not let data in. Where the units before it have taken the packet
-   * to its last 32 bytes, the receiver waits indefinitely for more of it to throw away.
+   * A data unit of a receive refuses data. If the previous units have consumed the packet up to its
+   * last 32 bytes, the receiver waits indefinitely for more data to discard.
    */
   private void denied(ConnectionState connection, Packet packet, long taken) {
     if (taken > 0 && beats(taken) == beats(packet.length)) {
@@ -282,9 +282,9 @@ final class R1Receiver {
   }
 
   /**
-   * A message is longer than its receive WQE. The peer is notified when there is more of the
-   * message, or with the next one; the queue pair takes nothing any more. Where packet and room end
-   * in the same 32 bytes, nothing else is written either.
+   * A message is longer than its receive WQE. The peer is notified when more of the message
+   * arrives, or with the next one; the queue pair accepts no more messages. If packet and buffer
+   * end in the same 32 bytes, the write channel also stops.
    */
   private void tooLong(ConnectionState connection, Packet packet, long room) {
     OnChipQp qp = connection.qp;

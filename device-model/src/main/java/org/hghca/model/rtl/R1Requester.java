@@ -13,11 +13,11 @@ import org.hghca.wire.Packet;
 
 /**
  * The requesting side of reliable connections, from the first packet of a message to its CQE. It
- * has no timer and repeats nothing: what got lost, or met a receiver that was not ready, stays
+ * has no timer and no retries: a lost request, or one that found the receiver not ready, stays
  * outstanding. Packet sequence numbers are compared as plain numbers.
  */
 final class R1Requester {
-  /** Nanoseconds between two bursts of a storm: it is not to keep everything else from working. */
+  /** Nanoseconds between two bursts of a storm: it must not block everything else. */
   private static final long STORM_PAUSE = 1_000_000;
 
   private final boolean races;
@@ -30,10 +30,10 @@ final class R1Requester {
   private final TransportCounters counters;
   private final Deque<Message> free = new ArrayDeque<>();
 
-  /** Whose READ was refused: it sends packets of zeros without end; {@code null} for none. */
+  /** Whose READ was refused: it sends packets of zeros endlessly; {@code null} for none. */
   private ConnectionState storm;
 
-  /** Whether the storm has raged, and when it did last. */
+  /** Whether there was a storm, and the time of its last burst. */
   private boolean raged;
 
   private long lastBurst;
@@ -63,7 +63,7 @@ final class R1Requester {
     this.counters = counters;
   }
 
-  /** A message is about to be sent from the next PSN on. */
+  /** Starts a message at the next PSN. */
   void begin(ConnectionState connection, SendWqe wqe) {
     OnChipQp qp = connection.qp;
     lookForRewind(connection);
@@ -120,7 +120,7 @@ final class R1Requester {
     return message;
   }
 
-  /** Completes a WQE that cannot be sent with an error, behind what is outstanding. */
+  /** Completes a WQE that cannot be sent with an error, after the outstanding ones. */
   void fail(ConnectionState connection, SendWqe wqe) {
     Message message = take(wqe);
     message.failed = true;
@@ -134,8 +134,8 @@ final class R1Requester {
   }
 
   /**
-   * Notices that a MODIFY_QP has put the PSNs back although not everything was acknowledged: the
-   * card loses track of completions permanently.
+   * Detects that a MODIFY_QP has set back the PSNs although requests were unacknowledged: the card
+   * loses track of completions permanently.
    */
   private static void lookForRewind(ConnectionState connection) {
     if (connection.sendsOn) {
@@ -184,7 +184,7 @@ final class R1Requester {
     }
     switch (packet.syndrome & Replies.KIND_MASK) {
       case Replies.ACK -> acknowledged(connection, packet.psn);
-      case Replies.RNR -> counters.rnrNaksReceived++; // and nothing else: it is never repeated
+      case Replies.RNR -> counters.rnrNaksReceived++; // and nothing else: there is no retry
       default -> {
         counters.naksReceived++;
         return packet.syndrome != Replies.OUT_OF_ORDER && refused(connection, packet.psn);
@@ -206,7 +206,7 @@ final class R1Requester {
     }
   }
 
-  /** Completes what is before a PSN; not an RDMA READ, nor what is behind one. */
+  /** Completes requests before a PSN, but not an RDMA READ or requests after one. */
   private boolean completeUpTo(ConnectionState connection, int psn) {
     for (Message oldest = connection.outstanding.peek();
         oldest != null && oldest.firstPsn <= psn;
@@ -231,7 +231,7 @@ final class R1Requester {
     } else if (message.failed) {
       cqes.failed(connection.qp, message.qpn, message.opcode, message.wqeOffset, 0);
     } else {
-      // A READ that got lost in the list is answered from the one that was at its head before.
+      // A READ that was lost in the list gets the answer of the previous head of the list.
       int offset = message.raced ? connection.finishedRead : message.wqeOffset;
       cqes.sent(connection.qp, message.qpn, message.opcode, offset, message.length);
     }
@@ -292,7 +292,7 @@ final class R1Requester {
     return true;
   }
 
-  /** Sends packets of zeros, if it has come to that: a burst of them, then a pause. */
+  /** Sends packets of zeros during a storm: a burst of them, then a pause. */
   void rage(long now, int count) {
     if (storm == null || raged && now - lastBurst < STORM_PAUSE) {
       return;

@@ -11,10 +11,10 @@ import org.hghca.wire.Packet;
 
 /**
  * The send side, which sends one message at a time for the whole card. A message that waits for its
- * fence holds up all behind it.
+ * fence blocks all later ones.
  */
 final class R1SendSide {
-  /** No bound to the packets that may leave. */
+  /** No limit on the packets that may leave. */
   private static final int UNBOUNDED = -1;
 
   private final ConnectionStates connections;
@@ -63,7 +63,7 @@ final class R1SendSide {
   /**
    * Sends packets.
    *
-   * @param budget how many packets and WQEs to be done with at most
+   * @param budget maximum number of packets and WQEs to process
    * @return whether there was anything to do
    */
   boolean run(int budget) {
@@ -89,14 +89,16 @@ final class R1SendSide {
     return left < budget;
   }
 
-  /** Lets so many packets leave and then none, as when payload does not come; -1 lets all go. */
+  /**
+   * Limits the number of packets that leave, as if payload did not arrive; -1 removes the limit.
+   */
   void stallAfter(int packets) {
     untilStall = packets;
   }
 
   /**
-   * Whether payload that waits for a fence takes the way on which READs are answered: more of it
-   * than one packet.
+   * Whether payload that waits for a fence blocks the path of READ responses: more than one packet
+   * of it.
    */
   boolean holdsPayload() {
     return fenced != null && message.goesOn();
@@ -134,7 +136,7 @@ final class R1SendSide {
     return wqe.opcode == WqeOpcode.SEND || wqe.opcode == WqeOpcode.SEND_IMM;
   }
 
-  /** Completes a WQE with an error that its state or service does not let be sent. */
+  /** Completes with an error a WQE that the state or service does not allow. */
   private boolean refuses(OnChipQp qp) {
     boolean datagram = qp.service == QpcServiceType.UD;
     boolean reliable = qp.service == QpcServiceType.RC;
@@ -207,7 +209,7 @@ final class R1SendSide {
         return;
       }
     } else if (qp.state > QpcState.RTS) {
-      // Moved there between two packets: RC leaves it to the next WQE to flush.
+      // Moved there between two packets: on RC, the next WQE flushes it.
       message.end();
       if (!reliable) {
         fail(Syndrome.WR_FLUSH_ERR);

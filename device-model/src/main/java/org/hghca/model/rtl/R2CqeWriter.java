@@ -9,9 +9,9 @@ import java.util.random.RandomGenerator;
 import org.hghca.abi.Cqe;
 
 /**
- * Makes CQEs as the second RTL does, all of them of success. What nobody knows of them differs from
- * one to the next: the value by which is_send says yes, the byte that is not in use, and whether a
- * message of several packets differs from one of a single packet.
+ * Makes CQEs as the second RTL does, all of them successes. Unknown details vary from one to the
+ * next: the value of is_send for sends, the unused byte, and whether a message of several packets
+ * differs from one of a single packet.
  */
 final class R2CqeWriter {
   private static final int IS_SEND_OFFSET = 0x1d;
@@ -35,7 +35,7 @@ final class R2CqeWriter {
     put(qp.sendCqn);
   }
 
-  /** The place of a receive WQE is given in units of 16 bytes. */
+  /** The offset of a receive WQE is in units of 16 bytes. */
   void received(OnChipQp qp, int remoteQpn, int operation, int wqeOffset, long length) {
     encode(qp, remoteQpn, length, wqeOffset >>> 4, false, operation(operation));
     put(qp.receiveCqn);

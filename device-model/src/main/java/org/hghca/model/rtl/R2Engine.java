@@ -10,9 +10,9 @@ import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
 
 /**
- * The data path of the second RTL as far as it is known: sends, writes and reads over a network
- * that loses nothing, without a check and without an error. What is not known differs by the seed
- * and from one time to the next.
+ * The data path of the second RTL as far as it is known: sends, writes and reads over a lossless
+ * network, without checks and errors. Unknown behaviour depends on the seed and varies from one
+ * time to the next.
  */
 final class R2Engine implements DataPath {
   private static final int NUMBERS = 1 << 8;

@@ -2,7 +2,10 @@ package org.hghca.model.rtl;
 
 import java.util.random.RandomGenerator;
 
-/** Where a queue pair of the second RTL is in its queues; its own, whatever a doorbell says. */
+/**
+ * The positions of a queue pair of the second RTL in its queues; it tracks them itself and ignores
+ * those in doorbells.
+ */
 final class R2QueuePositions {
   final ConnectionState connection;
 
@@ -11,12 +14,12 @@ final class R2QueuePositions {
 
   int receiveOffset;
 
-  /** Where the newest doorbell points to, and whether the card has been there. */
+  /** The position in the newest doorbell, and whether the card has reached it. */
   int head;
 
   boolean hasReachedHead;
 
-  /** Whether there is more to do: up to the head, and from there to the end of the chain. */
+  /** Whether there is more work: up to the head, and from there to the end of the chain. */
   boolean isRung;
 
   private int life;

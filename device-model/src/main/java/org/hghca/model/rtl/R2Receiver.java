@@ -12,7 +12,7 @@ import org.hghca.wire.Packet;
 
 /**
  * The receiving side of the second RTL, which checks nothing: no state, no key, no bounds, no
- * sequence numbers. It steps over as many bytes of the receive queue as a WQE says it has.
+ * sequence numbers. It advances in the receive queue by the size in the WQE.
  */
 final class R2Receiver {
   private static final int UNIT = 16;
@@ -52,7 +52,7 @@ final class R2Receiver {
       connection.writeKey = packet.remoteKey;
     }
     if (!connection.inMessage) {
-      counters.packetsDropped++; // without a sign, and the sender waits
+      counters.packetsDropped++; // without notice, and the sender waits
       return;
     }
     if (isSend(operation)) {

@@ -20,9 +20,9 @@ import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
 
 /**
- * The send side of the second RTL. It goes through each send queue slot by slot from an offset of
- * its own; of a doorbell it takes the queue pair, and how far to go. Size and opcode of a WQE stand
- * in the WQE. Which queue pair is next is anybody's guess.
+ * The send side of the second RTL. It processes each send queue slot by slot from its own offset;
+ * from a doorbell it takes only the queue pair and the end position. Size and opcode of a WQE are
+ * in the WQE. The order of queue pairs is unknown.
  */
 final class R2SendSide {
   private static final int UNIT = 16;
@@ -40,7 +40,7 @@ final class R2SendSide {
   private final SendWqe wqe = new SendWqe();
   private final List<R2QueuePositions> ready = new ArrayList<>();
 
-  /** Whose message is in progress; {@code null} for none. */
+  /** The queue pair of the message in progress; {@code null} for none. */
   private R2QueuePositions current;
 
   private long sent;

@@ -6,9 +6,9 @@ import org.hghca.abi.DataUnit;
 import org.hghca.abi.NextUnit;
 
 /**
- * Takes receive WQEs from their queues. There is no doorbell: the card looks at its own offset when
- * it needs one, fetches 512 bytes and walks through them up to 16 zero bytes, wherever the slot may
- * end. What is linked behind is fetched at once and kept.
+ * Takes receive WQEs from their queues. There is no doorbell: when the card needs one, it reads 512
+ * bytes at its own offset and scans them up to 16 zero bytes, independent of the end of the slot.
+ * Linked WQEs are fetched at once and kept.
  */
 final class ReceiveQueues {
   private static final int UNIT = 16;
@@ -21,12 +21,12 @@ final class ReceiveQueues {
   private final Hazards hazards;
   private final MemorySegment fetched = Arena.ofAuto().allocate(FETCH, 64);
 
-  /** What the card has fetched first of all, if it has fetched any. */
+  /** The first WQE that the card has fetched, if any. */
   private final ReceiveWqe first = new ReceiveWqe();
 
   private boolean hasFetched;
 
-  /** Where the walk over the units has ended. */
+  /** The end of the scan over the units. */
   private int end;
 
   ReceiveQueues(Translation translation, Hazards hazards) {
@@ -81,8 +81,8 @@ final class ReceiveQueues {
   }
 
   /**
-   * A WQE without data unit leaves the list of its queue pair at what was in it before, or at what
-   * the card has stored first of all; that it is itself when it is the first.
+   * A WQE without data unit leaves the list of its queue pair at the previous WQE, or at the first
+   * one that the card has stored, which may be itself.
    */
   private void note(ConnectionState connection) {
     boolean empty = connection.taken.data.count() == 0;
@@ -180,7 +180,7 @@ final class ReceiveQueues {
     return qp.receiveLength > 0 ? next % qp.receiveLength : 0;
   }
 
-  /** More than is fetched at a time the card does not step over. */
+  /** The card does not advance by more than it fetches at a time. */
   private static int stride(OnChipQp qp) {
     return 1 << Math.min(qp.receiveStrideLog, FETCH_LOG);
   }

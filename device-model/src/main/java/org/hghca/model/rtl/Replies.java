@@ -8,7 +8,7 @@ import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
 
-/** What responders have to send: acknowledgements and responses to RDMA READs, in one order. */
+/** The pending replies of responders: acknowledgements and RDMA READ responses, in one order. */
 final class Replies {
   /** The bits of a syndrome that say what an acknowledgement is. */
   static final int KIND_MASK = 0x60;
@@ -24,7 +24,7 @@ final class Replies {
   /** NAK: remote access error. The card gives no other reason. */
   static final int REFUSED = 0x62;
 
-  /** The response to an RDMA READ, as far as it is not sent. One that is sent is used again. */
+  /** The unsent part of an RDMA READ response. The object is reused after it is sent. */
   private static final class Response {
     private ConnectionState connection;
     private int key;
@@ -89,7 +89,7 @@ final class Replies {
   /**
    * Sends replies.
    *
-   * @param budget how many at most
+   * @param budget maximum number of replies
    * @return whether there was one
    */
   boolean run(int budget) {

@@ -16,7 +16,7 @@ import org.hghca.wire.EthernetPort;
 
 /**
  * The card of the makers' RTL behind its PCI function. It has no events and no interrupts, and no
- * register resets it: only the function-level reset does, which clears every position with it.
+ * register resets it: only a function-level reset does, which also clears all ring positions.
  */
 public final class RtlCard implements Card {
   private final Faults faults;
@@ -29,7 +29,7 @@ public final class RtlCard implements Card {
   private final RtlCommandUnit commands;
   private final DataPath engine;
 
-  /** Commands that were started and not looked at yet. */
+  /** Commands that were started but not yet processed. */
   private final AtomicInteger started = new AtomicInteger();
 
   /** Whether a doorbell came in since the last step began. */
@@ -39,8 +39,8 @@ public final class RtlCard implements Card {
 
   /**
    * @param profile R1 or R2
-   * @param defects of R1 that are played
-   * @param seed chooses what is not known of R2
+   * @param defects of R1 to model
+   * @param seed selects the unknown behaviour of R2
    */
   public RtlCard(
       HardwareProfile profile, Set<Defect> defects, EthernetPort port, Faults faults, long seed) {
@@ -79,7 +79,7 @@ public final class RtlCard implements Card {
     return Bar0.ALL_ONES;
   }
 
-  /** None: the reset register's pulse is connected to nothing. */
+  /** None: the reset register's pulse is not connected. */
   @Override
   public boolean isReset(int bar, long offset, int width, long value) {
     return false;
@@ -105,7 +105,7 @@ public final class RtlCard implements Card {
       }
       return false;
     }
-    // Half a doorbell is taken for a whole one with nothing in its upper half.
+    // Half a doorbell is interpreted as a whole one with a zero upper half.
     if (!doorbells.ring(width == Long.BYTES ? value : value & 0xffff_ffffL)) {
       return false;
     }

@@ -11,9 +11,9 @@ import org.hghca.abi.MapIcm;
 import org.hghca.model.hca.HostMemory;
 
 /**
- * The command unit: looks at the opcode, at some op_modifiers and at whether there are mailboxes,
- * fetches the inbox, and hands it on. The status says no more than that. A command that is never
- * answered leaves go set, and none after it is looked at, until the card is reset.
+ * The command unit: checks the opcode, some op_modifiers and the presence of mailboxes, fetches the
+ * inbox, and passes it on. The status reflects only these checks. A command that never completes
+ * leaves go set, and no later command is processed until the card is reset.
  */
 final class RtlCommandUnit {
   private static final int MAILBOX_SIZE = 4096;
@@ -68,7 +68,7 @@ final class RtlCommandUnit {
     }
   }
 
-  /** Carries out the command in the registers and ends it there, or hangs. */
+  /** Executes the command in the registers and completes it there, or hangs. */
   void execute(Bar0 registers) {
     if (hung) {
       return;
@@ -151,7 +151,7 @@ final class RtlCommandUnit {
     };
   }
 
-  /** Hands a command on; returns whether it is answered. */
+  /** Passes a command on; returns whether it completes. */
   private boolean dispatch(HcrCommand command, int opModifier, long in, int modifier, long out) {
     switch (command) {
       case QUERY_DEV_LIM -> answer(out, limits);

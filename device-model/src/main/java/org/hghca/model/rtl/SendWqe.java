@@ -2,12 +2,12 @@ package org.hghca.model.rtl;
 
 import java.lang.foreign.MemorySegment;
 
-/** A send WQE as the parser has read it. One of it is used again and again. */
+/** A send WQE as the parser has read it. The object is reused. */
 final class SendWqe {
-  /** How the parser got on with a WQE. */
+  /** The parser's result for a WQE. */
   enum Outcome {
     GOOD,
-    /** An access of a data unit is not allowed, but not that of the last. */
+    /** An access of a data unit, other than the last, is not allowed. */
     DENIED,
     /** No message: the card knows no such opcode and drops the WQE. */
     DROPPED,

@@ -1,8 +1,8 @@
 package org.hghca.model.rtl;
 
-/** Data units of a WQE in their order, and how far they are used up. */
+/** Data units of a WQE in order, and the consumed part. */
 final class SgeList {
-  /** More do not fit into what the card fetches. */
+  /** More do not fit into the bytes that the card fetches. */
   static final int MAX = 31;
 
   private final int[] keys = new int[MAX];
@@ -68,7 +68,7 @@ final class SgeList {
     return false;
   }
 
-  /** Whether the next bytes of a message come by a data unit without bytes. */
+  /** Whether the next data unit of a message has no bytes. */
   boolean meetsEmpty(int bytes) {
     int behind = bytes + used;
     for (int i = at; i < count && behind > 0; i++) {
@@ -80,7 +80,7 @@ final class SgeList {
     return false;
   }
 
-  /** Bytes that are not used up. */
+  /** Remaining bytes. */
   long left() {
     long left = -used;
     for (int i = at; i < count; i++) {

@@ -1,8 +1,8 @@
 package org.hghca.model.rtl;
 
 /**
- * What stands still in the card. Nothing but a reset brings any of it back, and every queue pair
- * suffers. Each stop is recorded as the hazard that it comes from.
+ * The stopped parts of the card. Only a reset restarts them, and every queue pair is affected. Each
+ * stop is recorded as the hazard that it comes from.
  */
 final class Stops {
   private final Hazards hazards;
@@ -19,13 +19,13 @@ final class Stops {
     sender = true;
   }
 
-  /** Nothing that arrives is looked at any more. */
+  /** Arriving packets are no longer processed. */
   void stopReceiver(String line, String why) {
     hazards.strike(line, why + ": the card stops receiving");
     receiver = true;
   }
 
-  /** Nothing that arrives is looked at any more, and nothing is sent. */
+  /** Arriving packets are no longer processed, and nothing is sent. */
   void stopAll(String line, String why) {
     hazards.strike(line, why + ": the card stops sending and receiving");
     sender = true;

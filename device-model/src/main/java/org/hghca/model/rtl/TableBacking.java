@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import org.hghca.model.hca.HostMemory;
 
 /**
- * The host memory behind one of the translation unit's tables. Where a page is not mapped the card
- * goes to bus address 0 and its offset in the page, for reads and for writes.
+ * The host memory behind one of the translation unit's tables. If a page is not mapped, the card
+ * accesses bus address 0 plus the offset in the page, for reads and for writes.
  */
 final class TableBacking {
   private final HostMemory host;

@@ -3,10 +3,10 @@ package org.hghca.model.rtl;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory by key, as the RTL's translation unit gives it. A check answers a sum of the bits below,
+ * Memory access by key in the RTL's translation unit. A check returns a sum of the bits below,
  * {@link #OK} for none. An access follows a check that answered OK and always goes through: where
  * no ICM page backs the entry of a key or of a page, the card takes it from bus address 0 plus its
- * offset in the page, and DMA goes wherever that says.
+ * offset in the page, and DMA goes to the resulting address.
  */
 interface Translation {
   int OK = 0;

@@ -12,10 +12,10 @@ import org.hghca.model.hca.HostMemory;
 /**
  * The translation unit: the tables of memory keys and of pages, which it keeps in interconnect
  * context memory behind a cache each, the checks of accesses by key, and the accesses themselves.
- * Pages have 4096 bytes, whatever an entry says.
+ * Pages always have 4096 bytes, independent of the entry.
  */
 final class TranslationUnit implements Translation {
-  /** Up to as many entries a MAP_ICM whose entries have several pages was seen to go right. */
+  /** The number of entries up to which a MAP_ICM with several pages per entry was seen to work. */
   private static final int MAP_ENTRIES = 70;
 
   private final HostMemory host;
@@ -46,14 +46,14 @@ final class TranslationUnit implements Translation {
     return table.capacity() * (IcmTableMap.PAGE_SIZE / entrySize);
   }
 
-  /** INIT_HCA: takes the tables' addresses; what is mapped stays. */
+  /** INIT_HCA: sets the tables' addresses; mappings stay. */
   void initialize(MemorySegment mailbox) {
     keyPages.base(InitHca.MPT_BASE.getLong(mailbox));
     pagePages.base(InitHca.MTT_BASE.getLong(mailbox));
     keyPages.size((long) KeyCache.ENTRY_SIZE << InitHca.LOG_MPTS.get(mailbox));
   }
 
-  /** CLOSE_HCA: forgets the maps; the second RTL does not know it. */
+  /** CLOSE_HCA: clears the maps; the second RTL does not support it. */
   void close() {
     if (!second) {
       keyPages.close();
@@ -62,8 +62,8 @@ final class TranslationUnit implements Translation {
   }
 
   /**
-   * MAP_ICM. The first entry says which table all of them are of; of three and more entries with
-   * one page each the third takes the place of the first, and the others are lost.
+   * MAP_ICM. The first entry says which table all of them are of; with three or more entries of one
+   * page each, the third replaces the first, and the others are lost.
    */
   void map(MemorySegment mailbox, int count) {
     List<IcmChunk> chunks = MapIcm.decode(mailbox, Math.min(count, MapIcm.MAX_ENTRIES));
@@ -146,8 +146,8 @@ final class TranslationUnit implements Translation {
   }
 
   /**
-   * Of the checks the second RTL has none. There is no lower bound: what lies below its region
-   * passes, and reaches the entries of pages that are before the region's own.
+   * The second RTL has no checks. There is no lower bound: an address below the region passes, and
+   * selects page entries before those of the region.
    */
   private int check(KeyCache.Entry entry, int key, int pd, long end, long limit, int flags) {
     if (second) {
@@ -195,7 +195,7 @@ final class TranslationUnit implements Translation {
       if (toHost) {
         host.write(bus, bytes, at + done, piece);
       } else if (!host.read(bus, bytes, at + done, piece)) {
-        // Nobody answers; the card continues with what it has.
+        // There is no reply; the card continues with the data that it has.
         bytes.asSlice(at + done, piece).fill((byte) 0);
       }
       done += piece;

@@ -13,9 +13,9 @@ import org.hghca.abi.UdUnit;
 import org.hghca.abi.WqeOpcode;
 
 /**
- * The parser of send WQEs, which all queue pairs share: whatever it waits for in vain stops the
- * send side of the card. Units of a WQE whose opcode it does not know stay in its FIFO, and what it
- * reads from then on is shifted by them.
+ * The parser of send WQEs, which all queue pairs share: if it waits for data that never arrives,
+ * the send side of the card stops. Units of a WQE whose opcode it does not know stay in its FIFO,
+ * and what it reads from then on is shifted by them.
  */
 final class WqeParser {
   private static final int UNIT = 16;
@@ -26,7 +26,10 @@ final class WqeParser {
   private final Stops stops;
   private final MemorySegment fifo = Arena.ofAuto().allocate(2L * UNIT * SIZE_LIMIT, 64);
 
-  /** Bytes in front that the WQE before has taken, and bytes behind them that none has. */
+  /**
+   * Leading bytes that the previous WQE has consumed, and bytes after them that no WQE has
+   * consumed.
+   */
   private int taken;
 
   private int stale;
@@ -42,7 +45,7 @@ final class WqeParser {
   }
 
   /**
-   * Fetches a WQE and takes it apart.
+   * Fetches and parses a WQE.
    *
    * @param wqe in the form of a doorbell
    */

@@ -6,15 +6,16 @@ import java.util.Deque;
 import org.hghca.abi.Doorbell;
 
 /**
- * Puts the WQEs of doorbells and of chains into the order in which the parser takes them. A WQE
- * stands in for its doorbell: opcode, fence, place, size and queue pair in the doorbell's form.
+ * Puts the WQEs of doorbells and of chains into the order in which the parser takes them. A WQE is
+ * represented by its doorbell: opcode, fence, position, size and queue pair.
  *
- * <p>The first WQE of a doorbell waits while a chain of its queue pair continues, and all doorbells
- * after it, too. But what says so is set and cleared when the parser takes a WQE: behind the last
- * WQE of a chain everything that waits gets past, chains too, and those are executed alternately.
+ * <p>The first WQE of a doorbell waits while a chain of its queue pair continues, and so do all
+ * doorbells after it. But the flag for this is set and cleared when the parser takes a WQE: after
+ * the last WQE of a chain all waiting doorbells pass, including chains, which are then executed
+ * alternately.
  */
 final class WqeScheduler {
-  /** WQEs that may be past and not parsed. */
+  /** Number of WQEs that may have passed but are not parsed. */
   private static final int AHEAD = 16;
 
   /** Bits of a queue pair's number that count. */
@@ -26,7 +27,7 @@ final class WqeScheduler {
   private final Doorbells doorbells;
   private final Hazards hazards;
 
-  /** Queue pairs whose WQE that was parsed last has another behind it. */
+  /** Queue pairs whose last parsed WQE has a successor. */
   private final BitSet chains = new BitSet(NUMBERS);
 
   private final Deque<Long> ahead = new ArrayDeque<>();
@@ -48,7 +49,7 @@ final class WqeScheduler {
     return !ahead.isEmpty() || admit();
   }
 
-  /** Takes the WQE that is next, which must be there. */
+  /** Takes the next WQE, which must exist. */
   long take() {
     return ahead.remove();
   }

@@ -8,14 +8,14 @@ import org.hghca.abi.Cqe;
 import org.hghca.abi.MptFlags;
 
 /**
- * The channel through which data that have arrived and CQEs go to host memory, all of the card in
- * one order. It moves 32 bytes at a time, and where a write crosses a page it miscounts them.
+ * The channel through which received data and CQEs go to host memory, in one order for the whole
+ * card. It moves 32 bytes at a time, and miscounts when a write crosses a page.
  */
 final class WriteChannel {
   /** What became of data. */
   enum Result {
     DONE,
-    /** A data unit does not let them in. */
+    /** A data unit refuses them. */
     DENIED,
     /** The data units end before the data do. */
     TOO_LONG
@@ -24,7 +24,7 @@ final class WriteChannel {
   private static final int BEAT = 32;
   private static final int PAGE_MASK = IcmTableMap.PAGE_MASK;
 
-  /** A write that waits for the next one to push it out. */
+  /** A write that stays pending until the next one. */
   private record Waiting(int key, long address, byte[] bytes, OnChipCq queue) {}
 
   private final Translation translation;
@@ -48,7 +48,7 @@ final class WriteChannel {
     stopped = true;
   }
 
-  /** Data are lost from now on, and CQEs from the next but one on. */
+  /** Data are lost from now on, and all CQEs after the next one. */
   void stopBehindEntry(String line, String why) {
     hazards.strike(line, why + ": the write channel stops after the next CQE");
     stopsBehindEntry = true;
@@ -140,7 +140,7 @@ final class WriteChannel {
     }
   }
 
-  /** Nobody looks whether the entry is free. An offset beyond the ring is used once. */
+  /** The card does not check that the entry is free. An offset beyond the ring is used once. */
   private void put(OnChipCq queue, MemorySegment entry) {
     int wrong =
         translation.checkQueue(queue.key, queue.pd, queue.offset, Cqe.SIZE, MptFlags.LOCAL_WRITE);
@@ -154,7 +154,7 @@ final class WriteChannel {
     queue.offset = queue.offset + Cqe.SIZE & (Cqe.SIZE << queue.logSize) - 1;
   }
 
-  /** CQEs that have been written. */
+  /** Number of CQEs written. */
   long entries() {
     return entries;
   }

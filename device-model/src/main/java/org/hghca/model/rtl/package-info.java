@@ -1,5 +1,5 @@
 /**
- * The card as its makers' RTL plays it, with its limits, its quirks and everything that stops it.
- * Nothing here is lenient: what hangs the card hangs this one, until it is reset.
+ * The card as its makers' RTL implements it, with its limits, its quirks and everything that stops
+ * it. The model is not lenient: whatever hangs the card also hangs the model, until it is reset.
  */
 package org.hghca.model.rtl;

@@ -6,8 +6,8 @@ import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
 /**
- * Carries out the atomics of a responder, and keeps the results of the most recent ones: a request
- * that comes again is answered from there. Values are little-endian in memory, as in the host.
+ * Executes the atomics of a responder, and keeps the results of the most recent ones: a repeated
+ * request is answered from there. Values are little-endian in memory, as in the host.
  */
 final class Atomics {
   /** Bytes of the value; its address is a multiple of it. */
@@ -21,7 +21,7 @@ final class Atomics {
 
   private final long[] originals = new long[OwedResponses.CAPACITY];
 
-  /** Results ever stored; only as many as the arrays hold are there. */
+  /** Total number of stored results; only the newest are kept. */
   private long count;
 
   void clear() {
@@ -29,8 +29,8 @@ final class Atomics {
   }
 
   /**
-   * Carries out a request and puts what was in memory before into it. Nothing else is done
-   * meanwhile for any queue pair of the device.
+   * Executes a request and stores the original value in it. No other work is done meanwhile for any
+   * queue pair of the device.
    */
   MemoryStatus execute(KeyedMemory memory, int pd, Packet request) {
     // An atomic has no payload: its memory serves for the value.
@@ -72,7 +72,7 @@ final class Atomics {
   /**
    * Puts the result of a request that was executed before into it.
    *
-   * @param kept how many of the newest results count
+   * @param kept number of the newest results to search
    * @return whether it is among them
    */
   boolean recall(Packet request, int kept) {

@@ -1,11 +1,11 @@
 package org.hghca.model.transport;
 
 /**
- * The context of a queue pair, as far as a transport looks at it. It is loaded for an event and
- * stored back after it; state and packet sequence numbers are what the transport changes.
+ * The part of a queue pair's context that a transport uses. It is loaded for an event and stored
+ * back after it; state and packet sequence numbers are what the transport changes.
  */
 public final class ConnectionContext {
-  /** Receives are the queue pair's own. */
+  /** Receives come from the queue pair's own queue. */
   public static final int NO_SHARED_QUEUE = -1;
 
   public int qpn;
@@ -34,10 +34,10 @@ public final class ConnectionContext {
   /** Time-out code: 4.096 us x 2^n, 0 for none. */
   public int ackTimeout;
 
-  /** How often a request is repeated, 0 to 7. */
+  /** Number of retries of a request, 0 to 7. */
   public int retryCount;
 
-  /** How often a request is repeated for lack of a receive buffer, 0 to 6, 7 is infinite. */
+  /** Number of retries of a request for lack of a receive buffer, 0 to 6, 7 is infinite. */
   public int rnrRetry;
 
   /** Code of the minimum time that a peer must wait for a receive buffer. */
@@ -55,7 +55,7 @@ public final class ConnectionContext {
   /** Q_Key of datagrams. */
   public int queueKey;
 
-  /** What the device keeps beside: completion queues and work queues. */
+  /** Additional device fields: completion queues and work queues. */
   public int sendCqn;
 
   public int receiveCqn;

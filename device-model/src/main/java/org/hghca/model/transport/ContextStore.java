@@ -1,6 +1,6 @@
 package org.hghca.model.transport;
 
-/** Where the contexts of queue pairs are kept. */
+/** The store of queue pair contexts. */
 public interface ContextStore {
 
   /**

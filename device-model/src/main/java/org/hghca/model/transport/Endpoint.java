@@ -1,31 +1,33 @@
 package org.hghca.model.transport;
 
-/** A queue pair: what the transport keeps for it between two events. */
+/** A queue pair: its transport state between two events. */
 final class Endpoint {
   final int qpn;
   final Service service;
   final SendSide sender;
   final ReceiveSide receiver;
 
-  /** When the sender wants to be woken, {@link Timers#NEVER} for not at all. */
+  /** When the sender must be woken, {@link Timers#NEVER} for not at all. */
   long deadline = Timers.NEVER;
 
-  /** Where {@link Timers} keeps the endpoint, -1 when it does not. */
+  /** The position of the endpoint in {@link Timers}, -1 if it is not there. */
   int timerIndex = -1;
 
   /** Whether the endpoint is in the queue of those with something to send. */
   boolean scheduled;
 
-  /** Whether a packet has come since the queue pair is in RTR. */
+  /** Whether a packet has arrived since the queue pair is in RTR. */
   boolean established;
 
   /** Whether an event is due when the send queue is drained. */
   boolean notifiesDrained;
 
-  /** Whether the event that the queue pair takes nothing more of its shared queue was raised. */
+  /**
+   * Whether the event was raised that the queue pair takes no more requests from its shared queue.
+   */
   boolean lastReceiveTold;
 
-  /** Whether the queue pair has failed in a way that no completion tells. */
+  /** Whether the queue pair has failed in a way that no completion reports. */
   boolean failed;
 
   Endpoint(int qpn, Service service, Transport transport) {

@@ -1,12 +1,12 @@
 package org.hghca.model.transport;
 
-/** Where a transport tells what happens to a queue pair and not to a work request. */
+/** Receives events of a transport that concern a queue pair and not a work request. */
 public interface EventSink {
 
-  /** The first packet has come while the queue pair was in RTR. */
+  /** The first packet has arrived while the queue pair was in RTR. */
   void communicationEstablished(int qpn);
 
-  /** The send queue was on its way to SQD, and all requests that were started have ended. */
+  /** The send queue was on its way to SQD, and all started requests have completed. */
   void sendQueueDrained(int qpn);
 
   /** A request of the peer was refused as invalid, and no receive completes with it. */
@@ -15,9 +15,9 @@ public interface EventSink {
   /** A request of the peer was refused for its access to memory. */
   void accessViolation(int qpn);
 
-  /** The queue pair is in error and takes nothing more of the shared queue that it uses. */
+  /** The queue pair is in error and takes no more requests from its shared queue. */
   void lastReceiveReached(int qpn);
 
-  /** The queue pair failed in a way that no completion tells. */
+  /** The queue pair failed in a way that no completion reports. */
   void workQueueFailed(int qpn);
 }

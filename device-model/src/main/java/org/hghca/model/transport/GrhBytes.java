@@ -8,8 +8,8 @@ import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
 /**
- * The 40 bytes in front of a received datagram. Of a packet with IPv4 addresses (RoCE v2) they are
- * 20 zero bytes and the IPv4 header; of one without (RoCE v1) a global route header with link-local
+ * The 40 bytes in front of a received datagram. For a packet with IPv4 addresses (RoCE v2) they are
+ * 20 zero bytes and the IPv4 header; otherwise (RoCE v1) a global route header with link-local
  * GIDs. All fields are big-endian.
  *
  * <pre>
@@ -48,7 +48,7 @@ final class GrhBytes {
   private static final int GRH_NEXT_IS_TRANSPORT = 0x1b;
   private static final long LINK_LOCAL = 0xfe80_0000_0000_0000L;
 
-  /** BTH and DETH, and the invariant CRC behind the payload. */
+  /** BTH and DETH, and the invariant CRC after the payload. */
   private static final int TRANSPORT_SIZE = 12 + 8;
 
   private static final int IMMEDIATE_SIZE = 4;

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 /** Host memory as a queue pair sees it: by key, within a protection domain. */
 public interface KeyedMemory {
 
-  /** Whether a whole range may be accessed; touches no memory of the range. */
+  /** Whether a whole range may be accessed; does not access the range. */
   MemoryStatus check(int key, int pd, long address, long length, MemoryAccess access);
 
   /** Reads a range that {@link #check} would allow into a packet. */

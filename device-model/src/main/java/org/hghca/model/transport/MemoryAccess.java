@@ -1,6 +1,6 @@
 package org.hghca.model.transport;
 
-/** What an access to registered memory needs leave for. */
+/** The permission that an access to registered memory needs. */
 public enum MemoryAccess {
   LOCAL_READ,
   LOCAL_WRITE,

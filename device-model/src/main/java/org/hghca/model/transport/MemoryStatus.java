@@ -1,10 +1,10 @@
 package org.hghca.model.transport;
 
-/** How an access to registered memory ended. */
+/** The result of an access to registered memory. */
 public enum MemoryStatus {
   OK,
   /** Key, protection domain, bounds or permission do not allow it. */
   DENIED,
-  /** It is allowed, but the memory behind it did not answer. */
+  /** It is allowed, but the host refused the access. */
   FAULT
 }

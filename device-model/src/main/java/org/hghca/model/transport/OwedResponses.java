@@ -5,11 +5,9 @@ import java.util.List;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
-/**
- * The READs and atomics that a responder has not yet answered in full, in the order of their PSNs.
- */
+/** The READs and atomics that a responder has not yet fully answered, in PSN order. */
 final class OwedResponses {
-  /** The most READs and atomics a responder serves at a time. */
+  /** The maximum number of READs and atomics that a responder serves at a time. */
   static final int CAPACITY = 128;
 
   private static final class Owed {
@@ -44,7 +42,7 @@ final class OwedResponses {
     return owed.isEmpty();
   }
 
-  /** How many there are without repeats: what the limit of a responder is about. */
+  /** Their number without repeats, to which the responder's limit applies. */
   int fresh() {
     int count = 0;
     for (int i = 0; i < owed.size(); i++) {
@@ -63,19 +61,19 @@ final class OwedResponses {
     owed.add(atomic(request));
   }
 
-  /** Adds a READ that came again; {@code expected} is the PSN behind the newest request. */
+  /** Adds a repeated READ; {@code expected} is the PSN after the newest request. */
   void repeatRead(Packet request, long length, int packets, int expected) {
     repeat(read(request, length, packets), expected);
   }
 
-  /** Adds an atomic that came again; see {@link #addAtomic} and {@link #repeatRead}. */
+  /** Adds a repeated atomic; see {@link #addAtomic} and {@link #repeatRead}. */
   void repeatAtomic(Packet request, int expected) {
     repeat(atomic(request), expected);
   }
 
   /**
-   * A repeat takes the place of what is still to be answered of its PSNs. It may be a late
-   * duplicate, whose answer nobody waits for: requests behind it keep theirs.
+   * A repeat replaces the pending answers of its PSNs. It may be a late duplicate, whose answer is
+   * not needed: later requests keep theirs.
    */
   private void repeat(Owed again, int expected) {
     again.repeat = true;

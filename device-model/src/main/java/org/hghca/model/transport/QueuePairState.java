@@ -10,7 +10,7 @@ public enum QueuePairState {
   SQD,
   ERR;
 
-  /** Whether sends may be outstanding, so that responses of the peer are of use. */
+  /** Whether sends may be outstanding, so that responses of the peer are processed. */
   public boolean sends() {
     return this == RTS || this == SQD;
   }

@@ -2,7 +2,7 @@ package org.hghca.model.transport;
 
 import org.hghca.wire.Packet;
 
-/** The receiving half of a queue pair: executes what packets ask for. */
+/** The receiving half of a queue pair: executes the requests in packets. */
 interface ReceiveSide {
 
   /** Forgets everything. */
@@ -14,7 +14,7 @@ interface ReceiveSide {
   /**
    * Sends the answers that are due.
    *
-   * @return how many packets went out
+   * @return number of packets sent
    */
   int respond(ConnectionContext qp, int budget);
 
@@ -22,7 +22,7 @@ interface ReceiveSide {
   void silence();
 
   /**
-   * Ends every receive that is posted, in order; answers that are due are still given.
+   * Completes every posted receive, in order; pending answers are still sent.
    *
    * @return whether more may be posted
    */

@@ -2,13 +2,13 @@ package org.hghca.model.transport;
 
 /** A receive work request, as read from its queue. */
 public final class ReceiveWork {
-  /** The most pieces of local memory. */
+  /** The maximum number of pieces of local memory. */
   public static final int MAX_PIECES = 32;
 
   /** SUCCESS when the request can be executed. */
   public WorkStatus status;
 
-  /** What the device's work queue calls the request; the transport only passes it on. */
+  /** The device's identifier of the request; the transport only passes it on. */
   public int position;
 
   /** Queue pair and Ethernet address of the sender, when the request is done. */

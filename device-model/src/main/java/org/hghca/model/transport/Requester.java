@@ -5,7 +5,7 @@ import org.hghca.wire.PacketOpcode;
 
 /**
  * The sending half of a reliable connection: takes work requests, cuts them into packets, keeps
- * them until they are acknowledged and repeats what got lost, from the oldest unacknowledged packet
+ * them until they are acknowledged and retransmits lost packets, from the oldest unacknowledged one
  * on.
  */
 final class Requester implements SendSide {
@@ -21,7 +21,7 @@ final class Requester implements SendSide {
    */
   private static final int PSN_RANGE = 1 << 23;
 
-  /** Every so many packets of a long message an acknowledgement is asked for. */
+  /** The number of packets of a long message after which an acknowledgement is requested. */
   private static final int ACK_INTERVAL = 32;
 
   private static final int FOR_EVER = 7;
@@ -41,17 +41,17 @@ final class Requester implements SendSide {
 
   private int unackedPsn;
 
-  /** The PSN behind the last one that was ever sent. */
+  /** The PSN after the last one ever sent. */
   private int unsentPsn;
 
   private int readsUnderWay;
   private int retriesLeft;
   private int rnrRetriesLeft;
 
-  /** Set while the peer has told us to wait for its receive buffers. */
+  /** Set while the peer requires us to wait for its receive buffers. */
   private boolean waitingForReceiver;
 
-  /** Set while nothing has been sent since it was decided what to repeat. */
+  /** Set while no packet has been sent since the decision to retransmit. */
   private boolean rewound;
 
   Requester(Transport transport, Endpoint endpoint) {
@@ -312,7 +312,7 @@ final class Requester implements SendSide {
   }
 
   /**
-   * Takes everything up to a PSN, which was sent and not yet acknowledged, for acknowledged.
+   * Marks everything up to a PSN, which was sent and not yet acknowledged, as acknowledged.
    *
    * @return false when a READ or an atomic is in between whose responses are missing
    */
@@ -387,7 +387,7 @@ final class Requester implements SendSide {
 
   private void retry(ConnectionContext qp) {
     if (waitingForReceiver || rewound) {
-      return; // all is about to be repeated
+      return; // everything is about to be retransmitted
     }
     if (retriesLeft == 0) {
       fail(qp, WorkStatus.RETRIES_EXCEEDED);
@@ -433,7 +433,7 @@ final class Requester implements SendSide {
     }
   }
 
-  /** Ends the oldest request with an error, and the queue pair with it. */
+  /** Completes the oldest request with an error, and moves the queue pair to ERR. */
   private void fail(ConnectionContext qp, WorkStatus status) {
     SendWork request = ring[head++ & REQUESTS - 1];
     transport.completions().sendDone(qp, request, status);

@@ -5,9 +5,9 @@ import org.hghca.wire.PacketOpcode;
 
 /**
  * The receiving half of a reliable connection: executes requests in the order of their PSNs and
- * answers them. Acknowledgements are held back until all packets at hand have been looked at, and
- * until the READs and atomics before them are answered, so that one stands for many. An atomic is
- * executed when it arrives: a READ that came before it without a fence may see its result.
+ * answers them. Acknowledgements are delayed until all available packets have been processed, and
+ * until earlier READs and atomics are answered, so that one covers many. An atomic is executed when
+ * it arrives: a READ that came before it without a fence may see its result.
  */
 final class Responder implements ReceiveSide {
   private static final int NOTHING = -1;
@@ -39,7 +39,7 @@ final class Responder implements ReceiveSide {
 
   private int messages;
 
-  /** Set after a NAK until the packet comes that it asks for. */
+  /** Set after a NAK until the requested packet arrives. */
   private boolean awaitsRepeat;
 
   /** Syndrome of the answer that is due after the READs and atomics, or NOTHING. */
@@ -69,7 +69,7 @@ final class Responder implements ReceiveSide {
     if (ahead == 0) {
       awaitsRepeat = false;
       if (answer != NOTHING) {
-        answer = Aeth.ACK; // a NAK that is due asks for this packet
+        answer = Aeth.ACK; // a pending NAK requests this packet
       }
       execute(qp, packet, operation);
     } else if (ahead > 0) {
@@ -103,7 +103,7 @@ final class Responder implements ReceiveSide {
     }
   }
 
-  /** Whether a packet is one that may follow what came before, with a payload of fitting length. */
+  /** Whether a packet may follow the previous one, with a valid payload length. */
   private boolean isInSequence(ConnectionContext qp, Packet packet, int operation) {
     if (operation == PacketOpcode.READ_REQUEST) {
       return message == Message.NONE;
@@ -248,7 +248,7 @@ final class Responder implements ReceiveSide {
     transport.schedule(endpoint);
   }
 
-  /** Answers a READ once more. One that is not allowed any longer is a late duplicate. */
+  /** Answers a READ again. One that is no longer allowed is a late duplicate. */
   private void repeatRead(ConnectionContext qp, Packet packet) {
     long length = Integer.toUnsignedLong(packet.dmaLength);
     boolean allowed = length == 0 || checkRead(qp, packet, length) == MemoryStatus.OK;
@@ -275,7 +275,7 @@ final class Responder implements ReceiveSide {
     transport.schedule(endpoint);
   }
 
-  /** Answers an atomic once more, unless it is so old that nobody can wait for it. */
+  /** Answers an atomic again, unless it is so old that the requester cannot wait for it. */
   private void repeatAtomic(ConnectionContext qp, Packet packet) {
     if (atomics.recall(packet, qp.maxReadsServed)) {
       owed.repeatAtomic(packet, qp.expectedPsn);
@@ -294,7 +294,7 @@ final class Responder implements ReceiveSide {
     qp.setChanged(true);
   }
 
-  /** A NAK that is due acknowledges all before it, too, and must not get lost. */
+  /** A pending NAK also acknowledges all earlier requests, and must not be lost. */
   private void acknowledge() {
     if (answer == NOTHING) {
       answer = Aeth.ACK;
@@ -391,7 +391,7 @@ final class Responder implements ReceiveSide {
     answer = status == MemoryStatus.DENIED ? Aeth.NAK_REMOTE_ACCESS : Aeth.NAK_REMOTE_OPERATION;
     owed.clear();
     transport.counters().naksSent++;
-    if (qp.state != QueuePairState.ERR) { // else what led there was told
+    if (qp.state != QueuePairState.ERR) { // otherwise the cause was already reported
       transport.enterError(endpoint, qp);
       transport.refused(endpoint, answer);
     }

@@ -1,6 +1,6 @@
 package org.hghca.model.transport;
 
-/** The waiting times of a receiver that is not ready (InfiniBand specification, table 45). */
+/** The RNR NAK timer values (InfiniBand specification, table 45). */
 final class RnrTimer {
   /** In units of 10 us, by code. */
   private static final int[] UNITS = {

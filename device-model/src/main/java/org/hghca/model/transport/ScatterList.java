@@ -11,7 +11,7 @@ public final class ScatterList {
   private long total;
 
   /**
-   * @param capacity the most pieces
+   * @param capacity the maximum number of pieces
    */
   public ScatterList(int capacity) {
     addresses = new long[capacity];
@@ -59,12 +59,12 @@ public final class ScatterList {
     return MemoryStatus.OK;
   }
 
-  /** Reads {@code length} bytes from {@code offset} on, which must be there. */
+  /** Reads {@code length} bytes from {@code offset} on, which must exist. */
   MemoryStatus gather(KeyedMemory memory, int pd, long offset, MemorySegment target, int length) {
     return move(memory, pd, offset, target, length, false);
   }
 
-  /** Writes {@code length} bytes from {@code offset} on, which must be there. */
+  /** Writes {@code length} bytes from {@code offset} on, which must exist. */
   MemoryStatus scatter(KeyedMemory memory, int pd, long offset, MemorySegment source, int length) {
     return move(memory, pd, offset, source, length, true);
   }

@@ -2,7 +2,7 @@ package org.hghca.model.transport;
 
 import org.hghca.wire.PacketOpcode;
 
-/** What a send work request asks for. */
+/** The operation of a send work request. */
 public enum SendOperation {
   SEND(
       PacketOpcode.SEND_FIRST,

@@ -2,28 +2,28 @@ package org.hghca.model.transport;
 
 import org.hghca.wire.Packet;
 
-/** The sending half of a queue pair: makes packets of its work requests. */
+/** The sending half of a queue pair: makes packets from its work requests. */
 interface SendSide {
 
   /** Forgets everything. */
   void reset();
 
   /**
-   * Sends what may be sent: in SQD what was begun, in RTS all.
+   * Sends what may be sent: in SQD started requests, in RTS all.
    *
-   * @return how many packets went out
+   * @return number of packets sent
    */
   int send(ConnectionContext qp, int budget);
 
-  /** Whether all requests that were started have ended. */
+  /** Whether all started requests have completed. */
   boolean isDrained();
 
-  /** Ends every request that is outstanding or was announced, in order. */
+  /** Completes every outstanding or announced request, in order. */
   void flush(ConnectionContext qp);
 
   /** A response of the peer has arrived. */
   void receive(ConnectionContext qp, Packet packet, int operation);
 
-  /** The time that was asked for has come. */
+  /** The requested time has come. */
   void timeout(ConnectionContext qp);
 }

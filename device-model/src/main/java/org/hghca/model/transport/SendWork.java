@@ -4,15 +4,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.hghca.wire.Packet;
 
-/** A send work request, as read from its queue, and how far its requester has got with it. */
+/** A send work request, as read from its queue, and the requester's progress with it. */
 public final class SendWork {
-  /** The most pieces of local memory. */
+  /** The maximum number of pieces of local memory. */
   public static final int MAX_PIECES = 16;
 
-  /** The most bytes of a message. */
+  /** The maximum number of bytes of a message. */
   static final long MAX_LENGTH = 1L << 31;
 
-  /** The most bytes of inline data. */
+  /** The maximum number of bytes of inline data. */
   public static final int MAX_INLINE = 1024;
 
   /** SUCCESS when the request can be executed. */
@@ -20,10 +20,10 @@ public final class SendWork {
 
   public SendOperation operation;
 
-  /** What the device's work queue calls the request; the transport only passes it on. */
+  /** The device's identifier of the request; the transport only passes it on. */
   public int position;
 
-  /** What the device's work queue calls the operation; the transport only passes it on. */
+  /** The device's code of the operation; the transport only passes it on. */
   public int deviceOpcode;
 
   public long remoteAddress;
@@ -34,7 +34,7 @@ public final class SendWork {
 
   public long compare;
 
-  /** Datagrams: where they go, from where, and the Q_Key, whose top bit asks for the own one. */
+  /** Datagrams: destination, source, and the Q_Key, whose top bit selects the own one. */
   public long destinationMac;
 
   public long sourceMac;
@@ -57,7 +57,7 @@ public final class SendWork {
   /** Bytes of one packet, fixed when the request is taken. */
   int mtu;
 
-  /** How many PSNs the request takes, 0 for one that cannot be executed. */
+  /** Number of PSNs of the request, 0 for one that cannot be executed. */
   int packets;
 
   int firstPsn;
@@ -111,7 +111,7 @@ public final class SendWork {
     return inlineLength >= 0 ? inlineLength : pieces.total();
   }
 
-  /** Puts as many bytes into a packet as it says it has, from an offset of the message on. */
+  /** Fills the payload of a packet up to its length, from an offset of the message on. */
   MemoryStatus fill(KeyedMemory memory, int pd, long offset, Packet packet) {
     if (packet.length == 0) {
       return MemoryStatus.OK;

@@ -6,7 +6,7 @@ import org.hghca.wire.PacketOpcode;
 
 /**
  * The receive that an unreliable service has taken from its queue for a message. It is kept until a
- * message has arrived in whole; an error in it takes the queue pair to ERR.
+ * message has arrived completely; an error in it moves the queue pair to ERR.
  */
 final class TakenReceive {
   private final Transport transport;
