@@ -3,4 +3,5 @@
  */
 module org.hghca.wire {
   exports org.hghca.wire;
+  exports org.hghca.wire.frame;
 }

@@ -16,6 +16,9 @@ public final class PacketOpcode {
   /** Service bits of the unreliable datagram. */
   public static final int UD = 0x60;
 
+  /** The whole opcode of a congestion notification, which belongs to no service and has no PSN. */
+  public static final int CONGESTION_NOTIFICATION = 0x81;
+
   /** The bits that name the service. */
   public static final int SERVICE_MASK = 0xe0;
 
@@ -43,6 +46,8 @@ public final class PacketOpcode {
   public static final int ATOMIC_ACKNOWLEDGE = 0x12;
   public static final int COMPARE_SWAP = 0x13;
   public static final int FETCH_ADD = 0x14;
+  public static final int SEND_LAST_INVALIDATE = 0x16;
+  public static final int SEND_ONLY_INVALIDATE = 0x17;
 
   private PacketOpcode() {}
 
@@ -88,5 +93,10 @@ public final class PacketOpcode {
   /** Whether a packet belongs to an RDMA WRITE, with immediate or without. */
   public static boolean isWrite(int operation) {
     return operation >= WRITE_FIRST && operation <= WRITE_ONLY_IMM;
+  }
+
+  /** Whether a packet ends a SEND that invalidates a memory key of the receiver. */
+  public static boolean invalidates(int operation) {
+    return operation == SEND_LAST_INVALIDATE || operation == SEND_ONLY_INVALIDATE;
   }
 }

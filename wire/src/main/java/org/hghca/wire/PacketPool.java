@@ -7,7 +7,10 @@ public final class PacketPool {
   private Packet[] free = new Packet[64];
   private int count;
 
-  /** A packet whose flags are clear and whose payload is empty. */
+  /**
+   * A packet without IP addresses and payload: its flags are clear but for {@link Packet#migrated},
+   * and its network headers are those that most packets have.
+   */
   public Packet take() {
     if (count == 0) {
       return new Packet();

@@ -52,4 +52,32 @@ class PacketTest {
     assertThat(again).isSameAs(packet);
     assertThat(again.damaged).isFalse();
   }
+
+  @Test
+  void aPacketThatIsUsedAgainStartsLikeANewOne() throws IllegalAccessException {
+    Packet used = pool.take();
+    used.sourceIpHigh = 1;
+    used.destinationIpv4(7);
+    used.vlan = 5;
+    used.hopLimit = 1;
+    used.trafficClass = 3;
+    used.flowLabel = 9;
+    used.identification = 4;
+    used.udpSourcePort = 0;
+    used.partitionKey = 1;
+    used.migrated = false;
+    used.forwardCongestion = true;
+    used.backwardCongestion = true;
+    pool.giveBack(used);
+    Packet again = pool.take();
+    assertThat(again).isSameAs(used);
+    Packet fresh = pool.take();
+    for (Field field : Packet.class.getFields()) {
+      assertThat(field.get(again)).as("%s", field).isEqualTo(field.get(fresh));
+    }
+    assertThat(fresh.vlan).isEqualTo(Packet.NO_VLAN);
+    assertThat(fresh.hopLimit).isEqualTo(64);
+    assertThat(fresh.partitionKey).isEqualTo(0xffff);
+    assertThat(fresh.migrated).isTrue();
+  }
 }

@@ -96,8 +96,8 @@ final class ConnectionState {
   Packet address(Packet packet) {
     packet.destinationMac = qp.destinationMac;
     packet.sourceMac = qp.sourceMac;
-    packet.destinationIp = qp.destinationIp;
-    packet.sourceIp = qp.sourceIp;
+    packet.destinationIpv4(qp.destinationIp);
+    packet.sourceIpv4(qp.sourceIp);
     packet.destinationQpn = qp.remoteQpn;
     packet.sourceQpn = qp.qpn;
     return packet;

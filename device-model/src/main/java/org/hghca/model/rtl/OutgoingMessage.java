@@ -82,7 +82,7 @@ final class OutgoingMessage {
     connection.sendsOn = goesOn;
     if (qp.service == QpcServiceType.UD) {
       packet.destinationMac = wqe.destinationMac;
-      packet.destinationIp = wqe.destinationIp;
+      packet.destinationIpv4(wqe.destinationIp);
       packet.destinationQpn = wqe.destinationQpn;
       packet.queueKey = wqe.queueKey;
     }

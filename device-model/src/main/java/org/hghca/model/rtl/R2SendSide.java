@@ -192,7 +192,7 @@ final class R2SendSide {
     packet.dmaLength = (int) wqe.length;
     if (qp.service == QpcServiceType.UD) {
       packet.destinationMac = wqe.destinationMac;
-      packet.destinationIp = wqe.destinationIp;
+      packet.destinationIpv4(wqe.destinationIp);
       packet.destinationQpn = wqe.destinationQpn;
     }
     connection.advance(packet.psn, 1);

@@ -392,8 +392,8 @@ public final class Transport {
     Packet packet = packet();
     packet.destinationMac = qp.destinationMac;
     packet.sourceMac = qp.sourceMac;
-    packet.destinationIp = qp.destinationIp;
-    packet.sourceIp = qp.sourceIp;
+    packet.destinationIpv4(qp.destinationIp);
+    packet.sourceIpv4(qp.sourceIp);
     packet.destinationQpn = qp.remoteQpn;
     return packet;
   }

@@ -24,8 +24,8 @@ class GrhBytesTest {
   void ipv4PacketHasItsHeaderBehindTwentyZeroBytes() {
     packet.opcode = SEND_ONLY;
     packet.length = 100;
-    packet.sourceIp = 0x0a00_0001;
-    packet.destinationIp = 0x0a00_0002;
+    packet.sourceIpv4(0x0a00_0001);
+    packet.destinationIpv4(0x0a00_0002);
     assertThat(header())
         .isEqualTo(
             "00".repeat(20)
@@ -40,11 +40,44 @@ class GrhBytesTest {
   void immediateAndPaddingCountAsLength() {
     packet.opcode = SEND_ONLY_IMM;
     packet.length = 5;
-    packet.sourceIp = 0x0a00_0001;
-    packet.destinationIp = 0x0a00_0002;
+    packet.sourceIpv4(0x0a00_0001);
+    packet.destinationIpv4(0x0a00_0002);
     assertThat(header().substring(40)).isEqualTo("4500004000004000401126ab0a0000010a000002");
-    packet.destinationIp = 0;
+    packet.destinationIpv4(0);
     assertThat(header()).startsWith("60000000" + "00241b40");
+  }
+
+  @Test
+  void theNetworkFieldsOfAPacketAreThoseItCameWith() {
+    packet.opcode = SEND_ONLY;
+    packet.length = 100;
+    packet.sourceIpv4(0x0a00_0001);
+    packet.destinationIpv4(0x0a00_0002);
+    packet.trafficClass = 0xc2;
+    packet.identification = 0x718c;
+    packet.hopLimit = 3;
+    assertThat(header().substring(40)).isEqualTo("45c20098718c40000311f1040a0000010a000002");
+  }
+
+  @Test
+  void ipv6PacketHasItsHeader() {
+    packet.opcode = SEND_ONLY_IMM;
+    packet.length = 5;
+    packet.sourceIpHigh = 0xfe80_0000_0000_0000L;
+    packet.sourceIpLow = 0x5054_00ff_fe12_3456L;
+    packet.destinationIpHigh = 0xfe80_0000_0000_0000L;
+    packet.destinationIpLow = 0x5054_00ff_fe65_4321L;
+    packet.trafficClass = 0xc2;
+    packet.flowLabel = 0x1_2345;
+    packet.hopLimit = 3;
+    assertThat(header())
+        .isEqualTo(
+            "6c212345"
+                + "002c1103" // 8 UDP + 12 BTH + 8 DETH + 4 ImmDt + 8 + 4 CRC
+                + "fe80000000000000"
+                + "505400fffe123456"
+                + "fe80000000000000"
+                + "505400fffe654321");
   }
 
   @Test
@@ -53,8 +86,8 @@ class GrhBytesTest {
     packet.length = 0;
     packet.sourceMac = 0x1234_5678_9abcL;
     packet.destinationMac = 0x0200_0000_00ffL;
-    packet.sourceIp = 0x0a00_0001;
-    packet.destinationIp = 0;
+    packet.sourceIpv4(0x0a00_0001);
+    packet.destinationIpv4(0);
     assertThat(header())
         .isEqualTo(
             "60000000"
@@ -71,9 +104,9 @@ class GrhBytesTest {
     packet.opcode = SEND_ONLY;
     packet.sourceMac = -1L >>> 16;
     packet.destinationMac = -1L >>> 16;
-    packet.destinationIp = 0;
+    packet.destinationIpv4(0);
     header.of(packet);
-    packet.destinationIp = 1;
+    packet.destinationIpv4(1);
     assertThat(header.of(packet).asSlice(0, 20).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
   }
 
@@ -83,8 +116,8 @@ class GrhBytesTest {
   void theChecksumHolds(String source, String destination, int length) {
     packet.opcode = SEND_ONLY;
     packet.length = length;
-    packet.sourceIp = Long.decode(source).intValue();
-    packet.destinationIp = Long.decode(destination).intValue();
+    packet.sourceIpv4(Long.decode(source).intValue());
+    packet.destinationIpv4(Long.decode(destination).intValue());
     byte[] bytes = HexFormat.of().parseHex(header());
     int sum = 0;
     for (int i = 20; i < 40; i += 2) {

@@ -1,0 +1,76 @@
+package org.hghca.wire;
+
+/**
+ * Why a packet was dropped. The first causes are found in a frame, in this order; the others are
+ * those of the HCA that the packet came to.
+ */
+public enum DropCause {
+  /** The frame ends within its headers. */
+  TRUNCATED,
+
+  /** The frame holds neither IPv4 nor IPv6. */
+  ETHER_TYPE,
+
+  /** The IP version is another than the frame's type says, or the IPv4 header has options. */
+  IP_HEADER,
+
+  /** The checksum of the IPv4 header is wrong. */
+  IP_CHECKSUM,
+
+  /** The IP length is less than the headers need, or more than the frame holds. */
+  IP_LENGTH,
+
+  /** A fragment of an IPv4 packet. */
+  IP_FRAGMENT,
+
+  /** An address that no packet may have: of IPv6, :: or one that stands for an IPv4 address. */
+  IP_ADDRESS,
+
+  /** Not UDP, or not to the port of RoCE. */
+  NOT_ROCE,
+
+  /** The UDP length is not what the IP length leaves. */
+  UDP_LENGTH,
+
+  /** The base transport header is of a version other than 0. */
+  TRANSPORT_VERSION,
+
+  /** An opcode that is not known. */
+  OPCODE,
+
+  /** The transport headers of the opcode do not fit, or there is payload that it must not have. */
+  TRANSPORT_LENGTH,
+
+  /** Payload and padding are no multiple of 4 bytes, or the padding is more than there is. */
+  PADDING,
+
+  /** The invariant CRC is wrong. */
+  ICRC,
+
+  /** For a queue pair that does not exist, or is in RESET. */
+  NO_QUEUE_PAIR,
+
+  /** Of another service than the queue pair. */
+  SERVICE,
+
+  /** The queue pair is in a state that does not take it. */
+  STATE,
+
+  /** The IP addresses are not those of the queue pair's connection. */
+  ADDRESS,
+
+  /** The Q_Key of a datagram is not the queue pair's. */
+  QUEUE_KEY,
+
+  /** A known operation that the HCA does not have. */
+  UNSUPPORTED,
+
+  /** A congestion notification, which no sender of the HCA heeds. */
+  CONGESTION_NOTIFICATION,
+
+  /** Not the next packet of a service that repeats nothing, without a receive, or no answer due. */
+  UNWANTED,
+
+  /** The HCA has stopped receiving. */
+  STOPPED
+}

@@ -1,0 +1,32 @@
+package org.hghca.wire;
+
+/**
+ * IP addresses as two numbers of 64 bits, the first byte in the highest bits. An IPv4 address is
+ * the IPv6 address ::ffff:a.b.c.d that stands for it (RFC 4291, 2.5.5.2), as in a GID; :: is no
+ * address.
+ */
+public final class IpAddress {
+  private static final long MAPPED = 0xffffL << 32;
+
+  private IpAddress() {}
+
+  /** Whether an address is an IPv4 address. */
+  public static boolean isIpv4(long high, long low) {
+    return high == 0 && low >>> 32 == 0xffff;
+  }
+
+  /** Whether an address is an IPv6 address proper: neither IPv4 nor none. */
+  public static boolean isIpv6(long high, long low) {
+    return (high | low) != 0 && !isIpv4(high, low);
+  }
+
+  /** The lower half of an IPv4 address, whose upper half is 0; no address for 0. */
+  public static long lowOfIpv4(int address) {
+    return address == 0 ? 0 : MAPPED | Integer.toUnsignedLong(address);
+  }
+
+  /** The IPv4 address, 0 for an address of another kind. */
+  public static int ipv4(long high, long low) {
+    return isIpv4(high, low) ? (int) low : 0;
+  }
+}

@@ -1,0 +1,18 @@
+package org.hghca.wire.frame;
+
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/** How numbers are laid out in a frame: big-endian but for the invariant CRC, and not aligned. */
+final class Bytes {
+  static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  static final ValueLayout.OfInt CRC =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private Bytes() {}
+}
