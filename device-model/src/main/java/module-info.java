@@ -2,7 +2,7 @@
 module org.hghca.model {
   requires org.hghca.abi;
   requires transitive org.hghca.vfio;
-  requires org.hghca.wire;
+  requires transitive org.hghca.wire;
   requires org.slf4j;
 
   exports org.hghca.model;

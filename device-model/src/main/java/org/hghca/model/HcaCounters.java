@@ -1,5 +1,8 @@
 package org.hghca.model;
 
+import java.util.Map;
+import org.hghca.wire.DropCause;
+
 /**
  * The counters of a software HCA since its creation; read without stopping it, so that they need
  * not be consistent with each other.
@@ -12,8 +15,7 @@ package org.hghca.model;
  * @param eventOverruns events that found their event queue full and had to wait
  * @param packetsSent packets given to the port
  * @param packetsReceived packets taken from the port
- * @param packetsDropped packets dropped silently: for an unknown queue pair, for one that does not
- *     receive, or unexpected on an unreliable service
+ * @param packetsDropped packets dropped, for any cause
  * @param queueKeyViolations datagrams dropped for their Q_Key
  * @param packetsDamaged packets that the port dropped because a bit was flipped on the way
  * @param retries times that a requester began to repeat packets
@@ -24,6 +26,7 @@ package org.hghca.model;
  * @param rnrNaksReceived NAKs as requester for lack of a receive buffer
  * @param duplicates repeated requests received
  * @param faults faults recorded
+ * @param drops packets dropped by their cause; causes that were not met are left out
  */
 public record HcaCounters(
     long commands,
@@ -44,4 +47,5 @@ public record HcaCounters(
     long rnrNaksSent,
     long rnrNaksReceived,
     long duplicates,
-    long faults) {}
+    long faults,
+    Map<DropCause, Long> drops) {}

@@ -18,6 +18,7 @@ import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
 import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.LinkAddress;
+import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
 
 /**
@@ -188,8 +189,8 @@ public final class SoftwareHca implements EmulatedFunction {
         hca.eventOverruns(),
         transport.packetsSent,
         transport.packetsReceived,
-        transport.packetsDropped,
-        transport.queueKeyViolations,
+        transport.drops.total(),
+        transport.drops.of(DropCause.QUEUE_KEY),
         port.damaged(),
         transport.retries,
         transport.timeouts,
@@ -198,7 +199,8 @@ public final class SoftwareHca implements EmulatedFunction {
         transport.rnrNaksSent,
         transport.rnrNaksReceived,
         transport.duplicates,
-        faults.count());
+        faults.count(),
+        transport.drops.byCause());
   }
 
   /** Number of DMA mappings of its host; 0 if the host is not in this process. */

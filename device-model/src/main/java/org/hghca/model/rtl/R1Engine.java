@@ -5,6 +5,7 @@ import static org.hghca.wire.PacketOpcode.*;
 import java.util.Set;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
 
@@ -66,7 +67,7 @@ final class R1Engine implements DataPath {
     for (int left = most; left > 0 && port.hasArrived(); left--) {
       Packet packet = port.fetch();
       if (stops.receiver()) {
-        counters.packetsDropped++;
+        counters.drops.count(DropCause.STOPPED);
       } else {
         worked = true;
         receive(packet);
@@ -103,12 +104,12 @@ final class R1Engine implements DataPath {
     ConnectionState connection = connections.of(packet.destinationQpn);
     OnChipQp qp = connection.qp;
     if (packet.destinationQpn == 0 && packet.opcode == 0 && packet.length == 0) {
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.NO_QUEUE_PAIR);
       stops.stopAll("12.6", "packets of zeros come in");
     } else if (!qp.programmed) {
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.NO_QUEUE_PAIR);
     } else if ((packet.opcode & SERVICE_MASK) != OutgoingMessage.service(qp)) {
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.SERVICE);
     } else if (!isResponse(packet.opcode & OPERATION_MASK)) {
       receiver.receive(connection, packet);
       if (deadlocks && replies.owed() > ANSWERED_BESIDE_PAYLOAD && isClogged(packet, qp)) {
@@ -117,7 +118,7 @@ final class R1Engine implements DataPath {
             "QP 0x%x must answer a READ while its own payload is in flight".formatted(qp.qpn));
       }
     } else if (qp.service != QpcServiceType.RC) {
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.SERVICE);
     } else if (requester.receive(connection, packet)) {
       sender.refused(connection);
     }

@@ -6,6 +6,7 @@ import org.hghca.abi.MptFlags;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
 
 /**
@@ -61,9 +62,9 @@ final class R1Receiver {
       if (reliable && !rest) {
         nak(connection, packet.psn);
       }
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.STATE);
     } else if (packet.psn != qp.expectedPsn) {
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.UNWANTED);
     } else if (isSend(operation)) {
       send(connection, packet, operation);
     } else if (isWrite(operation)) {
@@ -71,7 +72,7 @@ final class R1Receiver {
     } else if (operation == READ_REQUEST && reliable) {
       read(connection, packet);
     } else {
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.UNSUPPORTED);
     }
   }
 
@@ -79,7 +80,7 @@ final class R1Receiver {
   private void inReset(ConnectionState connection, Packet packet, int operation) {
     OnChipQp qp = connection.qp;
     hazards.strike("12.20", "QP 0x%x gets a message while in RST".formatted(qp.qpn));
-    counters.packetsDropped++;
+    counters.drops.count(DropCause.STATE);
     if (qp.service == QpcServiceType.RC && operation != READ_REQUEST) {
       boolean inOrder = packet.psn == qp.expectedPsn;
       replies.acknowledge(
@@ -90,7 +91,7 @@ final class R1Receiver {
   private void tooEarly(ConnectionState connection, Packet packet, int operation) {
     hazards.strike(
         "12.12", "QP 0x%x gets a message while in INIT: lost".formatted(connection.qp.qpn));
-    counters.packetsDropped++;
+    counters.drops.count(DropCause.STATE);
     if (connection.qp.service == QpcServiceType.RC && operation != READ_REQUEST) {
       replies.acknowledge(connection, packet.psn, Replies.ACK, false);
     }
@@ -205,7 +206,7 @@ final class R1Receiver {
   private boolean goesOn(ConnectionState connection, int operation) {
     connection.qp.advanceExpectedPsn(1);
     if (!connection.inMessage || connection.swallows) {
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.UNWANTED);
       return false;
     }
     connection.inMessage = !ends(operation);
@@ -219,7 +220,7 @@ final class R1Receiver {
     }
     OnChipQp qp = connection.qp;
     connection.swallows = true;
-    counters.packetsDropped++;
+    counters.drops.count(DropCause.UNWANTED);
     if (qp.service == QpcServiceType.RC) {
       qp.state = QpcState.ERR;
       counters.rnrNaksSent++;
@@ -248,7 +249,7 @@ final class R1Receiver {
 
   private void refuse(ConnectionState connection, Packet packet) {
     connection.swallows = true;
-    counters.packetsDropped++;
+    counters.drops.count(DropCause.UNWANTED);
     connection.qp.state = QpcState.ERR;
     if (connection.qp.service == QpcServiceType.RC) {
       nak(connection, packet.psn);
@@ -262,7 +263,7 @@ final class R1Receiver {
   private void denied(ConnectionState connection, Packet packet, long taken) {
     if (taken > 0 && beats(taken) == beats(packet.length)) {
       connection.qp.state = QpcState.ERR;
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.UNWANTED);
       stops.stopReceiver(
           "12.19",
           "QP 0x%x receives into a data unit without access rights after one with"

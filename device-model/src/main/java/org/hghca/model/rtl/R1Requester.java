@@ -8,6 +8,7 @@ import org.hghca.abi.QpcState;
 import org.hghca.abi.Syndrome;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
 
@@ -198,7 +199,7 @@ final class R1Requester {
     lookForRewind(connection);
     if (psn < qp.oldestUnackedPsn
         || psn >= qp.nextSendPsn && qp.nextSendPsn > qp.oldestUnackedPsn) {
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.UNWANTED);
       return;
     }
     if (completeUpTo(connection, psn)) {
@@ -258,7 +259,7 @@ final class R1Requester {
     if (oldest == null
         || oldest.opcode != WqeOpcode.RDMA_READ
         || oldest.responsePsn != packet.psn) {
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.UNWANTED);
       return;
     }
     OnChipQp qp = connection.qp;

@@ -6,6 +6,7 @@ import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
 
@@ -75,7 +76,7 @@ final class R2Engine implements DataPath {
     R2QueuePositions to = queues(packet.destinationQpn);
     to.lookForReset(random);
     if (!to.connection.qp.programmed) {
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.NO_QUEUE_PAIR);
     } else if (!isResponse(packet.opcode & OPERATION_MASK)) {
       receiver.receive(to, packet);
     } else {
@@ -100,7 +101,7 @@ final class R2Engine implements DataPath {
     Message oldest = connection.outstanding.peek();
     int operation = packet.opcode & OPERATION_MASK;
     if (oldest == null) {
-      counters.packetsDropped++;
+      counters.drops.count(DropCause.UNWANTED);
       return;
     }
     for (int done = 0; done < packet.length; ) {

@@ -8,6 +8,7 @@ import org.hghca.abi.DataUnit;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.model.transport.TransportCounters;
+import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
 
 /**
@@ -52,7 +53,7 @@ final class R2Receiver {
       connection.writeKey = packet.remoteKey;
     }
     if (!connection.inMessage) {
-      counters.packetsDropped++; // without notice, and the sender waits
+      counters.drops.count(DropCause.UNWANTED); // without notice, and the sender waits
       return;
     }
     if (isSend(operation)) {

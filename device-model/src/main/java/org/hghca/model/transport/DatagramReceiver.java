@@ -1,5 +1,6 @@
 package org.hghca.model.transport;
 
+import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
@@ -24,23 +25,22 @@ final class DatagramReceiver implements ReceiveSide {
 
   @Override
   public void receive(ConnectionContext qp, Packet packet, int operation) {
-    boolean isKeyRight = packet.queueKey == qp.queueKey;
-    if (!isKeyRight) {
-      transport.counters().queueKeyViolations++;
+    if (packet.queueKey != qp.queueKey) {
+      transport.counters().drops.count(DropCause.QUEUE_KEY);
+      return;
     }
     boolean isMessage =
         (operation == PacketOpcode.SEND_ONLY || operation == PacketOpcode.SEND_ONLY_IMM)
             && packet.length <= qp.mtu;
     int length = GrhBytes.SIZE + packet.length;
-    if (isKeyRight
-        && isMessage
+    if (isMessage
         && taken.take(qp)
         && taken.holds(qp, length)
         && taken.scatter(qp, 0, header.of(packet), GrhBytes.SIZE)
         && taken.scatter(qp, GrhBytes.SIZE, packet.payload(), packet.length)) {
       taken.finish(qp, packet, operation, packet.sourceQpn, packet.sourceMac, length);
     } else {
-      transport.counters().packetsDropped++;
+      transport.counters().drops.count(DropCause.UNWANTED);
     }
   }
 

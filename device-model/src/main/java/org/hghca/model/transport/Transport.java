@@ -2,7 +2,9 @@ package org.hghca.model.transport;
 
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
+import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
@@ -206,12 +208,27 @@ public final class Transport {
     counters.packetsReceived++;
     Endpoint endpoint = find(packet.destinationQpn);
     ConnectionContext qp = endpoint == null ? null : load(endpoint);
+    if (qp == null) {
+      counters.drops.count(DropCause.NO_QUEUE_PAIR);
+    } else {
+      receive(endpoint, qp, packet);
+    }
+    port.pool().giveBack(packet);
+  }
+
+  private void receive(Endpoint endpoint, ConnectionContext qp, Packet packet) {
     int operation = packet.opcode & PacketOpcode.OPERATION_MASK;
     boolean isResponse = PacketOpcode.isResponse(operation);
-    if (qp == null
-        || (packet.opcode & PacketOpcode.SERVICE_MASK) != endpoint.service.opcodeBits()
-        || !(isResponse ? qp.state.sends() : qp.state.receives())) {
-      counters.packetsDropped++;
+    if (packet.opcode == PacketOpcode.CONGESTION_NOTIFICATION) {
+      counters.drops.count(DropCause.CONGESTION_NOTIFICATION);
+    } else if ((packet.opcode & PacketOpcode.SERVICE_MASK) != endpoint.service.opcodeBits()) {
+      counters.drops.count(DropCause.SERVICE);
+    } else if (!(isResponse ? qp.state.sends() : qp.state.receives())) {
+      counters.drops.count(DropCause.STATE);
+    } else if (endpoint.service != Service.UD && !isFromPeer(qp, packet)) {
+      counters.drops.count(DropCause.ADDRESS);
+    } else if (PacketOpcode.invalidates(operation)) {
+      counters.drops.count(DropCause.UNSUPPORTED);
     } else if (isResponse) {
       endpoint.sender.receive(qp, packet, operation);
       tellDrained(endpoint, qp);
@@ -224,7 +241,13 @@ public final class Transport {
       }
       endpoint.receiver.receive(qp, packet, operation);
     }
-    port.pool().giveBack(packet);
+  }
+
+  /** Whether a packet has the IP addresses of the connection. */
+  private static boolean isFromPeer(ConnectionContext qp, Packet packet) {
+    return (packet.sourceIpHigh | packet.destinationIpHigh) == 0
+        && packet.sourceIpLow == IpAddress.lowOfIpv4(qp.destinationIp)
+        && packet.destinationIpLow == IpAddress.lowOfIpv4(qp.sourceIp);
   }
 
   /** Tells the time: nanoseconds, never less than before. */

@@ -1,18 +1,14 @@
 package org.hghca.model.transport;
 
+import org.hghca.wire.DropCounters;
+
 /** What a transport has done since it was made. Written by its own thread, read by any. */
 public final class TransportCounters {
   public long packetsSent;
   public long packetsReceived;
 
-  /**
-   * Packets that were dropped without a word: for nobody, of another service, in a state that does
-   * not receive, or not wanted by an unreliable service.
-   */
-  public long packetsDropped;
-
-  /** Datagrams that were dropped for their Q_Key. */
-  public long queueKeyViolations;
+  /** Packets that were dropped. */
+  public final DropCounters drops = new DropCounters();
 
   /** Times a requester began to repeat packets, for whatever reason. */
   public long retries;

@@ -1,5 +1,6 @@
 package org.hghca.model.transport;
 
+import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
@@ -52,7 +53,7 @@ final class UnreliableReceiver implements ReceiveSide {
                   : executeWrite(qp, packet, operation));
     }
     if (!accepted) {
-      transport.counters().packetsDropped++;
+      transport.counters().drops.count(DropCause.UNWANTED);
     }
     if (!accepted || PacketOpcode.ends(operation)) {
       message = Message.NONE;

@@ -1,5 +1,6 @@
 package org.hghca.model.transport;
 
+import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
 
 /**
@@ -155,7 +156,7 @@ final class UnreliableSender implements SendSide {
   /** Nobody answers. */
   @Override
   public void receive(ConnectionContext qp, Packet packet, int operation) {
-    transport.counters().packetsDropped++;
+    transport.counters().drops.count(DropCause.UNWANTED);
   }
 
   /** Nothing is waited for. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.function.Consumer;
+import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -118,8 +119,8 @@ class DatagramTest {
     line.run();
     assertThat(line.b.done).hasSize(right ? 1 : 0);
     assertThat(line.b.receives).hasSize(right ? 0 : 1);
-    assertThat(line.b.transport.counters().packetsDropped).isEqualTo(right ? 0 : 1);
-    assertThat(line.b.transport.counters().queueKeyViolations).isEqualTo(right ? 0 : 1);
+    assertThat(line.b.transport.counters().drops.total()).isEqualTo(right ? 0 : 1);
+    assertThat(line.b.transport.counters().drops.of(DropCause.QUEUE_KEY)).isEqualTo(right ? 0 : 1);
     assertThat(line.b.state).isEqualTo(QueuePairState.RTS);
     assertThat(statuses(line.a)).containsExactly(WorkStatus.SUCCESS);
   }
@@ -142,8 +143,8 @@ class DatagramTest {
     send(1, 9);
     line.run();
     assertThat(line.b.done.stream().map(Station.Done::length)).containsExactly(49L);
-    assertThat(line.b.transport.counters().packetsDropped).isEqualTo(1);
-    assertThat(line.b.transport.counters().queueKeyViolations).isZero();
+    assertThat(line.b.transport.counters().drops.total()).isEqualTo(1);
+    assertThat(line.b.transport.counters().drops.of(DropCause.QUEUE_KEY)).isZero();
   }
 
   @ParameterizedTest
@@ -242,7 +243,7 @@ class DatagramTest {
     line.b.transport.receive(packet);
     assertThat(line.b.done).isEmpty();
     assertThat(line.b.receives).hasSize(1);
-    assertThat(line.b.transport.counters().packetsDropped).isEqualTo(1);
+    assertThat(line.b.transport.counters().drops.total()).isEqualTo(1);
   }
 
   @Test

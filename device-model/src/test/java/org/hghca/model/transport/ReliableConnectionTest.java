@@ -386,7 +386,7 @@ class ReliableConnectionTest {
     packet.destinationMac = Line.B;
     packet.destinationQpn = 77;
     line.b.transport.receive(packet);
-    assertThat(line.b.transport.counters().packetsDropped).isEqualTo(1);
+    assertThat(line.b.transport.counters().drops.total()).isEqualTo(1);
   }
 
   @Test

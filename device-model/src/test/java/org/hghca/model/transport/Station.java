@@ -53,6 +53,8 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   int receiveQueueLength = 64 * 64;
   boolean remoteWrite = true;
   int queueKey = 0x1234;
+  int sourceIp;
+  int destinationIp;
   boolean memoryGone;
   boolean memoryDenied;
   private final Service service;
@@ -90,6 +92,8 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
     qp.state = state;
     qp.remoteQpn = QPN;
     qp.destinationMac = peerMac;
+    qp.sourceIp = sourceIp;
+    qp.destinationIp = destinationIp;
     qp.mtu = mtu;
     qp.nextSendPsn = nextSendPsn;
     qp.oldestUnackedPsn = oldestUnackedPsn;

@@ -195,7 +195,7 @@ class UnreliableConnectionTest {
     assertThat(line.seen).isEmpty();
     assertThat(line.b.done).isEmpty();
     assertThat(line.b.state).isEqualTo(QueuePairState.RTS);
-    assertThat(line.b.transport.counters().packetsDropped).isEqualTo(1);
+    assertThat(line.b.transport.counters().drops.total()).isEqualTo(1);
     send(0, 8);
     line.run();
     assertThat(line.b.done).containsExactly(received(0, 0x04, 0, 8));
@@ -211,7 +211,7 @@ class UnreliableConnectionTest {
     line.run();
     assertThat(statuses(line.a)).containsOnly(WorkStatus.SUCCESS).hasSize(3);
     assertThat(line.b.done).containsExactly(received(0, 0x02, 0, 300));
-    assertThat(line.b.transport.counters().packetsDropped).isEqualTo(4);
+    assertThat(line.b.transport.counters().drops.total()).isEqualTo(4);
   }
 
   @Test
