@@ -68,18 +68,26 @@ class CallerRunsTest {
               executing.add(Thread.currentThread());
             }
           };
+      AtomicInteger rung = new AtomicInteger();
+      AtomicInteger given = new AtomicInteger();
+      int amid = 0;
       Thread giver =
           Thread.ofPlatform()
               .start(
                   () -> {
-                    for (int i = 0; i < ROUNDS; i++) {
+                    for (int i = 0; i < ROUNDS || rung.get() < ROUNDS; i++) {
                       host.must(HcrCommand.QUERY_DEV_LIM, 0, 0);
+                      given.set(i);
                     }
                   });
       while (giver.isAlive()) {
+        int before = given.get();
         loopback.write();
         assertThat(await(loopback.qp.cq).failed()).isFalse();
+        rung.incrementAndGet();
+        amid += given.get() > before ? 1 : 0;
       }
+      assertThat(amid).as("doorbells rung while a command ended").isPositive();
       assertThat(executing).isNotEmpty().allMatch(thread -> thread.equals(giver) || isLoop(thread));
     }
   }
@@ -172,6 +180,8 @@ class CallerRunsTest {
     try (Host host = Host.open("model:carriers").bringUp()) {
       List<Thread> threads = new ArrayList<>();
       AtomicInteger done = new AtomicInteger();
+      AtomicInteger spinning = new AtomicInteger();
+      AtomicInteger most = new AtomicInteger();
       for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
         Loopback loopback = new Loopback(host);
         threads.add(
@@ -180,9 +190,11 @@ class CallerRunsTest {
                     () -> {
                       for (int j = 0; j < 500; j++) {
                         loopback.write();
+                        most.accumulateAndGet(spinning.incrementAndGet(), Math::max);
                         while (!loopback.qp.cq.hasNext()) {
                           Thread.onSpinWait();
                         }
+                        spinning.decrementAndGet();
                         loopback.qp.cq.take();
                       }
                       done.incrementAndGet();
@@ -193,6 +205,10 @@ class CallerRunsTest {
         thread.join();
       }
       assertThat(done).hasValue(threads.size());
+      int carriers =
+          Integer.getInteger(
+              "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());
+      assertThat(most).as("carriers that were busy at once").hasValue(carriers);
     }
   }
 

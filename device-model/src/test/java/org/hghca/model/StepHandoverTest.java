@@ -146,6 +146,7 @@ class StepHandoverTest {
         first.write();
         await(first.qp.cq);
         await(second.qp.cq);
+        assertThat(once).as("it was rung in a step").isFalse();
       }
     }
   }

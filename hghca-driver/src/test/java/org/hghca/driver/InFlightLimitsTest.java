@@ -356,7 +356,7 @@ class InFlightLimitsTest {
     assertThat(seen).containsExactly(25, 25);
   }
 
-  private static boolean isAtALockOrOver(Thread thread) {
+  static boolean isAtALockOrOver(Thread thread) {
     return !thread.isAlive()
         || Arrays.stream(thread.getStackTrace())
             .anyMatch(frame -> frame.getClassName().equals(SpinLock.class.getName()));
@@ -411,8 +411,18 @@ class InFlightLimitsTest {
     for (int i = 0; i < 12; i++) {
       ring();
     }
+    CyclicBarrier start = new CyclicBarrier(rings.size());
     List<Thread> threads =
-        rings.stream().map(ring -> Thread.ofPlatform().start(() -> load(ring))).toList();
+        rings.stream()
+            .map(
+                ring ->
+                    Thread.ofPlatform()
+                        .start(
+                            () -> {
+                              meet(start);
+                              load(ring);
+                            }))
+            .toList();
     for (Thread thread : threads) {
       thread.join();
     }

@@ -88,8 +88,8 @@ class SendRingTest {
     ring.post(request().send().sge(LOCAL, 64, LKEY));
     lock.lock(); // as who posts
     Thread resetting = Thread.ofPlatform().daemon().start(ring::reset);
-    for (int i = 0; i < 1000; i++) {
-      Thread.yield();
+    while (!InFlightLimitsTest.isAtALockOrOver(resetting)) {
+      Thread.onSpinWait();
     }
     int meanwhile = ring.outstanding();
     lock.unlock();

@@ -18,6 +18,8 @@ import org.hghca.icm.FakeCard.Entry;
 import org.hghca.icm.FakeCard.IcmCommand;
 import org.hghca.mailbox.CommandException;
 import org.hghca.mailbox.CommandTimeoutException;
+import org.hghca.vfio.testing.Racers;
+import org.hghca.vfio.testing.Waiters;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -428,6 +430,11 @@ class IcmManagerTest {
     CyclicBarrier start = new CyclicBarrier(threads);
     ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
     List<Thread> running = new ArrayList<>();
+    // The card has the command when all others wait for its end.
+    f.card.onCommand =
+        () ->
+            Waiters.await(
+                running.stream().filter(thread -> thread != Thread.currentThread()).toList());
     for (int t = 0; t < threads; t++) {
       int index = t;
       running.add(
@@ -457,34 +464,19 @@ class IcmManagerTest {
   @Test
   void threadsThatComeAndGoLeaveNothingBehind() throws Exception {
     IcmFixture f = IcmFixture.active();
-    ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
-    List<Thread> running = new ArrayList<>();
+    List<Racers.Step> steps = new ArrayList<>();
     for (int t = 0; t < 4; t++) {
       IcmTable table = IcmTable.values()[t];
-      running.add(
-          Thread.ofPlatform()
-              .start(
-                  () -> {
-                    Throwable failure =
-                        catchThrowable(
-                            () -> {
-                              for (int i = 0; i < 300; i++) {
-                                IcmRange mine = f.icm.reserve(table, i % 32, 1);
-                                IcmRange shared = f.icm.reserve(IcmTable.MTT, i % 7 * 4096L, 8192);
-                                mine.close();
-                                shared.close();
-                              }
-                            });
-                    if (failure != null) {
-                      failures.add(failure);
-                    }
-                  }));
+      steps.add(
+          i -> {
+            IcmRange mine = f.icm.reserve(table, i % 32, 1);
+            IcmRange shared = f.icm.reserve(IcmTable.MTT, i % 7 * 4096L, 8192);
+            mine.close();
+            shared.close();
+          });
     }
-    for (Thread thread : running) {
-      thread.join();
-    }
+    Racers.race(300, steps);
 
-    assertThat(failures).isEmpty();
     assertThat(f.card.mapped.get(1)).isEmpty();
     assertThat(f.card.mapped.get(2)).isEmpty();
     assertThat(f.icmPages()).isZero();

@@ -1,17 +1,23 @@
 package org.hghca.mailbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Mpt;
 import org.hghca.mailbox.FakeHcr.Access;
 import org.hghca.mailbox.FakeHcr.Issued;
+import org.hghca.vfio.testing.Waiters;
 import org.junit.jupiter.api.Test;
 
 class CommandConcurrencyTest {
@@ -25,17 +31,25 @@ class CommandConcurrencyTest {
     hcr.busyPolls = 2;
     CommandInterface commands = CommandInterface.open(hcr.function, HardwareProfile.S);
     hcr.accesses.clear();
+    AtomicInteger giving = new AtomicInteger();
+    AtomicInteger contended = new AtomicInteger();
+    hcr.onCommand = () -> contended.addAndGet(giving.get() > 1 ? 1 : 0);
+    CyclicBarrier together = new CyclicBarrier(THREADS);
 
     ConcurrentLinkedQueue<Throwable> failures =
         onThreads(
             thread -> {
               for (int i = 0; i < ROUNDS; i++) {
+                together.await();
                 int index = thread * ROUNDS + i;
+                giving.incrementAndGet();
                 commands.sw2hwMpt(index, new Mpt(0, 0, index, 0, 0, 0, 0, 0, 0, 0, 0));
+                giving.decrementAndGet();
               }
             });
 
     assertThat(failures).isEmpty();
+    assertThat(contended).as("commands given while another thread gave one").hasPositiveValue();
     assertThat(hcr.violations).isEmpty();
     // Each command used the inbox of its own caller.
     assertThat(hcr.issued).hasSize(THREADS * ROUNDS);
@@ -56,8 +70,22 @@ class CommandConcurrencyTest {
     ConcurrentLinkedQueue<Throwable> told = new ConcurrentLinkedQueue<>();
     commands.onFatal(told::add);
     hcr.hang = true;
+    // The command is given, and hangs, when all others wait behind it.
+    List<Thread> givers = new CopyOnWriteArrayList<>();
+    CountDownLatch begun = new CountDownLatch(THREADS);
+    hcr.onCommand =
+        () -> {
+          assertThatCode(begun::await).doesNotThrowAnyException();
+          Waiters.await(givers.stream().filter(giver -> giver != Thread.currentThread()).toList());
+        };
 
-    ConcurrentLinkedQueue<Throwable> failures = onThreads(thread -> commands.closeHca());
+    ConcurrentLinkedQueue<Throwable> failures =
+        onThreads(
+            thread -> {
+              givers.add(Thread.currentThread());
+              begun.countDown();
+              commands.closeHca();
+            });
 
     assertThat(failures).hasSize(THREADS).allMatch(DeviceFatalException.class::isInstance);
     List<Throwable> first =
@@ -72,7 +100,7 @@ class CommandConcurrencyTest {
   }
 
   private interface Work {
-    void run(int thread);
+    void run(int thread) throws Exception;
   }
 
   private static ConcurrentLinkedQueue<Throwable> onThreads(Work work) throws Exception {

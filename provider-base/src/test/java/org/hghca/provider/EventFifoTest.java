@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
@@ -14,6 +15,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
@@ -108,6 +111,7 @@ public class EventFifoTest {
     Numbers fifo = new Numbers(events);
     ConcurrentLinkedQueue<Integer> found = new ConcurrentLinkedQueue<>();
     CountDownLatch all = new CountDownLatch(events);
+    Met met = new Met();
     List<Thread> threads = new ArrayList<>();
     for (int t = 0; t < 6; t++) {
       SplittableRandom random = new SplittableRandom(t);
@@ -115,11 +119,16 @@ public class EventFifoTest {
           Thread.startVirtualThread(
               () -> {
                 while (all.getCount() > 0) {
-                  take(fifo, random, found, all);
+                  take(fifo, random, found, all, met);
                 }
               }));
     }
     for (int i = 0; i < events; i++) {
+      // The last ones are given when each way to take one, and not to, has been seen.
+      while (i == events - 100 && !met.all()) {
+        threads.get(i % threads.size()).interrupt();
+        Thread.yield();
+      }
       fifo.give(i);
       threads.get(i % threads.size()).interrupt();
     }
@@ -130,29 +139,45 @@ public class EventFifoTest {
     assertThat(found).hasSize(events).doesNotHaveDuplicates();
   }
 
+  /** What has become of those who wanted an event. */
+  private static final class Met {
+    final AtomicInteger taken = new AtomicInteger();
+    final AtomicInteger timedOut = new AtomicInteger();
+    final AtomicInteger completed = new AtomicInteger();
+    final AtomicInteger cancelled = new AtomicInteger();
+    final AtomicInteger interrupted = new AtomicInteger();
+
+    boolean all() {
+      return Stream.of(taken, timedOut, completed, cancelled, interrupted)
+          .allMatch(count -> count.get() > 0);
+    }
+  }
+
   private static void take(
       Numbers fifo,
       SplittableRandom random,
       ConcurrentLinkedQueue<Integer> found,
-      CountDownLatch all) {
+      CountDownLatch all,
+      Met met) {
     try {
       if (random.nextBoolean()) {
-        fifo.await(Duration.ofNanos(random.nextInt(100_000)))
-            .ifPresent(
-                event -> {
-                  found.add(event);
-                  all.countDown();
-                });
+        Optional<Integer> event = fifo.await(Duration.ofNanos(random.nextInt(100_000)));
+        event.ifPresent(found::add);
+        event.ifPresent(_ -> all.countDown());
+        (event.isPresent() ? met.taken : met.timedOut).incrementAndGet();
         return;
       }
       CompletableFuture<Integer> future = fifo.next();
       Thread.yield();
-      if (!future.cancel(false)) {
+      if (future.cancel(false)) {
+        met.cancelled.incrementAndGet();
+      } else {
         found.add(future.join());
         all.countDown();
+        met.completed.incrementAndGet();
       }
     } catch (InterruptedException e) {
-      // Once more.
+      met.interrupted.incrementAndGet(); // once more
     }
   }
 }

@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
+import java.util.Collections;
+import org.hghca.vfio.testing.Racers;
 import org.junit.jupiter.api.Test;
 
 public class SpinLockTest {
@@ -17,24 +18,16 @@ public class SpinLockTest {
 
   @Test
   public void letsOneThreadInAtATime() throws InterruptedException {
-    List<Thread> threads = new ArrayList<>();
-    for (int i = 0; i < THREADS; i++) {
-      threads.add(Thread.ofPlatform().start(this::count));
-    }
-    for (Thread thread : threads) {
-      thread.join();
-    }
-    assertThat(counter).isEqualTo(THREADS * ROUNDS);
+    int[] rounds = Racers.race(ROUNDS, Collections.nCopies(THREADS, round -> count()));
+    assertThat(counter).isEqualTo(Arrays.stream(rounds).sum());
   }
 
   private void count() {
-    for (int i = 0; i < ROUNDS; i++) {
-      lock.lock();
-      try {
-        counter++;
-      } finally {
-        lock.unlock();
-      }
+    lock.lock();
+    try {
+      counter++;
+    } finally {
+      lock.unlock();
     }
   }
 

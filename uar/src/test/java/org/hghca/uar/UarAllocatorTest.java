@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.uar.FakeFunction.Access;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.testing.Racers;
 import org.junit.jupiter.api.Test;
 
 class UarAllocatorTest {
@@ -134,19 +138,18 @@ class UarAllocatorTest {
   @Test
   void pagesTakenByManyThreadsAreDistinct() throws Exception {
     Set<Integer> indices = ConcurrentHashMap.newKeySet();
-    List<Thread> threads = new ArrayList<>();
-    for (int t = 0; t < 4; t++) {
-      threads.add(
-          Thread.startVirtualThread(
-              () -> {
-                for (int i = 0; i < 500; i++) {
-                  indices.add(uar.allocate().index());
-                }
-              }));
-    }
-    for (Thread thread : threads) {
-      thread.join();
-    }
+    AtomicInteger taken = new AtomicInteger();
+    CyclicBarrier together = new CyclicBarrier(4);
+    Racers.Step take =
+        round -> {
+          if (round < 500) {
+            together.await(); // all four take one at once
+            indices.add(uar.allocate().index());
+            taken.incrementAndGet();
+          }
+        };
+    Racers.race(500, Collections.nCopies(4, take));
+    assertThat(taken).hasValue(2000);
 
     assertThat(indices).hasSize(2000);
   }

@@ -13,6 +13,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -144,6 +146,7 @@ class RegisteredBufferPoolTest {
         Thread.ofVirtual()
             .start(
                 () -> assertThatCode(() -> found.set(pool.acquire())).doesNotThrowAnyException());
+    awaitWaiting(waiter);
     only.close();
     waiter.join();
     assertThat(found.get()).isSameAs(only);
@@ -172,6 +175,7 @@ class RegisteredBufferPoolTest {
                     failures.add(thrown);
                   }));
     }
+    waiters.forEach(RegisteredBufferPoolTest::awaitWaiting);
     only.close();
     // Waiters may hold the buffer at the first attempts.
     while (catchThrowable(pool::close) != null) {
@@ -191,6 +195,7 @@ class RegisteredBufferPoolTest {
     RegisteredBuffer only = pool.acquire();
     AtomicReference<Throwable> found = new AtomicReference<>();
     Thread waiter = Thread.ofPlatform().start(() -> found.set(catchThrowable(pool::acquire)));
+    awaitWaiting(waiter);
     waiter.interrupt();
     waiter.join();
     assertThat(found.get()).isInstanceOf(InterruptedException.class);
@@ -201,6 +206,8 @@ class RegisteredBufferPoolTest {
   @Test
   void noBufferIsLentToTwoThreads() throws InterruptedException {
     RegisteredBufferPool pool = pool(3, 64);
+    CyclicBarrier start = new CyclicBarrier(6);
+    AtomicInteger waits = new AtomicInteger();
     List<Thread> threads = new ArrayList<>();
     List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
     for (int t = 1; t <= 6; t++) {
@@ -209,7 +216,12 @@ class RegisteredBufferPoolTest {
           Thread.ofPlatform()
               .start(
                   () -> {
-                    Throwable failure = catchThrowable(() -> use(pool, mark));
+                    Throwable failure =
+                        catchThrowable(
+                            () -> {
+                              start.await();
+                              use(pool, mark, waits);
+                            });
                     if (failure != null) {
                       failures.add(failure);
                     }
@@ -219,11 +231,20 @@ class RegisteredBufferPoolTest {
       thread.join();
     }
     assertThat(failures).isEmpty();
+    assertThat(waits).as("times when others had all buffers").hasPositiveValue();
     assertThat(pool.available()).isEqualTo(3);
     pool.close();
   }
 
-  private static void use(RegisteredBufferPool pool, long mark) throws InterruptedException {
+  private static void awaitWaiting(Thread thread) {
+    while (thread.getState() != Thread.State.WAITING) {
+      assertThat(thread.isAlive()).isTrue();
+      Thread.onSpinWait();
+    }
+  }
+
+  private static void use(RegisteredBufferPool pool, long mark, AtomicInteger waits)
+      throws InterruptedException {
     for (int i = 0; i < 20_000; i++) {
       RegisteredBuffer buffer = i % 2 == 0 ? pool.acquire() : pool.tryAcquire();
       if (buffer != null) {
@@ -231,6 +252,8 @@ class RegisteredBufferPoolTest {
         Thread.onSpinWait();
         assertThat(buffer.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(mark);
         buffer.close();
+      } else {
+        waits.incrementAndGet();
       }
     }
   }

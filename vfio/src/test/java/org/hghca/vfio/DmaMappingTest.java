@@ -9,13 +9,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.testing.Racers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -409,20 +412,25 @@ class DmaMappingTest {
     MemorySegment memory = memory(size);
     MemorySegment pattern = memory(size);
     try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
-      for (int round = 0; round < 20; round++) {
+      for (int amid = 0; amid < 20; ) {
         DmaMapping mapping = function.map(memory, DmaAccess.READ_WRITE);
         AtomicLong writes = new AtomicLong();
+        AtomicBoolean writing = new AtomicBoolean();
         Future<?> refused =
             executor.submit(
                 () -> {
-                  do {
+                  boolean written = true;
+                  while (written) {
                     pattern.fill((byte) writes.incrementAndGet());
-                  } while (device.bus().write(mapping.iova(0), pattern, 0, size)
-                      && writes.get() < 20_000);
+                    writing.set(true);
+                    written = device.bus().write(mapping.iova(0), pattern, 0, size);
+                    writing.set(false);
+                  }
                 });
-        while (writes.get() < 3) {
+        while (writes.get() < 3 || !writing.get()) {
           Thread.onSpinWait();
         }
+        amid += writing.get() ? 1 : 0; // the write that close() has to wait for, or is about to end
 
         mapping.close();
         byte[] atClose = memory.toArray(ValueLayout.JAVA_BYTE);
@@ -437,28 +445,16 @@ class DmaMappingTest {
 
   @Test
   void threadsMapAndUnmapAtOnce() throws Exception {
-    Callable<Boolean> work =
-        () -> {
-          for (int i = 1; i <= 300; i++) {
-            try (DmaMapping allocated = function.allocate(1 + i % 3 * 4096);
-                DmaMapping mapped = function.map(allocated.segment(), DmaAccess.READ)) {
-              if (!device.dmaWrite(allocated.iova(i), i)
-                  || device.dmaRead(mapped.iova(i), 1)[0] != (byte) i) {
-                return false;
-              }
-            }
+    Racers.Step work =
+        round -> {
+          int i = 1 + round % 300;
+          try (DmaMapping allocated = function.allocate(1 + i % 3 * 4096);
+              DmaMapping mapped = function.map(allocated.segment(), DmaAccess.READ)) {
+            assertThat(device.dmaWrite(allocated.iova(i), i)).isTrue();
+            assertThat(device.dmaRead(mapped.iova(i), 1)[0]).isEqualTo((byte) i);
           }
-          return true;
         };
-    try (ExecutorService executor = Executors.newFixedThreadPool(4)) {
-      List<Future<Boolean>> results = new ArrayList<>();
-      for (int i = 0; i < 4; i++) {
-        results.add(executor.submit(work));
-      }
-      for (Future<Boolean> result : results) {
-        assertThat(result.get()).isTrue();
-      }
-    }
+    Racers.race(300, Collections.nCopies(4, work));
     assertThat(function.mappings()).isZero();
     assertThat(function.dmaFaults()).isEmpty();
   }
@@ -466,15 +462,28 @@ class DmaMappingTest {
   @Test
   void mappingsClosedWhileTheFunctionClosesAreNoError() throws Exception {
     try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
-      for (int round = 0; round < 200; round++) {
+      int both = 0;
+      for (int round = 0; round < 200 || both < 5; round++) {
         InProcessFunction other =
             InProcessFunction.connect(Locator.parse("fake:f1"), new FakeDevice());
         List<DmaMapping> mappings = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
           mappings.add(other.map(memory(16), DmaAccess.READ));
         }
-        Future<?> closing = executor.submit(() -> mappings.forEach(DmaMapping::close));
+        AtomicInteger closed = new AtomicInteger();
+        Future<?> closing =
+            executor.submit(
+                () -> {
+                  for (DmaMapping mapping : mappings) {
+                    mapping.close();
+                    closed.incrementAndGet();
+                  }
+                });
+        while (closed.get() <= round % 10) {
+          Thread.onSpinWait();
+        }
         other.close();
+        both += closed.get() < mappings.size() ? 1 : 0; // it was the function that closed the rest
         closing.get();
         assertThat(other.mappings()).isZero();
       }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
 import org.hghca.abi.HcrCommand;
 import org.hghca.vfio.Locator;
 import org.junit.jupiter.api.Test;
@@ -24,6 +26,14 @@ class ThreadedCardTest {
     }
   }
 
+  private static void meet(CyclicBarrier barrier) {
+    try {
+      barrier.await();
+    } catch (InterruptedException | BrokenBarrierException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   private static void awaitHazard(WiredBench card) {
     while (card.bench.card.hazards().isEmpty()) {
       Thread.onSpinWait();
@@ -34,6 +44,7 @@ class ThreadedCardTest {
   void noDoorbellOfFourThreadsIsLostWhileTheFifoHasRoom() throws InterruptedException {
     try (WiredBench card = new WiredBench("model:rung?profile=r1")) {
       List<Thread> threads = new ArrayList<>();
+      CyclicBarrier together = new CyclicBarrier(THREADS);
       for (int i = 0; i < THREADS; i++) {
         card.connect(2 + i, 2 + i); // to itself
       }
@@ -45,6 +56,7 @@ class ThreadedCardTest {
                     () -> {
                       // 128 places in the ring, 64 slots: twice round, no more than 16 at a time
                       for (int first = 0; first < 128; first += EACH) {
+                        meet(together);
                         for (int j = 0; j < EACH; j++) {
                           card.write(qpn, (first + j) % WiredBench.SLOTS);
                         }

@@ -8,9 +8,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -20,6 +22,7 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.testing.Racers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -394,29 +397,18 @@ class DmaSpaceTest {
   @Test
   void threadsMapAndUnmapAtOnce() throws Exception {
     MemorySegment common = pages(16);
-    Callable<Void> work =
-        () -> {
-          for (int i = 0; i < 200; i++) {
-            try (DmaMapping allocated = device.allocate(1 + i % 3 * PAGE);
-                DmaMapping whole = device.map(common, DmaAccess.READ);
-                DmaMapping part =
-                    device.map(common.asSlice(i % 16 * PAGE, PAGE), DmaAccess.READ_WRITE)) {
-              assertReaches(allocated);
-              assertReaches(whole);
-              assertReaches(part);
-            }
+    Racers.Step work =
+        i -> {
+          try (DmaMapping allocated = device.allocate(1 + i % 3 * PAGE);
+              DmaMapping whole = device.map(common, DmaAccess.READ);
+              DmaMapping part =
+                  device.map(common.asSlice(i % 16 * PAGE, PAGE), DmaAccess.READ_WRITE)) {
+            assertReaches(allocated);
+            assertReaches(whole);
+            assertReaches(part);
           }
-          return null;
         };
-    try (ExecutorService executor = Executors.newFixedThreadPool(4)) {
-      List<Future<Void>> results = new ArrayList<>();
-      for (int i = 0; i < 4; i++) {
-        results.add(executor.submit(work));
-      }
-      for (Future<Void> result : results) {
-        result.get();
-      }
-    }
+    Racers.race(200, Collections.nCopies(4, work));
     assertThat(device.mappings()).isZero();
     assertThat(backend.entries).isEmpty();
   }
@@ -427,27 +419,25 @@ class DmaSpaceTest {
     try (ExecutorService executor = Executors.newFixedThreadPool(2)) {
       for (int round = 0; round < 100; round++) {
         DeviceMemory other = device("f1");
-        Callable<Integer> work =
+        CountDownLatch going = new CountDownLatch(2);
+        Callable<VfioException> work =
             () -> {
-              int made = 0;
               try {
-                while (made < 1_000_000) {
+                while (true) {
                   other.allocate(PAGE).iova(0);
                   other.map(common, DmaAccess.READ).close();
-                  made++;
+                  going.countDown();
                 }
               } catch (VfioException e) {
-                assertThat(e.reason()).isEqualTo(Reason.CLOSED);
+                return e;
               }
-              return made;
             };
-        Future<Integer> one = executor.submit(work);
-        Future<Integer> two = executor.submit(work);
-        while (other.mappings() < 3 && !one.isDone()) {
-          Thread.onSpinWait();
-        }
+        Future<VfioException> one = executor.submit(work);
+        Future<VfioException> two = executor.submit(work);
+        going.await();
         other.close();
-        assertThat(one.get() + two.get()).isPositive();
+        assertThat(one.get().reason()).isEqualTo(Reason.CLOSED);
+        assertThat(two.get().reason()).isEqualTo(Reason.CLOSED);
         assertThat(backend.entries).isEmpty();
       }
     }

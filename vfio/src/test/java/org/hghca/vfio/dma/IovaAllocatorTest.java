@@ -10,13 +10,9 @@ import java.util.Map;
 import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.testing.Racers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -325,31 +321,23 @@ class IovaAllocatorTest {
     int threads = 4;
     int perThread = 5_000;
     IovaAllocator addresses = space(0, 1L << 40);
-    CyclicBarrier start = new CyclicBarrier(threads);
-    Callable<List<Long>> work =
-        () -> {
-          start.await();
-          List<Long> kept = new ArrayList<>();
-          for (int i = 0; i < perThread; i++) {
+    List<List<Long>> kept = new ArrayList<>();
+    List<Racers.Step> steps = new ArrayList<>();
+    for (int i = 0; i < threads; i++) {
+      List<Long> own = new ArrayList<>();
+      kept.add(own);
+      steps.add(
+          round -> {
             long passing = addresses.allocate(0x1000);
-            kept.add(addresses.allocate(0x2000));
+            own.add(addresses.allocate(0x2000));
             addresses.free(passing);
-          }
-          return kept;
-        };
-    List<Long> all = new ArrayList<>();
-    try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
-      List<Future<List<Long>>> results = new ArrayList<>();
-      for (int i = 0; i < threads; i++) {
-        results.add(executor.submit(work));
-      }
-      for (Future<List<Long>> result : results) {
-        all.addAll(result.get());
-      }
+          });
     }
+    Racers.race(perThread, steps);
 
+    List<Long> all = new ArrayList<>(kept.stream().flatMap(List::stream).toList());
     all.sort(null);
-    assertThat(addresses.inUse()).isEqualTo(threads * perThread);
+    assertThat(addresses.inUse()).isEqualTo(all.size());
     for (int i = 1; i < all.size(); i++) {
       assertThat(all.get(i) - all.get(i - 1)).isGreaterThanOrEqualTo(0x2000);
     }

@@ -97,7 +97,9 @@ class KernelEndTest extends KernelFunctionFixture {
       PciFunction function = open("");
       MmioRegion doorbells = function.region(2);
       Interrupts interrupts = function.interrupts();
-      CountDownLatch going = new CountDownLatch(3);
+      CountDownLatch storing = new CountDownLatch(1);
+      CountDownLatch waiting = new CountDownLatch(1);
+      CountDownLatch mapping = new CountDownLatch(1);
       AtomicBoolean over = new AtomicBoolean();
       try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
         Future<?> stores =
@@ -105,10 +107,10 @@ class KernelEndTest extends KernelFunctionFixture {
                 () -> {
                   while (!over.get() || doorbells.readInt(0) != -1) {
                     doorbells.writeLong(8, 1);
-                    going.countDown();
+                    storing.countDown();
                   }
                 });
-        Future<?> waits = untilClosed(threads, () -> interrupts.await(1_000_000), going);
+        Future<?> waits = untilClosed(threads, () -> interrupts.await(1_000_000), waiting);
         Future<?> maps =
             untilClosed(
                 threads,
@@ -116,8 +118,10 @@ class KernelEndTest extends KernelFunctionFixture {
                   function.map(memory, DmaAccess.READ_WRITE).close();
                   function.allocate(4096).close();
                 },
-                going);
-        assertThat(going.await(20, TimeUnit.SECONDS)).isTrue();
+                mapping);
+        for (CountDownLatch going : List.of(storing, waiting, mapping)) {
+          assertThat(going.await(20, TimeUnit.SECONDS)).isTrue();
+        }
         if (lost) {
           card.raise(VfioAbi.REQ_IRQ, 0);
           waits.get(20, TimeUnit.SECONDS);

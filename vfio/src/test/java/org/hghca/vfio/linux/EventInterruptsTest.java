@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.hghca.linux.Linux;
@@ -305,26 +306,39 @@ class EventInterruptsTest {
     try (ExecutorService executor = Executors.newFixedThreadPool(2)) {
       for (int round = 0; round < 300; round++) {
         EventInterrupts other = interrupts(1);
+        AtomicInteger waits = new AtomicInteger();
+        AtomicInteger wakes = new AtomicInteger();
+        AtomicBoolean over = new AtomicBoolean();
         Future<?> waiter =
             executor.submit(
-                () -> {
-                  try {
-                    while (other.await(LONG) == 0) {
-                      Thread.onSpinWait();
-                    }
-                  } catch (VfioException e) {
-                    assertThat(e).hasMessageContaining("closed");
-                  }
-                });
+                () ->
+                    assertThatThrownBy(
+                            () -> {
+                              while (other.await(LONG) == 0) {
+                                waits.incrementAndGet();
+                              }
+                            })
+                        .isInstanceOf(VfioException.class)
+                        .hasMessageContaining("closed"));
         Future<?> waker =
             executor.submit(
                 () -> {
-                  for (int i = 0; i < 50; i++) {
+                  while (!over.get()) {
                     other.wake();
+                    wakes.incrementAndGet();
                   }
                 });
+        int before = round % 50; // at another moment each time
+        while (waits.get() == 0 || wakes.get() <= before) {
+          Thread.onSpinWait();
+        }
         other.close();
+        int atClose = wakes.get();
         waiter.get();
+        while (wakes.get() <= atClose) {
+          Thread.onSpinWait(); // one more began and ended after the end
+        }
+        over.set(true);
         waker.get();
       }
     }

@@ -12,9 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.hghca.linux.Linux;
 import org.hghca.linux.SystemCalls;
 import org.hghca.vfio.ConfigurationSpace;
@@ -23,6 +20,7 @@ import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.testing.Racers;
 import org.hghca.vfio.user.UserStructures.DeviceInfo;
 import org.hghca.vfio.user.UserStructures.RegionInfo;
 import org.hghca.vfio.user.UserStructures.SparseAreas;
@@ -234,22 +232,12 @@ final class UserFunctionTest {
       server.registers[i * 8] = (byte) (i + 1);
     }
     MmioRegion registers = open().region(0);
-    try (ExecutorService threads = Executors.newFixedThreadPool(8)) {
-      List<Future<?>> readers = new ArrayList<>();
-      for (int i = 0; i < 8; i++) {
-        int own = i;
-        readers.add(
-            threads.submit(
-                () -> {
-                  for (int n = 0; n < 200; n++) {
-                    assertThat(registers.readLong(own * 8L)).isEqualTo(own + 1);
-                  }
-                }));
-      }
-      for (Future<?> reader : readers) {
-        reader.get();
-      }
+    List<Racers.Step> readers = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      int own = i;
+      readers.add(round -> assertThat(registers.readLong(own * 8L)).isEqualTo(own + 1));
     }
+    Racers.race(200, readers);
   }
 
   @Test

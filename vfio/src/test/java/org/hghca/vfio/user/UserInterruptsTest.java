@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.hghca.vfio.user.Thrown.is;
 
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.hghca.linux.Linux;
 import org.hghca.vfio.Interrupts;
@@ -203,13 +205,17 @@ final class UserInterruptsTest {
   @Test
   void closingTheFunctionEndsAWait() throws Exception {
     Interrupts interrupts = open();
-    Thread waiting =
-        Thread.ofPlatform()
-            .start(
-                () ->
-                    assertThatThrownBy(() -> interrupts.await(LONG)).satisfies(is(Reason.CLOSED)));
+    FutureTask<Void> wait =
+        new FutureTask<>(
+            () -> assertThatThrownBy(() -> interrupts.await(LONG)).satisfies(is(Reason.CLOSED)),
+            null);
+    Thread waiting = Thread.ofPlatform().start(wait);
+    while (Arrays.stream(waiting.getStackTrace())
+        .noneMatch(frame -> frame.getMethodName().equals("await"))) {
+      Thread.onSpinWait();
+    }
     function.close();
-    waiting.join();
+    wait.get();
     assertThatThrownBy(() -> interrupts.await(0)).satisfies(is(Reason.CLOSED));
     interrupts.wake();
   }
