@@ -18,14 +18,19 @@ public class SpinLockTest {
 
   @Test
   public void letsOneThreadInAtATime() throws InterruptedException {
-    int[] rounds = Racers.race(ROUNDS, Collections.nCopies(THREADS, round -> count()));
+    int[] rounds = Racers.race(ROUNDS, Collections.nCopies(THREADS, this::count));
     assertThat(counter).isEqualTo(Arrays.stream(rounds).sum());
   }
 
-  private void count() {
+  /** Sometimes another thread has the processor in the middle. */
+  private void count(int round) {
     lock.lock();
     try {
-      counter++;
+      int before = counter;
+      if (round % 64 == 0) {
+        Thread.yield();
+      }
+      counter = before + 1;
     } finally {
       lock.unlock();
     }
