@@ -9,8 +9,10 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.hghca.abi.Eqe;
 import org.hghca.abi.EventType;
@@ -152,6 +154,7 @@ class HostileEventsTest {
   @ValueSource(booleans = {false, true})
   void aFloodOfEventsStopsNobody(boolean garbage) throws Exception {
     AtomicBoolean over = new AtomicBoolean();
+    AtomicInteger made = new AtomicInteger();
     int number = victim.left.number();
     Thread flood =
         Thread.ofPlatform()
@@ -159,7 +162,7 @@ class HostileEventsTest {
             .start(
                 () -> {
                   SplittableRandom random = new SplittableRandom(7);
-                  for (int i = 0; i < FLOOD && !over.get(); i++) {
+                  for (int i = 0; (i < FLOOD || made.get() < 20) && !over.get(); i++) {
                     if (garbage) {
                       forgeAny(random);
                     } else if (i % 2 == 0) {
@@ -180,6 +183,7 @@ class HostileEventsTest {
           queue.requestNotify(i % 2 == 0);
         }
         victim.remake();
+        made.incrementAndGet();
       }
     } finally {
       over.set(true);
@@ -217,6 +221,7 @@ class HostileEventsTest {
               }
             });
     AtomicBoolean over = new AtomicBoolean();
+    CountDownLatch begun = new CountDownLatch(1);
     Thread noise =
         Thread.ofPlatform()
             .daemon()
@@ -224,11 +229,14 @@ class HostileEventsTest {
                 () -> {
                   while (!over.get()) {
                     forger.interrupt(1);
+                    begun.countDown();
                     Thread.yield();
                   }
                 });
     try {
+      begun.await();
       victim.exchange();
+      assertThat(noise.isAlive()).isTrue();
     } finally {
       over.set(true);
       noise.join(Duration.ofSeconds(LIMIT_SECONDS));
@@ -248,6 +256,7 @@ class HostileEventsTest {
               }
             });
     AtomicBoolean over = new AtomicBoolean();
+    CountDownLatch begun = new CountDownLatch(1);
     Thread noise =
         Thread.ofPlatform()
             .daemon()
@@ -256,10 +265,13 @@ class HostileEventsTest {
                   while (!over.get()) {
                     forger.forge(0, 0xee, 0, 0);
                     forger.interrupt(0);
+                    begun.countDown();
                   }
                 });
     try {
+      begun.await();
       victim.exchange();
+      assertThat(noise.isAlive()).isTrue();
     } finally {
       over.set(true);
       noise.join(Duration.ofSeconds(LIMIT_SECONDS));

@@ -3,6 +3,7 @@ package org.hghca.conformance.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.conformance.profile.Feature;
@@ -22,6 +23,7 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrOpcode;
+import org.hghca.vfio.testing.Waiters;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -71,6 +73,7 @@ class BehaviorOfAsyncEventsTest {
           Player server = new Player(fabric, context, setup, 's')) {
         client.connect(server);
         server.connect(client);
+        Waiters.await(List.of(waiter));
         Players.traffic(client, server, opcode, 100);
       } finally {
         waiter.interrupt();

@@ -29,6 +29,7 @@ import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
+import org.hghca.vfio.testing.Waiters;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -318,6 +319,7 @@ class CompletionChannelTest {
                   outcome.set(e);
                 }
               });
+      Waiters.await(List.of(waiter));
       waiter.interrupt();
       waiter.join();
       assertThat(outcome.get()).isInstanceOf(InterruptedException.class);
@@ -343,6 +345,7 @@ class CompletionChannelTest {
                   outcome.set(e);
                 }
               });
+      Waiters.await(List.of(waiter));
       channel.close();
       channel.close();
       waiter.join();

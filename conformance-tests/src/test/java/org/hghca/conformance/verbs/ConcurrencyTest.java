@@ -7,11 +7,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.profile.TestTime;
@@ -38,13 +42,24 @@ import org.junit.jupiter.api.Test;
 class ConcurrencyTest {
   private static final Duration LIMIT = TestTime.seconds(30);
 
+  /** Runs tasks at the same time: none begins before there is a thread for each. */
   static void together(List<Callable<Void>> tasks) throws Exception {
     // Never waited for without a limit: a thread that hangs is what these tests look for.
     ExecutorService threads =
         Executors.newFixedThreadPool(
             tasks.size(), task -> Thread.ofPlatform().daemon().unstarted(task));
     try {
-      List<Future<Void>> futures = tasks.stream().map(threads::submit).toList();
+      CyclicBarrier start = new CyclicBarrier(tasks.size());
+      List<Future<Void>> futures =
+          tasks.stream()
+              .map(
+                  task ->
+                      threads.submit(
+                          () -> {
+                            start.await();
+                            return task.call();
+                          }))
+              .toList();
       for (Future<Void> future : futures) {
         future.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS);
       }
@@ -60,6 +75,7 @@ class ConcurrencyTest {
     boolean[] seen = new boolean[posters * each];
     AtomicBoolean twice = new AtomicBoolean();
     int[] polled = new int[2];
+    AtomicInteger turns = new AtomicInteger();
     try (RcPair pair = new RcSetup().depth(64).inline(8).on(Fabric.threaded())) {
       List<Callable<Void>> tasks = new ArrayList<>();
       for (int p = 0; p < posters; p++) {
@@ -85,6 +101,7 @@ class ConcurrencyTest {
         tasks.add(
             () -> {
               Completions completions = new Completions(8);
+              int poster = -1;
               while (true) {
                 synchronized (seen) {
                   if (polled[0] + polled[1] == seen.length || Thread.interrupted()) {
@@ -95,6 +112,8 @@ class ConcurrencyTest {
                 synchronized (seen) {
                   for (int i = 0; i < n; i++) {
                     int wrId = (int) completions.wrId(i);
+                    turns.addAndGet(wrId / each == poster ? 0 : 1);
+                    poster = wrId / each;
                     twice.compareAndSet(false, seen[wrId] || !completions.isSuccess(i));
                     seen[wrId] = true;
                   }
@@ -110,6 +129,9 @@ class ConcurrencyTest {
         pair.left.memory().set(ValueLayout.JAVA_INT, 4L * i, i * 31 + 7);
       }
       together(tasks);
+      assertThat(polled[0]).isPositive();
+      assertThat(polled[1]).isPositive();
+      assertThat(turns.get()).as("turns of the threads that post").isGreaterThan(posters + 4);
       assertThat(twice).isFalse();
       assertThat(seen).doesNotContain(false);
       long length = 4L * seen.length;
@@ -119,19 +141,31 @@ class ConcurrencyTest {
     }
   }
 
+  /** How often a thread has tried to post, and how often that was taken. */
+  private static final class Posts {
+    final AtomicLong tries = new AtomicLong();
+    final AtomicLong posted = new AtomicLong();
+
+    void tried(boolean taken) {
+      posted.addAndGet(taken ? 1 : 0);
+      tries.incrementAndGet();
+    }
+  }
+
   @Test
   void aQueuePairGoesToErrorWhileOthersPostAndPoll() throws Exception {
     for (int round = 0; round < 40; round++) {
       try (RcPair pair = new RcSetup().depth(16).on(Fabric.threaded())) {
         AtomicBoolean over = new AtomicBoolean();
         List<Wc> found = new ArrayList<>();
-        long[] posted = new long[2];
+        Posts receives = new Posts();
+        Posts sends = new Posts();
         together(
             List.of(
                 () -> {
                   ReceiveRequest request = new ReceiveRequest().into(pair.left.buffer, 0, 8);
                   while (!over.get()) {
-                    posted[0] += pair.left.qp.tryPostReceive(request) ? 1 : 0;
+                    receives.tried(pair.left.qp.tryPostReceive(request));
                   }
                   return null;
                 },
@@ -142,33 +176,44 @@ class ConcurrencyTest {
                       .sge(pair.left.buffer, 0, 8)
                       .signaled();
                   while (!over.get()) {
-                    posted[1] += pair.left.qp.tryPostSend(request) ? 1 : 0;
+                    sends.tried(pair.left.qp.tryPostSend(request));
                   }
                   return null;
                 },
                 () -> {
-                  for (int i = 0; i < 3; i++) {
-                    Thread.yield();
-                    found.addAll(Wc.drain(pair.left.sendQueue));
+                  try {
+                    while (found.isEmpty() || receives.posted.get() == 0) {
+                      Thread.yield();
+                      found.addAll(Wc.drain(pair.left.sendQueue));
+                    }
+                    pair.left.qp.modify(QpAttributes.to(QpState.ERR));
+                    long receivesThen = receives.tries.get();
+                    long sendsThen = sends.tries.get();
+                    for (int i = 0;
+                        i < 20
+                            || receives.tries.get() == receivesThen
+                            || sends.tries.get() == sendsThen;
+                        i++) {
+                      found.addAll(Wc.drain(pair.left.receiveQueue));
+                      found.addAll(Wc.drain(pair.left.sendQueue));
+                    }
+                  } finally {
+                    over.set(true);
                   }
-                  pair.left.qp.modify(QpAttributes.to(QpState.ERR));
-                  for (int i = 0; i < 20; i++) {
-                    found.addAll(Wc.drain(pair.left.receiveQueue));
-                    found.addAll(Wc.drain(pair.left.sendQueue));
-                  }
-                  over.set(true);
                   return null;
                 }));
         // Each request that was taken ends with a completion, whichever state it met.
+        long posted = receives.posted.get() + sends.posted.get();
         pair.fabric.await(
             () -> {
               found.addAll(Wc.drain(pair.left.receiveQueue));
               found.addAll(Wc.drain(pair.left.sendQueue));
-              return found.size() >= posted[0] + posted[1];
+              return found.size() >= posted;
             },
-            () -> "%d of %d completions".formatted(found.size(), posted[0] + posted[1]));
-        assertThat(found.stream().filter(wc -> wc.opcode().isReceive())).hasSize((int) posted[0]);
-        assertThat(found).hasSize((int) (posted[0] + posted[1]));
+            () -> "%d of %d completions".formatted(found.size(), posted));
+        assertThat(found.stream().filter(wc -> wc.opcode().isReceive()))
+            .hasSize(receives.posted.intValue());
+        assertThat(found).hasSize((int) posted);
       }
     }
   }
@@ -177,20 +222,25 @@ class ConcurrencyTest {
   void regionsAreMadeAndEndedWhileDataFlows() throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.threaded())) {
       AtomicBoolean over = new AtomicBoolean();
-      Callable<Void> register =
-          () -> {
-            for (int i = 0; i < 300 && !over.get(); i++) {
-              pair.right.pd.allocate(1 + 5000L * (i % 7), AccessFlag.LOCAL_WRITE).close();
-            }
-            return null;
-          };
+      AtomicInteger first = new AtomicInteger();
+      AtomicInteger second = new AtomicInteger();
+      Function<AtomicInteger, Callable<Void>> register =
+          made ->
+              () -> {
+                while (!over.get()) {
+                  long bytes = 1 + 5000L * (made.get() % 7);
+                  pair.right.pd.allocate(bytes, AccessFlag.LOCAL_WRITE).close();
+                  made.incrementAndGet();
+                }
+                return null;
+              };
       together(
           List.of(
-              register,
-              register,
+              register.apply(first),
+              register.apply(second),
               () -> {
                 try (MemoryRegion region = pair.right.pd.allocate(64, Side.ALL)) {
-                  for (int i = 0; i < 500; i++) {
+                  for (int i = 0; i < 500 || first.get() < 50 || second.get() < 50; i++) {
                     pair.left.qp.postSend(
                         pair.left
                             .send
@@ -212,9 +262,11 @@ class ConcurrencyTest {
   void queuePairsAndQueuesAreMadeUsedAndClosedByManyThreads() throws Exception {
     try (Fabric fabric = Fabric.threaded()) {
       Context context = fabric.left();
+      CyclicBarrier round = new CyclicBarrier(4);
       Callable<Void> comeAndGo =
           () -> {
             for (int i = 0; i < 25; i++) {
+              round.await();
               reachItself(context);
             }
             return null;

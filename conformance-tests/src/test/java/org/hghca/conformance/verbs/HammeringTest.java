@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.Stream;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestTime;
@@ -38,6 +39,9 @@ class HammeringTest {
   private final AtomicBoolean over = new AtomicBoolean();
   private final AtomicLong serial = new AtomicLong();
   private final AtomicLong completed = new AtomicLong();
+  private final AtomicLong sent = new AtomicLong();
+  private final AtomicLong received = new AtomicLong();
+  private final AtomicLong made = new AtomicLong();
   private final Set<Long> outstanding = ConcurrentHashMap.newKeySet();
 
   /** Written by a RESET alone, which forgets requests. */
@@ -75,7 +79,9 @@ class HammeringTest {
         .rdmaWrite(pair.right.address(0), pair.right.buffer.rkey())
         .sge(pair.left.buffer, 0, 8)
         .signaled();
-    if (!pair.left.qp.tryPostSend(request)) {
+    if (pair.left.qp.tryPostSend(request)) {
+      sent.incrementAndGet();
+    } else {
       outstanding.remove(wrId);
     }
   }
@@ -83,8 +89,10 @@ class HammeringTest {
   private void receive(RcPair pair) {
     long wrId = serial.incrementAndGet();
     outstanding.add(wrId);
-    if (!pair.left.qp.tryPostReceive(
+    if (pair.left.qp.tryPostReceive(
         new ReceiveRequest().wrId(wrId).into(pair.left.buffer, 64, 8))) {
+      received.incrementAndGet();
+    } else {
       outstanding.remove(wrId);
     }
   }
@@ -130,7 +138,8 @@ class HammeringTest {
   }
 
   private void change(RcPair pair, SplittableRandom random) {
-    for (int life = 0; life < LIVES && !over.get(); life++) {
+    // No life ends the test before each of the others has done something in some.
+    for (int life = 0; (life < LIVES || !allHaveWorked()) && !over.get(); life++) {
       long enough = completed.get() + random.nextInt(200);
       pair.fabric.await(() -> completed.get() >= enough || over.get(), () -> "nothing completes");
       pair.left.qp.modify(QpAttributes.to(QpState.ERR));
@@ -150,7 +159,11 @@ class HammeringTest {
     pair.left.qp.modify(QpAttributes.to(QpState.ERR));
   }
 
-  private static void makeAndDestroy(RcPair pair) {
+  private boolean allHaveWorked() {
+    return Stream.of(completed, sent, received, made).allMatch(count -> count.get() > 0);
+  }
+
+  private void makeAndDestroy(RcPair pair) {
     try (CompletionQueue queue =
             pair.left.context.createCompletionQueue(
                 CompletionQueueConfig.of(8).withChannel(pair.left.channel));
@@ -162,6 +175,7 @@ class HammeringTest {
       other.postReceive(new ReceiveRequest().wrId(-1).into(pair.left.buffer, 128, 8));
       other.modify(QpAttributes.to(QpState.ERR));
     }
+    made.incrementAndGet();
   }
 
   @ParameterizedTest
@@ -192,7 +206,7 @@ class HammeringTest {
             return outstanding.isEmpty();
           },
           () -> outstanding.size() + " requests have not completed");
-      assertThat(completed.get()).isPositive();
+      assertThat(allHaveWorked()).isTrue();
     }
   }
 }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.TestProfile;
@@ -336,6 +337,7 @@ class ReregistrationTest {
         ProtectionDomain other = pair.right.context.allocateProtectionDomain()) {
       MemorySegment memory = arena.allocate(10_000);
       for (int round = 0; round < 20; round++) {
+        AtomicInteger changes = new AtomicInteger();
         MemoryRegion region = pair.right.pd.allocate(5000, Side.ALL);
         Thread[] threads = new Thread[4];
         List<Errno> refusals = new CopyOnWriteArrayList<>();
@@ -347,19 +349,25 @@ class ReregistrationTest {
                   .start(
                       () -> {
                         try {
-                          for (int i = 0; i < 10; i++) {
+                          while (true) {
                             region.reregister(Reregistration.to(domain).and(part));
+                            changes.incrementAndGet();
                           }
                         } catch (VerbsException e) {
                           refusals.add(e.errno());
                         }
                       });
         }
+        while (changes.get() <= round) {
+          Thread.onSpinWait();
+        }
         region.close();
         for (Thread thread : threads) {
           thread.join();
         }
-        assertThat(refusals).allMatch(errno -> errno == Errno.EINVAL); // It is closed.
+        assertThat(refusals)
+            .hasSize(threads.length)
+            .allMatch(errno -> errno == Errno.EINVAL); // It is closed.
       }
     }
   }
