@@ -45,8 +45,8 @@ import java.nio.ByteOrder;
  * @param ringOffset byte offset of slot 0 in the region
  * @param pd protection domain of the memory and of the buffers
  * @param limit see above, 0 for none
- * @param posted on QUERY_SRQ, number of WQEs that no message has taken @param taken on QUERY_SRQ,
- *     number of messages that have taken one, modulo 2^16
+ * @param posted on QUERY_SRQ, number of WQEs that no message has taken
+ * @param taken on QUERY_SRQ, number of messages that have taken one, modulo 2^16
  */
 public record SrqContext(
     int state,
