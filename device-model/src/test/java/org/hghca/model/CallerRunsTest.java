@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Who does the work of a threaded simulation: whoever rings, or the thread that is there for it.
+ * Which thread does the work of a threaded simulation: the ringing thread, or the simulation's
+ * thread.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CallerRunsTest {
@@ -174,7 +175,7 @@ class CallerRunsTest {
     }
   }
 
-  /** They ring and spin, and leave no carrier for anybody else. */
+  /** They ring and spin, and leave no carrier for other threads. */
   @Test
   void virtualThreadsThatKeepAllCarriersBusyAreServed() throws InterruptedException {
     try (Host host = Host.open("model:carriers").bringUp()) {

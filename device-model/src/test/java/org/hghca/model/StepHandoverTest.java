@@ -28,7 +28,9 @@ class StepHandoverTest {
   /** Contexts, work requests and table entries of a store, beside its payload. */
   private static final int TABLES = 64 * 1024;
 
-  /** The ringer has done all the work, and nobody else would look before the deadline. */
+  /**
+   * The ringing thread has done all the work, and no other thread would check before the deadline.
+   */
   @Test
   void aDeadlineIsKeptThoughTheThreadSleeps() {
     for (int i = 0; i < 5; i++) {
@@ -166,8 +168,8 @@ class StepHandoverTest {
 
   /**
    * Two ring at HCAs of their own at the same time, and one wants the lock: each finds it taken or
-   * free. Nobody does anything else until both messages are complete, and there are no timers: what
-   * is overlooked stays.
+   * free. No other work happens until both messages are complete, and there are no timers: what is
+   * overlooked stays.
    */
   @Test
   void nothingIsOverlookedBetweenThreads() throws InterruptedException {

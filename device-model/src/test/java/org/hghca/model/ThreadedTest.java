@@ -116,7 +116,7 @@ class ThreadedTest {
         Host right = Host.open("model:hr?cable=h").bringUp()) {
       Host.Qp a = left.qp();
       Host.Qp b = right.qp();
-      // Of this service nobody waits for an answer, so that no timer wakes the thread.
+      // On this service no answer is expected, so that no timer wakes the thread.
       a.context.set(QueuePairContext.SERVICE_TYPE, QpcServiceType.UC);
       b.context.set(QueuePairContext.SERVICE_TYPE, QpcServiceType.UC);
       Host.connect(left, a, right, b);

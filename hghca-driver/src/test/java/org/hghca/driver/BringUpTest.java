@@ -253,7 +253,7 @@ class BringUpTest {
     left.close();
     assertThat(card.configuration().read(ConfigurationSpace.COMMAND, 2))
         .isEqualTo(ConfigurationSpace.COMMAND_MEMORY_SPACE | ConfigurationSpace.COMMAND_BUS_MASTER);
-    // A command is under way, of which nobody knows any more, with a mailbox that is nowhere.
+    // A forgotten command is in progress, with an unmapped mailbox.
     card.region(0).writeInt(hcr + Hcr.OUT_PARAM_LOW, 0x7000_0000);
     card.region(0).writeInt(hcr + Hcr.COMMAND, Hcr.command(HcrCommand.QUERY_DEV_LIM.code(), 0));
 

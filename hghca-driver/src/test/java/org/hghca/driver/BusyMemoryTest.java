@@ -176,7 +176,7 @@ class BusyMemoryTest {
     }
   }
 
-  /** No request gets past that names memory which is gone: whoever comes first wins. */
+  /** No request that names freed memory is posted: the first thread wins. */
   @Test
   void postingAndDeregisteringAtTheSameTimeAreOneAfterTheOther() throws InterruptedException {
     int postedFirst = 0;

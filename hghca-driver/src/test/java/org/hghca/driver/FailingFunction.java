@@ -52,7 +52,7 @@ final class FailingFunction extends ForwardingFunction {
   private volatile boolean mute;
   private volatile boolean doorbellsCutOff;
 
-  /** Down when somebody was told that the card is wanted back. */
+  /** Counted down when a listener was notified that the card is requested back. */
   final CountDownLatch heard = new CountDownLatch(1);
 
   private Runnable onCommand = () -> {};

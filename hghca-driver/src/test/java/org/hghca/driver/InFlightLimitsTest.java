@@ -232,7 +232,7 @@ class InFlightLimitsTest {
     assertThat(ring.ring.packets()).as("of 256 bytes").isEqualTo(1 + 4 + 4 + 2 + 1);
   }
 
-  /** Nobody may poll for it, so somebody else has to look. */
+  /** The program may not poll for it, so another thread must check. */
   @Test
   void aLongReadThatGoesOnCountsAsHeldBack() {
     BudgetedRing ring = ring();

@@ -47,9 +47,7 @@ class LostCardTest {
             Locator.parse("model:losable-%d%s".formatted(NAMES.incrementAndGet(), parameters))));
   }
 
-  /**
-   * A program with one queue pair that is its own peer, and somebody who waits for all there is.
-   */
+  /** A program with one queue pair that is its own peer, and threads that wait for all events. */
   private static final class Program {
     final FailingFunction function;
     final HghcaDevice device;
@@ -126,7 +124,7 @@ class LostCardTest {
     void run() throws Exception;
   }
 
-  /** With interrupts, without, and where nobody but a program that polls looks at the card. */
+  /** With interrupts, without, and if only a polling program accesses the card. */
   @ParameterizedTest
   @ValueSource(strings = {"?mode=inline", "?interrupts=none", "?events=poll", "?profile=r1"})
   void aCardThatGoesWhileNothingHappensIsTold(String parameters) throws Exception {
@@ -146,7 +144,7 @@ class LostCardTest {
     program.close();
   }
 
-  /** Whoever takes a card out waits until it is let go, also when its end was seen before. */
+  /** The removal of a card waits until it is released, even if its end was detected before. */
   @ParameterizedTest
   @ValueSource(strings = {"?mode=inline", "?interrupts=none", "?profile=r1"})
   void aDeadCardThatIsWantedBackHearsIt(String parameters) throws Exception {
@@ -193,7 +191,7 @@ class LostCardTest {
     program.close();
   }
 
-  /** Registers that somebody serves fault by an exception of the function, whoever rings. */
+  /** Emulated registers fault with an exception of the function, on any ringing thread. */
   @ParameterizedTest
   @ValueSource(strings = {"?mode=inline", "?mode=inline&profile=r1"})
   void aServedDoorbellThatIsCutOffUnderAPostEndsTheDevice(String parameters) throws Exception {

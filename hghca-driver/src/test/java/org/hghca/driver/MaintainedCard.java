@@ -30,7 +30,7 @@ final class MaintainedCard implements AutoCloseable {
   /** That of {@link ConnectionOptions#DEFAULT}: code 14, and 7 retries. */
   static final long TIME_OUT = 8 * 4096L << 14;
 
-  /** A queue pair that does not exist: nobody answers. */
+  /** A queue pair that does not exist: there is no answer. */
   static final int NOBODY = 900;
 
   private static final AtomicInteger NAMES = new AtomicInteger();

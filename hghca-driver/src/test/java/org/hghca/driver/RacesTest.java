@@ -140,7 +140,7 @@ class RacesTest {
                     closed.close();
                     it.context.asyncEvents().poll().ifPresent(event::set);
                   });
-      // Under the queue's lock, so that whoever reads events stands still at the first one.
+      // Under the queue's lock, so that the event thread blocks at the first one.
       told.drop(
           it.qp.rings(),
           () -> {

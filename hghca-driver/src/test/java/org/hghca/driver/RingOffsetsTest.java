@@ -71,7 +71,7 @@ class RingOffsetsTest {
     }
   }
 
-  /** A key of rings names nothing else, whoever knows it. */
+  /** A key of rings gives no other access, even if a peer knows it. */
   @Test
   void noElementMayNameTheMemoryOfRings() {
     HghcaQueuePair qp = queuePair(2);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What the driver gives up for a card it gives up so many times later for a slow one. */
 class SlowTimeTest {
-  /** A queue pair that does not exist: nobody answers. */
+  /** A queue pair that does not exist: there is no answer. */
   private static final int NOBODY = 900;
 
   private static final int SLOW = 20;

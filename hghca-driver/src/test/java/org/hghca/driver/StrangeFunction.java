@@ -52,7 +52,7 @@ final class StrangeFunction extends StubFunction {
     return this;
   }
 
-  /** Whether anything was touched where the RTL has nobody who answers, or BAR2 at all. */
+  /** Whether the unconnected range of the RTL, or BAR2, was accessed. */
   boolean touchedForbidden() {
     return accesses.stream()
         .anyMatch(a -> a.bar() != 0 || a.offset() >= 0x10000 && a.offset() <= 0x9ffff);

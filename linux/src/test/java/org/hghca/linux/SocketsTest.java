@@ -97,7 +97,7 @@ final class SocketsTest {
     assertThat(LinuxErrno.EBADF.is(linux.getsockopt(-1, 1, 2, nothing))).isTrue();
     assertThat(LinuxErrno.EBADF.is(linux.getsockname(-1, nothing))).isTrue();
     MemorySegment stranger = loopback(0);
-    stranger.set(ADDRESS, 4, 0xc633_6401); // 198.51.100.1: for documentation, nobody's
+    stranger.set(ADDRESS, 4, 0xc633_6401); // 198.51.100.1: reserved for documentation
     assertThat(LinuxErrno.EADDRNOTAVAIL.is(linux.bind(left, stranger))).isTrue();
   }
 }

@@ -78,7 +78,7 @@ public class ResourceTest {
     assertThatCode(open::close).doesNotThrowAnyException();
   }
 
-  /** Nobody calls what a constructor has not finished. */
+  /** An unfinished object is never called. */
   @Test
   public void whatIsBeingMadeHoldsItsParentAndIsNotAskedForItsName() {
     Named parent = new Named("PD 0x1");

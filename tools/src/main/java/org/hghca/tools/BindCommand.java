@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code hghca bind}: gives PCI functions to vfio-pci, which hands them to user space. */
+/** {@code hghca bind}: binds PCI functions to vfio-pci, which gives them to user space. */
 @Command(
     name = "bind",
     description = "Take PCI functions from their drivers and give them to vfio-pci; needs root.",

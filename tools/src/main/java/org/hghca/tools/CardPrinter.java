@@ -7,8 +7,8 @@ import org.hghca.driver.RetiredNumbers;
 import org.hghca.icm.IcmUsage;
 
 /**
- * Prints what a card says of itself, below the block of {@code ibv_devinfo}. It uses none of the
- * words that programs look for in that block.
+ * Prints the information that a card reports, below the block of {@code ibv_devinfo}. It avoids the
+ * keywords that programs search for in that block.
  */
 final class CardPrinter {
   private static final int KIB = 1024;

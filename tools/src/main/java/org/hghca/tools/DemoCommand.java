@@ -24,8 +24,8 @@ import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code hghca demo}: the classic example of a reliable connection, atomics, datagrams, then how
- * fast it goes.
+ * {@code hghca demo}: the classic example of a reliable connection, atomics, datagrams, then
+ * performance.
  */
 @Command(
     name = "demo",
@@ -41,7 +41,7 @@ final class DemoCommand implements Callable<Integer> {
   private static final List<String> SOFTWARE_HCAS =
       List.of("model:left?cable=demo", "model:right?cable=demo");
 
-  /** What fits one scatter/gather element of every device. */
+  /** The size that fits one scatter/gather element of every device. */
   private static final int MAX_SIZE = 1 << 20;
 
   @Spec private CommandSpec spec;
@@ -136,7 +136,7 @@ final class DemoCommand implements Callable<Integer> {
     return json;
   }
 
-  /** What may be wrong with two software HCAs that do not reach each other. */
+  /** The likely cause if two software HCAs do not reach each other. */
   private static Optional<String> unconnected(List<String> sides) {
     List<Optional<String>> cables =
         sides.stream()

@@ -10,8 +10,8 @@ import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.PortState;
 
 /**
- * Prints a device as {@code ibv_devinfo} does, to the tab, so that what reads that reads this. What
- * no device here has is 0.
+ * Prints a device as {@code ibv_devinfo} does, including tabs, so that programs that parse its
+ * output work. Attributes that no device here has are 0.
  */
 final class DevinfoPrinter {
   /** The number of InfiniBand in {@code ibv_transport_type}, which RoCE devices have, too. */

@@ -2,14 +2,14 @@ package org.hghca.tools;
 
 import java.io.PrintWriter;
 
-/** The software HCA, which the command line uses where there is no card; the library never does. */
+/** The software HCA that the command line uses if there is no card; the library never does. */
 final class EmbeddedHca {
   private static final String LOCATOR = "model:";
 
   private EmbeddedHca() {}
 
   /**
-   * Says that the software HCA is used for lack of a card.
+   * Prints that the software HCA is used because there is no card.
    *
    * @return its locator
    */

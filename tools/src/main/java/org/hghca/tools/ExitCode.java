@@ -3,7 +3,7 @@ package org.hghca.tools;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What the command line ends with: the same for every subcommand. */
+/** The exit codes of the command line, the same for every subcommand. */
 public enum ExitCode {
   OK(0, "Success."),
   FAILED(1, "Something failed: the command, a check or a step."),

@@ -11,9 +11,8 @@ import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.FeatureSupport;
 
 /**
- * Tells what a device has natively, what its driver makes up for and what is missing, what it does
- * otherwise than others, and what to heed on it. It uses none of the words that programs look for
- * in the block of {@code ibv_devinfo}.
+ * Prints the native, emulated and missing features of a device, its quirks, and recommendations. It
+ * avoids the keywords that programs search for in the block of {@code ibv_devinfo}.
  */
 final class FeaturePrinter {
   private static final String DEALT =
@@ -66,7 +65,7 @@ final class FeaturePrinter {
     out.printf("\n");
   }
 
-  /** What queue pairs and memory regions leave each other. */
+  /** How queue pairs and memory regions share the keys. */
   private static String keys(DeviceAttributes device) {
     int each = device.advice().keysPerQueuePair();
     return each == 0
@@ -83,12 +82,12 @@ final class FeaturePrinter {
     return json;
   }
 
-  /** For JSON: what the device does otherwise than others. */
+  /** For JSON: the quirks of the device. */
   static List<String> quirks(DeviceAttributes device) {
     return device.quirks().stream().map(DeviceQuirk::name).toList();
   }
 
-  /** For JSON: what to heed; only bounds that there are. */
+  /** For JSON: the recommendations; only existing limits. */
   static Map<String, Object> advice(DeviceAttributes device) {
     DeviceAdvice advice = device.advice();
     Map<String, Object> json = new LinkedHashMap<>();

@@ -26,8 +26,8 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * {@code hghca info}: the options, output and exit codes of {@code ibv_devinfo}, then what the card
- * says of itself.
+ * {@code hghca info}: the options, output and exit codes of {@code ibv_devinfo}, then the
+ * information that the card reports.
  */
 @Command(
     name = "info",
@@ -157,9 +157,9 @@ final class InfoCommand implements Callable<Integer> {
   }
 
   /**
-   * Asks a device, and says on stderr what failed.
+   * Queries a device, and prints failures on stderr.
    *
-   * @return its share of the exit code
+   * @return its part of the exit code
    */
   private ExitCode report(String name, List<DeviceReport> reports) {
     Context context;

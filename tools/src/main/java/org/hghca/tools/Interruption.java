@@ -5,8 +5,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Has the signal that ends a process (Ctrl-C, SIGTERM) interrupt the thread that made this, which
- * then has some seconds to write down what it has until it closes this. Then the process ends.
+ * Makes the signal that ends a process (Ctrl-C, SIGTERM) interrupt the thread that created this
+ * object. The thread then has some seconds to write its results until it closes this object. Then
+ * the process ends.
  */
 final class Interruption implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofSeconds(15);

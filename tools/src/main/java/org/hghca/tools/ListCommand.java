@@ -13,8 +13,8 @@ import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code hghca list}: the devices, in the format of {@code ibv_devices}; on stderr what looks like
- * a card but nobody can open as it stands.
+ * {@code hghca list}: the devices, in the format of {@code ibv_devices}; on stderr, functions that
+ * look like a card but cannot be opened in their current state.
  */
 @Command(
     name = "list",

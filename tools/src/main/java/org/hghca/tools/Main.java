@@ -45,7 +45,7 @@ public final class Main implements Runnable {
   /** The environment variable with jars of plugins. */
   static final String ENVIRONMENT = "HGHCA_PLUGINS";
 
-  /** The system property that the configuration of the log takes its level from. */
+  /** The system property with the log level for the log configuration. */
   private static final String LOG_LEVEL = "hghca.log";
 
   @Spec private CommandSpec spec;
@@ -75,7 +75,7 @@ public final class Main implements Runnable {
 
   /** Runs the command line and ends the process with its exit code. */
   public static void main(String[] args) {
-    // Programs read this, too: the same digits and points everywhere.
+    // Programs also parse this output: digits and decimal points do not depend on the locale.
     Locale.setDefault(Locale.ROOT);
     System.exit(
         run(
@@ -88,7 +88,7 @@ public final class Main implements Runnable {
   /**
    * Runs the command line.
    *
-   * @param machine whose functions are bound and whose set-up is looked at
+   * @param machine whose functions are bound and whose configuration is checked
    * @return the number of an {@link ExitCode}
    */
   static int run(Machine machine, PrintWriter out, PrintWriter err, String... args) {
@@ -123,7 +123,7 @@ public final class Main implements Runnable {
                   })
               .execute(args);
     } finally {
-      thread.setContextClassLoader(before); // programs run this, too
+      thread.setContextClassLoader(before); // programs also run this
     }
     boolean failed = out.checkError();
     if (failed) {
@@ -135,7 +135,7 @@ public final class Main implements Runnable {
     return failed && exitCode == 0 ? ExitCode.NO_OUTPUT.code() : exitCode;
   }
 
-  /** The command line as it is parsed and documented. */
+  /** The command line for parsing and documentation. */
   static CommandLine commandLine() {
     return commandLine(new Main(Machine.local()));
   }
@@ -166,7 +166,7 @@ public final class Main implements Runnable {
     return new RunLast().execute(parsed);
   }
 
-  /** What root runs is what root has named, not what a shell has brought along. */
+  /** Root only runs plugins that root names explicitly, not those of the environment. */
   private void loadPlugins(String more) {
     PrintWriter err = spec.commandLine().getErr();
     List<Path> all = new ArrayList<>();
@@ -180,7 +180,7 @@ public final class Main implements Runnable {
     plugins.forEach(plugin -> err.println("hghca: plugin " + plugin.describe()));
   }
 
-  /** What a failure that nobody has handled ends with. */
+  /** The exit code of an unhandled failure. */
   static ExitCode exitCode(Exception exception) {
     return switch (exception) {
       case NotOpenedException _ -> ExitCode.NOT_OPENED;
@@ -189,7 +189,7 @@ public final class Main implements Runnable {
     };
   }
 
-  /** The backends from outside. */
+  /** The external backends. */
   List<Plugin> plugins() {
     return plugins;
   }
@@ -199,12 +199,12 @@ public final class Main implements Runnable {
     throw new ParameterException(spec.commandLine(), "Missing command");
   }
 
-  /** The machine whose functions are bound and whose set-up is looked at. */
+  /** The machine whose functions are bound and whose configuration is checked. */
   Machine machine() {
     return machine;
   }
 
-  /** Says on stderr what went wrong: in one line, unless asked for more. */
+  /** Prints the failure on stderr: in one line, unless more detail is requested. */
   void complain(Exception exception) {
     PrintWriter err = spec.commandLine().getErr();
     boolean expected =

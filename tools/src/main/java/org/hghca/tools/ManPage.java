@@ -9,7 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
-/** The manual page of a command, from what its help says, in the macros of man(7). */
+/** The manual page of a command, from its help text, in the macros of man(7). */
 final class ManPage {
   private final CommandLine command;
   private final CommandSpec spec;
@@ -102,7 +102,10 @@ final class ManPage {
     return '"' + word + '"';
   }
 
-  /** Plain text as roff shows it: backslashes and hyphens as such, nothing taken for a request. */
+  /**
+   * Plain text escaped for roff: backslashes and hyphens are kept, and no line is interpreted as a
+   * request.
+   */
   private static String escaped(String plain) {
     String escaped =
         Ansi.OFF.string(plain).replace("\\", "\\e").replace("-", "\\-").replace("\n", "\n\\&");

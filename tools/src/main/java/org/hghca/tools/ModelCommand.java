@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code hghca model}: what can be done with the software HCA by itself. */
+/** {@code hghca model}: subcommands for the software HCA alone. */
 @Command(
     name = "model",
     description = "The software HCA by itself.",

@@ -18,9 +18,9 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * Backends from outside, in a jar.
+ * External backends in a jar.
  *
- * @param jar where they are
+ * @param jar the jar
  * @param schemes of the locators that they open
  */
 record Plugin(Path jar, List<String> schemes) {
@@ -30,13 +30,13 @@ record Plugin(Path jar, List<String> schemes) {
    *
    * @param jars or folders of classes; libraries of a jar are in its manifest, as {@code
    *     Class-Path}
-   * @throws VfioException {@code INVALID} naming what is wrong with one; then none is found
+   * @throws VfioException {@code INVALID} naming the error in one; then none is loaded
    */
   static List<Plugin> load(List<Path> jars) {
     ClassLoader loader = Thread.currentThread().getContextClassLoader();
     List<Plugin> plugins = new ArrayList<>();
     for (Path jar : jars) {
-      // Never closed: a thread that an unfinished session has left may need it until the end.
+      // Never closed: a thread of an unfinished session may need it until the end.
       loader = new URLClassLoader(new URL[] {url(jar)}, loader);
       plugins.add(new Plugin(jar, schemes(jar, loader)));
     }

@@ -12,7 +12,7 @@ import java.util.function.Function;
 import org.hghca.tools.bringup.BringupReport;
 
 /**
- * Where a form of a report goes.
+ * The destination of one form of a report.
  *
  * @param name of the file; {@code -} is standard output
  * @param form the report as the text of the file
@@ -25,10 +25,10 @@ record ReportFile(String name, Function<BringupReport, String> form) {
   }
 
   /**
-   * Looks whether the file can be written, before minutes are spent for what goes into it. What it
-   * holds stays; one that is not there is not made.
+   * Checks that the file can be written, before minutes are spent on its content. Existing content
+   * is kept; a missing file is not created.
    *
-   * @throws UncheckedIOException saying why it cannot
+   * @throws UncheckedIOException saying why it cannot be written
    */
   void check() {
     if (isStdout()) {

@@ -9,7 +9,7 @@ import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.util.Optional;
 
-/** The standard output or error of the process, which keeps why writing failed. */
+/** The standard output or error of the process, which records why writing failed. */
 final class StandardOutput extends PrintWriter {
   private final Stream stream;
 
@@ -22,7 +22,7 @@ final class StandardOutput extends PrintWriter {
     return new StandardOutput(new Stream(new FileOutputStream(descriptor)), charset);
   }
 
-  /** Why the first write failed that did, in words of the system. */
+  /** The reason of the first failed write, as the system reports it. */
   Optional<String> failure() {
     return Optional.ofNullable(stream.failure).map(IOException::getMessage);
   }

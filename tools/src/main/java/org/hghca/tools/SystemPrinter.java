@@ -8,7 +8,7 @@ import java.util.Map;
 import org.hghca.vfio.kernel.Finding;
 import org.hghca.vfio.kernel.SystemReport;
 
-/** Whether a system is ready for cards, for people and as JSON. */
+/** Prints whether a system is ready for cards, as text and as JSON. */
 final class SystemPrinter {
   private static final int SUBJECT_WIDTH = 12;
 

@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code hghca unbind}: gives PCI functions of vfio-pci back to the drivers that they had. */
+/** {@code hghca unbind}: returns PCI functions from vfio-pci to their previous drivers. */
 @Command(
     name = "unbind",
     description = "Take PCI functions from vfio-pci and give them back; needs root.",

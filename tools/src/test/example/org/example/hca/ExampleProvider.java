@@ -23,7 +23,7 @@ public final class ExampleProvider implements PciFunctionProvider {
     return "example";
   }
 
-  /** None is there until somebody names it. */
+  /** None exists until a locator names it. */
   @Override
   public List<Locator> enumerate() {
     return List.of();

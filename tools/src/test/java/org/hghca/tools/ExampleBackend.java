@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 
-/** Builds jars of backends, as somebody does outside of this project. */
+/** Builds jars of backends, as external projects do. */
 final class ExampleBackend {
   static final String SERVICES = "META-INF/services/org.hghca.vfio.PciFunctionProvider";
 

@@ -48,7 +48,7 @@ enum Fault {
     }
   },
 
-  /** Nobody answers. */
+  /** There is no reply. */
   ALL_ONES {
     @Override
     long read(int bar, long offset, long honest) {

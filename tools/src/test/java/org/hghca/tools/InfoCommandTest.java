@@ -129,7 +129,7 @@ class InfoCommandTest {
       try (CompletionQueue cq = context.createCompletionQueue(2);
           ProtectionDomain pd = context.allocateProtectionDomain();
           QueuePair qp = pd.createQueuePair(QueuePairConfig.ud(cq, cq))) {
-        qp.activate(0x1111); // what it has received by then nobody knows
+        qp.activate(0x1111); // the number of received messages is unknown
       }
 
       assertThat(CommandLineRun.of("info", "-d", name).out())

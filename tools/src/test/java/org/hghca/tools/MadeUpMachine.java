@@ -6,7 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.hghca.vfio.kernel.Machine;
 
-/** A machine of files in a folder, whose kernel gives a function to whom driver_override names. */
+/**
+ * A machine of files in a folder, whose kernel binds a function to the driver in driver_override.
+ */
 final class MadeUpMachine implements Machine {
   private final Path root;
 

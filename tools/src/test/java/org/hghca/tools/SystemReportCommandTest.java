@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code hghca info --system}, and what {@code hghca list} says of cards that nobody has bound. */
+/** {@code hghca info --system}, and what {@code hghca list} prints about unbound cards. */
 class SystemReportCommandTest {
   private static final String CARD = "0000:03:00.0";
 

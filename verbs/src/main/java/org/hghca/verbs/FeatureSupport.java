@@ -10,7 +10,7 @@ public enum FeatureSupport {
   /** The driver makes up for the card. */
   SOFTWARE,
 
-  /** Nobody. */
+  /** Neither card nor driver implements it. */
   MISSING;
 
   /** In small letters, as tools print it. */

@@ -3,7 +3,7 @@ package org.hghca.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
-/** A memory region that nobody registered, for tests. */
+/** An unregistered memory region, for tests. */
 record FakeRegion(MemorySegment segment, long address, long length, int lkey)
     implements MemoryRegion {
 

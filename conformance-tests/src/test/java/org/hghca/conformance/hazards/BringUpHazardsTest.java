@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The driver finds the card of the RTL without touching what nobody answers. */
+/** The driver detects the RTL card without accessing the unconnected range. */
 class BringUpHazardsTest {
 
   @ParameterizedTest
@@ -52,7 +52,9 @@ class BringUpHazardsTest {
     }
   }
 
-  /** What the user names wins: the second RTL driven by the rules of the first is still one. */
+  /**
+   * The user's choice takes precedence: the second RTL can be driven with the rules of the first.
+   */
   @Test
   @Tag("hazard-1.1")
   void theUsersWordIsFollowed() {
@@ -63,7 +65,7 @@ class BringUpHazardsTest {
     }
   }
 
-  /** Only a reset takes the card's queue positions away. */
+  /** Only a reset clears the card's queue positions. */
   @ParameterizedTest
   @ValueSource(strings = {"r1", "r2"})
   @Tag("hazard-1.3")

@@ -49,7 +49,7 @@ class CommandHazardsTest {
     qp.modify(options.toRts(type, 7));
   }
 
-  /** Every verb that gives a command, and the next context command shows that the unit lives. */
+  /** Every verb that gives a command; the next context command shows that the unit works. */
   @ParameterizedTest
   @CsvSource({"r1, RC", "r1, UC", "r1, UD", "r2, RC"})
   @Tag("hazard-2.3")
@@ -104,7 +104,7 @@ class CommandHazardsTest {
     }
   }
 
-  /** Around the most entries that one WRITE_MTT may have. */
+  /** Around the maximum number of entries of one WRITE_MTT. */
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 4, 254, 255, 256, 257, 509, 510, 511, 512, 600})
   @Tag("hazard-2.3")
@@ -178,7 +178,7 @@ class CommandHazardsTest {
         });
   }
 
-  /** The second RTL maps one page whatever the entry says. */
+  /** The second RTL maps one page, independent of the entry. */
   @Test
   @Tag("hazard-11.3")
   void anEntryIsNoLongerThanTheCardTakes() {

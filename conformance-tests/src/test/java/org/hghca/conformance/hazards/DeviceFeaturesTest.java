@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A device says of itself what the facts about its card say. */
+/** A device reports the features of its card. */
 class DeviceFeaturesTest {
   private static DeviceAttributes attributes(String parameters) {
     try (Context context = RdmaDevices.open("model:features?mode=inline" + parameters)) {

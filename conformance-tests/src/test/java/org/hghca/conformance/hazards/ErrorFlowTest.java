@@ -18,7 +18,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the first RTL leaves outstanding the driver ends, in order, and nobody waits indefinitely.
+ * The driver completes, in order, what the first RTL leaves outstanding, and no thread waits
+ * indefinitely.
  */
 class ErrorFlowTest {
   private static final int NO_TIME_OUT = 0;

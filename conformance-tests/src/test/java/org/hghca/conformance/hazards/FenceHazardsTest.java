@@ -19,7 +19,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What waits for a READ on the first RTL is released, whoever looks, and flushed in order. */
+/**
+ * Requests that wait for a READ on the first RTL are released by any polling thread, and flushed in
+ * order.
+ */
 class FenceHazardsTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final int LENGTH = 3000;

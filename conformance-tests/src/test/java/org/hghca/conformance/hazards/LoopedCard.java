@@ -119,7 +119,7 @@ final class LoopedCard implements AutoCloseable {
     return new ReceiveRequest().into(target, offset, bytes);
   }
 
-  /** A request is refused, and the card goes on as if it had never been. */
+  /** A request is refused, and the card continues unaffected. */
   void assertRefused(SendRequest request, Errno errno) {
     assertThatThrownBy(() -> a.postSend(request))
         .isInstanceOfSatisfying(
@@ -142,12 +142,12 @@ final class LoopedCard implements AutoCloseable {
     }
   }
 
-  /** Lets pass what can happen. */
+  /** Runs all pending work. */
   void settle() {
     card.hca.simulation().advance(STEP);
   }
 
-  /** Waits for so many completions, all of them good; returns their numbers in order. */
+  /** Waits for a number of successful completions; returns their wr_ids in order. */
   List<Long> await(int count) {
     List<Long> seen = new ArrayList<>();
     for (int step = 0; step < STEPS && seen.size() < count; step++) {
@@ -170,7 +170,7 @@ final class LoopedCard implements AutoCloseable {
         .isEqualTo(-1);
   }
 
-  /** The card is to be harmed, in this way and no other. */
+  /** The test expects exactly this hazard. */
   void expectHarm(String line) {
     harm = line + ":";
   }

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Who has the first RTL do several requests of a queue pair at a time can lose completions: nobody
+ * With several outstanding requests of a queue pair, the first RTL can lose completions: no thread
  * waits for one that cannot come, with a time-out or without.
  */
 class LostCompletionTest {
@@ -31,7 +31,7 @@ class LostCompletionTest {
       pair.receive(pair.right, 11, 17);
       card.hca.stallAfter(1);
       pair.send(pair.left, 1, 0, 3000);
-      pair.send(pair.left, 2, 1, 64); // while the first is under way
+      pair.send(pair.left, 2, 1, 64); // while the first is in progress
       card.hca.stallAfter(-1);
       List<Done> done = TwoQueuePairs.await(pair.left.sent, 1);
       assertThat(done).extracting(Done::wrId).containsExactly(1L);

@@ -25,7 +25,7 @@ import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The first RTL never sends a packet twice: the driver finds out that nothing comes any more. */
+/** The first RTL never sends a packet twice: the driver detects that there is no more progress. */
 class LostPacketTest {
 
   /** One side of a connection between two cards. */

@@ -18,9 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What the first RTL was seen to do under ordinary use, which the driver keeps it from or sees
- * through: requests one at a time, no chains, no fences, no receives without data unit, receives
- * taken in order, short READs, and an end only for queue pairs that are quiet.
+ * Measured failures of the first RTL in ordinary use, which the driver avoids or detects: requests
+ * one at a time, no chains, no fences, no receives without data unit, receives taken in order,
+ * short READs, and RESET or ERR only for idle queue pairs.
  */
 class MeasuredHazardsTest {
   /** How long anything may take that the driver does by itself. */
@@ -86,7 +86,7 @@ class MeasuredHazardsTest {
       it.b.postReceive(it.into(0, 40).sge(it.target, 64, 0));
       it.a.postSend(it.send(64));
       it.settle();
-      it.expectHarm("12.4"); // too long it is all the same
+      it.expectHarm("12.4"); // it is still too long
     }
   }
 

@@ -10,8 +10,8 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevices;
 
 /**
- * A context on a software HCA that plays the makers' RTL, in an inline simulation of its own. It
- * finds out by itself which card it is.
+ * A context on a software HCA that plays the makers' RTL, in an inline simulation of its own. The
+ * driver detects the profile.
  */
 final class OneCard implements AutoCloseable {
   private static final AtomicInteger NAMES = new AtomicInteger();
@@ -46,12 +46,12 @@ final class OneCard implements AutoCloseable {
     return new OneCard("r1", "");
   }
 
-  /** Nothing was done to the card that breaks it, and it reached no memory but what is mapped. */
+  /** Checks that no hazard occurred, and that the card accessed only mapped memory. */
   void assertUnharmed() {
     assertUnharmed(hca);
   }
 
-  /** Nothing was done to the card but what a line of the facts warns of. */
+  /** Checks that no hazard occurred except a given line. */
   void assertOnlyHazards(String line) {
     assertThat(hca.hazards()).as("what was done to the card").allMatch(h -> h.startsWith(line));
     assertThat(hca.faults()).as("what the software HCA had to object to").isEmpty();
@@ -62,7 +62,7 @@ final class OneCard implements AutoCloseable {
     assertThat(hca.faults()).as("what the software HCA had to object to").isEmpty();
   }
 
-  /** Takes the card down, which must not break it either. */
+  /** Shuts the card down, which must not cause a hazard either. */
   @Override
   public void close() {
     try {

@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * On a card whose rings go on where they were, with nearly all numbers taken: the few that are left
- * live again and again.
+ * On a card whose rings continue at their last positions, with nearly all numbers taken: the few
+ * remaining ones are reused repeatedly.
  */
 class QpNumberReuseTest {
   private static final int LIVES = 56;
@@ -85,7 +85,7 @@ class QpNumberReuseTest {
     card.assertUnharmed();
   }
 
-  /** Messages one way; some receives stay, and some completions nobody polls. */
+  /** Messages in one direction; some receives stay, and some completions are not polled. */
   private static void exchange(
       TwoQueuePairs pair, Half from, Half to, int life, SplittableRandom random) {
     int messages = random.nextInt(8);

@@ -12,7 +12,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The second RTL reports no error, flushes nothing and looks at no state: all that is made up. */
+/**
+ * The second RTL reports no error, does not flush and checks no state: the driver does all of this.
+ */
 class R2ErrorFlowTest {
   private static final int RING = 64;
   private static final int NO_TIME_OUT = 0;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The card never looks into a page of its tables that is not there: it would go to address 0. */
+/** The card never reads an unmapped page of its tables: it would access address 0. */
 class TranslationHazardsTest {
   private static final Set<AccessFlag> ALL =
       Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
@@ -27,7 +27,7 @@ class TranslationHazardsTest {
     return ((HghcaContext) card.context).card().icm().get(table.ordinal());
   }
 
-  /** Any key that a peer sends has the card look into the page of its entry. */
+  /** For any key that a peer sends, the card reads the page of its entry. */
   @Test
   @Tag("hazard-12.9")
   void everyKeyHasAPageFromTheBeginning() {
@@ -39,7 +39,7 @@ class TranslationHazardsTest {
     }
   }
 
-  /** An address below its region has the card look at entries before the region's. */
+  /** For an address below its region, the card reads entries before the region's. */
   @Test
   @Tag("hazard-12.9")
   void everyEntryOfTheTranslationHasAPageFromTheBeginning() {
@@ -98,7 +98,7 @@ class TranslationHazardsTest {
     }
   }
 
-  /** The card writes lines of the table back when it likes, also those of memory that is gone. */
+  /** The card writes table lines back at any time, also those of freed memory. */
   @Test
   @Tag("hazard-12.9")
   @Tag("hazard-11.3")
@@ -122,7 +122,7 @@ class TranslationHazardsTest {
     }
   }
 
-  /** DEV_LIM and the card disagree on where the contexts of completion queues lie. */
+  /** DEV_LIM and the card disagree on the positions of completion queue contexts. */
   @Test
   @Tag("hazard-11.3")
   void manyCompletionQueuesHaveTheirContexts() {

@@ -116,7 +116,7 @@ final class TwoQueuePairs implements AutoCloseable {
     }
   }
 
-  /** Waits until a place holds a message that nobody polls for: the driver sends it in time. */
+  /** Waits until a place holds a message without polling: the driver sends it in time. */
   void awaitHeld(int place, long wrId, int bytes) {
     long last = (long) place * SLOT + bytes - 1;
     long start = System.nanoTime();
@@ -129,7 +129,7 @@ final class TwoQueuePairs implements AutoCloseable {
     assertHolds(place, wrId, bytes);
   }
 
-  /** What a queue holds, at most so many. */
+  /** The completions in a queue, up to a maximum. */
   static List<Done> poll(CompletionQueue queue, int most) {
     Completions found = new Completions(Math.max(1, most));
     List<Done> done = new ArrayList<>();
@@ -145,7 +145,7 @@ final class TwoQueuePairs implements AutoCloseable {
     return done;
   }
 
-  /** Waits until a queue has given so many. */
+  /** Waits until a queue has returned this number of completions. */
   static List<Done> await(CompletionQueue queue, int count) {
     List<Done> done = new ArrayList<>();
     long start = System.nanoTime();

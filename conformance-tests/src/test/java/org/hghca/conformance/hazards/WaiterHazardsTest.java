@@ -26,7 +26,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Whoever waits for completions that the first RTL does not give is woken for the driver's. */
+/**
+ * A thread that waits for completions that the first RTL does not generate is woken for the
+ * driver's.
+ */
 class WaiterHazardsTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
 

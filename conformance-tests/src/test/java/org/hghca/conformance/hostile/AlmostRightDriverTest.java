@@ -27,12 +27,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The software HCA under a driver that does nearly everything right, so that what is wrong is not
- * refused at the door: commands that were good once, given again with a byte changed; lives of
- * queue pairs of every type with one step changed; work requests, contexts and tables of which the
- * HCA reads some bytes wrongly; a second bring-up. It never fails inside, and commands always end.
- * The program on top is told, and opens the device again. {@code -Dhghca.fuzz=N} gives it N rounds
- * instead of the build's.
+ * The software HCA under a driver that does nearly everything right, so that its errors are not
+ * refused at once: commands that were good once, given again with a byte changed; lives of queue
+ * pairs of every type with one step changed; work requests, contexts and tables of which the HCA
+ * reads some bytes wrongly; a second bring-up. It never fails internally, and commands always
+ * complete. The program gets an error and reopens the device. {@code -Dhghca.fuzz=N} gives it N
+ * rounds instead of the build's.
  */
 @Timeout(600)
 class AlmostRightDriverTest {
@@ -65,7 +65,7 @@ class AlmostRightDriverTest {
       try {
         input();
       } catch (VerbsException e) {
-        // The program is told that its device is broken, as it should be.
+        // The program gets an error that its device is broken, as expected.
         if (random.nextInt(4) == 0) {
           close();
           open();

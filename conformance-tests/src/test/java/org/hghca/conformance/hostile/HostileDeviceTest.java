@@ -26,8 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The driver on devices that do wrong. Whatever they do: no call hangs, nothing crashes, the cause
- * is named, nothing stays mapped, and the device can be opened again once it is good.
+ * The driver on faulty devices. For every fault: no call hangs, nothing crashes, the cause is
+ * reported, nothing stays mapped, and the device can be reopened once it works again.
  */
 @Timeout(60)
 class HostileDeviceTest {
@@ -64,7 +64,7 @@ class HostileDeviceTest {
     assertThat(HostileProvider.device(name).mappingsAtClose()).isZero();
   }
 
-  /** Lives on a device that does wrong at some command; returns what the program was told. */
+  /** A run on a device that fails at some command; returns the errors that the program received. */
   private VerbsException live(Sabotage sabotage) {
     return live(sabotage, Victim::exchange);
   }
@@ -86,7 +86,9 @@ class HostileDeviceTest {
     return told;
   }
 
-  /** Until it closes a program is told of every failure; what fails in closing is logged. */
+  /**
+   * Until the close, the program gets an error for every failure; failures during close are logged.
+   */
   private static void assertTold(int victim, VerbsException told, String cause) {
     if (victim < COMMANDS_OF_OPENING) {
       assertThat(told).isNotNull();

@@ -24,9 +24,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The software HCA under a driver that does wrong: random registers, commands, mailboxes, work
- * requests, and contents of the memory that holds its tables. It never fails inside, never hangs,
- * and works again after a reset. {@code -Dhghca.fuzz=N} gives it N rounds instead of the build's.
+ * The software HCA under a faulty driver: random registers, commands, mailboxes, work requests, and
+ * contents of the memory that holds its tables. It never fails inside, never hangs, and works again
+ * after a reset. {@code -Dhghca.fuzz=N} gives it N rounds instead of the build's.
  */
 @Timeout(600)
 class HostileDriverTest {
@@ -61,7 +61,7 @@ class HostileDriverTest {
     }
   }
 
-  /** A failure inside must not start again with each attempt to tell of it. */
+  /** An internal failure must not recur with each attempt to report it. */
   @Test
   void aBusThatThrowsDoesNotKeepTheHcaBusyForEver() {
     String name = Victim.newName();
@@ -115,7 +115,7 @@ class HostileDriverTest {
     long hcr = HardwareProfile.S.hcrBase();
     HcrCommand op = COMMANDS.get(random.nextInt(COMMANDS.size()));
     if (op == HcrCommand.CLOSE_HCA && random.nextInt(50) != 0) {
-      return; // with the tables gone nothing much can be done to the card
+      return; // without the tables, few operations can reach the card
     }
     int code = random.nextInt(16) == 0 ? random.nextInt(0x1000) : op.code();
     long in = parameter(device, random);

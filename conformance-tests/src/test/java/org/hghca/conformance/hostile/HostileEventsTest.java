@@ -31,10 +31,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The driver on devices that tell of events wrongly: too many, none, of things that are not there,
- * or of things that never happened. Nobody waits indefinitely, the thread that reads events goes on
- * or the device is declared dead with its cause, and closing leaves no thread, mapping or
- * descriptor.
+ * The driver on devices that report events wrongly: too many, none, for unknown objects, or without
+ * a cause. No thread waits indefinitely, the event thread continues or the device is declared dead
+ * with its cause, and closing leaves no thread, mapping or descriptor.
  */
 @Timeout(60)
 class HostileEventsTest {
@@ -208,7 +207,7 @@ class HostileEventsTest {
     victim.exchange();
   }
 
-  /** What the device never tells of is found, though interrupts come all the time. */
+  /** Completions that the device never reports are found, despite constant interrupts. */
   @Test
   void lostEventsOnlyDelayThoughInterruptsComeForNothing() throws Exception {
     victim
@@ -243,7 +242,7 @@ class HostileEventsTest {
     }
   }
 
-  /** As {@link #lostEventsOnlyDelayThoughInterruptsComeForNothing}, with events of no use. */
+  /** As {@link #lostEventsOnlyDelayThoughInterruptsComeForNothing}, with useless events. */
   @Test
   void lostEventsOnlyDelayThoughOthersComeAllTheTime() throws Exception {
     victim
@@ -370,7 +369,7 @@ class HostileEventsTest {
         .hasMessageContaining(cause);
   }
 
-  /** Behind an entry that is neither side's nobody would ever look again. */
+  /** After an entry that neither side owns, no side would read again. */
   @ParameterizedTest
   @ValueSource(ints = {0x01, 0x7f, 0x81, 0xff})
   void anOwnerThatIsNobodyEndsTheDevice(int owner) {

@@ -186,9 +186,7 @@ final class Victim implements AutoCloseable {
   /** Waits for a completion event, not indefinitely. */
   CompletionQueue awaitChannel() {
     try {
-      return channel
-          .await(PATIENCE)
-          .orElseThrow(() -> new AssertionError("nobody tells of completions"));
+      return channel.await(PATIENCE).orElseThrow(() -> new AssertionError("no completion event"));
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }
@@ -280,7 +278,7 @@ final class Victim implements AutoCloseable {
       if (datagram.state() != QpState.ERR) {
         throw e;
       }
-      // An event that somebody has forged said that it has failed.
+      // A forged event reported that it has failed.
     }
   }
 

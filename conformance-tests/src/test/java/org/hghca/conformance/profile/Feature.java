@@ -7,9 +7,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What a program may miss on a card as its makers built it, from the facts about their RTL alone:
- * the tests' own list, which knows nothing of the driver's. Whatever the driver makes up for in
- * software is not here.
+ * Features that the makers' card lacks, derived only from the facts about its RTL: the tests' own
+ * list, independent of the driver's. Features that the driver implements in software are not
+ * listed.
  */
 public enum Feature {
   /** Both RTLs lack them; a WQE with one stops the first one's send side. */
@@ -113,7 +113,7 @@ public enum Feature {
   /** The second RTL checks nothing and has no error CQE. */
   REMOTE_PROTECTION(
       "protection from peers with wrong keys",
-      "what a peer asks for is done, or lost; nobody is told",
+      "a peer's request is executed or lost, without an error",
       Place.TRANSPORT,
       Says.ATTRIBUTE),
 
@@ -179,7 +179,7 @@ public enum Feature {
       Place.NUMBERS,
       Says.ERROR);
 
-  /** How a program learns that it is missing. */
+  /** How a program detects that it is missing. */
   public enum Says {
     /** A verb fails; the attributes of the device say so, too. */
     ERROR,
@@ -187,7 +187,7 @@ public enum Feature {
     ATTRIBUTE
   }
 
-  /** Where the page on the hardware tells what the card does instead. */
+  /** The section of the hardware page that describes the card's behaviour. */
   public enum Place {
     /** Commands. */
     COMMANDS("commands-and-statuses"),
@@ -239,7 +239,7 @@ public enum Feature {
     return what;
   }
 
-  /** What happens to a program that uses it all the same. */
+  /** What happens if a program uses it nevertheless. */
   public String instead() {
     return instead;
   }
@@ -249,7 +249,7 @@ public enum Feature {
     return place;
   }
 
-  /** How a program learns of it. */
+  /** How a program detects it. */
   public Says says() {
     return says;
   }

@@ -20,9 +20,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What the RTL does that nobody would expect of a card, as it was recorded, played on the card that
- * plays it: the same packets in each direction, the same completions, the same writes. Of two
- * moments that depend on the cycle the card without cycles plays each when it is told to.
+ * The unexpected behaviour of the RTL, as recorded, replayed on its model: the same packets in each
+ * direction, the same completions, the same writes. For two cycle-dependent cases, the model
+ * without cycles replays each on request.
  */
 class FindingReplayTest {
   private static final List<String> FILES =
@@ -66,7 +66,7 @@ class FindingReplayTest {
       return (Integer) recorded.get("cards");
     }
 
-    /** Whether the request is entered in the cycle that spoils the list. */
+    /** Whether the request is entered in the cycle that corrupts the list. */
     boolean races() {
       return name().startsWith("f9(113") || name().startsWith("f9w(207");
     }

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The register accesses that were recorded on the RTL, given to the software HCA that plays it. The
- * recorded top takes reads of 80000h.. and leaves them alone; with the port that nobody serves all
- * of them together block BAR0, so those are left out here.
+ * recorded top accepts reads of 80000h.. and ignores them; with the unconnected port they would
+ * block BAR0, so they are omitted here.
  */
 class RegisterReplayTest {
   private static final String STORE = "mmio_write bar0+";
@@ -29,8 +29,8 @@ class RegisterReplayTest {
   }
 
   /**
-   * The recorder took the completion that nobody asked for out of its way. Here it stays, and each
-   * load after it gets the answer to the one before.
+   * The recorder removed the unexpected completion. Here it stays, and each later load gets the
+   * reply to the previous one.
    */
   @Test
   void everyLoadAnswersAsRecorded() {

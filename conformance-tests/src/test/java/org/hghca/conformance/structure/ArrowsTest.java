@@ -12,8 +12,8 @@ class ArrowsTest {
   private static final Set<String> API = Set.of("org.hghca.verbs", "org.hghca.verbs.spi");
 
   /**
-   * A function of the same process, which anybody may make, is made of address spaces and of system
-   * calls; both throw the exceptions of functions. No two classes of theirs name each other.
+   * A function of the same process, which any caller may create, is made of address spaces and of
+   * system calls; both throw the exceptions of functions. No two classes of theirs name each other.
    */
   private static final Set<String> FUNCTIONS =
       Set.of("org.hghca.vfio", "org.hghca.vfio.dma", "org.hghca.vfio.linux");

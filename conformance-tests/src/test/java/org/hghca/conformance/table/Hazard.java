@@ -4,9 +4,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Something that breaks a card as its makers built it, or that such a card does differently, and
- * what the driver does about it. The tests that guard it carry the tag {@code hazard-} and its
- * line.
+ * A use that breaks the makers' card, or a deviation of that card, and the driver's workaround. The
+ * tests that guard it carry the tag {@code hazard-} and its line.
  *
  * @param line as in tags: 12.n is line n of what breaks a card, in {@code docs/hardware.md};
  *     anything else a rule

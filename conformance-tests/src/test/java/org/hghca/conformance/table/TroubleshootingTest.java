@@ -36,7 +36,7 @@ class TroubleshootingTest {
 
   private static final int WORDS = 10;
 
-  /** The packages and classes whose failures somebody sees who opens a card. */
+  /** The packages and classes whose failures are visible when a card is opened. */
   private static final List<String> SOURCES =
       List.of(
           "vfio/src/main/java/org/hghca/vfio",

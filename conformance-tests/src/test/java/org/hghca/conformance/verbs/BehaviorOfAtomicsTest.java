@@ -36,7 +36,9 @@ class BehaviorOfAtomicsTest {
     player.region.segment().set(ValueLayout.JAVA_LONG, 0, value);
   }
 
-  /** An atomic succeeds: the requester gets what was there, the responder has what is new. */
+  /**
+   * An atomic succeeds: the requester gets the old value, the responder's memory has the new one.
+   */
   private static void assertAtomic(
       SendRequest request, Player from, Player to, WcOpcode opcode, long before, long after) {
     set(from, 0);
@@ -73,7 +75,7 @@ class BehaviorOfAtomicsTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_atomic_cmp_swp",
-      says = "the same, by the one way to post that there is")
+      says = "the same, by the only way to post")
   void comparesAndSwaps() {
     try (Players players = atomic().open()) {
       for (int i = 0; i < ITERATIONS; i++) {
@@ -93,7 +95,7 @@ class BehaviorOfAtomicsTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_atomic_fetch_add",
-      says = "the same, by the one way to post that there is")
+      says = "the same, by the only way to post")
   void fetchesAndAdds() {
     try (Players players = atomic().open()) {
       for (int i = 0; i < ITERATIONS; i++) {
@@ -105,7 +107,7 @@ class BehaviorOfAtomicsTest {
     }
   }
 
-  /** An atomic fails, and changes nothing. */
+  /** An atomic fails without a change. */
   private static void assertFails(
       Players players, SendRequest request, long address, int lkey, WcStatus status) {
     set(players.server, OLD);
@@ -166,7 +168,7 @@ class BehaviorOfAtomicsTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_atomic.AtomicTest.test_atomic_invalid_lkey",
-      says = "a local key that nobody has: LOC_PROT_ERR")
+      says = "an unknown local key: LOC_PROT_ERR")
   void aLocalKeyThatNobodyHas() {
     try (Players players = atomic().open()) {
       Player client = players.client;
@@ -179,7 +181,7 @@ class BehaviorOfAtomicsTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_atomic.AtomicTest.test_atomic_invalid_rkey",
-      says = "a remote key that nobody has: REM_ACCESS_ERR")
+      says = "an unknown remote key: REM_ACCESS_ERR")
   void aRemoteKeyThatNobodyHas() {
     try (Players players = atomic().open()) {
       assertRefused(players, add(players, 0, 1), WcStatus.REM_ACCESS_ERR);

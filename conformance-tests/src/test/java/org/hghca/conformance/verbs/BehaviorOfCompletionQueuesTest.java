@@ -29,7 +29,7 @@ class BehaviorOfCompletionQueuesTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_cqex.CQEXAPITest.test_create_cq_ex",
-      says = "the same, by the one way to create that there is")
+      says = "the same, by the only way to create one")
   void everySizeWithEveryVector() {
     try (Fabric fabric = Fabric.open()) {
       int most = fabric.left().queryDevice().maxCqe();
@@ -87,7 +87,7 @@ class BehaviorOfCompletionQueuesTest {
         pair.right.postReceive(1000 + i, 0, 8);
         left.qp.postSend(left.send.wrId(i).send().sge(left.buffer, 0, 8).signaled());
       }
-      // Only so many at a time where a device has room for a few doorbells only.
+      // Only a limited number at a time, if a device has room for only a few doorbells.
       int most = TestProfile.hardware().doorbellsInFlight();
       pair.fabric.settle();
       if (most == HardwareProfile.UNBOUNDED) {

@@ -60,7 +60,7 @@ class BehaviorOfReregistrationTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_mr.MRTest.test_mrex_rereg_addr",
-      says = "the same, by the one way to register that there is")
+      says = "the same, by the only way to register")
   @Needs(Feature.DEREGISTERING_IN_USE)
   void otherMemory() {
     try (Arena arena = Arena.ofShared();
@@ -94,7 +94,7 @@ class BehaviorOfReregistrationTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_mr.MRTest.test_mrex_rereg_access",
-      says = "the same, by the one way to register that there is")
+      says = "the same, by the only way to register")
   void moreRights() {
     try (Players players = rc(AccessFlag.LOCAL_WRITE).open()) {
       for (Player player : new Player[] {players.client, players.server}) {

@@ -36,7 +36,7 @@ class BehaviorOfResizingTest {
     try (Fabric fabric = Fabric.open();
         Side right = new Side(fabric, fabric.right(), receiver)) {
       Context context = fabric.left();
-      // Nobody has that number, and the datagrams are lost; or somebody takes them.
+      // No queue pair has that number, and the datagrams are lost; or one receives them.
       int number = TestProfile.pick(Feature.MANY_PEERS, 0xff_fffe, right.qp.number());
       right.qp.activate(Player.QKEY);
       for (int i = 0; i < 6; i++) {

@@ -108,7 +108,7 @@ class BehaviorOfTrafficTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_relaxed_ordering.RoTestCase.test_ro_mr_ex_traffic",
-      says = "the same, by the one way to register that there is")
+      says = "the same, by the only way to register")
   void trafficWithRelaxedOrdering() {
     try (Players players =
         rc().memoryAccess(

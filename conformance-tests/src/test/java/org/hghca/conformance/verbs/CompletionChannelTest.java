@@ -160,7 +160,7 @@ class CompletionChannelTest {
     }
   }
 
-  /** Request, poll until empty, wait: as a program does it. */
+  /** Arm, drain, wait: as a program does it. */
   private static void awaitCompletions(CompletionChannel channel, int count)
       throws InterruptedException {
     Completions completions = new Completions(16);
@@ -235,7 +235,7 @@ class CompletionChannelTest {
           write(pair, false);
         }
         assertThat(pair.left.channel.await(MOMENT)).isEmpty();
-        // Nobody polls, and yet there will be room for more than the queue's depth of 16.
+        // No thread polls, but there is room for more than the queue's depth of 16.
         for (int i = 0; i < 10; i++) {
           writeWhenThereIsRoom(pair);
         }

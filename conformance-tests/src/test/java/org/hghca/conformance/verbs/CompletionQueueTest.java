@@ -33,7 +33,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("rc")
 class CompletionQueueTest {
 
-  /** Posts so many and waits until the card has completed them all, with nobody polling. */
+  /**
+   * Posts a number of requests and waits until the card has completed them all, without polling.
+   */
   private static void writeUnpolled(RcPair pair, int count) {
     for (int i = 0; i < count - 1; i++) {
       pair.left.qp.postSend(write(pair.left, pair.right, i));

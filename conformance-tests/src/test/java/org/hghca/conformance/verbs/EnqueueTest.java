@@ -55,7 +55,7 @@ class EnqueueTest {
     }
   }
 
-  /** Nobody has to flush before room can come. */
+  /** No flush is needed before slots become free. */
   @Test
   void fullQueueBeginsWhatIsEnqueued() {
     try (RcPair pair = new RcSetup().depth(COUNT).open()) {

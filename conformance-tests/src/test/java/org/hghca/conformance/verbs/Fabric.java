@@ -30,7 +30,7 @@ final class Fabric implements AutoCloseable {
   /** How long anything may take, in real time. */
   private static final Duration LIMIT = TestTime.seconds(20);
 
-  /** How much virtual time passes when nothing has come. */
+  /** The virtual time that passes if no completion has arrived. */
   private static final Duration STEP = Duration.ofMillis(1);
 
   /** How often; nothing takes longer than some seconds of virtual time. */
@@ -39,7 +39,7 @@ final class Fabric implements AutoCloseable {
   /** How long the driver takes to do what a card does not. */
   private static final Duration SOFTWARE = Duration.ofSeconds(3);
 
-  /** Looks before the processor is left to whoever plays the device. */
+  /** Polls before the processor is yielded to the software HCA. */
   private static final int SPINS = 100;
 
   private static final long PAUSE_NANOS = 20_000;
@@ -225,7 +225,7 @@ final class Fabric implements AutoCloseable {
     return !TestProfile.isDocument() && System.nanoTime() - start < SOFTWARE.toNanos();
   }
 
-  /** Lets pass a time in which all that can happen does happen. */
+  /** Waits until all pending work is done. */
   void settle() {
     if (simulation != null) {
       simulation.advance(QUIET);
@@ -237,7 +237,7 @@ final class Fabric implements AutoCloseable {
     }
   }
 
-  /** The device is to be given something that it must record as a fault. */
+  /** The test causes a fault that the device must record. */
   void expectFaults() {
     faultsExpected = true;
   }

@@ -174,7 +174,7 @@ class LifecycleTest {
       region.close();
       assertThatThrownBy(() -> memory.get(ValueLayout.JAVA_LONG, 0))
           .isInstanceOf(IllegalStateException.class);
-      // Also when the same memory serves somebody else.
+      // Also when the same memory is reused.
       try (MemoryRegion next = pair.left.pd.allocate(4096, Side.ALL)) {
         assertThat(next.segment().get(ValueLayout.JAVA_LONG, 0)).isZero();
         assertThatThrownBy(() -> memory.set(ValueLayout.JAVA_LONG, 0, 2))

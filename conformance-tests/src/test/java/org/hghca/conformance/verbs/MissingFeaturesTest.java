@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whoever asks for what the profile lacks is told so, and everything else goes on. */
+/** Use of a missing feature fails with an error, and everything else continues. */
 class MissingFeaturesTest {
 
   /** What neither the document nor the driver has. */
@@ -149,7 +149,7 @@ class MissingFeaturesTest {
     region.close();
   }
 
-  /** Datagram queue pairs that were in use leave numbers that nobody gets again. */
+  /** The numbers of used datagram queue pairs are not reused. */
   private static void assertNumbersEnd(Side side) {
     List<Integer> numbers = new ArrayList<>();
     VerbsException end =

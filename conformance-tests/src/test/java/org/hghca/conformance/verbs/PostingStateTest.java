@@ -177,7 +177,7 @@ class PostingStateTest {
       pair.right.postReceive(2, 0, 8);
       pair.left.qp.postSend(anySend(pair));
       pair.fabric.settle();
-      // The first is too small: the queue pair is in error, which nobody has noticed yet.
+      // The first is too small: the queue pair is in error, which is not detected yet.
       pair.right.postReceive(3, 0, 8);
       pair.right.postReceive(4, 0, 8);
       List<Wc> found = pair.right.received(4);

@@ -54,14 +54,14 @@ final class ProgramRegion {
     return region.segment();
   }
 
-  /** Some parts that nobody uses, of at most so many bytes; from now on they are in use. */
+  /** Some unused parts, each of at most the given size; from now on they are in use. */
   Optional<Pieces> take(long most, int count, SplittableRandom random) {
     long least = Math.min(Sizes.least(), region.length());
     long total = random.nextLong(least, Math.min(most, region.length()) + 1);
     return takeExactly(total, count, random);
   }
 
-  /** Some parts that nobody uses, of so many bytes together; from now on they are in use. */
+  /** Some unused parts with the given total size; from now on they are in use. */
   Optional<Pieces> takeExactly(long total, int count, SplittableRandom random) {
     for (int i = 0; i < TRIES; i++) {
       long offset = random.nextLong(region.length());
@@ -75,7 +75,7 @@ final class ProgramRegion {
     return Optional.empty();
   }
 
-  /** A part of 8 bytes at a multiple of 8 that nobody uses; from now on it is in use. */
+  /** An unused part of 8 bytes at a multiple of 8; from now on it is in use. */
   Optional<Pieces> takeWord(SplittableRandom random) {
     for (int i = 0; i < TRIES; i++) {
       long offset = random.nextLong(region.length());
@@ -130,7 +130,7 @@ final class ProgramRegion {
     expectAnything(pieces);
   }
 
-  /** Nobody can say what is there: it is taken as it is. */
+  /** The content is unknown: it is taken as it is. */
   void expectAnything(Pieces pieces) {
     for (Piece piece : pieces.parts()) {
       MemorySegment.copy(memory(), piece.offset(), expected, piece.offset(), piece.length());

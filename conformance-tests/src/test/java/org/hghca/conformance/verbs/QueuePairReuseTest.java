@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Queue pairs that end with completions nobody has polled, and what comes after them. */
+/** Queue pairs that are closed with unpolled completions, and their successors. */
 class QueuePairReuseTest {
   private static final long OLD = 1_000_000;
 

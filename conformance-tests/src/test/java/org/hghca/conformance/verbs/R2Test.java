@@ -19,7 +19,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * What is known of the second RTL: it comes up, takes regions, and moves data of reliable
- * connections. What nobody knows of it differs by the seed, and one driver has to do with all.
+ * connections. Its unknown behaviour depends on the seed, and one driver must work with all
+ * variants.
  */
 @OnlyOn(value = "r2", why = "the seed chooses what is not known of the second RTL alone")
 class R2Test {
@@ -164,7 +165,7 @@ class R2Test {
     }
   }
 
-  /** A number is never used again: nobody knows where the card would go on. */
+  /** A number is never reused: the position at which the card would continue is unknown. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
   void queuePairsHaveNumbersThatNeverWereBefore(long seed) {

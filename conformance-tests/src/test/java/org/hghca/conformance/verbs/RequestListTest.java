@@ -144,7 +144,7 @@ class RequestListTest {
 
   @Test
   void aFullSendQueueAnswersFalseAndSaysHowMuchOfAListItTook() {
-    // Nobody takes the SENDs, where they may wait, so that they stay outstanding.
+    // The SENDs find no receive and wait, so that they stay outstanding.
     try (RcPair pair = new RcSetup().depth(4).retries(12, 7, 14, 7).open()) {
       boolean wait = TestProfile.has(Feature.RNR_RETRY);
       if (!wait) {

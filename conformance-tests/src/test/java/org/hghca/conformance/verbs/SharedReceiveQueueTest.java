@@ -654,7 +654,7 @@ class SharedReceiveQueueTest {
       it.post(0, 8);
       it.received.requestNotify(false);
       toError(it.receivers.getFirst());
-      // Nobody polls.
+      // No thread polls.
       AsyncEvent event = it.fabric.right().asyncEvents().await(TestTime.seconds(20)).orElseThrow();
       assertThat(event.type()).isEqualTo(AsyncEventType.QP_LAST_WQE_REACHED);
       event.acknowledge();
@@ -715,7 +715,7 @@ class SharedReceiveQueueTest {
     try (SharedReceivers it = inline(8, 1)) {
       for (int round = 0; round < 20; round++) {
         it.post(0, 8);
-        // Three messages of which nobody hears.
+        // Three messages that are not reported.
         for (int i = 0; i < 3; i++) {
           it.send(0);
         }

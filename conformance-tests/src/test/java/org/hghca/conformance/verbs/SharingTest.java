@@ -93,7 +93,7 @@ class SharingTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "SRQ: 16 requests, 16 messages, nobody polls: all arrive")
+      says = "SRQ: 16 requests, 16 messages, no thread polls: all arrive")
   void aQueuePairReceivesAllThatIsPostedWhileNobodyPolls(String path) {
     try (SharedReceivers it =
         new SharedReceivers(Fabric.threaded(path), new RcSetup().depth(16), 16, 1, 64)) {
@@ -106,7 +106,9 @@ class SharingTest {
     }
   }
 
-  /** While nobody polls a queue pair is never longer without than its peer waits. */
+  /**
+   * While no thread polls, a queue pair is never without a receive for longer than its peer waits.
+   */
   @ParameterizedTest
   @ValueSource(strings = {"", SharedReceivers.DEALT})
   void messagesOneByOneFindAReceiveWithoutAPoll(String path) {
@@ -126,7 +128,7 @@ class SharingTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "SRQ: 16 requests, 16 datagrams, nobody polls: none is lost")
+      says = "SRQ: 16 requests, 16 datagrams, no thread polls: none is lost")
   void noDatagramIsLostForWhichARequestIsPosted(String path) {
     int qkey = 0x1234;
     try (Fabric fabric = Fabric.inline(path);

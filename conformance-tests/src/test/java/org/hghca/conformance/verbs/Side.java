@@ -129,7 +129,7 @@ final class Side implements AutoCloseable {
     MemorySegment.copy(peer.expected, peerOffset, expected, offset, length);
   }
 
-  /** Nobody can say what this part of the buffer holds: it is taken as it is. */
+  /** The content of this part of the buffer is unknown: it is taken as it is. */
   void expectAnything(long offset, long length) {
     MemorySegment.copy(memory(), offset, expected, offset, length);
   }

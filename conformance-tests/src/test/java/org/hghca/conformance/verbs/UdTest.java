@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Datagrams: to anybody, with a header of 40 bytes in front, and nobody answers for them. */
+/** Datagrams: to any queue pair, with a header of 40 bytes, and without acknowledgement. */
 class UdTest {
   /** What the fixture's queue pairs are given. */
   private static final int QKEY = 0x1111_1111;

@@ -7,7 +7,7 @@ import java.util.Arrays;
  * once; setting and clearing its time is cheap.
  */
 final class Timers {
-  /** Deadline of an endpoint that waits for nothing. */
+  /** Deadline of an endpoint without a timer. */
   static final long NEVER = Long.MAX_VALUE;
 
   private Endpoint[] heap = new Endpoint[16];

@@ -9,9 +9,9 @@ import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
 /**
- * The queue pairs of one device, of every service: gives packets, work requests and time to the
- * halves of the queue pair that they are for. Used by one thread; time is what {@link #time} was
- * last told. Contexts are loaded for a run of events of one queue pair and stored back after it;
+ * The queue pairs of one device, of every service: passes packets, work requests and time to the
+ * halves of their queue pairs. Used by one thread; time is the value that {@link #time} last
+ * received. Contexts are loaded for a run of events of one queue pair and stored back after it;
  * {@link #settle} makes sure that they are stored.
  */
 public final class Transport {
@@ -19,8 +19,8 @@ public final class Transport {
   private static final int BURST = 32;
 
   /**
-   * How often a queue pair in error is looked at for receives that were posted since, in
-   * nanoseconds: they are announced by nothing.
+   * How often a queue pair in error is checked for newly posted receives, in nanoseconds: there is
+   * no doorbell for them.
    */
   private static final long FLUSH_INTERVAL = 1_000_000;
 
@@ -36,7 +36,7 @@ public final class Transport {
   private final Timers timers = new Timers();
   private final ArrayDeque<Endpoint> scheduled = new ArrayDeque<>();
 
-  /** Those that have failed and are to go to ERR. */
+  /** Queue pairs that have failed and must go to ERR. */
   private final ArrayDeque<Endpoint> failed = new ArrayDeque<>();
 
   private final ConnectionContext context = new ConnectionContext();
@@ -98,7 +98,7 @@ public final class Transport {
     }
   }
 
-  /** An event is due as soon as what was begun of a queue pair in SQD has ended. */
+  /** An event is due as soon as the started requests of a queue pair in SQD have completed. */
   public void notifyDrained(int qpn) {
     Endpoint endpoint = find(qpn);
     ConnectionContext qp = endpoint == null ? null : load(endpoint);
@@ -116,8 +116,8 @@ public final class Transport {
   }
 
   /**
-   * A queue pair has failed in a way that no completion tells: at the next {@link #run} it goes to
-   * ERR, if it is not there, and an event reports it, once until it is reset.
+   * A queue pair has failed in a way that no completion reports: at the next {@link #run} it goes
+   * to ERR, if it is not there, and an event reports it, once until it is reset.
    */
   public void workQueueFailed(int qpn) {
     Endpoint endpoint = find(qpn);
@@ -140,7 +140,7 @@ public final class Transport {
     return worked;
   }
 
-  /** A request of the peer was finally refused, which no completion tells here. */
+  /** A request of the peer was finally refused, which no local completion reports. */
   void refused(Endpoint endpoint, int syndrome) {
     switch (syndrome) {
       case Aeth.NAK_INVALID_REQUEST -> events.invalidRequest(endpoint.qpn);
@@ -160,7 +160,7 @@ public final class Transport {
     return readable;
   }
 
-  /** A queue pair has gone to RESET: nothing of it is remembered. */
+  /** A queue pair has gone to RESET: its state is cleared. */
   public void reset(int qpn) {
     Endpoint endpoint = find(qpn);
     if (endpoint != null) {
@@ -203,7 +203,7 @@ public final class Transport {
     }
   }
 
-  /** Hands over a packet; it goes back to its pool. */
+  /** Processes a packet; it is returned to its pool. */
   public void receive(Packet packet) {
     counters.packetsReceived++;
     Endpoint endpoint = find(packet.destinationQpn);
@@ -250,15 +250,15 @@ public final class Transport {
         && packet.destinationIpLow == IpAddress.lowOfIpv4(qp.sourceIp);
   }
 
-  /** Tells the time: nanoseconds, never less than before. */
+  /** Sets the time: nanoseconds, never less than before. */
   public void time(long nanos) {
     now = nanos;
   }
 
   /**
-   * Handles what has fallen due and sends what is due.
+   * Handles expired timers and sends due packets.
    *
-   * @param budget the most packets to send
+   * @param budget maximum number of packets to send
    * @return whether anything was done
    */
   public boolean run(int budget) {
@@ -329,7 +329,9 @@ public final class Transport {
     return qpn >= 0 && qpn < endpoints.length ? endpoints[qpn] : null;
   }
 
-  /** Ends all work requests of a queue pair because one of them, or of its peer's, failed. */
+  /**
+   * Completes all work requests of a queue pair because one of them, or one of its peer's, failed.
+   */
   void enterError(Endpoint endpoint, ConnectionContext qp) {
     if (qp.state != QueuePairState.ERR) {
       qp.state = QueuePairState.ERR;
@@ -339,7 +341,9 @@ public final class Transport {
     }
   }
 
-  /** Ends all send work requests of a queue pair because one of them failed; receives continue. */
+  /**
+   * Completes all send work requests of a queue pair because one of them failed; receives continue.
+   */
   void enterSendError(Endpoint endpoint, ConnectionContext qp) {
     qp.state = QueuePairState.SQE;
     qp.setChanged(true);
@@ -357,7 +361,7 @@ public final class Transport {
     }
   }
 
-  /** Completes the send work requests that were announced and not begun with an error. */
+  /** Completes the send work requests that were announced but not started with an error. */
   void flushSends(ConnectionContext qp) {
     SendWork request = takeRequest();
     while (queues.nextSend(qp, request)) {
@@ -374,7 +378,7 @@ public final class Transport {
    */
   boolean flushReceives(ConnectionContext qp, ReceiveWork scratch) {
     if (qp.hasSharedQueue()) {
-      return false; // what is posted there is for others
+      return false; // requests posted there are for others
     }
     int slots = qp.receiveQueueLength >>> qp.receiveSlotLog;
     for (int i = 0; i < slots; i++) {

@@ -2,7 +2,7 @@ package org.hghca.model.transport;
 
 import org.hghca.wire.DropCounters;
 
-/** What a transport has done since it was made. Written by its own thread, read by any. */
+/** The counters of a transport since its creation. Written by its own thread, read by any. */
 public final class TransportCounters {
   public long packetsSent;
   public long packetsReceived;
@@ -10,10 +10,10 @@ public final class TransportCounters {
   /** Packets that were dropped. */
   public final DropCounters drops = new DropCounters();
 
-  /** Times a requester began to repeat packets, for whatever reason. */
+  /** Number of times that a requester started a retransmission, for any reason. */
   public long retries;
 
-  /** Times an acknowledgement did not come in time. */
+  /** Number of times that an acknowledgement was late. */
   public long timeouts;
 
   public long naksSent;

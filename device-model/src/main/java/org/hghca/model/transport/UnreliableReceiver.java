@@ -5,9 +5,9 @@ import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
 /**
- * The receiving half of an unreliable connection. A message that has a gap, breaks off or is not
- * allowed is dropped without a word, up to the first packet of the next one; a receive that it had
- * taken serves the next message. What is wrong with the receive itself takes the queue pair to ERR.
+ * The receiving half of an unreliable connection. A message that has a gap, is incomplete or is not
+ * allowed is dropped silently, up to the first packet of the next one; the receive that it had
+ * taken is used for the next message. An error in the receive itself moves the queue pair to ERR.
  */
 final class UnreliableReceiver implements ReceiveSide {
   private final Transport transport;

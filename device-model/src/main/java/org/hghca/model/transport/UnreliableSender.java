@@ -5,11 +5,11 @@ import org.hghca.wire.Packet;
 
 /**
  * The sending half of an unreliable connection or of datagrams: cuts work requests into packets and
- * ends them with their last packet. One that cannot be executed ends with an error and takes the
- * send queue to SQE.
+ * completes them with their last packet. One that cannot be executed completes with an error and
+ * moves the send queue to SQE.
  */
 final class UnreliableSender implements SendSide {
-  /** The bit of a work request's Q_Key that asks for the queue pair's own instead. */
+  /** The bit of a work request's Q_Key that selects the queue pair's own. */
   private static final int OWN_QUEUE_KEY = 0x8000_0000;
 
   private final Transport transport;
@@ -19,7 +19,7 @@ final class UnreliableSender implements SendSide {
   /** The request whose packets are being sent, or null. */
   private SendWork current;
 
-  /** How many of its packets have been sent. */
+  /** Number of its packets sent. */
   private int packetsSent;
 
   UnreliableSender(Transport transport, Endpoint endpoint) {
@@ -125,7 +125,7 @@ final class UnreliableSender implements SendSide {
     transport.transmit(packet);
   }
 
-  /** A packet to where a work request says. */
+  /** A packet to the destination of a work request. */
   private Packet datagram(ConnectionContext qp, SendWork request) {
     Packet packet = transport.packet();
     packet.destinationMac = request.destinationMac;

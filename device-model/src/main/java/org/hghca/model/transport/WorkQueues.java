@@ -4,16 +4,16 @@ package org.hghca.model.transport;
 public interface WorkQueues {
 
   /**
-   * Takes the next send work request that was announced. One that cannot be understood is given
-   * too, with its status.
+   * Takes the next send work request that was announced. A malformed one is also returned, with its
+   * status.
    *
    * @return whether there was one
    */
   boolean nextSend(ConnectionContext qp, SendWork into);
 
   /**
-   * Takes the next receive work request that is posted. One that cannot be understood is given too,
-   * with its status.
+   * Takes the next receive work request that is posted. A malformed one is also returned, with its
+   * status.
    *
    * @return whether there was one
    */

@@ -1,11 +1,11 @@
 package org.hghca.model.transport;
 
-/** How a work request ended. */
+/** The status of a completed work request. */
 public enum WorkStatus {
   SUCCESS,
   /** The receive buffers are too small, or a message is longer than 2^31 bytes. */
   LOCAL_LENGTH,
-  /** The work request cannot be understood, or the queue pair cannot do it. */
+  /** The work request is malformed, or the queue pair cannot execute it. */
   LOCAL_OPERATION,
   /** The work queue that the work request is in cannot be read. */
   QUEUE_UNREADABLE,
@@ -13,7 +13,7 @@ public enum WorkStatus {
   LOCAL_PROTECTION,
   /** The queue pair was in error before the work request was done. */
   FLUSHED,
-  /** The responder answered with what was not asked for. */
+  /** The responder sent an unexpected response. */
   BAD_RESPONSE,
   /** The responder refuses the request. */
   REMOTE_INVALID_REQUEST,

@@ -87,7 +87,7 @@ class ReceiveWqeTest {
     assertThat(pair.b.hazards.list()).isEmpty();
   }
 
-  /** Nobody clears a slot: the second round finds the first one's receives. */
+  /** Slots are not cleared: the second round finds the first one's receives. */
   @Test
   void aSlotThatIsNotClearedReceivesAgainIntoTheOldBuffer() {
     responder.receiveLength = 512;

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A transport whose peer sends packets of its own making between the good ones: any opcode and
- * length, numbers near those that are expected, answers to what nobody asked. It never fails
- * inside, comes to rest, completes each request once and in order, and works after a reset. {@code
+ * length, numbers near those that are expected, unsolicited responses. It never fails inside, comes
+ * to rest, completes each request once and in order, and works after a reset. {@code
  * -Dhghca.fuzz=N} gives it N rounds of each service instead of the build's.
  */
 @Timeout(600)

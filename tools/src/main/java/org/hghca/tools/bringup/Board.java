@@ -15,8 +15,8 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
 
 /**
- * The board while its registers are driven without the driver: what is known of it so far, and what
- * of it must be taken down. One thread at a time.
+ * The board while its registers are driven without the driver: the state known so far, and the
+ * parts that must be shut down. One thread at a time.
  */
 final class Board {
   private final BringupOptions options;
@@ -44,7 +44,7 @@ final class Board {
   }
 
   /**
-   * The profile that somebody has named.
+   * The profile that the user has specified.
    *
    * @throws StepFailedException when the locator names one that does not exist
    */
@@ -62,7 +62,7 @@ final class Board {
     faultsKnown = 0;
   }
 
-  /** Opens a board that is known already, and brings it up to where queue pairs can be made. */
+  /** Opens a known board, and brings it up until queue pairs can be created. */
   void bringUp() {
     byte[] known = limitBytes;
     open();
@@ -112,7 +112,7 @@ final class Board {
     hcrBase = base;
   }
 
-  /** Whether the HCR is where the document has it. */
+  /** Whether the HCR is at the document's offset. */
   boolean isDocumentHcr() {
     return hcrBase == Bar.HCR_DOCUMENT;
   }
@@ -135,7 +135,7 @@ final class Board {
     return profile != HardwareProfile.S;
   }
 
-  /** What QUERY_DEV_LIM answered, and its bytes. */
+  /** The result of QUERY_DEV_LIM, and its bytes. */
   void limits(DeviceLimits answer, byte[] bytes) {
     limits = answer;
     limitBytes = bytes.clone();
@@ -149,7 +149,7 @@ final class Board {
     return limits;
   }
 
-  /** The typed commands, opened when first asked for. */
+  /** The typed commands, opened on first use. */
   CommandInterface commands() {
     if (commands == null) {
       commands = CommandInterface.open(function, profile, hcrBase, options.limit());
@@ -157,7 +157,7 @@ final class Board {
     return commands;
   }
 
-  /** The tables in ICM, laid out when first asked for. */
+  /** The tables in ICM, laid out on first use. */
   RawTables tables() {
     if (tables == null) {
       tables = new RawTables(function, commands(), profile, limits);
@@ -170,14 +170,14 @@ final class Board {
     return function.dmaFaultCount() - faultsKnown;
   }
 
-  /** The refused accesses so far were meant. */
+  /** Marks the refused accesses so far as intended. */
   void expectFaults() {
     faultsKnown = function.dmaFaultCount();
   }
 
   /**
-   * Whether an address that nobody owns is caught before it reaches memory: in a software device,
-   * or behind an IOMMU.
+   * Whether an access to an unmapped address is refused before it reaches memory: in a software
+   * device, or behind an IOMMU.
    */
   boolean isTranslated() {
     Locator locator = locator();
@@ -185,7 +185,7 @@ final class Board {
         || Files.exists(Path.of("/sys/bus/pci/devices", locator.name(), "iommu"));
   }
 
-  /** Stops the card and gives everything back; what is not there is passed over. */
+  /** Stops the card and releases everything that exists. */
   void close() {
     if (function == null) {
       return;
@@ -196,7 +196,7 @@ final class Board {
     hcr = null;
     limits = null;
     try {
-      // In this order: no memory goes back that the card may still reach.
+      // In this order, so that no memory is freed that the card may still access.
       closing.configuration().busMaster(false);
       if (closing.canReset()) {
         closing.reset();

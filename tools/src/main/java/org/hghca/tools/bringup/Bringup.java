@@ -21,12 +21,12 @@ import org.hghca.tools.bringup.BringupReport.Outcome;
 /**
  * A session: all steps in their order, on one board. Used once.
  *
- * <p>It ends, whatever the card does: everything runs on a thread of its own, and a step that takes
- * longer than the options' patience is given up with everything behind it. Interrupting its thread
- * ends it after the current step.
+ * <p>It always ends, independent of the card's behaviour: everything runs on a separate thread, and
+ * a step that exceeds the time limit in the options is abandoned with all later steps. Interrupting
+ * its thread ends it after the current step.
  */
 public final class Bringup {
-  /** How long the current step, and giving the board back, may take when nobody wants more. */
+  /** Default time limit of the current step, and of releasing the board. */
   private static final Duration GRACE = Duration.ofSeconds(3);
 
   private final BringupOptions options;
@@ -64,7 +64,7 @@ public final class Bringup {
   }
 
   /**
-   * Does the steps. Nothing that a card does makes this throw.
+   * Runs the steps. No behaviour of a card makes this throw.
    *
    * @param listener gets each step as it ends
    */
@@ -197,7 +197,7 @@ public final class Bringup {
     for (String need : step.needs()) {
       StepResult result = done.get(need);
       if (!result.verdict().isGood()) {
-        // What was left out tells why: the first reason counts.
+        // The skipped step reports why: the first reason is used.
         return result.verdict() == Verdict.FAIL
             ? "needs " + need + ", which failed"
             : result.reason();
@@ -212,7 +212,7 @@ public final class Bringup {
         || steps.stream().anyMatch(other -> step.needs().contains(other.id()) && isOnDriver(other));
   }
 
-  /** Whether a failure has left a device that does nothing any more. */
+  /** Whether a failure has left a device that no longer works. */
   private boolean isBroken(ExecutorService thread) {
     if (lost) {
       return true;
@@ -226,7 +226,7 @@ public final class Bringup {
     return broken[0];
   }
 
-  /** Does something on the thread of the session, as long as patience lasts. */
+  /** Runs an action on the thread of the session, up to the time limit. */
   private void guarded(ExecutorService thread, Runnable work) {
     Future<?> future = thread.submit(work);
     try {
@@ -247,7 +247,7 @@ public final class Bringup {
     }
   }
 
-  /** Waits as long as patience lasts, and hardly any more once it is interrupted. */
+  /** Waits up to the time limit, and only briefly once it is interrupted. */
   private void await(Future<?> future) throws TimeoutException, ExecutionException {
     while (true) {
       Duration limit = interrupted ? GRACE : options.patience();
@@ -275,7 +275,7 @@ public final class Bringup {
     return known && message != null ? message : e.toString();
   }
 
-  /** Gives everything back; a card that does not release it has stopped. */
+  /** Releases everything; if that does not end, the card has stopped. */
   private void close(ExecutorService thread) {
     try {
       guarded(thread, this::giveBack);
@@ -286,12 +286,12 @@ public final class Bringup {
     }
   }
 
-  /** Where an access that did not return has returned after the session. */
+  /** An access that did not return has returned after the session. */
   private void giveBackLate() {
     try {
       giveBack();
     } catch (RuntimeException e) {
-      // The session was over before, and has told what there is to tell.
+      // The session had already ended and reported its result.
     }
   }
 

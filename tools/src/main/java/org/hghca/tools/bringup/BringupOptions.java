@@ -8,18 +8,18 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.TimeScale;
 
 /**
- * What a session is to do.
+ * The options of a session.
  *
  * @param device locator of the board
- * @param profile the profile of the card that is expected; empty to find it out
- * @param loop how data comes back
+ * @param profile the profile of the card that is expected; empty to detect it
+ * @param loop how data returns
  * @param peer locator of the other device with {@link Loop#PEER}; empty otherwise
  * @param destructive whether steps that stop a card are done, too
  * @param limit how long the card may take for a command or a completion
- * @param patience how long a step may take before it is given up with everything behind it
+ * @param patience how long a step may take before it is abandoned with all later steps
  * @param measure how long each speed is measured
  * @param only ids of the steps to do, with those that they need; empty for all
- * @param skip ids of steps to leave out
+ * @param skip ids of steps to skip
  */
 public record BringupOptions(
     String device,
@@ -32,7 +32,7 @@ public record BringupOptions(
     Duration measure,
     Set<String> only,
     Set<String> skip) {
-  /** A million times what a card takes; in the card's time. */
+  /** A million times the duration on a card; in the card's time. */
   private static final Duration LIMIT = Duration.ofSeconds(2);
 
   /** No step waits for more answers than this. */
@@ -61,12 +61,12 @@ public record BringupOptions(
     skip = Set.copyOf(skip);
   }
 
-  /** How long a board may take for an answer unless somebody says otherwise. */
+  /** Default time limit for an answer of a board. */
   public static Duration limit(String device) {
     return TimeScale.of(Locator.parse(device)).stretch(LIMIT);
   }
 
-  /** How long a step may take when the card may take so long for an answer. */
+  /** The time limit of a step for a given time limit of an answer. */
   public static Duration patience(Duration limit) {
     Duration patience = limit.multipliedBy(MOST_ANSWERS);
     return patience.compareTo(LEAST_PATIENCE) < 0 ? LEAST_PATIENCE : patience;
@@ -96,7 +96,7 @@ public record BringupOptions(
         device, profile, loop, peer, destructive, limit, patience, other, only, skip);
   }
 
-  /** The same without a loop: steps with data are left out. */
+  /** The same without a loop: steps with data are skipped. */
   public BringupOptions withoutLoop() {
     return new BringupOptions(
         device, profile, Loop.NONE, "", destructive, limit, patience, measure, only, skip);

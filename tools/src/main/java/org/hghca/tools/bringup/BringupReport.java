@@ -4,10 +4,10 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What came of a session.
+ * The result of a session.
  *
  * @param device locator of the board
- * @param profile the profile of the card that was found; empty when it got not that far
+ * @param profile the profile of the card that was found; empty if it was not detected
  * @param started when it began
  * @param nanos how long it took
  * @param results all steps in their order
@@ -23,7 +23,7 @@ public record BringupReport(
 
   /** How a session ended, with the exit code of the command line. */
   public enum Outcome {
-    /** All steps passed that were done. */
+    /** All executed steps passed. */
     PASSED(0, "PASSED"),
     /** A step failed. */
     FAILED(1, "FAILED"),
@@ -31,7 +31,7 @@ public record BringupReport(
     NOT_OPENED(3, "NOT OPENED"),
     /** The card stopped answering. */
     STOPPED(4, "CARD STOPPED"),
-    /** Somebody ended it before its last step. */
+    /** It was terminated before its last step. */
     INTERRUPTED(130, "INTERRUPTED");
 
     private final int exitCode;
@@ -42,7 +42,7 @@ public record BringupReport(
       this.text = text;
     }
 
-    /** What the command line ends with. */
+    /** The exit code of the command line. */
     public int exitCode() {
       return exitCode;
     }
@@ -57,7 +57,7 @@ public record BringupReport(
     results = List.copyOf(results);
   }
 
-  /** How many steps ended so. */
+  /** Number of steps with this verdict. */
   public int count(Verdict verdict) {
     return (int) results.stream().filter(result -> result.verdict() == verdict).count();
   }

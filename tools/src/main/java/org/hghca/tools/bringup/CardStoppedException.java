@@ -1,6 +1,6 @@
 package org.hghca.tools.bringup;
 
-/** The card does not answer any more; only a reset can help. */
+/** The card no longer responds; only a reset can help. */
 final class CardStoppedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

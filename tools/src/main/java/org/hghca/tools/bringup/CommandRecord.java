@@ -5,7 +5,7 @@ import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 
 /**
- * One command as it crossed the registers.
+ * One command as it was given through the registers.
  *
  * @param word dword 18h that started it
  * @param inModifier dword 08h

@@ -16,9 +16,9 @@ import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 
 /**
- * Stands in front of BAR0, keeps every command with its mailboxes, and lets nothing through that
- * could stop the RTL: no access that is not 32 bits wide, and none to the range that nobody answers
- * there before it is known that this card is not that one.
+ * Wraps BAR0, records every command with its mailboxes, and blocks accesses that could stop the
+ * RTL: any access that is not 32 bits wide, and any to the unconnected range of the RTL until the
+ * RTL is ruled out.
  */
 final class CommandTap implements MmioHandler {
   private static final int NO_HCR = -1;
@@ -47,7 +47,7 @@ final class CommandTap implements MmioHandler {
     base = offset;
   }
 
-  /** It is known that the card answers everywhere, or somebody said so. */
+  /** The card is known, or declared by the user, to respond at all offsets. */
   synchronized void allowWholeBar() {
     wholeBar = true;
   }
@@ -61,7 +61,7 @@ final class CommandTap implements MmioHandler {
     memory.remove(mapping);
   }
 
-  /** Takes what was kept, with a command that has not ended. */
+  /** Returns and clears the record, including a command that has not completed. */
   synchronized List<CommandRecord> take() {
     if (running) {
       end(0, false);
@@ -158,7 +158,7 @@ final class CommandTap implements MmioHandler {
     return (long) dword(offset) << 32 | Integer.toUnsignedLong(dword(offset + Integer.BYTES));
   }
 
-  /** What is at an address of the card; empty when it is not all in one piece of memory. */
+  /** The memory at an address of the card; empty if it is not in one piece. */
   private byte[] bytes(long iova, int size) {
     for (DmaMapping mapping : memory) {
       long at = iova - mapping.iova(0);

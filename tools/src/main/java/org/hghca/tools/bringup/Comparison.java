@@ -3,16 +3,16 @@ package org.hghca.tools.bringup;
 import java.util.BitSet;
 
 /**
- * Bytes that were expected beside those that were seen.
+ * Expected bytes next to actual ones.
  *
- * @param what whose bytes they are
- * @param expected what the profile says
- * @param seen what the card gave
- * @param ignored which bytes may be anything
+ * @param what name of the bytes
+ * @param expected bytes according to the profile
+ * @param seen bytes from the card
+ * @param ignored bytes that may have any value
  */
 public record Comparison(String what, byte[] expected, byte[] seen, BitSet ignored) {
 
-  /** Whether a byte differs that must not. */
+  /** Whether a byte differs that must be equal. */
   public boolean differsAt(int index) {
     return !ignored.get(index)
         && (index >= expected.length || index >= seen.length || expected[index] != seen[index]);

@@ -244,7 +244,7 @@ final class DataSteps {
         });
   }
 
-  /** A request that the driver must not give this card. */
+  /** A request that the driver must not pass to this card. */
   private interface Refused {
     SendRequest prepare(Pair pair, SendRequest request);
   }

@@ -9,7 +9,7 @@ import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.Locator;
 
-/** The board as its driver has it, and the device at the other end. One thread at a time. */
+/** The board through its driver, and the device at the other end. One thread at a time. */
 final class Driver {
   static final int PORT = 1;
 
@@ -52,7 +52,7 @@ final class Driver {
     return new Locator(locator.scheme(), locator.name(), parameters).toString();
   }
 
-  /** Takes the board down and has the driver bring it up. */
+  /** Shuts the board down and lets the driver bring it up. */
   void open() {
     board.close();
     left = RdmaDevices.open(locator());
@@ -79,7 +79,7 @@ final class Driver {
   }
 
   /**
-   * Does what the card may lack.
+   * Runs an action that the card may not support.
    *
    * @throws StepSkippedException when the driver says that it is not supported
    */
@@ -95,7 +95,7 @@ final class Driver {
     }
   }
 
-  /** Whether one of the devices does nothing any more. */
+  /** Whether one of the devices no longer works. */
   boolean isBroken() {
     return left != null && (isBroken(left) || isBroken(right()));
   }
@@ -109,7 +109,7 @@ final class Driver {
     }
   }
 
-  /** Gives the board back; nothing when it is not open. */
+  /** Releases the board; does nothing if it is not open. */
   void close() {
     Context closing = left;
     Context other = peer;

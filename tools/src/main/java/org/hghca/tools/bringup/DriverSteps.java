@@ -8,7 +8,7 @@ import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.PortState;
 import org.hghca.verbs.QpType;
 
-/** The board through its driver: open, what it offers, and whether anything comes back. */
+/** The board through its driver: open, features, and whether data returns. */
 final class DriverSteps {
   static final String OPEN = "driver.open";
   static final String CLOSE = "driver.close";
@@ -70,8 +70,7 @@ final class DriverSteps {
   }
 
   /**
-   * Reports how many requests of a queue pair may be outstanding on the card, where that is
-   * bounded.
+   * Reports how many requests of a queue pair may be outstanding on the card, if there is a limit.
    */
   private void sends(Observation o, int outstanding) {
     int safe = driver.profile().requestsOutstanding();
@@ -121,7 +120,7 @@ final class DriverSteps {
     throw new StepFailedException("nothing came back, although --loop expects it");
   }
 
-  /** The last step of all that go through the driver. */
+  /** The last step of those that use the driver. */
   Step closeStep() {
     return Step.of(
         CLOSE,

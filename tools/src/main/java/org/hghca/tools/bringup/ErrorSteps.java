@@ -17,7 +17,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 
-/** Errors that leave the card alive, and events. */
+/** Errors that do not stop the card, and events. */
 final class ErrorSteps {
   private static final int BYTES = 8192;
   private static final int NO_KEY = 0x00f1_f1f1;

@@ -9,7 +9,7 @@ import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.mailbox.HcrProbe;
 
-/** The command register: where it is, that it keeps what it must, and the commands without data. */
+/** The command register: its position, its register values, and the commands without data. */
 final class HcrSteps {
   private static final String REGISTERS = "interface document, tables 3-1-2 to 3-1-4";
   private static final int TOKEN = 0x1234;
@@ -75,7 +75,7 @@ final class HcrSteps {
     throw new StepFailedException("there is no HCR: wrong function, or BAR0 is not decoded");
   }
 
-  /** Where to look, in this order: a read of 80000h can stop the RTL. */
+  /** The offsets to probe, in this order: a read of 80000h can stop the RTL. */
   private List<Integer> bases() {
     Optional<String> place = board.locator().parameter("hcr");
     if (place.isPresent()) {

@@ -7,9 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 
-/**
- * A session as one HTML page, which needs nothing but itself: it can be kept, mailed and printed.
- */
+/** A session as one self-contained HTML page, which can be stored, mailed and printed. */
 public final class HtmlOutput {
   private static final int TRACE_BYTES = 256;
 

@@ -1,12 +1,12 @@
 package org.hghca.tools.bringup;
 
-/** How what the card sends comes back. */
+/** How data that the card sends returns to it. */
 public enum Loop {
-  /** It is not known: one SEND under a time limit finds out. */
+  /** Unknown: one SEND with a time limit detects it. */
   AUTO,
-  /** It does not: steps with data are left out. */
+  /** It does not: steps with data are skipped. */
   NONE,
-  /** A plug, a switch, or the card itself gives it back. */
+  /** A plug, a switch, or the card itself returns it. */
   PLUG,
   /** Another device is at the other end. */
   PEER

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 
-/** What a step expects and sees while it runs. One thread at a time. */
+/** The expected and actual values of a running step. One thread at a time. */
 public final class Observation {
   private final List<String> expected = new ArrayList<>();
   private final List<String> seen = new ArrayList<>();
@@ -13,7 +13,7 @@ public final class Observation {
 
   Observation() {}
 
-  /** Says what is expected. */
+  /** Records what is expected. */
   void expect(String text) {
     expected.add(text);
   }
@@ -23,7 +23,7 @@ public final class Observation {
     seen.add(text);
   }
 
-  /** Says that somebody should look, without failing. */
+  /** Records a warning, without failing. */
   void warn(String text) {
     warnings.add(text);
   }
@@ -59,7 +59,7 @@ public final class Observation {
             .formatted(what, comparison.differences(), comparison.length(), first));
   }
 
-  /** What ends a step that does not apply. */
+  /** The exception that ends a step that does not apply. */
   static StepSkippedException skip(String reason) {
     return new StepSkippedException(reason);
   }

@@ -69,7 +69,7 @@ final class Pair implements AutoCloseable {
     }
   }
 
-  /** As the others, and completions of the right end give events. */
+  /** Like the others; in addition, completions of the right end raise events. */
   static Pair notified(Driver driver, int bytes) {
     return new Pair(driver, QpType.RC, bytes, 0, true);
   }

@@ -16,7 +16,7 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.abi.PortInfo;
 import org.hghca.vfio.DmaMapping;
 
-/** The first commands that move memory: what the card says of itself, and how DMA fails. */
+/** The first commands with DMA: the card's properties, and failing DMA. */
 final class QuerySteps {
   private static final byte[] R1_LIMITS =
       HexFormat.of()
@@ -90,10 +90,10 @@ final class QuerySteps {
             "cmd.adapter"));
   }
 
-  /** What an answer command did. */
+  /** The result of a query command. */
   private record Answer(int word, byte[] mailbox) {}
 
-  /** Gives a command that only answers, into a mailbox of guard bytes. */
+  /** Gives a query command, with a mailbox of guard bytes. */
   private Answer ask(HcrCommand command, int opModifier) {
     try (DmaMapping page = board.function().allocate(DmaMapping.PAGE_SIZE)) {
       page.segment().fill(GUARD);
@@ -109,7 +109,7 @@ final class QuerySteps {
         "%s ended with status %s".formatted(command, CommandStatus.describe(Hcr.status(word))));
   }
 
-  /** Asks, and checks status and the bytes behind the answer. */
+  /** Gives the query, and checks the status and the bytes after the answer. */
   private byte[] answer(Observation o, HcrCommand command, int opModifier) {
     Answer answer = ask(command, opModifier);
     checkStatus(o, command, answer.word());

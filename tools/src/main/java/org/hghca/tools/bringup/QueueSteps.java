@@ -12,14 +12,14 @@ import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.icm.IcmTable;
 
-/** Queue pair contexts: every state by its command, and what the card says it has. */
+/** Queue pair contexts: every state by its command, and the card's answer to queries. */
 final class QueueSteps {
   /** In the first, second and third mapped page of contexts. */
   private static final int[] QPNS = {5, 21, 37};
 
   private static final int CQN = 9;
 
-  /** Bytes that QUERY_QP of the first RTL does not give back: A0h to BBh. */
+  /** Bytes that QUERY_QP of the first RTL does not return: A0h to BBh. */
   private static final int STALE_FIRST = 0xa0;
 
   private static final int STALE_END = 0xbc;
@@ -100,7 +100,7 @@ final class QueueSteps {
     }
   }
 
-  /** Whether anything stands where the context belongs. */
+  /** Whether the memory of the context has been written. */
   private boolean inMemory(int qpn) {
     int size = board.profile().qpcEntrySize();
     byte[] entry =

@@ -5,7 +5,9 @@ import org.hghca.abi.MapIcm;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.icm.IcmTable;
 
-/** The first messages, by hand, with every byte of their completions; then the card goes down. */
+/**
+ * The first messages, by hand, with every byte of their completions; then the card is shut down.
+ */
 final class RawDataSteps {
   private static final int LEFT = 6;
   private static final int RIGHT = 22;

@@ -6,8 +6,8 @@ import org.hghca.abi.Hcr;
 import org.hghca.vfio.MmioRegion;
 
 /**
- * The HCR by single accesses, for what the typed commands do not let anybody try: other opcodes,
- * the event bit, missing mailboxes.
+ * The HCR by single accesses, for cases that the typed commands do not allow: other opcodes, the
+ * event bit, missing mailboxes.
  */
 final class RawHcr {
   private static final int SPINS = 200;

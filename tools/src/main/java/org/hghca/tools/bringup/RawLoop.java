@@ -16,7 +16,7 @@ import org.hghca.vfio.LinkAddress;
 
 /** Two queue pairs of one card that reach each other, and memory on both sides. */
 final class RawLoop {
-  /** What a completion of the first RTL keeps of its queue's key: 14 bits. */
+  /** The bits of the queue's key in a completion of the first RTL: 14 bits. */
   private static final int KEY_OF_FIRST_RTL = 0x3fff;
 
   static final int LENGTH = 64;
@@ -43,10 +43,10 @@ final class RawLoop {
         tables.register(tables.allocate(MapIcm.PAGE_SIZE), RawQueuePair.PD, ACCESS, SOURCE_START);
     target =
         tables.register(tables.allocate(MapIcm.PAGE_SIZE), RawQueuePair.PD, ACCESS, TARGET_START);
-    // The receiver before the sender: what meets a receiver in INIT is lost.
+    // The receiver before the sender: a message to a receiver in INIT is lost.
     right.connect(leftQpn);
     left.connect(rightQpn);
-    // Nothing rings before the last context has arrived; a command in between is the way.
+    // No doorbell before the last context has arrived; a command in between ensures that.
     board.commands().queryDeviceLimits();
   }
 
@@ -134,7 +134,7 @@ final class RawLoop {
     return bytes;
   }
 
-  /** The message is at its place, and nothing around it has changed. */
+  /** The message is in place, and the memory around it is unchanged. */
   private static void checkData(Observation o, String what, byte[] message, RawRegion where) {
     byte[] expected = new byte[TARGET + 2 * LENGTH];
     System.arraycopy(message, 0, expected, TARGET, LENGTH);
@@ -185,7 +185,7 @@ final class RawLoop {
     return expected;
   }
 
-  /** What nobody has proved of the second RTL: all but QPN, length and owner. */
+  /** Unverified bytes of the second RTL: all except QPN, length and owner. */
   private BitSet ignored() {
     BitSet ignored = new BitSet();
     if (board.profile() == HardwareProfile.R2) {

@@ -24,8 +24,8 @@ import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.MmioRegion;
 
 /**
- * A queue pair and its completion queue, written and rung by hand, without the driver's care. One
- * thread at a time.
+ * A queue pair and its completion queue, written and rung directly, without the driver's checks.
+ * One thread at a time.
  */
 final class RawQueuePair {
   static final int PD = 3;
@@ -135,7 +135,7 @@ final class RawQueuePair {
     MemorySegment ring = receiveQueue.segment();
     long slot = (long) (receives % RECEIVE_SLOTS) * STRIDE;
     long next = (long) ((receives + 1) % RECEIVE_SLOTS) * STRIDE;
-    // The card takes a slot for posted when its first unit is not zero.
+    // The card regards a slot as posted if its first unit is not zero.
     NextUnit.clear(ring, next);
     long at = slot + NextUnit.SIZE;
     DataUnit.write(ring, at, length, region.key(), region.start() + offset);

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.hghca.vfio.DmaMapping;
 
 /**
- * Memory that the card knows.
+ * Memory that is registered with the card.
  *
  * @param mapping the memory
  * @param index of its entry in the MPT

@@ -19,7 +19,7 @@ import org.hghca.vfio.PciFunction;
 
 /**
  * The card's tables, mapped page by page by the rule of the profile, and memory regions in them.
- * All memory is kept until the card is down.
+ * All memory is kept until the card is shut down.
  */
 final class RawTables implements AutoCloseable {
   private static final int MTT_LINE = 4;
@@ -130,7 +130,7 @@ final class RawTables implements AutoCloseable {
         index,
         new Mpt(
             MptFlags.MIO | MptFlags.REGION | access,
-            0, // log2 of the page size, less 12
+            0, // log2 of the page size, minus 12
             key,
             pd,
             start,

@@ -5,7 +5,7 @@ import org.hghca.tools.demo.CheckFailedException;
 import org.hghca.tools.demo.RoundTrips;
 import org.hghca.tools.demo.Speeds;
 
-/** How fast it goes, and the end of all that goes through the driver. */
+/** Performance, and the end of the steps that use the driver. */
 final class SpeedSteps {
   private static final int LARGE = 64 * 1024;
 

@@ -6,12 +6,12 @@ import java.util.List;
  * A step of a session.
  *
  * @param id its name for {@code --only} and {@code --skip}
- * @param title what it looks at
- * @param source the document and table that say what is expected
- * @param next where to look when it fails
+ * @param title its subject
+ * @param source the document and table that define the expected result
+ * @param next where to look if it fails
  * @param destructive whether it can stop the card
- * @param needs ids of the steps that must have gone well
- * @param body what it does
+ * @param needs ids of the steps that must have passed
+ * @param body its action
  */
 public record Step(
     String id,
@@ -22,7 +22,7 @@ public record Step(
     List<String> needs,
     Body body) {
 
-  /** What a step does. It ends by returning, or by an exception when something is wrong. */
+  /** The action of a step. It returns on success, or throws on failure. */
   @FunctionalInterface
   public interface Body {
     void run(Observation seen);

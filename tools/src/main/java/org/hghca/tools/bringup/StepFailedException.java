@@ -1,6 +1,6 @@
 package org.hghca.tools.bringup;
 
-/** Something was not as expected. */
+/** An actual value differs from the expected one. */
 final class StepFailedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

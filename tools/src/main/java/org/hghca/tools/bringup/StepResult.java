@@ -3,7 +3,7 @@ package org.hghca.tools.bringup;
 import java.util.List;
 
 /**
- * What came of a step.
+ * The result of a step.
  *
  * @param step which step
  * @param verdict how it ended

@@ -8,8 +8,8 @@ import org.hghca.abi.Syndrome;
 import org.hghca.abi.WqeOpcode;
 
 /**
- * What stops a card as its makers built it: done by hand, past the care of the driver, each
- * followed by a reset and the proof that the card is back.
+ * Requests that stop the makers' card: posted directly, bypassing the driver's checks, each
+ * followed by a reset and a check that the card works again.
  */
 final class StopSteps {
   private static final int LEFT = 7;
@@ -90,7 +90,7 @@ final class StopSteps {
     RawLoop loop = new RawLoop(board, LEFT, RIGHT, CQN);
     RawLoop bystander = new RawLoop(board, LEFT + 1, RIGHT + 1, CQN + 2);
     blow.strike(o, loop);
-    // Nothing is awaited for long where nothing is expected.
+    // If no completion is expected, the wait is short.
     Duration limit = board.options().limit();
     Duration patience = stops ? limit.dividedBy(4) : limit;
     byte[] entry = loop.left().completion(patience);

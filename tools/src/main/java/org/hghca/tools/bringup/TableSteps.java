@@ -12,7 +12,7 @@ import org.hghca.icm.IcmTable;
 import org.hghca.mailbox.CommandInterface;
 import org.hghca.vfio.DmaMapping;
 
-/** The tables in ICM, and objects that are put into them and taken out again. */
+/** The tables in ICM, and objects that are added to them and removed. */
 final class TableSteps {
   private static final String ICM = "interface document, 3.2.2.1, tables 3-2-12 to 3-2-14";
   private static final int QPC_PAGES = 3;

@@ -10,7 +10,9 @@ import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 
-/** A function whose commands are kept by a {@link CommandTap}, and whose BAR2 cannot be read. */
+/**
+ * A function whose commands are recorded by a {@link CommandTap}, and whose BAR2 cannot be read.
+ */
 final class TappedFunction extends ForwardingFunction {
   private CommandTap tap;
 

@@ -16,8 +16,8 @@ public final class TextOutput implements Consumer<StepResult> {
   /**
    * Text for a terminal or a log.
    *
-   * @param verbose whether steps that went well show what they saw, and their commands
-   * @param total how many steps there will be
+   * @param verbose whether passed steps show their values and commands
+   * @param total number of steps
    */
   public TextOutput(PrintWriter out, boolean verbose, int total) {
     this.out = out;
@@ -92,7 +92,7 @@ public final class TextOutput implements Consumer<StepResult> {
     }
   }
 
-  /** Says how the session ended. */
+  /** Prints how the session ended. */
   public void summary(BringupReport report) {
     out.print(
         "\n%s: %s%s, %d passed, %d warnings, %d failed, %d skipped in %.1f s\n"
@@ -108,7 +108,7 @@ public final class TextOutput implements Consumer<StepResult> {
     out.flush();
   }
 
-  /** Lists the steps that there are. */
+  /** Lists all steps. */
   public static void list(PrintWriter out, List<Step> steps) {
     for (Step step : steps) {
       out.print(

@@ -13,14 +13,14 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
 
-/** Moves messages over a pair, one at a time, and looks at every byte of them. */
+/** Moves messages over a pair, one at a time, and checks every byte of them. */
 final class Transfers {
   static final int IMMEDIATE = 0x1234_5678;
 
   /** Bytes around a target that must not change. */
   private static final int GUARD = 64;
 
-  /** What a datagram's receive has before the message. */
+  /** The bytes before the message in a datagram's receive. */
   private static final int HEADER = 40;
 
   private static final byte BLANK = 0x5c;
@@ -69,29 +69,29 @@ final class Transfers {
     return this;
   }
 
-  /** Messages travel in their requests from now on. */
+  /** Messages are sent inline from now on. */
   Transfers inline() {
     inline = true;
     return this;
   }
 
-  /** Messages are gathered from so many pieces from now on. */
+  /** Messages are gathered from this number of pieces from now on. */
   Transfers gather(int pieces) {
     elements = pieces;
     return this;
   }
 
-  /** How many messages went. */
+  /** Number of messages transferred. */
   int messages() {
     return messages;
   }
 
-  /** How many bytes they had. */
+  /** Number of bytes transferred. */
   long bytes() {
     return bytes;
   }
 
-  /** One SEND, of which it is not known whether it arrives. */
+  /** One SEND that may or may not arrive. */
   boolean probe(int length) {
     End right = pair.right();
     right.pair().postReceive(receive.into(right.memory(), 0, length));
@@ -140,7 +140,7 @@ final class Transfers {
     Arrays.fill(expected, BLANK);
     System.arraycopy(message, 0, expected, before + header, length);
     byte[] seen = around.toArray(ValueLayout.JAVA_BYTE);
-    // The header is the network's, or nobody's.
+    // The header comes from the network, or is undefined.
     System.arraycopy(seen, before, expected, before, header);
     long mismatch = MemorySegment.ofArray(expected).mismatch(MemorySegment.ofArray(seen));
     if (mismatch >= 0) {

@@ -4,14 +4,14 @@ package org.hghca.tools.bringup;
 public enum Verdict {
   /** Everything was as expected. */
   PASS,
-  /** Nothing is broken, but somebody should look. */
+  /** No failure, but it needs attention. */
   WARN,
-  /** It was not done; the reason says why. */
+  /** It was skipped; the reason says why. */
   SKIP,
-  /** Something was not as expected. */
+  /** An actual value differs from the expected one. */
   FAIL;
 
-  /** Whether steps that need this one can be done. */
+  /** Whether steps that need this one can run. */
   boolean isGood() {
     return this == PASS || this == WARN;
   }

@@ -27,9 +27,9 @@ final class AtomicExample {
   }
 
   /**
-   * Runs it, where both devices have atomics.
+   * Runs it, if both devices support atomics.
    *
-   * @throws CheckFailedException when something is not as it must be
+   * @throws CheckFailedException when a check fails
    */
   void run() {
     for (Side side : List.of(server, client)) {

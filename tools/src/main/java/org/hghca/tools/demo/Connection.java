@@ -13,7 +13,7 @@ import org.hghca.verbs.QueuePairConfig;
 
 /**
  * Two connected queue pairs, and memory of the same size on both sides. One thread plays both
- * sides, so that another core is free for the software that plays the devices.
+ * sides, so that another core is free for the software HCAs.
  */
 final class Connection implements AutoCloseable {
   /** Outstanding requests of each queue. */
@@ -98,7 +98,7 @@ final class Connection implements AutoCloseable {
     return clientQp;
   }
 
-  /** Whether a request of either side can carry some bytes in itself. */
+  /** Whether a request of either side can carry this number of inline bytes. */
   boolean canInline(int bytes) {
     return bytes <= clientQp.capabilities().maxInline()
         && bytes <= serverQp.capabilities().maxInline();

@@ -19,9 +19,10 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 
 /**
- * Datagrams, and waiting without polling: the client asks; the server, which knows no client, sends
- * its answer to the sender. Both sleep on a completion channel until something has come. Where the
- * server's card says of the sender no more than the queue pair, its address is told.
+ * Datagrams, and waiting without polling: the client sends a request; the server, which does not
+ * know its clients, replies to the sender. Both sleep on a completion channel until a message
+ * arrives. If the server's card reports only the sender's queue pair, the client's address is
+ * passed separately.
  */
 final class DatagramExample {
   private static final String CHECK = "datagrams";
@@ -46,7 +47,7 @@ final class DatagramExample {
   /**
    * Runs it.
    *
-   * @throws CheckFailedException when something is not as it must be
+   * @throws CheckFailedException when a check fails
    */
   void run() {
     try (End asked = new End(server);
@@ -74,7 +75,7 @@ final class DatagramExample {
     return server.pd().createAddressHandle(AddressVector.to(client.gid(), Side.GID_INDEX));
   }
 
-  /** A datagram queue pair whose completion queue tells a channel, with one receive posted. */
+  /** A datagram queue pair whose completion queue has a channel, with one receive posted. */
   private final class End implements AutoCloseable {
     private final Side side;
     private final CompletionChannel channel;

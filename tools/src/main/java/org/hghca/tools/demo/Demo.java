@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.hghca.verbs.Counters;
 
-/** The whole demo: two sides, the classic example and what goes beyond, four measurements. */
+/** The whole demo: two sides, the classic example, further operations, and four measurements. */
 public final class Demo {
   private final String serverDevice;
   private final String clientDevice;
@@ -17,7 +17,7 @@ public final class Demo {
    *
    * @param server name or locator
    * @param client name or locator
-   * @param steps where to tell what happens
+   * @param steps receives the steps
    */
   public Demo(String server, String client, PrintWriter steps) {
     this.serverDevice = server;

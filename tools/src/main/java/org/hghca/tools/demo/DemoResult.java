@@ -6,11 +6,11 @@ import java.util.Map;
 import org.hghca.verbs.Counters;
 
 /**
- * What a demo showed.
+ * The result of a demo.
  *
  * @param server the server's device
  * @param client the client's device
- * @param checks those that held, which is all there are
+ * @param checks the checks, all of which passed
  * @param messagesPerSecond RDMA WRITEs of 8 bytes
  * @param messageBytes the size of the messages behind {@code megabytesPerSecond}
  * @param megabytesPerSecond by RDMA WRITEs, in 10^6 bytes

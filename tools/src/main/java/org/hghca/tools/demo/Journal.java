@@ -7,7 +7,7 @@ import java.util.List;
 import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.DeviceQuirk;
 
-/** Prints what happens, step by step, and keeps the checks that held. */
+/** Prints the steps, and records the passed checks. */
 final class Journal {
   private final PrintWriter out;
   private final List<String> checks = new ArrayList<>();
@@ -27,7 +27,7 @@ final class Journal {
   }
 
   /**
-   * Tells of what a side's card cannot do.
+   * Reports a feature that a side's card lacks.
    *
    * @param instead what happens instead
    */
@@ -35,7 +35,7 @@ final class Journal {
     step(side, "not supported by this card: %s; %s".formatted(feature, instead));
   }
 
-  /** Tells of what a side's card does otherwise. */
+  /** Reports a quirk of a side's card. */
   void missing(Side side, DeviceQuirk quirk, String instead) {
     step(side, "a quirk of this card: %s; %s".formatted(quirk, instead));
   }
@@ -50,7 +50,7 @@ final class Journal {
     checks.add(check);
   }
 
-  /** The checks that held, in order. */
+  /** The passed checks, in order. */
   List<String> checks() {
     return List.copyOf(checks);
   }

@@ -2,7 +2,7 @@ package org.hghca.tools.demo;
 
 import org.hghca.verbs.VerbsException;
 
-/** A device is not there, or could not be opened; the message is what the driver says. */
+/** A device does not exist or could not be opened; the message is the driver's. */
 public final class NotOpenedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -11,7 +11,7 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 
-/** SENDs of 8 bytes to and fro: the number of the round trip, which the server sends back. */
+/** SENDs of 8 bytes back and forth: the number of the round trip, which the server sends back. */
 final class PingPong {
   private static final int MESSAGE_BYTES = 8;
   private static final int SIGNAL_INTERVAL = 16;
@@ -33,7 +33,7 @@ final class PingPong {
   }
 
   /**
-   * Plays for some time.
+   * Runs for some time.
    *
    * @throws CheckFailedException when a message failed or came back changed
    */

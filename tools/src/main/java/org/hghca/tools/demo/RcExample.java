@@ -48,7 +48,7 @@ final class RcExample {
   /**
    * Runs it.
    *
-   * @throws CheckFailedException when something is not as it must be
+   * @throws CheckFailedException when a check fails
    */
   void run() {
     tellDevice(server);

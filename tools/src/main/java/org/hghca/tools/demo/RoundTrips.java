@@ -5,9 +5,9 @@ import java.util.Map;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long round trips took, in microseconds.
+ * Durations of round trips, in microseconds.
  *
- * @param count how many there were
+ * @param count number of round trips
  * @param p50 half of them took no longer
  * @param p90 90 % took no longer
  * @param p99 99 % took no longer

@@ -21,7 +21,7 @@ final class Side implements AutoCloseable {
   static final int PORT = 1;
   static final int GID_INDEX = 0;
 
-  /** For four connections, each with all that its two queues can hold. */
+  /** Room for four connections with full queues. */
   private static final int COMPLETIONS = 4 * 2 * Connection.DEPTH;
 
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
@@ -87,7 +87,7 @@ final class Side implements AutoCloseable {
     return context;
   }
 
-  /** In which waits for the device are measured. */
+  /** The clock for waits for the device. */
   TimeScale time() {
     return time;
   }
@@ -114,7 +114,7 @@ final class Side implements AutoCloseable {
     return context.queryGid(PORT, GID_INDEX);
   }
 
-  /** What the peer must know of a queue pair of ours. */
+  /** The endpoint of a queue pair of ours, for the peer. */
   QpEndpoint endpoint(QueuePair qp, int psn) {
     return new QpEndpoint(context.queryPort(PORT).lid(), qp.number(), psn, gid());
   }
@@ -155,7 +155,7 @@ final class Side implements AutoCloseable {
         }
         Thread.onSpinWait();
       }
-      // Where cores are scarce, the software that plays the device may need this one.
+      // If cores are scarce, the software HCA may need this one.
       Thread.yield();
     } while (time.nanoTime() - start < TIMEOUT.toNanos());
     throw new CheckFailedException(

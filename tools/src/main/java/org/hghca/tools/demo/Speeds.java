@@ -3,12 +3,12 @@ package org.hghca.tools.demo;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How fast two devices exchange messages.
+ * The performance of message exchange between two devices.
  *
  * @param messagesPerSecond RDMA WRITEs of 8 bytes
  * @param megabytesPerSecond RDMA WRITEs of large messages
- * @param roundTrips SENDs of 8 bytes to and fro
- * @param writeRoundTrips RDMA WRITEs of 8 bytes to and fro
+ * @param roundTrips SENDs of 8 bytes back and forth
+ * @param writeRoundTrips RDMA WRITEs of 8 bytes back and forth
  */
 public record Speeds(
     double messagesPerSecond,
@@ -37,7 +37,7 @@ public record Speeds(
     }
   }
 
-  /** Measures one thing after the other, once the code of all of them is warm. */
+  /** Runs the measurements one after another, once the code of all of them is warm. */
   static Speeds measure(Journal journal, Side server, Side client, long nanos, int messageBytes) {
     try (Connection small = new Connection(server, client, (long) SMALL_BYTES * Connection.DEPTH);
         Connection large = new Connection(server, client, (long) messageBytes * LARGE_OUTSTANDING);

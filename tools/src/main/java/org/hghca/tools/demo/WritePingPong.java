@@ -12,8 +12,8 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.vfio.TimeScale;
 
 /**
- * RDMA WRITEs of 8 bytes to and fro: the number of the round trip, which the server writes back.
- * Each waits for it in its own memory.
+ * RDMA WRITEs of 8 bytes back and forth: the number of the round trip, which the server writes
+ * back. Each waits for it in its own memory.
  */
 final class WritePingPong {
   private static final int MESSAGE_BYTES = 8;
@@ -50,7 +50,7 @@ final class WritePingPong {
   }
 
   /**
-   * Plays for some time.
+   * Runs for some time.
    *
    * @throws CheckFailedException when a message failed or did not come
    */
@@ -82,7 +82,7 @@ final class WritePingPong {
     private final SendRequest signaled;
     private int written;
 
-    /** Signalled requests whose completions have not been seen. */
+    /** Signaled requests whose completions are not polled yet. */
     private int open;
 
     Player(Side side, QueuePair qp, MemoryRegion memory, MemoryRegion target, boolean inline) {
@@ -112,7 +112,7 @@ final class WritePingPong {
       qp.postSend(signal ? signaled : unsignaled);
     }
 
-    /** Takes the completions that are to come. */
+    /** Polls the remaining completions. */
     void finish() {
       while (open > 0) {
         open -= side.await(check);
@@ -130,7 +130,7 @@ final class WritePingPong {
           }
           Thread.onSpinWait();
         }
-        // Where cores are scarce the software HCAs may need this one.
+        // If cores are scarce, the software HCAs may need this one.
         Thread.yield();
       } while (time.nanoTime() - start < TIMEOUT.toNanos());
       throw new CheckFailedException(

@@ -9,9 +9,9 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.SendRequest;
 
 /**
- * RDMA WRITEs from client to server, one after the other. They are posted in lists, of which only
- * the last request is signalled; each request has a place of its own in both memories, and starts
- * with its number.
+ * RDMA WRITEs from client to server, one after another. They are posted in lists, of which only the
+ * last request is signaled; each request has its own place in both memories, and starts with its
+ * number.
  */
 final class WriteStream {
   private final String check;
@@ -31,7 +31,7 @@ final class WriteStream {
    * @param check what it is called
    * @param messageBytes bytes of a message, at least 8
    * @param listLength requests in a list
-   * @param lists how many lists are outstanding at a time
+   * @param lists number of lists outstanding at a time
    */
   WriteStream(String check, Connection connection, int messageBytes, int listLength, int lists) {
     this.check = check;
@@ -81,7 +81,7 @@ final class WriteStream {
       takeCompletions(client.completions(), count);
       completedLists += count;
       end = System.nanoTime();
-      // Every place is written once, however short the time.
+      // Every place is written at least once, even in a short run.
       posting = end - start < nanos || completedLists + outstanding < lists;
     }
     long mismatch = memory(connection.serverMemory().segment()).mismatch(source);

@@ -238,8 +238,8 @@ final class UserChannel implements AutoCloseable {
   }
 
   /**
-   * Waits for the next message and receives it whole. Descriptors of the message before that nobody
-   * took are closed.
+   * Waits for the next message and receives it whole. Untaken descriptors of the previous message
+   * are closed.
    *
    * @return whether there was one; not when the peer has hung up between two messages, or this was
    *     closed

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The memory of functions whose I/O page table somebody else keeps. */
+/** The memory of functions whose I/O page table another party maintains. */
 class DmaSpaceTest {
   private static final long PAGE = 4096;
 

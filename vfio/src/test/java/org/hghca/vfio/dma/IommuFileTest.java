@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Memory that is a file's, which somebody cuts off while a device reaches it. */
+/** Memory of a file that is truncated while a device accesses it. */
 class IommuFileTest {
   private static final int BYTES = 1 << 20;
 

@@ -61,7 +61,7 @@ final class FakeCard {
     this.address = address;
     this.group = group;
     ByteBuffer.wrap(configuration).order(ByteOrder.LITTLE_ENDIAN).putInt(0, 0x9038_10ee);
-    configuration[4] = 4; // somebody has left bus mastering on
+    configuration[4] = 4; // the previous owner has left bus mastering on
   }
 
   boolean isBusMaster() {
@@ -270,7 +270,7 @@ final class FakeCard {
     return 0;
   }
 
-  /** The kernel's end of a descriptor that nobody has open any more. */
+  /** The kernel's end of a descriptor that is no longer open. */
   void released() {
     Arrays.fill(signals, null);
     configuration[4] &= ~4;

@@ -156,7 +156,7 @@ class FakeMachine implements Machine {
         "Name:\tjava\nUid:\t1000\t%d\t0\t0\nCapEff:\t%016x\n".formatted(effective, capabilities));
   }
 
-  /** Plugs in a function that nobody drives. */
+  /** Plugs in a function without a driver. */
   FakeMachine function(String address, String id, String classCode) {
     String real = real(address);
     String[] numbers = id.split(":");

@@ -144,17 +144,17 @@ final class FakeVfio {
     return all;
   }
 
-  /** A descriptor of a card's own node, as somebody else has opened it. */
+  /** A descriptor of a card's own node, opened by another process. */
   int openDevice(FakeCard card, boolean own) {
     return add(new Device(card, own));
   }
 
-  /** A descriptor of /dev/iommu, as somebody else has opened it. */
+  /** A descriptor of /dev/iommu, opened by another process. */
   int openIommufd() {
     return add(new Iommufd());
   }
 
-  /** A descriptor of a container with its IOMMU, as somebody else has opened it. */
+  /** A descriptor of a container with its IOMMU, opened by another process. */
   int openContainer() {
     Container container = new Container();
     container.type = 3;

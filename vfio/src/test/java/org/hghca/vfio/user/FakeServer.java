@@ -109,7 +109,7 @@ final class FakeServer implements AutoCloseable {
   private void serve() {
     int accepted = linux.accept(listening, UserSocket.SOCK_CLOEXEC);
     if (accepted < 0) {
-      return; // closed before anybody came
+      return; // closed before a client connected
     }
     channel = new UserChannel(linux, accepted, ChannelPair.PATIENCE);
     connected.countDown();

@@ -193,7 +193,7 @@ final class HostileClientTest {
         case WRONG_SIZE_IN_HEADER -> {
           out.memory().set(ValueLayout.JAVA_INT, UserMessage.SIZE, (int) edge());
           client.channel.send(out);
-          return false; // what it reads next is nobody's business
+          return false; // the rest of the stream is undefined
         }
         case UNKNOWN_COMMAND ->
             out.memory().set(ValueLayout.JAVA_SHORT, UserMessage.COMMAND, (short) edge());

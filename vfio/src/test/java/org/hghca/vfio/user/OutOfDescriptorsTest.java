@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whoever has no descriptors left says so, and so does who is told by the other end. */
+/** The end without descriptors reports it, and so does the other end. */
 @Timeout(120)
 final class OutOfDescriptorsTest {
   private static final String LIMIT = "120";

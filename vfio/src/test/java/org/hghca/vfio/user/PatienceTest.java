@@ -48,7 +48,7 @@ final class PatienceTest {
     server.close();
   }
 
-  /** The next client is served, and nobody was before who meant well. */
+  /** The next client is served; no well-behaved client was served before. */
   private void assertFree() {
     try (RawClient next = RawClient.greeted(path)) {
       assertThat(next.read(7, 0, 4)).isZero();

@@ -20,7 +20,7 @@ final class Served implements AutoCloseable {
     server = UserServer.start(path, device);
   }
 
-  /** Waits until the server is through with whoever hung up. */
+  /** Waits until the server has finished with a client that hung up. */
   void awaitNobody() {
     await(() -> !server.isConnected());
   }

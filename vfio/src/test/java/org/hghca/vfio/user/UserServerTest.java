@@ -298,7 +298,7 @@ final class UserServerTest {
       client.post();
     }
     client.beginWrite(0, 3, 8, 0);
-    client.post(); // refused, and nobody is told
+    client.post(); // refused, without a reply
     assertThat(client.read(0, 0, 4)).isZero();
     assertThat(served.device.calls)
         .containsExactlyElementsOf(
@@ -370,7 +370,7 @@ final class UserServerTest {
     assertThat(client.call()).isZero();
     assertThat(client.count(one)).isZero();
     assertThat(client.count(two)).isEqualTo(1);
-    // A vector that loses its event tells nobody.
+    // A vector without an event is ignored.
     assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | TRIGGER, 3, 1)).isZero();
     served.device.bus().raise(3);
     served.device.bus().raise(4);
