@@ -28,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings a card up, step by step; taking it down is the exact reverse, and so is what happens when
- * a step fails.
+ * Brings a card up, step by step; shutdown is the exact reverse, and so is the cleanup after a
+ * failed step.
  */
 final class BringUp {
   private static final Logger LOG = LoggerFactory.getLogger(BringUp.class);
@@ -43,11 +43,12 @@ final class BringUp {
    * @throws VerbsException naming the step that failed
    */
   static HghcaDevice of(PciFunction function) {
-    // Closed by the device's take-down, or here when a step fails.
+    // Closed by the device's shutdown, or here when a step fails.
     Undo undo = new Undo();
     DeferredFree deferredFree = new DeferredFree(DeviceFatalException.class::isInstance);
     try {
-      // Of a card that could not be stopped; none reaches memory through a function that is closed.
+      // For a card that could not be stopped; a card cannot access memory through a closed
+      // function.
       undo.add(deferredFree::afterReset);
       undo.add(function::close);
       checkPlatform();
@@ -56,11 +57,11 @@ final class BringUp {
       recognition.checkConfiguration();
       Health health = new Health(function.locator().toString());
 
-      // What an owner before us left on the card goes away before the card may touch memory: one
-      // that was killed leaves it running, with commands, queues and DMA in flight.
+      // The state of a previous owner is cleared before the card may access memory: a killed owner
+      // leaves the card running, with commands, queues and DMA in flight.
       DmaGate gate = new DmaGate(function);
       gate.close();
-      recognition.checkConfiguration(); // the reset may have taken the memory space bit along
+      recognition.checkConfiguration(); // the reset may have cleared the memory space bit
       Recognition.Place place = recognition.findHcr();
       undo.add(gate::close);
       gate.open();
@@ -69,7 +70,7 @@ final class BringUp {
           CommandInterface.open(function, place.cautious(), place.hcrBase(), limit);
       undo.add(
           () -> {
-            // A command that never ended may reach its mailboxes as long as the card runs.
+            // A command that never completed may access its mailboxes as long as the card runs.
             gate.close();
             deferredFree.keep(
                 () -> {
@@ -89,16 +90,16 @@ final class BringUp {
       CommandInterface commands = asked.as(profile);
       AdapterInfo adapter = commands.queryAdapter();
 
-      // INIT_HCA comes before MAP_ICM: the card tells the tables apart by their bases.
+      // INIT_HCA comes before MAP_ICM: the card distinguishes the tables by their bases.
       IcmManager icm = IcmManager.create(function, commands, profile, limits);
       commands.initHca(icm.initHca());
       undo.add(
           () -> {
             closeHca(commands, function);
             gate.close();
-            // Not reached when the reset failed: what the card may reach then stays until the
-            // function is closed. So it does where there is no reset and the card writes its tables
-            // back when it likes.
+            // Not executed when the reset failed: then memory that the card may access stays until
+            // the function is closed. The same applies without a reset, if the card may write its
+            // tables back at any time.
             deferredFree.keep(icm::close);
             if (gate.isReset() || !gate.isGone() && profile.icmReclaim()) {
               deferredFree.afterReset();
@@ -133,7 +134,7 @@ final class BringUp {
     }
   }
 
-  /** The failure, after all that was done is taken back. */
+  /** The failure, after all steps are undone. */
   private static <T extends Throwable> T takenBack(Undo undo, T failure) {
     try {
       undo.close();
@@ -182,7 +183,7 @@ final class BringUp {
         cause);
   }
 
-  /** Ends the HCA; a card that does not answer any more is ended by what follows. */
+  /** Ends the HCA; a card that does not respond is stopped by the later steps. */
   private static void closeHca(CommandInterface commands, PciFunction function) {
     try {
       commands.closeHca();

@@ -11,16 +11,16 @@ import org.hghca.verbs.Completions;
 import org.hghca.verbs.SendRequest;
 
 /**
- * The send ring of a card that does not survive a bad request and keeps few doorbells: each request
- * is checked before it is written, and rung for when {@link DoorbellScheduler} lets it. It always
- * has a lock, since others than its posters ring for it. One slot more than the depth is free for
- * an element of the driver's own, upon which a card in ERR flushes what it has.
+ * The send ring of a card that stops at a bad request and queues few doorbells: each request is
+ * checked before it is written, and rung when {@link DoorbellScheduler} allows it. It always has a
+ * lock, because other threads also ring for it. One slot more than the depth is reserved for an
+ * element of the driver, which makes a card in ERR flush its requests.
  */
 final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting {
   private final SendChecks checks;
   private final DoorbellScheduler scheduler;
 
-  /** What takes requests in ERR, which this card does not flush. */
+  /** Takes requests in ERR, which this card does not flush. */
   interface PostedInError {
     /** Takes none. */
     PostedInError NONE =
@@ -39,19 +39,19 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     /** Whether the queue pair is in ERR. */
     boolean takesSends();
 
-    /** Takes a request; false when as many are outstanding as may be. */
+    /** Takes a request; false if the queue is full. */
     boolean post(SendRequest request);
   }
 
   private PostedInError postedInError = PostedInError.NONE;
 
-  /** Where an element of our own stands; below 0 when there is none. */
+  /** The position of the driver's own element; below 0 when there is none. */
   private volatile int flushOffset = -1;
 
   /**
    * A ring over zeroed memory.
    *
-   * @param refusal what posting to a ring that is not open throws
+   * @param refusal makes the exception for posting to a closed ring
    */
   BudgetedSendRing(
       RingShape shape,
@@ -66,7 +66,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     this.scheduler = new DoorbellScheduler(inFlight, this, shape, uar);
   }
 
-  /** Has requests that are posted in ERR taken elsewhere. Before the first is posted. */
+  /** Sets the taker of requests that are posted in ERR. Must be called before the first post. */
   void flushedBy(PostedInError flush) {
     this.postedInError = flush;
   }
@@ -100,7 +100,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     }
   }
 
-  /** What is enqueued waits like any request; others may ring for it before it is flushed. */
+  /** Enqueued requests wait like any others; other threads may ring for them before the flush. */
   @Override
   boolean enqueue(SendRequest request) {
     lock();
@@ -140,7 +140,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     return true;
   }
 
-  /** Takes a request that the card must not see. */
+  /** Takes a request that is not passed to the card. */
   private boolean postInError(SendRequest request, int operation, int index) {
     checks.check(request, operation, index);
     return postedInError.post(request);
@@ -189,7 +189,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     }
   }
 
-  /** Rings for requests that were held back, as far as it may be now. */
+  /** Rings for held-back requests, as far as the limits allow. */
   void ringHeld() {
     if (scheduler.holds()) {
       lock();
@@ -201,7 +201,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     }
   }
 
-  /** Whether requests are held back; a glance without the lock. */
+  /** Whether requests are held back; read without the lock. */
   boolean holds() {
     return scheduler.holds();
   }
@@ -228,7 +228,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     }
   }
 
-  /** Rings no more until the next reset: what is held back the card never sees. */
+  /** Stops ringing until the next reset: the card never sees held-back requests. */
   void stopRinging() {
     lock();
     try {
@@ -243,9 +243,9 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     return scheduler.rung();
   }
 
-  // ---- what the card has received
+  // ---- requests on the card
 
-  /** How many outstanding requests have been rung. */
+  /** Number of outstanding requests that have been rung. */
   int rung() {
     lock();
     try {
@@ -255,7 +255,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     }
   }
 
-  /** How many packets all requests make that have been rung since the ring began. */
+  /** Number of packets of all requests that have been rung since the ring was created. */
   long packets() {
     lock();
     try {
@@ -265,7 +265,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     }
   }
 
-  /** Whether a request has been rung since the ring began, or was reset. */
+  /** Whether a request has been rung since the ring was created or reset. */
   boolean hasRung() {
     lock();
     try {
@@ -290,7 +290,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
   }
 
   /**
-   * Whether an outstanding request uses up a receive of the peer.
+   * Whether an outstanding request consumes a receive of the peer.
    *
    * @param behind how many older ones there are
    */
@@ -312,9 +312,9 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
   }
 
   /**
-   * A completion is in its queue that nobody has polled yet.
+   * There is an unpolled completion in the queue.
    *
-   * @param offset of the request that it is of, or of anything else
+   * @param offset of its request, or of any other element
    * @return whether that is new
    */
   boolean completeUnpolled(int offset) {
@@ -328,10 +328,10 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
   }
 
   /**
-   * Takes the completion of a piece of a READ that continues, which may free another doorbell.
+   * Takes the completion of a piece of an unfinished READ, which may free a doorbell.
    *
-   * @param offset of the element that it is of
-   * @return false when it is of something else
+   * @param offset of its element
+   * @return false when it belongs to another request
    */
   boolean completePiece(int offset) {
     int at = position(offset);
@@ -347,17 +347,17 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
     }
   }
 
-  /** So it does with what is not the last piece of a READ. */
+  /** The same applies to pieces of a READ other than the last. */
   @Override
   boolean isOldestSilent() {
     return super.isOldestSilent() || scheduler.isPiece(tail());
   }
 
-  // ---- an element of the driver's own
+  // ---- the driver's own element
 
   /**
-   * Rings for an element of our own behind all others, upon which a card in ERR flushes what it has
-   * not completed. It is in the one slot that requests leave free.
+   * Rings for the driver's own element after all requests, which makes a card in ERR flush its
+   * uncompleted requests. It uses the one slot that requests leave free.
    *
    * @return false when no doorbell may be rung now
    */
@@ -385,7 +385,7 @@ final class BudgetedSendRing extends SendRing implements InFlightLimits.Waiting 
   /**
    * Takes the completion of our own element.
    *
-   * @return false when the element at this offset is not ours
+   * @return false when the element at this offset is not the driver's
    */
   boolean takeFlush(int offset) {
     boolean ours = isFlush(offset);

@@ -18,8 +18,8 @@ import org.hghca.vfio.TimeScale;
 import org.hghca.vfio.VfioException;
 
 /**
- * A card that was brought up: how it is reached, what it can, and whether it is still there. It
- * knows nothing of the objects that are made on it. Thread-safe.
+ * A card after bring-up: its access, its capabilities, and its presence. It is independent of the
+ * objects that are created on it. Thread-safe.
  */
 final class Card {
   private final CardAccess access;
@@ -50,7 +50,7 @@ final class Card {
     return access.function();
   }
 
-  /** Where in BAR0 the HCR was found. */
+  /** The offset of the HCR in BAR0. */
   long hcrBase() {
     return access.hcrBase();
   }
@@ -67,7 +67,7 @@ final class Card {
     return access.uars();
   }
 
-  /** In which everything that waits for the card measures. */
+  /** The time scale of all waits for the card. */
   TimeScale time() {
     return time;
   }
@@ -88,12 +88,12 @@ final class Card {
     return deferredFree;
   }
 
-  /** As far as the translation table reaches. */
+  /** The extent of the translation table. */
   long maxMrSize() {
     return icm().capacity(IcmTable.MTT) * DmaMapping.PAGE_SIZE;
   }
 
-  /** What the port says of itself; empty when the card has no answer that means anything. */
+  /** The port's report; empty when the card gives no meaningful answer. */
   Optional<PortInfo> portInfo() {
     try {
       PortInfo info = commands().madIfc();
@@ -103,9 +103,9 @@ final class Card {
     }
   }
 
-  // ---- whether it is still there
+  // ---- presence
 
-  /** Looks whether the card is still there; if it is not, the device is dead. */
+  /** Checks that the card is still present; if it is not, the device is dead. */
   void checkPresence() {
     if (!health.isDead()) {
       presence.complaint().ifPresent(health::fail);
@@ -113,11 +113,11 @@ final class Card {
   }
 
   /**
-   * An access has faulted, which may have been to a register of a card that is gone: mapped memory
-   * faults by an {@link InternalError}, registers that somebody serves by a {@link VfioException}.
+   * An access has faulted, possibly to a register of a card that is gone: mapped memory faults with
+   * an {@link InternalError}, emulated registers with a {@link VfioException}.
    *
-   * @return what to tell the program of a dead device
-   * @throws InternalError the fault itself when the card is there: the memory was somebody else's
+   * @return the error for the program of a dead device
+   * @throws InternalError the fault itself when the card is present: the fault was in other memory
    * @throws VfioException likewise
    */
   String faulted(Throwable fault) {
@@ -129,7 +129,7 @@ final class Card {
     return health.complaint().orElseThrow(() -> unchecked(fault));
   }
 
-  /** A thread that works for the device cannot go on: somebody waits for it, so the device ends. */
+  /** A thread of the device cannot continue: other threads wait for it, so the device fails. */
   void threadFailed(String thread, Throwable cause) {
     if (cause instanceof InternalError) {
       checkPresence();
@@ -137,7 +137,7 @@ final class Card {
     health.fail(isLoss(cause) ? cause.getMessage() : "%s has failed: %s".formatted(thread, cause));
   }
 
-  /** Whether a fault says itself that the function is lost. */
+  /** Whether a fault itself shows that the function is lost. */
   private static boolean isLoss(Throwable fault) {
     return fault instanceof VfioException e && e.reason() == VfioException.Reason.CLOSED;
   }

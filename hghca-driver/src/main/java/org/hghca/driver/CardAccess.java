@@ -6,9 +6,9 @@ import org.hghca.uar.UarAllocator;
 import org.hghca.vfio.PciFunction;
 
 /**
- * How a card is reached that was brought up.
+ * The access to a card after bring-up.
  *
- * @param hcrBase where in BAR0 the HCR was found
+ * @param hcrBase offset of the HCR in BAR0
  */
 record CardAccess(
     PciFunction function,

@@ -9,9 +9,9 @@ import org.hghca.icm.IcmUsage;
  *
  * @param profile which profile of the card is in use: s, r1 or r2
  * @param hcrBase offset of the command register in BAR0
- * @param boardId as QUERY_ADAPTER gave it (table 3-2-6)
- * @param limits as QUERY_DEV_LIM gave them (table 3-2-3)
- * @param retired numbers that are not used again before the card is reset
+ * @param boardId as QUERY_ADAPTER returned it (table 3-2-6)
+ * @param limits as QUERY_DEV_LIM returned them (table 3-2-3)
+ * @param retired numbers that are not reused before the card is reset
  * @param icm use of the interconnect context memory, table by table
  */
 public record CardInformation(

@@ -8,11 +8,10 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.ReceiveRequest;
 
 /**
- * What a receive request must be before a card sees it that does not survive a bad one. How long
- * the message will be is not known, so an element that crosses a page must be one that no packet
- * can strike.
+ * The checks of a receive request for a card that stops at a bad one. The message length is
+ * unknown, so an element that crosses a page must be safe for all packets.
  *
- * @param skipped the first bytes of the memory, which the card does not get
+ * @param skipped the first bytes of the memory, which are not passed to the card
  */
 record CarefulReceiveChecks(RequestMemory memory, int skipped) implements ReceiveChecks {
   @Override

@@ -11,8 +11,8 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Tells a completion channel of completions, once each time that it was armed. Under the completion
- * queue's lock, but for {@link #tell}, {@link #check} and {@link #isArmedForAll}.
+ * Notifies a completion channel of completions, once per arming. Under the completion queue's lock,
+ * except for {@link #tell}, {@link #check} and {@link #isArmedForAll}.
  */
 final class CompletionNotifier<Q extends Resource & CompletionQueue> {
   private static final int SOLICITED = 1;
@@ -25,7 +25,7 @@ final class CompletionNotifier<Q extends Resource & CompletionQueue> {
   private final FlushingQueuePairs flushing;
   private final UarPage uar;
 
-  /** Whether the card gives events. */
+  /** Whether the card raises events. */
   private final boolean cardTells;
 
   /** Empty for a queue that is only polled. */
@@ -34,15 +34,15 @@ final class CompletionNotifier<Q extends Resource & CompletionQueue> {
   /** What it is armed for: a sum of {@link #SOLICITED} and {@link #ALL}. */
   private int armed;
 
-  /** Where the completions begin that it is to tell of. */
+  /** The position of the first completion to report. */
   private int armedFrom;
 
   /**
-   * Tells of a queue's completions.
+   * Reports the completions of a queue.
    *
    * @param number of the queue
    * @param uar through which the card is armed
-   * @param cardTells whether the card gives events, and knows which receives are solicited
+   * @param cardTells whether the card raises events, and reports which receives are solicited
    * @param channel empty for a queue that is only polled
    */
   CompletionNotifier(
@@ -70,7 +70,8 @@ final class CompletionNotifier<Q extends Resource & CompletionQueue> {
   /**
    * Whether it can be armed.
    *
-   * @throws VerbsException EINVAL without a channel, EOPNOTSUPP when nobody tells what is solicited
+   * @throws VerbsException EINVAL without a channel, EOPNOTSUPP when solicited receives are not
+   *     reported
    */
   void check(boolean solicitedOnly) {
     if (channel.isEmpty()) {
@@ -100,12 +101,12 @@ final class CompletionNotifier<Q extends Resource & CompletionQueue> {
     }
   }
 
-  /** Whether it is to tell of completions that need not be solicited; a glance without the lock. */
+  /** Whether it reports unsolicited completions, too; a glance without the lock. */
   boolean isArmedForAll() {
     return (armed & ALL) != 0;
   }
 
-  /** Something has come that polling finds, whether the card tells of it or not. */
+  /** A completion has arrived, with or without an event of the card. */
   WatchedQueue.Look lookAtFlushed() {
     if (armed != 0 && hasPollable()) {
       armed = 0;
@@ -115,10 +116,10 @@ final class CompletionNotifier<Q extends Resource & CompletionQueue> {
   }
 
   /**
-   * Looks whether there are completions to tell of. Silent ones, of unsignalled sends that
-   * succeeded, are taken out, and the card is armed again when there was nothing else.
+   * Checks for completions to report. Silent ones, of successful unsignaled sends, are removed, and
+   * the card is armed again if there were no others.
    *
-   * @param event whether the card has given an event, so that it has to be armed again in any case
+   * @param event whether the card has raised an event, so that it must be armed again in any case
    */
   WatchedQueue.Look look(boolean event) {
     if (armed == 0) {
@@ -137,7 +138,7 @@ final class CompletionNotifier<Q extends Resource & CompletionQueue> {
     return WatchedQueue.Look.ARMED_AGAIN;
   }
 
-  /** Whether something may have come since it was armed, polled or not. */
+  /** Whether a completion may have arrived since it was armed, polled or not. */
   private boolean hasCome() {
     int ahead = armedFrom - ring.index();
     return flushing.isReady() || ahead < 0 || ahead < ring.slots() && !ring.isEmpty(armedFrom);
@@ -147,7 +148,7 @@ final class CompletionNotifier<Q extends Resource & CompletionQueue> {
     return parser.hasPollable() || flushing.isReady();
   }
 
-  /** Tells the channel. Under no lock. */
+  /** Notifies the channel. Without a lock. */
   void tell() {
     channel.orElseThrow().give(queue);
   }

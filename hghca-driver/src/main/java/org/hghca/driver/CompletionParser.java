@@ -13,14 +13,14 @@ import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.spi.ProviderAccess;
 
 /**
- * Takes completions from a completion queue's ring and completes the requests that they are of. On
- * a card by the document they are what they say, {@link StandardParser}; the RTL's have to be
- * guessed at, {@link RtlParser}. Which of the two is chosen when the queue is made.
+ * Takes completions from a completion queue's ring and completes their requests. On a card that
+ * follows the document they are reliable, {@link StandardParser}; on the RTL the driver derives
+ * missing information, {@link RtlParser}. One of the two is selected when the queue is created.
  *
  * <p>Under the completion queue's lock.
  */
 abstract sealed class CompletionParser permits StandardParser, RtlParser {
-  /** Where the card gives none: RC on the first RTL. */
+  /** Used where the card gives none: RC on the first RTL. */
   private static final int NO_SYNDROME = 0;
 
   private final String queue;
@@ -31,25 +31,25 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   private final Health health;
   private QueuePairRings lastFound;
 
-  /** What was found of queue pairs that share receives, until it is told to who shares. */
+  /** Completions of queue pairs that share receives, until the shared queue is notified. */
   private Due due;
 
-  /** As far as receives that nobody has polled were told of. */
+  /** The position up to which unpolled receives were reported. */
   private int noted;
 
-  /** Behind what was polled last, silent completions not counted. */
+  /** The position after the last polled completion, not counting silent ones. */
   private int polledTo;
 
-  /** How many completions were taken from the ring, silent ones included. */
+  /** Number of completions taken from the ring, including silent ones. */
   private long taken;
 
-  /** By status, from the ring or not: those that were not successful. */
+  /** Unsuccessful completions by status, from the ring or not. */
   private final long[] failures = new long[WcStatus.values().length];
 
   /**
    * A parser of a queue.
    *
-   * @param queue what it is called in messages
+   * @param queue its name in messages
    */
   CompletionParser(
       String queue,
@@ -65,16 +65,16 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     this.memory = ring.memory();
   }
 
-  /** Itself, for what is done on a card only that needs it. */
+  /** This parser, for functions that exist only on such a card. */
   RtlParser rtl() {
     throw new IllegalStateException("this card completes requests as the document says");
   }
 
-  // ---- where the cards differ
+  // ---- differences between cards
 
   /**
-   * Takes as many of the oldest completions as are quickly taken; returns how many of the caller's
-   * it filled.
+   * Takes as many of the oldest completions as the fast path allows; returns the number of entries
+   * filled.
    */
   abstract int takeSends(int ready, Completions out, int count);
 
@@ -85,7 +85,8 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   abstract int failSend(QueuePairRings qp, int status, int vendorError, Completions out, int count);
 
   /**
-   * Completes what is marked neither as an error nor as of a send; returns how many it filled.
+   * Completes an entry that is marked neither as an error nor as a send; returns the number of
+   * entries filled.
    *
    * @param last the last dword
    */
@@ -99,18 +100,18 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
       Completions out,
       int count);
 
-  /** Whether a place holds what the driver has completed before, or does not tell of at all. */
+  /** Whether an entry was completed by the driver before, or is not reported at all. */
   abstract boolean isLate(QueuePairRings qp, long at, int wqe);
 
-  /** Has send rings go on with what has completed since the last time. */
+  /** Lets send rings continue after the completions since the last call. */
   abstract void ringCompleted();
 
-  /** Has send rings go on that wait for others. Not under the lock, nor another one. */
+  /** Lets waiting send rings continue. Without this or any other lock. */
   abstract void ringWaiting();
 
   // ---- taking completions
 
-  /** Fills completions with what stands in the ring; returns how many. */
+  /** Fills completions from the ring; returns their number. */
   final int drain(Completions out, int max) {
     int from = ring.index();
     int count = 0;
@@ -139,12 +140,12 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   }
 
   /**
-   * Takes the oldest completions as long as they are of one queue pair's sends, in order, and
-   * successful: nearly all are. One place after the other is read, then all are emptied, then all
-   * slots are freed, so that there is no barrier between two of them.
+   * Takes the oldest completions as long as they are successful sends of one queue pair, in order,
+   * which is the common case. First all entries are read, then all are emptied, then all slots are
+   * freed, so that there is no barrier between two of them.
    *
-   * @param ready how many there are
-   * @return how many of the caller's completions it filled
+   * @param ready number of completions
+   * @return number of entries filled
    */
   final int takeRun(int ready, Completions out, int count) {
     MemorySegment places = memory;
@@ -181,7 +182,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     return to - count;
   }
 
-  /** The queue pair with a number, which is usually that of the completion before. */
+  /** The queue pair with a number, which is usually that of the previous completion. */
   private QueuePairRings find(int qpn) {
     QueuePairRings qp = lastFound;
     if (qp == null || qp.number() != qpn) {
@@ -193,7 +194,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     return qp;
   }
 
-  /** Takes the oldest completion; returns whether it filled one of the caller's. */
+  /** Takes the oldest completion; returns whether it filled an entry. */
   private int take(Completions out, int count) {
     long at = ring.place(ring.index());
     int last = Cqe.seenDword(memory, at);
@@ -256,7 +257,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   /**
    * Takes an error.
    *
-   * @param marked whether it says that it is of a send
+   * @param marked whether it is marked as a send
    * @param cause dword 10h
    */
   final int error(
@@ -286,15 +287,15 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
           .fill(out, count, wrId, status.code(), receive, 0, vendorError, 0, qp.number(), 0, 0);
       filled = 1;
     }
-    // Last: whoever serves a share already has to see all of this, or hear of it again.
+    // Last: a thread that already serves the share must see all of this, or is notified again.
     due = receives.due(due);
     return filled;
   }
 
   /**
-   * The document leaves the direction out of an error completion; the software HCA marks sends.
-   * Where the mark is missing the queue decides, else the element's offset; the revisions in
-   * hardware report errors of sends only.
+   * The document leaves the direction out of an error completion; the software HCA marks sends. If
+   * the mark is missing, the queue decides, else the element's offset; the hardware revisions
+   * report errors of sends only.
    */
   private boolean isSendError(QueuePairRings qp, int wqe) {
     if (!decode.reportsReceiveErrors()) {
@@ -308,7 +309,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     return !qp.receiver().expects(wqe);
   }
 
-  /** A completion that fits no request, unless one that was completed here before. */
+  /** A completion without a matching request, unless it was completed here before. */
   final int unexpected(QueuePairRings qp, boolean send, int wqe, int last) {
     return qp.errors().takeLate(send, wqe) ? 0 : unexpected(qp.number(), wqe, last);
   }
@@ -324,7 +325,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     return 0;
   }
 
-  /** Those who have to look, once the lock is free. */
+  /** The objects to notify, after the lock is released. */
   final Due takeDue() {
     Due found = due;
     if (found != null) {
@@ -333,19 +334,19 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     return found;
   }
 
-  /** The position behind what was polled last, silent completions not counted. */
+  /** The position after the last polled completion, not counting silent ones. */
   final int polledTo() {
     return polledTo;
   }
 
-  /** Nothing was polled that anybody asks for: positions go round. */
+  /** Forgets the polled position, because positions wrap. */
   final void forgetPolled() {
     polledTo = ring.index();
   }
 
   // ---- silent completions
 
-  /** Whether a poll would fill a completion, after silent ones at the head were taken out. */
+  /** Whether a poll would fill a completion, after removing silent ones at the head. */
   final boolean hasPollable() {
     while (!ring.isEmpty(ring.index())) {
       long at = ring.place(ring.index());
@@ -360,9 +361,9 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
   }
 
   /**
-   * Whether a place holds a completion that polling keeps for itself: of an unsignalled send that
-   * succeeded, or of a shared receive that was flushed and is given back, or of what the driver has
-   * completed before.
+   * Whether an entry is a completion that polling does not report: of a successful unsignaled send,
+   * of a flushed shared receive that is returned, or of a request that the driver has completed
+   * before.
    */
   private boolean isSilent(long at, int last) {
     QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, at));
@@ -383,9 +384,9 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     return Cqe.isSend(last) && qp.sends().isOldest(wqe) && qp.sends().isOldestSilent();
   }
 
-  // ---- what nobody has polled
+  // ---- unpolled completions
 
-  /** Drops what a queue pair has left in the ring. */
+  /** Drops the remaining completions of a queue pair in the ring. */
   void drop(QueuePairRings qp) {
     for (int end = ring.end(), i = ring.index(); i != end; i++) {
       long at = ring.place(i);
@@ -394,18 +395,18 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
       }
     }
     ring.removeAll(qp.number());
-    noted = ring.index(); // what others have left has moved
+    noted = ring.index(); // the entries of others have moved
     lastFound = null;
   }
 
-  /** Whether a completion of a card that marks sends is one of a receive. */
+  /** Whether a completion of a card that marks sends belongs to a receive. */
   private boolean isReceive(QueuePairRings qp, long at) {
     int last = Cqe.lastDword(memory, at);
     boolean failed = Cqe.opcode(last) == WqeOpcode.INVALID;
     return !Cqe.isSend(last) && !(failed && isSendError(qp, Cqe.wqeOffset(memory, at)));
   }
 
-  /** Tells of the receives that stand here, those that it has told of before left out. */
+  /** Reports the receives in the ring, except those already reported. */
   final void noteReceives() {
     int end = ring.end();
     for (int i = noted - ring.index() > 0 ? noted : ring.index(); end - i > 0; i++) {
@@ -420,17 +421,17 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
 
   // ---- counting
 
-  /** A completion was taken out of the ring beside {@link #drain}. */
+  /** A completion was taken from the ring outside of {@link #drain}. */
   final void countTaken() {
     taken++;
   }
 
-  /** How many completions were taken from the ring so far. */
+  /** Number of completions taken from the ring so far. */
   final long taken() {
     return taken;
   }
 
-  /** By status: those that were not successful. */
+  /** Unsuccessful completions by status. */
   final long[] failures() {
     return failures;
   }

@@ -5,25 +5,25 @@ import java.lang.invoke.VarHandle;
 import org.hghca.abi.Cqe;
 
 /**
- * The ring of a completion queue. The card writes completions one behind the other and knows no
- * consumer index. An empty place holds a sentinel in its owner byte, which the card overwrites
- * last, and which taking a completion puts back.
+ * The ring of a completion queue. The card writes completions one after another and has no consumer
+ * index. A free entry holds a sentinel in its owner byte, which the card overwrites last, and which
+ * consuming the completion restores.
  *
- * <p>Under the completion queue's lock, except for {@link #isEmpty}. A position counts on round
- * after round; the place in memory is its low bits.
+ * <p>Under the completion queue's lock, except for {@link #isEmpty}. A position is a running count;
+ * its low bits are the index in memory.
  */
 final class CompletionRing {
   private final MemorySegment memory;
   private final int mask;
 
-  /** The position of the oldest completion, or of the place where the next one comes. */
+  /** The position of the oldest completion, or of the next one if there is none. */
   private int index;
 
   /**
    * An empty ring.
    *
    * @param slots a power of two
-   * @param first the position that the card begins with
+   * @param first the position at which the card starts
    */
   CompletionRing(MemorySegment memory, int slots, int first) {
     this.memory = memory;
@@ -32,7 +32,7 @@ final class CompletionRing {
     Cqe.fill(memory, 0, slots);
   }
 
-  /** Where the card writes. */
+  /** The memory that the card writes. */
   MemorySegment memory() {
     return memory;
   }
@@ -50,37 +50,38 @@ final class CompletionRing {
     return (long) (at & mask) * Cqe.SIZE;
   }
 
-  /** The offset in memory behind another. */
+  /** The offset in memory after another. */
   long next(long place) {
     return place + Cqe.SIZE & (long) mask * Cqe.SIZE;
   }
 
-  /** Whether nothing is at a position. */
+  /** Whether the entry at a position is free. */
   boolean isEmpty(int at) {
     return Cqe.owner(memory, place(at)) == Cqe.SENTINEL;
   }
 
   /**
-   * Whether there is nothing to take, without the lock. An empty place tells only when nobody has
-   * gone beyond it meanwhile, who moves the index before emptying the place: who finds the queue
-   * empty may wait for an event, which completions that are there already do not give.
+   * Whether the ring is empty, without the lock. A free entry is conclusive only if no thread has
+   * advanced beyond it meanwhile, because polling advances the index before it frees the entry. The
+   * result must be exact: a thread that finds the queue empty may wait for an event, and existing
+   * completions raise none.
    */
   boolean isEmpty() {
     int at = index;
     return isEmpty(at) && at == index;
   }
 
-  /** Whether nothing of the card stands here. Under the lock. */
+  /** Whether the ring holds no completion of the card. Under the lock. */
   boolean isDrained() {
     return isEmpty(index);
   }
 
-  /** The position behind the last completion: behind the first empty place there are none. */
+  /** The position after the last completion: there are none after the first free entry. */
   int end() {
     return index + unpolled();
   }
 
-  /** How many completions are in the ring. */
+  /** Number of completions in the ring. */
   int unpolled() {
     int count = 0;
     int end = mask + 1;
@@ -96,9 +97,9 @@ final class CompletionRing {
   }
 
   /**
-   * How many completions can be taken; what they say may be read then.
+   * Number of completions that can be taken; their content may then be read.
    *
-   * @param most as far as it looks, 1 or more
+   * @param most maximum to check, 1 or more
    */
   int ready(int most) {
     MemorySegment places = memory;
@@ -113,12 +114,12 @@ final class CompletionRing {
       count++;
       at = next(at);
     } while (at != end);
-    VarHandle.acquireFence(); // the owner bytes are read before what they stand for
+    VarHandle.acquireFence(); // the owner bytes are read before the entries that they guard
     return count;
   }
 
   /**
-   * The oldest completions were read: empties their places.
+   * The oldest completions were read: frees their entries.
    *
    * @param count 1 or more
    */
@@ -126,10 +127,10 @@ final class CompletionRing {
     MemorySegment places = memory;
     int first = index;
     index = first + count;
-    // A reader that sees a place empty sees that the queue continues after it.
+    // A reader that sees a free entry also sees the advanced index.
     VarHandle.storeStoreFence();
-    // The places are empty before the requests' slots are free: a request posted into such a slot
-    // may complete into one of these places.
+    // The entries are freed before the requests' slots: a request posted into such a slot may
+    // complete into one of these entries.
     long at = place(first);
     long end = place(first + count);
     do {
@@ -138,7 +139,7 @@ final class CompletionRing {
     } while (at != end);
   }
 
-  /** Takes a completion out; those before it close up. */
+  /** Removes a completion; earlier ones are moved up. */
   void remove(int at) {
     for (int i = at; i != index; i--) {
       copy(i - 1, i);
@@ -146,7 +147,7 @@ final class CompletionRing {
     begin(index + 1);
   }
 
-  /** Takes the completions of a queue pair out; those of others close up. */
+  /** Removes the completions of a queue pair; those of others are moved up. */
   void removeAll(int qpn) {
     int end = end();
     int first = end;

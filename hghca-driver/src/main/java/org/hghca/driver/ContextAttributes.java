@@ -58,7 +58,7 @@ final class ContextAttributes {
   /**
    * Attributes of queue pairs of a device context.
    *
-   * @param entropy how flow labels are chosen now
+   * @param entropy the current selection of flow labels
    */
   ContextAttributes(Limits limits, Port port, Supplier<RoceEntropy> entropy) {
     this.limits = limits;
@@ -67,11 +67,11 @@ final class ContextAttributes {
   }
 
   /**
-   * Puts attributes into a context. That the end of draining is to be told is a bit of the mask and
-   * nothing else: it is left out where it is not to be told.
+   * Puts attributes into a context. The notification of the end of draining is only a mask bit,
+   * which is set if it is requested.
    *
-   * @throws VerbsException EINVAL when a value is not possible on this device, EOPNOTSUPP for a
-   *     state that it has not
+   * @throws VerbsException EINVAL for a value that this device does not support, EOPNOTSUPP for an
+   *     unsupported state
    */
   void apply(QpAttributes a, QpState to, QueuePairContext c) {
     HardwareProfile profile = limits.profile();
@@ -94,7 +94,7 @@ final class ContextAttributes {
     c.set(OPT_PARAM_MASK, mask);
   }
 
-  /** Whether a context leads to the port that it begins at. */
+  /** Whether the destination of a context is its own port. */
   boolean leadsBack(QueuePairContext c) {
     return c.destinationMac() == port.address().mac();
   }

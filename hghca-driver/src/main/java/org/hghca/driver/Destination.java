@@ -5,11 +5,11 @@ import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.VerbsException;
 
 /**
- * An address handle as a send ring sees it: what a UD unit says of the way to a peer, resolved
- * already. A class, not an interface, so that a request for it costs one comparison.
+ * An address handle as a send ring uses it: the resolved addresses of a UD unit. A class, not an
+ * interface, so that a request for it costs one comparison.
  */
 abstract class Destination extends Resource implements AddressHandle {
-  /** The protection domain that queue pairs must be of too. */
+  /** The protection domain, which must also be that of the queue pair. */
   final Resource domain;
 
   final int port;

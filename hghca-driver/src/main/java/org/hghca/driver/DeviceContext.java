@@ -33,7 +33,7 @@ import org.hghca.verbs.RoceEntropy;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.ConfigurationSpace;
 
-/** One opening of a device: its own doorbell page, domains, queues and keys. */
+/** One opening of a device: its doorbell page, protection domains, queues and keys. */
 final class DeviceContext extends Resource implements HghcaContext {
   private static final long PAGE_SIZES = 4096;
 
@@ -54,7 +54,7 @@ final class DeviceContext extends Resource implements HghcaContext {
   /**
    * Opens a context.
    *
-   * @param onClose lets go of the device
+   * @param onClose releases the device
    */
   DeviceContext(RdmaDevice name, HghcaDevice hghca, Runnable onClose) {
     this.name = new RdmaDevice(name.name(), name.locator(), Gid.eui64(hghca.address().mac()));
@@ -77,7 +77,7 @@ final class DeviceContext extends Resource implements HghcaContext {
       undo.add(() -> hghca.pdNumbers().free(queuePd));
       hghca.objects().contexts().add(this);
       undo.add(() -> hghca.objects().contexts().remove(this));
-      // A device that fails from here on tells this context of it too.
+      // From here on the context is notified if the device fails.
       card.health().check();
       this.monitor = ContextMonitor.open(name.name(), this::sum);
       undo.forget();
@@ -98,12 +98,12 @@ final class DeviceContext extends Resource implements HghcaContext {
     return port;
   }
 
-  /** How attributes of its queue pairs get into what the card has. */
+  /** Converts attributes of its queue pairs to the card's context. */
   ContextAttributes attributes() {
     return attributes;
   }
 
-  /** The domain of the completion queues' memory, which applications do not see. */
+  /** The protection domain of the completion queues' memory, which applications do not see. */
   int queuePd() {
     return queuePd;
   }
@@ -216,12 +216,12 @@ final class DeviceContext extends Resource implements HghcaContext {
     EventChannel channel = new EventChannel(this, card.health(), counters, channels::remove);
     channels.add(channel);
     if (card.health().isDead()) {
-      channel.deviceFailed(); // the thread that found out may have missed it
+      channel.deviceFailed(); // the thread that detected the failure may have missed it
     }
     return channel;
   }
 
-  /** Tells all who wait that the device is dead. Callers may hold the lock of a ring. */
+  /** Notifies all waiters that the device is dead. Callers may hold the lock of a ring. */
   void deviceFailed() {
     asyncEvents.give(new ResourceEvent.OfDevice(AsyncEventType.DEVICE_FATAL));
     channels.forEach(EventChannel::deviceFailed);
@@ -246,7 +246,7 @@ final class DeviceContext extends Resource implements HghcaContext {
     asyncEvents.give(ResourceEvent.of(type, object));
   }
 
-  /** An object is closed: what nobody has taken of its events is forgotten. */
+  /** An object is closed: its untaken events are dropped. */
   void forgetEvents(Resource object) {
     asyncEvents.removeOf(object);
   }
@@ -262,12 +262,12 @@ final class DeviceContext extends Resource implements HghcaContext {
         asyncEvents.given(), card.commands().commandsGiven(), card.function().dmaFaultCount());
   }
 
-  /** Something that counts was made. */
+  /** An object with counters was created. */
   void count(ContextCounters.Counted object) {
     counters.add(object);
   }
 
-  /** Something that counts is closed; what it has counted stays. */
+  /** An object with counters is closed; its counts are kept. */
   void countNoMore(ContextCounters.Counted object) {
     counters.remove(object);
   }

@@ -16,10 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a device reports events: an event queue for the asynchronous ones and one for each completion
- * vector, with an interrupt vector each, and the thread that reads them. Without event queues,
- * because the card has none or the locator says {@code events=poll}, completion queues are looked
- * at instead.
+ * The event queues of a device: one for asynchronous events and one for each completion vector,
+ * with an interrupt vector each, and the thread that reads them. Without event queues, because the
+ * card has none or the locator says {@code events=poll}, completion queues are polled instead.
  */
 final class DeviceEvents implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceEvents.class);
@@ -35,8 +34,8 @@ final class DeviceEvents implements AutoCloseable {
   /**
    * Makes the event queues and starts the thread.
    *
-   * @param memory where the queues are
-   * @param targets what events are about
+   * @param memory the memory of the queues
+   * @param targets the objects of events
    */
   DeviceEvents(Card card, QueueMemory memory, NumberAllocator pdNumbers, EventTargets targets) {
     this.card = card;
@@ -88,7 +87,7 @@ final class DeviceEvents implements AutoCloseable {
     undo.add(() -> unmap(asynchronous));
   }
 
-  /** The events that the card knows. */
+  /** The events that the card supports. */
   private long events() {
     return card.limits().has(DeviceExtension.SHARED_RECEIVE_QUEUES)
         ? EventType.ASYNC_MASK | EventType.SRQ_MASK
@@ -103,7 +102,7 @@ final class DeviceEvents implements AutoCloseable {
     }
   }
 
-  /** Whether the card reports events itself, and knows which receives were solicited. */
+  /** Whether the card reports events itself, and marks solicited receives. */
   boolean hasEventQueues() {
     return !queues.isEmpty();
   }
@@ -126,14 +125,14 @@ final class DeviceEvents implements AutoCloseable {
     return hasEventQueues() ? queues.get(vector + 1).number() : 0;
   }
 
-  /** A completion queue was asked to tell. */
+  /** A completion queue was armed. */
   void requested(WatchedQueue queue) {
     thread.requested(queue);
   }
 
   /**
-   * Tells of all that the card has reported so far. After a command that changes an object, nothing
-   * of what is told later is older than the change.
+   * Delivers all events that the card has written so far. After a command that changes an object,
+   * events that are delivered later are not older than the change.
    */
   void settle() {
     try {
@@ -143,7 +142,7 @@ final class DeviceEvents implements AutoCloseable {
     }
   }
 
-  /** Ends the thread, then takes the queues back from the card. */
+  /** Stops the thread, then takes the queues back from the card. */
   @Override
   public void close() {
     undo.close();

@@ -13,7 +13,7 @@ import org.hghca.vfio.VfioException;
 
 /**
  * The names of the devices: hghca0, hghca1 ... over the sorted locators of the system property
- * {@code hghca.devices} (separated by commas), then over those that the platform finds.
+ * {@code hghca.devices} (separated by commas), then over those that the platform discovers.
  */
 final class DeviceNames {
   static final String PROPERTY = "hghca.devices";
@@ -44,7 +44,7 @@ final class DeviceNames {
 
   /**
    * The device with a name, or that a locator names; empty when it is neither a known name nor a
-   * locator. A device without a name is called by its locator.
+   * locator. A device without a name uses its locator as name.
    */
   static Optional<RdmaDevice> find(String nameOrLocator) {
     if (!nameOrLocator.contains(":")) {
@@ -58,7 +58,7 @@ final class DeviceNames {
             .orElseGet(() -> device(locator.toString(), locator)));
   }
 
-  /** A device that is not there keeps its name; opening it says what is wrong. */
+  /** A missing device keeps its name; opening it reports the error. */
   private static Locator resolvedIfThere(Locator locator) {
     try {
       return PciFunctions.resolve(locator);

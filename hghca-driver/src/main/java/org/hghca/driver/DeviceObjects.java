@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The objects of a device that the card knows by number, and the contexts. Thread-safe. */
+/** The objects of a device with a number on the card, and the contexts. Thread-safe. */
 final class DeviceObjects {
   private final QpTable<HghcaQueuePair> queuePairs;
   private final QpTable<QueuePairRings> rings;
@@ -15,9 +15,9 @@ final class DeviceObjects {
   private final Set<DeviceContext> contexts = ConcurrentHashMap.newKeySet();
 
   /**
-   * No objects so far.
+   * Without objects.
    *
-   * @param endQp behind the last number of a queue pair
+   * @param endQp number after the last queue pair
    */
   DeviceObjects(int endQp) {
     this.queuePairs = new QpTable<>(endQp);
@@ -28,7 +28,7 @@ final class DeviceObjects {
     return queuePairs;
   }
 
-  /** The same as completions know them: found on the way of a completion, without a detour. */
+  /** The same by completion: the fast lookup for completions. */
   QpTable<QueuePairRings> rings() {
     return rings;
   }
@@ -43,18 +43,20 @@ final class DeviceObjects {
     rings.remove(qp.number());
   }
 
-  /** Which queue pair has a request that is not complete and names memory by this key. */
+  /** The queue pair with an outstanding request that names memory by this key. */
   Optional<String> userOf(int key) {
     return Optional.ofNullable(queuePairs.first(qp -> qp.names(key))).map(HghcaQueuePair::describe);
   }
 
-  /** The number of a queue pair's protection domain; {@link SendChecks#UNKNOWN} for none such. */
+  /**
+   * The number of a queue pair's protection domain; {@link SendChecks#UNKNOWN} if there is none.
+   */
   int domainOf(int number) {
     HghcaQueuePair qp = queuePairs.find(number);
     return qp == null ? SendChecks.UNKNOWN : qp.domain().number();
   }
 
-  /** The completion queues that the card has. */
+  /** The completion queues on the card. */
   Collection<HghcaCompletionQueue> completionQueues() {
     return completionQueues.values();
   }
@@ -90,7 +92,7 @@ final class DeviceObjects {
     return contexts;
   }
 
-  /** The device is dead: all of them hear of it. Under any lock. */
+  /** The device is dead: notifies all of them. Under any lock. */
   void deviceFailed() {
     queuePairs.forEach(HghcaQueuePair::deviceFailed);
     contexts.forEach(DeviceContext::deviceFailed);

@@ -3,10 +3,10 @@ package org.hghca.driver;
 import org.hghca.provider.RingNumbers;
 
 /**
- * What the error flows of a device share whose card neither times out nor flushes.
+ * The state that the error flows share, on a card that neither times out nor flushes.
  *
- * @param numbers of queue pairs, with the slots of their rings where the card goes on
- * @param queuePairs those of the device
+ * @param numbers of queue pairs, with the ring slots at which the card continues
+ * @param queuePairs queue pairs of the device
  */
 record DeviceRecovery(
     Card card,

@@ -7,20 +7,20 @@ import org.hghca.vfio.DmaMapping;
 
 /** Memory of the rings of a protection domain's queue pairs. Thread-safe. */
 final class DomainRings {
-  /** A cache line: what posts to one ring does not disturb the next. */
+  /** A cache line: posting to one ring does not disturb the next. */
   private static final long RING_ALIGNMENT = 64;
 
   private final QueueMemory memory;
   private final int pd;
 
-  /** Rings that share keys; null where each needs one of its own. */
+  /** Rings that share keys; null if each needs its own. */
   private final RingSlabs<Registrar.Registration> shared;
 
   /** Null until a queue pair needs it. */
   private Ring empty;
 
   /**
-   * No rings so far.
+   * Without rings.
    *
    * @param pd the number of the protection domain
    * @param offsets whether a ring may begin anywhere in memory that has a key
@@ -32,7 +32,7 @@ final class DomainRings {
         offsets ? new RingSlabs<>(bytes -> memory.registerSlab(bytes, pd), RING_ALIGNMENT) : null;
   }
 
-  /** Memory of a queue pair's ring, zeroed, that the card knows. */
+  /** Zeroed memory of a queue pair's ring, registered with the card. */
   Ring ring(long bytes) {
     return shared == null
         ? new Ring.Own(memory.register(bytes, pd, 0))
@@ -40,10 +40,9 @@ final class DomainRings {
   }
 
   /**
-   * A ring in which nothing is ever posted, for all queue pairs that take no receives: the card may
-   * look there for one.
+   * An always empty ring for all queue pairs without receives: the card may read it.
    *
-   * @param bytes that the ring of such a queue pair would have, at most a page
+   * @param bytes of the ring of such a queue pair, at most a page
    */
   synchronized Ring emptyRing(long bytes) {
     if (bytes > DmaMapping.PAGE_SIZE) {
@@ -55,7 +54,7 @@ final class DomainRings {
     return empty;
   }
 
-  /** Gives the memory back. No queue pair uses any of it. */
+  /** Frees the memory. No queue pair uses it. */
   void close() {
     if (empty != null) {
       empty.close();

@@ -3,11 +3,11 @@ package org.hghca.driver;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How many doorbells may be in flight on a device: rung, and the completion of their requests not
- * seen. The makers' RTL keeps 64 and drops what comes beyond.
+ * The limit of doorbells in flight on a device: rung, without a polled completion of their
+ * requests. The makers' RTL queues 64 and drops further ones.
  *
- * <p>Most are given to rings as shares of their own, which cost no atomic instruction, as long as
- * they last; the rest is a reserve for all. Thread-safe.
+ * <p>Most are assigned to rings as fixed shares, which need no atomic instruction, as long as there
+ * are any; the rest is a reserve for all rings. Thread-safe.
  */
 final class DoorbellBudget {
   private static final int SHARE = 8;
@@ -20,8 +20,8 @@ final class DoorbellBudget {
   /**
    * A budget.
    *
-   * @param doorbells how many may be in flight
-   * @param window how many of one ring at most
+   * @param doorbells maximum in flight
+   * @param window maximum of one ring
    */
   DoorbellBudget(int doorbells, int window) {
     share = Math.min(SHARE, window);
@@ -29,7 +29,7 @@ final class DoorbellBudget {
     shares = doorbells - reserve.get();
   }
 
-  /** Gives a ring a share of its own; 0 when there is none left. */
+  /** Assigns a share to a ring; 0 if there is none left. */
   synchronized int takeShare() {
     int taken = Math.min(share, shares);
     shares -= taken;
@@ -50,7 +50,7 @@ final class DoorbellBudget {
     return false;
   }
 
-  /** Gives one back to the reserve. */
+  /** Returns one to the reserve. */
   void giveOne() {
     reserve.getAndIncrement();
   }

@@ -9,18 +9,18 @@ import org.hghca.abi.WqeOpcode;
 import org.hghca.uar.UarPage;
 
 /**
- * The doorbells of one send ring on a card that must be rung with care: one for each request, none
- * before {@link InFlightLimits} lets it, none for a fenced request before the READs ahead of it are
- * complete. What may not be rung is held back, and all behind it; the next post, poll, event or
- * sweep that finds it may go rings for it.
+ * The doorbells of one send ring on a card with limits on doorbells: one for each request, none
+ * before {@link InFlightLimits} allows it, none for a fenced request before earlier READs are
+ * complete. A request that may not be rung is held back, and so are all later ones; the next post,
+ * poll, event or sweep that is allowed to rings for it.
  *
- * <p>Under the ring's lock, except for {@link #complete} and {@link #completeUnpolled}, which are
+ * <p>Under the ring's lock, except for {@link #complete} and {@link #completeUnpolled}, which run
  * under that of the completion queue.
  */
 final class DoorbellScheduler {
   private static final int UNIT_SHIFT = 4;
 
-  /** Marks of a slot, beside those of its payment. */
+  /** Flags of a slot, in addition to those of its payment. */
   private static final int WAITS_FOR_ANSWER = 4;
 
   private static final int READ = 8;
@@ -37,7 +37,7 @@ final class DoorbellScheduler {
     }
   }
 
-  /** What keeps the next request from being rung for. */
+  /** The reason why the next request is not rung. */
   private enum Hold {
     NOTHING,
     /** Requests before it. */
@@ -53,43 +53,46 @@ final class DoorbellScheduler {
   private final int qpn;
   private final int strideLog;
 
-  /** By slot. Written before the doorbell, and not again before the slot is free. */
+  /** Per slot. Written before the doorbell, and not again before the slot is free. */
   private final byte[] marks;
 
-  /** By slot: bytes of the message, unsigned, and when it was rung for. */
+  /** Per slot: bytes of the message, unsigned, and the time of its doorbell. */
   private final int[] bytes;
 
   private final int[] ticks;
 
-  /** How many doorbells are the ring's own. */
+  /** The ring's own share of doorbells. */
   private int share;
 
-  /** How many of them were rung so far, and how many of those seen to complete. */
+  /** Number of them rung so far, and number of those that completed. */
   private int shareRung;
 
   private int shareSeen;
 
-  /** The position of the first request whose completion nobody has seen; the completion queue's. */
+  /**
+   * The position of the first request without an observed completion; guarded by the completion
+   * queue's lock.
+   */
   private int seen;
 
-  /** The position of the first request that was not rung for, and that behind the last. */
+  /** The position of the first request that was not rung, and that after the last. */
   private int from;
 
   private int end;
 
-  /** How many doorbells were rung so far, and how many packets those since the reset make. */
+  /** Number of doorbells rung so far, and number of packets of those since the reset. */
   private long rung;
 
   private long packets;
 
   private int packetLog = 8;
 
-  /** Pieces of long READs that are complete and were not the last. */
+  /** Completed pieces of long READs, without the last ones. */
   private int pieces;
 
   private final LongRead longRead;
 
-  /** Whether the ring is in the list of those that wait for others; so if it does. */
+  /** Whether the ring is in the list of rings that wait for others. */
   private boolean waits;
 
   /** Written under the ring's lock. */
@@ -116,14 +119,14 @@ final class DoorbellScheduler {
     }
   }
 
-  /** Requests go in packets of so many bytes from now on. */
+  /** Sets the packet size of requests from now on. */
   void path(int packetLog) {
     this.packetLog = packetLog;
   }
 
   // ---- posting
 
-  /** Holds the request that was written last back, until {@link #ring}. */
+  /** Holds back the last written request, until {@link #ring}. */
   void add(int at, int opcode, long length, boolean fenced) {
     int slot = slot(at);
     int mark = waitsForAnswer(opcode) ? WAITS_FOR_ANSWER : 0;
@@ -141,17 +144,17 @@ final class DoorbellScheduler {
         || opcode == WqeOpcode.ATOMIC_FA;
   }
 
-  /** Rings for what is held back, as far as it may go now. */
+  /** Rings for held-back requests, as far as the limits allow. */
   void ring() {
     Hold hold = ringWhatMayGo(false);
     if (hold == Hold.ITS_RING) {
-      VarHandle.fullFence(); // who completes one from here on finds that we hold
+      VarHandle.fullFence(); // a thread that completes one from here on sees that we hold back
       hold = ringWhatMayGo(false);
     }
     if (hold == Hold.OTHERS && !waits) {
       waits = true;
       inFlight.await(owner);
-      VarHandle.fullFence(); // who gives back from here on finds us in the list
+      VarHandle.fullFence(); // a thread that returns budget from here on finds us in the list
       hold = ringWhatMayGo(inFlight.isFirst(owner));
     }
     if (hold != Hold.NOTHING) {
@@ -159,7 +162,7 @@ final class DoorbellScheduler {
     }
   }
 
-  /** As {@link #ring}, when it is the turn of a ring in the list of those that wait. */
+  /** As {@link #ring}, when a ring in the waiting list has its turn. */
   void ringInTurn() {
     if (!waits) {
       return;
@@ -245,8 +248,7 @@ final class DoorbellScheduler {
   }
 
   /**
-   * Gives back what was paid for the outstanding request of a slot. Under the completion queue's
-   * lock.
+   * Returns the payment for the outstanding request of a slot. Under the completion queue's lock.
    */
   private void giveBack(int slot) {
     int mark = marks[slot];
@@ -295,17 +297,17 @@ final class DoorbellScheduler {
 
   // ---- what was rung
 
-  /** How many doorbells were rung so far. */
+  /** Number of doorbells rung so far. */
   long rung() {
     return rung;
   }
 
-  /** How many packets all requests make that were rung since the ring began, or was reset. */
+  /** Number of packets of all requests that were rung since the ring was created or reset. */
   long packets() {
     return packets;
   }
 
-  /** The position of the first request that was not rung for. */
+  /** The position of the first request that was not rung. */
   int from() {
     return from;
   }
@@ -315,27 +317,27 @@ final class DoorbellScheduler {
     return (from != end || longRead.goesOn()) && !stopped;
   }
 
-  /** How many pieces of READs are complete, beside the last ones. */
+  /** Number of completed pieces of READs, without the last ones. */
   int pieces() {
     return pieces;
   }
 
-  /** How many requests were rung for, of those behind a position. */
+  /** Number of rung requests after a position. */
   int rungBehind(int tail) {
     return from - tail - (longRead.waits() ? 1 : 0);
   }
 
-  /** Whether the card does not know the request at a position, nor ever will. */
+  /** Whether the card has not received the request at a position, and never will. */
   boolean isNeverRung(int at) {
     return stopped && (at - from >= 0 || longRead.waits() && longRead.at() == at);
   }
 
-  /** A READ as it was posted that is at a position in pieces; null for none. */
+  /** The original READ that is at a position in pieces; null for none. */
   MemorySegment whole(int at) {
     return longRead.at() == at ? longRead.whole() : null;
   }
 
-  /** When the request at a position was rung for. */
+  /** The time when the request at a position was rung. */
   int tick(int at) {
     return ticks[slot(at)];
   }
@@ -344,12 +346,12 @@ final class DoorbellScheduler {
     return from - (int) SEEN.getAcquire(this);
   }
 
-  /** Never rings again before {@link #reset}, also for what is held back. */
+  /** Never rings again before {@link #reset}, also not for held-back requests. */
   void stop() {
     stopped = true;
   }
 
-  /** Whether it rings no more. */
+  /** Whether it has stopped ringing. */
   boolean isStopped() {
     return stopped;
   }
@@ -364,7 +366,7 @@ final class DoorbellScheduler {
   }
 
   /**
-   * The request at a position is complete, and nobody has polled for it yet.
+   * The request at a position is complete but not polled yet.
    *
    * @return whether that is new
    */
@@ -376,12 +378,12 @@ final class DoorbellScheduler {
     return isNew;
   }
 
-  /** Whether the completion at a position is of a piece of a READ that goes on. */
+  /** Whether the completion at a position belongs to a piece of an unfinished READ. */
   boolean isPiece(int at) {
     return longRead.hasMore(at);
   }
 
-  /** Has a READ go on whose piece is complete. Under both locks. */
+  /** Continues a READ whose piece is complete. Under both locks. */
   void completePiece(int at) {
     int slot = slot(at);
     giveBack(slot);
@@ -391,9 +393,9 @@ final class DoorbellScheduler {
   }
 
   /**
-   * How many bytes the request at a position has moved.
+   * Number of bytes that the request at a position has transferred.
    *
-   * @param said by its completion
+   * @param said the number in its completion
    */
   int moved(int at, int said) {
     int slot = slot(at);
@@ -407,7 +409,7 @@ final class DoorbellScheduler {
     SEEN.setRelease(this, to);
   }
 
-  /** Forgets everything and gives back all doorbells. Under both locks. */
+  /** Clears all state and returns all doorbells. Under both locks. */
   void reset() {
     if (seen - from < 0) {
       seeUpTo(from);

@@ -6,49 +6,46 @@ import org.hghca.verbs.WcStatus;
 
 /**
  * The requests of a queue pair in ERR that the driver completes: those that the card never sees.
- * All of them behind what the card has completed. Called under the lock of a completion queue
- * unless said otherwise.
+ * All of them complete after those that the card has completed. Called under the lock of a
+ * completion queue unless said otherwise.
  */
 interface DriverFlush {
-  /** Vendor error of a send whose time-out the driver has found; no card has one of nine bits. */
+  /** Vendor error of a send whose time-out the driver has detected; no card uses nine bits. */
   int SOFTWARE_TIME_OUT = 0x100;
 
-  /** The vendor error of a send that failed: what the card has said, or that we have found out. */
+  /** The vendor error of a send that failed: the card's code, or the driver's. */
   static int vendorError(WcStatus status, int said) {
     return said == 0 && (status == WcStatus.RETRY_EXC_ERR || status == WcStatus.RNR_RETRY_EXC_ERR)
         ? SOFTWARE_TIME_OUT
         : said;
   }
 
-  /**
-   * Takes a receive that is posted in ERR, under the receive lock; false when as many are
-   * outstanding as the queue holds.
-   */
+  /** Takes a receive that is posted in ERR, under the receive lock; false if the queue is full. */
   boolean post(ReceiveRequest request);
 
-  /** How many sends it was given to complete. Under any lock. */
+  /** Number of sends that it was given to complete. Under any lock. */
   long sendsPosted();
 
-  /** How many receives it was given to complete. Under any lock. */
+  /** Number of receives that it was given to complete. Under any lock. */
   long receivesPosted();
 
   /**
-   * Whether a completion can be had for a completion queue.
+   * Whether a completion is available for a completion queue.
    *
-   * @param queue where it completes what the card does
+   * @param queue the queue of the card's completions
    */
   boolean isReady(CompletionRing queue);
 
-  /** Whether nothing will come for a completion queue that is not posted first. */
+  /** Whether no completion will arrive for a completion queue without a new post. */
   boolean isEmpty();
 
   /**
-   * Fills completions for a completion queue that the card has nothing more in.
+   * Fills completions for a completion queue without completions of the card.
    *
-   * @param from the first place to fill
-   * @param max the place behind the last
+   * @param from the first index to fill
+   * @param max the index after the last
    * @param failures counts by status
-   * @return the place behind the last that was filled
+   * @return the index after the last filled one
    */
   int complete(CompletionRing queue, Completions out, int from, int max, long[] failures);
 }

@@ -1,19 +1,19 @@
 package org.hghca.driver;
 
 /**
- * Somebody who has to look at what polling has found, when the lock of the completion queue is
- * free: one of a list of such.
+ * An object that must be notified of polled completions after the lock of the completion queue is
+ * released; an element of a list.
  */
 interface Due {
 
   /**
-   * Looks, and so may those behind it in the list. Under no lock.
+   * Notifies it, and possibly the following ones in the list. Without a lock.
    *
    * @return the rest of the list; null for none
    */
   Due serve();
 
-  /** Has all of a list look. Under no lock. */
+  /** Notifies all of a list. Without a lock. */
   static void serveAll(Due first) {
     for (Due due = first; due != null; due = due.serve()) {}
   }

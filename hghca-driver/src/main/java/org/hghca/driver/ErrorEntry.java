@@ -14,13 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the RTL follow a queue pair into ERR, by our own state, without losing its place there and
- * not in the middle of a message. Under the queue pair's monitor.
+ * Moves the RTL card's queue pair to ERR after the driver's state, without losing its ring position
+ * and not during a message. Under the queue pair's monitor.
  */
 final class ErrorEntry {
   private static final Logger LOG = LoggerFactory.getLogger(ErrorEntry.class);
 
-  /** Between two looks whether a queue pair that is to end is quiet. */
+  /** The interval between two checks whether a queue pair that is ending is idle. */
   private static final long QUIET_STEP_NANOS = 100_000;
 
   /** How long the card may take to flush. */
@@ -42,7 +42,7 @@ final class ErrorEntry {
   /** Whether the card got ERR. */
   private boolean followed;
 
-  /** Whether it is to flush, and there was no doorbell left to tell it. */
+  /** Whether it must flush, but there was no doorbell left to start it. */
   private boolean flushPending;
 
   ErrorEntry(
@@ -72,8 +72,8 @@ final class ErrorEntry {
   }
 
   /**
-   * The queue pair is in ERR by our own state: has the card follow as soon as no packet of it is in
-   * the air, or when that was waited for long enough. Others may have the monitor meanwhile.
+   * The queue pair is in ERR in the driver: moves the card to ERR as soon as none of its packets is
+   * in flight, or after a time limit. Others may have the monitor meanwhile.
    */
   void follow() {
     long start = time.nanoTime();
@@ -91,21 +91,21 @@ final class ErrorEntry {
   }
 
   /**
-   * As {@link #follow()}, without waiting. What is stuck on the card it flushes when a doorbell
-   * comes in ERR; all else is flushed by us.
+   * As {@link #follow()}, without waiting. The card flushes stuck requests when a doorbell arrives
+   * in ERR; the driver flushes all others.
    *
    * @param now nanoseconds of a clock of the card's time
-   * @param waited how long it was waited for already
+   * @param waited the time already waited
    * @return whether the card has followed
    */
   boolean follow(long now, long waited) {
     if (followed) {
       return true;
     }
-    // Also where the queue pair is being closed: a doorbell that comes when the card is in RST
-    // would have it send.
+    // Also when the queue pair is being closed: a doorbell that arrives when the card is in RST
+    // would make it send.
     flush.stopRinging();
-    // The second RTL looks at no state, and what its context says of sequence numbers is unknown.
+    // The second RTL does not check the state, and the sequence numbers in its context are unknown.
     if (profile.errorCqes()) {
       if (!isQuiet(now)) {
         if (waited < timeout.patienceNanos()) {
@@ -129,8 +129,8 @@ final class ErrorEntry {
   }
 
   /**
-   * Whether nothing of its sends is in the air: all are complete, or the card is in ERR by itself,
-   * or all packets have left and nothing has come back for a while.
+   * Whether none of its sends is in flight: all are complete, or the card has gone to ERR itself,
+   * or all packets have left and nothing has arrived for a while.
    */
   private boolean isQuiet(long now) {
     if (unfinished() == 0) {
@@ -143,33 +143,33 @@ final class ErrorEntry {
     return psns.wasInError() || rests && psns.hadSentAll();
   }
 
-  /** How many sends have been rung and are not complete. */
+  /** Number of sends that have been rung and are not complete. */
   private int unfinished() {
     return qp.sendCompletionQueue().outstandingWork(qp.rings()).unfinished();
   }
 
   private void tellCard() {
     LivePsns live = psns.atRest();
-    // Already there by itself, or perhaps: it met a message without a receive, or an error.
+    // Already, or possibly, in ERR: a message found no receive, or there was an error.
     if (reuse.hasLived() && (live.state() == QpcState.ERR || live.state() == LivePsns.UNKNOWN)) {
       reuse.markPositionUnknown();
     }
     QueuePairContext next = context.last().copy().set(STATE, QpcState.ERR);
     live.putInto(next);
     context.program(QpContexts.state(context.last()), next);
-    // One more command: the card has carried the last one out before it begins with this, and what
-    // was in flight then has ended when this ends.
+    // One more command: the card has executed the previous one before it starts this one, and
+    // operations that were in flight have ended when this one ends.
     commands.queryQp(qp.number());
     flushPending = qp.type() == QpType.RC && unfinished() > 0;
     ringPendingFlush();
   }
 
-  /** Has the card flush, when there was no doorbell left to tell it before. */
+  /** Makes the card flush, if there was no doorbell left before. */
   void ringPendingFlush() {
     flushPending = flushPending && !flush.ring();
   }
 
-  /** Waits for the card to flush what it has; returns whether it did. */
+  /** Waits until the card has flushed its requests; returns whether it did. */
   boolean awaitFlush() {
     follow();
     long start = time.nanoTime();

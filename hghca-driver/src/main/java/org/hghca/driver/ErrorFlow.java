@@ -5,55 +5,55 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.VerbsException;
 
 /**
- * How a queue pair goes through its states, meets errors and ends. On a card by the document the
- * card does it, {@link HardwareErrorFlow}; on one that neither times out nor flushes the driver
- * does much of it in the card's stead, {@link SoftwareErrorFlow}. Which of the two is chosen when
- * the queue pair is made.
+ * The state transitions, error handling and end of a queue pair. A card that follows the document
+ * does this itself, {@link HardwareErrorFlow}; on one that neither times out nor flushes the driver
+ * does much of it in software, {@link SoftwareErrorFlow}. One of the two is selected when the queue
+ * pair is created.
  *
  * <p>Called under the queue pair's monitor unless said otherwise, or in {@link ErrorReports}.
  */
 sealed interface ErrorFlow extends ErrorReports permits HardwareErrorFlow, SoftwareErrorFlow {
 
-  /** Itself, for what exists on a card that needs it only. */
+  /** This flow, for functions that exist only on such a card. */
   default SoftwareErrorFlow software() {
     throw new IllegalStateException("this card times out and flushes by itself");
   }
 
-  /** The queue pair has just come into ERR. Under any lock. */
+  /** The queue pair has just entered ERR. Under any lock. */
   void failed();
 
   // ---- states
 
-  /** The peer learns the sequence number that sends will begin with. Under no lock. */
+  /** The peer is given the first sequence number of sends. Without a lock. */
   void announced(int psn);
 
   /**
    * Takes the queue pair to a state other than RESET and ERR, or gives it other attributes.
    *
-   * @throws VerbsException EINVAL, EOPNOTSUPP for attributes that this device does not take
+   * @throws VerbsException EINVAL, EOPNOTSUPP for attributes that this device does not support
    */
   void advance(QpState from, QpState to, QpAttributes attributes);
 
   /** Takes the queue pair to RESET or ERR. */
   void stop(QpState from, QpState to, QpAttributes attributes);
 
-  /** The attributes of a queue pair that is not in RESET, as they are now. */
+  /** The current attributes of a queue pair that is not in RESET. */
   QpAttributes query();
 
-  /** The slot where the receive ring of the next life begins, or of this one. */
+  /** The slot at which the receive ring starts, in the next use or in this one. */
   int firstReceive();
 
-  /** The rings hold nothing any more. */
+  /** The rings are empty. */
   void reset();
 
   /**
-   * Ends what is outstanding, before the card gets the command to forget a closed queue pair.
+   * Ends outstanding requests, before the card gets the command to release a closed queue pair.
    *
-   * @param last the state that it was in
-   * @throws VerbsException EIO when it does not end, so that the card may still reach its memory
+   * @param last its previous state
+   * @throws VerbsException EIO when they do not end, so that the card may still access their memory
    */
   void end(QpState last);
 
-  /** Gives the number back, which the card knows no more, as far as it can be used again. */
+  /** Frees the number, which the card has released, if it can be reused. */
   void freeNumber();
 }

@@ -3,7 +3,7 @@ package org.hghca.driver;
 import org.hghca.verbs.WcStatus;
 
 /**
- * What hears of a queue pair's errors from its completions. Called under a completion queue's lock:
+ * Receives the errors of a queue pair from its completions. Called under a completion queue's lock:
  * it must not take the receive lock, whose holders take that one.
  */
 interface ErrorReports {
@@ -14,18 +14,18 @@ interface ErrorReports {
   /** The card has reported an error. */
   void reported(boolean send, WcStatus status);
 
-  /** The status of a request that the card has failed without saying why. */
+  /** The status of a request that the card has failed without a reason. */
   WcStatus unknownCause(boolean send);
 
   /**
-   * Takes a completion that fits no outstanding request.
+   * Takes a completion without a matching outstanding request.
    *
-   * @param wqe the offset that it names
+   * @param wqe the offset in it
    * @return false when it cannot be explained
    */
   boolean takeLate(boolean send, int wqe);
 
-  /** What the completions of the RTL are told to, on such a card only. */
+  /** The receiver of RTL completions, on such a card only. */
   default RtlReports rtl() {
     throw new IllegalStateException("this card completes requests as the document says");
   }

@@ -8,7 +8,7 @@ import org.hghca.provider.Health;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QpState;
 
-/** What asynchronous events mean to the objects of a device. */
+/** Delivers asynchronous events to the objects of a device. */
 final class EventDispatcher implements EventTargets {
   private final DeviceObjects objects;
   private final Health health;
@@ -34,7 +34,7 @@ final class EventDispatcher implements EventTargets {
     return known.isPresent() && asynchronous(known.get(), subtype, data);
   }
 
-  /** Returns false for an event of an object that is not there. */
+  /** Returns false for an event of an unknown object. */
   private boolean asynchronous(EventType type, int subtype, int data) {
     return switch (type) {
       case COMM_EST -> queuePair(AsyncEventType.COMM_EST, data, false);
@@ -69,7 +69,7 @@ final class EventDispatcher implements EventTargets {
     return true;
   }
 
-  /** A queue pair on its way to RESET goes through ERR, and nobody has asked for that. */
+  /** A queue pair on its way to RESET passes through ERR, which the program did not request. */
   private boolean lastReceive(int qpn) {
     HghcaQueuePair qp = objects.queuePairs().find(qpn);
     boolean fails = qp != null && qp.state() != QpState.RESET;

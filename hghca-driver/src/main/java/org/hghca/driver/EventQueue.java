@@ -12,7 +12,7 @@ import org.hghca.provider.Undo;
 import org.hghca.uar.UarPage;
 
 /**
- * An event queue: a ring of entries that the card fills and software gives back, each by its owner
+ * An event queue: a ring of entries that the card fills and software returns, each by its owner
  * byte. Read by one thread at a time.
  */
 final class EventQueue implements AutoCloseable {
@@ -24,7 +24,7 @@ final class EventQueue implements AutoCloseable {
   private final int mask;
   private int index;
 
-  /** What an entry is given to. */
+  /** Receives entries. */
   interface Reader {
 
     /**
@@ -75,9 +75,9 @@ final class EventQueue implements AutoCloseable {
   }
 
   /**
-   * Reads what is there, but no more than the ring holds, and gives the entries back.
+   * Reads the available entries, at most the size of the ring, and returns them to the card.
    *
-   * @return how many there were
+   * @return the number of entries
    */
   int drain(Reader reader) {
     int count = 0;
@@ -86,7 +86,7 @@ final class EventQueue implements AutoCloseable {
       int owner = Eqe.owner(ring, at);
       if (owner != Eqe.OWNER_SOFTWARE) {
         if (owner != Eqe.OWNER_HARDWARE) {
-          // Neither side would ever go on from here.
+          // Neither side would ever continue from here.
           card.health()
               .fail(
                   "entry %d of EQ 0x%x has the invalid owner byte 0x%02x"
@@ -105,7 +105,7 @@ final class EventQueue implements AutoCloseable {
     return count;
   }
 
-  /** Asks for an interrupt at what comes behind what was read. */
+  /** Requests an interrupt at the next entry after those that were read. */
   void arm(UarPage uar) {
     uar.armEventQueue(Doorbell.armEventQueue(number, index));
   }

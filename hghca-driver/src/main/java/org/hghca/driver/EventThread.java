@@ -16,10 +16,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The thread of a device that reads its event queues and wakes the waiters. It waits for
- * interrupts, and looks now and then without one, so that a lost interrupt only delays. Where there
- * are no interrupts it looks at the event queues from time to time, and where there are no event
- * queues at the completion queues that were asked to tell. Twice a second it looks whether the card
- * is still there, which a program that only polls would never learn.
+ * interrupts, and also polls periodically, so that a lost interrupt only causes a delay. Without
+ * interrupts it polls the event queues, and without event queues it polls the armed completion
+ * queues. Twice a second it checks that the card is still present, which a program that only polls
+ * would never detect.
  */
 final class EventThread implements EventQueue.Reader {
   private static final Logger LOG = LoggerFactory.getLogger(EventThread.class);
@@ -27,23 +27,23 @@ final class EventThread implements EventQueue.Reader {
   private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final long IDLE_STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  /** How many looks in vain make it look less often. */
+  /** The number of empty polls after which it polls less often. */
   private static final int PATIENCE = 200;
 
   private final Card card;
   private final List<EventQueue> queues;
   private final UarPage uar;
 
-  /** Null where event queues are looked at instead. */
+  /** Null if event queues are polled instead. */
   private final Interrupts interrupts;
 
-  /** Those of the function, which tell also of its loss. */
+  /** The interrupts of the function, which also report its loss. */
   private final Interrupts given;
 
   private final EventTargets targets;
   private final DeviceThread thread;
 
-  /** Completion queues to look at. */
+  /** Completion queues to check. */
   private final Set<WatchedQueue> watched = ConcurrentHashMap.newKeySet();
 
   /** Held while event queues are read. */
@@ -52,18 +52,18 @@ final class EventThread implements EventQueue.Reader {
   private volatile boolean stopping;
   private volatile boolean wanted;
 
-  /** How often in a row it has found nothing. */
+  /** The number of consecutive empty polls. */
   private int vain;
 
-  /** Under the lock of those who read. */
+  /** Guarded by the readers' lock. */
   private long ignored;
 
   /**
    * Starts a thread.
    *
-   * @param queues the event queues; empty to look at completion queues
+   * @param queues the event queues; empty to poll completion queues
    * @param uar through which event queues are armed; not used when there are none
-   * @param given the interrupts of the function, of which the event queues may have none
+   * @param given the interrupts of the function, which the event queues may not use
    */
   EventThread(
       Card card, List<EventQueue> queues, UarPage uar, Interrupts given, EventTargets targets) {
@@ -80,7 +80,7 @@ final class EventThread implements EventQueue.Reader {
     thread.start();
   }
 
-  /** Ends the thread; it touches nothing any more when this returns. */
+  /** Ends the thread; it accesses nothing any more when this returns. */
   void stop() {
     stopping = true;
     wake();
@@ -99,7 +99,7 @@ final class EventThread implements EventQueue.Reader {
     }
   }
 
-  /** A completion queue was asked to tell. */
+  /** A completion queue was armed. */
   void requested(WatchedQueue queue) {
     if (interrupts != null) {
       return;
@@ -112,9 +112,9 @@ final class EventThread implements EventQueue.Reader {
   }
 
   /**
-   * A completion queue may have something to tell.
+   * A completion queue may have completions to report.
    *
-   * @param event whether the card has said so
+   * @param event whether the card has raised an event
    */
   void look(WatchedQueue queue, boolean event) {
     boolean again =
@@ -137,7 +137,7 @@ final class EventThread implements EventQueue.Reader {
         } else {
           await();
         }
-        // By the clock: interrupts and events of others may come all the time.
+        // By time: interrupts and events of others may arrive constantly.
         long now = card.time().nanoTime();
         if (now - swept >= SWEEP_NANOS) {
           listen();
@@ -152,7 +152,10 @@ final class EventThread implements EventQueue.Reader {
     }
   }
 
-  /** Reads the event queues here and now: what the card has written before is told on return. */
+  /**
+   * Reads the event queues on this thread: events that the card has written before are delivered on
+   * return.
+   */
   boolean read() {
     boolean found = false;
     reading.lock();
@@ -169,12 +172,12 @@ final class EventThread implements EventQueue.Reader {
     return found;
   }
 
-  /** Reads all there is; returns whether there was anything, so that there may be more. */
+  /** Reads all available events; returns whether there were any, so that there may be more. */
   private boolean round() {
     boolean found = read();
-    // A copy: the set itself would show us again what is added while we look, without end.
+    // A copy: the set itself would endlessly return queues that are added during the iteration.
     for (WatchedQueue queue : List.copyOf(watched)) {
-      // Removed first: a thread that asks while we look adds it again.
+      // Removed first: a thread that arms it meanwhile adds it again.
       watched.remove(queue);
       look(queue, false);
       found |= !queues.isEmpty();
@@ -194,7 +197,9 @@ final class EventThread implements EventQueue.Reader {
     }
   }
 
-  /** Hears that the function has failed or is wanted back, where nobody waits for interrupts. */
+  /**
+   * Detects that the function has failed or is requested back, if no thread waits for interrupts.
+   */
   private void listen() {
     if (interrupts == null) {
       long _ = given.await(0);
@@ -202,8 +207,8 @@ final class EventThread implements EventQueue.Reader {
   }
 
   /**
-   * Of a dead device: the function is let go when it is wanted back, although its owner still has
-   * it. The side that takes it away, such as the kernel for an unplugged card, waits for that.
+   * On a dead device: the function is released when it is requested back, although its owner still
+   * has it open. The removal, such as the kernel's for an unplugged card, waits for that.
    */
   private void linger() {
     while (!stopping) {
@@ -212,7 +217,7 @@ final class EventThread implements EventQueue.Reader {
     }
   }
 
-  /** Finds what the card should have told. */
+  /** Finds completions that the card should have reported. */
   private void sweep() {
     if (queues.isEmpty()) {
       return;
@@ -224,7 +229,7 @@ final class EventThread implements EventQueue.Reader {
     }
   }
 
-  // ---- what the entries of event queues mean
+  // ---- entries of event queues
 
   @Override
   public void event(int type, int subtype, int data) {
@@ -242,7 +247,7 @@ final class EventThread implements EventQueue.Reader {
     }
   }
 
-  /** An object that was closed a moment ago is the ordinary reason. */
+  /** The usual reason is an object that was just closed. */
   private void ignore(int type, int subtype, int data) {
     if (ignored++ == 0) {
       LOG.debug(
@@ -254,7 +259,7 @@ final class EventThread implements EventQueue.Reader {
     }
   }
 
-  /** How many events could not be delivered. */
+  /** Number of events that could not be delivered. */
   long ignored() {
     return ignored;
   }

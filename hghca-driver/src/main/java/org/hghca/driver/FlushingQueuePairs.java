@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import org.hghca.verbs.Completions;
 
 /**
- * Queue pairs in error of which the driver completes something in one completion queue; usually
+ * Queue pairs in error for which the driver completes requests in one completion queue; usually
  * none. Under the completion queue's lock, except for {@link #any}.
  */
 final class FlushingQueuePairs {
@@ -12,7 +12,7 @@ final class FlushingQueuePairs {
   private final ArrayDeque<DriverFlush> queuePairs = new ArrayDeque<>();
   private volatile boolean any;
 
-  /** How many completions were given. */
+  /** Number of completions generated. */
   private long given;
 
   FlushingQueuePairs(CompletionRing queue) {
@@ -23,7 +23,7 @@ final class FlushingQueuePairs {
     return any;
   }
 
-  /** How many completions were given so far. */
+  /** Number of completions generated so far. */
   long given() {
     return given;
   }
@@ -40,7 +40,7 @@ final class FlushingQueuePairs {
     any = !queuePairs.isEmpty();
   }
 
-  /** Whether a completion can be had. */
+  /** Whether a completion is available. */
   boolean isReady() {
     for (DriverFlush flush : queuePairs) {
       if (flush.isReady(queue)) {
@@ -51,7 +51,7 @@ final class FlushingQueuePairs {
   }
 
   /**
-   * Fills completions, behind all of the card's.
+   * Fills completions, after all of the card's.
    *
    * @param from the first place to fill
    * @param max the place behind the last

@@ -5,13 +5,13 @@ import org.hghca.verbs.Completions;
 import org.hghca.verbs.QpType;
 
 /**
- * Where the global route header of what a queue pair receives is.
+ * The placement of the global route header of received messages.
  *
  * @param flags of every receive that succeeds
- * @param bytesBefore what the card does not count of a receive: where verbs have the header
+ * @param bytesBefore number of bytes that the card does not count: where verbs define the header
  */
 record GrhPlacement(int flags, int bytesBefore) {
-  /** What verbs let are before the payload of every datagram, filled or not. */
+  /** The bytes that verbs reserve before the payload of every datagram, filled or not. */
   private static final int GRH_BYTES = 40;
 
   static GrhPlacement of(QpType type, HardwareProfile profile) {

@@ -10,14 +10,14 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.WcStatus;
 
-/** The states of a queue pair on a card that times out, flushes and answers QUERY_QP by itself. */
+/** The states of a queue pair on a card that itself times out, flushes and answers QUERY_QP. */
 final class HardwareErrorFlow implements ErrorFlow {
   private final RecoveredQueuePair qp;
   private final QueuePairState state;
   private final ProgrammedContext context;
   private final CommandInterface commands;
 
-  /** Tells of all that the card has reported so far. */
+  /** Delivers all events that the card has written so far. */
   private final Runnable settle;
 
   private final RingNumbers<ReceivePosition> numbers;
@@ -44,12 +44,12 @@ final class HardwareErrorFlow implements ErrorFlow {
     return flush;
   }
 
-  // ---- what completions tell
+  // ---- reports of completions
 
   /**
-   * It puts a reliable queue pair in ERR, and so any receive; a send of another type stops only the
-   * send queue. A flushed send tells nothing of those types: the error that caused it came before,
-   * and the queue pair may have recovered since.
+   * An error puts a reliable queue pair in ERR, and so does any failed receive; a failed send of
+   * another type stops only the send queue. A flushed send of those types is no new error: its
+   * cause came before, and the queue pair may have recovered since.
    */
   @Override
   public void reported(boolean send, WcStatus status) {
@@ -95,7 +95,8 @@ final class HardwareErrorFlow implements ErrorFlow {
     boolean resets = to == QpState.RESET;
     QueuePairContext next = resets ? QpContexts.reset(context.last()) : current(from);
     qp.attributes().apply(attributes, to, next);
-    // Before the card changes its mind the queues stop taking what it would not see any more.
+    // Before the card changes its state, the queues stop accepting requests that it would not
+    // process.
     state.enter(to);
     try {
       if (resets) {
@@ -110,13 +111,13 @@ final class HardwareErrorFlow implements ErrorFlow {
       throw e;
     }
     if (resets) {
-      // An error of the time before must not be taken for one of the time to come.
+      // An earlier error must not be mistaken for a later one.
       settle.run();
       qp.forget();
     }
   }
 
-  /** Makes the card give back the request that it holds for a message that has begun. */
+  /** Makes the card return the request that it holds for a message in progress. */
   private void giveBackByError(QpState from) {
     if (qp.isResetByError() && from != QpState.ERR) {
       QueuePairContext error = context.last().copy();
@@ -125,8 +126,8 @@ final class HardwareErrorFlow implements ErrorFlow {
   }
 
   /**
-   * The context with the sequence numbers that the card has come to by now. A card that replaces
-   * the whole context would otherwise go back to those that traffic began with.
+   * The context with the card's current sequence numbers. Otherwise a card that replaces the whole
+   * context would go back to the initial ones.
    */
   private QueuePairContext current(QpState from) {
     QueuePairContext next = context.last().copy();

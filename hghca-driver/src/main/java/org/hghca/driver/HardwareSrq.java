@@ -20,10 +20,10 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SharedReceiveQueueConfig;
 
 /**
- * A shared receive queue of the card: a chain of requests, from which each message takes the one
- * that was posted first. They complete in any order, so the slots that are free are in a chain of
- * their own, in the order in which they are posted next; the card follows the same chain. One slot
- * is always free: where the request behind the last one will stand is known before it is posted.
+ * A shared receive queue of the card: a chain of requests, from which each message takes the
+ * oldest. Requests complete in any order, so the free slots are in a separate chain, in the order
+ * of later posts; the card follows the same chain. One slot is always free: the slot of the next
+ * request is known before it is posted.
  *
  * <p>Its lock is taken under those of the completion queues, since completions free slots.
  */
@@ -31,7 +31,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   private static final int UNIT = 16;
   private static final int END = -1;
 
-  /** Of its own, so that the card's reads do not disturb who posts. */
+  /** Separate, so that the card's reads do not disturb posting threads. */
   private static final int COUNT_LINE = 64;
 
   private final HghcaDevice device;
@@ -45,7 +45,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   private int capacity;
   private long[] wrIds;
 
-  /** The slot behind each; of the free ones, which is posted next. */
+  /** The successor of each slot; for free slots, the next one to be posted. */
   private int[] next;
 
   /** Whether a slot holds a request that is not complete. */
@@ -55,10 +55,10 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   private int lastFree;
   private int outstanding;
 
-  /** How many the card has been notified of, modulo 2^32. */
+  /** Number of requests announced to the card, modulo 2^32. */
   private int count;
 
-  /** How many the program has posted. */
+  /** Number of requests that the program has posted. */
   private long posted;
 
   HardwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
@@ -189,7 +189,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
     return true;
   }
 
-  /** Posts the slot that is free first, which holds all but the next unit of a request. */
+  /** Posts the first free slot, which holds a request except its next unit. */
   private void publish(int slot, int size16, long wrId) {
     int behind = next[slot];
     NextUnit.write(
@@ -220,7 +220,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
 
   // ---- completions
 
-  /** Whether a place holds a request that is not complete. */
+  /** Whether a slot holds an outstanding request. */
   private boolean isTaken(int offset) {
     int slot = offset >>> strideLog;
     return offset == slot << strideLog && slot < taken.length && taken[slot];
@@ -236,11 +236,11 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
     }
   }
 
-  /** A request of which nobody hears is posted again, after all others. */
+  /** A request without a completion for the program is posted again, after all others. */
   private void postAgain(int slot) {
     lock.lock();
     try {
-      free(slot); // what is there stays until the slot's turn comes
+      free(slot); // the content stays until the slot's turn
       int size16 = NextUnit.size16(ring, place(slot));
       MemorySegment.copy(ring, place(slot), ring, place(firstFree), (long) size16 * UNIT);
       publish(firstFree, size16, wrIds[slot]);
@@ -251,7 +251,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
 
   // ---- queue pairs
 
-  /** A queue pair whose receives it has: all that it needs is a name. */
+  /** A queue pair that uses it: only its name is needed. */
   private final class Receiver implements SharedReceiver {
     private final HghcaQueuePair qp;
 
@@ -374,10 +374,10 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   }
 
   /**
-   * Goes on in other memory, in the same slots. Under the lock: while nothing is posted both hold
-   * the same, whichever the card reads.
+   * Continues in other memory, in the same slots. Under the lock: while nothing is posted, both
+   * hold the same content, whichever the card reads.
    *
-   * @return the memory from before, which the card has forgotten
+   * @return the previous memory, which the card has released
    */
   private Registrar.Registration grow(int slots) {
     Registrar.Registration old = memory;
@@ -418,7 +418,7 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
     }
   }
 
-  /** Requests that are left are forgotten; no queue pair uses it. */
+  /** Remaining requests are dropped; no queue pair uses it. */
   @Override
   protected void release() {
     device.objects().remove(this);
@@ -429,7 +429,8 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
             describe(),
             () -> {
               card.commands().hw2swSrq(number);
-              // Events of this queue must not be taken for those of the next one with its number.
+              // Events of this queue must not be mistaken for those of the next one with its
+              // number.
               device.events().settle();
             },
             () -> memory.close(),

@@ -11,15 +11,15 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.VerbsException;
 
 /**
- * A destination of datagrams, resolved once to what a UD unit holds. The card knows nothing of it.
+ * A destination of datagrams, resolved once to the content of a UD unit. The card has no state for
+ * it.
  *
- * <p>Over a GID of an IPv4 address, datagrams carry both IPv4 addresses; over any other none, and
- * MAC addresses alone lead them. The unit has no place for the rest of an address vector: flow
- * label, traffic class and service level are those of no vector, 0, and the hop limit is the
- * card's.
+ * <p>With the GID of an IPv4 address, datagrams carry both IPv4 addresses; with other GIDs only MAC
+ * addresses. The unit has no fields for the rest of an address vector: flow label, traffic class
+ * and service level are 0, and the card sets the hop limit.
  */
 final class HghcaAddressHandle extends Destination {
-  /** Of all datagrams, on every card. */
+  /** The hop limit of all datagrams, on every card. */
   private static final int HOP_LIMIT = 64;
 
   private final ProtectionDomain pd;
@@ -28,7 +28,7 @@ final class HghcaAddressHandle extends Destination {
   /**
    * Resolves a destination.
    *
-   * @throws VerbsException EINVAL when the vector leads nowhere; EOPNOTSUPP for what datagrams do
+   * @throws VerbsException EINVAL for an invalid vector; EOPNOTSUPP for fields that datagrams do
    *     not carry
    */
   HghcaAddressHandle(HghcaProtectionDomain pd, AddressVector vector) {
@@ -65,7 +65,7 @@ final class HghcaAddressHandle extends Destination {
   /**
    * The way back to the sender of a datagram.
    *
-   * @throws VerbsException EINVAL when the completion brings no header, or it was not for us
+   * @throws VerbsException EINVAL when the completion has no header, or the datagram was not for us
    */
   static AddressVector wayBack(
       Port port, Completions completions, int index, MemorySegment grh, int portNumber) {
@@ -98,6 +98,6 @@ final class HghcaAddressHandle extends Destination {
 
   @Override
   protected void release() {
-    // The card holds nothing of it.
+    // The card holds no state for it.
   }
 }

@@ -27,10 +27,10 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.VfioException;
 
 /**
- * A completion queue. Its ring has room for every request that the attached queues can have
- * outstanding, since the card knows no consumer index; a request counts until its completion was
- * polled. {@link CompletionRing} is what the card writes, {@link CompletionParser} completes
- * requests by it, {@link CompletionNotifier} tells the completion channel.
+ * A completion queue. Its ring has room for all requests that the attached queues can have
+ * outstanding, because the card has no consumer index; a request counts until its completion is
+ * polled. {@link CompletionRing} is the memory that the card writes, {@link CompletionParser}
+ * completes requests from it, {@link CompletionNotifier} notifies the completion channel.
  */
 final class HghcaCompletionQueue extends Resource
     implements RecoveredCompletionQueue, WatchedQueue, ContextCounters.Counted {
@@ -47,13 +47,13 @@ final class HghcaCompletionQueue extends Resource
   private final FlushingQueuePairs flushing;
   private final CompletionNotifier<HghcaCompletionQueue> notifier;
 
-  /** Where the card would go on; known when it has forgotten the queue. */
+  /** The position at which the card would continue; known when it has released the queue. */
   private int end;
 
   private int entries;
   private int reserved;
 
-  /** Whether completions of queue pairs that are gone may still come. */
+  /** Whether completions of closed queue pairs may still arrive. */
   private volatile boolean distrusted;
 
   HghcaCompletionQueue(DeviceContext context, CompletionQueueConfig config) {
@@ -142,8 +142,8 @@ final class HghcaCompletionQueue extends Resource
   }
 
   /**
-   * How many completions the ring holds: as many as its creator asked for, and as many again where
-   * each queue pair adds one of the driver's own.
+   * The size of the ring: as requested by its creator, doubled if each queue pair adds an element
+   * of the driver.
    */
   private int ringEntries(CompletionQueueConfig config) {
     Limits limits = card.limits();
@@ -169,7 +169,7 @@ final class HghcaCompletionQueue extends Resource
     return ring;
   }
 
-  /** Where the card writes. */
+  /** The memory that the card writes. */
   MemorySegment ring() {
     return ring.memory();
   }
@@ -195,7 +195,7 @@ final class HghcaCompletionQueue extends Resource
     return entries;
   }
 
-  /** Keeps room for all that a queue can have outstanding. */
+  /** Reserves room for all requests that a queue can have outstanding. */
   synchronized void reserve(int requests) {
     int left = ring.slots() - reserved;
     if (requests > left) {
@@ -254,18 +254,18 @@ final class HghcaCompletionQueue extends Resource
     try {
       return ring.isEmpty() && !flushing.any();
     } catch (IllegalStateException e) {
-      checkOpen(); // the memory of a queue that is closed ends with its device
+      checkOpen(); // the memory of a closed queue ends with its device
       throw e;
     }
   }
 
-  /** Two loads that the processor predicts: a poll of a closed queue or a dead device says so. */
+  /** Two predictable loads: a poll of a closed queue or a dead device throws. */
   private void checkAlive() {
     checkOpen();
     health.check();
   }
 
-  /** Has those go on who wait for what has completed. Not under the lock. */
+  /** Lets waiters of completed requests continue. Without the lock. */
   private void goOnWith(Due found) {
     if (found != null) {
       Due.serveAll(found);
@@ -297,7 +297,7 @@ final class HghcaCompletionQueue extends Resource
     }
   }
 
-  // ---- telling of completions
+  // ---- notification
 
   @Override
   public Optional<CompletionChannel> channel() {
@@ -309,7 +309,7 @@ final class HghcaCompletionQueue extends Resource
     notifier.check(solicitedOnly);
     lock.lock();
     try {
-      checkAlive(); // under the lock, so that a queue that is closed is not armed
+      checkAlive(); // under the lock, so that a closed queue is not armed
       notifier.arm(solicitedOnly);
     } catch (InternalError | VfioException e) {
       throw new VerbsException(Errno.EIO, card.faulted(e));
@@ -367,11 +367,11 @@ final class HghcaCompletionQueue extends Resource
   // ---- what stands here
 
   /**
-   * Drops what a queue pair has left here. Its completions are taken out of the ring and those of
-   * others close up behind, so that the places that it reserved are free at once. The card must
-   * have ended with it; it does not know where we read.
+   * Drops the remaining completions of a queue pair. They are removed from the ring and those of
+   * others are moved up, so that its reserved entries are free at once. The card must have finished
+   * with the queue pair; it does not track our read position.
    *
-   * @param then is done under the same lock
+   * @param then runs under the same lock
    */
   void drop(QueuePairRings qp, Runnable then) {
     lock.lock();
@@ -385,8 +385,8 @@ final class HghcaCompletionQueue extends Resource
   }
 
   /**
-   * Tells of the unpolled receives in the ring, except those that it has reported before. Only
-   * where queue pairs share receives.
+   * Reports the unpolled receives in the ring, except those that it has reported before. Only where
+   * queue pairs share receives.
    */
   void noteReceives() {
     if (isEmpty()) {
@@ -450,7 +450,8 @@ final class HghcaCompletionQueue extends Resource
             describe(),
             () -> {
               card.commands().hw2swCq(number);
-              // Events of this queue must not be taken for those of the next one with its number.
+              // Events of this queue must not be mistaken for those of the next one with its
+              // number.
               device.events().settle();
               checkTrusted();
               end = ring.end() & ring.slots() - 1;
@@ -462,7 +463,7 @@ final class HghcaCompletionQueue extends Resource
             });
   }
 
-  /** Memory that the card may write to is not given back. */
+  /** Memory that the card may write to is not freed. */
   private void checkTrusted() {
     if (distrusted) {
       device.cqNumbers().retire(number);
@@ -471,7 +472,10 @@ final class HghcaCompletionQueue extends Resource
     }
   }
 
-  /** Where the card goes on under this number, if it does not start again, is known on one card. */
+  /**
+   * The position at which the card continues under this number, if it does not start again, is
+   * known only on one card.
+   */
   private void freeNumber() {
     HardwareProfile profile = card.limits().profile();
     if (profile.positionsResumable()) {

@@ -32,14 +32,14 @@ final class HghcaDevice {
   /** Null for a card that reports bad requests. */
   private final RegionGuard regions;
 
-  /** Null for a card that takes any number of doorbells. */
+  /** Null for a card without a doorbell limit. */
   private final InFlightLimits inFlight;
 
   private final NumberAllocator pdNumbers;
   private final RingNumbers<Integer> cqNumbers;
   private final RingNumbers<ReceivePosition> qpNumbers;
 
-  /** Null for a card that times out and flushes by itself. */
+  /** Null for a card that times out and flushes itself. */
   private final DeviceRecovery recovery;
 
   private final SrqRefill srqRefill;
@@ -48,11 +48,11 @@ final class HghcaDevice {
   private final NumberAllocator srqNumbers;
   private DeviceEvents events;
 
-  /** Null for a card that takes receives without memory. */
+  /** Null for a card that supports receives without memory. */
   private EmptyReceiveRegion emptyReceive;
 
   /**
-   * A card that was brought up.
+   * A card after bring-up.
    *
    * @param takeDown the reverse of the bring-up
    */
@@ -102,7 +102,7 @@ final class HghcaDevice {
         counts);
   }
 
-  /** Begins to work for those who open it; the last step of the bring-up. */
+  /** Starts operation; the last step of the bring-up. */
   void start() {
     try (Undo undo = new Undo()) {
       if (!card.limits().profile().emptyReceives()) {
@@ -121,7 +121,7 @@ final class HghcaDevice {
     }
   }
 
-  /** The first step of the take-down. */
+  /** The first step of the shutdown. */
   void stop() {
     srqRefill.stop();
     if (recovery != null) {
@@ -133,12 +133,12 @@ final class HghcaDevice {
     }
   }
 
-  /** The key of what is in a receive without memory; 0 where nothing need. */
+  /** The key for the element of a receive without memory; 0 if none is needed. */
   int fillerKey() {
     return emptyReceive == null ? 0 : emptyReceive.key();
   }
 
-  /** Keeps no memory for rings to come. */
+  /** Stops caching memory for later rings. */
   void closeRings() {
     queueMemory.close();
   }
@@ -155,12 +155,12 @@ final class HghcaDevice {
     return registrar;
   }
 
-  /** What guards memory that requests name; empty for a card that reports bad requests. */
+  /** Guards memory that requests name; empty for a card that reports bad requests. */
   Optional<RegionGuard> regions() {
     return Optional.ofNullable(regions);
   }
 
-  /** Which requests may be rung for; null for a card that takes any number of doorbells. */
+  /** The limits for doorbells; null for a card without a doorbell limit. */
   InFlightLimits inFlight() {
     return inFlight;
   }
@@ -181,12 +181,12 @@ final class HghcaDevice {
     return events;
   }
 
-  /** Whether the card has shared receive queues, and tells what happens to them. */
+  /** Whether the card has shared receive queues, and reports their events. */
   boolean sharesReceives() {
     return card.limits().has(DeviceExtension.SHARED_RECEIVE_QUEUES) && events.hasEventQueues();
   }
 
-  /** The thread that deals requests while no program polls. */
+  /** The thread that distributes requests while no program polls. */
   SrqRefill srqRefill() {
     return srqRefill;
   }
@@ -199,7 +199,7 @@ final class HghcaDevice {
     return pdNumbers;
   }
 
-  /** With the slots of their rings where the card goes on. */
+  /** With the ring slots at which the card continues. */
   RingNumbers<Integer> cqNumbers() {
     return cqNumbers;
   }
@@ -208,7 +208,7 @@ final class HghcaDevice {
     return qpNumbers;
   }
 
-  /** What error flows share; null for a card that times out and flushes by itself. */
+  /** The shared state of error flows; null for a card that times out and flushes itself. */
   DeviceRecovery recovery() {
     return recovery;
   }
@@ -229,7 +229,7 @@ final class HghcaDevice {
     return address;
   }
 
-  /** Takes the card down and gives it back. Nothing uses it any more. */
+  /** Shuts the card down and releases it. It has no users any more. */
   void close() {
     try {
       takeDown.run();

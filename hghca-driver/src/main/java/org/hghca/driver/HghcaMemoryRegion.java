@@ -20,7 +20,7 @@ import org.hghca.vfio.DmaMapping;
 
 /** Registered memory of an application. */
 final class HghcaMemoryRegion extends Resource implements MemoryRegion {
-  /** The access rights as the card has them: the same bits in table 3-2-19. */
+  /** The access rights of the card: the same bits in table 3-2-19. */
   private static final int CARD_BITS =
       AccessFlag.LOCAL_WRITE.bit()
           | AccessFlag.REMOTE_WRITE.bit()
@@ -28,7 +28,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
           | AccessFlag.REMOTE_ATOMIC.bit()
           | AccessFlag.ZERO_BASED.bit();
 
-  /** What a registration is of; replaced as a whole, so that nobody sees half of a change. */
+  /** The registered memory; replaced as a whole, so that no thread sees a partial change. */
   private record Subject(HghcaProtectionDomain pd, MemorySegment memory, Set<AccessFlag> access) {
     int cardBits() {
       return AccessFlag.bits(access) & CARD_BITS;
@@ -48,7 +48,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
       return access.contains(AccessFlag.LOCAL_WRITE) ? DmaAccess.READ_WRITE : DmaAccess.READ;
     }
 
-    /** Checks what nobody below does. */
+    /** Checks that the lower layers do not perform. */
     void check() {
       pd.check(access);
       if (!memory.scope().isAlive()) {
@@ -76,7 +76,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
     this(pd, memory, access, RegionMemory.ofApplication(pd.device().card().function()));
   }
 
-  /** Registers a buffer, which belongs to the region unless this throws. */
+  /** Registers a buffer, which the region owns unless this throws. */
   HghcaMemoryRegion(HghcaProtectionDomain pd, BufferPool.Buffer buffer, Set<AccessFlag> access) {
     this(pd, buffer.segment(), access, RegionMemory.of(pd.device().card().function(), buffer));
   }
@@ -110,9 +110,9 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
   }
 
   /**
-   * Requests may not name the memory any more.
+   * Requests may no longer name the memory.
    *
-   * @throws VerbsException EBUSY when some that are not complete do
+   * @throws VerbsException EBUSY while outstanding requests name it
    */
   private void withdraw(Subject s) {
     s.pd.device().regions().ifPresent(guard -> guard.withdraw(s.entry(registration.key())));
@@ -209,7 +209,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
     }
   }
 
-  /** After a change that failed: where the card has lost the memory nobody may name it. */
+  /** After a failed change: if the card has lost the memory, requests must not name it. */
   private void admitAgain(Subject s) {
     if (registration.isTaken()) {
       admit(s);

@@ -96,7 +96,7 @@ final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
     }
   }
 
-  /** Whether there can be memory with some rights in this domain now. */
+  /** Whether memory with some rights can be registered in this domain now. */
   void check(Set<AccessFlag> access) {
     checkOpen();
     device().card().health().check();

@@ -8,7 +8,7 @@ import org.hghca.verbs.RdmaDevice;
 import org.hghca.verbs.spi.RdmaProvider;
 import org.hghca.vfio.VfioException;
 
-/** Brings JingZhao (HanGu) cards, and stand-ins for them, to the verbs. */
+/** Provides JingZhao (HanGu) cards, and software HCAs, to the verbs. */
 public final class HghcaProvider implements RdmaProvider {
 
   @Override

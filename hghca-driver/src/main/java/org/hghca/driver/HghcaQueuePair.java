@@ -37,8 +37,8 @@ import org.hghca.verbs.spi.QpTransitions;
 import org.hghca.vfio.VfioException;
 
 /**
- * A queue pair: what it is made of, posting to it, and its verbs. Its states are {@link
- * QueuePairState}, {@link ProgrammedContext} and {@link ErrorFlow}.
+ * A queue pair: its parts, posting, and its verbs. Its states are {@link QueuePairState}, {@link
+ * ProgrammedContext} and {@link ErrorFlow}.
  */
 final class HghcaQueuePair extends Resource implements RecoveredQueuePair, ContextCounters.Counted {
   private final HghcaProtectionDomain pd;
@@ -49,13 +49,15 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
   private final HghcaCompletionQueue receiveCompletionQueue;
   private final QueuePairCapabilities capabilities;
 
-  /** Null for a queue pair that many threads use, and whose rings have locks. */
+  /** Null for a queue pair for several threads, whose rings have locks. */
   private final OwnerCheck sendOwner;
 
   private final OwnerCheck receiveOwner;
   private final int number;
 
-  /** How many sends may be in the ring, one of our own too where the card needs it. */
+  /**
+   * Maximum number of sends in the ring, including the driver's own element if the card needs it.
+   */
   private final int sendRequests;
 
   private final IcmRange icm;
@@ -64,7 +66,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
   private final ReceiveRing receives;
   private final QueuePairRings rings;
 
-  /** Null for a queue pair that has its receives for itself. */
+  /** Null for a queue pair with its own receives. */
   private final SharedReceiver share;
 
   private final QueuePairState state;
@@ -83,7 +85,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     this.sendCompletionQueue = own(pd, config.sendCompletionQueue());
     this.receiveCompletionQueue = own(pd, config.receiveCompletionQueue());
     HghcaSharedReceiveQueue shared = shared(pd, config).orElse(null);
-    // Others than the owner look into the rings, or ring for it, on a card that needs care.
+    // On a card with workarounds, other threads also read the rings, or ring for it.
     boolean locks = !config.isSingleOwner() || !profile.flushesInHardware();
     SpinLock receiveLock = locks ? new SpinLock(LockRank.RECEIVES) : null;
     QueuePairCapabilities sizes = config.capabilities();
@@ -137,7 +139,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
       SendWriter writer =
           new SendWriter(type, profile, pd, shape, capabilities, config.isSignalAll());
       SpinLock sendLock = locks ? new SpinLock(LockRank.SENDS) : null;
-      // Here the two kinds of card part.
+      // The two kinds of card differ here.
       if (profile.flushesInHardware()) {
         this.sends =
             new SendRing(shape, writer, pd.deviceContext().uar(), sendLock, this::refuseSend);
@@ -197,7 +199,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
         device.fillerKey());
   }
 
-  /** The memory that requests may name, on a card that needs to be kept from other memory. */
+  /** The memory that requests may name, on a card that must not access other memory. */
   private RequestMemory requestMemory() {
     return new RequestMemory(device.regions().orElseThrow().keys(), pd.number());
   }
@@ -450,7 +452,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
             : "%s is in %s and takes no %s requests".formatted(describe(), state(), what));
   }
 
-  /** Whether a request that is not complete names memory by its key. */
+  /** Whether an outstanding request names memory by its key. */
   boolean names(int key) {
     state.lockReceives();
     try {
@@ -463,7 +465,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     return sends.names(key);
   }
 
-  // ---- what completions tell, under a completion queue's lock
+  // ---- reports of completions, under a completion queue's lock
 
   ErrorFlow errorFlow() {
     return errorFlow;
@@ -501,7 +503,10 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
 
   // ---- states
 
-  /** Notes what the peer is told that we begin with, so that the card can be told in time too. */
+  /**
+   * Records the first sequence number that the peer is given, so that the card also gets it in
+   * time.
+   */
   @Override
   public <X extends Exception> void connect(ConnectionOptions options, EndpointExchange<X> exchange)
       throws X {
@@ -518,7 +523,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     checkOpen();
     card.health().check();
     if (attributes.has(QpAttribute.CUR_STATE) && attributes.currentState() != state()) {
-      query(); // of an error that was not polled the caller may know more than we do
+      query(); // the caller may know of an unpolled error
     }
     QpState from = state();
     QpState to = QpTransitions.check(type, from, attributes);
@@ -537,7 +542,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
       }
     } catch (RuntimeException e) {
       if (card.health().isDead()) {
-        deviceFailed(); // that was before: a queue pair on its way to RESET took no notice
+        deviceFailed(); // an earlier error: a queue pair on its way to RESET ignored it
       }
       throw Failures.of("cannot modify " + describe(), e);
     } finally {
@@ -592,7 +597,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
   @Override
   public void addTo(ContextCounters counters) {
     DriverFlush flush = errorFlow.flush();
-    // What the shared queue deals, and deals again, was posted to it.
+    // The shared queue counts the requests that it distributes, also repeatedly.
     long received = share == null ? receives.posted() + flush.receivesPosted() : 0;
     counters.add(sends.posted() + flush.sendsPosted(), received, sends.doorbells());
   }
@@ -609,7 +614,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     card.deferredFree().retire(describe(), () -> end(last), memory::close, this::freeNumbers);
   }
 
-  /** Has the card forget it. */
+  /** Makes the card release it. */
   private void end(QpState last) {
     if (last != QpState.RESET) {
       errorFlow.end(last);

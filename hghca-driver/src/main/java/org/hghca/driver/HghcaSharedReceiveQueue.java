@@ -19,8 +19,9 @@ import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.VerbsException;
 
 /**
- * A shared receive queue. The card has it, where it announces that it can; elsewhere its requests
- * are dealt to the receive queues of the queue pairs. Which of the two is chosen once.
+ * A shared receive queue. The card implements it, if it announces that; otherwise the driver
+ * distributes its requests to the receive queues of the queue pairs. One of the two is selected at
+ * creation.
  */
 abstract sealed class HghcaSharedReceiveQueue extends Resource
     implements SharedReceiveQueue, ContextCounters.Counted permits HardwareSrq, SoftwareSrq {
@@ -29,7 +30,9 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
   private final Limits limits;
   private final int maxSge;
 
-  /** How many queue pairs use each completion queue; guarded by the monitor, as resizing is. */
+  /**
+   * Number of queue pairs that use each completion queue; guarded by the monitor, as resizing is.
+   */
   private final Map<HghcaCompletionQueue, Integer> completionQueues = new LinkedHashMap<>();
 
   HghcaSharedReceiveQueue(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
@@ -44,7 +47,7 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
     return pd.device().sharesReceives() ? new HardwareSrq(pd, config) : new SoftwareSrq(pd, config);
   }
 
-  /** Whether the device takes a queue of this config. */
+  /** Checks that the device supports a queue of this config. */
   final void check(SharedReceiveQueueConfig config) {
     check("a capacity", config.capacity(), 1, limits.maxSrqWr());
     check("maxSge", maxSge, 0, limits.maxSrqSge());
@@ -82,7 +85,7 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
 
   // ---- posting
 
-  /** Whether a request can be taken at all. */
+  /** Checks that a request is acceptable. */
   final void check(ReceiveRequest request, int index) {
     if (isClosed() || health.isDead()) {
       throw refusal(index);
@@ -110,19 +113,19 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
   /** The capabilities that the rings of a queue pair must have. */
   abstract QueuePairCapabilities rings(QueuePairCapabilities c);
 
-  /** The receive lock of a queue pair that comes. */
+  /** The receive lock of a new queue pair. */
   abstract SpinLock receiveLock();
 
   /**
-   * What a queue pair has of it.
+   * The part of a queue pair.
    *
-   * @param ring its own, of the capabilities that it was told
+   * @param ring the queue pair's own ring, with the required capabilities
    */
   abstract SharedReceiver receiver(HghcaQueuePair qp, ReceiveRing ring);
 
   /**
-   * A queue pair is to receive into a completion queue. Whatever number of them do, there are never
-   * more completions of receives than requests: the room for these is kept once.
+   * A queue pair will receive into a completion queue. Independent of their number, there are never
+   * more receive completions than requests: room for them is reserved once.
    *
    * @throws VerbsException ENOMEM when the completion queue has no room
    */
@@ -140,7 +143,7 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
     }
   }
 
-  /** Has the completion queues report unpolled receives. */
+  /** Makes the completion queues report unpolled receives. */
   final void noteReceives() {
     List<HghcaCompletionQueue> used;
     synchronized (this) {
@@ -176,7 +179,7 @@ abstract sealed class HghcaSharedReceiveQueue extends Resource
     }
   }
 
-  /** Changes the capacity, which the device takes; under the monitor. */
+  /** Changes the capacity to a valid value; under the monitor. */
   abstract void setCapacity(int wanted);
 
   static VerbsException tooSmall(int wanted, int outstanding, int limit) {
