@@ -203,8 +203,7 @@ final class Rig implements AutoCloseable {
     while (taken < count) {
       if (taken == complete) {
         int more = Math.min(window, count - complete);
-        completeSends(more);
-        complete += more;
+        complete += completeSends(more);
       }
       taken += pollSome(sendQueue, taken);
     }
@@ -213,13 +212,20 @@ final class Rig implements AutoCloseable {
 
   /** Completes a batch of sends, on a card that has them all. */
   void completeSends() {
-    completeSends(BATCH);
+    int complete = 0;
+    while (complete < BATCH) {
+      complete += completeSends(BATCH - complete);
+    }
   }
 
-  private void completeSends(int count) {
-    long at = (long) (sent & places - 1) * Cqe.SIZE;
+  /** Completes sends as far as the script goes in one piece; returns how many. */
+  int completeSends(int most) {
+    int place = sent & places - 1;
+    int count = Math.min(most, places - place);
+    long at = (long) place * Cqe.SIZE;
     MemorySegment.copy(sendScript, at, sendRing, at, (long) count * Cqe.SIZE);
     sent += count;
+    return count;
   }
 
   private int receiveBatch;

@@ -1,0 +1,91 @@
+package org.hghca.benchmarks;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Group;
+import org.openjdk.jmh.annotations.GroupThreads;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.infra.Control;
+
+/**
+ * One thread posts to a queue pair while another polls it, after it has completed by script what
+ * was posted. They wait for each other: the figures of both are that of a request's whole way. One
+ * operation is one request of a burst of 16.
+ */
+@State(Scope.Group)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(1)
+public class TwoThreads {
+  private static final int BURST = Rig.POLL;
+
+  private Rig rig;
+
+  /** How many requests were posted; told once a burst, so that it is little of what is measured. */
+  private final AtomicLong posted = new AtomicLong();
+
+  /** The poster's. */
+  private long posts;
+
+  /** The poller's: how many requests are complete. */
+  private long completed;
+
+  @Setup(Level.Trial)
+  public void open() {
+    rig = new Rig(false, false, "s");
+  }
+
+  @TearDown(Level.Trial)
+  public void close() {
+    rig.close();
+  }
+
+  @Benchmark
+  @Group("writeOneSge")
+  @GroupThreads(1)
+  @OperationsPerInvocation(Rig.POLL)
+  public long post(Control control) {
+    for (int i = 0; i < BURST; i++) {
+      while (!rig.qp.tryPostSend(rig.send)) {
+        if (control.stopMeasurement) {
+          posted.setRelease(posts);
+          return posts;
+        }
+        Thread.onSpinWait();
+      }
+      posts++;
+    }
+    posted.setRelease(posts);
+    return posts;
+  }
+
+  @Benchmark
+  @Group("writeOneSge")
+  @GroupThreads(1)
+  @OperationsPerInvocation(Rig.POLL)
+  public int poll(Control control) {
+    int taken = 0;
+    while (taken < BURST && !control.stopMeasurement) {
+      int more = (int) Math.min(BURST, posted.getAcquire() - completed);
+      if (more != 0) {
+        completed += rig.completeSends(more);
+      }
+      taken += rig.sendQueue.poll(rig.completions);
+    }
+    return taken;
+  }
+}
