@@ -76,7 +76,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
    * Takes as many of the oldest completions as the fast path allows; returns the number of entries
    * filled.
    */
-  abstract int takeSends(int ready, Completions out, int count);
+  abstract int takeSends(MemorySegment places, int ready, Completions out, int count);
 
   /** Completes the oldest send of a queue pair, which has succeeded; returns 1 or 0 filled. */
   abstract int completeSend(QueuePairRings qp, int wqe, int bytes, Completions out, int count);
@@ -113,15 +113,16 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
 
   /** Fills completions from the ring; returns their number. */
   final int drain(Completions out, int max) {
+    MemorySegment places = memory;
     int from = ring.index();
     int count = 0;
     while (count < max) {
       int wanted = max - count;
-      int ready = ring.ready(wanted);
+      int ready = ring.ready(places, wanted);
       int left = ready;
       while (left > 0) {
         int first = ring.index();
-        count += takeSends(left, out, count);
+        count += takeSends(places, left, out, count);
         if (ring.index() == first) {
           count += take(out, count);
         }
@@ -147,8 +148,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
    * @param ready number of completions
    * @return number of entries filled
    */
-  final int takeRun(int ready, Completions out, int count) {
-    MemorySegment places = memory;
+  final int takeRun(MemorySegment places, int ready, Completions out, int count) {
     int index = ring.index();
     int qpn = Cqe.qpn(places, ring.place(index));
     QueuePairRings qp = find(qpn);
@@ -158,7 +158,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     SendRing sends = qp.sends();
     int tail = sends.tail();
     int most = Math.min(ready, sends.head() - tail);
-    if (most == 0) {
+    if (most <= 0) {
       return 0;
     }
     int to = count;
@@ -176,7 +176,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
       at = ring.next(at);
     } while (at != end);
     if (run != 0) {
-      ring.take(run);
+      ring.take(places, run);
       sends.free(tail + run);
     }
     return to - count;
@@ -203,7 +203,7 @@ abstract sealed class CompletionParser permits StandardParser, RtlParser {
     int immediate = Cqe.immediate(memory, at);
     int bytes = Cqe.byteCount(memory, at);
     int wqe = Cqe.wqeOffset(memory, at);
-    ring.take(1);
+    ring.take(memory, 1);
     QueuePairRings qp = find(qpn);
     if (qp == null) {
       return unexpected(qpn, wqe, last);

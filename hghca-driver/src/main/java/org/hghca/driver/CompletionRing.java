@@ -101,8 +101,7 @@ final class CompletionRing {
    *
    * @param most maximum to check, 1 or more
    */
-  int ready(int most) {
-    MemorySegment places = memory;
+  int ready(MemorySegment places, int most) {
     int first = index;
     int count = 0;
     long at = place(first);
@@ -123,8 +122,7 @@ final class CompletionRing {
    *
    * @param count 1 or more
    */
-  void take(int count) {
-    MemorySegment places = memory;
+  void take(MemorySegment places, int count) {
     int first = index;
     index = first + count;
     // A reader that sees a free entry also sees the advanced index.

@@ -47,6 +47,9 @@ final class HghcaCompletionQueue extends Resource
   private final FlushingQueuePairs flushing;
   private final CompletionNotifier<HghcaCompletionQueue> notifier;
 
+  /** Whether the last poll found nothing; a hint. */
+  private boolean idle;
+
   /** The position at which the card would continue; known when it has released the queue. */
   private int end;
 
@@ -227,7 +230,8 @@ final class HghcaCompletionQueue extends Resource
   }
 
   private int pollRing(Completions out, int max) {
-    if (isEmpty()) {
+    // Whoever found something looks for more at once, who found nothing does so without the lock.
+    if (idle && isEmpty()) {
       checkAlive();
       return 0;
     }
@@ -243,6 +247,7 @@ final class HghcaCompletionQueue extends Resource
       }
       found = parser.takeDue();
       parser.ringCompleted();
+      idle = count == 0;
     } finally {
       lock.unlock();
     }

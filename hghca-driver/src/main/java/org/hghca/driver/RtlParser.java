@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import java.lang.foreign.MemorySegment;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.driver.card.CompletionDecode;
@@ -48,7 +49,7 @@ final class RtlParser extends CompletionParser {
   // ---- taking completions
 
   @Override
-  int takeSends(int ready, Completions out, int count) {
+  int takeSends(MemorySegment places, int ready, Completions out, int count) {
     return 0; // each may let others go on
   }
 

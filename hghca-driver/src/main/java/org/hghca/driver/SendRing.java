@@ -118,10 +118,9 @@ sealed class SendRing permits BudgetedSendRing {
       }
       int slot = slot((int) at);
       long offset = (long) slot << strideLog;
+      note(slot, request, operation);
       int size = writer.write(request, operation, 0, offset);
-      wrIds[slot] = request.wrId();
-      operations[slot] = operation;
-      head = at + 1;
+      head++;
       uar.ringSendQueue(doorbell(operation, size, offset));
       return true;
     } finally {
@@ -148,6 +147,7 @@ sealed class SendRing permits BudgetedSendRing {
         int slot = slot((int) first + posted);
         int operation = operation(request);
         long offset = (long) slot << strideLog;
+        note(slot, request, operation);
         int size = writer.write(request, operation, posted, offset);
         int opcode = SendOpcodeTable.opcode(operation);
         boolean fenced = SendOpcodeTable.isFenced(operation);
@@ -161,8 +161,6 @@ sealed class SendRing permits BudgetedSendRing {
           chains++;
           doorbell = doorbell(operation, size, offset);
         }
-        wrIds[slot] = request.wrId();
-        operations[slot] = operation;
         posted++;
         previous = offset;
         if (fenced) {
@@ -200,14 +198,19 @@ sealed class SendRing permits BudgetedSendRing {
       }
       int slot = slot(at);
       long offset = (long) slot << strideLog;
+      note(slot, request, operation);
       int size = writer.write(request, operation, 0, offset);
-      wrIds[slot] = request.wrId();
-      operations[slot] = operation;
       chain(operation, size, offset);
       return true;
     } finally {
       unlock();
     }
+  }
+
+  /** Keeps what its completion asks for. Before the element is written, which may be refused. */
+  private void note(int slot, SendRequest request, int operation) {
+    wrIds[slot] = request.wrId();
+    operations[slot] = operation;
   }
 
   /** Puts a written element behind the enqueued ones, and the head behind it. */
@@ -305,9 +308,8 @@ sealed class SendRing permits BudgetedSendRing {
   /** Writes a request into the slot at the head and rings no doorbell. There is room. */
   final void write(SendRequest request, int operation, int index) {
     int slot = slot((int) head);
+    note(slot, request, operation);
     writer.write(request, operation, index, (long) slot << strideLog);
-    wrIds[slot] = request.wrId();
-    operations[slot] = operation;
     head++;
   }
 

@@ -1,5 +1,6 @@
 package org.hghca.driver;
 
+import java.lang.foreign.MemorySegment;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.driver.card.CompletionDecode;
@@ -18,8 +19,8 @@ final class StandardParser extends CompletionParser {
   }
 
   @Override
-  int takeSends(int ready, Completions out, int count) {
-    return takeRun(ready, out, count);
+  int takeSends(MemorySegment places, int ready, Completions out, int count) {
+    return takeRun(places, ready, out, count);
   }
 
   @Override
