@@ -10,8 +10,8 @@ import org.hghca.vfio.PciFunction;
  *
  * @param base offset in BAR0
  * @param command the dword at 18h, 0 when it was not read
- * @param written the value last written to the token register, 0 if none was written @param read
- *     the value read back
+ * @param written the value last written to the token register, 0 if none was written
+ * @param read the value read back
  */
 public record HcrProbe(long base, Finding finding, int command, int written, int read) {
   private static final int[] TOKENS = {0x5aa5, 0xa55a};
