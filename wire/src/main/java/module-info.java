@@ -2,6 +2,10 @@
  * What travels between ports: packets of a RoCE network, and media that carry them. Knows no card.
  */
 module org.hghca.wire {
+  requires org.hghca.linux;
+  requires org.slf4j;
+
   exports org.hghca.wire;
   exports org.hghca.wire.frame;
+  exports org.hghca.wire.link;
 }

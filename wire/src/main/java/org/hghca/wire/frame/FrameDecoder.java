@@ -22,6 +22,8 @@ import org.hghca.wire.Packet;
 public final class FrameDecoder {
   private final MemorySegment memory;
   private final InvariantCrc crc;
+  private final boolean restored;
+  private final Identification identification = new Identification();
   private final DropCounters drops = new DropCounters();
   private DropCause cause = DropCause.TRUNCATED;
 
@@ -29,8 +31,23 @@ public final class FrameDecoder {
    * @param memory where frames are, less than 2 GiB
    */
   public FrameDecoder(MemorySegment memory) {
+    this(memory, false);
+  }
+
+  private FrameDecoder(MemorySegment memory, boolean restored) {
     this.memory = memory;
     this.crc = new InvariantCrc(memory);
+    this.restored = restored;
+  }
+
+  /**
+   * A decoder of frames with {@link RestoredHeaders}: where the invariant CRC is wrong, it is taken
+   * for right if it is so with another IPv4 identification, which 16 of its bits tell.
+   *
+   * @param memory where frames are, less than 2 GiB
+   */
+  public static FrameDecoder ofRestored(MemorySegment memory) {
+    return new FrameDecoder(memory, true);
   }
 
   /** What was not taken. */
@@ -182,7 +199,8 @@ public final class FrameDecoder {
       return drop(DropCause.PADDING);
     }
     boolean ipv4 = base - ip == IpHeader.IPV4_SIZE + FrameLayout.UDP_SIZE;
-    if (memory.get(CRC, end) != (ipv4 ? crc.ofIpv4(ip, end) : crc.ofIpv6(ip, end))) {
+    int difference = memory.get(CRC, end) ^ (ipv4 ? crc.ofIpv4(ip, end) : crc.ofIpv6(ip, end));
+    if (difference != 0 && !(restored && ipv4 && identify(difference, ip, end, into))) {
       return drop(DropCause.ICRC);
     }
     long payload = TransportHeaders.read(memory, base, into);
@@ -192,6 +210,12 @@ public final class FrameDecoder {
       MemorySegment.copy(memory, payload, into.payload(), 0, into.length);
     }
     return true;
+  }
+
+  private boolean identify(int difference, int ip, int end, Packet into) {
+    int solved = identification.solve(difference, end - ip - IpHeader.BEHIND_IDENTIFICATION);
+    into.identification = solved;
+    return solved != Identification.NONE;
   }
 
   private int unsignedShort(int at) {

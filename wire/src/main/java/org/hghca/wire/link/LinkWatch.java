@@ -1,0 +1,24 @@
+package org.hghca.wire.link;
+
+/** The descriptors of a link that the poller waits on. Thread-safe, and never blocks. */
+public interface LinkWatch {
+  /** Something can be read. */
+  int READABLE = 1;
+
+  /** Something can be written. */
+  int WRITABLE = 4;
+
+  /**
+   * Waits on a descriptor from now on. One that is closed is forgotten by itself.
+   *
+   * @param events {@link #READABLE}, {@link #WRITABLE}, both or 0
+   */
+  void add(int descriptor, int events);
+
+  /**
+   * Changes what is waited for.
+   *
+   * @param events as for {@link #add}
+   */
+  void change(int descriptor, int events);
+}

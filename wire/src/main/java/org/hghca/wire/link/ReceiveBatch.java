@@ -1,0 +1,72 @@
+package org.hghca.wire.link;
+
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketPool;
+import org.hghca.wire.frame.FrameDecoder;
+
+/**
+ * What the poller reads at once: packets to fill, and native buffers for their frames. One serves
+ * all links of a process, as one thread reads them. Used by one thread at a time.
+ */
+public final class ReceiveBatch {
+  /** The most packets that are read at once. */
+  public static final int SIZE = 64;
+
+  private final Packet[] packets = new Packet[SIZE];
+  private final DatagramBatch datagrams;
+  private final FrameDecoder datagramDecoder;
+  private int count;
+
+  ReceiveBatch(DatagramBatch datagrams) {
+    this.datagrams = datagrams;
+    this.datagramDecoder = FrameDecoder.ofRestored(datagrams.frames());
+    PacketPool pool = new PacketPool();
+    for (int i = 0; i < SIZE; i++) {
+      packets[i] = pool.take();
+    }
+  }
+
+  /** How many packets have come. */
+  public int count() {
+    return count;
+  }
+
+  /**
+   * Takes a packet that has come.
+   *
+   * @param index from 0 to below {@link #count}
+   * @param empty what comes in its place
+   */
+  public Packet exchange(int index, Packet empty) {
+    Packet packet = packets[index];
+    packets[index] = empty;
+    return packet;
+  }
+
+  DatagramBatch datagrams() {
+    return datagrams;
+  }
+
+  /** Reads frames from the memory of {@link #datagrams}. */
+  FrameDecoder datagramDecoder() {
+    return datagramDecoder;
+  }
+
+  void clear() {
+    count = 0;
+  }
+
+  boolean isFull() {
+    return count == SIZE;
+  }
+
+  /** The packet to fill next. */
+  Packet next() {
+    return packets[count];
+  }
+
+  /** The packet that was {@link #next} is filled. */
+  void filled() {
+    count++;
+  }
+}

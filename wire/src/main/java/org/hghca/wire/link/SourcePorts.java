@@ -1,0 +1,88 @@
+package org.hghca.wire.link;
+
+import java.util.Arrays;
+import org.hghca.linux.SystemCalls;
+
+/**
+ * The sockets that a UDP link sends from: one for each UDP source port that its flows ask for, as
+ * routers tell flows by their ports, up to a limit; flows beyond share them. Used by one thread.
+ */
+final class SourcePorts {
+  private static final int ASKED = 1 << 14;
+
+  private final SystemCalls linux;
+  private final String link;
+  private final LocalAddress address;
+  private final LinkWatch watch;
+  private final int[] sockets;
+  private final int[] ports;
+  private int count;
+
+  /** By the lower bits of the port that is asked for: which socket, plus one; 0 is undecided. */
+  private final short[] chosen = new short[ASKED];
+
+  /**
+   * The socket 0 is the one that the link receives on.
+   *
+   * @param most source ports beside that; 0 to send everything from it
+   */
+  SourcePorts(
+      SystemCalls linux, String link, LocalAddress address, LinkWatch watch, int first, int most) {
+    this.linux = linux;
+    this.link = link;
+    this.address = address;
+    this.watch = watch;
+    this.sockets = new int[1 + most];
+    this.ports = new int[1 + most];
+    sockets[0] = first;
+    ports[0] = UdpLink.PORT;
+    count = 1;
+  }
+
+  /** Chooses a socket for a flow that asks for a source port. */
+  int choose(int asked) {
+    int known = chosen[asked & ASKED - 1];
+    return known != 0 ? known - 1 : decide(asked);
+  }
+
+  private int decide(int asked) {
+    int index = asked == UdpLink.PORT ? 0 : bind(asked);
+    if (index < 0) {
+      index = count == 1 ? 0 : 1 + Integer.remainderUnsigned(asked, count - 1);
+    }
+    chosen[asked & ASKED - 1] = (short) (index + 1);
+    return index;
+  }
+
+  /** Returns -1 where there are enough, or another program has the port. */
+  private int bind(int port) {
+    if (count == sockets.length) {
+      return -1;
+    }
+    int socket =
+        UdpSocket.open(linux, link, address.high(), address.low(), address.scope(), port, false);
+    if (socket < 0) {
+      return -1;
+    }
+    watch.add(socket, 0);
+    sockets[count] = socket;
+    ports[count] = port;
+    return count++;
+  }
+
+  int socket(int index) {
+    return sockets[index];
+  }
+
+  /** The source port of packets that are sent from a socket. */
+  int port(int index) {
+    return ports[index];
+  }
+
+  void close() {
+    for (int socket : Arrays.copyOf(sockets, count)) {
+      linux.close(socket);
+    }
+    count = 0;
+  }
+}

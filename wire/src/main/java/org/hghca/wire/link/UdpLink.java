@@ -1,0 +1,223 @@
+package org.hghca.wire.link;
+
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
+import org.hghca.wire.IpAddress;
+import org.hghca.wire.Packet;
+import org.hghca.wire.frame.FrameDecoder;
+import org.hghca.wire.frame.FrameEncoder;
+import org.hghca.wire.frame.FrameLayout;
+import org.hghca.wire.frame.RestoredHeaders;
+import org.hghca.wire.link.LinkException.Reason;
+
+/**
+ * RoCE v2 by UDP sockets of the kernel, which adds and takes away the headers of Ethernet, IP and
+ * UDP and knows the way. Needs no privilege.
+ */
+final class UdpLink implements Link {
+  /** UDP port of RoCE v2. */
+  static final int PORT = FrameLayout.ROCE_PORT;
+
+  private static final int SLOTS = 128;
+
+  /** So many are sent at once; the other slots are for who finds out late that there is no room. */
+  private static final int BATCH = 64;
+
+  private static final int DONT_WAIT = 0x40;
+
+  private final SystemCalls linux;
+  private final LocalAddress address;
+  private final boolean ipv4;
+  private final int mostPorts;
+  private final int socket;
+  private final LinkCounts counts = new LinkCounts();
+  private final DatagramBatch outgoing = new DatagramBatch(SLOTS);
+  private final FrameEncoder encoder = new FrameEncoder(outgoing.frames());
+  private final int[] sockets = new int[SLOTS];
+  private LinkWatch watch;
+  private SourcePorts ports;
+
+  /** Slots that are written and not sent: from {@code head} to below {@code tail}. */
+  private int head;
+
+  private int tail;
+
+  /** The socket whose buffer is full; -1 for none. */
+  private volatile int full = -1;
+
+  /**
+   * Opens the socket that packets come to.
+   *
+   * @param mostPorts the most UDP source ports beside RoCE's own
+   * @throws LinkException with the fix
+   */
+  UdpLink(SystemCalls linux, LocalAddress address, int mostPorts) {
+    this.linux = linux;
+    this.address = address;
+    this.ipv4 = address.isIpv4();
+    this.mostPorts = mostPorts;
+    this.socket = bind();
+  }
+
+  private int bind() {
+    String name = "udp:" + address.text();
+    int answer =
+        UdpSocket.open(linux, name, address.high(), address.low(), address.scope(), PORT, true);
+    if (answer >= 0) {
+      return answer;
+    }
+    if (LinuxErrno.EADDRNOTAVAIL.is(answer)) {
+      throw new LinkException(
+          Reason.INVALID,
+          "%s: no interface of this machine has the address: give one that 'ip address' shows"
+              .formatted(name));
+    }
+    if (LinuxErrno.EADDRINUSE.is(answer)) {
+      throw new LinkException(
+          Reason.BUSY,
+          "%s: UDP port %d is in use by rdma_rxe or another process ('ss -aun sport = %d' shows it):"
+                  .formatted(name, PORT, PORT)
+              + " unload or end it, or give another address");
+    }
+    LinuxFailures.check(answer, name, "bind");
+    throw new IllegalStateException(name);
+  }
+
+  @Override
+  public String description() {
+    return "udp %s, path MTU %d".formatted(address.text(), pathMtu());
+  }
+
+  @Override
+  public int pathMtu() {
+    return PathMtu.of(address.mtu());
+  }
+
+  @Override
+  public boolean isUp() {
+    return true;
+  }
+
+  @Override
+  public boolean hasRoom() {
+    return full < 0;
+  }
+
+  @Override
+  public LinkCounters counters() {
+    return counts.snapshot();
+  }
+
+  @Override
+  public void open(LinkWatch watched) {
+    watch = watched;
+    ports = new SourcePorts(linux, description(), address, watched, socket, mostPorts);
+    watched.add(socket, LinkWatch.READABLE);
+  }
+
+  @Override
+  public void send(Packet packet) {
+    if (!isReachable(packet)) {
+      counts.notSent(SendFailure.NO_ADDRESS);
+      return;
+    }
+    if (tail >= BATCH) {
+      flush();
+    }
+    if (tail == SLOTS) {
+      counts.notSent(SendFailure.BUFFER_FULL);
+      return;
+    }
+    int from = ports.choose(packet.udpSourcePort);
+    packet.udpSourcePort = ports.port(from);
+    packet.identification = 0;
+    packet.sourceIpHigh = address.high();
+    packet.sourceIpLow = address.low();
+    packet.hopLimit = packet.hopLimit <= 1 ? Packet.DEFAULT_HOP_LIMIT : packet.hopLimit;
+    int headers = RestoredHeaders.size(ipv4);
+    int length = encoder.encode(packet, outgoing.datagram(tail) - headers);
+    if (length == 0) {
+      counts.notSent(SendFailure.NO_ADDRESS);
+      return;
+    }
+    outgoing.address(tail, ipv4, packet, length - headers, PORT, address.scope());
+    sockets[tail++] = ports.socket(from);
+  }
+
+  private boolean isReachable(Packet packet) {
+    return ipv4
+        ? IpAddress.isIpv4(packet.destinationIpHigh, packet.destinationIpLow)
+        : IpAddress.isIpv6(packet.destinationIpHigh, packet.destinationIpLow);
+  }
+
+  @Override
+  public void flush() {
+    while (head < tail) {
+      int from = sockets[head];
+      int end = head + 1;
+      while (end < tail && sockets[end] == from) {
+        end++;
+      }
+      int sent = linux.sendmmsg(from, outgoing.messagesFrom(head), end - head, DONT_WAIT);
+      if (sent > 0) {
+        counts.sent(sent);
+        head += sent;
+      } else if (LinuxErrno.EAGAIN.is(sent)) {
+        waitForRoom(from);
+        return;
+      } else {
+        counts.notSent(LinuxErrno.EMSGSIZE.is(sent) ? SendFailure.TOO_LONG : SendFailure.REFUSED);
+        head++;
+      }
+    }
+    head = 0;
+    tail = 0;
+    if (full >= 0) {
+      watch.change(full, events(full, 0));
+      full = -1;
+    }
+  }
+
+  private void waitForRoom(int at) {
+    if (full != at) {
+      if (full >= 0) {
+        watch.change(full, events(full, 0));
+      }
+      full = at;
+      watch.change(at, events(at, LinkWatch.WRITABLE));
+    }
+  }
+
+  private int events(int of, int more) {
+    return of == socket ? LinkWatch.READABLE | more : more;
+  }
+
+  @Override
+  public void receive(ReceiveBatch batch) {
+    DatagramBatch datagrams = batch.datagrams();
+    datagrams.prepareToReceive();
+    int came = linux.recvmmsg(socket, datagrams.messagesFrom(0), DONT_WAIT);
+    FrameDecoder decoder = batch.datagramDecoder();
+    for (int i = 0; i < came; i++) {
+      Packet packet = batch.next();
+      packet.destinationIpHigh = address.high();
+      packet.destinationIpLow = address.low();
+      int length = datagrams.restore(i, ipv4, packet);
+      if (decoder.decode(RestoredHeaders.frame(datagrams.datagram(i), ipv4), length, packet)) {
+        counts.received();
+        batch.filled();
+      } else {
+        counts.dropped(decoder.cause());
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    if (ports != null) {
+      ports.close();
+    } else {
+      linux.close(socket);
+    }
+  }
+}

@@ -1,0 +1,268 @@
+package org.hghca.wire.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.hghca.wire.DropCause;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
+import org.hghca.wire.PacketPool;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** UDP links between addresses of the loopback interface. */
+@Timeout(30)
+final class UdpLinkTest {
+  private static final int LEFT = 0x7f00_0065;
+  private static final int RIGHT = 0x7f00_0066;
+  private static final int SOURCE_PORT = 0xc123;
+
+  private final List<End> ends = new ArrayList<>();
+  private final PacketPool pool = new PacketPool();
+
+  /** A link that is open, and what came out of it. */
+  private final class End implements LinkUser {
+    private final BlockingQueue<Packet> arrived = new LinkedBlockingQueue<>();
+    private final PacketPool empty = new PacketPool();
+    private final Link link;
+    private final LinkPoller.Attachment attachment;
+
+    End(String specification, int sourcePorts) {
+      link = Links.open(specification, sourcePorts);
+      attachment = LinkPoller.shared().add(link, this);
+      ends.add(this);
+    }
+
+    @Override
+    public void arrived(ReceiveBatch batch) {
+      for (int i = 0; i < batch.count(); i++) {
+        arrived.add(batch.exchange(i, empty.take()));
+      }
+    }
+
+    void send(Packet packet) {
+      link.send(packet);
+      link.flush();
+    }
+
+    Packet next() throws InterruptedException {
+      return arrived.poll(10, TimeUnit.SECONDS);
+    }
+  }
+
+  private End open(String address) {
+    return new End("udp:" + address, 4);
+  }
+
+  @AfterEach
+  void close() {
+    ends.forEach(end -> end.attachment.close());
+  }
+
+  private Packet write(int to, int length) {
+    Packet packet = pool.take();
+    packet.destinationIpv4(to);
+    packet.udpSourcePort = SOURCE_PORT;
+    packet.opcode = PacketOpcode.WRITE_ONLY_IMM;
+    packet.destinationQpn = 0x12_3456;
+    packet.psn = 0xab_cdef;
+    packet.ackRequest = true;
+    packet.remoteAddress = 0x1122_3344_5566_7788L;
+    packet.remoteKey = 0x99aa_bbcc;
+    packet.dmaLength = length;
+    packet.immediate = 0x0102_0304;
+    packet.length = length;
+    for (int i = 0; i < length; i++) {
+      packet.payload().set(ValueLayout.JAVA_BYTE, i, (byte) (i * 7 + 1));
+    }
+    return packet;
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 3, 256, 4095, 4096})
+  void aPacketArrivesAsItWasSent(int length) throws InterruptedException {
+    End left = open("127.0.0.101");
+    End right = open("127.0.0.102");
+    left.send(write(RIGHT, length));
+    Packet came = right.next();
+    assertThat(came.sourceIpv4()).isEqualTo(LEFT);
+    assertThat(came.destinationIpv4()).isEqualTo(RIGHT);
+    assertThat(came.udpSourcePort).isEqualTo(SOURCE_PORT);
+    assertThat(came.opcode).isEqualTo(PacketOpcode.WRITE_ONLY_IMM);
+    assertThat(came.destinationQpn).isEqualTo(0x12_3456);
+    assertThat(came.psn).isEqualTo(0xab_cdef);
+    assertThat(came.ackRequest).isTrue();
+    assertThat(came.remoteAddress).isEqualTo(0x1122_3344_5566_7788L);
+    assertThat(came.remoteKey).isEqualTo(0x99aa_bbcc);
+    assertThat(came.dmaLength).isEqualTo(length);
+    assertThat(came.immediate).isEqualTo(0x0102_0304);
+    assertThat(came.length).isEqualTo(length);
+    for (int i = 0; i < length; i++) {
+      assertThat(came.payload().get(ValueLayout.JAVA_BYTE, i)).isEqualTo((byte) (i * 7 + 1));
+    }
+    assertThat(left.link.counters()).isEqualTo(new LinkCounters(1, 0, Map.of(), Map.of()));
+    assertThat(right.link.counters()).isEqualTo(new LinkCounters(0, 1, Map.of(), Map.of()));
+  }
+
+  @Test
+  void ipv6CarriesPacketsAsWell() throws InterruptedException {
+    End end = open("::1");
+    Packet packet = write(RIGHT, 1000);
+    packet.destinationIpHigh = 0;
+    packet.destinationIpLow = 1;
+    packet.trafficClass = 0x48;
+    packet.hopLimit = 17;
+    end.send(packet);
+    Packet came = end.next();
+    assertThat(came.sourceIpLow).isOne();
+    assertThat(came.trafficClass).isEqualTo(0x48);
+    assertThat(came.hopLimit).isEqualTo(17);
+    assertThat(came.length).isEqualTo(1000);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 64, 64", "0, 1, 64", "0xb8, 63, 63", "0x02, 255, 255"})
+  void classAndHopLimitAreThoseOfTheAddressVector(String tos, int hops, int seen)
+      throws InterruptedException {
+    End left = open("127.0.0.101");
+    End right = open("127.0.0.102");
+    Packet packet = write(RIGHT, 8);
+    packet.trafficClass = Integer.decode(tos);
+    packet.hopLimit = hops;
+    left.send(packet);
+    Packet came = right.next();
+    assertThat(came.trafficClass).isEqualTo(Integer.decode(tos));
+    assertThat(came.hopLimit).isEqualTo(seen);
+  }
+
+  @Test
+  void manyPacketsAreSentInOrder() throws InterruptedException {
+    End left = open("127.0.0.101");
+    End right = open("127.0.0.102");
+    for (int psn = 0; psn < 300; psn++) {
+      Packet packet = write(RIGHT, 16);
+      packet.psn = psn;
+      left.link.send(packet);
+      pool.giveBack(packet);
+      if (psn % 100 == 99) {
+        left.link.flush();
+        for (int i = psn - 99; i <= psn; i++) {
+          assertThat(right.next().psn).isEqualTo(i);
+        }
+      }
+    }
+    assertThat(left.link.counters().sent()).isEqualTo(300);
+  }
+
+  @Test
+  void flowsBeyondTheSourcePortsShareThem() throws InterruptedException {
+    End left = new End("udp:127.0.0.101", 2);
+    End right = open("127.0.0.102");
+    int[] seen = new int[4];
+    for (int flow = 0; flow < 4; flow++) {
+      Packet packet = write(RIGHT, 0);
+      packet.udpSourcePort = 0xd000 + flow;
+      left.send(packet);
+      seen[flow] = right.next().udpSourcePort;
+    }
+    assertThat(seen).containsExactly(0xd000, 0xd001, 0xd000, 0xd001);
+  }
+
+  @Test
+  void withoutSourcePortsEverythingIsSentFromTheLinksOwn() throws InterruptedException {
+    End left = new End("udp:127.0.0.101", 0);
+    End right = open("127.0.0.102");
+    left.send(write(RIGHT, 0));
+    assertThat(right.next().udpSourcePort).isEqualTo(4791);
+  }
+
+  @Test
+  void aDatagramThatIsNoPacketIsCounted() throws IOException, InterruptedException {
+    End right = open("127.0.0.102");
+    try (DatagramChannel stranger = DatagramChannel.open()) {
+      InetSocketAddress to = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.102"), 4791);
+      stranger.send(ByteBuffer.allocate(0), to);
+      stranger.send(ByteBuffer.allocate(11), to);
+      stranger.send(ByteBuffer.allocate(16), to);
+      stranger.send(ByteBuffer.allocate(60_000), to);
+    }
+    End left = open("127.0.0.101");
+    left.send(write(RIGHT, 4));
+    assertThat(right.next().length).isEqualTo(4);
+    assertThat(right.link.counters())
+        .isEqualTo(
+            new LinkCounters(
+                0, 1, Map.of(), Map.of(DropCause.TRANSPORT_LENGTH, 3L, DropCause.ICRC, 1L)));
+  }
+
+  @Test
+  void aPacketWithoutAnAddressOfTheLinksKindIsNotSent() {
+    End left = open("127.0.0.101");
+    left.send(write(0, 4));
+    Packet other = write(0, 4);
+    other.destinationIpLow = 1;
+    left.send(other);
+    assertThat(left.link.counters())
+        .isEqualTo(new LinkCounters(0, 0, Map.of(SendFailure.NO_ADDRESS, 2L), Map.of()));
+  }
+
+  @Test
+  void whatCannotBeSentDoesNotStopTheRest() throws InterruptedException {
+    End left = open("127.0.0.101");
+    End right = open("127.0.0.102");
+    left.link.send(write(0xf000_0001, 4)); // reserved: no route leads there
+    left.link.send(write(RIGHT, 5));
+    left.link.flush();
+    assertThat(right.next().length).isEqualTo(5);
+    assertThat(left.link.counters())
+        .isEqualTo(new LinkCounters(1, 0, Map.of(SendFailure.REFUSED, 1L), Map.of()));
+  }
+
+  @Test
+  void anAddressIsOpenOnceAndFreeAfterwards() {
+    End first = open("127.0.0.101");
+    assertThatThrownBy(() -> open("127.0.0.101"))
+        .isInstanceOfSatisfying(
+            LinkException.class, e -> assertThat(e.reason()).isEqualTo(LinkException.Reason.BUSY))
+        .hasMessageContaining("udp:127.0.0.101: UDP port 4791 is in use");
+    first.attachment.close();
+    first.attachment.close();
+    assertThat(open("127.0.0.101").link.description()).isEqualTo("udp 127.0.0.101, path MTU 4096");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"udp:198.51.100.1", "udp:2001:db8::1"})
+  void anAddressOfAnotherMachineIsRefused(String specification) {
+    assertThatThrownBy(() -> Links.open(specification, 1))
+        .isInstanceOfSatisfying(
+            LinkException.class,
+            e -> assertThat(e.reason()).isEqualTo(LinkException.Reason.INVALID))
+        .hasMessageContaining("no interface of this machine has the address");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"udp:", "udp:somewhere", "udp:1.2.3.4.5", "what:ever", ""})
+  void aSpecificationThatIsNoneIsRefused(String specification) {
+    assertThatThrownBy(() -> Links.open(specification, 1))
+        .isInstanceOfSatisfying(
+            LinkException.class,
+            e -> assertThat(e.reason()).isEqualTo(LinkException.Reason.INVALID))
+        .hasMessageContaining("192.0.2.1");
+  }
+}
