@@ -33,7 +33,13 @@ public enum DeviceExtension {
    * {@link QueuePairContext#RECEIVE_RING_OFFSET}, and regions that only hold rings, {@link
    * MptFlags#QUEUE_ONLY}.
    */
-  RING_OFFSETS(1);
+  RING_OFFSETS(1),
+
+  /**
+   * Bit 2: the port finds the Ethernet addresses of IPv4 destinations by itself, where a context or
+   * a datagram's unit has none, that is 0; and it reaches nothing but IPv4 destinations.
+   */
+  NEIGHBOR_DISCOVERY(2);
 
   /** 38h: marks the rest as valid, {@link #MAGIC}. */
   public static final MailboxField MAGIC_FIELD = MailboxField.dword("ext_magic", 0x38);

@@ -33,12 +33,13 @@ class DeviceExtensionTest {
     assertThat(announced("4867582b01000001"))
         .containsExactly(DeviceExtension.SHARED_RECEIVE_QUEUES);
     assertThat(announced("4867582b01000002")).containsExactly(DeviceExtension.RING_OFFSETS);
+    assertThat(announced("4867582b01000004")).containsExactly(DeviceExtension.NEIGHBOR_DISCOVERY);
     assertThat(announced("4867582b01000000")).isEmpty();
   }
 
   @Test
   void bitsThatAreNotKnownAreIgnored() {
-    assertThat(announced("4867582b01fffffd"))
+    assertThat(announced("4867582b01fffff9"))
         .containsExactly(DeviceExtension.SHARED_RECEIVE_QUEUES);
   }
 

@@ -71,6 +71,18 @@ final class CallerRuns {
   }
 
   /**
+   * Packets have arrived for an HCA: does some of what follows. Under the simulation's lock.
+   *
+   * @return whether something is left to do
+   */
+  boolean follow(SoftwareHca hca) {
+    return hca.mayWait()
+        || work(hca, AFTER_DOORBELL)
+        || simulation.hasArrived()
+        || loop.oversleeps(simulation.nextDeadline());
+  }
+
+  /**
    * Memory of another process may cause a wait. A virtual thread that waits for a monitor in a step
    * would yield its carrier and keep the simulation's lock; threads that spin on all carriers until
    * the step is done would never let it run again.

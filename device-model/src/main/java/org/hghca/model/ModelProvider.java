@@ -20,6 +20,8 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.wire.link.LinkException;
+import org.hghca.wire.link.Links;
 
 /**
  * Opens software HCAs in this process: {@code model:NAME?key=value&...}. Thread-safe.
@@ -29,6 +31,9 @@ import org.hghca.vfio.VfioException.Reason;
  *       {@code profile=r2}: the card as its makers' first or second RTL.
  *   <li>{@code cable=NAME}: the cable its port is plugged into. Two HCAs of one simulation that
  *       name the same cable are joined. Without one only its own queue pairs reach each other.
+ *   <li>{@code net=LINK}, instead of a cable: the network outside of this process that its port
+ *       speaks RoCE v2 with, as {@link Links#open} describes. {@code sports=} how many UDP source
+ *       ports it sends from beside its own, 0 to 1024, 8 by default.
  *   <li>{@code drop=, duplicate=, reorder=, corrupt=, delay=}: what the cable does to packets, as
  *       rates of 0 to 1; {@code maxdelay=} the longest delay in the form of {@link Duration#parse},
  *       such as {@code PT0.0001S}, and {@code seed=} a number: the parts of a {@link Disturbance},
@@ -58,11 +63,13 @@ public final class ModelProvider implements PciFunctionProvider {
       Map.of("race", Defect.ENQUEUE_RACE, "deadlock", Defect.READ_DEADLOCK);
   private static final List<String> PARAMETERS =
       Stream.of(
-              Stream.of("profile", "cable", "mode", "sim", "reset", "interrupts"),
+              Stream.of("profile", "cable", "net", "sports", "mode", "sim", "reset", "interrupts"),
               DEFECTS.keySet().stream().sorted(),
               DISTURBANCE.stream())
           .flatMap(parameters -> parameters)
           .toList();
+  private static final int SOURCE_PORTS = 8;
+  private static final int MOST_SOURCE_PORTS = 1024;
   private static final String INLINE = "inline";
   private static final String THREADED = "threaded";
   private static final String MSIX = "msix";
@@ -116,8 +123,9 @@ public final class ModelProvider implements PciFunctionProvider {
     boolean interrupts = value(locator, "interrupts", MSIX, MSIX, "none").equals(MSIX);
     Set<Defect> defects = defects(locator, profile);
     LinkAddress address = LinkAddress.of(locator);
-    Optional<Plug> plug = plug(locator, profile);
+    Optional<Plug> cable = cable(locator, profile);
     Simulation simulation = simulation(locator);
+    checkNetwork(locator, profile, simulation);
     if (OPEN.putIfAbsent(locator, Optional.empty()) != null) {
       throw new VfioException(
           Reason.BUSY,
@@ -125,6 +133,7 @@ public final class ModelProvider implements PciFunctionProvider {
               .formatted(locator));
     }
     try {
+      Optional<Plug> plug = cable.or(() -> network(locator));
       SoftwareHca hca =
           new SoftwareHca(
               locator.name(),
@@ -170,7 +179,7 @@ public final class ModelProvider implements PciFunctionProvider {
     return defects;
   }
 
-  private static Optional<Plug> plug(Locator locator, HardwareProfile profile) {
+  private static Optional<Plug> cable(Locator locator, HardwareProfile profile) {
     Disturbance disturbance = disturbance(locator);
     Optional<String> cable = locator.parameter("cable");
     for (String parameter : DISTURBANCE) {
@@ -182,7 +191,72 @@ public final class ModelProvider implements PciFunctionProvider {
                 .formatted(locator, parameter));
       }
     }
-    return cable.map(name -> new Plug(name, disturbance));
+    return cable.map(name -> new Plug.IntoCable(name, disturbance));
+  }
+
+  private static void checkNetwork(
+      Locator locator, HardwareProfile profile, Simulation simulation) {
+    if (locator.parameter("net").isEmpty()) {
+      if (locator.parameter("sports").isPresent()) {
+        throw new VfioException(
+            Reason.INVALID,
+            "locator '%s': sports= belongs to a network: name one with net=".formatted(locator));
+      }
+      return;
+    }
+    if (locator.parameter("cable").isPresent()) {
+      throw new VfioException(
+          Reason.INVALID,
+          "locator '%s': a port is plugged into cable= or into net=, not into both"
+              .formatted(locator));
+    }
+    if (simulation.isInline()) {
+      throw new VfioException(
+          Reason.INVALID,
+          "locator '%s': net= needs the system's clock: leave out mode=inline, and sim= of an inline"
+                  .formatted(locator)
+              + " simulation");
+    }
+    if (profile != HardwareProfile.S) {
+      throw new VfioException(
+          Reason.INVALID,
+          "locator '%s': net= needs profile=s, as the packets of the RTL are not RoCE's"
+              .formatted(locator));
+    }
+  }
+
+  private static Optional<Plug> network(Locator locator) {
+    return locator
+        .parameter("net")
+        .map(
+            specification -> {
+              try {
+                return new Plug.IntoNetwork(Links.open(specification, sourcePorts(locator)));
+              } catch (LinkException e) {
+                throw new VfioException(
+                    reason(e), "locator '%s': %s".formatted(locator, e.getMessage()), e);
+              }
+            });
+  }
+
+  private static int sourcePorts(Locator locator) {
+    int count = number(locator, "sports", Integer::parseInt, "a whole number").orElse(SOURCE_PORTS);
+    if (count < 0 || count > MOST_SOURCE_PORTS) {
+      throw new VfioException(
+          Reason.INVALID,
+          "locator '%s': sports=%d must be from 0 to %d"
+              .formatted(locator, count, MOST_SOURCE_PORTS));
+    }
+    return count;
+  }
+
+  private static Reason reason(LinkException e) {
+    return switch (e.reason()) {
+      case INVALID -> Reason.INVALID;
+      case BUSY -> Reason.BUSY;
+      case NO_PERMISSION -> Reason.NO_PERMISSION;
+      case SYSTEM -> Reason.UNSUPPORTED;
+    };
   }
 
   private static Disturbance disturbance(Locator locator) {

@@ -1,8 +1,17 @@
 package org.hghca.model;
 
-/**
- * The cable that an HCA is plugged into.
- *
- * @param disturbance the cable's disturbance if this plug is its first
- */
-record Plug(String cable, Disturbance disturbance) {}
+import org.hghca.wire.link.Link;
+
+/** What the port of an HCA is plugged into. */
+sealed interface Plug {
+
+  /**
+   * A cable.
+   *
+   * @param disturbance the cable's disturbance if this plug is its first
+   */
+  record IntoCable(String cable, Disturbance disturbance) implements Plug {}
+
+  /** A network outside of this process, by a link that the HCA closes. */
+  record IntoNetwork(Link link) implements Plug {}
+}

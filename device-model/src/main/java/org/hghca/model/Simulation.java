@@ -290,6 +290,26 @@ public final class Simulation implements AutoCloseable {
     }
   }
 
+  /**
+   * Something has arrived from outside of this process: some of what follows is done on the calling
+   * thread, the rest soon.
+   *
+   * @param delivery gives it to the HCA, under the lock
+   */
+  void arrived(SoftwareHca hca, Runnable delivery) {
+    boolean left;
+    lock.lockForStep();
+    try {
+      delivery.run();
+      left = callerRuns.follow(hca);
+    } finally {
+      release();
+    }
+    if (left) {
+      loop.wake();
+    }
+  }
+
   /** Makes the simulation process a change between two steps. */
   void kick() {
     if (inline) {
@@ -349,7 +369,7 @@ public final class Simulation implements AutoCloseable {
                 "software HCA '%s' is in use: close it first, or use another name"
                     .formatted(hca.name()));
           }
-          plug.map(this::cable).ifPresent(hca::plug);
+          plug.ifPresent(into -> plug(hca, into));
           List<SoftwareHca> more = new ArrayList<>(hcas);
           more.add(hca);
           hcas = List.copyOf(more);
@@ -360,8 +380,15 @@ public final class Simulation implements AutoCloseable {
         });
   }
 
+  private void plug(SoftwareHca hca, Plug plug) {
+    switch (plug) {
+      case Plug.IntoCable into -> hca.plug(cable(into));
+      case Plug.IntoNetwork into -> hca.plug(into.link());
+    }
+  }
+
   /** The cable of a name; the first HCA that names it sets its disturbance. */
-  private Cable cable(Plug plug) {
+  private Cable cable(Plug.IntoCable plug) {
     for (Cable cable : cables) {
       if (cable.name().equals(plug.cable())) {
         return cable;

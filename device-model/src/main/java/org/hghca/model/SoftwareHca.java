@@ -20,6 +20,8 @@ import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
+import org.hghca.wire.link.Link;
+import org.hghca.wire.link.LinkCounters;
 
 /**
  * The software HCA: a PCI function that behaves as the interface document says, or like the makers'
@@ -54,6 +56,7 @@ public final class SoftwareHca implements EmulatedFunction {
   private final ConfigurationRegisters configuration;
   private final MsixRegion interruptTable;
   private Cable cable;
+  private Network network;
   private boolean closed;
 
   /** The host's side, if it is in this process. */
@@ -93,7 +96,31 @@ public final class SoftwareHca implements EmulatedFunction {
             ? new Hca(profile, port, faults, vectors)
             : new RtlCard(profile, defects, port, faults, seed);
     this.configuration = configuration();
-    simulation.join(this, plug);
+    try {
+      simulation.join(this, plug);
+    } catch (RuntimeException | Error e) {
+      plug.ifPresent(SoftwareHca::close);
+      throw e;
+    }
+    if (network != null) {
+      beginToReceive();
+    }
+  }
+
+  /** The plug was not put in. */
+  private static void close(Plug plug) {
+    if (plug instanceof Plug.IntoNetwork into) {
+      into.link().close();
+    }
+  }
+
+  private void beginToReceive() {
+    try {
+      network.begin();
+    } catch (RuntimeException | Error e) {
+      simulation.leave(this);
+      throw e;
+    }
   }
 
   private ConfigurationRegisters configuration() {
@@ -131,6 +158,11 @@ public final class SoftwareHca implements EmulatedFunction {
   /** The cable that its port is plugged into. */
   public Optional<Cable> cable() {
     return Optional.ofNullable(cable);
+  }
+
+  /** What its link to the network outside of this process did, where it has one. */
+  public Optional<LinkCounters> linkCounters() {
+    return Optional.ofNullable(network).map(Network::counters);
   }
 
   /**
@@ -300,12 +332,19 @@ public final class SoftwareHca implements EmulatedFunction {
     }
     hca.unplug();
     simulation.leave(this);
+    if (network != null) {
+      network.close();
+    }
     bus.forget();
     onClose.run();
   }
 
   boolean step(long now, StepBudget budget) {
-    return hca.step(now, budget);
+    boolean worked = hca.step(now, budget);
+    if (network != null) {
+      network.flush();
+    }
+    return worked;
   }
 
   boolean stepCable(long now) {
@@ -357,6 +396,10 @@ public final class SoftwareHca implements EmulatedFunction {
     cable = into;
   }
 
+  void plug(Link into) {
+    network = new Network(into, this, port);
+  }
+
   boolean isAt(EthernetPort end) {
     return port == end;
   }
@@ -368,6 +411,9 @@ public final class SoftwareHca implements EmulatedFunction {
 
   /** Arrived packets are no longer fetched. */
   void dropArrived() {
+    if (network != null) {
+      port.plug(null);
+    }
     port.drain();
   }
 }

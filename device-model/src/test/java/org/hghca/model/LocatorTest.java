@@ -36,13 +36,36 @@ class LocatorTest {
         "model:x?reset=soft | reset=soft is unknown; known are function, none",
         "model:x?interrupts=intx | interrupts=intx is unknown; known are msix, none",
         "model:x?mac=zz | mac",
-        "model:x?ip=1.2.3 | ip"
+        "model:x?ip=1.2.3 | ip",
+        "model:x?net=udp:127.0.0.1&cable=c | plugged into cable= or into net=, not into both",
+        "model:x?net=udp:127.0.0.1&mode=inline | net= needs the system's clock",
+        "model:x?net=udp:127.0.0.1&profile=r1 | net= needs profile=s",
+        "model:x?net=udp:127.0.0.1&drop=0.1 | drop= belongs to a cable",
+        "model:x?net=udp:127.0.0.1&sports=1025 | sports=1025 must be from 0 to 1024",
+        "model:x?net=udp:127.0.0.1&sports=some | sports=some is not a whole number",
+        "model:x?sports=1 | sports= belongs to a network",
+        "model:x?net=tcp | is no link: give udp:ADDR",
+        "model:x?net=udp:198.51.100.1 | no interface of this machine has the address"
       })
   void aWrongParameterIsNamedWithTheKnownOnes(String locator, String message) {
     assertThatThrownBy(() -> open(locator))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
         .hasMessageContaining(message);
+  }
+
+  @Test
+  void anHcaHasTheAddressThatItsPortIsBoundTo() {
+    try (PciFunction function = open("model:x?net=udp:127.0.0.21")) {
+      SoftwareHca hca = ModelProvider.hca(function.locator()).orElseThrow();
+      assertThat(hca.address().ip()).isEqualTo(0x7f00_0015);
+      assertThat(hca.linkCounters().orElseThrow().sent()).isZero();
+      assertBusy(() -> open("model:x?ip=127.0.0.22"));
+      assertBusy(() -> open("model:y?net=udp:127.0.0.21"));
+      assertBusy(() -> open("model:x?net=udp:127.0.0.22"));
+    }
+    open("model:y?net=udp:127.0.0.21").close();
+    open("model:z?net=udp:127.0.0.22&ip=127.0.0.23").close();
   }
 
   @ParameterizedTest

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.driver.card.Features;
 import org.hghca.driver.card.Limits;
 import org.hghca.provider.ContextCounters;
@@ -68,6 +69,7 @@ final class DeviceContext extends Resource implements HghcaContext {
             hghca.address(),
             hghca.neighbors(),
             Mtu.of(card.limits().device().maxMtu()),
+            card.limits().has(DeviceExtension.NEIGHBOR_DISCOVERY),
             card::portInfo);
     this.attributes = new ContextAttributes(card.limits(), port, this::entropy);
     try (Undo undo = new Undo()) {

@@ -24,6 +24,7 @@ final class Port extends AddressTable {
    *
    * @param device what it is called in messages
    * @param mtu the largest one, which is also the active one
+   * @param findsNeighbors whether the device finds Ethernet addresses by itself
    * @param card asks the card what the port says of itself
    */
   Port(
@@ -31,8 +32,9 @@ final class Port extends AddressTable {
       LinkAddress address,
       Neighbors neighbors,
       Mtu mtu,
+      boolean findsNeighbors,
       Supplier<Optional<PortInfo>> card) {
-    super(device, address, neighbors);
+    super(device, address, neighbors, findsNeighbors);
     this.mtu = mtu;
     this.card = card;
   }

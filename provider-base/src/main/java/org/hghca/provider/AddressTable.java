@@ -1,5 +1,6 @@
 package org.hghca.provider;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Errno;
@@ -20,18 +21,24 @@ public class AddressTable {
   private final String device;
   private final LinkAddress address;
   private final Neighbors neighbors;
+  private final boolean findsNeighbors;
   private final List<Gid> gids;
 
   /**
-   * The link-local GID of a MAC and that of an IPv4 address.
+   * The link-local GID of a MAC and that of an IPv4 address; only the second where the device finds
+   * Ethernet addresses by itself, which it does for IPv4 addresses.
    *
    * @param device what it is called in messages
+   * @param findsNeighbors whether it finds Ethernet addresses by itself
    */
-  public AddressTable(String device, LinkAddress address, Neighbors neighbors) {
+  public AddressTable(
+      String device, LinkAddress address, Neighbors neighbors, boolean findsNeighbors) {
     this.device = device;
     this.address = address;
     this.neighbors = neighbors;
-    this.gids = List.of(Gid.ofMac(address.mac()), Gid.ofIpv4(address.ip()));
+    this.findsNeighbors = findsNeighbors;
+    Gid ipv4 = Gid.ofIpv4(address.ip());
+    this.gids = findsNeighbors ? List.of(ipv4) : List.of(Gid.ofMac(address.mac()), ipv4);
   }
 
   /** What the device is called in messages. */
@@ -60,8 +67,8 @@ public class AddressTable {
    * Checks that a vector leads from here to somewhere.
    *
    * @return the GID of our own that it starts from
-   * @throws VerbsException EINVAL when it starts from another port, from a GID that we have not, or
-   *     has no global route
+   * @throws VerbsException EINVAL when it starts from another port, from a GID that we have not,
+   *     has no global route, or leads to no IPv4 address where the device reaches nothing else
    */
   public final Gid check(AddressVector vector) {
     check(vector.port());
@@ -76,6 +83,12 @@ public class AddressTable {
           Errno.EINVAL,
           "source GID index %d of %s is empty: there are %d".formatted(index, device, gids.size()));
     }
+    if (findsNeighbors && vector.destination().ipv4().isEmpty()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "%s reaches IPv4 addresses only: take the peer's GID of type RoCE v2, not %s"
+              .formatted(device, vector.destination()));
+    }
     return gids.get(index);
   }
 
@@ -83,9 +96,12 @@ public class AddressTable {
     return address;
   }
 
-  /** The MAC of a GID, our own among them. */
+  /** The MAC of a GID, our own among them; 0 when the device is to find it. */
   public final long macOf(Gid gid) {
-    return gids.contains(gid) ? address.mac() : neighbors.resolve(gid);
+    if (gids.contains(gid)) {
+      return address.mac();
+    }
+    return findsNeighbors ? neighbors.told(gid).orElse(0) : neighbors.resolve(gid);
   }
 
   public final Gid gid(int number, int index) {
@@ -99,9 +115,12 @@ public class AddressTable {
   }
 
   public final List<GidEntry> gidTable() {
-    return List.of(
-        new GidEntry(gids.get(0), NUMBER, 0, GidType.ROCE_V1),
-        new GidEntry(gids.get(1), NUMBER, 1, GidType.ROCE_V2));
+    List<GidEntry> entries = new ArrayList<>();
+    for (Gid gid : gids) {
+      GidType type = gid.ipv4().isPresent() ? GidType.ROCE_V2 : GidType.ROCE_V1;
+      entries.add(new GidEntry(gid, NUMBER, entries.size(), type));
+    }
+    return entries;
   }
 
   /**

@@ -18,6 +18,12 @@ public final class Neighbors {
     known.put(gid, mac);
   }
 
+  /** The MAC of a GID as told. */
+  public OptionalLong told(Gid gid) {
+    Long mac = known.get(gid);
+    return mac == null ? OptionalLong.empty() : OptionalLong.of(mac);
+  }
+
   /**
    * The MAC of a GID: as told, or else as it is in a link-local GID.
    *

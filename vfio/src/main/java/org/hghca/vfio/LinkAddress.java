@@ -2,6 +2,7 @@ package org.hghca.vfio;
 
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.zip.CRC32;
 
@@ -9,13 +10,15 @@ import java.util.zip.CRC32;
  * The Ethernet and IPv4 address of a function's port. No command of the card supplies them, so they
  * are parameters of the locator: {@code ?mac=02:00:00:00:00:01&ip=10.0.0.1}. Without {@code mac=}
  * it is the one that the function's serial number holds, as those of network cards do, else a
- * locally administered one from a hash of the locator. Without {@code ip=} it is 10.0.0.0/8 and the
- * last three bytes of the MAC.
+ * locally administered one from a hash of the locator. Without {@code ip=} it is the IPv4 address
+ * that the port is bound to by {@code net=udp:}, else 10.0.0.0/8 and the last three bytes of the
+ * MAC.
  *
  * @param mac 48 bits, the first byte of the written form in bits 47:40
  * @param ip IPv4 address, a.b.c.d as 0xaabbccdd
  */
 public record LinkAddress(long mac, int ip) {
+  private static final String BOUND = "udp:";
 
   /**
    * The address that a locator names or implies, where the function cannot be queried.
@@ -43,9 +46,17 @@ public record LinkAddress(long mac, int ip) {
     int ip =
         locator
             .parameter("ip")
+            .or(() -> boundTo(locator))
             .map(LinkAddress::parseIp)
             .orElse(0x0a00_0000 | (int) (mac & 0xff_ffff));
     return new LinkAddress(mac, ip);
+  }
+
+  private static Optional<String> boundTo(Locator locator) {
+    return locator
+        .parameter("net")
+        .filter(net -> net.startsWith(BOUND))
+        .map(net -> net.substring(BOUND.length()));
   }
 
   private static long parseMac(String text) {

@@ -39,6 +39,21 @@ public final class EthernetPort {
     return medium != null && medium.isUp();
   }
 
+  /** Whether the medium takes packets now. */
+  public boolean hasRoom() {
+    return medium == null || medium.hasRoom();
+  }
+
+  /** The largest path MTU that the medium carries. */
+  public int pathMtu() {
+    return medium == null ? Packet.MAX_PAYLOAD : medium.pathMtu();
+  }
+
+  /** Whether packets need no Ethernet address of their destination, as the medium finds it. */
+  public boolean findsNeighbors() {
+    return medium != null && medium.findsNeighbors();
+  }
+
   /** Sends a packet. The receiver owns it afterwards. */
   public void transmit(Packet packet) {
     bytesSent += packet.length;

@@ -8,4 +8,19 @@ public interface Medium {
 
   /** Takes a packet over from a port: to another port, or back to the pool. */
   void carry(EthernetPort from, Packet packet);
+
+  /** Whether it takes packets now, and not only later. */
+  default boolean hasRoom() {
+    return true;
+  }
+
+  /** The largest path MTU whose packets it carries. */
+  default int pathMtu() {
+    return Packet.MAX_PAYLOAD;
+  }
+
+  /** Whether it finds the Ethernet address of an IP address by itself. */
+  default boolean findsNeighbors() {
+    return false;
+  }
 }

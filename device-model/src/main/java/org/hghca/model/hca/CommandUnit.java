@@ -1,8 +1,13 @@
 package org.hghca.model.hca;
 
+import static org.hghca.abi.DeviceExtension.NEIGHBOR_DISCOVERY;
+import static org.hghca.abi.DeviceExtension.RING_OFFSETS;
+import static org.hghca.abi.DeviceExtension.SHARED_RECEIVE_QUEUES;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
+import java.util.Set;
 import org.hghca.abi.AdapterInfo;
 import org.hghca.abi.CommandStatus;
 import org.hghca.abi.DeviceExtension;
@@ -33,6 +38,11 @@ final class CommandUnit {
   /** A number of pages greater than any map. */
   private static final int MAX_PAGES = 1 << 22;
 
+  private static final int MTU_4096 = 5;
+
+  /** The code of an MTU of 2^n bytes is n less this. */
+  private static final int MTU_LOG = 7;
+
   private static final int LID = 1;
   private static final int PORT_DOWN = 1;
   private static final int PORT_ACTIVE = 4;
@@ -47,39 +57,43 @@ final class CommandUnit {
    * extensions.
    */
   static final DeviceLimits LIMITS =
-      new DeviceLimits(
-          1,
-          0,
-          0,
-          0,
-          0,
-          0,
-          13,
-          13,
-          14,
-          13,
-          5,
-          14,
-          12,
-          0,
-          1,
-          8,
-          256,
-          128,
-          64,
-          64,
-          0,
-          5,
-          0,
-          15,
-          1,
-          12,
-          16,
-          512,
-          16,
-          512,
-          0x1234_5678_8765_0000L,
-          EnumSet.allOf(DeviceExtension.class));
+      limits(MTU_4096, EnumSet.of(SHARED_RECEIVE_QUEUES, RING_OFFSETS));
+
+  private static DeviceLimits limits(int maxMtu, Set<DeviceExtension> extensions) {
+    return new DeviceLimits(
+        1,
+        0,
+        0,
+        0,
+        0,
+        0,
+        13,
+        13,
+        14,
+        13,
+        5,
+        14,
+        12,
+        0,
+        1,
+        8,
+        256,
+        128,
+        64,
+        64,
+        0,
+        maxMtu,
+        0,
+        15,
+        1,
+        12,
+        16,
+        512,
+        16,
+        512,
+        0x1234_5678_8765_0000L,
+        extensions);
+  }
 
   private final HardwareProfile profile;
   private final HostMemory host;
@@ -171,7 +185,7 @@ final class CommandUnit {
   private boolean dispatch(HcrCommand command, int opModifier, long in, int modifier) {
     return switch (command) {
       case QUERY_DEV_LIM -> {
-        LIMITS.encode(mailbox);
+        portLimits().encode(mailbox);
         yield true;
       }
       case QUERY_ADAPTER -> {
@@ -288,6 +302,15 @@ final class CommandUnit {
       transport.settle();
     }
     return done;
+  }
+
+  /** The limits, with what the port's medium makes of them. */
+  private DeviceLimits portLimits() {
+    Set<DeviceExtension> extensions = EnumSet.copyOf(LIMITS.extensions());
+    if (port.findsNeighbors()) {
+      extensions.add(NEIGHBOR_DISCOVERY);
+    }
+    return limits(Integer.numberOfTrailingZeros(port.pathMtu()) - MTU_LOG, extensions);
   }
 
   private PortInfo portInfo() {

@@ -274,7 +274,7 @@ public final class Transport {
     }
     worked |= endFailed();
     int left = budget;
-    while (left > 0 && !scheduled.isEmpty()) {
+    while (left > 0 && !scheduled.isEmpty() && port.hasRoom()) {
       worked = true;
       Endpoint endpoint = scheduled.poll();
       endpoint.scheduled = false;

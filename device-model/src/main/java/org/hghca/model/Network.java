@@ -1,0 +1,105 @@
+package org.hghca.model;
+
+import org.hghca.wire.EthernetPort;
+import org.hghca.wire.Medium;
+import org.hghca.wire.Packet;
+import org.hghca.wire.link.Link;
+import org.hghca.wire.link.LinkCounters;
+import org.hghca.wire.link.LinkPoller;
+import org.hghca.wire.link.LinkUser;
+import org.hghca.wire.link.ReceiveBatch;
+
+/**
+ * The way of an HCA's port to a network outside of this process. Used under the lock of the
+ * simulation, but for what the poller calls.
+ */
+final class Network implements Medium, LinkUser {
+  private final Link link;
+  private final SoftwareHca hca;
+  private final EthernetPort port;
+  private final int ip;
+  private final Simulation simulation;
+  private LinkPoller.Attachment attachment;
+  private boolean up;
+
+  /** Makes it the medium of a port. */
+  Network(Link link, SoftwareHca hca, EthernetPort port) {
+    this.link = link;
+    this.hca = hca;
+    this.port = port;
+    this.ip = hca.address().ip();
+    this.simulation = hca.simulation();
+    this.up = link.isUp();
+    port.plug(this);
+  }
+
+  /** Begins to receive. Under no lock. */
+  void begin() {
+    attachment = LinkPoller.shared().add(link, this);
+  }
+
+  @Override
+  public boolean isUp() {
+    return link.isUp();
+  }
+
+  @Override
+  public boolean hasRoom() {
+    return link.hasRoom();
+  }
+
+  @Override
+  public int pathMtu() {
+    return link.pathMtu();
+  }
+
+  @Override
+  public boolean findsNeighbors() {
+    return true;
+  }
+
+  /** Sends a packet with the next {@link #flush}; one to the port's own address comes back. */
+  @Override
+  public void carry(EthernetPort from, Packet packet) {
+    if (packet.destinationIpv4() == ip) {
+      packet.destinationMac = from.mac();
+      from.deliver(packet);
+    } else {
+      link.send(packet);
+      from.pool().giveBack(packet);
+    }
+  }
+
+  void flush() {
+    link.flush();
+  }
+
+  @Override
+  public void arrived(ReceiveBatch batch) {
+    simulation.arrived(hca, () -> take(batch));
+  }
+
+  private void take(ReceiveBatch batch) {
+    for (int i = 0; i < batch.count(); i++) {
+      Packet packet = batch.exchange(i, port.pool().take());
+      if (packet.destinationMac == 0) {
+        packet.destinationMac = port.mac(); // the link has none
+      }
+      port.deliver(packet);
+    }
+    if (up != link.isUp()) {
+      up = !up;
+      hca.watchPort();
+    }
+    link.flush();
+  }
+
+  LinkCounters counters() {
+    return link.counters();
+  }
+
+  /** Ends the link, and waits until nothing arrives from it any longer. Under no lock. */
+  void close() {
+    attachment.close();
+  }
+}
