@@ -29,8 +29,8 @@ import java.lang.foreign.MemorySegment;
  * </pre>
  *
  * @param flags attributes and access rights, {@link MptFlags}
- * @param pageSize log2 of the page size in bytes, minus 12; the RTL ignores it and uses 4096 @param
- *     key lkey and rkey; its low bits are the index of the entry
+ * @param pageSize log2 of the page size in bytes, minus 12; the RTL ignores it and uses 4096
+ * @param key lkey and rkey; its low bits are the index of the entry
  * @param pd protection domain
  * @param start first virtual address
  * @param length bytes

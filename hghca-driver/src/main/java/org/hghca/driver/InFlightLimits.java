@@ -5,15 +5,14 @@ import java.util.ArrayDeque;
 import org.hghca.abi.HardwareProfile;
 
 /**
- * Which requests may be rung for now, on a card that loses, or stops at, more than it can keep. It
- * bounds three things: the outstanding requests of one queue pair, the doorbells of all, and what
- * READs fetch at a time. {@link DoorbellScheduler} is where it is asked.
+ * The requests that may be rung now, on a card that loses requests, or stops, beyond its capacity.
+ * It limits three things: the outstanding requests of one queue pair, the doorbells of all, and the
+ * bytes that READs fetch at a time. {@link DoorbellScheduler} calls it.
  *
- * <p>A ring that waits for what others have is in a list here until it has had its turn.
- * Thread-safe.
+ * <p>A ring that waits for others is in a list here until it has had its turn. Thread-safe.
  */
 final class InFlightLimits {
-  /** A payment: none, so that the request has to wait. */
+  /** No payment: the request must wait. */
   static final int NONE = 0;
 
   private static final int OF_SHARE = 1;
@@ -24,16 +23,18 @@ final class InFlightLimits {
   private final ReadBound reads;
   private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
 
-  /** How many are in the list. */
+  /** Number of rings in the list. */
   private volatile int waitingCount;
 
-  /** Whether the first of them has a READ that is too long to go now: no other passes it. */
+  /**
+   * Whether the first of them has a READ that is too long to start now: no other ring passes it.
+   */
   private volatile boolean firstWantsBytes;
 
-  /** A ring that waits for what others have. */
+  /** A ring that waits for others. */
   interface Waiting {
 
-    /** Rings for requests that were held back, as it is the turn of this ring. */
+    /** Rings for held-back requests, because this ring has its turn. */
     void ringInTurn();
   }
 
@@ -41,9 +42,9 @@ final class InFlightLimits {
   private volatile int tick;
 
   /**
-   * What a card allows.
+   * The limits of a card.
    *
-   * @param window how many requests of one queue pair may be outstanding
+   * @param window maximum number of outstanding requests of one queue pair
    */
   InFlightLimits(HardwareProfile profile, int window) {
     this.window = window;
@@ -51,22 +52,22 @@ final class InFlightLimits {
     this.reads = new ReadBound(profile.readBytesInFlight());
   }
 
-  /** Has something done whenever a request is held back. Before the first is. */
+  /** Sets an action for every held-back request. Must be called before the first one. */
   void onHold(Runnable action) {
     onHold = action;
   }
 
-  /** How many requests of one queue pair may be outstanding. */
+  /** Maximum number of outstanding requests of one queue pair. */
   int window() {
     return window;
   }
 
-  /** How many bytes one READ may fetch at a time. */
+  /** Maximum number of bytes that one READ may fetch at a time. */
   int mostOfRead() {
     return reads.most();
   }
 
-  /** Gives a ring doorbells of its own; 0 when there are none left. */
+  /** Assigns doorbells to a ring; 0 if there are none left. */
   int takeShare() {
     return doorbells.takeShare();
   }
@@ -75,9 +76,9 @@ final class InFlightLimits {
     doorbells.giveShare(share);
   }
 
-  // ---- time, in which doorbells are rung
+  // ---- ticks of doorbells
 
-  /** Counts what was rung from now on apart from what was rung before. One thread. */
+  /** Starts a new tick, to distinguish later doorbells from earlier ones. One thread. */
   void nextTick() {
     int next = tick + 1;
     tick = next;
@@ -92,10 +93,10 @@ final class InFlightLimits {
   /**
    * Pays for a request.
    *
-   * @param read how many bytes it fetches, if it is a READ; else 0
+   * @param read number of bytes that a READ fetches; else 0
    * @param ofShare whether the ring has a doorbell of its own left
-   * @param turn whether it is the turn of the ring, of all that wait
-   * @return the payment, {@link #NONE} when the request has to wait
+   * @param turn whether the ring has its turn among the waiting ones
+   * @return the payment, {@link #NONE} when the request must wait
    */
   int pay(int read, boolean ofShare, boolean turn) {
     if (read != 0 && !takeBytes(read, turn)) {
@@ -113,12 +114,14 @@ final class InFlightLimits {
     return NONE;
   }
 
-  /** Whether a payment, which may have other bits from 4 on, is with a doorbell of the ring. */
+  /**
+   * Whether a payment, which may have other bits from 4 on, uses a doorbell of the ring's share.
+   */
   static boolean isOfShare(int payment) {
     return (payment & OF_SHARE) != 0;
   }
 
-  /** A mark of a slot without the payment in it. */
+  /** The flags of a slot without the payment. */
   static int withoutPayment(int mark) {
     return mark & ~(OF_SHARE | OF_RESERVE);
   }
@@ -132,7 +135,7 @@ final class InFlightLimits {
     return !(firstWantsBytes && waitingCount != 0) && reads.take(bytes);
   }
 
-  /** Gives back what was paid for a request, if anything was. */
+  /** Returns the payment of a request, if there was one. */
   void giveBack(int payment, int read) {
     if ((payment & OF_RESERVE) != 0) {
       doorbells.giveOne();
@@ -142,7 +145,7 @@ final class InFlightLimits {
     }
   }
 
-  /** Pays for a doorbell that is of no request; false when there is none left. */
+  /** Pays for a doorbell without a request; false if there is none left. */
   boolean payOwn() {
     return doorbells.takeOne();
   }
@@ -158,7 +161,7 @@ final class InFlightLimits {
     onHold.run();
   }
 
-  /** A ring waits for what others have, and is not in the list. Callers hold its lock. */
+  /** A ring waits for others, and is not in the list. Callers hold its lock. */
   synchronized void await(Waiting ring) {
     waiting.addLast(ring);
     waitingCount = waiting.size();
@@ -171,8 +174,8 @@ final class InFlightLimits {
   }
 
   /**
-   * A ring in the list has had its turn: it leaves, stays first when it wants bytes, or goes behind
-   * the others. Callers hold its lock.
+   * A ring in the list has had its turn: it leaves, stays first if it needs READ bytes, or moves to
+   * the end. Callers hold its lock.
    */
   @SuppressWarnings("ReferenceEquality") // a ring is itself
   synchronized void endTurn(Waiting ring, boolean waits) {
@@ -187,12 +190,12 @@ final class InFlightLimits {
   }
 
   /**
-   * Rings what waits, as far as it may be rung now, with what the caller has just given back too.
-   * Callers hold no lock of a ring or a completion queue.
+   * Rings for waiting requests, as far as the limits allow, including budget that the caller has
+   * just returned. Callers hold no lock of a ring or a completion queue.
    */
   void ringWaiting() {
-    // A ring that has to wait and enters the list before we look there finds what we have given
-    // back.
+    // A ring that must wait and enters the list before we check it sees the budget that we have
+    // returned.
     VarHandle.fullFence();
     if (waitingCount != 0) {
       ringAll();
@@ -214,14 +217,14 @@ final class InFlightLimits {
   }
 
   /**
-   * The ring whose turn it is. It stays in the list until it has had its turn: a thread that comes
-   * meanwhile waits for that, and does not skip it.
+   * The ring whose turn it is. It stays in the list until it has had its turn: another thread waits
+   * for that and does not skip it.
    */
   private synchronized Waiting first() {
     return waiting.peekFirst();
   }
 
-  /** How many rings wait for what others have. */
+  /** Number of rings that wait for others. */
   int waiting() {
     return waitingCount;
   }

@@ -15,10 +15,11 @@ import org.hghca.mailbox.CommandInterface;
 import org.hghca.vfio.TimeScale;
 
 /**
- * Where traffic has brought a queue pair of the first RTL. That card writes three sequence numbers
- * and the state back to its copy of the context, at the wrong places, so that QUERY_QP has them in
- * other fields: the oldest unacknowledged PSN at 60h, the next PSN at 70h, the expected one at 98h
- * and the state at 17h[7:4]. All else of QUERY_QP is what MODIFY_QP last wrote.
+ * The current sequence numbers of a queue pair of the first RTL. That card writes three sequence
+ * numbers and the state back to its copy of the context, at the wrong offsets, so that QUERY_QP
+ * returns them in other fields: the oldest unacknowledged PSN at 60h, the next PSN at 70h, the
+ * expected one at 98h and the state at 17h[7:4]. The rest of QUERY_QP is the content of the last
+ * MODIFY_QP.
  *
  * @param nextSend PSN of the next packet sent
  * @param oldestUnacked oldest PSN sent and not acknowledged; that of {@code nextSend} when all are
@@ -26,33 +27,33 @@ import org.hghca.vfio.TimeScale;
  * @param state the card's number of the state, or {@link #UNKNOWN}
  */
 record LivePsns(int nextSend, int oldestUnacked, int expected, int state) {
-  /** The state cannot be told from what was written before. */
+  /** The state is indistinguishable from the value written before. */
   static final int UNKNOWN = -1;
 
-  /** No PSN: stands where the card writes one, until it does. */
+  /** No PSN: a marker in the field until the card writes a PSN. */
   private static final int UNWRITTEN = -1;
 
   private static final int PSN_MASK = 0xff_ffff;
 
-  /** In which the card begins with what a doorbell tells, unless it does not send any more. */
+  /** The states in which the card starts a rung request, unless it has stopped sending. */
   private static final long HEARD_NANOS = 500_000;
 
   private static final int LAST_STATE = 6;
 
   /**
-   * A context as it is given to the card: dwords that the RTL does not use hold a mark, so that a
-   * number written over it can be told from none.
+   * A context for the card: dwords that the RTL does not use hold a marker, so that an overwritten
+   * one is detected.
    */
   static QueuePairContext marked(QueuePairContext context) {
     return context.copy().set(WQE_BASE, UNWRITTEN).set(QKEY, UNWRITTEN);
   }
 
   /**
-   * Asks the card. Only for a queue pair that MODIFY_QP has named: without a page behind its
-   * context the command never ends.
+   * Queries the card. Only for a queue pair that MODIFY_QP has named: without a mapped page for its
+   * context the command never completes.
    *
-   * @param time the card's
-   * @param programmed what MODIFY_QP last gave the card
+   * @param time the card's time scale
+   * @param programmed the context of the last MODIFY_QP
    * @param rung whether a doorbell was rung since then
    */
   static LivePsns read(
@@ -69,17 +70,17 @@ record LivePsns(int nextSend, int oldestUnacked, int expected, int state) {
     return of(answer, programmed, rung);
   }
 
-  /** Whether the card shows that it has sent, or answered, something since MODIFY_QP. */
+  /** Whether the card has sent or answered anything since MODIFY_QP. */
   private static boolean tellsOfSends(QueuePairContext answer, QueuePairContext programmed) {
     return answer.get(WQE_BASE) != UNWRITTEN || answer.get(SEND_CQN) != programmed.get(SEND_CQN);
   }
 
-  /** What the answer to a query tells. */
+  /** The result of a query. */
   static LivePsns of(QueuePairContext answer, QueuePairContext programmed, boolean rung) {
     boolean acknowledged = answer.get(WQE_BASE) != UNWRITTEN;
     boolean received = answer.get(QKEY) != UNWRITTEN;
-    // Where the number of the completion queue stands, a doorbell was not heard yet, or that
-    // number is the PSN that the card has come to: then it lies ahead.
+    // If the field holds the number of the completion queue, either the card has not processed a
+    // doorbell yet, or that number is the card's current PSN: then it is ahead.
     boolean sent =
         tellsOfSends(answer, programmed)
             || rung && isAhead(programmed.get(SEND_CQN), programmed.get(NEXT_SEND_PSN));
@@ -103,7 +104,7 @@ record LivePsns(int nextSend, int oldestUnacked, int expected, int state) {
     return (written ? answer.get(misplaced) : programmed.get(given)) & PSN_MASK;
   }
 
-  /** A state that was written back leaves the low bits of the QPN's place zero. */
+  /** A state that was written back leaves the low bits of the QPN field zero. */
   private static int state(QueuePairContext answer, QueuePairContext programmed) {
     int shown = answer.get(LOCAL_QPN) & 0xff;
     int given = programmed.get(STATE);
@@ -114,7 +115,7 @@ record LivePsns(int nextSend, int oldestUnacked, int expected, int state) {
     return perhapsQpn && shown >>> 4 != given ? UNKNOWN : shown >>> 4;
   }
 
-  /** Has the next MODIFY_QP go on where the card is. */
+  /** Makes the next MODIFY_QP continue from the card's current state. */
   void putInto(QueuePairContext next) {
     next.set(NEXT_SEND_PSN, nextSend);
     next.set(LAST_ACKED_PSN, oldestUnacked);

@@ -6,12 +6,12 @@ import org.hghca.abi.NextUnit;
 import org.hghca.abi.RemoteAddressUnit;
 
 /**
- * The READ of a send ring that is longer than may be fetched at a time: the card is given it in
- * pieces, one behind the other in the same slot, and the last one's completion is that of the
- * whole. There is at most one, and nothing else of its ring is outstanding meanwhile.
+ * The READ of a send ring that exceeds the limit of bytes per fetch: it is passed to the card in
+ * pieces, one after another in the same slot, and the completion of the last one completes the
+ * READ. There is at most one, and nothing else of its ring is outstanding meanwhile.
  *
- * <p>Begun and rung for under the ring's lock, a piece completed under the completion queue's as
- * well.
+ * <p>Started and rung under the ring's lock; a piece is completed under the completion queue's
+ * lock, too.
  */
 final class LongRead {
   private static final int UNIT = 16;
@@ -24,26 +24,26 @@ final class LongRead {
 
   private final int most;
 
-  /** Its position in the ring, and whether it is there. */
+  /** Its position in the ring, and whether there is one. */
   private int at;
 
   private volatile boolean open;
   private long offset;
 
-  /** How many bytes are complete, in flight, and still to come. */
+  /** Number of bytes complete, in flight, and remaining. */
   private long done;
 
   private int piece;
   private volatile long left;
 
-  /** Whether the next piece may be rung for. */
+  /** Whether the next piece may be rung. */
   private volatile boolean waits;
 
   /**
-   * None so far.
+   * Without a READ.
    *
    * @param stride bytes of a slot
-   * @param most how many bytes may be fetched at a time
+   * @param most maximum number of bytes per fetch
    */
   LongRead(MemorySegment ring, int stride, int most) {
     this.ring = ring;
@@ -51,12 +51,12 @@ final class LongRead {
     this.most = most;
   }
 
-  /** Whether a READ is too long to be fetched at a time. */
+  /** Whether a READ exceeds the limit of bytes per fetch. */
   boolean isToo(long bytes) {
     return bytes > most;
   }
 
-  /** Takes a READ on and writes its first piece. */
+  /** Starts a READ and writes its first piece. */
   void begin(int position, long slotOffset, long bytes) {
     MemorySegment.copy(ring, slotOffset, whole, 0, whole.byteSize());
     at = position;
@@ -68,7 +68,7 @@ final class LongRead {
     open = true;
   }
 
-  /** Writes the next piece, which is rung for thereupon. */
+  /** Writes the next piece, which is rung afterwards. */
   void writeNext() {
     done += piece;
     piece = next();
@@ -111,12 +111,12 @@ final class LongRead {
     return next;
   }
 
-  /** How many bytes the next piece has. */
+  /** Number of bytes of the next piece. */
   int next() {
     return (int) Math.min(most, left);
   }
 
-  /** How many bytes of it are in flight. */
+  /** Number of its bytes in flight. */
   int underWay() {
     return piece;
   }
@@ -131,7 +131,7 @@ final class LongRead {
     return open && (waits || left > 0);
   }
 
-  /** Whether it is not complete, of which positions from one on are not. */
+  /** Whether it is incomplete, given the first incomplete position. */
   boolean isOpen(int seen) {
     return open && at - seen >= 0;
   }
@@ -150,7 +150,7 @@ final class LongRead {
     return waits;
   }
 
-  /** Nothing is left of it. */
+  /** Clears it. */
   void close() {
     open = false;
     waits = false;

@@ -10,9 +10,9 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Whether a queue pair number can have another life on a card that goes on in the rings where the
- * last one has ended, and where it would begin. Under the queue pair's monitor unless said
- * otherwise.
+ * Whether a queue pair number can be reused on a card that continues in the rings where the
+ * previous use ended, and the position at which it would start. Under the queue pair's monitor
+ * unless said otherwise.
  */
 final class NumberReuse {
   private static final int PSN_MASK = 0xff_ffff;
@@ -29,16 +29,21 @@ final class NumberReuse {
 
   private int firstReceivePsn;
 
-  /** Where this life has begun; null for the beginning of a number that had none before. */
+  /** The position at which this use started; null for the first use of a number. */
   private ReceivePosition start;
 
-  /** Where another life would begin; null while this one has not ended, or when there is none. */
+  /**
+   * The position at which the next use would start; null while this use has not ended, or if reuse
+   * is impossible.
+   */
   private ReceivePosition next;
 
-  /** Whether something has happened after which nobody knows where the card is. */
+  /** Whether the card's position has become unknown. */
   private volatile boolean positionUnknown;
 
-  /** Packets of the receives that have completed since RTR. Under the receive queue's lock. */
+  /**
+   * Number of packets of receives that have completed since RTR. Under the receive queue's lock.
+   */
   private int packets;
 
   NumberReuse(
@@ -49,9 +54,9 @@ final class NumberReuse {
     this.start = numbers.position(qp.number()).orElse(null);
   }
 
-  // ---- what has happened
+  // ---- events
 
-  /** The queue pair takes messages from now on. */
+  /** The queue pair accepts messages from now on. */
   void begin() {
     lived = true;
     firstReceivePsn = qp.programmed().get(NEXT_RECEIVE_PSN);
@@ -69,17 +74,17 @@ final class NumberReuse {
     return lived;
   }
 
-  /** Nobody knows any more where the card is. Under any lock. */
+  /** The card's position has become unknown. Under any lock. */
   void markPositionUnknown() {
     positionUnknown = true;
   }
 
-  /** A receive of so many bytes has completed. Under the receive queue's lock. */
+  /** A receive of the given size has completed. Under the receive queue's lock. */
   void received(int bytes) {
     packets += packets(bytes);
   }
 
-  /** How many packets a message of so many bytes has. Under any lock. */
+  /** Number of packets of a message of the given size. Under any lock. */
   int packets(int bytes) {
     int mtu = MTU_UNIT << qp.programmed().get(MTU);
     return Math.max(1, (bytes + mtu - 1) / mtu);
@@ -88,8 +93,8 @@ final class NumberReuse {
   // ---- another life
 
   /**
-   * The slot where the receive ring begins: that of the next life once {@link #obstacle} has found
-   * it, else that of this one.
+   * The slot where the receive ring begins: that of the next use once {@link #obstacle} has
+   * determined it, else that of this use.
    */
   int firstReceive() {
     ReceivePosition first = next == null ? start : next;
@@ -97,7 +102,7 @@ final class NumberReuse {
   }
 
   /**
-   * Whether a life of this queue pair could be followed by another at all.
+   * Checks that this queue pair number could be reused at all.
    *
    * @throws VerbsException EIO when it could not
    */
@@ -115,8 +120,8 @@ final class NumberReuse {
   }
 
   /**
-   * Why this number cannot be used again; null when it can, and then we know from where. The card
-   * has finished what was in flight.
+   * Why this number cannot be reused; null if it can, and then the start position is known. The
+   * card has completed all requests in flight.
    */
   String obstacle() {
     next = null;
@@ -144,7 +149,7 @@ final class NumberReuse {
     return qp.type() == QpType.RC ? null : "messages that may have found no receive";
   }
 
-  /** Gives the number back, as far as another queue pair can have it. */
+  /** Frees the number, if another queue pair can use it. */
   void free() {
     ReceivePosition position = lived ? next : start;
     if (position != null) {

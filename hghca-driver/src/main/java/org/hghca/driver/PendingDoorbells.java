@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The send rings of a completion queue of which something has completed, until they have rung for
- * what they hold back. Under the completion queue's lock: who finds the queue as another one has
- * left it finds the doorbells rung as well.
+ * The send rings of a completion queue with new completions, until they have rung for held-back
+ * requests. Under the completion queue's lock: a thread that sees another thread's polling also
+ * sees its doorbells.
  */
 final class PendingDoorbells {
   private final List<BudgetedSendRing> rings = new ArrayList<>();
@@ -23,7 +23,7 @@ final class PendingDoorbells {
   }
 
   /**
-   * Rings for what may go now.
+   * Rings for requests that are allowed now.
    *
    * @return whether there was any ring
    */
@@ -31,7 +31,7 @@ final class PendingDoorbells {
     if (rings.isEmpty()) {
       return false;
     }
-    // A ring that holds back from here on sees what has completed, or we see that it holds.
+    // A ring that holds back from here on sees the completions, or we see that it holds back.
     VarHandle.fullFence();
     for (int i = 0; i < rings.size(); i++) {
       rings.get(i).ringHeld();

@@ -12,8 +12,8 @@ import org.hghca.verbs.PortState;
 import org.hghca.vfio.LinkAddress;
 
 /**
- * The one port of a device, as a context names it. Thread-safe; only {@link #attributes} gives the
- * card a command.
+ * The single port of a device, for a context. Thread-safe; only {@link #attributes} issues a
+ * command to the card.
  */
 final class Port extends AddressTable {
   private final Mtu mtu;
@@ -22,10 +22,10 @@ final class Port extends AddressTable {
   /**
    * The port of a device.
    *
-   * @param device what it is called in messages
+   * @param device its name in messages
    * @param mtu the largest one, which is also the active one
    * @param findsNeighbors whether the device finds Ethernet addresses by itself
-   * @param card asks the card what the port says of itself
+   * @param card queries the card's report of the port
    */
   Port(
       String device,

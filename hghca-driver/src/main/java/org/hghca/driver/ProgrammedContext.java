@@ -10,8 +10,8 @@ import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 
 /**
- * The context that the card was given last for a queue pair. MODIFY_QP replaces the whole context
- * in the card, so the driver keeps all of it and sends all of it each time.
+ * The context of a queue pair that was last passed to the card. MODIFY_QP replaces the whole
+ * context in the card, so the driver keeps it and always sends all of it.
  *
  * <p>Changed under the queue pair's monitor; others may see an older one.
  */
@@ -23,9 +23,9 @@ final class ProgrammedContext {
   private volatile QueuePairContext last;
 
   /**
-   * Nothing was given yet.
+   * Before the first command.
    *
-   * @param fresh what the queue pair begins with
+   * @param fresh the initial context of the queue pair
    */
   ProgrammedContext(
       QpType type, QueuePairContext fresh, CommandInterface commands, HardwareProfile profile) {
@@ -41,12 +41,12 @@ final class ProgrammedContext {
     return last;
   }
 
-  /** Keeps a context that the card need not be given now, in the state that the card knows. */
+  /** Stores a context that need not be passed to the card now, in the card's current state. */
   void keep(QueuePairContext next) {
     last = next.set(QueuePairContext.STATE, last.get(QueuePairContext.STATE));
   }
 
-  /** Gives the card another context, by the command that leads from a state to its state. */
+  /** Passes a new context to the card, with the command for the transition. */
   void program(QpState from, QueuePairContext next) {
     HcrCommand command = command(from, QpContexts.state(next));
     QueuePairTransitionEvent event =
@@ -62,15 +62,15 @@ final class ProgrammedContext {
     last = next;
   }
 
-  /** Has the card forget the queue pair, which is closed. */
+  /** Makes the card release the queue pair, which is closed. */
   void end() {
     give(HcrCommand.ERR2RST, QpContexts.reset(last));
   }
 
   /**
    * A card that answers messages in every state stays in ERR instead of RST, and keeps its peer and
-   * sequence numbers: the peer hears of an error then. From RST, where all of that is 0, the answer
-   * would go to queue pair 0 of the peer's card, which stops by it.
+   * sequence numbers: then the peer gets an error. In RST, where all of these are 0, the answer
+   * would go to queue pair 0 of the peer's card and stop that card.
    */
   private void give(HcrCommand command, QueuePairContext context) {
     boolean stays =
@@ -92,7 +92,7 @@ final class ProgrammedContext {
     }
   }
 
-  /** What executes a transition: tables A1-1 and A1-2 of the interface document. */
+  /** The commands of transitions: tables A1-1 and A1-2 of the interface document. */
   private static HcrCommand command(QpState from, QpState to) {
     return switch (to) {
       case RESET -> HcrCommand.ERR2RST;

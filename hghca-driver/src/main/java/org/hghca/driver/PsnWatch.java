@@ -5,16 +5,16 @@ import org.hghca.mailbox.CommandInterface;
 import org.hghca.vfio.TimeScale;
 
 /**
- * What the first RTL says of the sequence numbers of a queue pair, and since when it says the same.
- * Under the queue pair's monitor, but for {@link #ask}.
+ * The sequence numbers of a queue pair that the first RTL reports, and since when they are
+ * unchanged. Under the queue pair's monitor, except for {@link #ask}.
  */
 final class PsnWatch {
   private static final int PSN_MASK = 0xff_ffff;
 
-  /** How long sequence numbers rest before nothing is taken to be in the air. */
+  /** How long sequence numbers must be unchanged before the queue pair is regarded as idle. */
   private static final long REST_NANOS = 1_000_000;
 
-  /** Looks that may find sequence numbers moving before that is no reason to wait any more. */
+  /** Number of checks with changing sequence numbers after which the wait ends. */
   private static final int LOOKS_FOR_REST = 100;
 
   private final ProgrammedContext context;
@@ -26,15 +26,15 @@ final class PsnWatch {
   /** The sequence number of the first send. */
   private int firstSend;
 
-  /** What the card said last, and since when; null for not asked. */
+  /** The card's last report, and its time; null if it was not queried. */
   private LivePsns last;
 
   private long since;
 
   /**
-   * A queue pair that was not asked for.
+   * A queue pair before the first query.
    *
-   * @param time the card's
+   * @param time the card's time scale
    */
   PsnWatch(
       int number,
@@ -49,7 +49,7 @@ final class PsnWatch {
     this.time = time;
   }
 
-  /** Sends begin, with a sequence number. */
+  /** Sends start, with a sequence number. */
   void begin(int psn) {
     firstSend = psn;
   }
@@ -58,12 +58,14 @@ final class PsnWatch {
     last = null;
   }
 
-  /** What the card says now. Under any lock. */
+  /** The card's current report. Under any lock. */
   LivePsns ask() {
     return LivePsns.read(commands, time, number, context.last(), sends.hasRung());
   }
 
-  /** What the card says when it says the same twice: MODIFY_QP takes back what moves meanwhile. */
+  /**
+   * The card's report once two queries agree: MODIFY_QP would revert changes that happen meanwhile.
+   */
   LivePsns atRest() {
     LivePsns now = ask();
     LivePsns before;
@@ -76,7 +78,7 @@ final class PsnWatch {
   }
 
   /**
-   * Asks the card; returns whether it has said the same for a while.
+   * Queries the card; returns whether its report has been unchanged for a while.
    *
    * @param now nanoseconds of a clock of the card's time
    */
@@ -89,19 +91,19 @@ final class PsnWatch {
     return now - since >= REST_NANOS;
   }
 
-  /** Whether the card was in ERR when {@link #rests} asked last. */
+  /** Whether the card was in ERR when {@link #rests} last queried. */
   boolean wasInError() {
     return last.state() == QpcState.ERR;
   }
 
-  /** Whether all packets of what was rung had left when {@link #rests} asked last. */
+  /** Whether all packets of rung requests had left when {@link #rests} last queried. */
   boolean hadSentAll() {
     return last.nextSend() == (int) (firstSend + sends.packets() & PSN_MASK);
   }
 
   /**
-   * Whether the card, not in ERR, had sent all and had seen all acknowledged when {@link #rests}
-   * asked last.
+   * Whether the card, not in ERR, had sent all requests and received all acknowledgements when
+   * {@link #rests} last queried.
    */
   boolean wasAllAcknowledged() {
     return last != null && !wasInError() && last.oldestUnacked() == last.nextSend() && hadSentAll();

@@ -62,11 +62,11 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Contexts of queue pairs as the card has them (tables 3-2-40 and 3-2-41). {@link
- * ContextAttributes} is how attributes of verbs get into one.
+ * Contexts of queue pairs in the card's format (tables 3-2-40 and 3-2-41). {@link
+ * ContextAttributes} converts attributes of verbs.
  */
 final class QpContexts {
-  /** The card's numbers of the states, which swap SQD and SQE against those of libibverbs. */
+  /** The card's state numbers, with SQD and SQE swapped compared with libibverbs. */
   private static final QpState[] STATES = {
     QpState.RESET, QpState.INIT, QpState.RTR, QpState.RTS, QpState.SQE, QpState.SQD, QpState.ERR
   };
@@ -77,7 +77,7 @@ final class QpContexts {
   private static final Set<AccessFlag> REMOTE =
       Set.of(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC);
 
-  /** What a queue pair keeps when it goes back to RESET. */
+  /** The fields that a queue pair keeps in RESET. */
   private static final List<MailboxField> KEPT_IN_RESET =
       List.of(
           SERVICE_TYPE,
@@ -102,14 +102,14 @@ final class QpContexts {
   private QpContexts() {}
 
   /**
-   * What a queue pair and the objects that it uses are called on the card.
+   * The numbers of a queue pair and its objects on the card.
    *
    * @param uar the page of its doorbells
    */
   record Numbers(int qpn, int pd, int uar, int sendCqn, int receiveCqn) {}
 
   /**
-   * The context of a queue pair that was just made, in state RST; where its rings are is missing.
+   * The context of a new queue pair, in state RST, without the positions of its rings.
    *
    * @param most the port's MTU
    */
@@ -140,7 +140,10 @@ final class QpContexts {
     };
   }
 
-  /** What stays of a context in state RST: queues, numbers, keys; no peer, no sequence numbers. */
+  /**
+   * The part of a context that stays in state RST: queues, numbers, keys; no peer, no sequence
+   * numbers.
+   */
   static QueuePairContext reset(QueuePairContext old) {
     QueuePairContext c = new QueuePairContext();
     for (MailboxField field : KEPT_IN_RESET) {
@@ -156,9 +159,9 @@ final class QpContexts {
   }
 
   /**
-   * A context as MODIFY_QP gives it to the card. In INIT a connection of the first RTL acknowledges
-   * messages and drops them: there the card is told ERR, in which it refuses them, so that a peer
-   * that begins too early hears of it.
+   * A context for MODIFY_QP. In INIT a connection of the first RTL acknowledges messages and drops
+   * them: therefore the card is set to ERR, in which it refuses them, so that a peer that starts
+   * too early gets an error.
    */
   static QueuePairContext forCard(QueuePairContext c, HardwareProfile profile) {
     QueuePairContext given = profile.misplacesSequenceNumbers() ? LivePsns.marked(c) : c;
@@ -166,7 +169,7 @@ final class QpContexts {
     return loses && c.get(STATE) == QpcState.INIT ? given.copy().set(STATE, QpcState.ERR) : given;
   }
 
-  /** Takes over what the card counts while messages flow. */
+  /** Copies the numbers that the card advances with traffic. */
   static void copySequenceNumbers(QueuePairContext from, QueuePairContext to) {
     to.set(NEXT_SEND_PSN, from.get(NEXT_SEND_PSN));
     to.set(LAST_ACKED_PSN, from.get(LAST_ACKED_PSN));
@@ -178,7 +181,7 @@ final class QpContexts {
     return Integer.numberOfTrailingZeros(Mtu.of(c.get(MTU)).bytes());
   }
 
-  /** The state that a context is in. */
+  /** The state in a context. */
   static QpState state(QueuePairContext c) {
     int code = c.get(STATE);
     if (code >= STATES.length) {
@@ -198,7 +201,7 @@ final class QpContexts {
     throw new IllegalArgumentException(state.toString());
   }
 
-  /** The attributes that a context holds. */
+  /** The attributes in a context. */
   static QpAttributes attributes(QueuePairContext c, QpState state) {
     QpAttributes a =
         QpAttributes.to(state)

@@ -7,7 +7,7 @@ import java.util.function.Predicate;
 /**
  * The queue pairs of a device by their number. Thread-safe.
  *
- * @param <Q> what is known of a queue pair
+ * @param <Q> the type of a queue pair
  */
 final class QpTable<Q> {
   private final AtomicReferenceArray<Q> slots;
@@ -21,7 +21,7 @@ final class QpTable<Q> {
     return number >= 0 && number < slots.length() ? slots.getAcquire(number) : null;
   }
 
-  /** One that a question is answered with yes for; null when there is none. */
+  /** A queue pair that matches a predicate; null when there is none. */
   Q first(Predicate<? super Q> question) {
     for (int number = 0; number < slots.length(); number++) {
       Q qp = find(number);
@@ -32,7 +32,7 @@ final class QpTable<Q> {
     return null;
   }
 
-  /** Does something with each queue pair that is there. */
+  /** Runs an action for each queue pair. */
   void forEach(Consumer<? super Q> action) {
     for (int number = 0; number < slots.length(); number++) {
       Q qp = find(number);

@@ -9,12 +9,12 @@ import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.VerbsException;
 
 /**
- * How large the rings of a queue pair are. A slot is the power of two that holds the largest
- * request: 64 bytes to the profile's most; a ring is at most 1 MB, since a doorbell names its place
- * in 16 bits of 16 bytes.
+ * The sizes of a queue pair's rings. A slot is the power of two that holds the largest request: 64
+ * bytes to the profile's maximum; a ring is at most 1 MB, because a doorbell gives the offset in 16
+ * bits, in units of 16 bytes.
  *
  * @param sendSlots a power of two
- * @param receiveSlots a power of two, one more than the depth at least: the card stops at an empty
+ * @param receiveSlots a power of two, at least one more than the depth: the card stops at an empty
  *     slot
  */
 record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int receiveStrideLog) {
@@ -45,7 +45,7 @@ record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int rec
   }
 
   /**
-   * The rings for what a queue pair is to hold.
+   * The rings for the capabilities of a queue pair.
    *
    * @throws VerbsException EINVAL naming the limit that is exceeded
    */
@@ -77,7 +77,10 @@ record QueueGeometry(int sendSlots, int sendStrideLog, int receiveSlots, int rec
     return geometry;
   }
 
-  /** How many requests of a shared receive queue a queue pair's ring holds: all, or what fits. */
+  /**
+   * Number of requests of a shared receive queue that a queue pair's ring holds: all, or as many as
+   * fit.
+   */
   static int shareDepth(Limits limits, int capacity, int maxSge) {
     int slots = limits.profile().maxQueueBytes() >> receiveStrideLog(maxSge);
     return Math.clamp(capacity, 1, slots - 1);

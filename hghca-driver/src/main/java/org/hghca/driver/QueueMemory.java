@@ -7,12 +7,12 @@ import org.hghca.provider.Undo;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.PciFunction;
 
-/** Memory of queues, which the driver allocates and the card knows. Thread-safe. */
+/** Memory of queues, which the driver allocates and registers with the card. Thread-safe. */
 final class QueueMemory {
   private final PciFunction function;
   private final Registrar registrar;
 
-  /** Memory of rings that have a key each: the card addresses a ring from its region's start. */
+  /** Memory of rings with one key each: the card addresses a ring from its region's start. */
   private final RingSlabs<MappedSlab> rings;
 
   private record MappedSlab(DmaMapping mapping) implements RingSlabs.Backing {
@@ -34,7 +34,7 @@ final class QueueMemory {
     return registered(rings.allocate(bytes), pd, accessBits);
   }
 
-  /** Makes memory known in which rings may begin anywhere; the registration owns it. */
+  /** Registers memory in which rings may start anywhere; the registration owns it. */
   Registrar.Registration registerSlab(long bytes, int pd) {
     return registered(function.allocate(bytes), pd, MptFlags.QUEUE_ONLY);
   }
@@ -48,7 +48,7 @@ final class QueueMemory {
     }
   }
 
-  /** Keeps no memory for rings to come. */
+  /** Stops caching memory for later rings. */
   void close() {
     rings.close();
   }

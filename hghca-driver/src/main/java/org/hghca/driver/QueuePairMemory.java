@@ -10,14 +10,14 @@ final class QueuePairMemory {
   private final Ring sends;
   private final Ring receives;
 
-  /** Whether the ring of receives is that of all who have none. */
+  /** Whether the receive ring is the shared empty one. */
   private final boolean receivesNothing;
 
   /**
    * Makes the rings.
    *
-   * @param receives whether there is anything to receive into: a queue pair that has nothing is
-   *     shown the ring of its domain that is always empty, and takes no key for one of its own
+   * @param receives whether there are receives: a queue pair without any gets the always empty ring
+   *     of its protection domain, and takes no key of its own
    */
   QueuePairMemory(DomainRings rings, QueueGeometry geometry, boolean receives) {
     try (Undo undo = new Undo()) {
@@ -54,7 +54,7 @@ final class QueuePairMemory {
     return receives.offset();
   }
 
-  /** Puts into a context where the rings are. */
+  /** Writes the positions of the rings into a context. */
   void tell(QueuePairContext context) {
     context
         .set(QueuePairContext.SEND_WQE_LKEY, sendKey())
@@ -63,7 +63,7 @@ final class QueuePairMemory {
         .set(QueuePairContext.RECEIVE_RING_OFFSET, receiveOffset());
   }
 
-  /** Frees the rings, which the card has forgotten. */
+  /** Frees the rings, which the card has released. */
   void close() {
     if (!receivesNothing) {
       receives.close();

@@ -1,9 +1,6 @@
 package org.hghca.driver;
 
-/**
- * The rings of a queue pair, and those where their requests complete: all that completions need to
- * know of it.
- */
+/** The rings of a queue pair and its completion queues: everything that completions need of it. */
 final class QueuePairRings {
   private final int number;
   private final SendRing sends;
@@ -18,7 +15,7 @@ final class QueuePairRings {
   /**
    * The rings of a queue pair.
    *
-   * @param receiver where its receives stand: its own ring, or a shared receive queue
+   * @param receiver the place of its receives: its own ring, or a shared receive queue
    */
   QueuePairRings(
       int number,
@@ -38,12 +35,15 @@ final class QueuePairRings {
     this.receiveCompletions = receiveCompletions;
   }
 
-  /** Has errors reported. Before the queue pair is known to its completion queues. */
+  /**
+   * Sets the receiver of errors. Must be called before the queue pair is registered with its
+   * completion queues.
+   */
   void reportTo(ErrorReports reports) {
     this.errors = reports;
   }
 
-  /** That of the queue pair. */
+  /** The number of the queue pair. */
   int number() {
     return number;
   }
@@ -61,7 +61,7 @@ final class QueuePairRings {
     return receives;
   }
 
-  /** Where its receives stand. */
+  /** The place of its receives. */
   Receives receiver() {
     return receiver;
   }
@@ -71,17 +71,19 @@ final class QueuePairRings {
     return receiveFlags;
   }
 
-  /** What the card does not count of a receive: where verbs have a global route header. */
+  /**
+   * The bytes of a receive that the card does not count: where verbs define a global route header.
+   */
   int bytesBeforeReceived() {
     return bytesBeforeReceived;
   }
 
-  /** Where its sends complete. */
+  /** The completion queue of its sends. */
   CompletionRing sendCompletions() {
     return sendCompletions;
   }
 
-  /** Where its receives complete. */
+  /** The completion queue of its receives. */
   CompletionRing receiveCompletions() {
     return receiveCompletions;
   }

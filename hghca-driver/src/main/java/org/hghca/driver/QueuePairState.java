@@ -6,9 +6,9 @@ import org.hghca.provider.SpinLock;
 import org.hghca.verbs.QpState;
 
 /**
- * The state of a queue pair as the driver knows it. Modifying changes it, under the queue pair's
- * monitor, and so does a thread that learns of an error, under any lock except that of the
- * receives. The rings take requests accordingly.
+ * The driver's state of a queue pair. A modify changes it, under the queue pair's monitor, and so
+ * does a thread that detects an error, under any lock except that of the receives. The rings accept
+ * requests accordingly.
  */
 final class QueuePairState {
   private static final AtomicReferenceFieldUpdater<QueuePairState, QpState> NOW =
@@ -27,7 +27,7 @@ final class QueuePairState {
    * RESET.
    *
    * @param receiveLock under which receives are posted; null when one thread does all posting
-   * @param cardFlushes whether the card takes sends in ERR, to flush them
+   * @param cardFlushes whether the card accepts sends in ERR, to flush them
    */
   QueuePairState(Health health, SendRing sends, SpinLock receiveLock, boolean cardFlushes) {
     this.health = health;
@@ -40,13 +40,13 @@ final class QueuePairState {
     return now;
   }
 
-  /** Whether an error has been seen that flushes what follows in that direction. */
+  /** Whether there was an error that flushes later requests in that direction. */
   boolean hasFailed(boolean send) {
     QpState state = now;
     return state == QpState.ERR || send && state == QpState.SQE;
   }
 
-  /** Whether the card takes what is put into the receive ring. */
+  /** Whether the card processes the receive ring. */
   boolean takesReceives() {
     QpState state = now;
     return state != QpState.RESET && state != QpState.ERR;
@@ -85,7 +85,8 @@ final class QueuePairState {
   /** An error takes it to ERR; returns whether that is new. */
   boolean fail() {
     for (QpState state = now; state != QpState.ERR && state != QpState.RESET; state = now) {
-      // A thread that takes it to RESET at this moment wins: what is closed must not open again.
+      // A concurrent thread that moves it to RESET takes precedence: a closed ring must not open
+      // again.
       if (NOW.compareAndSet(this, state, QpState.ERR)) {
         openSends();
         return true;
@@ -94,7 +95,7 @@ final class QueuePairState {
     return false;
   }
 
-  /** Has the send ring take requests, or not, as the state and the device's health are now. */
+  /** Opens or closes the send ring, according to the state and the device's health. */
   void openSends() {
     sends.setOpen(this::takesSends);
   }

@@ -3,8 +3,8 @@ package org.hghca.driver;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How many bytes READs may fetch at a time, over the whole device: a peer that has to answer more
- * while it sends itself can stop. Thread-safe.
+ * The limit of bytes that READs may fetch at a time, over the whole device: a peer that must answer
+ * more while it sends itself can stop. Thread-safe.
  */
 final class ReadBound {
   private final int most;
@@ -14,13 +14,13 @@ final class ReadBound {
     this.most = most;
   }
 
-  /** How many bytes may be fetched at a time. */
+  /** Maximum number of bytes per fetch. */
   int most() {
     return most;
   }
 
   /**
-   * Adds a READ to those in flight; false when it has to wait.
+   * Adds a READ to those in flight; false if it must wait.
    *
    * @param bytes at most {@link #most}
    */

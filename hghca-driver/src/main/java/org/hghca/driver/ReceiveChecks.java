@@ -3,7 +3,7 @@ package org.hghca.driver;
 import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.ReceiveRequest;
 
-/** What a receive request must be before a card sees it, beside that it fits a slot. */
+/** The checks of a receive request before it is passed to the card, besides its size. */
 interface ReceiveChecks {
   /** For a card that reports bad requests. */
   ReceiveChecks NONE =
@@ -20,11 +20,11 @@ interface ReceiveChecks {
   /**
    * Checks a request.
    *
-   * @param index its place in the caller's list
+   * @param index its index in the caller's list
    * @throws BadRequestException EINVAL
    */
   void check(ReceiveRequest request, int index);
 
-  /** How many bytes at the beginning of its memory a request keeps from the card. */
+  /** Number of leading bytes of its memory that a request hides from the card. */
   int skipped();
 }

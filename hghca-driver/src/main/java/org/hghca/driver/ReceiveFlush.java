@@ -7,17 +7,17 @@ import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
 
 /**
- * What the driver completes on a card that flushes its rings: receives that are posted in ERR, when
- * the card looks at the ring no more.
+ * Receives that the driver completes on a card that flushes its rings: those posted in ERR, when
+ * the card no longer reads the ring.
  */
 final class ReceiveFlush implements DriverFlush {
   private final QueuePairRings rings;
   private final FlushedRequests receives;
 
   /**
-   * Of a queue pair.
+   * For a queue pair.
    *
-   * @param depth how many receives may be outstanding
+   * @param depth maximum number of outstanding receives
    */
   ReceiveFlush(QueuePairRings rings, int depth) {
     this.rings = rings;

@@ -1,16 +1,16 @@
 package org.hghca.driver;
 
 /**
- * Where the card goes on in the receive ring of a queue pair number. It counts bytes, and goes
- * astray in a ring of another geometry.
+ * The position at which the card continues in the receive ring of a queue pair number. The card
+ * counts bytes, and fails in a ring of another geometry.
  *
- * @param slots of the ring that it has seen
+ * @param slots of the previous ring
  * @param strideLog of that ring
  * @param next the slot that it takes next
  */
 record ReceivePosition(int slots, int strideLog, int next) {
 
-  /** Whether the card goes on rightly in a ring. */
+  /** Whether the card continues correctly in a ring. */
   boolean fits(QueueGeometry geometry) {
     return slots == geometry.receiveSlots() && strideLog == geometry.receiveStrideLog();
   }

@@ -15,11 +15,11 @@ import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.spi.ProviderAccess;
 
 /**
- * A receive queue in memory that the card reads. It has no doorbell: the card looks at the next
- * slot when a message comes, and takes it as posted when its first unit is not all zero. So a slot
- * is filled from behind, its first unit last; its units end with an all-zero one inside the slot;
- * the slot behind it is zero, which costs one slot; and a slot that was consumed has its first unit
- * zeroed before it is used again.
+ * A receive queue in memory that the card reads. It has no doorbell: the card reads the next slot
+ * when a message arrives, and regards it as posted if its first unit is not all zero. So a slot is
+ * filled in reverse order, its first unit last; its units end with an all-zero one inside the slot;
+ * the slot after it is zero, which costs one slot; and the first unit of a consumed slot is zeroed
+ * before it is reused.
  *
  * <p>Posters write at the head under the queue pair's lock; completions free slots in order at the
  * tail under the completion queue's lock.
@@ -45,10 +45,10 @@ final class ReceiveRing implements Receives {
 
   private final ReceiveChecks checks;
 
-  /** How many bytes at the beginning of its memory a request keeps from the card. */
+  /** Number of leading bytes of its memory that a request hides from the card. */
   private final int skipped;
 
-  /** The key of what is in a request without memory; 0 where nothing need. */
+  /** The key for the element of a request without memory; 0 if none is needed. */
   private final int emptyReceive;
 
   private final long[] wrIds;
@@ -56,7 +56,7 @@ final class ReceiveRing implements Receives {
   private int tail;
   private long posted;
 
-  /** How many of the completed ones the card has not taken: they were flushed here. */
+  /** Number of completed requests that the card has not taken: they were flushed here. */
   private int flushed;
 
   /**
@@ -81,7 +81,7 @@ final class ReceiveRing implements Receives {
   /**
    * Posts a request; false when the ring is full. Callers lock.
    *
-   * @param index its place in the caller's list
+   * @param index its index in the caller's list
    */
   boolean post(ReceiveRequest request, int index) {
     check(request, index);
@@ -107,7 +107,7 @@ final class ReceiveRing implements Receives {
     return true;
   }
 
-  /** Writes data units, none of no bytes, and returns where they end. */
+  /** Writes data units, without empty ones, and returns their end. */
   static long writeElements(MemorySegment ring, ReceiveRequest request, long at) {
     long next = at;
     int count = request.sgeCount();
@@ -167,33 +167,35 @@ final class ReceiveRing implements Receives {
     return depth;
   }
 
-  /** How many requests were posted. Callers lock. */
+  /** Number of posted requests. Callers lock. */
   int head() {
     return head;
   }
 
-  /** How many requests are complete. */
+  /** Number of completed requests. */
   int tail() {
     return (int) TAIL.getAcquire(this);
   }
 
-  /** How many requests are outstanding. */
+  /** Number of outstanding requests. */
   int outstanding() {
     return head - (int) TAIL.getAcquire(this);
   }
 
-  /** How many requests are complete when the one at an offset is. Not far from the oldest. */
+  /**
+   * Number of completed requests once the one at an offset is complete. Not far from the oldest.
+   */
   int behind(int offset) {
     int at = tail();
     return at + ((offset >>> strideLog) - at & mask) + 1;
   }
 
-  /** Ring positions and what is outstanding, for logs; read without the lock. */
+  /** Ring positions and outstanding requests, for logs; read without the lock. */
   String standing() {
     return "%d of %d outstanding (head %d, tail %d)".formatted(outstanding(), depth, head, tail());
   }
 
-  /** How many requests were posted so far. */
+  /** Number of requests posted so far. */
   long posted() {
     return posted;
   }
@@ -226,8 +228,8 @@ final class ReceiveRing implements Receives {
   }
 
   /**
-   * The oldest outstanding request is flushed by the driver, and the card stays where it is. Called
-   * under the completion queue's lock.
+   * The oldest outstanding request is flushed by the driver, and the card's position does not
+   * change. Called under the completion queue's lock.
    */
   void flush(Completions out, int index) {
     flushed++;
@@ -236,7 +238,7 @@ final class ReceiveRing implements Receives {
         .fill(out, index, takeOldest(), status, WcOpcode.RECV.code(), 0, 0, 0, qpn, 0, 0);
   }
 
-  /** Whether the card's next completion is of a request that was flushed here before. */
+  /** Whether the card's next completion belongs to a request that was flushed here before. */
   boolean isFlushed() {
     return flushed != 0;
   }
@@ -246,26 +248,26 @@ final class ReceiveRing implements Receives {
     flushed--;
   }
 
-  /** How many requests were posted to the card and not completed by it. */
+  /** Number of requests posted to the card and not completed by it. */
   int onCard() {
     return outstanding() + flushed;
   }
 
   /**
-   * Where the card goes on.
+   * The position at which the card continues.
    *
-   * @param more how many receives it has completed that are not taken out of the completion queue
+   * @param more number of receives with completions that are still in the completion queue
    */
   ReceivePosition position(int more) {
     return new ReceivePosition(slots(), strideLog, tail - flushed + more & mask);
   }
 
-  /** Forgets everything. Callers hold the queue pair's and the completion queue's lock. */
+  /** Clears everything. Callers hold the queue pair's and the completion queue's lock. */
   void reset() {
     resume(0);
   }
 
-  /** As {@link #reset}, on a card that goes on at a slot. */
+  /** As {@link #reset}, on a card that continues at a slot. */
   void resume(int slot) {
     ring.fill((byte) 0);
     flushed = 0;
@@ -273,7 +275,7 @@ final class ReceiveRing implements Receives {
     TAIL.setRelease(this, slot);
   }
 
-  /** Whether a request that is not complete names memory by its key. Callers lock. */
+  /** Whether an outstanding request names memory by its key. Callers lock. */
   boolean names(int key) {
     for (int at = (int) TAIL.getAcquire(this); at != head; at++) {
       long unit = ((long) (at & mask) << strideLog) + UNIT;

@@ -9,9 +9,9 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.ReceiveRequest;
 
 /**
- * What a queue pair holds of a shared receive queue: the requests that are in its ring, where the
- * card takes them, and those of them that completed and that the shared queue has not heard of.
- * Under the shared queue's lock, unless another one is named.
+ * The part of a shared receive queue that a queue pair holds: the requests in its ring, from which
+ * the card takes them, and completed ones that were not reported to the shared queue yet. Under the
+ * shared queue's lock, unless another one is named.
  */
 final class ReceiveShare implements SharedReceiver, Due {
   private static final VarHandle DUE;
@@ -24,13 +24,13 @@ final class ReceiveShare implements SharedReceiver, Due {
     }
   }
 
-  /** What a queue pair of RC holds that receives nothing: its peer is told to wait. */
+  /** Number of requests of an idle RC queue pair: its peer gets an RNR NAK. */
   private static final int REPEATED = 1;
 
-  /** What one of UC or UD holds, whose peers repeat nothing that finds no receive. */
+  /** Number of requests of an idle UC or UD queue pair, whose peers do not retry. */
   private static final int UNREPEATED = 2;
 
-  /** The same where nobody else wants requests. */
+  /** The same if no other queue pair needs requests. */
   private static final int UNREPEATED_ALONE = 16;
 
   private final SoftwareSrq queue;
@@ -39,31 +39,31 @@ final class ReceiveShare implements SharedReceiver, Due {
 
   /**
    * The shared queue's numbers of the requests in the ring's slots, complemented when the card has
-   * flushed them. Flushing is the completion queue's, like the ring's tail.
+   * flushed them. The completion queue's lock guards flushing, like the ring's tail.
    */
   private final int[] dealt;
 
-  /** The ring's tail when the shared queue last heard of it. */
+  /** The ring's tail when it was last reported to the shared queue. */
   private int collected;
 
   /**
-   * As far as the card is known to have come, polled or not; the ring's tail may be ahead of it.
-   * Under the completion queue's lock, read under the shared queue's.
+   * The known position of the card, polled or not; the ring's tail may be ahead of it. Under the
+   * completion queue's lock, read under the shared queue's.
    */
   private volatile int seen;
 
-  /** Of how much of what the card has taken the measure has been taken. */
+  /** The position up to which the consumption was measured. */
   private int measured;
 
-  /** How many the card has taken in this period. */
+  /** Number of requests that the card has taken in this period. */
   private int pace;
 
-  /** How many it is to find, by what it took lately. */
+  /** Target number of requests, from recent consumption. */
   private int wanted;
 
   private boolean ended;
 
-  /** The list that this is in, and its neighbours there: the list's own. */
+  /** The list that contains this, and its neighbours there: owned by the list. */
   ShareList list;
 
   ReceiveShare previous;
@@ -72,7 +72,7 @@ final class ReceiveShare implements SharedReceiver, Due {
   @SuppressWarnings("unused") // through DUE
   private int due;
 
-  /** Belongs to the completion queue in whose list of due shares this is. */
+  /** Guarded by the lock of the completion queue whose list contains this. */
   private Due nextDue;
 
   ReceiveShare(SoftwareSrq queue, HghcaQueuePair qp, ReceiveRing ring) {
@@ -91,19 +91,19 @@ final class ReceiveShare implements SharedReceiver, Due {
     return qp;
   }
 
-  /** How many requests it holds, as far as the shared queue has heard. */
+  /** Number of requests that it holds, as reported to the shared queue. */
   int held() {
     return ring.head() - collected;
   }
 
-  /** As far as the card has come. */
+  /** The card's position. */
   private int done() {
     int tail = ring.tail();
     int ahead = seen;
     return ahead - tail > 0 ? ahead : tail;
   }
 
-  /** How many requests the card has before it. */
+  /** Number of requests available to the card. */
   int ready() {
     return ring.head() - done();
   }
@@ -114,16 +114,16 @@ final class ReceiveShare implements SharedReceiver, Due {
   }
 
   /**
-   * How many requests the card is to have before it: twice what it took in a period, since it may
-   * go faster; but so that half of those that wait are left to others.
+   * Target number of requests available to the card: twice its consumption in a period, because it
+   * may speed up, but half of the waiting requests stay for others.
    *
-   * @param waiting how many wait
+   * @param waiting number of waiting requests
    */
   int target(int waiting) {
     return Math.max(floor(), Math.min(wanted, waiting / 2));
   }
 
-  /** What it is to hold although it receives nothing. */
+  /** The number of requests that it holds while idle. */
   private int floor() {
     if (qp.type() == QpType.RC) {
       return REPEATED;
@@ -131,7 +131,7 @@ final class ReceiveShare implements SharedReceiver, Due {
     return queue.isShared() ? UNREPEATED : UNREPEATED_ALONE;
   }
 
-  /** Measures how fast the card takes requests. */
+  /** Measures how fast the card consumes requests. */
   void measure() {
     int done = done();
     pace += done - measured;
@@ -154,7 +154,7 @@ final class ReceiveShare implements SharedReceiver, Due {
     }
   }
 
-  /** Tells the shared queue of what has completed since. */
+  /** Reports new completions to the shared queue. */
   void collect(SharedRequests requests) {
     int end = ring.tail();
     for (int at = end - 1; at - collected >= 0; at--) {
@@ -169,7 +169,7 @@ final class ReceiveShare implements SharedReceiver, Due {
   }
 
   /**
-   * Gives back what is not complete, and empties the ring. The card has ended with it; callers hold
+   * Returns uncompleted requests, and empties the ring. The card has finished with it; callers hold
    * the completion queue's lock too.
    */
   void takeBack(SharedRequests requests) {
@@ -195,7 +195,7 @@ final class ReceiveShare implements SharedReceiver, Due {
 
   // ---- as the queue pair and its completion queue see it
 
-  /** The card knows of no sharing. */
+  /** The card is not aware of sharing. */
   @Override
   public void tell(QueuePairContext context) {}
 
@@ -234,7 +234,7 @@ final class ReceiveShare implements SharedReceiver, Due {
     return ring.take(wqe);
   }
 
-  /** In order, as the ring is: the card has come beyond that slot. */
+  /** In ring order: the card has passed that slot. */
   @Override
   public void note(int wqe) {
     seen = ring.behind(wqe);
@@ -252,10 +252,10 @@ final class ReceiveShare implements SharedReceiver, Due {
     long _ = ring.takeOldest();
   }
 
-  // ---- the list of a completion queue whose polling found something of it
+  // ---- the list of a completion queue with polled receives
 
   /**
-   * Something has happened that the shared queue must hear of.
+   * There is an event to report to the shared queue.
    *
    * @param others the completion queue's list
    * @return the list with this one, unless another completion queue's list has it already
@@ -274,12 +274,12 @@ final class ReceiveShare implements SharedReceiver, Due {
     return queue.serve(this);
   }
 
-  /** The shared queue is about to look; returns the rest of the list. */
+  /** The shared queue is about to process it; returns the rest of the list. */
   Due removeDue() {
     Due rest = nextDue;
     nextDue = null;
     DUE.setVolatile(this, 0);
-    // What completes from here on either is seen now or makes this due again.
+    // A later completion is either seen now or makes this due again.
     VarHandle.fullFence();
     return rest;
   }

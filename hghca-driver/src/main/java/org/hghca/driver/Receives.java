@@ -1,42 +1,42 @@
 package org.hghca.driver;
 
 /**
- * Where the receives of a queue pair stand, as its completions see it. Called under the lock of the
- * completion queue that the queue pair receives into.
+ * The receives of a queue pair, for its completions. Called under the lock of the completion queue
+ * that the queue pair receives into.
  */
 interface Receives {
 
   /**
    * Whether a receive may be complete now.
    *
-   * @param wqe what the card calls it: its offset
+   * @param wqe the card's identifier: its offset
    */
   boolean expects(int wqe);
 
-  /** A receive that was expected is complete: frees its place and returns its {@code wr_id}. */
+  /** An expected receive is complete: frees its slot and returns its {@code wr_id}. */
   long take(int wqe);
 
-  /** Whether the program hears nothing of receives that the card flushes. */
+  /** Whether receives that the card flushes are not reported to the program. */
   default boolean keepsFlushed() {
     return false;
   }
 
-  /** The card has flushed a receive that was expected, of which the program hears nothing. */
+  /** The card has flushed an expected receive, which is not reported to the program. */
   default void keep(int wqe) {
     throw new IllegalStateException(
         "the program must get the completion of receive 0x%x".formatted(wqe));
   }
 
-  /** The completion of a receive is in the ring, and nobody has polled it. */
+  /** The unpolled completion of a receive is in the ring. */
   default void note(int wqe) {}
 
   /** The completion of a receive is dropped: the queue pair is reset or closed. */
   default void drop(int wqe) {}
 
   /**
-   * Something has completed: notifies the interested party when the lock is free.
+   * A receive has completed: schedules a notification for after the lock is released.
    *
-   * @param due who has to be told already
+   * @param due objects already scheduled
    */
   default Due due(Due due) {
     return due;

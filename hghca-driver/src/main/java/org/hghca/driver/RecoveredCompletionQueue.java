@@ -2,23 +2,26 @@ package org.hghca.driver;
 
 import org.hghca.verbs.CompletionQueue;
 
-/** A completion queue as those see it who look after the sends of a card that does not. */
+/** A completion queue for the error flows of a card that neither times out nor flushes. */
 interface RecoveredCompletionQueue extends CompletionQueue {
 
-  /** What stands here of a queue pair, and how far its sends are, if they complete here. */
+  /**
+   * The unpolled completions of a queue pair here, and the progress of its sends, if they complete
+   * here.
+   */
   OutstandingWork outstandingWork(QueuePairRings qp);
 
-  /** A queue pair in error has something that the driver flushes. */
+  /** A queue pair in error has requests that the driver flushes. */
   void addFlushing(DriverFlush flush);
 
-  /** The card may go on writing here for queue pairs that are gone. */
+  /** The card may continue to write here for closed queue pairs. */
   void distrust();
 
   /**
-   * Has requests go on that wait for others whose completions stand here: a program that waits for
-   * something else first has its requests executed all the same. On the RTL only.
+   * Continues requests that wait for others with unpolled completions here, so that they are
+   * executed even if the program does not poll. On the RTL only.
    *
-   * @return whether there was anything new
+   * @return whether there were new completions
    */
   boolean goOn();
 }

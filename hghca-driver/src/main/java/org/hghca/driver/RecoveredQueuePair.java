@@ -4,9 +4,9 @@ import org.hghca.abi.QueuePairContext;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.QueuePair;
 
-/** A queue pair as its {@link ErrorFlow} sees it, and that of a peer. */
+/** A queue pair for its own {@link ErrorFlow} and that of a peer. */
 interface RecoveredQueuePair extends QueuePair {
-  /** What it is called in messages. */
+  /** Its name in messages. */
   String describe();
 
   boolean isClosed();
@@ -21,32 +21,32 @@ interface RecoveredQueuePair extends QueuePair {
   @Override
   RecoveredCompletionQueue receiveCompletionQueue();
 
-  /** What the card was given last. */
+  /** The last context that was passed to the card. */
   QueuePairContext programmed();
 
-  /** How attributes get into what the card is given. */
+  /** Converts attributes to the card's context. */
   ContextAttributes attributes();
 
-  /** Whether the card takes what is put into the receive ring. */
+  /** Whether the card processes the receive ring. */
   boolean takesReceives();
 
   boolean sharesReceives();
 
-  /** Whether the card may hold a shared receive that only an error makes it give back. */
+  /** Whether the card may hold a shared receive that it returns only after an error. */
   boolean isResetByError();
 
   /** Notifies the queue pairs that share receives with it that the state has changed. */
   void tellShare();
 
-  /** It is in ERR, and so is what follows; returns whether that is new. Under any lock. */
+  /** It enters ERR; returns whether that is new. Under any lock. */
   boolean failed();
 
   /** Raises an asynchronous event of it. Under any lock. */
   void raise(AsyncEventType type);
 
-  /** Drops what is left of it in rings and completion queues. The card has ended with it. */
+  /** Drops its remaining entries in rings and completion queues. The card has finished with it. */
   void forget();
 
-  /** What it has on a card only that neither times out nor flushes. */
+  /** Its parts that exist only on a card that neither times out nor flushes. */
   SoftwareErrorFlow software();
 }

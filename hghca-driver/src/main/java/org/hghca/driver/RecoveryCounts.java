@@ -2,12 +2,12 @@ package org.hghca.driver;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What has happened on a device since it was brought up that costs numbers. Thread-safe. */
+/** Counters of events since bring-up that retire numbers. Thread-safe. */
 final class RecoveryCounts {
   private final LongAdder late = new LongAdder();
   private final LongAdder underTraffic = new LongAdder();
 
-  /** The card has completed something that was completed here before. Under any lock. */
+  /** The card has completed a request that was completed here before. Under any lock. */
   void countLateCompletion() {
     late.increment();
   }

@@ -3,11 +3,11 @@ package org.hghca.driver;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A work queue's memory and how it is divided.
+ * A work queue's memory and its layout.
  *
- * @param memory what the card reads
+ * @param memory memory that the card reads
  * @param qpn the queue pair's number
- * @param depth how many requests may be outstanding, at most {@code slots}
+ * @param depth maximum number of outstanding requests, at most {@code slots}
  * @param slots a power of two
  * @param strideLog logarithm of a slot's bytes
  */

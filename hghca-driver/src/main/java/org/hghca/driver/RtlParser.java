@@ -8,15 +8,15 @@ import org.hghca.provider.Health;
 import org.hghca.verbs.Completions;
 
 /**
- * Completions of the RTL, which tell little of receives and errors: where what was posted
- * identifies a receive, and an error is what no receive has. Long READs complete in pieces, and
- * completions let send rings continue that wait for them.
+ * Completions of the RTL, which contain little information about receives and errors: posted
+ * requests identify a receive, and an entry that matches no receive is an error. Long READs
+ * complete in pieces, and completions let waiting send rings continue.
  */
 final class RtlParser extends CompletionParser {
   private final InFlightLimits inFlight;
   private final PendingDoorbells pendingDoorbells = new PendingDoorbells();
 
-  /** Behind the last completion that is known to be there, polled or not. */
+  /** The position after the last known completion, polled or not. */
   private int seen;
 
   private RtlParser(
@@ -30,7 +30,10 @@ final class RtlParser extends CompletionParser {
     this.inFlight = inFlight;
   }
 
-  /** A parser; a process that needs none does not load this class, and calls the other directly. */
+  /**
+   * A parser; a process without an RTL card does not load this class, and calls the other one
+   * directly.
+   */
   static CompletionParser of(
       String queue,
       CompletionRing ring,
@@ -50,7 +53,7 @@ final class RtlParser extends CompletionParser {
 
   @Override
   int takeSends(MemorySegment places, int ready, Completions out, int count) {
-    return 0; // each may let others go on
+    return 0; // each may let others continue
   }
 
   @Override
@@ -71,7 +74,7 @@ final class RtlParser extends CompletionParser {
 
   /**
    * Takes a receive, without its immediate, or an error in disguise. Receives are taken in order:
-   * what the completion says of their place is not to be believed.
+   * the offset in the completion is unreliable.
    */
   @Override
   int completeReceive(
@@ -134,9 +137,9 @@ final class RtlParser extends CompletionParser {
   }
 
   /**
-   * Rings for what waits for requests whose completions stand here and nobody has polled.
+   * Rings for requests that wait for others with unpolled completions here.
    *
-   * @return whether there was anything new
+   * @return whether there were new completions
    */
   boolean goOn() {
     int at = seen - ring.index() > 0 ? seen : ring.index();
@@ -156,7 +159,7 @@ final class RtlParser extends CompletionParser {
     BudgetedSendRing sends = qp.budgetedSends();
     int wqe = Cqe.wqeOffset(memory, place);
     if (Cqe.isSend(Cqe.lastDword(memory, place)) && sends.completePiece(wqe)) {
-      ring.remove(at); // it is none of the program's
+      ring.remove(at); // it does not belong to the program
       countTaken();
       pendingDoorbells.add(sends);
     } else if (sends.completeUnpolled(wqe)) {
@@ -166,7 +169,10 @@ final class RtlParser extends CompletionParser {
 
   // ---- what stands here
 
-  /** What stands here of a queue pair, and how far its sends are, if they complete here. */
+  /**
+   * The unpolled completions of a queue pair here, and the progress of its sends, if they complete
+   * here.
+   */
   OutstandingWork outstandingWork(QueuePairRings qp) {
     BudgetedSendRing ringed = qp.budgetedSends();
     RtlReports reports = qp.errors().rtl();

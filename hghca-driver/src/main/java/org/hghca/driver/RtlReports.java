@@ -1,24 +1,27 @@
 package org.hghca.driver;
 
-/** What else hears of a queue pair from its completions on the RTL. As {@link ErrorReports}. */
+/**
+ * Receives further reports of completions of a queue pair on the RTL. Rules as for {@link
+ * ErrorReports}.
+ */
 interface RtlReports {
 
-  /** A receive of so many bytes has completed. */
+  /** A receive of the given size has completed. */
   void received(int bytes);
 
-  /** How many packets a message of so many bytes has. */
+  /** Number of packets of a message of the given size. */
   int packets(int bytes);
 
   /**
    * Whether {@link ErrorReports#takeLate} would take a completion.
    *
-   * @param wqe the offset that it names
+   * @param wqe the offset in it
    */
   boolean awaits(boolean send, int wqe);
 
   /**
-   * How many completions the card may still give of sends that were completed here and of elements
-   * that are nobody's.
+   * Number of completions that the card may still generate for sends that were completed here and
+   * for the driver's own elements.
    */
   int awaited();
 }

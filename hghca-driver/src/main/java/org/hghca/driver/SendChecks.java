@@ -17,13 +17,13 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
 
 /**
- * What a send request must be before a card sees it that does not survive a bad one: of at least
- * one byte, from memory of the queue pair's domain, to a place that no packet strikes; and a READ
- * from a queue pair of the same device, where the memory is known, must be allowed there. Under the
- * ring's lock.
+ * The checks of a send request for a card that stops at a bad one: it has at least one byte, from
+ * memory of the queue pair's protection domain, to an address that is safe for all packets; and a
+ * READ from a queue pair of the same device, whose memory is known, must be permitted there. Under
+ * the ring's lock.
  */
 final class SendChecks {
-  /** The protection domain of a queue pair that is not known. */
+  /** The protection domain of an unknown queue pair. */
   static final int UNKNOWN = -1;
 
   private static final int NO_PEER = -1;
@@ -39,7 +39,7 @@ final class SendChecks {
    *
    * @param domainOf the number of the protection domain of a queue pair of this device, or {@link
    *     #UNKNOWN}
-   * @param mostOfRead how many bytes a READ fetches at a time, a power of two
+   * @param mostOfRead number of bytes that a READ fetches at a time, a power of two
    */
   SendChecks(RequestMemory memory, IntUnaryOperator domainOf, int mostOfRead) {
     this.memory = memory;
@@ -48,7 +48,7 @@ final class SendChecks {
   }
 
   /**
-   * Where requests go from now on.
+   * Sets the destination of requests from now on.
    *
    * @param packetLog logarithm of the largest packet's bytes: 8 to 12
    */
@@ -57,7 +57,7 @@ final class SendChecks {
     peer = NO_PEER;
   }
 
-  /** Where requests go from now on: to a queue pair of this device. */
+  /** Sets the destination of requests from now on: a queue pair of this device. */
   void path(int packetLog, int qpn) {
     mtuLog = packetLog;
     peer = qpn;
@@ -66,9 +66,9 @@ final class SendChecks {
   /**
    * Checks a request.
    *
-   * @param index its place in the caller's list
+   * @param index its index in the caller's list
    * @return the bytes of its message
-   * @throws BadRequestException EINVAL, or EOPNOTSUPP for what the card cannot do at all
+   * @throws BadRequestException EINVAL, or EOPNOTSUPP for an unsupported request
    */
   long check(SendRequest request, int operation, int index) {
     if ((operation & (SPECIAL | ATOMIC | DATAGRAM)) == SPECIAL) {
@@ -124,7 +124,7 @@ final class SendChecks {
 
   private long bytes(SendRequest request, int index) {
     int count = request.sgeCount();
-    // As in writing: the usual case without a loop.
+    // The common case without a loop, as for writing.
     if (count == 1) {
       int length = request.sgeLength(0);
       if (length != 0) {
@@ -169,7 +169,7 @@ final class SendChecks {
     return bytes;
   }
 
-  /** A long READ comes in pieces, and what is a packet may be cut by them. */
+  /** A long READ is split into pieces, which may also split packets. */
   private int packetLogOfRead(long bytes) {
     return bytes > 1L << readLog ? Math.min(readLog, mtuLog) : mtuLog;
   }
@@ -186,7 +186,7 @@ final class SendChecks {
     }
   }
 
-  /** A READ that its target refuses costs the card. */
+  /** A READ that its target refuses stops the card. */
   private void checkSource(SendRequest request, long bytes, int index) {
     int domain = domainOf.applyAsInt(peer);
     KeyTable.Entry entry = memory.find(request.rkey());

@@ -9,12 +9,12 @@ import org.hghca.verbs.WrOpcode;
 import org.hghca.verbs.spi.ProviderAccess;
 
 /**
- * What a request means to a send queue: its <em>operation</em>, a word that depends on what is
- * asked for ({@link ProviderAccess#kind}), on the card and on the queue pair's type. The two last
- * are together a <em>variant</em>.
+ * The encoding of a request in a send queue: its <em>operation</em>, a word that depends on the
+ * kind of request ({@link ProviderAccess#kind}), on the card and on the queue pair's type. The last
+ * two together are a <em>variant</em>.
  *
- * <p>The word holds the third dword of the next unit but for the size, and flags in the bits that
- * the dword leaves free.
+ * <p>The word holds the third dword of the next unit except the size, and flags in the unused bits
+ * of that dword.
  */
 final class SendOpcodeTable {
   static final int HAS_REMOTE_ADDRESS = 1 << 22;
@@ -29,12 +29,12 @@ final class SendOpcodeTable {
   private static final int FENCE_SHIFT = 28;
 
   /**
-   * Whether a success gives a completion. The card does not look at the bit, for it completes every
-   * element.
+   * Whether a success generates a completion for the program. The card ignores the bit, because it
+   * completes every element.
    */
   static final int SIGNALED = NextUnit.COMPLETION;
 
-  /** In the place of the size: what the second dword of the next unit has. */
+  /** In place of the size: the content of the second dword of the next unit. */
   private static final int NEXT = NextUnit.NEXT_FENCE;
 
   private static final int CONTROL =
@@ -72,12 +72,12 @@ final class SendOpcodeTable {
 
   private SendOpcodeTable() {}
 
-  /** Which part of the table is that of a type of queue pair on a card. */
+  /** The part of the table for a type of queue pair on a card. */
   static int variant(QpType type, HardwareProfile profile) {
     return (HardwareProfile.all().indexOf(profile) * TYPES + type.ordinal()) * ProviderAccess.KINDS;
   }
 
-  /** The operation of what {@link ProviderAccess#kind} says. */
+  /** The operation for the value of {@link ProviderAccess#kind}. */
   static int of(int variant, int kind) {
     return OPERATIONS[(kind | variant) & OPERATIONS.length - 1];
   }
@@ -87,7 +87,7 @@ final class SendOpcodeTable {
     return operation >>> NextUnit.OPCODE_SHIFT & Doorbell.OPCODE_MASK;
   }
 
-  /** Whether it begins when the READs and atomics before it have ended. */
+  /** Whether it starts only after earlier READs and atomics have completed. */
   static boolean isFenced(int operation) {
     return fence(operation) != 0;
   }
@@ -120,7 +120,7 @@ final class SendOpcodeTable {
     return COMPLETIONS[opcode(operation)];
   }
 
-  /** Flags of what is asked for; a fence is also the card's where it holds back what is fenced. */
+  /** Flags of the request; the fence is also passed to a card that implements it. */
   private static int flags(int kind, HardwareProfile profile) {
     int fence = (kind & ProviderAccess.FENCED) == 0 ? 0 : 1;
     return fence << FENCE_SHIFT

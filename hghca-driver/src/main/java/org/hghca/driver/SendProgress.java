@@ -1,11 +1,11 @@
 package org.hghca.driver;
 
 /**
- * Whether the card completes what it was given of one queue pair, from look to look. Under the
- * queue pair's monitor.
+ * Whether the card completes the sends of one queue pair, from check to check. Under the queue
+ * pair's monitor.
  */
 final class SendProgress {
-  /** Looks that must find no progress before it is believed that there is none. */
+  /** Number of checks without progress after which the queue pair is regarded as stuck. */
   private static final int LOOKS = 2;
 
   private final RecoveredQueuePair qp;
@@ -28,12 +28,15 @@ final class SendProgress {
     completed = 0;
   }
 
-  /** The card has nothing to complete that anybody waits for. */
+  /** The card has no sends to complete. */
   void end() {
     busy = false;
   }
 
-  /** Looks; returns whether the card has sends to complete and has completed none since. */
+  /**
+   * Checks; returns whether the card has sends to complete and has completed none since the last
+   * check.
+   */
   boolean isStuck() {
     OutstandingWork work = qp.sendCompletionQueue().outstandingWork(qp.rings());
     boolean was = busy && work.sent() == completed;
@@ -44,17 +47,17 @@ final class SendProgress {
     return looks > 0;
   }
 
-  /** Whether it was found stuck so often that this is believed. */
+  /** Whether it was found stuck often enough. */
   boolean isSurelyStuck() {
     return looks >= LOOKS;
   }
 
-  /** Whether the card had sends to complete at the last look. */
+  /** Whether the card had sends to complete at the last check. */
   boolean isBusy() {
     return busy;
   }
 
-  /** Grows with what the card has completed. */
+  /** Grows with each completion of the card. */
   int completed() {
     return completed;
   }

@@ -19,12 +19,12 @@ import org.hghca.verbs.spi.ProviderAccess;
  * units of 16 bytes (section 3.4). Posters write at the head under the ring's lock; completions
  * free slots in order at the tail under the completion queue's lock.
  *
- * <p>A list is chained before its one doorbell: each element's next unit tells address, size and
- * opcode of its successor. An element that a doorbell has covered is never touched again before its
- * slot is free.
+ * <p>A list is chained before its one doorbell: each element's next unit gives address, size and
+ * opcode of its successor. An element that a doorbell has covered is not modified before its slot
+ * is free.
  *
- * <p>This is the ring of a card that reports bad requests and takes any number of doorbells. {@link
- * BudgetedSendRing} is that of one that does neither.
+ * <p>This is the ring of a card that reports bad requests and has no doorbell limit. {@link
+ * BudgetedSendRing} is the ring of one without these properties.
  */
 sealed class SendRing permits BudgetedSendRing {
   private static final int UNIT_SHIFT = 4;
@@ -50,40 +50,43 @@ sealed class SendRing permits BudgetedSendRing {
   private final int always;
   final SendWriter writer;
 
-  /** As long as the ring: an index cut to its length needs no check. */
+  /** As long as the ring: a masked index needs no bounds check. */
   private final long[] wrIds;
 
-  /** What the requests in the slots are, as {@link #operation} has it: polling reads no element. */
+  /**
+   * The kinds of the requests in the slots, as in {@link #operation}, so that polling reads no
+   * element.
+   */
   private final int[] operations;
 
   /**
-   * How many requests may be outstanding: the depth, or 0 while the ring is closed or requests are
-   * enqueued: so posting learns of both where it looks for room anyway.
+   * Maximum number of outstanding requests: the depth, or 0 while the ring is closed or requests
+   * are enqueued, so that the check for space in posting covers both cases.
    */
   private int limit;
 
   private boolean open;
 
-  /** Where the last enqueued element stands, for which nobody has rung; below 0 for none. */
+  /** The position of the last enqueued element, which was not rung yet; below 0 for none. */
   private long enqueued = NONE;
 
-  /** What to ring for the enqueued elements, which are chained. */
+  /** The doorbell for the enqueued elements, which are chained. */
   private long enqueuedDoorbell;
 
-  /** Requests posted since the ring began, or was reset. Only its low half is a position. */
+  /** Requests posted since the ring was created or reset. Only the low half is a position. */
   private long head;
 
   private int tail;
   private long postedBeforeReset;
 
-  /** Requests that was behind others and needed no doorbell. */
+  /** Requests that were chained after others and needed no doorbell. */
   private long chained;
 
   /**
    * A ring over zeroed memory.
    *
    * @param lock null when one thread does all posting
-   * @param refusal what posting to a ring that is not open throws
+   * @param refusal makes the exception for posting to a closed ring
    */
   SendRing(
       RingShape shape,
@@ -129,9 +132,9 @@ sealed class SendRing permits BudgetedSendRing {
   }
 
   /**
-   * Posts requests in order, chained, as far as there is room; returns how many. A fenced request
-   * has a doorbell of its own: the second revision of the card takes the fence bit of a next unit
-   * for the element's own, the others for its successor's.
+   * Posts requests in order, chained, as far as there is room; returns their number. A fenced
+   * request has a doorbell of its own: the second revision of the card applies the fence bit of a
+   * next unit to the element itself, the others to its successor.
    */
   int post(SendRequest[] requests, int from, int count) {
     lock();
@@ -171,7 +174,7 @@ sealed class SendRing permits BudgetedSendRing {
       }
       return posted;
     } finally {
-      // Before the doorbell: what it covers may complete at once.
+      // Before the doorbell: covered requests may complete at once.
       head = first + posted;
       if (previous >= 0) {
         uar.ringSendQueue(doorbell);
@@ -182,8 +185,8 @@ sealed class SendRing permits BudgetedSendRing {
   }
 
   /**
-   * Writes a request behind those that are enqueued already, and rings for them only where the card
-   * asks for a doorbell of its own, or the ring is full, so that room can come.
+   * Writes a request after those already enqueued, and rings only if the request needs its own
+   * doorbell, or if the ring is full, so that slots become free.
    *
    * @return false when the ring is full
    */
@@ -213,7 +216,7 @@ sealed class SendRing permits BudgetedSendRing {
     operations[slot] = operation;
   }
 
-  /** Puts a written element behind the enqueued ones, and the head behind it. */
+  /** Appends a written element to the enqueued ones, and advances the head. */
   private void chain(int operation, int size, long offset) {
     boolean fenced = SendOpcodeTable.isFenced(operation);
     if (enqueued != NONE && !fenced) {
@@ -228,11 +231,11 @@ sealed class SendRing permits BudgetedSendRing {
     enqueued = offset;
     limit = 0;
     if (fenced) {
-      flushLocked(); // as in a list: nothing is chained behind it
+      flushLocked(); // as in a list: nothing is chained after it
     }
   }
 
-  /** Rings for what is enqueued. */
+  /** Rings for the enqueued requests. */
   void flush() {
     lock();
     try {
@@ -250,13 +253,15 @@ sealed class SendRing permits BudgetedSendRing {
     }
   }
 
-  /** How many more requests fit with the head where it is; at most 0 when the ring is full. */
+  /** Number of further requests that fit; at most 0 when the ring is full. */
   private int room(int at) {
     int room = limit - (at - (int) TAIL.getAcquire(this));
     return room > 0 ? room : roomBehindEnqueued(at);
   }
 
-  /** Rings for what is enqueued, if that is why there is no room: order stays. */
+  /**
+   * Rings for the enqueued requests, if they are the reason for the lack of space: order is kept.
+   */
   private int roomBehindEnqueued(int at) {
     checkOpen();
     flushLocked();
@@ -291,12 +296,12 @@ sealed class SendRing permits BudgetedSendRing {
     }
   }
 
-  /** What a request means to this ring, as {@link SendOpcodeTable} has it. */
+  /** The operation of a request on this ring, as in {@link SendOpcodeTable}. */
   final int operation(SendRequest request) {
     return SendOpcodeTable.of(variant, ProviderAccess.get().kind(request)) | always;
   }
 
-  /** The position behind the last request. */
+  /** The position after the last request. */
   final int head() {
     return (int) head;
   }
@@ -318,7 +323,7 @@ sealed class SendRing permits BudgetedSendRing {
   }
 
   /**
-   * Whether requests are taken, if only to be flushed.
+   * Checks that requests are accepted, even if only to be flushed.
    *
    * @throws BadRequestException when they are not
    */
@@ -328,7 +333,7 @@ sealed class SendRing permits BudgetedSendRing {
     }
   }
 
-  /** The ring takes requests from now on, or does no more. */
+  /** The ring accepts requests from now on, or no longer. */
   void opened() {}
 
   /** The ring is about to be reset. */
@@ -339,8 +344,8 @@ sealed class SendRing permits BudgetedSendRing {
   /**
    * Opens the ring for requests, or closes it, between two of them.
    *
-   * @param whether asked under the ring's lock, so that of several callers the last one's answer is
-   *     also the newest
+   * @param evaluated under the ring's lock, so that the last of several callers sets the newest
+   *     value
    */
   final synchronized void setOpen(BooleanSupplier whether) {
     lock();
@@ -353,9 +358,9 @@ sealed class SendRing permits BudgetedSendRing {
     }
   }
 
-  /** Forgets everything. The ring is not open; callers hold the completion queue's lock. */
+  /** Clears everything. The ring is closed; callers hold the completion queue's lock. */
   final void reset() {
-    lock(); // half of it would look like room
+    lock(); // a partial update would look like free space
     try {
       forget();
       enqueued = NONE;
@@ -367,31 +372,31 @@ sealed class SendRing permits BudgetedSendRing {
     }
   }
 
-  /** How many requests are outstanding. */
+  /** Number of outstanding requests. */
   final int outstanding() {
     return (int) head - tail();
   }
 
-  /** Ring positions and what is outstanding, for logs; read without the lock. */
+  /** Ring positions and outstanding requests, for logs; read without the lock. */
   String standing() {
     String waits = enqueued == NONE ? "" : ", some enqueued";
     return "%d of %d outstanding (head %d, tail %d%s)"
         .formatted(outstanding(), depth, head, tail(), waits);
   }
 
-  /** How many requests were posted so far. */
+  /** Number of requests posted so far. */
   final long posted() {
     return postedBeforeReset + head;
   }
 
-  /** How many doorbells were rung so far. */
+  /** Number of doorbells rung so far. */
   long doorbells() {
     return posted() - chained;
   }
 
   // ---- completions, under the completion queue's lock
 
-  /** How many requests are complete: the position of the oldest outstanding one. */
+  /** Number of completed requests: the position of the oldest outstanding one. */
   final int tail() {
     return (int) TAIL.getAcquire(this);
   }
@@ -406,14 +411,14 @@ sealed class SendRing permits BudgetedSendRing {
     return offset == slot(at) << strideLog;
   }
 
-  /** Whether polling keeps a success of the oldest outstanding request to itself. */
+  /** Whether polling does not report a success of the oldest outstanding request. */
   boolean isOldestSilent() {
     return !SendOpcodeTable.isSignaled(operations[slot(tail)]);
   }
 
   /**
-   * Fills a completion of an outstanding request that has succeeded, unless it is unsignalled.
-   * {@link #free} is still to come.
+   * Fills a completion of a successful outstanding request, unless it is unsignaled. {@link #free}
+   * must follow.
    *
    * @return 1 when a completion was filled, else 0
    */
@@ -440,8 +445,8 @@ sealed class SendRing permits BudgetedSendRing {
   }
 
   /**
-   * The oldest outstanding request is complete: frees its slot and fills a completion unless it
-   * succeeded unsignalled.
+   * The oldest outstanding request is complete: frees its slot and fills a completion unless it is
+   * an unsignaled success.
    *
    * @return 1 when a completion was filled, else 0
    */
@@ -471,7 +476,7 @@ sealed class SendRing permits BudgetedSendRing {
     return at & wrIds.length - 1;
   }
 
-  /** Whether a request that is not complete names memory by its key. */
+  /** Whether an outstanding request names memory by its key. */
   final boolean names(int key) {
     lock();
     try {

@@ -14,19 +14,19 @@ import org.hghca.provider.Health;
 import org.hghca.verbs.QpType;
 
 /**
- * Finds sends that a card without time-outs will not complete. Under the queue pair's monitor,
- * while {@link SoftwareMaintenance} looks.
+ * Detects sends that a card without time-outs will not complete. Under the queue pair's monitor,
+ * while {@link SoftwareMaintenance} checks.
  */
 final class SendTimeout {
   private static final long TIME_OUT_UNIT_NANOS = 4096;
 
-  /** How much longer than its time-out a queue pair is waited for that may be merely slow. */
+  /** The factor by which the wait for a possibly slow queue pair exceeds its time-out. */
   private static final int PATIENCE = 8;
 
-  /** What a queue pair without a time-out is given to become quiet: code 14, 8 times. */
+  /** The time for a queue pair without a time-out to become idle: code 14, 8 times. */
   private static final long USUAL_TIME_OUT_NANOS = 8 * TIME_OUT_UNIT_NANOS << 14;
 
-  /** How often to ask the card of a queue pair that has no time-out. */
+  /** How often to query the card for a queue pair without a time-out. */
   private static final long ASK_NANOS = 1_000_000_000;
 
   private final RecoveredQueuePair qp;
@@ -37,18 +37,18 @@ final class SendTimeout {
   private final QpTable<? extends RecoveredQueuePair> queuePairs;
   private final Health health;
 
-  /** Since when it has completed nothing, and since when it waits for nobody else. */
+  /** The time since it has completed nothing, and since it does not wait for others. */
   private long since;
 
   private long alone;
 
-  /** What a look has found. */
+  /** The result of a check. */
   enum Found {
     /** Nothing is outstanding. */
     IDLE,
-    /** Another look is wanted soon. */
+    /** Another check is needed soon. */
     BUSY,
-    /** The oldest send will not complete any more. */
+    /** The oldest send will not complete. */
     TIME_OUT
   }
 
@@ -62,22 +62,22 @@ final class SendTimeout {
     this.health = device.card().health();
   }
 
-  /** The card completes nothing any more that anybody waits for. */
+  /** The card no longer completes outstanding sends. */
   void end() {
     progress.end();
   }
 
-  /** Since when it has completed nothing. */
+  /** The time since it has completed nothing. */
   long since() {
     return since;
   }
 
-  /** How long a queue pair that is to end may take to become quiet. */
+  /** How long a queue pair that is ending may take to become idle. */
   long patienceNanos() {
     return PATIENCE * nanos();
   }
 
-  /** (retry_cnt + 1) times the acknowledgement's. */
+  /** (retry_cnt + 1) times the acknowledgement time-out. */
   private long nanos() {
     int timeout = qp.programmed().get(ACK_TIMEOUT);
     return qp.type() != QpType.RC || timeout == 0
@@ -86,7 +86,7 @@ final class SendTimeout {
   }
 
   /**
-   * Looks at a queue pair in RTS.
+   * Checks a queue pair in RTS.
    *
    * @param now nanoseconds of a clock of the card's time
    */
@@ -125,14 +125,14 @@ final class SendTimeout {
       return false;
     }
     if (!times) {
-      since = now; // it waits indefinitely, and the card is asked now and then
+      since = now; // it waits indefinitely, and the card is queried periodically
       alone = now;
     }
     return times;
   }
 
   /**
-   * Whether the card has moved on in what it sends, or what is acknowledged, since it was asked.
+   * Whether the card has made progress in sending, or in acknowledgements, since the last query.
    */
   private boolean isSlow(long now) {
     if (profile.misplacesSequenceNumbers() && !psns.rests(now)) {
@@ -142,13 +142,13 @@ final class SendTimeout {
     return false;
   }
 
-  /** Whether completions are missing that cannot come any more, and that for a time-out. */
+  /** Whether completions that can no longer arrive have been missing for a time-out. */
   private boolean isLost() {
     return psns.wasAllAcknowledged()
         && qp.sendCompletionQueue().outstandingWork(qp.rings()).unfinished() > 0;
   }
 
-  /** Whether the peer is of this device too and cannot receive. */
+  /** Whether the peer is also on this device and cannot receive. */
   boolean isRefused() {
     QueuePairContext c = qp.programmed();
     RecoveredQueuePair peer = queuePairs.find(c.get(REMOTE_QPN));

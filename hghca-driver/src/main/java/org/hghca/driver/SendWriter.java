@@ -27,7 +27,7 @@ import org.hghca.verbs.spi.ProviderAccess;
 
 /**
  * Writes send requests into the slots of a ring: each a work queue element of units of 16 bytes
- * (section 3.4). What cannot be written is refused.
+ * (section 3.4). Invalid requests are refused.
  */
 final class SendWriter {
   private static final int UNIT = 16;
@@ -54,9 +54,9 @@ final class SendWriter {
   /**
    * A writer of a ring's slots, each of which holds the largest request.
    *
-   * @param pd the protection domain that destinations of datagrams must be of
-   * @param capabilities whose sends it writes
-   * @param signalAll whether every request gives a completion
+   * @param pd the required protection domain of datagram destinations
+   * @param capabilities of the queue pair whose sends it writes
+   * @param signalAll whether every request generates a completion
    */
   SendWriter(
       QpType type,
@@ -75,12 +75,12 @@ final class SendWriter {
     this.always = signalAll ? SendOpcodeTable.SIGNALED : 0;
   }
 
-  /** Which part of {@link SendOpcodeTable} is that of its ring. */
+  /** The part of {@link SendOpcodeTable} for its ring. */
   int variant() {
     return variant;
   }
 
-  /** What is true of every operation of its ring. */
+  /** The flags of every operation of its ring. */
   int always() {
     return always;
   }
@@ -110,8 +110,8 @@ final class SendWriter {
   }
 
   /**
-   * Writes an element that is never executed, since the card is in ERR; if it were, nothing could
-   * come of an RDMA WRITE that has no key.
+   * Writes an element that is never executed, because the card is in ERR; if it were, an RDMA WRITE
+   * without a key would have no effect.
    *
    * @return its size in units
    */
@@ -132,7 +132,7 @@ final class SendWriter {
     return size;
   }
 
-  /** Writes what is between next unit and data of an atomic or a datagram. */
+  /** Writes the units between next unit and data of an atomic or a datagram. */
   private long writeSpecial(SendRequest request, int operation, int index, long at) {
     if ((operation & DATAGRAM) == DATAGRAM) {
       return writeDestination(request, operation, index, at);
@@ -194,8 +194,8 @@ final class SendWriter {
   }
 
   /**
-   * Writes data units and returns where they end; those of no bytes are left out, since they stop
-   * the first revision of the card.
+   * Writes data units and returns their end; empty ones are skipped, because they stop the first
+   * revision of the card.
    */
   private long writeElements(SendRequest request, int index, long at) {
     int count = request.sgeCount();
@@ -232,7 +232,7 @@ final class SendWriter {
     return next;
   }
 
-  /** An inline unit; none for no bytes. */
+  /** An inline unit; none if there are no bytes. */
   private long writeInline(SendRequest request, int index, long at) {
     if (request.opcode() == WrOpcode.RDMA_READ) {
       throw new BadRequestException(Errno.EINVAL, index, "an RDMA READ cannot be inline");
@@ -283,10 +283,10 @@ final class SendWriter {
   }
 
   /**
-   * Whether the element in a slot names memory by a key: in a data unit, or as what a READ reads,
-   * since the card that it is read from may be this one.
+   * Whether the element in a slot names memory by a key: in a data unit, or as the source of a
+   * READ, because that card may be this one.
    *
-   * @param slots where it stands: the ring, or a copy
+   * @param slots its memory: the ring, or a copy
    */
   boolean names(MemorySegment slots, long offset, int key) {
     int opcode = NextUnit.opcode(slots, offset);

@@ -2,31 +2,33 @@ package org.hghca.driver;
 
 import org.hghca.abi.QueuePairContext;
 
-/** What a queue pair has of a shared receive queue. */
+/** The part of a shared receive queue that belongs to a queue pair. */
 interface SharedReceiver extends Receives {
   HghcaSharedReceiveQueue queue();
 
-  /** Puts into a context that the queue pair receives from it. */
+  /** Sets in a context that the queue pair receives from it. */
   void tell(QueuePairContext context);
 
-  /** The queue pair is there. */
+  /** The queue pair was created. */
   void join();
 
-  /** The queue pair goes; what it holds is taken back when the card has ended with it. */
+  /**
+   * The queue pair is being closed; its requests are returned when the card has finished with it.
+   */
   void leave();
 
   /** The state of the queue pair has changed. */
   void stateChanged();
 
   /**
-   * Whether the card may be in the middle of a message whose request only an error makes it give
-   * back: such a queue pair goes to RESET by way of ERR.
+   * Whether the card may be in the middle of a message whose request it returns only after an
+   * error: such a queue pair goes to RESET through ERR.
    */
   boolean isResetByError();
 
   /**
-   * Takes back what the queue pair holds, its unpolled completions dropped. The card has ended with
-   * it.
+   * Takes back the requests of the queue pair; its unpolled completions are dropped. The card has
+   * finished with it.
    */
   void takeBack(HghcaCompletionQueue cq);
 }

@@ -5,12 +5,12 @@ import org.hghca.abi.QpcState;
 import org.hghca.verbs.QpState;
 
 /**
- * Finds errors that the first RTL tells by no completion: a message found no receive, or too small
- * a one, or bad memory. The card is asked at most once a second, and not while messages come. Under
- * the queue pair's monitor.
+ * Detects errors for which the first RTL generates no completion: a message found no receive, one
+ * that is too small, or bad memory. The card is queried at most once a second, and not while
+ * messages arrive. Under the queue pair's monitor.
  */
 final class SilentErrors {
-  /** How often to ask the card of a queue pair that waits for messages. */
+  /** How often to query the card for a queue pair that waits for messages. */
   private static final long ASK_NANOS = 1_000_000_000;
 
   private final RecoveredQueuePair qp;
@@ -18,7 +18,7 @@ final class SilentErrors {
   private final NumberReuse reuse;
   private final boolean canTell;
 
-  /** When the card was asked last, and how many receives were complete then. */
+  /** The time of the last query, and the number of completed receives then. */
   private long asked;
 
   private int receivedThen;
@@ -30,15 +30,15 @@ final class SilentErrors {
     this.canTell = profile.misplacesSequenceNumbers();
   }
 
-  /** The queue pair takes messages from now on. */
+  /** The queue pair accepts messages from now on. */
   void begin() {
     receivedThen =
-        qp.rings().receives().tail() - 1; // looks like a receive: it is not asked at once
+        qp.rings().receives().tail() - 1; // counts as a receive, so that the first query is delayed
   }
 
   /**
-   * Whether the card has put a queue pair that waits for messages into ERR and gives no completion
-   * that says so.
+   * Whether the card has put a queue pair that waits for messages into ERR without a completion
+   * that reports it.
    *
    * @param now nanoseconds of a clock of the card's time
    */
@@ -57,11 +57,11 @@ final class SilentErrors {
       return false;
     }
     asked = now;
-    // What fails a send says so.
+    // A failing send reports its error.
     return showsError() && qp.sendCompletionQueue().outstandingWork(qp.rings()).sends() == 0;
   }
 
-  /** Whether the card is in ERR, as far as it can tell. */
+  /** Whether the card is in ERR, as far as it reports. */
   boolean showsError() {
     return canTell
         && (reuse.hasLived() || qp.state() == QpState.RTS)

@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The states of a queue pair on a card that neither times out nor flushes: the RTL. It notices
- * sends that the card will not complete and errors that the card keeps to itself, has the card
- * follow into ERR, and knows whether the number can be used again.
+ * The states of a queue pair on a card that neither times out nor flushes: the RTL. It detects
+ * sends that the card will not complete and errors that the card does not report, moves the card to
+ * ERR, and determines whether the number can be reused.
  */
 final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   private static final Logger LOG = LoggerFactory.getLogger(SoftwareErrorFlow.class);
@@ -43,13 +43,15 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   private final SendTimeout timeout;
   private final ErrorEntry entry;
 
-  /** What the queue pair will probably be asked to send with. */
+  /** The probable sequence number of sends. */
   private volatile int announcedPsn;
 
   /** Whether a time-out has ended it. */
   private boolean timedOut;
 
-  /** Since when it waits for its sends to be quiet, as maintenance has it; 0 while it does not. */
+  /**
+   * The time since it waits for its sends to become idle, in maintenance time; 0 while it does not.
+   */
   private long endsSince;
 
   SoftwareErrorFlow(
@@ -95,7 +97,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     return reuse;
   }
 
-  /** Whether the queue pair cannot receive now. It may be any one, under no lock of it. */
+  /** Whether the queue pair cannot receive now. It may be any queue pair, without its lock. */
   boolean cannotReceive() {
     return state.get() == QpState.ERR
         || rings.receives().outstanding() == 0
@@ -104,7 +106,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
             && psns.ask().state() == QpcState.ERR;
   }
 
-  // ---- what completions tell
+  // ---- reports of completions
 
   @Override
   public void reported(boolean send, WcStatus status) {
@@ -166,7 +168,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     maintenance.wake();
   }
 
-  /** The card has put it into ERR by itself, which no completion tells. */
+  /** The card itself has moved it to ERR, which no completion reports. */
   private void failedSilently() {
     markPositionUnknown();
     if (qp.failed()) {
@@ -206,10 +208,10 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   }
 
   /**
-   * Whether the card needs a command for a change. The RTL sends in RTR as it does in RTS, and uses
-   * nothing of what may change then but the sequence number to send with. It is better not told: it
-   * would go back to the sequence numbers that it had when it was asked for them, and refuse a peer
-   * that has sent something since.
+   * Whether the card needs a command for a change. The RTL sends in RTR as it does in RTS, and of
+   * the fields that may change then it uses only the first send sequence number. The card gets no
+   * command, because it would go back to the sequence numbers of the last query, and refuse a peer
+   * that has sent messages since.
    */
   private boolean concernsCard(QpState from, QpState to, QpAttributes attributes) {
     if (to != QpState.RTS) {
@@ -231,7 +233,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     }
   }
 
-  /** Tells the request checks where requests go. */
+  /** Sets the destination in the request checks. */
   private void tellPath(QueuePairContext c) {
     int packetLog = QpContexts.packetLog(c);
     if (qp.type() == QpType.RC && qp.attributes().leadsBack(c)) {
@@ -268,7 +270,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     }
     state.enter(QpState.ERR);
     entry.follow();
-    qp.checkOpen(); // who waits lets others close it
+    qp.checkOpen(); // others may close it during the wait
     if (to == QpState.RESET) {
       prepareReset();
       state.enter(QpState.RESET);
@@ -289,10 +291,10 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   // ---- out of it
 
   /**
-   * Takes the queue pair, which is in ERR or what has not come further than INIT, to where it can
-   * start again.
+   * Moves the queue pair, which is in ERR or no further than INIT, to a state from which it can
+   * restart.
    *
-   * @throws VerbsException EIO when the card would not continue from where the next use begins
+   * @throws VerbsException EIO when the card would not continue at the start of the next use
    */
   private void prepareReset() {
     if (!reuse.hasLived()) {
@@ -312,7 +314,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   @Override
   public void reset() {
     flush.reset();
-    device.inFlight().ringWaiting(); // with what this one has given back
+    device.inFlight().ringWaiting(); // with the budget that this one has returned
   }
 
   @Override
@@ -320,7 +322,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     try {
       end();
     } catch (RuntimeException e) {
-      // It stays known under its number, so that what still comes is known to be late.
+      // It stays registered under its number, so that late completions are recognized.
       flush.over();
       qp.forget();
       device.numbers().retire(qp.number());
@@ -352,8 +354,8 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
   // ---- maintenance
 
   /**
-   * Looks whether its sends move on, and whether the card still takes messages for it. Under no
-   * monitor.
+   * Checks whether its sends make progress, and whether the card still accepts messages for it.
+   * Without a monitor.
    *
    * @param now nanoseconds of a clock of the card's time
    */
@@ -376,7 +378,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     }
   }
 
-  /** Looks whether the card still completes what it was given, and whether to look again soon. */
+  /** Checks whether the card still completes its sends, and whether to check again soon. */
   private boolean needsSoon(long now) {
     return switch (state.get()) {
       case RTS -> lookAtSends(now);
@@ -393,7 +395,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     return found != SendTimeout.Found.IDLE;
   }
 
-  /** The oldest send will not complete any more. */
+  /** The oldest send will not complete. */
   private void timeOut(long now) {
     int polled = qp.sendCompletionQueue().outstandingWork(rings).sends();
     boolean refused = sends.needsReceive(polled) && timeout.isRefused();
@@ -402,7 +404,7 @@ final class SoftwareErrorFlow implements ErrorFlow, RtlReports {
     timedOut = true;
     endsSince = timeout.since();
     qp.failed();
-    boolean _ = lookAtFlush(now); // and so proves that the card still takes commands
+    boolean _ = lookAtFlush(now); // which also proves that the card still executes commands
     maintenance.timedOut(qp, now - timeout.since(), refused);
   }
 

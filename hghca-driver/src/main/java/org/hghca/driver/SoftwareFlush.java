@@ -9,9 +9,9 @@ import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
 
 /**
- * What the driver completes of a queue pair in ERR on a card that flushes nothing: requests that
- * were posted to it there and that the card never sees, and what it has left in the rings. All of
- * it behind what the card has completed.
+ * The requests that the driver completes for a queue pair in ERR on a card that does not flush:
+ * those posted in ERR, which the card never sees, and those left in the rings. All of them complete
+ * after those that the card has completed.
  *
  * <p>A completion queue calls this under its lock, for its own direction; the queue pair opens and
  * ends under its monitor.
@@ -25,16 +25,16 @@ final class SoftwareFlush implements DriverFlush, BudgetedSendRing.PostedInError
   private final FlushedRequests moreSends;
   private final FlushedRequests moreReceives;
 
-  /** Whether the card takes no receive any more. */
+  /** Whether the card takes no more receives. */
   private volatile boolean receivesEnded;
 
-  /** Whether the card is expected to complete no send any more. */
+  /** Whether the card is expected to complete no more sends. */
   private volatile boolean sendsEnded;
 
-  /** What the oldest send fails with, where the driver knows why; null when it was reported. */
+  /** The status of the oldest send, if the driver knows the error; null if the card reported it. */
   private volatile WcStatus cause;
 
-  /** Whether all is over, and whatever the card still says is late. */
+  /** Whether everything is flushed, so that later completions of the card are late. */
   private volatile boolean over;
 
   /** Sends that were completed here although they had been rung: the card may complete them. */
@@ -80,33 +80,33 @@ final class SoftwareFlush implements DriverFlush, BudgetedSendRing.PostedInError
 
   // ---- where it stands
 
-  /** Rings no more until the next life: what is held back the card never sees. */
+  /** Stops ringing until the next use: the card never sees held-back requests. */
   void stopRinging() {
     sends.stopRinging();
   }
 
-  /** Has a card in ERR flush its sends; false when no doorbell may be rung now. */
+  /** Makes a card in ERR flush its sends; false when no doorbell may be rung now. */
   boolean ring() {
     return sends.ringFlush();
   }
 
-  /** The card takes no receive any more: those that it has are flushed here. */
+  /** The card takes no more receives: those in the ring are flushed here. */
   void endReceives() {
     receivesEnded = true;
   }
 
-  /** The card completes no send any more, as far as anybody can know. */
+  /** The card is not expected to complete more sends. */
   void endSends() {
     sendsEnded = true;
   }
 
-  /** The driver knows why the oldest send fails. */
+  /** The driver knows the error of the oldest send. */
   void cause(WcStatus status) {
     cause = status;
   }
 
   /**
-   * The status of a send that the card has failed without saying why.
+   * The status of a send that the card has failed without a reason.
    *
    * @param known whether the queue pair was in error before
    */
@@ -125,14 +125,14 @@ final class SoftwareFlush implements DriverFlush, BudgetedSendRing.PostedInError
   }
 
   /**
-   * How many completions the card may still give of sends that were completed here and of elements
-   * that are nobody's.
+   * Number of completions that the card may still generate for sends that were completed here and
+   * for the driver's own elements.
    */
   int awaited() {
     return awaited + (sends.awaitsFlush() ? 1 : 0);
   }
 
-  /** The queue pair is closed, and the card may not know it. */
+  /** The queue pair is closed, but possibly not on the card. */
   void over() {
     over = true;
   }
@@ -201,13 +201,14 @@ final class SoftwareFlush implements DriverFlush, BudgetedSendRing.PostedInError
   }
 
   /**
-   * Whether a completion of the card that fits no request is one of those that were completed here.
+   * Whether a completion of the card without a matching request belongs to one that was completed
+   * here.
    *
-   * @param send whether it is of a send
+   * @param send whether it belongs to a send
    */
   boolean takeLate(boolean send) {
     if (!send && receives.isFlushed()) {
-      // The card has gone on in a ring whose receives we have flushed.
+      // The card has advanced in a ring whose receives we have flushed.
       reuse.markPositionUnknown();
       receives.completeFlushed();
       return true;

@@ -10,17 +10,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread of a device whose card neither times out nor flushes: it looks from time to time
- * whether sends move on. It sleeps while no queue pair could have any; otherwise it looks often
- * while some are outstanding. In between it rings requests that wait for others, for programs that
- * do not poll. Not started on a card that needs none.
+ * The thread of a device whose card neither times out nor flushes: it checks periodically whether
+ * sends make progress. It sleeps while no queue pair can have any; it checks often while some are
+ * outstanding. In between it rings requests that wait for others, for programs that do not poll.
+ * Not started on a card that needs none.
  */
 final class SoftwareMaintenance {
   private static final Logger LOG = LoggerFactory.getLogger(SoftwareMaintenance.class);
   private static final long PERIOD_NANOS = 10_000_000;
   private static final long IDLE_PERIOD_NANOS = 100_000_000;
 
-  /** Between two looks at requests that wait, when the one before rang something. */
+  /** The interval between two checks of waiting requests, if the previous one rang any. */
   private static final long SHORTEST_PAUSE_NANOS = 50_000;
 
   private static final int SEVERAL = 2;
@@ -35,35 +35,35 @@ final class SoftwareMaintenance {
   /** Whether all queue pairs must be looked at without delay. */
   private volatile boolean wanted;
 
-  /** Whether it does not look after requests that wait: there were none. */
+  /** Whether it does not check waiting requests, because there were none. */
   private volatile boolean resting;
 
   private long pause = SHORTEST_PAUSE_NANOS;
 
-  /** Messages about time-outs that this pass has found. */
+  /** Messages about time-outs in this pass. */
   private final List<String> timeOuts = new ArrayList<>();
 
-  /** Whether the card has completed a send since the look before. */
+  /** Whether the card has completed a send since the previous check. */
   private boolean moved;
 
   /**
-   * When the oldest doorbells were rung that were seen to complete in this look, and in the one
-   * before: in ticks.
+   * The time, in ticks, of the oldest doorbells whose requests completed in this check, and in the
+   * previous one.
    */
   private int oldestMoved;
 
   private int oldestMovedBefore;
 
-  /** How many time-outs of no known cause there were since the card has completed a send. */
+  /** Number of time-outs without a known cause since the card last completed a send. */
   private int unexplained;
 
-  /** Whether it was said that the card may be dead, and it has completed nothing since. */
+  /** Whether a possibly dead card was logged and has completed nothing since. */
   private boolean told;
 
   /**
    * The thread of a device, which is not started.
    *
-   * @param queuePairs those that there are at any time
+   * @param queuePairs the current queue pairs
    * @param completionQueues likewise
    */
   SoftwareMaintenance(
@@ -83,20 +83,20 @@ final class SoftwareMaintenance {
     thread.start();
   }
 
-  /** Ends the thread; it touches nothing any more when this returns. */
+  /** Ends the thread; it accesses nothing any more when this returns. */
   void stop() {
     stopping = true;
     wake();
     thread.join();
   }
 
-  /** There may be something to look at. Under any lock. */
+  /** There may be work. Under any lock. */
   void wake() {
     wanted = true;
     thread.unpark();
   }
 
-  /** A request is held back, which is often: who is awake finds it by himself. */
+  /** A request is held back, which is frequent: an awake thread finds it itself. */
   private void wakeForHeld() {
     if (resting) {
       resting = false;
@@ -118,15 +118,15 @@ final class SoftwareMaintenance {
         }
         rest(went, need.nanos - (card.time().nanoTime() - looked));
       }
-    } catch (Throwable e) { // whatever it is, somebody waits for what this thread does
+    } catch (Throwable e) { // on any failure, because other threads wait for this thread
       card.threadFailed("its maintenance thread", e);
     }
   }
 
-  /** Rests until something is wanted, or for so many nanoseconds of the card at most. */
+  /** Sleeps until there is work, or for a maximum time in the card's nanoseconds. */
   private void rest(boolean went, long most) {
     resting = true;
-    VarHandle.fullFence(); // who holds a request back from here on wakes us
+    VarHandle.fullFence(); // a thread that holds a request back from here on wakes us
     boolean held = holds();
     if (held) {
       resting = false;
@@ -165,13 +165,13 @@ final class SoftwareMaintenance {
     return went;
   }
 
-  /** How soon to look again. */
+  /** The time until the next check. */
   enum Need {
     NONE(Long.MAX_VALUE),
     SELDOM(IDLE_PERIOD_NANOS),
     OFTEN(PERIOD_NANOS);
 
-    /** The longest time until then. */
+    /** The maximum time until then. */
     private final long nanos;
 
     Need(long nanos) {
@@ -180,7 +180,7 @@ final class SoftwareMaintenance {
   }
 
   /**
-   * Looks at all queue pairs.
+   * Checks all queue pairs.
    *
    * @param now nanoseconds of a clock of the card's time
    */
@@ -200,7 +200,7 @@ final class SoftwareMaintenance {
   }
 
   /**
-   * A send of some queue pair is complete. Called while looking.
+   * A send of some queue pair is complete. Called during a check.
    *
    * @param tick when it was rung
    */
@@ -211,13 +211,13 @@ final class SoftwareMaintenance {
     }
   }
 
-  /** Whether what was rung before a tick, or in it, is still being completed. */
+  /** Whether requests rung up to a tick are still being completed. */
   boolean hasMovedBefore(int tick) {
     return oldestMoved - tick <= 0 || oldestMovedBefore - tick <= 0;
   }
 
   /**
-   * A queue pair's sends have ended in a time-out. Called while looking.
+   * A queue pair's sends have ended in a time-out. Called during a check.
    *
    * @param nanos how long nothing was completed
    * @param refused whether the peer has no receive
@@ -230,7 +230,7 @@ final class SoftwareMaintenance {
                 qp.describe(), nanos / 1_000_000, refused ? ", its peer has no receive" : ""));
   }
 
-  /** One line, however many there are: when the card is dead, all of them are. */
+  /** One line for all of them: if the card is dead, all of them are affected. */
   private void tell() {
     if (moved) {
       unexplained = 0;

@@ -16,15 +16,14 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SharedReceiveQueueConfig;
 
 /**
- * A shared receive queue over the receive queues of queue pairs, since the card has none. Requests
- * wait here and are dealt to the rings of the queue pairs that use it, as few as keep each going:
- * one to a queue pair that receives nothing (two where its peers repeat nothing, and 16 if it is
- * alone), twice of what the card took lately to one that does. What a ring holds can no longer go
- * to another queue pair, until its own is reset, closed or in error: nothing tells whether the card
- * has taken it.
+ * A shared receive queue over the receive queues of queue pairs, because the card has none.
+ * Requests wait here and are distributed to the rings of the queue pairs that use it, as few as
+ * each needs: one to an idle queue pair (two if its peers do not retry, and 16 if it is alone),
+ * twice the recent consumption to a receiving one. A request in a ring cannot go to another queue
+ * pair until its own is reset, closed or in error: it is unknown whether the card has taken it.
  *
- * <p>They are dealt when some are posted and when polling finds that some have completed; while
- * nobody polls {@link SrqRefill} looks at the completion queues.
+ * <p>They are distributed at each post and when polling finds completed ones; while no thread
+ * polls, {@link SrqRefill} checks the completion queues.
  *
  * <p>Its lock is also the receive lock of the queue pairs: above that of the completion queues, and
  * never taken under one.
@@ -36,10 +35,10 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
   private final SharedRequests requests;
   private final List<ReceiveShare> shares = new ArrayList<>();
 
-  /** Shares that receive and have nothing to receive into. */
+  /** Shares that receive and have no requests. */
   private final ShareList starving = new ShareList();
 
-  /** Shares that have some, and may have more. */
+  /** Shares that have some, and may get more. */
   private final ShareList hungry = new ShareList();
 
   private int limit;
@@ -117,12 +116,12 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
     if (requests.add(request)) {
       return true;
     }
-    // Another thread has polled and may be on its way to tell.
+    // Another thread has polled and may be about to notify us.
     shares.forEach(this::hear);
     return requests.add(request);
   }
 
-  // ---- dealing: all under the lock
+  // ---- distribution: all under the lock
 
   private void deal() {
     while (requests.waiting() > 0) {
@@ -143,7 +142,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
     }
   }
 
-  /** Puts a share into the list where it belongs now; where it is already there, it stays. */
+  /** Moves a share to its current list, if it is not already there. */
   private void place(ReceiveShare share) {
     ShareList list = list(share);
     if (share.list != list) {
@@ -156,7 +155,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
     }
   }
 
-  /** The list where a share belongs; null when it is to have no more. */
+  /** The list of a share; null if it must not get more. */
   private ShareList list(ReceiveShare share) {
     if (!share.queuePair().takesReceives() || !share.hasRoom()) {
       return null;
@@ -201,7 +200,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
     return new ReceiveShare(this, qp, ring);
   }
 
-  /** A queue pair has come. */
+  /** A queue pair was created. */
   void join(ReceiveShare share) {
     lock.lock();
     try {
@@ -212,7 +211,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
     }
   }
 
-  /** A queue pair goes; what it holds is taken back when the card has ended with it. */
+  /** A queue pair is being closed; its requests are returned when the card has finished with it. */
   void leave(ReceiveShare share) {
     lock.lock();
     try {
@@ -237,8 +236,8 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
   }
 
   /**
-   * Takes back what a queue pair holds, its unpolled completions dropped. The card has ended with
-   * it.
+   * Takes back the requests of a queue pair; its unpolled completions are dropped. The card has
+   * finished with it.
    */
   void takeBack(ReceiveShare share, HghcaCompletionQueue cq) {
     lock.lock();
@@ -253,7 +252,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
     }
   }
 
-  /** Polling has found something: serves our shares at the start of a list; returns the rest. */
+  /** Polling has found receives: serves our shares at the start of a list; returns the rest. */
   Due serve(ReceiveShare first) {
     Due due = first;
     lock.lock();
@@ -269,7 +268,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
     }
   }
 
-  /** Takes note of what a share has completed. */
+  /** Records the completions of a share. */
   private void hear(ReceiveShare share) {
     int before = requests.outstanding();
     share.collect(requests);
@@ -291,7 +290,8 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
   }
 
   /**
-   * Releases the lock, then raises events: the thread that takes them may hold what waits for it.
+   * Releases the lock, then raises events: the thread that takes them may hold a lock that another
+   * thread waits for.
    */
   private void unlock() {
     boolean reached = limitReached;
@@ -360,7 +360,7 @@ final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dea
     }
   }
 
-  /** Requests that are left are forgotten; no queue pair uses it. */
+  /** Remaining requests are dropped; no queue pair uses it. */
   @Override
   protected void release() {
     pd.device().srqRefill().remove(this);

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.hghca.provider.DeviceThread;
 
 /**
- * The thread of a device that deals requests of shared receive queues to queue pairs while nobody
- * polls. It sleeps while there is no such queue, and runs only where the card has none itself.
+ * The thread of a device that distributes requests of shared receive queues to queue pairs while no
+ * thread polls. It sleeps while there is no such queue, and runs only if the card itself has none.
  */
 final class SrqRefill {
   private static final long PERIOD_NANOS = 1_000_000;
@@ -15,10 +15,10 @@ final class SrqRefill {
   private final Card card;
   private final Set<Dealt> queues = ConcurrentHashMap.newKeySet();
 
-  /** A shared receive queue whose requests are dealt. */
+  /** A shared receive queue whose requests are distributed. */
   interface Dealt {
 
-    /** A period has ended: looks what the card has taken that nobody has polled, and deals. */
+    /** A period has ended: checks for unpolled receives of the card, and distributes requests. */
     void refill();
   }
 
@@ -45,7 +45,7 @@ final class SrqRefill {
     queues.remove(queue);
   }
 
-  /** Ends the thread; it touches nothing any more when this returns. */
+  /** Ends the thread; it accesses nothing any more when this returns. */
   synchronized void stop() {
     stopping = true;
     if (thread != null) {
@@ -64,7 +64,7 @@ final class SrqRefill {
           LockSupport.parkNanos(this, PERIOD_NANOS);
         }
       }
-    } catch (Throwable e) { // whatever it is, somebody waits for what this thread does
+    } catch (Throwable e) { // on any failure, because other threads wait for this thread
       card.threadFailed("the thread that deals shared receives", e);
     }
   }

@@ -7,7 +7,7 @@ import org.hghca.driver.card.CompletionDecode;
 import org.hghca.provider.Health;
 import org.hghca.verbs.Completions;
 
-/** Completions of a card by the document. */
+/** Completions of a card that follows the document. */
 final class StandardParser extends CompletionParser {
   StandardParser(
       String queue,

@@ -1,27 +1,27 @@
 package org.hghca.driver;
 
-/** A completion queue as the thread sees it that reads events. Called under no lock. */
+/** A completion queue for the event thread. Called without a lock. */
 interface WatchedQueue {
 
-  /** What a look at a queue that may have something to tell has found. */
+  /** The result of checking a queue for completions to report. */
   enum Look {
     /** It is not armed. */
     NOT_ARMED,
-    /** The channel is told, and the queue is armed no more. */
+    /** The channel was notified, and the queue is disarmed. */
     TELL,
-    /** Nothing has come since it was armed. */
+    /** Nothing has arrived since it was armed. */
     NOTHING,
-    /** Nothing to tell has come, and the card was armed again: it is to be looked at again. */
+    /** No completion to report has arrived, and the card was armed again: check it again. */
     ARMED_AGAIN
   }
 
   /**
-   * Tells of completions if it is armed and there are any.
+   * Reports completions if it is armed and there are any.
    *
-   * @param event whether the card has given an event
+   * @param event whether the card has raised an event
    */
   Look look(boolean event);
 
-  /** Whether it is to tell of completions that need not be solicited; a glance without the lock. */
+  /** Whether it reports unsolicited completions, too; read without the lock. */
   boolean isArmedForAll();
 }

@@ -99,8 +99,8 @@ public final class CommandInterface implements AutoCloseable {
    * Opens the command interface of a function. Bus mastering must be on before the first command.
    *
    * @param hcrBase where the HCR is in BAR0
-   * @param limit the maximum time that the card may take for a command, greater than zero @throws
-   *     DeviceFatalException when no free HCR responds there; the message reports what was read
+   * @param limit the maximum time that the card may take for a command, greater than zero
+   * @throws DeviceFatalException when no free HCR responds there; the message reports what was read
    */
   public static CommandInterface open(
       PciFunction function, HardwareProfile profile, long hcrBase, Duration limit) {

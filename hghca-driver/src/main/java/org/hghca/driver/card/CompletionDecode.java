@@ -6,9 +6,9 @@ import org.hghca.abi.WqeOpcode;
 import org.hghca.verbs.Completions;
 
 /**
- * What the dwords of a completion mean on a card, where the readings of the card differ (tables
- * 3-3-2 and 3-3-4). That one is there is told by the owner byte, which is the sentinel no more: the
- * first RTL writes 00h, the second 80h. Immutable.
+ * The meaning of the dwords of a completion, where the profiles of the card differ (tables 3-3-2
+ * and 3-3-4). An entry is valid when its owner byte is no longer the sentinel: the first RTL writes
+ * 00h, the second 80h. Immutable.
  */
 public final class CompletionDecode {
   private final boolean keepsOpcode;
@@ -25,7 +25,7 @@ public final class CompletionDecode {
     this.immediateFlag = profile.immediateDelivered() ? Completions.WITH_IMM : 0;
   }
 
-  /** Whether all is as the document has it, so that there is nothing to ask here of a receive. */
+  /** Whether the card follows the document, so that receives need no decoding here. */
   public boolean isPlain() {
     return plain;
   }
@@ -33,7 +33,7 @@ public final class CompletionDecode {
   /**
    * Whether a completion that is marked neither as an error nor as of a send is both: the first RTL
    * keeps the opcode of a UC or UD request that failed. No receive has such an opcode, or it is
-   * that of an RDMA WRITE with immediate, of which a receive tells source and length.
+   * that of an RDMA WRITE with immediate, whose receive has source and length.
    *
    * @param opcode the low byte of the last dword
    * @param sourceQp dword 08h
@@ -50,20 +50,20 @@ public final class CompletionDecode {
     };
   }
 
-  /** Whether an error may be of a receive; the RTL reports those of sends only. */
+  /** Whether an error may belong to a receive; the RTL reports those of sends only. */
   public boolean reportsReceiveErrors() {
     return receiveErrors;
   }
 
   /**
-   * Whether a completion of zeros is the mark of a message of no bytes that has broken the card.
+   * Whether a completion of zeros is the sign of a zero-length message that has broken the card.
    */
   public boolean zerosBreak() {
     return zerosBreak;
   }
 
   /**
-   * The syndrome of an error, 0 when the card does not say why: RC on the first RTL.
+   * The syndrome of an error, 0 when the card gives no reason: RC on the first RTL.
    *
    * @param cause dword 10h
    */
@@ -72,7 +72,7 @@ public final class CompletionDecode {
     return syndrome != 0 ? syndrome : cause >>> 24;
   }
 
-  /** What to tell of a receive's immediate: nothing where the card keeps it. */
+  /** The flags for a receive's immediate: none if the card does not deliver it. */
   public int immediateFlags(int opcode) {
     return BthOpcode.hasImmediate(opcode) ? immediateFlag : 0;
   }

@@ -2,7 +2,7 @@ package org.hghca.driver.card;
 
 import org.hghca.verbs.WcStatus;
 
-/** What verbs call the error codes of the card's completions (second table 3-3-3). */
+/** The verbs status of the error codes in the card's completions (second table 3-3-3). */
 public final class CompletionStatus {
 
   private CompletionStatus() {}

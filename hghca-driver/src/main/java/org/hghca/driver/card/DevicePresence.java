@@ -7,9 +7,9 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
 
 /**
- * Whether a function is still there. One that was unplugged, or whose server has ended, reads all
- * ones; registers of it fault, which the JVM reports as an {@link InternalError} where they are
- * mapped, and the function as a {@link VfioException} where somebody serves them. Thread-safe.
+ * Whether a function is still present. One that was unplugged, or whose server has ended, reads all
+ * ones; accesses to its registers fault, which the JVM reports as an {@link InternalError} if they
+ * are mapped, and the function as a {@link VfioException} if they are emulated. Thread-safe.
  */
 public final class DevicePresence {
   private static final int GONE = -1;
@@ -18,7 +18,7 @@ public final class DevicePresence {
   private final MmioRegion registers;
   private final long command;
 
-  /** Of a function whose HCR is at an offset of BAR0. */
+  /** For a function with the HCR at an offset in BAR0. */
   public DevicePresence(PciFunction function, long hcrBase) {
     this.function = function;
     this.registers = function.region(0);
@@ -28,7 +28,7 @@ public final class DevicePresence {
   /**
    * Reads one register, which disturbs no command.
    *
-   * @return why the function is taken for gone; empty when it is there
+   * @return why the function is regarded as gone; empty if it is present
    */
   public Optional<String> complaint() {
     try {
@@ -41,7 +41,7 @@ public final class DevicePresence {
     return Optional.of(reason("its registers read all ones"));
   }
 
-  /** What was seen, with what the function itself knows of it. */
+  /** The observation, with the function's own reason. */
   public String reason(String seen) {
     try {
       var _ = function.interrupts(); // throws when the function knows that it is gone

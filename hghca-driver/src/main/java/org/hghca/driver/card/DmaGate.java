@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether a card may touch memory. It may between {@link #open} and {@link #close}, which is when
- * its bus mastering is on. Used by one thread at a time.
+ * Whether a card may access memory. It may between {@link #open} and {@link #close}, while bus
+ * mastering is on. Used by one thread at a time.
  */
 public final class DmaGate {
   private static final Logger LOG = LoggerFactory.getLogger(DmaGate.class);
@@ -23,9 +23,9 @@ public final class DmaGate {
   }
 
   /**
-   * Stops the function's DMA and resets it where it can be: registers and state are as after
-   * power-on. Does nothing when that was done already, so that a reset, which takes a card 100 ms
-   * and more, is made once.
+   * Stops the function's DMA and resets it if possible: registers and state are as after power-on.
+   * Does nothing if that was already done, so that the reset, which takes 100 ms or more, is done
+   * once.
    *
    * @throws VfioException when the function refuses
    */
@@ -34,7 +34,7 @@ public final class DmaGate {
       return;
     }
     try {
-      // In this order: a reset ends what was in flight, and brings back the command register.
+      // In this order: a reset ends DMA in flight, and restores the command register.
       function.configuration().busMaster(false);
       if (resets) {
         function.reset();
@@ -56,14 +56,14 @@ public final class DmaGate {
   }
 
   /**
-   * Whether the card has forgotten all memory whose address it had: it was reset. Of a card that is
-   * gone nobody knows; its memory is freed after the function's close.
+   * Whether the card has released all memory addresses: it was reset. For a card that is gone this
+   * is unknown; its memory is freed after the function's close.
    */
   public boolean isReset() {
     return closed && resets;
   }
 
-  /** Whether the function went away before it could be stopped. */
+  /** Whether the function was removed before it could be stopped. */
   public boolean isGone() {
     return gone;
   }

@@ -15,9 +15,9 @@ import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.DeviceQuirk;
 import org.hghca.verbs.FeatureSupport;
 
-/** What a card has, what the driver makes up for, what is missing, and what is odd. */
+/** The features of a card, those that the driver emulates, the missing ones, and the quirks. */
 public final class Features {
-  /** A ring of sends and one of receives, where each needs a key. */
+  /** A send ring and a receive ring, if each needs a key. */
   private static final int KEYS_OF_RINGS = 2;
 
   private Features() {}
@@ -56,7 +56,7 @@ public final class Features {
   }
 
   /**
-   * What a card does otherwise than others.
+   * The quirks of a card.
    *
    * @param eventQueues whether its event queues are in use
    */

@@ -8,12 +8,11 @@ import org.hghca.abi.UdUnit;
 import org.hghca.verbs.QpType;
 
 /**
- * What the device can take: what it says itself (QUERY_DEV_LIM), cut to what its profile knows to
- * work.
+ * The limits of the device: its own (QUERY_DEV_LIM), reduced to those that work on its profile.
  *
- * @param extensions what of the announced is used
- * @param outstanding requests of one queue pair that may be outstanding on the card, as its user
- *     accepts the risk
+ * @param extensions the announced extensions that are used
+ * @param outstanding maximum number of outstanding requests of one queue pair on the card, as
+ *     configured
  */
 public record Limits(
     DeviceLimits device,
@@ -22,15 +21,15 @@ public record Limits(
     int outstanding) {
   private static final int UNIT = 16;
 
-  /** What a descriptor holds besides inline data: next unit, remote address unit, header. */
+  /** The parts of a descriptor besides inline data: next unit, remote address unit, header. */
   private static final int INLINE_OVERHEAD = 2 * UNIT + 4;
 
-  /** Whether the device does something beyond the interface document, and is asked to. */
+  /** Whether an extension of the device is announced and used. */
   public boolean has(DeviceExtension extension) {
     return extensions.contains(extension);
   }
 
-  /** Beyond the reserved ones. */
+  /** Without the reserved ones. */
   public int firstQp() {
     return device.reservedQps();
   }
@@ -52,7 +51,7 @@ public record Limits(
     return device.maxCqSize();
   }
 
-  /** What the largest completion queue takes from one queue pair. */
+  /** The maximum number of requests of one queue pair in the largest completion queue. */
   public int maxCqEntries() {
     return device.maxCqSize() - ownElements();
   }
@@ -62,7 +61,7 @@ public record Limits(
     return device.maxQpSize() - 1;
   }
 
-  /** Elements of our own in a send ring: one, upon which a card that is in ERR flushes. */
+  /** The driver's own elements in a send ring: one, which makes a card in ERR flush. */
   public int ownElements() {
     return profile.flushesInHardware() ? 0 : 1;
   }
@@ -76,8 +75,8 @@ public record Limits(
   }
 
   /**
-   * Shared receive queues: as many as there may be queue pairs; none where a queue pair that
-   * receives must never be without a request, which those that share cannot promise each other.
+   * Shared receive queues: as many as there may be queue pairs; none if a receiving queue pair must
+   * never be without a request, which queue pairs that share cannot guarantee.
    */
   public int maxSrq() {
     return profile.rnrAndTimeoutInHardware() ? endQp() - firstQp() : 0;

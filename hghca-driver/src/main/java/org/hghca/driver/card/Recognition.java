@@ -19,14 +19,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out which card a function is, and where its HCR lies. The PCI ids of the card are in no
- * document, so any function passes that looks right.
+ * Detects the profile of a card and the position of its HCR. The PCI ids of the card are not
+ * documented, so any function with the right properties is accepted.
  *
- * <p>The RTL has its HCR at 0 of BAR0, the interface document at 80000h, where on the RTL nobody
- * answers: a few reads there block BAR0 permanently. So 0 is looked at first, and 80000h only when
- * no HCR is there. BAR2 is never read.
+ * <p>The RTL has its HCR at 0 of BAR0, the interface document at 80000h, where the RTL does not
+ * respond: a few reads there block BAR0 permanently. So 0 is probed first, and 80000h only if there
+ * is no HCR at 0. BAR2 is never read.
  *
- * <p>The locator may say it instead: {@code as=s}, {@code r1} or {@code r2} names the profile,
+ * <p>The locator may specify it instead: {@code as=s}, {@code r1} or {@code r2} names the profile,
  * {@code hcr=0x80000} the offset, {@code assumeClean=true} that a card without a reset has not been
  * used since its bitstream was loaded.
  */
@@ -35,7 +35,7 @@ public final class Recognition {
 
   private static final int NOBODY = 0xffff;
 
-  /** What QUERY_DEV_LIM of the second RTL has for QPs and CQs, log2. */
+  /** The numbers of QPs and CQs in QUERY_DEV_LIM of the second RTL, log2. */
   private static final int R2_OBJECTS_LOG = 8;
 
   private static final int R1_QPS_LOG = 14;
@@ -48,12 +48,12 @@ public final class Recognition {
   private final boolean assumeClean;
 
   /**
-   * A place where an HCR answered.
+   * An offset with an HCR.
    *
-   * @param profile empty where QUERY_DEV_LIM must tell the first RTL from the second
+   * @param profile empty if QUERY_DEV_LIM must distinguish the first RTL from the second
    */
   public record Place(long hcrBase, Optional<HardwareProfile> profile) {
-    /** A profile whose rules hold until QUERY_DEV_LIM has answered. */
+    /** The profile whose rules apply until QUERY_DEV_LIM has completed. */
     public HardwareProfile cautious() {
       return profile.orElse(HardwareProfile.R2);
     }
@@ -64,7 +64,7 @@ public final class Recognition {
   }
 
   /**
-   * Reads what the locator says.
+   * Reads the locator.
    *
    * @throws VerbsException EINVAL naming the parameter that cannot be understood
    */
@@ -117,9 +117,9 @@ public final class Recognition {
   }
 
   /**
-   * Looks at configuration space and the sizes of the regions, and has the function answer at them.
+   * Checks configuration space and the sizes of the regions, and enables memory decoding.
    *
-   * @throws VerbsException ENODEV saying what does not look like the card
+   * @throws VerbsException ENODEV with the property that does not match the card
    */
   public void checkConfiguration() {
     ConfigurationSpace configuration = function.configuration();
@@ -142,11 +142,10 @@ public final class Recognition {
   }
 
   /**
-   * Looks for the HCR.
+   * Probes for the HCR.
    *
-   * @throws VerbsException ENODEV or EBUSY saying what was seen and what the user can do; EINVAL
-   *     for an offset that does not determine the profile; EOPNOTSUPP for an RTL that cannot be
-   *     reset
+   * @throws VerbsException ENODEV or EBUSY with the values read and the fix; EINVAL for an offset
+   *     that does not determine the profile; EOPNOTSUPP for an RTL that cannot be reset
    */
   public Place findHcr() {
     Place place = namedHcr.isEmpty() && named.isEmpty() ? probe() : checked(namedPlace());
@@ -166,7 +165,7 @@ public final class Recognition {
       return new Place(Bar.HCR_RTL, Optional.empty());
     }
     if (low.finding() != HcrProbe.Finding.NO_TOKEN) {
-      // Whatever it is, it answers there as a card would: the other place is not safe to touch.
+      // It responds there like a card: the other offset is not safe to access.
       throw failure(low);
     }
     HcrProbe high = HcrProbe.at(function, Bar.HCR_DOCUMENT);
@@ -204,8 +203,8 @@ public final class Recognition {
   }
 
   /**
-   * The profile of a card that has answered QUERY_DEV_LIM. What the user named counts; that the
-   * card looks like another is logged.
+   * The profile of a card after QUERY_DEV_LIM. The user's choice takes precedence; a mismatch is
+   * logged.
    *
    * @throws VerbsException ENODEV for an RTL that is neither the first nor the second
    */
@@ -241,8 +240,8 @@ public final class Recognition {
   }
 
   /**
-   * What is used of the extensions that a card announces: all of them, unless the user has set the
-   * profile. The RTL announces none.
+   * The used extensions of a card: all of them, unless the user has set the profile. The RTL
+   * announces none.
    */
   public Set<DeviceExtension> extensions(HardwareProfile profile, DeviceLimits limits) {
     return named.isEmpty() && profile == HardwareProfile.S ? limits.extensions() : Set.of();
@@ -271,7 +270,7 @@ public final class Recognition {
     return failure(Errno.ENODEV, what);
   }
 
-  /** Says what was seen, what the function is, and what to do. */
+  /** Reports the values read, the function's identity, and the fix. */
   private VerbsException failure(Errno errno, String what) {
     ConfigurationSpace configuration = function.configuration();
     return new VerbsException(

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many requests of one queue pair may be outstanding on a card: what is safe, or {@code
- * outstanding} of the locator, for those who take the risk.
+ * Maximum number of outstanding requests of one queue pair on a card: the safe number, or {@code
+ * outstanding} of the locator, at the user's risk.
  */
 public final class RequestWindow {
   private static final Logger LOG = LoggerFactory.getLogger(RequestWindow.class);
@@ -20,8 +20,9 @@ public final class RequestWindow {
   /**
    * Reads a locator.
    *
-   * @return {@link HardwareProfile#UNBOUNDED} for a card that takes any number, whatever it says
-   * @throws VerbsException EINVAL for what is no number from 1 to the doorbells that the card keeps
+   * @return {@link HardwareProfile#UNBOUNDED} for a card without a limit, independent of the
+   *     locator
+   * @throws VerbsException EINVAL unless it is a number from 1 to the card's doorbell limit
    */
   public static int of(Locator locator, HardwareProfile profile) {
     int safe = profile.requestsOutstanding();

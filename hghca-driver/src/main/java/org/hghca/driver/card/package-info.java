@@ -1,5 +1,5 @@
 /**
- * Which card a function is, what it can and what its completions mean: what the rest of the driver
- * asks instead of the card's name.
+ * The profile of a card, its capabilities and the meaning of its completions: the rest of the
+ * driver queries these instead of the card's name.
  */
 package org.hghca.driver.card;

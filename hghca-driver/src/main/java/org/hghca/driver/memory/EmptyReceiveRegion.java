@@ -5,12 +5,12 @@ import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.Undo;
 
 /**
- * What stands in a receive without memory on a card that takes none: memory that nobody may reach.
- * Its key has no right, and its protection domain no queue pair, so that an RDMA WRITE with
- * immediate takes the receive, and a message that has data fails.
+ * The element of a receive without memory, on a card that does not support such receives:
+ * inaccessible memory. Its key has no rights, and its protection domain has no queue pair, so that
+ * an RDMA WRITE with immediate consumes the receive, and a message with data fails.
  */
 public final class EmptyReceiveRegion implements AutoCloseable {
-  /** How long the element says that it is. */
+  /** The length in the element. */
   public static final int BYTES = 32;
 
   private final int pd;
@@ -18,9 +18,9 @@ public final class EmptyReceiveRegion implements AutoCloseable {
   private final NumberAllocator pdNumbers;
 
   /**
-   * Makes the memory known.
+   * Registers the memory.
    *
-   * @param queues registers a page for a protection domain, without a right
+   * @param queues registers a page for a protection domain, without rights
    */
   public EmptyReceiveRegion(NumberAllocator pdNumbers, IntFunction<Registrar.Registration> queues) {
     this.pdNumbers = pdNumbers;

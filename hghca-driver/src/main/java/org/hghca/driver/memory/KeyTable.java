@@ -3,9 +3,9 @@ package org.hghca.driver.memory;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * What the keys of applications' memory stand for, for a card that does not survive a request that
- * names a wrong one. Thread-safe: finding an entry is one plain load, and an entry never changes.
- * Who must not find one that was removed has to come after the removal by a lock.
+ * The memory of applications by key, for a card that stops at a request with a wrong key.
+ * Thread-safe: finding an entry is one plain load, and an entry never changes. A thread that must
+ * not find a removed entry must be ordered after the removal by a lock.
  */
 public final class KeyTable {
   private static final int INDEX = 0xff_ffff;
@@ -22,7 +22,7 @@ public final class KeyTable {
   }
 
   /**
-   * Memory that a key stands for.
+   * The memory of a key.
    *
    * @param pd the number of its protection domain
    * @param start the address of the first byte
@@ -37,7 +37,7 @@ public final class KeyTable {
     }
   }
 
-  /** What a key stands for; null for nothing. */
+  /** The memory of a key; null if there is none. */
   public Entry find(int key) {
     int index = key & INDEX;
     Entry entry = index < entries.length() ? entries.getPlain(index) : null;

@@ -1,13 +1,13 @@
 package org.hghca.driver.memory;
 
 /**
- * Which transfers stop the makers' RTL: its data-write channel waits for ever for a packet whose
- * bytes for one element lie on both sides of a page's end, {@code l1} before and {@code l2} behind
- * it, when {@code l1 % 32 != 0} and {@code l1 % 32 + l2 < 32}; at exactly 32 the last bytes stay in
- * the card until another packet comes.
+ * The transfers that stop the makers' RTL: its data-write channel waits indefinitely after a packet
+ * whose bytes for one element lie on both sides of a page end, {@code l1} before and {@code l2}
+ * behind it, when {@code l1 % 32 != 0} and {@code l1 % 32 + l2 < 32}; at exactly 32 the last bytes
+ * stay in the card until another packet arrives.
  *
  * <p>Where a packet starts at a multiple of 32, {@code l1 % 32} is 0 and nothing can happen.
- * Packets are of 2^{@code mtuLog} bytes, at least 256, but the last.
+ * Packets are of 2^{@code mtuLog} bytes, at least 256, except the last.
  */
 public final class PageCrossing {
   private static final int PAGE = 4096;
@@ -16,7 +16,7 @@ public final class PageCrossing {
   private PageCrossing() {}
 
   /**
-   * Whether a message that goes to one place strikes with one of its packets.
+   * Whether one of the packets of a message to one address stops the card.
    *
    * @param length at least 1
    * @param mtuLog 8 to 12
@@ -28,8 +28,8 @@ public final class PageCrossing {
   }
 
   private static boolean strikes(int inPage, int odd, long length, int mtuLog) {
-    // Behind the page's end a full packet, a multiple of 32 as the page is, has as many bytes as
-    // its start is odd, more or less multiples of 32: it strikes with exactly that many.
+    // After the page end, a full packet has its start offset modulo 32 bytes, plus a multiple of
+    // 32, because packets and pages are multiples of 32: it stops the card with exactly that many.
     int mtu = 1 << mtuLog;
     int toPageEnd = PAGE - (inPage - odd);
     long fullPackets = length >>> mtuLog;
@@ -42,16 +42,16 @@ public final class PageCrossing {
     return behind > 0 && behind <= odd;
   }
 
-  /** Whether a place lies on both sides of a page's end. */
+  /** Whether a range crosses a page end. */
   public static boolean crosses(long address, long length) {
     return ((int) address & PAGE - 1) + length > PAGE;
   }
 
   /**
-   * Whether an element of several, or one that takes messages of any length, may strike: it lies on
-   * both sides of a page's end, and packets may start in it elsewhere than at multiples of 32.
+   * Whether one of several elements, or one for messages of any length, may stop the card: it
+   * crosses a page end, and packets may start in it at other offsets than multiples of 32.
    *
-   * @param before how many bytes go to the elements before it
+   * @param before number of bytes in earlier elements
    */
   public static boolean mayStrike(long address, long length, long before) {
     return crosses(address, length) && ((address | before) & BEAT - 1) != 0;

@@ -7,7 +7,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Keeps memory that requests name, for a card that does not survive a request whose memory is gone.
+ * Protects memory that requests name, for a card that stops at a request whose memory was freed.
  * Thread-safe.
  */
 public final class RegionGuard {
@@ -16,9 +16,9 @@ public final class RegionGuard {
   private final Health health;
 
   /**
-   * No memory so far.
+   * Without memory.
    *
-   * @param user who has a request that is not complete and names a key, in messages
+   * @param user the user of a key, with an outstanding request that names it, for messages
    */
   public RegionGuard(KeyTable keys, IntFunction<Optional<String>> user, Health health) {
     this.keys = keys;
@@ -36,16 +36,16 @@ public final class RegionGuard {
   }
 
   /**
-   * Lets no request name memory any more.
+   * Ends the use of memory by requests.
    *
-   * @throws VerbsException EBUSY when one does that is not complete; nothing has changed
+   * @throws VerbsException EBUSY when an outstanding request names it; nothing has changed
    */
   public void withdraw(KeyTable.Entry entry) {
     keys.remove(entry.key());
     if (health.isDead()) {
-      return; // a card that does nothing any more cannot stop
+      return; // a dead card cannot stop
     }
-    // A post that found the key before holds its ring's lock until its request can be seen.
+    // A post that found the key before holds its ring's lock until its request is visible.
     Optional<String> found = user.apply(entry.key());
     if (found.isPresent()) {
       keys.put(entry);

@@ -19,8 +19,8 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.RangeAllocator;
 
 /**
- * Makes memory known to the card: a range of MTT entries that holds the pages, and an MPT entry
- * that holds bounds, rights and key. Thread-safe.
+ * Registers memory with the card: a range of MTT entries with the pages, and an MPT entry with
+ * bounds, rights and key. Thread-safe.
  */
 public final class Registrar {
   /** The card reads and writes MTT entries by lines of four (32 bytes): no two owners share one. */
@@ -52,7 +52,7 @@ public final class Registrar {
     this.mttBatch = profile.mttMaxPerWrite();
     this.granularity = profile.remoteBoundsGranularity();
     int keys = (int) Math.min(icm.capacity(IcmTable.MPT), 1L << VARIANT_SHIFT);
-    // Key 0 is never given out: a forgotten key would name somebody's memory.
+    // Key 0 is never allocated: an uninitialized key would name valid memory.
     int firstKey = Math.max(1, reservedKeys);
     this.mptIndexes = new NumberAllocator("memory keys", firstKey, keys);
     this.endKey = keys;
@@ -61,10 +61,10 @@ public final class Registrar {
     this.mttEntries = new RangeAllocator(firstMtt, icm.capacity(IcmTable.MTT), MTT_LINE);
   }
 
-  /** Memory whose pages stand in the translation table. */
+  /** Memory whose pages are in the translation table. */
   private record Translation(DmaMapping mapping, long firstMtt, IcmRange mtt) {}
 
-  /** Memory that the card knows. Closing makes the card forget it; idempotent. */
+  /** Memory that is registered with the card. Closing makes the card release it; idempotent. */
   public final class Registration implements RingSlabs.Backing, AutoCloseable {
     private final int index;
     private final int key;
@@ -72,7 +72,7 @@ public final class Registrar {
     private final Runnable afterwards;
     private Translation translation;
 
-    /** Whether the MPT entry is the card's. */
+    /** Whether the card owns the MPT entry. */
     private boolean taken;
 
     private boolean closed;
@@ -89,7 +89,7 @@ public final class Registrar {
       return key;
     }
 
-    /** Whether the card knows the memory. */
+    /** Whether the memory is registered with the card. */
     public synchronized boolean isTaken() {
       return taken;
     }
@@ -100,13 +100,12 @@ public final class Registrar {
     }
 
     /**
-     * Changes what the card knows under the key, between HW2SW_MPT and SW2HW_MPT. Where the card
-     * refuses the second, nothing can be reached through the key any more, and the memory is what
-     * it was.
+     * Changes the registration of the key, between HW2SW_MPT and SW2HW_MPT. If the card refuses the
+     * second, the key gives no access any more, and the memory is unchanged.
      *
-     * @param other the memory from now on, which belongs to the registration also when this throws;
-     *     null when it stays
-     * @param beforehand is done when only the card can refuse any more; may throw
+     * @param other the new memory, which the registration owns even when this throws; null to keep
+     *     the old one
+     * @param beforehand runs when only the card can still refuse; may throw
      * @param start the address of the first byte
      */
     public synchronized void change(
@@ -128,7 +127,7 @@ public final class Registrar {
         try {
           give(next, pd, accessBits, start);
         } catch (DeviceFatalException e) {
-          // The card may have taken the entry before it fell silent.
+          // The card may have taken the entry before it stopped responding.
           taken = true;
           undo.forget();
           if (other != null) {
@@ -156,7 +155,7 @@ public final class Registrar {
           index,
           new Mpt(
               MptFlags.MIO | MptFlags.REGION | accessBits,
-              0, // log2 of the page size, less 12
+              0, // log2 of the page size, minus 12
               key,
               pd,
               start - before,
@@ -210,8 +209,8 @@ public final class Registrar {
   /**
    * Registers memory of an application.
    *
-   * @param mapping belongs to the registration from here on, unless this throws
-   * @param afterwards is done when the card can no longer reach the memory
+   * @param mapping owned by the registration from here on, unless this throws
+   * @param afterwards runs when the card can no longer access the memory
    * @param start the address of the first byte
    */
   public Registration registerUser(
@@ -260,7 +259,7 @@ public final class Registrar {
     return (inPage + length + DmaMapping.PAGE_SIZE - 1) / DmaMapping.PAGE_SIZE;
   }
 
-  /** Puts the pages of memory into the translation table. */
+  /** Writes the pages of memory into the translation table. */
   private Translation translate(DmaMapping mapping) {
     long inPage = mapping.segment().address() & DmaMapping.PAGE_SIZE - 1;
     long pages = pages(mapping);
@@ -304,12 +303,12 @@ public final class Registrar {
     return mapping.iova(offset) & -DmaMapping.PAGE_SIZE;
   }
 
-  /** The first index that no key has. */
+  /** The first index without a key. */
   public int endKey() {
     return endKey;
   }
 
-  /** How many registrations there can be. */
+  /** Maximum number of registrations. */
   public int capacity() {
     return capacity;
   }

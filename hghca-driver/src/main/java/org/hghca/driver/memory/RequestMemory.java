@@ -6,7 +6,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.WorkRequest;
 
 /**
- * The memory that requests of one queue pair may name, for a card that does not survive others.
+ * The memory that requests of one queue pair may name, for a card that stops at other memory.
  * Thread-safe.
  */
 public final class RequestMemory {
@@ -23,7 +23,7 @@ public final class RequestMemory {
     this.pd = pd;
   }
 
-  /** What a key stands for, in whatever domain; null for nothing. */
+  /** The memory of a key, in any protection domain; null if there is none. */
   public KeyTable.Entry find(int key) {
     return keys.find(key);
   }
@@ -31,9 +31,9 @@ public final class RequestMemory {
   /**
    * Checks an element.
    *
-   * @param element its place in the request
-   * @param access what its memory must allow: bits of {@link AccessFlag}
-   * @param index the request's place in the caller's list
+   * @param element its index in the request
+   * @param access the required rights of its memory: bits of {@link AccessFlag}
+   * @param index the request's index in the caller's list
    * @throws BadRequestException EINVAL naming the element
    */
   public void check(WorkRequest request, int element, int length, int access, int index) {
@@ -65,7 +65,7 @@ public final class RequestMemory {
     return refused(request, element, index, complaint);
   }
 
-  /** What an element is refused with that a packet may strike. */
+  /** The refusal of an element that may stop the card. */
   public static BadRequestException strikes(WorkRequest request, int element, int index) {
     return refused(
         request,

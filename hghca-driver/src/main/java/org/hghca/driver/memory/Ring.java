@@ -3,19 +3,19 @@ package org.hghca.driver.memory;
 import java.lang.foreign.MemorySegment;
 import org.hghca.provider.RingSlabs;
 
-/** Memory of a queue pair's ring, as the card is told of it. Closing frees it. */
+/** Memory of a queue pair's ring, as registered with the card. Closing frees it. */
 public sealed interface Ring {
   MemorySegment segment();
 
   /** The key of its region. */
   int key();
 
-  /** Where it begins in its region, in bytes. */
+  /** Its offset in its region, in bytes. */
   int offset();
 
   void close();
 
-  /** One that has a key for itself: the card addresses a ring from the start of its region. */
+  /** A ring with its own key: the card addresses a ring from the start of its region. */
   public record Own(Registrar.Registration registration) implements Ring {
     @Override
     public MemorySegment segment() {
@@ -38,7 +38,7 @@ public sealed interface Ring {
     }
   }
 
-  /** One of many under one key, for a card that takes the offset. */
+  /** One of several rings with one key, for a card that supports offsets. */
   public record Part(RingSlabs<Registrar.Registration>.Piece piece) implements Ring {
     @Override
     public MemorySegment segment() {

@@ -1,5 +1,5 @@
 /**
- * What the card is told of memory: regions with their keys and page addresses, and for a card that
- * does not survive bad requests what these may name.
+ * Registration of memory with the card: regions with their keys and page addresses, and, for a card
+ * that stops at bad requests, the memory that requests may name.
  */
 package org.hghca.driver.memory;
