@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Does the card do what it should? What whoever has one runs first.
+# Does the card do what it should? The first command to run on a card.
 
 find_hcas
 check "hghca bringup" \

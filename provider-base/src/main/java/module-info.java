@@ -1,6 +1,6 @@
 /**
- * What any provider of the verbs needs: the tree of resources, events and channels, numbers, memory
- * that is freed in time. Knows no card; for providers, not for programs.
+ * What any provider of the verbs needs: the tree of resources, events and channels, numbers,
+ * deferred freeing of memory. Independent of any card; for providers, not for programs.
  */
 module org.hghca.provider {
   requires transitive org.hghca.verbs;

@@ -1,6 +1,6 @@
 /**
- * RDMA verbs for Java: the counterpart of libibverbs. Knows no hardware; providers are found with
- * {@link java.util.ServiceLoader}.
+ * RDMA verbs for Java: the counterpart of libibverbs. Independent of hardware; providers are found
+ * with {@link java.util.ServiceLoader}.
  */
 module org.hghca.verbs {
   exports org.hghca.verbs;

@@ -1,6 +1,6 @@
 /**
  * Owning a PCI function from user space: finding and opening it, its registers, DMA memory,
- * interrupts, configuration space and reset. Knows nothing of RDMA.
+ * interrupts, configuration space and reset. Independent of RDMA.
  */
 module org.hghca.vfio {
   requires org.hghca.linux;

@@ -147,7 +147,7 @@ final class EventThread implements EventQueue.Reader {
         }
       }
       linger();
-    } catch (Throwable e) { // whatever it is, somebody waits for this thread
+    } catch (Throwable e) { // on any failure, because other threads wait for this thread
       card.threadFailed("its event thread", e);
     }
   }

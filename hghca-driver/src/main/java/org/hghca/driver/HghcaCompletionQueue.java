@@ -230,7 +230,8 @@ final class HghcaCompletionQueue extends Resource
   }
 
   private int pollRing(Completions out, int max) {
-    // Whoever found something looks for more at once, who found nothing does so without the lock.
+    // A poll that found completions looks for more at once; one that found none looks without the
+    // lock.
     if (idle && isEmpty()) {
       checkAlive();
       return 0;

@@ -35,7 +35,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A card that is unplugged, or whose server ends, at any time: all are told, and nothing hangs. */
+/**
+ * A card that is unplugged, or whose server ends, at any time: all waiters are notified, and
+ * nothing hangs.
+ */
 @Timeout(60)
 class LostCardTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);

@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * System calls logged one per line, as they end: name, arguments, answer. A structure is logged as
- * its bytes in braces, and again after the answer when the call has changed it:
+ * System calls logged one per line, when they return: name, arguments, result. A structure is
+ * logged as its bytes in braces, and again after the result if the call has changed it:
  *
  * <pre>
  * open(/dev/vfio/vfio, 0x80002) = 0x7
@@ -72,7 +72,7 @@ final class CallTrace {
   private final SystemCalls calls;
   private final Consumer<String> line;
 
-  /** Descriptors of containers, whose requests have numbers that a function's have, too. */
+  /** Descriptors of containers, whose request numbers are also used for functions. */
   private final Map<Object, Boolean> containers = new ConcurrentHashMap<>();
 
   private CallTrace(SystemCalls calls, Consumer<String> line) {

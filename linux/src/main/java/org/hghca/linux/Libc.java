@@ -15,8 +15,8 @@ public interface Libc {
 
   int ioctl(int descriptor, long request, long argument);
 
-  // On x86-64 the same convention as every other; but with six arguments the call that jnr-ffi
-  // compiles for the default convention reads the sixth from a wrong place.
+  // On x86-64 this is the same convention as the default; but with six arguments, the stub that
+  // jnr-ffi compiles for the default convention reads the sixth from a wrong place.
   @StdCall
   long mmap(long address, long length, int protection, int flags, int descriptor, long offset);
 

@@ -10,7 +10,7 @@ import jnr.posix.POSIXFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Linux itself, by way of jnr-ffi, and of jnr-posix for what is the process's. */
+/** Linux itself, through jnr-ffi, and through jnr-posix for process functions. */
 public final class Linux implements SystemCalls {
   private static SystemCalls system;
 
@@ -28,8 +28,8 @@ public final class Linux implements SystemCalls {
   }
 
   /**
-   * The calls of this system; binding them at the first use takes some hundred milliseconds. Each
-   * is logged, one per line, when the log of {@link SystemCalls} is at level TRACE by then.
+   * The calls of this system; binding them on first use takes a few hundred milliseconds. Each is
+   * logged, one per line, when the log of {@link SystemCalls} is at level TRACE by then.
    *
    * @throws NativeAccessException when the JVM allows no native code, naming the option that it
    *     lacks, or jnr-ffi cannot bind the C library
@@ -46,7 +46,7 @@ public final class Linux implements SystemCalls {
     return system;
   }
 
-  /** Apart, because only a diagnosis asks for it. */
+  /** Separate, because only a diagnosis needs it. */
   private static final class PosixHolder {
     static final POSIX SYSTEM = POSIXFactory.getNativePOSIX();
   }

@@ -1,6 +1,6 @@
 package org.hghca.linux;
 
-/** Error numbers of Linux on x86-64, with what they mean (asm-generic/errno.h). */
+/** Error numbers of Linux on x86-64, with their meaning (asm-generic/errno.h). */
 public enum LinuxErrno {
   EPERM(1, "operation not permitted"),
   ENOENT(2, "no such file"),
@@ -48,12 +48,12 @@ public enum LinuxErrno {
     return number;
   }
 
-  /** Whether a system call's answer is this error. */
+  /** Whether the result of a system call is this error. */
   public boolean is(long answer) {
     return answer == -number;
   }
 
-  /** A system call's negative answer in words, such as {@code EBUSY (16), busy}. */
+  /** The negative result of a system call in words, such as {@code EBUSY (16), busy}. */
   public static String describe(long answer) {
     for (LinuxErrno errno : values()) {
       if (errno.is(answer)) {

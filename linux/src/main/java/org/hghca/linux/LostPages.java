@@ -1,19 +1,19 @@
 package org.hghca.linux;
 
-/** Accesses to mapped files whose end somebody else may cut off. */
+/** Accesses to mapped files that another process may truncate. */
 public final class LostPages {
-  /** Volatile, so that the compiler cannot know it. */
+  /** Volatile, so that the compiler cannot assume its value. */
   private static volatile int turns = 1;
 
   private LostPages() {}
 
   /**
-   * To be called behind an access, inside the {@code try} that is to catch its failure. Where a
-   * file was cut off the processor faults, and the JVM throws {@link InternalError}: not there, but
-   * where the thread looks next whether the JVM wants something of it. It does so at the end of
-   * each turn of a loop whose length is not known in advance.
+   * Must be called after an access, inside the {@code try} that catches its failure. If a file was
+   * truncated, the processor faults, and the JVM throws {@link InternalError}, not at the access
+   * but at the thread's next safepoint poll. A thread polls at the end of each iteration of a loop
+   * without a known length.
    *
-   * @throws InternalError when the access met nothing
+   * @throws InternalError if the access hit a missing page
    */
   public static void throwFault() {
     int turn = 0;

@@ -3,9 +3,9 @@ package org.hghca.linux;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What the backends ask of Linux, one method a system call, with the arguments that the call has. A
- * method answers what the kernel answers: a value, or the negative {@link LinuxErrno error number}.
- * Structures are native memory that the caller lays out. Thread-safe.
+ * What the backends ask of Linux, one method per system call, with its arguments. A method returns
+ * the kernel's result: a value, or the negative {@link LinuxErrno error number}. Structures are
+ * native memory that the caller lays out. Thread-safe.
  */
 public interface SystemCalls {
   int open(String path, int flags);

@@ -11,8 +11,8 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.LinkAddress;
 
 /**
- * The GIDs and the P_Key of the one Ethernet port of a device that keeps no such tables: they are
- * the driver's. Thread-safe.
+ * The GIDs and the P_Key of the single Ethernet port of a device without such tables: the driver
+ * keeps them. Thread-safe.
  */
 public class AddressTable {
   private static final int NUMBER = 1;
@@ -28,7 +28,7 @@ public class AddressTable {
    * The link-local GID of a MAC and that of an IPv4 address; only the second where the device finds
    * Ethernet addresses by itself, which it does for IPv4 addresses.
    *
-   * @param device what it is called in messages
+   * @param device its name in messages
    * @param findsNeighbors whether it finds Ethernet addresses by itself
    */
   public AddressTable(
@@ -41,12 +41,12 @@ public class AddressTable {
     this.gids = findsNeighbors ? List.of(ipv4) : List.of(Gid.ofMac(address.mac()), ipv4);
   }
 
-  /** What the device is called in messages. */
+  /** The name of the device in messages. */
   public final String device() {
     return device;
   }
 
-  /** How many GIDs there are. */
+  /** Number of GIDs. */
   public final int gidCount() {
     return gids.size();
   }
@@ -54,7 +54,7 @@ public class AddressTable {
   /**
    * Checks the number of a port.
    *
-   * @throws VerbsException EINVAL when it is another one's
+   * @throws VerbsException EINVAL when it is not the device's port
    */
   public final void check(int number) {
     if (number != NUMBER) {
@@ -64,9 +64,9 @@ public class AddressTable {
   }
 
   /**
-   * Checks that a vector leads from here to somewhere.
+   * Checks an address vector.
    *
-   * @return the GID of our own that it starts from
+   * @return the local GID that it starts from
    * @throws VerbsException EINVAL when it starts from another port, from a GID that we have not,
    *     has no global route, or leads to no IPv4 address where the device reaches nothing else
    */

@@ -8,9 +8,8 @@ import org.hghca.verbs.Counters;
 import org.hghca.verbs.WcStatus;
 
 /**
- * What a context has done: the sum of what its objects have counted, for which counting costs only
- * an addition, and of what those had counted that are closed. Thread-safe; objects are read without
- * stopping them.
+ * The counters of a context: the sum of the counts of its open objects, where counting costs only
+ * an addition, and of its closed objects. Thread-safe; objects are read without stopping them.
  */
 public final class ContextCounters {
   private final Set<Counted> counted = new HashSet<>();
@@ -24,7 +23,7 @@ public final class ContextCounters {
   /** An object that counts. */
   public interface Counted {
 
-    /** Adds what it has counted since it was made. */
+    /** Adds its counts since its creation. */
     void addTo(ContextCounters counters);
   }
 
@@ -32,14 +31,14 @@ public final class ContextCounters {
     counted.add(object);
   }
 
-  /** An object is closed: what it has counted stays. */
+  /** An object is closed: its counts are kept. */
   public synchronized void remove(Counted object) {
     if (counted.remove(object)) {
       object.addTo(this);
     }
   }
 
-  /** What a queue that is posted to adds. */
+  /** The counts of a work queue. */
   public synchronized void add(long sendsPosted, long receivesPosted, long doorbellsRung) {
     sends += sendsPosted;
     receives += receivesPosted;
@@ -47,9 +46,9 @@ public final class ContextCounters {
   }
 
   /**
-   * What a completion queue adds.
+   * The counts of a completion queue.
    *
-   * @param byStatus how many had which status, as far as it is not SUCCESS
+   * @param byStatus number of completions per status, except SUCCESS
    */
   public synchronized void add(long taken, long[] byStatus) {
     completions += taken;
@@ -58,7 +57,7 @@ public final class ContextCounters {
     }
   }
 
-  /** What a completion channel adds. */
+  /** The counts of a completion channel. */
   public synchronized void addEvents(long given) {
     events += given;
   }

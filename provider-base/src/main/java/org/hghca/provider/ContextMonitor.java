@@ -7,11 +7,11 @@ import jdk.jfr.FlightRecorder;
 import org.hghca.verbs.Counters;
 
 /**
- * The counters of one context, as Flight Recorder and, if asked for, JMX see them while it is open.
+ * The counters of one context, as Flight Recorder and, if enabled, JMX show them while it is open.
  * Thread-safe. The lock of all is taken before that of {@link ContextCounters}.
  */
 public final class ContextMonitor {
-  /** Loading JMX takes longer than opening a device: it is there for who asks for it. */
+  /** Loading JMX takes longer than opening a device: it is only loaded on request. */
   private static final String JMX = "hghca.jmx";
 
   private static final Set<ContextMonitor> OPEN = new LinkedHashSet<>();
@@ -38,7 +38,7 @@ public final class ContextMonitor {
   /**
    * A context is open.
    *
-   * @param counters may be asked from any thread until {@link #close}
+   * @param counters may be called by any thread until {@link #close}
    */
   public static ContextMonitor open(String device, Supplier<Counters> counters) {
     synchronized (OPEN) {

@@ -8,8 +8,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Frees memory only when the card can no longer reach it: after the command that makes the card
- * forget it, or, where that command failed, after the reset that ends the device. Thread-safe.
+ * Frees memory only when the card can no longer access it: after the command that makes the card
+ * release it, or, if that command failed, after the reset that ends the device. Thread-safe.
  */
 public final class DeferredFree {
   private static final Logger LOG = LoggerFactory.getLogger(DeferredFree.class);
@@ -19,24 +19,24 @@ public final class DeferredFree {
   private boolean reset;
 
   /**
-   * Nothing is kept so far.
+   * Without reserved memory.
    *
-   * @param known whether it was said already why a command failed: of a dead device it was, which
-   *     may hold very many things
+   * @param known whether the reason for a failed command was already logged; for a dead device it
+   *     was, and very many objects may be affected
    */
   public DeferredFree(Predicate<Throwable> known) {
     this.known = known;
   }
 
   /**
-   * Makes the card forget something, then frees what belonged to it. Where the card does not obey,
-   * its numbers and table entries stay allocated permanently, and its memory until the reset. After
-   * that there is nothing left that could forget: only the memory is freed.
+   * Makes the card release an object, then frees the object's memory. If the command fails, its
+   * numbers and table entries stay allocated permanently, and its memory stays allocated until the
+   * reset. After the reset, no command is needed: only the memory is freed.
    *
    * @param what for the log
-   * @param command makes the card forget; may throw
+   * @param command makes the card release the object; may throw
    * @param freeMemory may throw when the process itself still holds the memory
-   * @param freeNumbers gives back numbers and table entries; must not throw
+   * @param freeNumbers frees numbers and table entries; must not throw
    */
   public void retire(String what, Runnable command, Runnable freeMemory, Runnable freeNumbers) {
     if (isReset()) {
@@ -57,7 +57,7 @@ public final class DeferredFree {
   }
 
   /**
-   * Keeps memory until the reset that ends the device, because the card may reach it till then.
+   * Keeps memory until the reset that ends the device, because the card may access it until then.
    *
    * @param what for the log
    * @param cause how the card failed
@@ -82,7 +82,7 @@ public final class DeferredFree {
     }
   }
 
-  /** The device was reset, or its function closed: nothing is reachable any more. */
+  /** The device was reset, or its function closed: the card cannot access any memory. */
   public void afterReset() {
     List<Runnable> left;
     synchronized (untilReset) {

@@ -2,15 +2,15 @@ package org.hghca.provider;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** A thread that works for a device. Its owner tells it to end, and waits for that. */
+/** A thread that works for a device. Its owner stops it and waits for its end. */
 public final class DeviceThread {
   private final Thread thread;
 
   /**
    * A thread that is not started.
    *
-   * @param role what it is for, in its name
-   * @param device of which device, in its name
+   * @param role its role, in its name
+   * @param device its device, in its name
    */
   public DeviceThread(String role, String device, Runnable work) {
     this.thread =

@@ -11,8 +11,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Where completion queues of a context tell that there is something to poll. They are {@link
- * Resource}s.
+ * Receives the events of completion queues of a context. Completion queues are {@link Resource}s.
  */
 public final class EventChannel extends Resource
     implements CompletionChannel, ContextCounters.Counted {
@@ -44,7 +43,7 @@ public final class EventChannel extends Resource
    * A channel of a context, which is its first user.
    *
    * @param health of the context's device
-   * @param onClose hears that it is closed
+   * @param onClose called when it is closed
    */
   public <C extends Resource & Context> EventChannel(
       C context, Health health, ContextCounters counters, Consumer<EventChannel> onClose) {
@@ -67,18 +66,18 @@ public final class EventChannel extends Resource
     return context;
   }
 
-  /** A completion queue has something to poll. */
+  /** A completion queue has completions to poll. */
   public <Q extends Resource & CompletionQueue> void give(Q queue) {
     events.give(queue);
   }
 
-  /** A completion queue is closed: what nobody has taken of its events is forgotten. */
+  /** A completion queue is closed: its untaken events are dropped. */
   @SuppressWarnings("ReferenceEquality") // a queue is itself
   public void forget(CompletionQueue queue) {
     events.removeIf(other -> other == queue);
   }
 
-  /** The device is dead: nothing will be told any more. */
+  /** The device is dead: there are no more events. */
   public void deviceFailed() {
     events.end(
         () -> new VerbsException(Errno.EIO, health.complaint().orElse("the device has failed")));

@@ -12,15 +12,15 @@ import java.util.function.Supplier;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Events and those who wait for them, both in the order in which they came. Thread-safe. Giving an
- * event never waits for anybody's code, so it may be done under a ring's lock.
+ * Events and their waiters, both in order of arrival. Thread-safe. Raising an event never waits for
+ * user code, so it may be done under a ring's lock.
  */
 public abstract class EventFifo<T> {
   private final int limit;
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<T> events = new ArrayDeque<>();
 
-  /** Nobody waits while there are events. */
+  /** There are no waiters while there are events. */
   private final ArrayDeque<Waiter<T>> waiters = new ArrayDeque<>();
 
   private Supplier<VerbsException> end;
@@ -29,13 +29,13 @@ public abstract class EventFifo<T> {
   /**
    * Without events.
    *
-   * @param limit how many are kept for takers to come; the newest are
+   * @param limit how many events are kept for later takers; the newest are kept
    */
   public EventFifo(int limit) {
     this.limit = limit;
   }
 
-  /** A thread, which waits for its turn, or a future. */
+  /** A waiting thread, or a future. */
   private static final class Waiter<T> {
     private final Condition turn;
     private final CompletableFuture<T> future;
@@ -51,19 +51,19 @@ public abstract class EventFifo<T> {
     }
   }
 
-  /** Whether anybody may still be given the event. */
+  /** Whether the waiter can still receive the event. */
   protected abstract boolean isLive(T event);
 
-  /** Somebody is about to be given the event; returns false when it is too late for that. */
+  /** Claims the waiter for the event; returns false if it is too late. */
   protected abstract boolean take(T event);
 
-  /** Undoes {@link #take}: the intended receiver of the event does not want it. */
+  /** Undoes {@link #take}: the intended receiver refuses the event. */
   protected abstract void putBack(T event);
 
-  /** The oldest event was forgotten, since nobody takes them. */
+  /** The oldest event was dropped, because the program does not take them. */
   protected abstract void dropped(T event);
 
-  /** Gives an event to the one who has waited longest, or keeps it. */
+  /** Gives an event to the longest waiter, or keeps it. */
   public final void give(T event) {
     lock.lock();
     try {
@@ -82,7 +82,7 @@ public abstract class EventFifo<T> {
     }
   }
 
-  /** Whether the event is dealt with: somebody got it, or nobody can any more. */
+  /** Whether the event is handled: a waiter got it, or none can any more. */
   private boolean handOver(T event) {
     while (!waiters.isEmpty() && waiters.getFirst().hasLeft()) {
       waiters.removeFirst();
@@ -148,7 +148,7 @@ public abstract class EventFifo<T> {
         if (waiter.event == null) {
           throw e;
         }
-        // The event came first and is not to be lost; the interrupt stays pending.
+        // The event came first and must not be lost; the interrupt stays pending.
         Thread.currentThread().interrupt();
       } finally {
         waiters.remove(waiter);
@@ -215,7 +215,7 @@ public abstract class EventFifo<T> {
     }
   }
 
-  /** Forgets events that nobody has taken. */
+  /** Drops untaken events. */
   public final void removeIf(Predicate<? super T> which) {
     lock.lock();
     try {
@@ -225,7 +225,7 @@ public abstract class EventFifo<T> {
     }
   }
 
-  /** Ends every wait, now and later, with a failure; the first end stays. */
+  /** Ends every wait, now and later, with a failure; the first failure stays. */
   public final void end(Supplier<VerbsException> failure) {
     lock.lock();
     try {
@@ -247,7 +247,7 @@ public abstract class EventFifo<T> {
     }
   }
 
-  /** How many events were given so far. */
+  /** Number of events so far. */
   public final long given() {
     lock.lock();
     try {

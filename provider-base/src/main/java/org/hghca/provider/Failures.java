@@ -4,7 +4,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.VfioException;
 
-/** Failures of the layers below, told in the terms of verbs. */
+/** Converts failures of lower layers to verbs exceptions. */
 public final class Failures {
 
   private Failures() {}
@@ -23,7 +23,7 @@ public final class Failures {
     return new VerbsException(errno, e.getMessage(), e);
   }
 
-  /** What a verb throws after a failure below it; what is a verbs failure already stays. */
+  /** The exception of a verb for a failure of a lower layer; a verbs exception stays as it is. */
   public static RuntimeException of(String what, RuntimeException e) {
     return switch (e) {
       case VerbsException verbs -> verbs;

@@ -9,7 +9,7 @@ import org.hghca.verbs.spi.ProviderAccess;
 
 /**
  * Requests of one direction that were posted to a queue pair in ERR. The card does not see them;
- * they complete with WR_FLUSH_ERR behind those that are in the ring. Thread-safe.
+ * they complete with WR_FLUSH_ERR after those in the ring. Thread-safe.
  */
 public final class FlushedRequests {
   private record Request(long wrId, int opcode) {}
@@ -21,10 +21,10 @@ public final class FlushedRequests {
   private long posted;
 
   /**
-   * None so far.
+   * Empty.
    *
-   * @param depth how many the queue pair may have outstanding
-   * @param inRing how many of them are in the ring
+   * @param depth maximum number of outstanding requests of the queue pair
+   * @param inRing number of them in the ring
    */
   public FlushedRequests(int qpn, int depth, IntSupplier inRing) {
     this.qpn = qpn;
@@ -32,7 +32,7 @@ public final class FlushedRequests {
     this.inRing = inRing;
   }
 
-  /** Takes a request; false when as many are outstanding as the queue holds. */
+  /** Takes a request; false if the queue is full. */
   public synchronized boolean post(long wrId, WcOpcode opcode) {
     if (inRing.getAsInt() + requests.size() >= depth) {
       return false;
@@ -43,11 +43,11 @@ public final class FlushedRequests {
   }
 
   /**
-   * Fills completions, once all that is in the ring is complete.
+   * Fills completions, once all requests in the ring are complete.
    *
-   * @param from the first place to fill
-   * @param max the place behind the last
-   * @return the place behind the last that was filled
+   * @param from the first index to fill
+   * @param max the index after the last
+   * @return the index after the last filled one
    */
   public synchronized int complete(Completions out, int from, int max) {
     int count = from;
@@ -70,12 +70,12 @@ public final class FlushedRequests {
     return count;
   }
 
-  /** How many requests were posted so far. */
+  /** Number of requests posted so far. */
   public synchronized long posted() {
     return posted;
   }
 
-  /** Whether one can be completed: all that is in the ring is complete. */
+  /** Whether one can be completed: all requests in the ring are complete. */
   public synchronized boolean isReady() {
     return !requests.isEmpty() && inRing.getAsInt() == 0;
   }

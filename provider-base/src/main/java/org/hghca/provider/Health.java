@@ -21,8 +21,8 @@ public final class Health {
   }
 
   /**
-   * Has something done when the device fails: once, by the thread that detects it and under the
-   * locks that it holds.
+   * Registers an action for the failure of the device: it runs once, on the thread that detects the
+   * failure and under the locks that it holds.
    */
   public void onFailure(Runnable action) {
     onFailure = action;
@@ -32,7 +32,7 @@ public final class Health {
     return cause.getAcquire() != null;
   }
 
-  /** Declares the device dead: only a reset, by closing it and opening it again, fixes that. */
+  /** Declares the device dead: only a reset, by closing and reopening it, fixes that. */
   public void fail(String why) {
     if (cause.compareAndSet(null, why)) {
       LOG.error("{} has failed: {}", device, why);

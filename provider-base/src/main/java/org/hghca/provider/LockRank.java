@@ -5,11 +5,13 @@ package org.hghca.provider;
  * at most once at a time.
  */
 public enum LockRank {
-  /** Who posts receives, to a queue pair or to what several share over their own rings. */
+  /**
+   * Posting receives, to a queue pair or to a shared receive queue over the queue pairs' own rings.
+   */
   RECEIVES,
-  /** Who polls a completion queue. */
+  /** Polling a completion queue. */
   COMPLETIONS,
-  /** Who posts sends to a ring: polling rings for requests that waited. */
+  /** Posting sends to a ring; polling takes it to ring for waiting requests. */
   SENDS,
   /** A shared receive queue of the device, whose slots completions free. */
   SHARED_RECEIVES

@@ -7,7 +7,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.VerbsException;
 
-/** Which Ethernet address a GID has: the card does no address resolution. Thread-safe. */
+/** The Ethernet address of each GID: the card does no address resolution. Thread-safe. */
 public final class Neighbors {
   private final Map<Gid, Long> known = new ConcurrentHashMap<>();
 
@@ -25,7 +25,7 @@ public final class Neighbors {
   }
 
   /**
-   * The MAC of a GID: as told, or else as it is in a link-local GID.
+   * The MAC of a GID: the registered one, else the one in a link-local GID.
    *
    * @throws VerbsException EINVAL when it is not known, with the fix
    */

@@ -6,8 +6,8 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Hands out object numbers, each after all others of the range before it comes again: what a card
- * still holds under an old number has the longest time to go. Thread-safe.
+ * Allocates object numbers round-robin: a number is reused as late as possible, so that the card
+ * has the longest time to drop its state. Thread-safe.
  */
 public final class NumberAllocator {
   private final String what;
@@ -34,9 +34,9 @@ public final class NumberAllocator {
   }
 
   /**
-   * Hands out a number that fits.
+   * Allocates a number that fits.
    *
-   * @param fits is asked of numbers that are free
+   * @param fits tests a free number
    * @throws VerbsException ENOMEM when there is none
    */
   public synchronized int allocate(IntPredicate fits) {
@@ -79,19 +79,19 @@ public final class NumberAllocator {
     used.clear(number);
   }
 
-  /** A number that is in use is not given out again. */
+  /** Marks a number in use as retired: it is not allocated again. */
   public synchronized void retire(int number) {
     if (used.get(number)) {
       retired++;
     }
   }
 
-  /** How many numbers are retired. */
+  /** Number of retired numbers. */
   public synchronized int retired() {
     return retired;
   }
 
-  /** How many numbers are given out and not freed, retired ones too. */
+  /** Number of allocated numbers, including retired ones. */
   public synchronized int inUse() {
     return used.cardinality();
   }

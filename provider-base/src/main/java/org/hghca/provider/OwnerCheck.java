@@ -3,14 +3,14 @@ package org.hghca.provider;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Finds two threads that use at once what was made for a single owner. It is asked in assertions
- * only, so that it costs nothing unless they are enabled.
+ * Detects concurrent use by two threads of an object for a single owner. It is only called in
+ * assertions, so that it costs nothing unless they are enabled.
  */
 public final class OwnerCheck {
   private final String what;
   private final AtomicReference<Thread> inside = new AtomicReference<>();
 
-  /** A check of what is named so. */
+  /** A check for the object with this name. */
   public OwnerCheck(String what) {
     this.what = what;
   }

@@ -9,13 +9,13 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.PciFunction;
 
 /**
- * Whose memory a region is of, and how a device gets to it: the application's, which has to be
- * there, or a buffer of the driver's, which the device may reach longer than the program does.
+ * The memory of a region and its mapping for a device: memory of the application, which must be
+ * mapped, or a buffer of the driver, which the device may access longer than the program.
  */
 public final class RegionMemory {
   private final PciFunction function;
 
-  /** Null when the memory is the application's. */
+  /** Null if the memory belongs to the application. */
   private final BufferPool.Buffer buffer;
 
   private RegionMemory(PciFunction function, BufferPool.Buffer buffer) {
@@ -27,7 +27,7 @@ public final class RegionMemory {
     return new RegionMemory(function, null);
   }
 
-  /** A buffer of the driver's, which belongs to this from now on. */
+  /** A buffer of the driver, which this object owns from now on. */
   public static RegionMemory of(PciFunction function, BufferPool.Buffer buffer) {
     return new RegionMemory(function, buffer);
   }
@@ -41,7 +41,7 @@ public final class RegionMemory {
     return function.map(memory, access);
   }
 
-  /** Whether memory is of the buffer. */
+  /** Whether memory is part of the buffer. */
   public boolean isOwn(MemorySegment memory) {
     return buffer != null && memory.scope().equals(buffer.segment().scope());
   }
@@ -69,7 +69,7 @@ public final class RegionMemory {
     }
   }
 
-  /** Frees the buffer, if there is one: the device does not reach it any more. */
+  /** Frees the buffer, if there is one: the device no longer accesses it. */
   public void free() {
     if (buffer != null) {
       buffer.close();
@@ -77,8 +77,8 @@ public final class RegionMemory {
   }
 
   /**
-   * Whether two segments need one mapping. Equal ones may still be of arenas that end at different
-   * times, or one of them read-only.
+   * Whether two segments need only one mapping. Equal segments may still belong to arenas with
+   * different lifetimes, or one may be read-only.
    */
   public static boolean isSame(MemorySegment one, MemorySegment other) {
     return one.equals(other)

@@ -10,33 +10,33 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
- * Something that is made, used by others and closed: idempotently, and not while it is used or
- * something was taken of it and not given back. What uses it is known by name once it is complete.
+ * An object that is created, used by others and closed: idempotently, and not while others use it
+ * or hold claims on it. Its users are known by name once they are complete.
  */
 public abstract class Resource implements AutoCloseable {
   private volatile List<Resource> used;
   private final Set<Resource> users = new LinkedHashSet<>();
 
-  /** How many objects that use this one are being made. */
+  /** Number of objects under construction that use this one. */
   private int constructions;
 
   private final Set<Claim> claims = new LinkedHashSet<>();
 
-  /** Held for moments only, unlike the monitors of those who are one of these. */
+  /** Held only briefly, unlike the monitors of the resources themselves. */
   private final Object guard = new Object();
 
   private volatile boolean published;
   private volatile boolean closed;
 
-  /** What somebody has taken of a resource, which cannot be closed before it is given back. */
+  /** A claim on a resource, which cannot be closed before the claim is released. */
   public interface Claim {
     /** The word for it in messages. */
     String label();
 
     /**
-     * Why a resource cannot be closed, and what to do, behind its name in a message.
+     * Why a resource cannot be closed, and the fix, after its name in a message.
      *
-     * @param labels of all that was taken
+     * @param labels of all claims
      */
     String refusal(String labels);
   }
@@ -64,25 +64,25 @@ public abstract class Resource implements AutoCloseable {
     }
   }
 
-  /** What it is called in messages. */
+  /** Its name in messages. */
   public abstract String describe();
 
-  /** How it stands, for logs and debuggers; read without a lock. */
+  /** Its state, for logs and debuggers; read without a lock. */
   protected String standing() {
     return "open";
   }
 
-  /** What it is called, and how it stands. */
+  /** Its name and its state. */
   @Override
   public final String toString() {
     return "%s: %s".formatted(describe(), closed ? "closed" : standing());
   }
 
-  /** Gives back what it holds; called once. */
+  /** Releases its parts; called once. */
   protected abstract void release();
 
   /**
-   * Lets go of what may still be held by others than resources; where it throws, all stays open.
+   * Releases parts that others than resources may still hold; if it throws, everything stays open.
    */
   protected void prepareRelease() {}
 
@@ -112,7 +112,7 @@ public abstract class Resource implements AutoCloseable {
     }
   }
 
-  /** Something was taken: until it is let go this cannot be closed; false when it is closed. */
+  /** Adds a claim: until it is released this cannot be closed; false if it is already closed. */
   public final boolean hold(Claim claim) {
     synchronized (guard) {
       return !closed && claims.add(claim);
@@ -126,7 +126,7 @@ public abstract class Resource implements AutoCloseable {
   }
 
   /**
-   * Uses another resource, beside those that it uses already. Not while this is closed.
+   * Uses another resource, in addition to the current ones. Not while this is being closed.
    *
    * @throws VerbsException EINVAL when the other is closed
    */
@@ -135,7 +135,7 @@ public abstract class Resource implements AutoCloseable {
     used = Stream.concat(used.stream(), Stream.of(other)).toList();
   }
 
-  /** Uses a resource no longer. */
+  /** Stops using a resource. */
   protected final void useNoMore(Resource other) {
     List<Resource> left = new ArrayList<>(used);
     left.remove(other);
@@ -153,7 +153,7 @@ public abstract class Resource implements AutoCloseable {
     }
   }
 
-  /** The construction is complete, and this is known by name: the last step of a constructor. */
+  /** Completes the construction and makes this known by name: the last step of a constructor. */
   protected final void publish() {
     for (Resource resource : used) {
       synchronized (resource.guard) {
@@ -164,7 +164,7 @@ public abstract class Resource implements AutoCloseable {
     published = true;
   }
 
-  /** Takes back a construction that failed: nothing was released yet, nobody uses it. */
+  /** Undoes a failed construction: nothing was released yet, and it has no users. */
   protected final void abandon() {
     closed = true;
     useNothing();
@@ -189,7 +189,7 @@ public abstract class Resource implements AutoCloseable {
 
   @Override
   public final void close() {
-    // Not in the middle of what its own methods do; who uses it is known under the guard.
+    // Not during its own methods; its users are read under the guard.
     synchronized (this) {
       synchronized (guard) {
         if (closed) {

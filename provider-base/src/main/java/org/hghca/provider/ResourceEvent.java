@@ -7,7 +7,9 @@ import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.SharedReceiveQueue;
 
-/** An asynchronous event. From when it is taken until it is acknowledged it holds its object. */
+/**
+ * An asynchronous event. It holds its object from the time it is taken until it is acknowledged.
+ */
 public abstract class ResourceEvent implements Resource.Claim {
   private final AsyncEventType type;
   private final Resource object;

@@ -47,7 +47,7 @@ public final class ResourceEvents extends EventFifo<AsyncEvent> implements Async
     }
   }
 
-  /** Forgets what nobody has taken of an object's events. */
+  /** Drops the untaken events of an object. */
   public void removeOf(Resource object) {
     removeIf(event -> own(event).isOf(object));
   }

@@ -6,9 +6,9 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * The numbers of objects in whose rings a card may go on where it was under the same number before:
- * a number that was freed comes with the position that it stopped at, and one whose position nobody
- * knows does not come again. Thread-safe.
+ * The numbers of objects whose rings a card may continue at the position of the previous object
+ * with the same number. A freed number is reused with its last position; a number with an unknown
+ * position is not reused. Thread-safe.
  *
  * @param <P> a position
  */
@@ -21,9 +21,9 @@ public final class RingNumbers<P> {
   }
 
   /**
-   * Hands out a number, the card's position in its ring forgotten or fit for the new ring.
+   * Allocates a number without a stored position, or with one that fits the new ring.
    *
-   * @param fits is asked of the positions of numbers that have one
+   * @param fits tests the position of a number
    * @throws org.hghca.verbs.VerbsException ENOMEM when there is none
    */
   public synchronized int allocate(Predicate<P> fits) {
@@ -34,7 +34,7 @@ public final class RingNumbers<P> {
         });
   }
 
-  /** Where the card goes on in a ring of this number; empty for the beginning. */
+  /** The position at which the card continues in a ring of this number; empty for the beginning. */
   public synchronized Optional<P> position(int number) {
     return Optional.ofNullable(positions.get(number));
   }
@@ -44,13 +44,13 @@ public final class RingNumbers<P> {
     numbers.free(number);
   }
 
-  /** A number is free; the card continues from here. */
+  /** A number is free; the card continues from this position. */
   public synchronized void free(int number, P position) {
     positions.put(number, position);
     numbers.free(number);
   }
 
-  /** A number is not given out again. */
+  /** A number is not allocated again. */
   public void retire(int number) {
     numbers.retire(number);
   }

@@ -11,16 +11,17 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.RangeAllocator;
 
 /**
- * Memory of rings, cut from slabs: a slab is mapped for the card once and holds many rings. What is
- * too long to share one is a slab of its own. A slab goes with its last piece, but one empty slab
- * is kept: a ring that comes and goes maps nothing. Thread-safe.
+ * Memory of rings, cut from slabs: a slab is mapped for the card once and holds many rings. A ring
+ * that is too long to share one gets its own slab. A slab is freed with its last piece, but one
+ * empty slab is kept, so that rings that are repeatedly opened and closed need no mapping.
+ * Thread-safe.
  *
- * @param <S> what a slab is to its owner
+ * @param <S> the owner's type of a slab
  */
 public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseable {
   private static final long SLAB_BYTES = 1 << 20;
 
-  /** Memory that the card reaches, and how it is given back. */
+  /** Memory that the card accesses, and the action that frees it. */
   public interface Backing {
     DmaMapping mapping();
 
@@ -31,16 +32,16 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
   private final long granule;
   private final List<Slab> slabs = new ArrayList<>();
 
-  /** No piece is in it; it is in no list. */
+  /** A new slab has no pieces and is in no list. */
   private Slab spare;
 
   private boolean closed;
 
   /**
-   * Slabs are made when they are needed.
+   * Slabs are created on demand.
    *
-   * @param source makes the memory of a slab of that many bytes
-   * @param granule to which pieces are aligned, in bytes; a power of two
+   * @param source makes the memory of a slab of the given size
+   * @param granule alignment of pieces in bytes; a power of two
    */
   public RingSlabs(LongFunction<S> source, long granule) {
     this.source = source;
@@ -57,7 +58,7 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
     }
   }
 
-  /** A piece of a slab. Closing gives it back; the card must have forgotten it. */
+  /** A piece of a slab. Closing frees it; the card must have released it. */
   public final class Piece implements DmaMapping {
     private final Slab slab;
     private final long offset;
@@ -75,7 +76,7 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
       return slab.backing;
     }
 
-    /** Where it begins in its slab, in bytes. */
+    /** Its offset in its slab, in bytes. */
     public long offset() {
       return offset;
     }
@@ -151,7 +152,7 @@ public final class RingSlabs<S extends RingSlabs.Backing> implements AutoCloseab
     }
   }
 
-  /** Keeps nothing from now on: what is empty goes, the rest with its last piece. */
+  /** Stops caching: empty slabs are freed now, the others with their last piece. */
   @Override
   public synchronized void close() {
     closed = true;

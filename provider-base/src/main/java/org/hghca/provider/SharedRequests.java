@@ -4,8 +4,8 @@ import java.util.Arrays;
 import org.hghca.verbs.ReceiveRequest;
 
 /**
- * Copies of receive requests, each known by a number: those that wait, in the order in which they
- * were posted, and those that were taken and may come back. Callers lock.
+ * Copies of receive requests, each with a number: waiting requests, in posting order, and taken
+ * requests, which may be returned. Callers lock.
  */
 public final class SharedRequests {
   /** Two words an element: address; length in the low and key in the high half. */
@@ -20,12 +20,12 @@ public final class SharedRequests {
   /** When a request was posted. */
   private long[] order;
 
-  /** Numbers that are not in use, a stack. */
+  /** A stack of unused numbers. */
   private int[] free;
 
   private int freeCount;
 
-  /** Numbers of the requests that wait, round and round from the first. */
+  /** A ring of the numbers of waiting requests, from the first. */
   private int[] queue;
 
   private int first;
@@ -47,7 +47,7 @@ public final class SharedRequests {
     return capacity;
   }
 
-  /** Changes the capacity, which is not less than what is outstanding. */
+  /** Changes the capacity, which must not be less than the number of outstanding requests. */
   public void resize(int wanted) {
     int room = wrIds.length;
     if (wanted > room) {
@@ -69,12 +69,12 @@ public final class SharedRequests {
     capacity = wanted;
   }
 
-  /** How many requests there are, those that were taken included. */
+  /** Number of requests, including taken ones. */
   public int outstanding() {
     return wrIds.length - freeCount;
   }
 
-  /** How many requests were added so far. */
+  /** Number of requests added so far. */
   public long posted() {
     return posted;
   }
@@ -83,7 +83,7 @@ public final class SharedRequests {
     return waiting;
   }
 
-  /** Copies a request of not too many elements; false when there are as many as may be. */
+  /** Copies a request that does not have too many elements; false if the queue is full. */
   public boolean add(ReceiveRequest request) {
     if (outstanding() >= capacity) {
       return false;
@@ -120,12 +120,12 @@ public final class SharedRequests {
     }
   }
 
-  /** A request that was taken is complete. */
+  /** A taken request is complete. */
   public void complete(int number) {
     free[freeCount++] = number;
   }
 
-  /** A request that was taken waits again, before all that were posted after it. */
+  /** A taken request waits again, ahead of all that were posted after it. */
   public void giveBack(int number) {
     first = wrap(first + queue.length - 1);
     waiting++;

@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The lock of one ring: held for a few nanoseconds, taken with one atomic instruction and released
- * with a plain store. A waiter spins for a moment and then lets others run. Not reentrant. Where
- * assertions are enabled it is one to take locks in another order than that of {@link LockRank}.
+ * with a plain store. A waiter spins for a moment and then yields. Not reentrant. With assertions
+ * enabled, it is an error to take locks in an order other than that of {@link LockRank}.
  */
 public final class SpinLock {
   private static final int SPINS = 200;

@@ -5,8 +5,8 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 
 /**
- * What must be taken back, last thing first, when a construction of several steps fails: closing it
- * takes back all that was not {@linkplain #forget forgotten}.
+ * The undo steps, in reverse order, of a construction that fails: closing it undoes all steps that
+ * were not {@linkplain #forget forgotten}.
  */
 public final class Undo implements AutoCloseable {
   private final ArrayDeque<Runnable> steps = new ArrayDeque<>();
@@ -15,12 +15,12 @@ public final class Undo implements AutoCloseable {
     steps.push(step);
   }
 
-  /** The construction succeeded: nothing is taken back. */
+  /** The construction succeeded: nothing is undone. */
   public void forget() {
     steps.clear();
   }
 
-  /** Takes back; a step that fails keeps none of the others from being taken back. */
+  /** Undoes all steps; a failing step does not prevent the others. */
   @Override
   public void close() {
     RuntimeException failure = null;

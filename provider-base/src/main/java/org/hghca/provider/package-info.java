@@ -1,18 +1,19 @@
 /**
- * What a provider of the verbs needs whatever its device is. It is no part of the API of programs.
+ * The parts that any provider of the verbs needs, independent of its device. It is not an API for
+ * programs.
  *
  * <ul>
- *   <li>Objects: {@link org.hghca.provider.Resource}, which is closed after all that uses it;
- *       {@link org.hghca.provider.Undo} for constructions that fail, {@link
- *       org.hghca.provider.Failures} for what the layers below throw.
+ *   <li>Objects: {@link org.hghca.provider.Resource}, which is closed after all its users; {@link
+ *       org.hghca.provider.Undo} for constructions that fail, {@link org.hghca.provider.Failures}
+ *       for exceptions of lower layers.
  *   <li>Events: {@link org.hghca.provider.EventChannel} for completions, {@link
  *       org.hghca.provider.ResourceEvents} for asynchronous events, both {@link
  *       org.hghca.provider.EventFifo}s.
  *   <li>The device: {@link org.hghca.provider.Health}, {@link org.hghca.provider.DeviceThread},
  *       {@link org.hghca.provider.ContextCounters}, {@link org.hghca.provider.NumberAllocator}.
  *   <li>Memory: {@link org.hghca.provider.RegionMemory} of applications, {@link
- *       org.hghca.provider.RingSlabs} of rings, {@link org.hghca.provider.DeferredFree} for what
- *       the device may still reach.
+ *       org.hghca.provider.RingSlabs} of rings, {@link org.hghca.provider.DeferredFree} for memory
+ *       that the device may still access.
  *   <li>Queues: {@link org.hghca.provider.SpinLock}, {@link org.hghca.provider.OwnerCheck}, {@link
  *       org.hghca.provider.SharedRequests}, {@link org.hghca.provider.FlushedRequests}.
  *   <li>Addresses: {@link org.hghca.provider.AddressTable}, {@link org.hghca.provider.Neighbors}.

@@ -15,7 +15,7 @@ public enum AccessFlag {
   REMOTE_ATOMIC(1 << 3),
   /** Memory windows may be bound to the region. */
   MW_BIND(1 << 4),
-  /** Addresses of the region count from 0, not from where its memory is. */
+  /** Addresses of the region start at 0, not at the address of its memory. */
   ZERO_BASED(1 << 5),
   /** The memory is not pinned. */
   ON_DEMAND(1 << 6),

@@ -1,8 +1,8 @@
 package org.hghca.verbs;
 
 /**
- * A destination of datagrams: {@code ibv_ah}. Made once and used by any number of requests. Thread-
- * safe. Closing is idempotent; posted requests that use it are not affected.
+ * A destination of datagrams: {@code ibv_ah}. Created once and used by any number of requests.
+ * Thread- safe. Closing is idempotent; posted requests that use it are not affected.
  */
 public interface AddressHandle extends AutoCloseable {
 

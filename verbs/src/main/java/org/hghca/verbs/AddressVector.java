@@ -35,7 +35,7 @@ public record AddressVector(
     FieldRange.check("port", port, 8);
   }
 
-  /** To a GID over port 1, from its own GID of an index, with a hop limit of 64. */
+  /** A vector to a GID over port 1, from the local GID at an index, with a hop limit of 64. */
   public static AddressVector to(Gid destination, int sourceGidIndex) {
     return to(destination, sourceGidIndex, 1);
   }

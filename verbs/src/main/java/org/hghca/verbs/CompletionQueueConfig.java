@@ -31,15 +31,15 @@ public final class CompletionQueueConfig {
   /**
    * How many requests of all attached queues together may be outstanding.
    *
-   * @param ringEntries a power of two; 0 takes the device's largest ring. Less saves memory (32
-   *     bytes per entry, twice that on a card that does not flush by itself) and admits fewer queue
-   *     pairs
+   * @param ringEntries a power of two; 0 takes the device's largest ring. A smaller ring saves
+   *     memory (32 bytes per entry, twice that on a card that does not flush in hardware) and
+   *     allows fewer queue pairs
    */
   public CompletionQueueConfig withRingEntries(int ringEntries) {
     return new CompletionQueueConfig(entries, ringEntries, channel, vector);
   }
 
-  /** Where it reports completions. */
+  /** The channel to which it reports completions. */
   public CompletionQueueConfig withChannel(CompletionChannel channel) {
     return new CompletionQueueConfig(entries, ringEntries, Objects.requireNonNull(channel), vector);
   }

@@ -35,7 +35,7 @@ public final class Completions {
     this.words = new long[Math.multiplyExact(capacity, WORDS)];
   }
 
-  /** How many completions one poll can give. */
+  /** Maximum number of completions of one poll. */
   public int capacity() {
     return capacity;
   }
@@ -54,7 +54,7 @@ public final class Completions {
     return (words[at(index) + 1] & 0xff) == 0;
   }
 
-  /** What kind of request it was; after an error only its direction is certain. */
+  /** The kind of request; after an error only its direction is certain. */
   public WcOpcode opcode(int index) {
     return WcOpcode.of((int) words[at(index) + 1] >>> 8 & 0xff);
   }
@@ -64,7 +64,7 @@ public final class Completions {
     return (int) words[at(index) + 1] >>> 16 & 0xff;
   }
 
-  /** What the device reports about an error besides the status; 0 for nothing. */
+  /** The vendor error code of the device; 0 if there is none. */
   public int vendorError(int index) {
     return (int) (words[at(index) + 1] >>> 32);
   }

@@ -19,7 +19,7 @@ public final class ConnectionOptions {
     this.values = values;
   }
 
-  /** What the options are; changed only before anybody else sees it. */
+  /** The values of the options; modified only before the object is published. */
   private static final class Values implements Cloneable {
     private int port = 1;
     private int gidIndex;

@@ -9,14 +9,15 @@ package org.hghca.verbs;
  * @param doorbellsInFlight send requests that the card holds at a time, over all queue pairs; more
  *     are posted and wait in the driver. 0 where there is no limit
  * @param outstanding send requests of one queue pair that may be outstanding on the card; more are
- *     posted and wait in the driver until those before are complete. 0 where there is no limit
- * @param readBytes bytes that RDMA READs fetch at a time, over all queue pairs; longer ones go in
- *     pieces, one after the other. 0 where there is no limit
+ *     posted and wait in the driver until earlier ones complete. 0 where there is no limit
+ * @param readBytes bytes that RDMA READs fetch at a time, over all queue pairs; longer ones are
+ *     split into consecutive pieces. 0 where there is no limit
  * @param receivesAhead whether a queue pair must have receives for all that its peer may have in
  *     flight, before the peer may send: one message without a receive ends the connection
- * @param keysPerQueuePair memory keys that a queue pair takes of {@link DeviceAttributes#maxMr} at
- *     most: a card needs one for each ring, and none for receives where the queue pair has no
- *     receives of its own; 0 where rings share keys. A completion queue takes one everywhere
+ * @param keysPerQueuePair maximum number of memory keys that a queue pair takes from {@link
+ *     DeviceAttributes#maxMr}: a card needs one for each ring, and none for receives if the queue
+ *     pair has no receives of its own; 0 where rings share keys. A completion queue takes one on
+ *     every device
  */
 public record DeviceAdvice(
     int destinationAlignment,

@@ -9,9 +9,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a device is and can do: {@code ibv_device_attr}, except for what no device here has
- * (datagram domains, raw queue pairs, fast registration), which is 0. Immutable. Later versions may
- * know more attributes; a provider that does not set one leaves it 0.
+ * Identity and limits of a device: {@code ibv_device_attr}, except for attributes that no device
+ * here has (datagram domains, raw queue pairs, fast registration), which are 0. Immutable. Later
+ * versions may add attributes; a provider that does not set one leaves it 0.
  */
 public final class DeviceAttributes {
   private final Builder values;
@@ -20,10 +20,7 @@ public final class DeviceAttributes {
     this.values = values;
   }
 
-  /**
-   * For providers: attributes that are all 0, features that are all missing, no quirks and no
-   * advice.
-   */
+  /** For providers: all attributes 0, all features missing, no quirks and no advice. */
   public static Builder builder() {
     return new Builder();
   }
@@ -136,12 +133,12 @@ public final class DeviceAttributes {
     return values.maxQpInitiatorReadAtomic;
   }
 
-  /** Whether atomic operations exist. */
+  /** Whether atomic operations are supported. */
   public boolean atomics() {
     return values.atomics;
   }
 
-  /** Shared receive queues, 0 where there are none. */
+  /** Maximum number of shared receive queues, 0 if there are none. */
   public int maxSrq() {
     return values.maxSrq;
   }
@@ -171,7 +168,9 @@ public final class DeviceAttributes {
     return values.maxInline;
   }
 
-  /** How exactly the device checks the bounds of remote accesses, in bytes: 1 is to the byte. */
+  /**
+   * Granularity, in bytes, at which the device checks the bounds of remote accesses: 1 is exact.
+   */
   public int remoteBoundsGranularity() {
     return values.remoteBoundsGranularity;
   }
@@ -181,7 +180,7 @@ public final class DeviceAttributes {
     return values.completionVectors;
   }
 
-  /** All features, and who does what they promise. */
+  /** All features, and their implementation. */
   public Map<DeviceFeature, FeatureSupport> features() {
     return Collections.unmodifiableMap(values.features);
   }
@@ -191,12 +190,12 @@ public final class DeviceAttributes {
     return values.features.get(feature);
   }
 
-  /** Whether anybody does it. */
+  /** Whether a feature is available. */
   public boolean has(DeviceFeature feature) {
     return support(feature) != FeatureSupport.MISSING;
   }
 
-  /** What it does otherwise than other devices. */
+  /** The deviations of the device from the specification. */
   public Set<DeviceQuirk> quirks() {
     return Collections.unmodifiableSet(values.quirks);
   }
@@ -206,7 +205,7 @@ public final class DeviceAttributes {
     return values.quirks.contains(quirk);
   }
 
-  /** What a program does well to heed. */
+  /** Recommendations for programs. */
   public DeviceAdvice advice() {
     return values.advice;
   }
@@ -449,7 +448,7 @@ public final class DeviceAttributes {
       return this;
     }
 
-    /** Who implements some features; those that are not named stay as they are. */
+    /** Sets the implementation of some features; others keep theirs. */
     public Builder features(Map<DeviceFeature, FeatureSupport> some) {
       features.putAll(some);
       return this;
@@ -468,7 +467,7 @@ public final class DeviceAttributes {
       return this;
     }
 
-    /** The attributes as they are set now. */
+    /** The attributes as set so far. */
     public DeviceAttributes build() {
       return new DeviceAttributes(copy());
     }

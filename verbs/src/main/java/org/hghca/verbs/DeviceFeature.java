@@ -1,11 +1,11 @@
 package org.hghca.verbs;
 
 /**
- * A capability: what a program may ask of a device beyond SEND, RDMA WRITE and RDMA READ of some
- * bytes between two connected queue pairs, which every device has. {@link
- * DeviceAttributes#features} says of each whether the card has it, the driver, or nobody; what
- * happens to a program that uses it nevertheless is stated here. Where a device departs from the
- * specification otherwise, {@link DeviceQuirk} says how.
+ * A capability of a device beyond SEND, RDMA WRITE and RDMA READ of at least one byte between two
+ * connected queue pairs, which every device supports. {@link DeviceAttributes#features} says for
+ * each whether the card implements it, the driver, or neither; this class documents what happens
+ * when a program uses a missing one. For other deviations of a device from the specification, see
+ * {@link DeviceQuirk}.
  */
 public enum DeviceFeature {
   /** Compare-and-swap and fetch-and-add ({@code atomic_cap}). Missing: EOPNOTSUPP at the post. */
@@ -23,7 +23,7 @@ public enum DeviceFeature {
   /** Shared receive queues ({@code max_srq}). Missing: EOPNOTSUPP. */
   SHARED_RECEIVE_QUEUES,
 
-  /** Completion channels. In software: completion queues are looked at from time to time. */
+  /** Completion channels. In software: the driver polls the completion queues periodically. */
   COMPLETION_EVENTS,
 
   /** Events of solicited completions only ({@code solicited_only}). Missing: EOPNOTSUPP. */
@@ -44,10 +44,10 @@ public enum DeviceFeature {
   /** Lost packets are sent again ({@code retry_cnt}). Missing: they end the connection. */
   LOSS_RECOVERY,
 
-  /** A request that gets no answer ends ({@code timeout}). In software: it ends later. */
+  /** A request without an answer fails ({@code timeout}). In software: it fails later. */
   ACK_TIMEOUT,
 
-  /** What is outstanding in ERR completes with {@code IBV_WC_WR_FLUSH_ERR}. */
+  /** Outstanding requests in ERR complete with {@code IBV_WC_WR_FLUSH_ERR}. */
   FLUSH,
 
   /** Flow labels spread connections over paths. */

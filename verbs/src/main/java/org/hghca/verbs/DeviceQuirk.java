@@ -1,8 +1,8 @@
 package org.hghca.verbs;
 
 /**
- * What a device does otherwise than the InfiniBand specification asks of every channel adapter, as
- * a program may notice. A device by the book has none of these.
+ * A deviation of a device from the requirements of the InfiniBand specification for channel
+ * adapters that a program may notice. A conforming device has none of these.
  */
 public enum DeviceQuirk {
   /**
@@ -11,13 +11,16 @@ public enum DeviceQuirk {
    */
   NO_IMMEDIATE_VALUE,
 
-  /** Asynchronous events that only the device knows of never come. */
+  /** Asynchronous events that only the device can detect are never raised. */
   NO_CARD_EVENTS,
 
-  /** Nobody can ask whether the port is up; it is assumed to be. */
+  /** The state of the port cannot be queried; it is assumed to be up. */
   PORT_STATE_ASSUMED,
 
-  /** Why a send failed is not told: {@code IBV_WC_GENERAL_ERR} where the driver cannot tell. */
+  /**
+   * The reason of a send failure is not reported: {@code IBV_WC_GENERAL_ERR} if the driver cannot
+   * determine it.
+   */
   NO_ERROR_CAUSE,
 
   /** Receives that fail give no completion and stay outstanding until they are flushed. */
@@ -32,44 +35,44 @@ public enum DeviceQuirk {
   /** A region that a request names cannot be deregistered: EBUSY until the request is done. */
   REGIONS_BUSY_IN_USE,
 
-  /** A READ that the peer refuses ends the service of the device. */
+  /** A READ that the peer refuses stops the device. */
   FATAL_REFUSED_READS,
 
   /**
-   * Keys, bounds and rights that peers name are not checked: their requests are executed
-   * nevertheless, or lost, and complete with success.
+   * Keys, bounds and rights of peers' requests are not checked: invalid requests are executed, or
+   * lost, and complete with success.
    */
   NO_REMOTE_PROTECTION,
 
   /**
-   * What peers reach of a region is checked to the page, not to the byte; on the first RTL without
-   * a bound below: an address under that of a region leads to others' memory.
+   * Accesses of peers to a region are checked to the page, not to the byte. The first RTL has no
+   * lower bound: an address below a region accesses other memory.
    */
   REMOTE_BOUNDS_BY_PAGE,
 
-  /** {@code qp_access_flags} are not used: regions alone say what peers may do. */
+  /** {@code qp_access_flags} are not used: only regions limit the access of peers. */
   NO_QUEUE_PAIR_ACCESS,
 
   /**
    * Receives, READ results and targets of peers' WRITEs must be aligned, see {@link
-   * DeviceAdvice#destinationAlignment}: EINVAL where the driver sees one that the device does not
-   * survive.
+   * DeviceAdvice#destinationAlignment}: EINVAL if the driver detects one that would stop the
+   * device.
    */
   ALIGNED_DESTINATIONS,
 
-  /** Sequence numbers do not wrap: they should begin low, for 2^24 packets a connection. */
+  /** Sequence numbers do not wrap: they should begin low, for 2^24 packets per connection. */
   NO_PSN_WRAP,
 
-  /** No global route header precedes a datagram ({@code IBV_WC_GRH}), only 40 bytes of nothing. */
+  /** No global route header precedes a datagram ({@code IBV_WC_GRH}), only 40 undefined bytes. */
   NO_GRH,
 
-  /** A datagram queue pair hears only one peer. */
+  /** A datagram queue pair receives from only one peer. */
   ONE_DATAGRAM_PEER,
 
-  /** Datagrams with a wrong Q_Key are taken. */
+  /** Datagrams with a wrong Q_Key are accepted. */
   NO_QKEY_CHECK,
 
-  /** A message that comes before the receiver's RTR fails, or gets lost, instead of waiting. */
+  /** A message that arrives before the receiver is in RTR fails or is lost, instead of waiting. */
   LOSSY_INIT,
 
   /**
@@ -78,6 +81,9 @@ public enum DeviceQuirk {
    */
   NO_RECONNECTION,
 
-  /** Queue pairs cannot be made without end: numbers are retired, ENOMEM in the end. */
+  /**
+   * The total number of queue pairs is limited: numbers are retired, and creation finally fails
+   * with ENOMEM.
+   */
   FINITE_QUEUE_PAIR_NUMBERS
 }

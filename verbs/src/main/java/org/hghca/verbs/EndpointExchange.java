@@ -1,16 +1,16 @@
 package org.hghca.verbs;
 
 /**
- * How two sides that connect tell each other who they are: over a socket, through a file, within a
+ * Exchanges endpoints between two sides that connect: over a socket, through a file, within a
  * process.
  *
- * @param <X> what it throws; inferred, and nothing checked for one that throws nothing checked
+ * @param <X> the exception that it throws; inferred, unchecked if it throws no checked one
  */
 @FunctionalInterface
 public interface EndpointExchange<X extends Exception> {
 
   /**
-   * Tells the peer our endpoint, and gets the peer's.
+   * Sends our endpoint to the peer, and receives the peer's.
    *
    * @return the peer
    */

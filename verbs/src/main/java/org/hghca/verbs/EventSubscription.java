@@ -6,9 +6,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Has a callback run for each event of a channel: one at a time, in the order of the events, each
- * as a task of the subscriber's executor. A callback that throws does not end it; what it throws is
- * the executor's. Thread-safe.
+ * Runs a callback for each event of a channel: one at a time, in the order of the events, each as a
+ * task of the subscriber's executor. A callback that throws does not end it; the executor handles
+ * the exception. Thread-safe.
  */
 public final class EventSubscription implements AutoCloseable {
   private final CompletableFuture<Void> end = new CompletableFuture<>();
@@ -27,7 +27,7 @@ public final class EventSubscription implements AutoCloseable {
       Supplier<CompletableFuture<T>> next, Executor executor, Consumer<? super T> callback) {
     CompletableFuture<T> future = next.get();
     awaited = future;
-    // On a thread of its own: an executor that runs tasks at once would else nest one in another.
+    // On a separate thread: otherwise an executor that runs tasks at once would nest them.
     var _ =
         future.whenCompleteAsync(
             (event, failure) -> {
@@ -84,7 +84,7 @@ public final class EventSubscription implements AutoCloseable {
     return end.copy();
   }
 
-  /** Takes no more events. A callback that was begun, or whose event was taken, still runs. */
+  /** Takes no more events. A started callback, or one whose event was taken, still runs. */
   @Override
   public void close() {
     end.complete(null);

@@ -7,7 +7,7 @@ public enum FeatureSupport {
   /** The card itself. */
   NATIVE,
 
-  /** The driver makes up for the card. */
+  /** The driver implements it in software. */
   SOFTWARE,
 
   /** Neither card nor driver implements it. */

@@ -22,7 +22,7 @@ public record Gid(long subnetPrefix, long interfaceId) {
     return new Gid(LINK_LOCAL, eui64(mac));
   }
 
-  /** The modified EUI-64 of a MAC: ff:fe in the middle, the universal/local bit turned over. */
+  /** The modified EUI-64 of a MAC: ff:fe in the middle, the universal/local bit inverted. */
   public static long eui64(long mac) {
     long high = mac >>> 24 & 0xff_ffff;
     long low = mac & 0xff_ffff;

@@ -1,6 +1,6 @@
 package org.hghca.verbs;
 
-/** What kind of address a GID table entry is. */
+/** The kind of address of a GID table entry. */
 public enum GidType {
   ROCE_V1("RoCE v1"),
   ROCE_V2("RoCE v2");

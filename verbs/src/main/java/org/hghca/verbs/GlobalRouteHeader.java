@@ -32,8 +32,8 @@ public record GlobalRouteHeader(
   private static final int IPV6 = 6;
 
   /**
-   * Reads a header. What is before an IPv4 header is anything at all, so the IPv4 header is looked
-   * for first, and known by its checksum.
+   * Reads a header. The bytes before an IPv4 header are undefined, so an IPv4 header is tried first
+   * and recognized by its checksum.
    *
    * @param memory at least {@link #LENGTH} bytes, the header first
    * @throws VerbsException EINVAL when there are fewer bytes, or they hold neither form

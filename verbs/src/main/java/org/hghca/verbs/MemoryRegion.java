@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
 /**
- * Registered memory: {@code ibv_mr}. Thread-safe. Closing is idempotent: the device cannot reach
- * the memory any more when it returns. Closing memory of {@link ProtectionDomain#allocate} while
+ * Registered memory: {@code ibv_mr}. Thread-safe. Closing is idempotent: the device can no longer
+ * access the memory when it returns. Closing memory of {@link ProtectionDomain#allocate} while
  * native code is using it fails with EBUSY and changes nothing.
  */
 public interface MemoryRegion extends AutoCloseable {
@@ -16,7 +16,7 @@ public interface MemoryRegion extends AutoCloseable {
   MemorySegment segment();
 
   /**
-   * The address of the first byte, which peers add offsets to: that of the memory, or 0 for a
+   * The address of the first byte, to which peers add offsets: that of the memory, or 0 for a
    * region that is {@link AccessFlag#ZERO_BASED}.
    */
   long address();
@@ -42,24 +42,24 @@ public interface MemoryRegion extends AutoCloseable {
     return new MemorySlice(this, offset, length);
   }
 
-  /** What a peer needs to reach all of it, if {@link #access} allows it. */
+  /** The description for a peer that accesses all of it, if {@link #access} allows it. */
   default RemoteMemory remote() {
     return new RemoteMemory(address(), rkey(), length());
   }
 
   /**
    * Changes memory, domain or rights: {@code ibv_rereg_mr}. The keys stay. Requests that are
-   * outstanding while this runs may fail. The domain left can be closed afterwards, and memory left
-   * that came from {@link ProtectionDomain#allocate} ends; a part of that memory can be named to
-   * keep it.
+   * outstanding during the call may fail. The previous domain can be closed afterwards, and the
+   * previous memory, if it came from {@link ProtectionDomain#allocate}, is freed; to keep it, the
+   * new memory may be a part of it.
    *
-   * <p>On failure the region is as before, unless it was the device that refused the change: then
-   * no access through the region succeeds until it is re-registered, and it can only be that or
-   * closed. Memory that was to end has ended then.
+   * <p>On failure the region is unchanged, unless the device refused the change: then every access
+   * through the region fails, and it can only be re-registered or closed. In that case the previous
+   * memory has already been freed.
    *
    * @throws VerbsException as {@link ProtectionDomain#register}; EINVAL when nothing is to change,
-   *     the domain belongs to another context, or the region is closed; EBUSY when memory that is
-   *     to end is in use by native code; EIO when the device refuses
+   *     the domain belongs to another context, or the region is closed; EBUSY when native code uses
+   *     memory that would be freed; EIO when the device refuses
    */
   void reregister(Reregistration changes);
 

@@ -5,10 +5,11 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * A part of a memory region: what a request names as one element, what a peer may access, and what
- * a program reads and writes. Made once, by {@link MemoryRegion#slice} or as a buffer of a {@link
- * RegisteredBufferPool}, and used again and again. It is valid until its region is closed or is
- * given other memory. Thread-safe; the bytes belong to the thread that may access them now.
+ * A part of a memory region: the data of one element of a request, the target of a peer, and the
+ * memory that a program reads and writes. Created once, by {@link MemoryRegion#slice} or as a
+ * buffer of a {@link RegisteredBufferPool}, and reused. It is valid until its region is closed or
+ * re-registered with other memory. Thread-safe; the bytes belong to the thread that may access them
+ * now.
  */
 public sealed class MemorySlice permits RegisteredBuffer {
   private final MemoryRegion region;
@@ -27,7 +28,7 @@ public sealed class MemorySlice permits RegisteredBuffer {
     return region;
   }
 
-  /** Where it begins in the region, in bytes. */
+  /** Its offset in the region, in bytes. */
   public final long offset() {
     return offset;
   }
@@ -81,7 +82,7 @@ public sealed class MemorySlice permits RegisteredBuffer {
     return new MemorySlice(region, this.offset + offset, length);
   }
 
-  /** What a peer needs to reach it, if the region's rights allow it. */
+  /** The description for a peer that accesses it, if the region's rights allow it. */
   public final RemoteMemory remote() {
     return new RemoteMemory(address(), region.rkey(), length());
   }

@@ -1,6 +1,6 @@
 package org.hghca.verbs;
 
-/** A window onto a memory region, with rights and a key of its own: {@code ibv_mw}. Thread-safe. */
+/** A window onto a memory region, with its own rights and key: {@code ibv_mw}. Thread-safe. */
 public interface MemoryWindow extends AutoCloseable {
 
   ProtectionDomain protectionDomain();

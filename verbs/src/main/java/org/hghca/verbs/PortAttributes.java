@@ -4,7 +4,7 @@ package org.hghca.verbs;
  * The state of a port: {@code ibv_port_attr} of an Ethernet port.
  *
  * @param state logical state
- * @param stateAssumed whether nobody could be asked for the state
+ * @param stateAssumed whether the state is assumed because it cannot be queried
  * @param maxMtu largest the port supports
  * @param activeMtu largest in use
  * @param gidTableLength entries

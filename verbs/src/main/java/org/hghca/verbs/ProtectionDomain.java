@@ -19,17 +19,16 @@ public interface ProtectionDomain extends AutoCloseable {
 
   /**
    * Registers existing native memory: {@code ibv_reg_mr}. The region keeps the segment reachable;
-   * the owner of its arena must not close it before the region, nor cut off the file that it maps.
-   * Where that happens nevertheless, a card continues with the pages that it has, which are nobody
-   * else's, and a device that software plays refuses the access, with an error completion. Memory
-   * that native code unmaps behind the JVM's back while it is registered ends the process where
-   * software plays the device.
+   * the owner of its arena must not close it before the region, nor truncate the file that it maps.
+   * If that happens, a card continues with its pinned pages, which are not reused, and the software
+   * HCA refuses the access with an error completion. If native code unmaps registered memory
+   * without the JVM's knowledge, the software HCA ends the process.
    *
    * @throws VerbsException EINVAL for heap memory, an empty segment, memory of a closed arena or
    *     confined to another thread, LOCAL_WRITE on a read-only segment, REMOTE_WRITE or
    *     REMOTE_ATOMIC without LOCAL_WRITE, ZERO_BASED for memory that does not start at a page;
-   *     EFAULT for memory that is not mapped, or not for writing where LOCAL_WRITE is asked;
-   *     EOPNOTSUPP for flags that the device lacks; ENOMEM when a limit is hit
+   *     EFAULT for memory that is not mapped, or read-only memory with LOCAL_WRITE; EOPNOTSUPP for
+   *     flags that the device lacks; ENOMEM when a limit is hit
    */
   MemoryRegion register(MemorySegment memory, Set<AccessFlag> access);
 
@@ -40,7 +39,7 @@ public interface ProtectionDomain extends AutoCloseable {
 
   /**
    * Allocates zeroed page-aligned memory and registers it. It lives exactly as long as its region:
-   * touching it after the region's end throws. From 2 MiB it is in huge pages where the system has
+   * an access after the region is closed throws. From 2 MiB on it uses huge pages if the system has
    * them.
    *
    * @param bytes at least 1
@@ -49,8 +48,8 @@ public interface ProtectionDomain extends AutoCloseable {
   MemoryRegion allocate(long bytes, Set<AccessFlag> access);
 
   /**
-   * {@code ibv_create_ah}. A device that sends all datagrams with one hop limit takes any, as the
-   * kernel does of RoCE; {@link AddressHandle#vector} tells which one is sent.
+   * {@code ibv_create_ah}. A device that sends all datagrams with one hop limit accepts any, as the
+   * kernel does for RoCE; {@link AddressHandle#vector} returns the one that is sent.
    *
    * @throws VerbsException EINVAL when the vector has no global route, which Ethernet needs, names
    *     no port or source GID of the device, or leads to a GID whose MAC is not known; EOPNOTSUPP
@@ -60,14 +59,14 @@ public interface ProtectionDomain extends AutoCloseable {
   AddressHandle createAddressHandle(AddressVector vector);
 
   /**
-   * The way back to the sender of a datagram: {@code ibv_create_ah_from_wc}. Of the header's flow
-   * label and traffic class it takes over what datagrams of the device carry; {@link
+   * The way back to the sender of a datagram: {@code ibv_create_ah_from_wc}. It copies the header's
+   * flow label and traffic class as far as datagrams of the device carry them; {@link
    * AddressHandle#vector} tells.
    *
    * @param completions where its completion is
    * @param index which one it is
    * @param grh the first 40 bytes of the receive's memory
-   * @param port the port that it came through
+   * @param port the port that received it
    * @throws VerbsException EINVAL when the completion carries no global route header, or the MAC of
    *     the sender is not known
    */
@@ -85,7 +84,7 @@ public interface ProtectionDomain extends AutoCloseable {
    * {@code ibv_create_srq}.
    *
    * @throws VerbsException EINVAL when a limit of the device is exceeded, naming it; EOPNOTSUPP
-   *     when the device cannot have any
+   *     when the device does not support them
    */
   SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueConfig config);
 

@@ -5,8 +5,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Attributes of a queue pair together with which of them are meant: {@code ibv_qp_attr} and its
- * mask. Setting an attribute puts it in the mask. Not thread-safe.
+ * Attributes of a queue pair, with a mask of the set ones: {@code ibv_qp_attr} and its mask.
+ * Setting an attribute puts it in the mask. Not thread-safe.
  */
 public final class QpAttributes {
   private final EnumSet<QpAttribute> mask = EnumSet.noneOf(QpAttribute.class);
@@ -29,7 +29,7 @@ public final class QpAttributes {
   private int maxDestinationReadAtomic;
   private int destinationQpn;
 
-  /** Attributes for going to a state; those that the transition requires must be added. */
+  /** Attributes for a transition to a state; add those that the transition requires. */
   public static QpAttributes to(QpState state) {
     return new QpAttributes().state(state);
   }
@@ -59,7 +59,7 @@ public final class QpAttributes {
     return state;
   }
 
-  /** The state that the queue pair is thought to be in. */
+  /** The assumed current state of the queue pair. */
   public QpAttributes currentState(QpState currentState) {
     this.currentState = Objects.requireNonNull(currentState);
     mask.add(QpAttribute.CUR_STATE);
@@ -72,7 +72,7 @@ public final class QpAttributes {
 
   /**
    * Whether {@link AsyncEventType#SQ_DRAINED} is raised when the send queue, on its way to SQD, has
-   * ended all that was begun.
+   * completed all started requests.
    */
   public QpAttributes sqdNotify(boolean sqdNotify) {
     this.sqdNotify = sqdNotify;
@@ -84,7 +84,7 @@ public final class QpAttributes {
     return sqdNotify;
   }
 
-  /** What peers may do through the queue pair. */
+  /** The access rights of peers through the queue pair. */
   public QpAttributes access(Set<AccessFlag> access) {
     this.access = Set.copyOf(access);
     mask.add(QpAttribute.ACCESS_FLAGS);

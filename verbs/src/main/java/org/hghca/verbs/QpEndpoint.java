@@ -3,7 +3,7 @@ package org.hghca.verbs;
 import java.util.HexFormat;
 
 /**
- * What two sides must tell each other to connect queue pairs.
+ * The data that two sides exchange to connect queue pairs.
  *
  * @param lid local identifier; 0 on Ethernet
  * @param qpNumber 24 bits

@@ -4,8 +4,8 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A queue pair: {@code ibv_qp}. Thread-safe, unless it was made for a single owner. Closing is
- * idempotent; outstanding requests give no completion any more.
+ * A queue pair: {@code ibv_qp}. Thread-safe, unless it was created for a single owner. Closing is
+ * idempotent; outstanding requests generate no completions any more.
  *
  * <p>A full queue is not an error: {@code tryPost} returns false, {@code post} throws ENOMEM. Every
  * other reason not to post a request is an error of the program and throws {@link
@@ -35,7 +35,7 @@ public interface QueuePair extends AutoCloseable {
   Optional<SharedReceiveQueue> sharedReceiveQueue();
 
   /**
-   * {@code ibv_modify_qp}. On failure the queue pair is as before.
+   * {@code ibv_modify_qp}. On failure the queue pair is unchanged.
    *
    * @throws VerbsException EINVAL when the transition does not exist, an attribute that it requires
    *     is missing, or one is set that the transition does not allow
@@ -118,14 +118,15 @@ public interface QueuePair extends AutoCloseable {
    * from different places share one: what {@code ibv_wr_start} and {@code ibv_wr_complete} enclose,
    * except that nothing is locked in between and other threads may post. The request is posted in
    * all other respects: it is checked, copied, keeps its place in the order and counts as
-   * outstanding. The device begins it at the latest after {@link #flushSends}, and earlier when
-   * something else is posted behind it, when it is fenced, when the queue is full, or when the
-   * device likes. A device that counts doorbells rings as many as it takes, as for any post.
+   * outstanding. The device starts it at the latest after {@link #flushSends}, and earlier when
+   * another request is posted after it, when it is fenced, or when the queue is full; the device
+   * may also start it at any time. If the driver limits doorbells, it rings as many as needed, as
+   * for any post.
    *
-   * <p>"Flush" is the word of frameworks for it, and has nothing to do with {@link
-   * WcStatus#WR_FLUSH_ERR}.
+   * <p>"Flush" is the usual term of frameworks, unrelated to {@link WcStatus#WR_FLUSH_ERR}.
    *
-   * @return false when the send queue is full; what is enqueued is begun then, so that room comes
+   * @return false when the send queue is full; then the enqueued requests are started, so that
+   *     slots become free
    */
   default boolean tryEnqueueSend(SendRequest request) {
     return tryPostSend(request);
@@ -143,7 +144,7 @@ public interface QueuePair extends AutoCloseable {
   }
 
   /**
-   * Has the device begin what is enqueued; does nothing when nothing is.
+   * Starts the enqueued requests on the device; does nothing if there are none.
    *
    * @throws VerbsException EIO when the device is gone
    */
@@ -161,11 +162,11 @@ public interface QueuePair extends AutoCloseable {
    * Brings a fresh connected queue pair to RTS with {@link ConnectionOptions#DEFAULT}: goes to
    * INIT, exchanges endpoints with the peer, and goes to RTR and RTS.
    *
-   * <p>What the exchange throws is passed on. The queue pair is in INIT then, and can be connected
-   * again.
+   * <p>Exceptions of the exchange are passed on; the queue pair is then in INIT and can be
+   * connected again.
    *
    * @param exchange gives our endpoint to the peer and returns the peer's; it may post receives
-   *     before it tells the peer, so that the peer's first message finds one
+   *     before it contacts the peer, so that the peer's first message finds one
    * @throws VerbsException EINVAL for a datagram queue pair, which {@link #activate(int)} brings to
    *     RTS
    */
@@ -196,7 +197,7 @@ public interface QueuePair extends AutoCloseable {
    * Brings a fresh datagram queue pair to RTS over port 1. It has no peer: each request names its
    * destination.
    *
-   * @param qkey what peers must send
+   * @param qkey the Q_Key that peers must send
    * @throws VerbsException EINVAL for another type
    */
   default void activate(int qkey) {

@@ -1,7 +1,7 @@
 package org.hghca.verbs;
 
 /**
- * What a queue pair can hold: {@code ibv_qp_cap}.
+ * The capacity of a queue pair: {@code ibv_qp_cap}.
  *
  * @param sendDepth outstanding send requests
  * @param receiveDepth outstanding receive requests

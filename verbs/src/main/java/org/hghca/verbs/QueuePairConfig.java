@@ -31,8 +31,8 @@ public final class QueuePairConfig {
   }
 
   /**
-   * A queue pair of any type, with one outstanding request and one element each way unless said
-   * otherwise.
+   * A queue pair of any type, with one outstanding request and one element in each direction by
+   * default.
    */
   public static QueuePairConfig of(
       QpType type, CompletionQueue sendCompletionQueue, CompletionQueue receiveCompletionQueue) {
@@ -109,16 +109,17 @@ public final class QueuePairConfig {
             c.sendDepth(), c.receiveDepth(), c.maxSendSge(), c.maxReceiveSge(), bytes));
   }
 
-  /** Every send request gives a completion, signalled or not: {@code sq_sig_all}. */
+  /** Every send request generates a completion, signaled or not: {@code sq_sig_all}. */
   public QueuePairConfig signalAll() {
     return new QueuePairConfig(
         type, sendCompletionQueue, receiveCompletionQueue, capabilities, true, singleOwner, shared);
   }
 
   /**
-   * One thread at a time posts to each of the two queues, and says so: posting takes no lock.
-   * Posting from two threads at once then corrupts the queue; with assertions enabled ({@code -ea})
-   * whoever comes second gets an {@link IllegalStateException} that names both instead.
+   * The program guarantees that only one thread at a time posts to each of the two queues: posting
+   * takes no lock. Concurrent posting from two threads then corrupts the queue; with assertions
+   * enabled ({@code -ea}) the second thread gets an {@link IllegalStateException} that names both
+   * instead.
    */
   public QueuePairConfig singleOwner() {
     return new QueuePairConfig(

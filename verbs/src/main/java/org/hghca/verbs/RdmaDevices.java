@@ -11,7 +11,7 @@ public final class RdmaDevices {
 
   private RdmaDevices() {}
 
-  /** The devices that are there, of all providers: {@code ibv_get_device_list}. */
+  /** The available devices of all providers: {@code ibv_get_device_list}. */
   public static List<RdmaDevice> list() {
     List<RdmaDevice> devices = new ArrayList<>();
     for (RdmaProvider provider : ServiceLoader.load(RdmaProvider.class)) {

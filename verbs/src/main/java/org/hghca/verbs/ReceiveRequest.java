@@ -3,8 +3,8 @@ package org.hghca.verbs;
 import java.util.Objects;
 
 /**
- * A receive work request: {@code ibv_recv_wr}. Made once and used again: {@link #into} starts it
- * afresh. Posting copies everything, so that the request is free on return. Not thread-safe.
+ * A receive work request: {@code ibv_recv_wr}. Created once and reused: {@link #into} resets it.
+ * Posting copies everything, so that the request can be reused on return. Not thread-safe.
  */
 public final class ReceiveRequest extends WorkRequest {
   /** A request with room for 16 scatter/gather elements. */
@@ -17,29 +17,31 @@ public final class ReceiveRequest extends WorkRequest {
     super(maxSge);
   }
 
-  /** What the completion will carry. Stays until it is set again. */
+  /** The {@code wr_id} of the completion. Stays until it is set again. */
   public ReceiveRequest wrId(long wrId) {
     setWrId(wrId);
     return this;
   }
 
-  /** Forgets the elements: the request takes messages without data only. */
+  /** Clears the elements: the request takes only messages without data. */
   public ReceiveRequest empty() {
     forgetElements();
     return this;
   }
 
-  /** Starts afresh with all of a memory region. */
+  /** Resets the elements to all of a memory region. */
   public ReceiveRequest into(MemoryRegion region) {
     return into(region, 0, region.length());
   }
 
-  /** Starts afresh with a part of a memory region; as {@link #sge(MemoryRegion, long, long)}. */
+  /**
+   * Resets the elements to a part of a memory region; as {@link #sge(MemoryRegion, long, long)}.
+   */
   public ReceiveRequest into(MemoryRegion region, long offset, long length) {
     return empty().sge(region, offset, length);
   }
 
-  /** Starts afresh with all of a slice, such as a buffer of a pool. */
+  /** Resets the elements to all of a slice, such as a buffer of a pool. */
   public ReceiveRequest into(MemorySlice slice) {
     return empty().sge(slice);
   }
@@ -63,7 +65,7 @@ public final class ReceiveRequest extends WorkRequest {
   }
 
   /**
-   * Adds memory by address and key, as they are.
+   * Adds memory by address and key, without checks.
    *
    * @param length at most 2^31 - 1 bytes
    * @throws VerbsException EINVAL when there is no room for another element

@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * One buffer of a {@link RegisteredBufferPool}: a part of its memory region. The thread that
- * acquires it owns it until it is closed, and hands it to other threads as any memory. Its bytes
- * are what the last owner left in them.
+ * acquires it owns it until it is closed, and may pass it to other threads like any memory. It
+ * contains the bytes of the last owner.
  */
 public final class RegisteredBuffer extends MemorySlice implements AutoCloseable {
   private static final VarHandle LENT;
@@ -32,17 +32,20 @@ public final class RegisteredBuffer extends MemorySlice implements AutoCloseable
     this.index = index;
   }
 
-  /** Which buffer of its pool it is, from 0: {@link RegisteredBufferPool#buffer} finds it again. */
+  /**
+   * The index of the buffer in its pool, from 0: {@link RegisteredBufferPool#buffer} finds it
+   * again.
+   */
   public int index() {
     return index;
   }
 
   /**
-   * Gives the buffer back. Neither the device nor a peer may use it any more: its requests have
-   * completed. A buffer is given back once: were a second time ignored, it could take the buffer
-   * from the thread that acquired it meanwhile.
+   * Returns the buffer. Neither the device nor a peer may use it any more: its requests have
+   * completed. A buffer must be returned only once: a second call could take it from a thread that
+   * acquired it meanwhile.
    *
-   * @throws IllegalStateException when nobody has it
+   * @throws IllegalStateException when it is not in use
    */
   @Override
   public void close() {

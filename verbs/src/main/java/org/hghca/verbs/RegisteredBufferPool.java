@@ -9,13 +9,13 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Buffers of one size in one memory region, to be acquired and given back without registering
- * again. The buffer given back last is acquired first, because the caches hold it. Thread-safe;
- * acquiring and giving back allocate nothing, make no system call and take no lock, unless a thread
- * must wait.
+ * Buffers of one size in one memory region, which are acquired and returned without another
+ * registration. The last returned buffer is acquired first, because it is in the caches.
+ * Thread-safe; acquiring and returning allocate nothing, make no system call and take no lock,
+ * unless a thread must wait.
  *
- * <p>The memory is the protection domain's ({@link ProtectionDomain#allocate}); where the system
- * has huge pages it is in those, from 2 MiB in all.
+ * <p>The memory is the protection domain's ({@link ProtectionDomain#allocate}); from a total of 2
+ * MiB on it uses huge pages if the system has them.
  */
 public final class RegisteredBufferPool implements AutoCloseable {
   /** A cache line of x86-64, which two buffers should not share. */
@@ -24,7 +24,9 @@ public final class RegisteredBufferPool implements AutoCloseable {
   private static final long PAGE = 4096;
   private static final int NONE = -1;
 
-  /** More than there can be waiters, each of which takes one when it is notified of the end. */
+  /**
+   * More than the possible number of waiters, each of which takes one permit when the pool closes.
+   */
   private static final int ENDED = 1 << 30;
 
   private final MemoryRegion region;
@@ -33,10 +35,10 @@ public final class RegisteredBufferPool implements AutoCloseable {
   /** As many permits as there are buffers on the stack, or soon will be. */
   private final Semaphore available;
 
-  /** The stack: the top's index in the low half; in the high one how often it changed. */
+  /** The stack: the index of the top in the low half, a change counter in the high half. */
   private final AtomicLong top = new AtomicLong(NONE & 0xffff_ffffL);
 
-  /** What lies under each buffer of the stack. */
+  /** The buffer below each buffer of the stack. */
   private final AtomicIntegerArray under;
 
   private volatile boolean closed;
@@ -64,7 +66,7 @@ public final class RegisteredBufferPool implements AutoCloseable {
    * @param count how many buffers, at least 1
    * @param length of each in bytes, at least 1
    * @param alignment of each in bytes: a power of two, at most 4096
-   * @param access what the device and peers may do with them
+   * @param access access rights of the device and of peers
    * @throws VerbsException EINVAL when a number is out of its range; else as {@link
    *     ProtectionDomain#allocate}
    */
@@ -91,12 +93,12 @@ public final class RegisteredBufferPool implements AutoCloseable {
     return region;
   }
 
-  /** How many buffers there are. */
+  /** Number of buffers. */
   public int size() {
     return buffers.length;
   }
 
-  /** How many can be acquired now. */
+  /** Number of buffers that can be acquired now. */
   public int available() {
     return closed ? 0 : available.availablePermits();
   }
@@ -133,9 +135,9 @@ public final class RegisteredBufferPool implements AutoCloseable {
   }
 
   /**
-   * Acquires a buffer, and waits no longer than a time until there is one.
+   * Acquires a buffer, and waits for one up to a time limit.
    *
-   * @return empty when there was none all the time
+   * @return empty after the time limit
    * @throws VerbsException EINVAL when the pool is closed, also meanwhile
    * @throws InterruptedException when the thread is interrupted
    */
@@ -147,7 +149,7 @@ public final class RegisteredBufferPool implements AutoCloseable {
 
   private RegisteredBuffer take() {
     if (closed) {
-      available.release(); // for the next who waits
+      available.release(); // for the next waiter
       throw new VerbsException(Errno.EINVAL, "the buffer pool is closed");
     }
     RegisteredBuffer buffer = buffers[pop()];
@@ -170,7 +172,7 @@ public final class RegisteredBufferPool implements AutoCloseable {
     }
   }
 
-  /** Takes the top; a permit says that there is one. */
+  /** Takes the top; a permit guarantees that there is one. */
   private int pop() {
     while (true) {
       long old = top.get();
@@ -181,7 +183,10 @@ public final class RegisteredBufferPool implements AutoCloseable {
     }
   }
 
-  /** Another top; the count keeps a slow thread from mistaking it for the one that it saw. */
+  /**
+   * Replaces the top; the counter prevents a slow thread from mistaking it for the previous one
+   * (ABA).
+   */
   private static long changed(long old, int index) {
     return ((old >>> 32) + 1) << 32 | index & 0xffff_ffffL;
   }
@@ -189,8 +194,8 @@ public final class RegisteredBufferPool implements AutoCloseable {
   /**
    * Deregisters the memory. Idempotent.
    *
-   * @throws VerbsException EBUSY, and nothing has changed, while buffers are in use or native code
-   *     uses the memory
+   * @throws VerbsException EBUSY, without any change, while buffers are in use or native code uses
+   *     the memory
    */
   @Override
   public synchronized void close() {

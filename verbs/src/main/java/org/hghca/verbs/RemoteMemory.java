@@ -7,9 +7,10 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 
 /**
- * Memory of a peer: where RDMA WRITE, RDMA READ and atomics go.
+ * Memory of a peer: the target of RDMA WRITE, RDMA READ and atomics.
  *
- * <p>It travels as {@link #BYTES} bytes, in network byte order whatever the order of the buffer:
+ * <p>It is transferred as {@link #BYTES} bytes, in network byte order, independent of the buffer's
+ * order:
  *
  * <table>
  * <caption>Layout</caption>

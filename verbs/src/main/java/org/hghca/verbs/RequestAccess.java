@@ -3,7 +3,10 @@ package org.hghca.verbs;
 import java.lang.foreign.MemorySegment;
 import org.hghca.verbs.spi.ProviderAccess;
 
-/** Gives providers access to what only they may call; {@link ProviderAccess} creates it by name. */
+/**
+ * Gives providers access to methods that only they may call; {@link ProviderAccess} creates it by
+ * name.
+ */
 final class RequestAccess extends ProviderAccess {
 
   @Override

@@ -1,10 +1,10 @@
 package org.hghca.verbs;
 
 /**
- * The UDP source port and flow label of a connection, by which a network of several paths chooses
- * one, from its numbers: the two proposals of the Linux RDMA mailing list, "RoCE v2.0 UDP Source
- * Port Entropy" and "RoCE v2.0 Entropy - IPv6 Flow Label and UDP Source Port". Both ends of a
- * connection compute the same values.
+ * The UDP source port and flow label of a connection, by which a network selects one of several
+ * paths, computed from the queue pair numbers: the two proposals of the Linux RDMA mailing list,
+ * "RoCE v2.0 UDP Source Port Entropy" and "RoCE v2.0 Entropy - IPv6 Flow Label and UDP Source
+ * Port". Both ends of a connection compute the same values.
  *
  * <p>Queue pair numbers are of 24 bits, flow labels of 20; a source port is in 0xC000..0xFFFF.
  */
@@ -26,7 +26,7 @@ public enum RoceEntropy {
       return port(localQpn == remoteQpn ? fold(localQpn) : fold(localQpn) ^ fold(remoteQpn));
     }
 
-    // The text for datagrams has AND where it has OR for connections. That gives no port in its
+    // The text for datagrams has AND where it has OR for connections. AND would give no port in the
     // range, so OR is meant.
     @Override
     public int datagramPort(int localQpn, int remoteQpn) {

@@ -6,8 +6,8 @@ import org.hghca.verbs.spi.ProviderAccess;
 
 /**
  * A send work request: {@code ibv_send_wr}. Created once and reused: the call that names the
- * operation ({@link #send}, {@link #rdmaWrite} ...) clears elements and flags; only the {@code
- * wr_id} stays. Posting copies everything, so the request is free on return. Not thread-safe.
+ * operation ({@link #send}, {@link #rdmaWrite}...) clears elements and flags; only the {@code
+ * wr_id} stays. Posting copies everything, so the request can be reused on return. Not thread-safe.
  */
 public final class SendRequest extends WorkRequest {
   private static final int OPCODE = 7;
@@ -48,7 +48,7 @@ public final class SendRequest extends WorkRequest {
     bases = new long[maxSge];
   }
 
-  /** What the completion will carry. Stays until it is set again. */
+  /** The {@code wr_id} of the completion. Stays until it is set again. */
   public SendRequest wrId(long wrId) {
     setWrId(wrId);
     return this;
@@ -124,11 +124,11 @@ public final class SendRequest extends WorkRequest {
   }
 
   /**
-   * Where a datagram goes: required for queue pairs of type UD, and ignored for others.
+   * The destination of a datagram: required for queue pairs of type UD, and ignored for others.
    *
    * @param remoteQpn 24 bits
-   * @param remoteQkey what the peer's Q_Key must be; with its highest bit set, the sending queue
-   *     pair's own Q_Key is sent instead
+   * @param remoteQkey the Q_Key of the peer; with its highest bit set, the sending queue pair's own
+   *     Q_Key is sent instead
    */
   public SendRequest to(AddressHandle handle, int remoteQpn, int remoteQkey) {
     this.addressHandle = Objects.requireNonNull(handle);
@@ -206,7 +206,7 @@ public final class SendRequest extends WorkRequest {
     return this;
   }
 
-  /** Asks for a completion event at the peer. */
+  /** Requests a completion event at the peer. */
   public SendRequest solicited() {
     kind |= ProviderAccess.SOLICITED;
     return this;
@@ -255,7 +255,7 @@ public final class SendRequest extends WorkRequest {
     return swapOrAdd;
   }
 
-  /** Where a datagram goes; null when that was not set. */
+  /** The destination of a datagram; null if it was not set. */
   public AddressHandle addressHandle() {
     return addressHandle;
   }

@@ -6,24 +6,24 @@ package org.hghca.verbs;
  *
  * <p>Where {@link DeviceFeature#SHARED_RECEIVE_QUEUES} is {@link FeatureSupport#NATIVE} a message
  * takes the request that was posted first, whichever queue pair it arrives on. Where it is {@link
- * FeatureSupport#SOFTWARE} the card has plain receive queues only, and the driver deals the
- * requests to those of the queue pairs: at each post and each poll, and within 2 ms when no program
- * polls. The differences are:
+ * FeatureSupport#SOFTWARE} the card has plain receive queues only, and the driver distributes the
+ * requests to those of the queue pairs: at each post and each poll, and within 2 ms when the
+ * program does not poll. The differences are:
  *
  * <ul>
- *   <li>A request that was dealt to a queue pair goes to no other before that one is reset, closed
- *       or in ERR: one request to a queue pair that receives nothing (two of UC and UD), and as
- *       many as it may need in a millisecond to one that does, of the waiting ones at most half. Of
- *       n posted requests not all n reach one of several queue pairs; the rest follow when more are
+ *   <li>A request that was given to a queue pair stays there until that queue pair is reset, closed
+ *       or in ERR. An idle queue pair gets one request (two for UC and UD); a receiving one gets as
+ *       many as it may need in a millisecond, at most half of the waiting ones. Therefore not all
+ *       of n posted requests reach one of several queue pairs; the rest follow when more are
  *       posted.
  *   <li>A queue pair of RC may be without a request while some wait: its peer gets an RNR NAK, and
- *       repeats after {@code min_rnr_timer}. Peers should do so indefinitely, {@code rnr_retry} 7,
- *       or for more than 2 ms. Of UC and UD nobody repeats a message: of a burst that one which was
- *       idle meets, what exceeds two can be lost, or what exceeds 16 where no other queue pair uses
- *       the queue.
- *   <li>A request that is flushed in ERR gives no completion and waits again, in its old place. The
- *       device's queue flushes, by a completion with WR_FLUSH_ERR, the request of a message that
- *       was in flight; it takes no others.
+ *       retries after {@code min_rnr_timer}. Peers should retry indefinitely, {@code rnr_retry} 7,
+ *       or for more than 2 ms. On UC and UD there are no retries: when an idle queue pair receives
+ *       a burst, messages beyond two can be lost, or beyond 16 if no other queue pair uses the
+ *       queue.
+ *   <li>A request that is flushed in ERR generates no completion and returns to its old place in
+ *       the queue. The device's queue flushes only the request of a message in flight, with a
+ *       WR_FLUSH_ERR completion.
  *   <li>The limit counts a request until its completion is polled; the device's queue counts it
  *       until a message takes it.
  * </ul>

@@ -1,7 +1,7 @@
 package org.hghca.verbs;
 
 /**
- * What send and receive requests have in common: a {@code wr_id} and scatter/gather elements. Not
+ * The common part of send and receive requests: a {@code wr_id} and scatter/gather elements. Not
  * thread-safe.
  */
 public abstract sealed class WorkRequest permits SendRequest, ReceiveRequest {
@@ -40,12 +40,12 @@ public abstract sealed class WorkRequest permits SendRequest, ReceiveRequest {
     sges++;
   }
 
-  /** What the completion will carry. */
+  /** The {@code wr_id} of the completion. */
   public final long wrId() {
     return wrId;
   }
 
-  /** How many elements there are. */
+  /** Number of elements. */
   public final int sgeCount() {
     return sges;
   }

@@ -1,6 +1,6 @@
 package org.hghca.verbs;
 
-/** What a send work request does: the numbers of {@code ibv_wr_opcode}. */
+/** The operation of a send work request: the numbers of {@code ibv_wr_opcode}. */
 public enum WrOpcode {
   RDMA_WRITE(0, WcOpcode.RDMA_WRITE),
   RDMA_WRITE_WITH_IMM(1, WcOpcode.RDMA_WRITE),

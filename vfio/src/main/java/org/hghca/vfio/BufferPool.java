@@ -6,9 +6,9 @@ import org.hghca.vfio.dma.PagePool;
 import org.hghca.vfio.linux.HostCalls;
 
 /**
- * Page-aligned memory for application data. Each buffer is a segment with a lifetime of its own, so
- * that touching it after its end throws instead of reaching the memory of its next user. The memory
- * itself is reused, and some of it kept for that. Thread-safe.
+ * Page-aligned memory for application data. Each buffer is a segment with its own lifetime, so that
+ * an access after its end throws instead of reaching the memory of the next user. The memory itself
+ * is reused, and the pool caches some of it. Thread-safe.
  */
 public final class BufferPool implements AutoCloseable {
   private final PagePool pages;
@@ -21,8 +21,8 @@ public final class BufferPool implements AutoCloseable {
   }
 
   /**
-   * A piece of zeroed memory: the program's view, which can end, and the device's view, whose
-   * memory has no other user before the buffer is closed.
+   * A piece of zeroed memory: the program's view, which can end, and the device's view, which stays
+   * valid until the buffer is closed.
    */
   public static final class Buffer implements AutoCloseable {
     private final BufferPool pool;
@@ -43,7 +43,7 @@ public final class BufferPool implements AutoCloseable {
       return segment;
     }
 
-    /** The same bytes for a device; they stay valid until the buffer is closed. */
+    /** The device's view of the same bytes; it stays valid until the buffer is closed. */
     public MemorySegment deviceMemory() {
       return slab.asSlice(0, segment.byteSize());
     }
@@ -61,7 +61,7 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Ends the program's access and gives the memory back: no device may reach it any more. Closing
+     * Ends the program's access and frees the memory: no device may access it any more. Closing
      * twice does nothing.
      *
      * @throws IllegalStateException while native code is using the memory; the buffer stays open
@@ -107,7 +107,7 @@ public final class BufferPool implements AutoCloseable {
     }
   }
 
-  /** Ends the pool: its memory goes back to the system with the last open buffer. */
+  /** Closes the pool: its memory is returned to the system with the last open buffer. */
   @Override
   public synchronized void close() {
     if (!closed) {

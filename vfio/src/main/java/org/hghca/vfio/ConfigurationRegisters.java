@@ -4,8 +4,8 @@ import java.util.function.Consumer;
 
 /**
  * The configuration space of a function in software, with everything that driver and tools read: a
- * type 0 header with 64-bit base address registers, a PCI Express capability, with a serial number
- * the port's MAC, and with interrupts MSI-X. Thread-safe.
+ * type 0 header with 64-bit base address registers, a PCI Express capability, optionally a serial
+ * number with the port's MAC, and optionally MSI-X. Thread-safe.
  *
  * <pre>
  * 00h  header
@@ -34,7 +34,7 @@ public final class ConfigurationRegisters {
   private static final int MSIX_PENDING = MSIX + 8;
   private static final int MOST_VECTORS = 2048;
 
-  /** Message control bit 15: on, bit 14: every vector is masked; bits 10..0 the size less 1. */
+  /** Message control bit 15: on, bit 14: every vector is masked; bits 10..0 the size minus 1. */
   private static final int MSIX_WRITABLE = 1 << 15 | 1 << 14;
 
   /** Bits 3..0 speed, 3 for 8 GT/s; bits 9..4 lanes. */
@@ -50,7 +50,7 @@ public final class ConfigurationRegisters {
   private final byte[] writable;
   private final Consumer<Boolean> onBusMaster;
 
-  /** What starts a function-level reset; null where there is none. */
+  /** Starts a function-level reset; null if the function has none. */
   private final Runnable onReset;
 
   private ConfigurationRegisters(Builder builder) {
@@ -62,7 +62,7 @@ public final class ConfigurationRegisters {
   }
 
   /**
-   * Begins with a function that has ids and nothing else.
+   * Starts with a function that only has ids.
    *
    * @param vendorId 16 bits, other than FFFFh
    * @param deviceId 16 bits
@@ -102,7 +102,7 @@ public final class ConfigurationRegisters {
       mask(PCIE_DEVICE_CONTROL, 2, 0x7fff);
       set(PCIE_LINK_CAPABILITIES, 4, LINK);
       set(PCIE_LINK_STATUS, 2, LINK);
-      // Completion time-outs can be disabled: what an endpoint of version 2 must have.
+      // Completion time-outs can be disabled, as an endpoint of version 2 must support.
       set(PCIE_DEVICE_CAPABILITIES_2, 4, 1 << 4);
       mask(PCIE_DEVICE_CAPABILITIES_2 + 4, 2, 1 << 4);
     }
@@ -156,8 +156,8 @@ public final class ConfigurationRegisters {
     }
 
     /**
-     * Calls a listener with whether the function may start DMA, after each write that may change
-     * it.
+     * Registers a listener that receives whether the function may start DMA, after each write that
+     * may change it.
      */
     public Builder onBusMaster(Consumer<Boolean> listener) {
       onBusMaster = listener;
@@ -165,7 +165,7 @@ public final class ConfigurationRegisters {
     }
 
     /**
-     * Gives it a function-level reset.
+     * Adds a function-level reset.
      *
      * @param reset starts it, when software requests it; it ends with {@link
      *     ConfigurationRegisters#reset}
@@ -206,7 +206,7 @@ public final class ConfigurationRegisters {
     return value;
   }
 
-  /** Writes the writable bits, and notifies the listeners of what that starts. */
+  /** Writes the writable bits, and notifies the listeners of the changes. */
   public void write(int offset, int width, int value) {
     boolean reset;
     synchronized (this) {
@@ -236,7 +236,8 @@ public final class ConfigurationRegisters {
   }
 
   /**
-   * What a function-level reset does here: the state is that after power-on; bus mastering is off.
+   * The effect of a function-level reset on these registers: the state is that after power-on; bus
+   * mastering is off.
    */
   public void reset() {
     synchronized (this) {

@@ -14,7 +14,7 @@ public interface ConfigurationSpace {
   /** Offset of the command register. */
   int COMMAND = 0x04;
 
-  /** Command register bit: the function answers at its memory regions. */
+  /** Command register bit: the function decodes its memory regions. */
   int COMMAND_MEMORY_SPACE = 1 << 1;
 
   /** Command register bit: the function may start DMA. */
@@ -62,9 +62,10 @@ public interface ConfigurationSpace {
   }
 
   /**
-   * Has the function answer at its memory regions.
+   * Enables decoding of the function's memory regions.
    *
-   * @return whether it does: a function that is gone, or has none, does not keep the bit
+   * @return whether it is enabled: a function that is gone, or has no regions, does not keep the
+   *     bit
    */
   default boolean enableMemorySpace() {
     int command = read(COMMAND, 2);

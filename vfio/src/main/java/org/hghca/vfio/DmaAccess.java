@@ -1,6 +1,6 @@
 package org.hghca.vfio;
 
-/** What a device may do to memory that is mapped for it. */
+/** The access rights of a device to mapped memory. */
 public enum DmaAccess {
   READ(true, false),
   READ_WRITE(true, true);

@@ -3,11 +3,10 @@ package org.hghca.vfio;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that a device can reach. Thread-safe.
+ * Memory that a device can access. Thread-safe.
  *
- * <p>Closing unmaps the memory from the device: it returns only after every access of the device in
- * flight to it has ended, and other memory may get the I/O addresses afterwards. Closing twice does
- * nothing.
+ * <p>Closing unmaps the memory from the device: it returns only after every access in flight has
+ * ended; afterwards the I/O addresses may be reused. Closing twice does nothing.
  */
 public interface DmaMapping extends AutoCloseable {
 
@@ -18,8 +17,8 @@ public interface DmaMapping extends AutoCloseable {
   MemorySegment segment();
 
   /**
-   * The I/O virtual address of a byte of the memory. Contiguity is certain only within a page: ask
-   * again for each page.
+   * The I/O virtual address of a byte of the memory. Only the addresses within one page are certain
+   * to be contiguous: call this for each page.
    *
    * @param offset from the start of {@link #segment()}, in bytes
    * @throws IndexOutOfBoundsException when the offset lies outside

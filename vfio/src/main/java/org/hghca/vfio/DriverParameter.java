@@ -6,31 +6,31 @@ import java.util.List;
 /**
  * The parameters of a locator that belong to the driver of the function, whatever backend opens it:
  * a backend accepts them, and has no parameter of its own with such a name. {@link
- * Locator#checkParameters} knows them.
+ * Locator#checkParameters} accepts them.
  */
 public enum DriverParameter {
   /** The profile of the card. */
   AS("as", "`s`, `r1` or `r2`", "profile of the card; detected by default"),
 
-  /** Where the command register is. */
+  /** Position of the command register. */
   HCR("hcr", "an offset in BAR0", "position of the command register; detected by default"),
 
-  /** Whether a card without a reset is in its first state. */
+  /** Whether a card without a reset is in its initial state. */
   ASSUME_CLEAN(
       "assumeClean",
       "`true` or `false`",
       "a card without a reset has not been used since its bitstream was loaded"),
 
-  /** How the driver learns of completions and events. */
+  /** How the driver is notified of completions and events. */
   EVENTS(
       "events",
       "`eq` or `poll`",
       "whether the driver uses event queues, or polls the completion queues itself"),
 
-  /** How long a command may take. */
+  /** Maximum time of a command. */
   LIMIT("limit", "a duration, `PT5M`", "longest time of a command; 10 s times `slow=` by default"),
 
-  /** How many requests of a queue pair may be outstanding on a card. */
+  /** Maximum number of outstanding requests of a queue pair on a card. */
   OUTSTANDING(
       "outstanding",
       "1 to 63",

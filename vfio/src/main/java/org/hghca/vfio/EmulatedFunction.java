@@ -20,12 +20,12 @@ public interface EmulatedFunction extends AutoCloseable {
    * A register read of the host. Never blocks for long.
    *
    * @param width 1, 2, 4 or 8 bytes
-   * @return the value zero-extended; all ones where nothing answers
+   * @return the value zero-extended; all ones where nothing responds
    */
   long read(int bar, long offset, int width);
 
   /**
-   * A register write of the host. Queues the work that it starts, or does a little of it; never
+   * A register write of the host. Queues the work that it starts, or does a small part of it; never
    * waits.
    *
    * @param width 1, 2, 4 or 8 bytes
@@ -42,12 +42,12 @@ public interface EmulatedFunction extends AutoCloseable {
 
   void writeConfiguration(int offset, int width, int value);
 
-  /** How many interrupt vectors the function has. */
+  /** Number of interrupt vectors of the function. */
   int interruptVectors();
 
   /**
    * Whether every DMA access happens on the thread that made the register access which caused it,
-   * so that memory confined to that thread can be reached.
+   * so that memory confined to that thread is accessible.
    */
   boolean isInline();
 
@@ -57,7 +57,7 @@ public interface EmulatedFunction extends AutoCloseable {
   /** Function-level reset; returns after DMA in flight has ended. */
   void reset();
 
-  /** Unplugs the function: no access to the bus happens after the return. Idempotent. */
+  /** Unplugs the function: it does not access the bus after this returns. Idempotent. */
   @Override
   void close();
 }

@@ -14,7 +14,7 @@ import org.hghca.vfio.dma.IovaRange;
  * half is an {@link EmulatedFunction}. An I/O page table is between the device and host memory.
  */
 public final class InProcessFunction implements PciFunction {
-  /** A thread that never runs: memory that it may touch is not confined. */
+  /** A thread that never runs: memory that it may access is not confined. */
   private static final Thread STRANGER = Thread.ofPlatform().unstarted(() -> {});
 
   private final Locator locator;
@@ -107,7 +107,7 @@ public final class InProcessFunction implements PciFunction {
     DeviceMemory.checkPresent(segment, access);
   }
 
-  /** The device reaches segments, byte by byte, and nothing else of their pages. */
+  /** The device accesses only the bytes of the segments, not the rest of their pages. */
   private final class Space implements AddressSpace {
     @Override
     public Pin pin(MemorySegment segment, DmaAccess access) {
@@ -178,7 +178,7 @@ public final class InProcessFunction implements PciFunction {
     device.reset();
   }
 
-  /** How many mappings are left, to check for leaks. */
+  /** Number of open mappings, to check for leaks. */
   public int mappings() {
     return memory.mappings();
   }

@@ -5,17 +5,17 @@ package org.hghca.vfio;
  */
 public interface Interrupts {
 
-  /** How many vectors the function has; at most 64 are used. */
+  /** Number of vectors of the function; at most 64 are used. */
   int vectors();
 
   /**
    * Waits until at least one vector fired since the last call.
    *
-   * @param timeoutNanos the longest wait; 0 does not wait
-   * @return a bit for each vector that fired (bit 0 is vector 0); 0 after the time, or when woken
+   * @param timeoutNanos the maximum wait; 0 does not wait
+   * @return a bit for each vector that fired (bit 0 is vector 0); 0 after a time-out or wake-up
    */
   long await(long timeoutNanos);
 
-  /** Makes a wait in progress, or else the next one, return at once. */
+  /** Makes the current wait, or the next one if there is none, return at once. */
   void wake();
 }

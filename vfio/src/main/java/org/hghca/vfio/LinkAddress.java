@@ -9,7 +9,7 @@ import java.util.zip.CRC32;
 /**
  * The Ethernet and IPv4 address of a function's port. No command of the card supplies them, so they
  * are parameters of the locator: {@code ?mac=02:00:00:00:00:01&ip=10.0.0.1}. Without {@code mac=}
- * it is the one that the function's serial number holds, as those of network cards do, else a
+ * the MAC is taken from the function's serial number, where network cards keep it, else it is a
  * locally administered one from a hash of the locator. Without {@code ip=} it is the IPv4 address
  * that the port is bound to by {@code net=udp:}, else 10.0.0.0/8 and the last three bytes of the
  * MAC.
@@ -21,7 +21,7 @@ public record LinkAddress(long mac, int ip) {
   private static final String BOUND = "udp:";
 
   /**
-   * The address that a locator names or implies, where the function cannot be queried.
+   * The address that a locator specifies or implies, for use without an open function.
    *
    * @throws VfioException {@code INVALID} when mac or ip is malformed
    */

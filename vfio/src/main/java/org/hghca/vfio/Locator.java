@@ -13,10 +13,10 @@ import java.util.stream.Collectors;
 
 /**
  * The name of a PCI function: {@code scheme:name?key=value&key=value}, for example {@code
- * pci:0000:03:00.0} or {@code model:left?cable=c0}. The scheme chooses the backend; name and
- * parameters are the backend's own, except those of {@link DriverParameter}. A question mark in the
- * name is written {@code %3F}, a percent sign may be written {@code %25}. Two locators are equal
- * when scheme, name and parameters are; the order of the parameters does not matter.
+ * pci:0000:03:00.0} or {@code model:left?cable=c0}. The scheme selects the backend; the backend
+ * defines name and parameters, except those of {@link DriverParameter}. A question mark in the name
+ * is written {@code %3F}, a percent sign may be written {@code %25}. Two locators are equal if
+ * scheme, name and parameters are equal; the order of the parameters does not matter.
  */
 public record Locator(String scheme, String name, SortedMap<String, String> parameters)
     implements Comparable<Locator> {
@@ -70,7 +70,7 @@ public record Locator(String scheme, String name, SortedMap<String, String> para
     return ESCAPE.matcher(name).replaceAll(escape -> escape.group().equals("%25") ? "%" : "?");
   }
 
-  /** Only what would be parsed as something else. */
+  /** Escapes only characters that would otherwise be parsed as a delimiter. */
   private static String encoded(String name) {
     return ESCAPE
         .matcher(name)
@@ -84,10 +84,10 @@ public record Locator(String scheme, String name, SortedMap<String, String> para
   }
 
   /**
-   * Refuses a parameter that neither the backend nor the driver knows.
+   * Refuses a parameter that neither the backend nor the driver supports.
    *
-   * @param own the keys that the backend knows; those of {@link DriverParameter} pass
-   * @throws VfioException {@code INVALID} naming the parameter and those that are known
+   * @param own the keys that the backend supports; those of {@link DriverParameter} pass
+   * @throws VfioException {@code INVALID} naming the parameter and the supported ones
    */
   public void checkParameters(Collection<String> own) {
     SortedSet<String> known = new TreeSet<>(own);

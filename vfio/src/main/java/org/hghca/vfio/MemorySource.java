@@ -9,12 +9,14 @@ import org.hghca.vfio.linux.HostCalls;
 @FunctionalInterface
 public interface MemorySource {
 
-  /** The size of a huge page in bytes: memory that is a multiple may be in huge pages. */
+  /**
+   * The size of a huge page in bytes: memory whose size is a multiple of it may be in huge pages.
+   */
   long HUGE_PAGE = 2 << 20;
 
   /**
-   * Memory of this process alone, which a device in the same process reaches. Whole huge pages are
-   * aligned so that the kernel can make transparent ones of them.
+   * Private memory of this process, for a device in the same process. Whole huge pages are aligned
+   * so that the kernel can use transparent huge pages.
    */
   MemorySource ANONYMOUS =
       new MemorySource() {
@@ -48,18 +50,19 @@ public interface MemorySource {
   MemorySegment allocate(Arena arena, long bytes);
 
   /**
-   * Gives the pages of memory back to the system, whose addresses stay: it is zero afterwards.
+   * Returns the pages of memory to the system; the address range stays valid and reads as zero
+   * afterwards.
    *
    * @param memory of {@link #allocate}, or a part, of whole pages
-   * @return false when that is not possible; the memory is as before then
+   * @return false if that is not possible; the memory is then unchanged
    */
   default boolean discard(MemorySegment memory) {
     return false;
   }
 
   /**
-   * The smallest useful request, in bytes: where a piece of memory costs the system more than its
-   * pages, pools ask for more and divide it.
+   * The smallest useful request, in bytes: if each piece of memory has a cost beyond its pages,
+   * pools allocate more and divide it.
    */
   default long grain() {
     return DmaMapping.PAGE_SIZE;

@@ -14,10 +14,11 @@ import org.hghca.linux.LostPages;
  * <p>An access outside the region throws {@link IndexOutOfBoundsException}, a misaligned one {@link
  * IllegalArgumentException}; neither reaches the device.
  *
- * <p>A region is either memory that the CPU reaches directly, where a call compiles to one load or
- * store, or a handler, for devices in software and for what cannot be mapped. It is one final
- * class, so that loading the second kind does not slow the first. A handler may also are behind
- * memory: it serves what lies beyond it, and all accesses once its arena is closed.
+ * <p>A region is either memory that the CPU accesses directly, where a call compiles to one load or
+ * store, or a handler, for software devices and for registers that cannot be mapped. It is one
+ * final class, so that loading the second kind does not slow down the first. A handler may also
+ * back memory: it serves accesses beyond the memory, and all accesses once the memory's arena is
+ * closed.
  */
 public final class MmioRegion {
   private static final VarHandle INT =
@@ -29,7 +30,7 @@ public final class MmioRegion {
   private final MmioHandler handler;
   private final long size;
 
-  /** What an access to mapped memory that no longer exists throws, or null. */
+  /** Makes the exception for an access to mapped memory that no longer exists, or null. */
   private final Function<InternalError, VfioException> lost;
 
   private MmioRegion(
@@ -43,7 +44,7 @@ public final class MmioRegion {
     this.lost = lost;
   }
 
-  /** Registers that the CPU reaches through mapped memory, aligned to 8 bytes at least. */
+  /** Registers that the CPU accesses through mapped memory, aligned to at least 8 bytes. */
   public static MmioRegion mapped(MemorySegment memory) {
     return new MmioRegion(memory, null, memory.byteSize(), null);
   }
@@ -52,7 +53,7 @@ public final class MmioRegion {
    * Registers in a mapped file that another process may truncate.
    *
    * @param memory aligned to 8 bytes at least
-   * @param lost makes what an access throws that the file no longer reaches
+   * @param lost makes the exception for an access beyond the end of the truncated file
    */
   public static MmioRegion mapped(
       MemorySegment memory, Function<InternalError, VfioException> lost) {
@@ -64,7 +65,7 @@ public final class MmioRegion {
    *
    * @param memory aligned to 8 bytes at least; when its arena is closed the handler takes over
    * @param size of the whole region in bytes, at least that of the memory
-   * @param handler serves the accesses that do not lie in the memory
+   * @param handler serves the accesses outside the memory
    */
   public static MmioRegion mapped(MemorySegment memory, long size, MmioHandler handler) {
     return new MmioRegion(memory, handler, size, null);
@@ -80,12 +81,12 @@ public final class MmioRegion {
     return size;
   }
 
-  /** Whether the CPU reaches the registers, or the first of them, without a call. */
+  /** Whether the CPU accesses the registers, or the first of them, without a call. */
   public boolean isMapped() {
     return mapped != null;
   }
 
-  // The memory itself checks its bounds and its arena: only what fails there looks further.
+  // The memory itself checks its bounds and its arena: only a failed access needs further checks.
 
   public int readInt(long offset) {
     if (mapped != null) {

@@ -4,10 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * A PCI function that this process owns: what a driver sees of its device. Thread-safe.
+ * A PCI function that this process owns: the driver's view of its device. Thread-safe.
  *
- * <p>Closing stops the function's DMA, takes back every mapping that is left and gives the function
- * back; it is idempotent. Afterwards {@link #locator}, {@link #canReset}, {@link #memory}, {@link
+ * <p>Closing stops the function's DMA, unmaps all remaining mappings and releases the function; it
+ * is idempotent. Afterwards {@link #locator}, {@link #canReset}, {@link #memory}, {@link
  * #dmaFaults} and {@link #dmaFaultCount} still answer, and every other call throws {@code CLOSED}.
  */
 public interface PciFunction extends AutoCloseable {
@@ -38,24 +38,25 @@ public interface PciFunction extends AutoCloseable {
    * that are mapped.
    *
    * @throws VfioException {@code INVALID} for heap memory, an empty segment, memory of a closed
-   *     arena, memory confined to a thread where another must touch it, or read-only memory to be
-   *     written; {@code BAD_ADDRESS} when a kernel finds none there; {@code NO_MEMORY} when a limit
-   *     is hit
+   *     arena, memory confined to a thread where another thread must access it, or read-only memory
+   *     with write access; {@code BAD_ADDRESS} when the kernel finds no memory there; {@code
+   *     NO_MEMORY} when a limit is hit
    */
   DmaMapping map(MemorySegment memory, DmaAccess access);
 
   /**
-   * Checks that memory which somebody made of an address is there. Where a thread of this process
-   * serves the device's accesses, touching memory that is not would end the process; a kernel that
-   * maps it finds out by itself, and such a function need not look before.
+   * Checks that memory that was created from an address is mapped. If a thread of this process
+   * serves the device's accesses, an access to unmapped memory would end the process; a kernel that
+   * maps the memory checks it itself, so such a function need not check before.
    *
-   * @throws VfioException {@code BAD_ADDRESS} when it is not there, or not as the access needs it
+   * @throws VfioException {@code BAD_ADDRESS} when it is not mapped, or without the required access
+   *     rights
    */
   default void checkPresent(MemorySegment memory, DmaAccess access) {}
 
   /**
-   * Where memory comes from that this function reaches best once it is mapped. What it gives is no
-   * part of the function: it lives as long as its arena.
+   * The source of memory that suits this function best once it is mapped. Its memory is not part of
+   * the function: it lives as long as its arena.
    */
   default MemorySource memory() {
     return MemorySource.ANONYMOUS;
@@ -65,16 +66,16 @@ public interface PciFunction extends AutoCloseable {
 
   /**
    * The accesses of the device to memory that were refused, oldest first; the newest 64 are kept.
-   * Empty where the platform tells nobody, as the kernel's VFIO does.
+   * Empty if the platform does not report them, like the kernel's VFIO.
    */
   List<DmaFault> dmaFaults();
 
-  /** How many accesses of the device to memory were refused; at least as many as are kept. */
+  /** Number of refused memory accesses of the device, including those that are no longer kept. */
   default long dmaFaultCount() {
     return dmaFaults().size();
   }
 
-  /** Whether {@link #reset} exists for this function. */
+  /** Whether {@link #reset} is supported for this function. */
   boolean canReset();
 
   /**

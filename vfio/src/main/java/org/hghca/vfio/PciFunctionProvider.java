@@ -5,29 +5,29 @@ import java.util.Optional;
 
 /**
  * A backend that opens functions of one locator scheme. Providers are found with {@link
- * java.util.ServiceLoader}, so that a backend can be added from outside. Thread-safe.
+ * java.util.ServiceLoader}, so that external backends can be added. Thread-safe.
  */
 public interface PciFunctionProvider {
 
   /** The scheme of the locators that this backend opens, such as {@code pci}. */
   String scheme();
 
-  /** The functions that this backend finds by itself; empty when there are none. */
+  /** The functions that this backend discovers; empty when there are none. */
   List<Locator> enumerate();
 
   /**
-   * The locator under which a function is known, for one that only selects it: the same function
-   * has one such locator, whatever the user wrote.
+   * The canonical locator of a function, for a locator that selects it: each function has one,
+   * independent of what the user wrote.
    *
-   * @throws VfioException naming what is wrong with it
+   * @throws VfioException saying what is wrong with the locator
    */
   default Locator resolve(Locator locator) {
     return locator;
   }
 
   /**
-   * The address of a function's port, where it is known without opening it: empty when {@link
-   * LinkAddress#of(PciFunction)} may answer something else.
+   * The address of a function's port, if it is known without opening it: empty if {@link
+   * LinkAddress#of(PciFunction)} may return another one.
    */
   default Optional<LinkAddress> address(Locator locator) {
     return locator.parameter("mac").map(mac -> LinkAddress.of(locator));
@@ -36,7 +36,7 @@ public interface PciFunctionProvider {
   /**
    * Takes ownership of a function.
    *
-   * @throws VfioException naming what is missing and the fix
+   * @throws VfioException naming the missing part and the fix
    */
   PciFunction open(Locator locator);
 }

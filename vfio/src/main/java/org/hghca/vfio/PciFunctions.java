@@ -6,12 +6,12 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 
-/** Finds and opens PCI functions through whatever backends are present. Thread-safe. */
+/** Finds and opens PCI functions through all available backends. Thread-safe. */
 public final class PciFunctions {
 
   private PciFunctions() {}
 
-  /** Every function that some backend finds by itself, in the order of their locators. */
+  /** All functions that the backends discover, ordered by locator. */
   public static List<Locator> enumerate() {
     List<Locator> found = new ArrayList<>();
     for (PciFunctionProvider provider : ServiceLoader.load(PciFunctionProvider.class)) {
@@ -22,16 +22,16 @@ public final class PciFunctions {
   }
 
   /**
-   * The locator under which the function is known that a locator selects; a scheme that no backend
-   * knows is left as it is.
+   * The canonical locator of the function that a locator selects; a locator with an unknown scheme
+   * is returned unchanged.
    *
-   * @throws VfioException what the backend says
+   * @throws VfioException as the backend reports it
    */
   public static Locator resolve(Locator locator) {
     return provider(locator).map(provider -> provider.resolve(locator)).orElse(locator);
   }
 
-  /** The address of a function's port, where it is known without opening it. */
+  /** The address of a function's port, if it is known without opening it. */
   public static Optional<LinkAddress> address(Locator locator) {
     return provider(locator).flatMap(provider -> provider.address(locator));
   }
@@ -40,7 +40,7 @@ public final class PciFunctions {
    * Takes ownership of a function.
    *
    * @throws VfioException {@code NOT_FOUND} when no backend knows the scheme, {@code INVALID} when
-   *     more than one does; else what the backend says
+   *     more than one does; else as the backend reports it
    */
   public static PciFunction open(Locator locator) {
     return provider(locator)

@@ -5,8 +5,8 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /**
- * Hands out ranges of numbers: multiples of a granule, lowest first, freed ranges joined and used
- * again. Thread-safe.
+ * Hands out ranges of numbers: multiples of a granule, lowest first; freed ranges are merged and
+ * reused. Thread-safe.
  */
 public final class RangeAllocator {
   private final long granule;
@@ -17,8 +17,8 @@ public final class RangeAllocator {
    * An allocator over a range of numbers.
    *
    * @param first lowest usable number, a multiple of the granule
-   * @param end first number beyond, a multiple of the granule
-   * @param granule every range starts at a multiple of it, and is a multiple long; a power of two
+   * @param end first number after the range, a multiple of the granule @param granule start and
+   *     length of every range are multiples of it; a power of two
    */
   public RangeAllocator(long first, long end, long granule) {
     if (first < 0 || first >= end || ((first | end) & granule - 1) != 0) {
@@ -30,7 +30,7 @@ public final class RangeAllocator {
   }
 
   /**
-   * Takes a range.
+   * Allocates a range.
    *
    * @param length at least 1; rounded up to whole granules
    * @return its first number; empty when no free range is long enough
@@ -41,7 +41,7 @@ public final class RangeAllocator {
   }
 
   /**
-   * Takes a range whose first number leaves a certain remainder.
+   * Allocates a range whose first number has a given remainder.
    *
    * @param length at least 1; rounded up to whole granules
    * @param modulus a power of two, at least the granule
@@ -78,7 +78,7 @@ public final class RangeAllocator {
   }
 
   /**
-   * Gives a range back.
+   * Frees a range.
    *
    * @param start as {@link #allocate} returned it
    */
@@ -102,10 +102,11 @@ public final class RangeAllocator {
   }
 
   /**
-   * Never hands out some numbers that are free; those in use stay so.
+   * Excludes free numbers of a range from allocation; numbers in use stay in use.
    *
    * @param first a multiple of the granule
-   * @param end first number beyond, a multiple of the granule; there are none when it is not larger
+   * @param end first number after the range, a multiple of the granule; the range is empty if it is
+   *     not larger
    */
   public synchronized void exclude(long first, long end) {
     if (end <= first) {
@@ -126,7 +127,7 @@ public final class RangeAllocator {
     }
   }
 
-  /** How many ranges are in use. */
+  /** Number of ranges in use. */
   public synchronized int inUse() {
     return used.size();
   }

@@ -13,14 +13,14 @@ import java.util.OptionalLong;
  * </pre>
  */
 public final class SerialNumber {
-  /** Where extended capabilities begin. */
+  /** Offset of the extended capabilities. */
   private static final int FIRST = 0x100;
 
   private static final int ID = 0x0003;
   private static final int VERSION_1 = 1 << 16;
   private static final int HEADER_BYTES = 4;
 
-  /** More do not fit into configuration space; a list that is longer runs in a circle. */
+  /** More do not fit into configuration space; a longer list is circular. */
   private static final int MOST = (ConfigurationSpace.SIZE - FIRST) / HEADER_BYTES;
 
   private SerialNumber() {}
@@ -38,13 +38,13 @@ public final class SerialNumber {
     };
   }
 
-  /** The MAC that a function's serial number holds; empty when it has none, or another kind. */
+  /** The MAC in a function's serial number; empty if it has none or another format. */
   static OptionalLong mac(ConfigurationSpace configuration) {
     int at = FIRST;
     for (int i = 0; i < MOST && at >= FIRST; i++) {
       int header = configuration.read(at, 4);
       if (header == 0 || header == -1) {
-        break; // the list is empty, or nobody answers
+        break; // the list is empty, or nothing responds
       }
       if ((header & 0xffff) == ID) {
         return mac(configuration.read(at + 4, 4), configuration.read(at + 8, 4));

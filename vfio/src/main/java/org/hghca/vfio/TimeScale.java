@@ -4,15 +4,15 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How many times slower a function is than a card, {@code slow=1000} in its locator: a logic
- * simulator needs a second for what a card does in a millisecond. Everything that gives up after
- * some time, or asks the card from time to time, measures the time of the card with this. A time
- * that somebody writes out, such as {@code limit=PT1M}, is not stretched. Thread-safe.
+ * The factor by which a function is slower than a card, {@code slow=1000} in its locator: a logic
+ * simulator needs a second for a card's millisecond. All time-outs and polling intervals for the
+ * card use this scale. A duration that the user specifies, such as {@code limit=PT1M}, is not
+ * scaled. Thread-safe.
  *
  * @param factor 1 for a card, up to {@link #MOST}
  */
 public record TimeScale(int factor) {
-  /** The most that a locator can ask for: a time-out of ten seconds is then one of four months. */
+  /** The maximum in a locator: it turns a time-out of ten seconds into four months. */
   public static final int MOST = 1_000_000;
 
   /** The time of a card. */
@@ -44,14 +44,14 @@ public record TimeScale(int factor) {
     }
   }
 
-  /** How long we see a function take for what takes a card so long. */
+  /** The real time that corresponds to a duration of the card's time. */
   public Duration stretch(Duration ofCard) {
     return ofCard.multipliedBy(factor);
   }
 
   /**
-   * A clock of the card's time: as {@link System#nanoTime}, and {@code factor} times slower. Only
-   * differences mean something.
+   * A clock of the card's time: like {@link System#nanoTime}, and {@code factor} times slower. Only
+   * differences are meaningful.
    */
   public long nanoTime() {
     return Math.floorDiv(System.nanoTime(), factor);

@@ -6,13 +6,13 @@ import java.util.Objects;
 public final class VfioException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** What kind of failure it was, in the terms of the operating system's error numbers. */
+  /** The kind of failure, named after the operating system's error numbers. */
   public enum Reason {
     /** No such function or scheme (ENODEV). */
     NOT_FOUND,
     /** A node or a memory area may not be accessed by this user (EACCES). */
     NO_PERMISSION,
-    /** Somebody else owns the function (EBUSY). */
+    /** Another process owns the function (EBUSY). */
     BUSY,
     /** An argument is wrong (EINVAL). */
     INVALID,
@@ -20,9 +20,9 @@ public final class VfioException extends RuntimeException {
     BAD_ADDRESS,
     /** Memory, address space or a limit is exhausted (ENOMEM). */
     NO_MEMORY,
-    /** This function, kernel or platform cannot do it (EOPNOTSUPP). */
+    /** This function, kernel or platform does not support it (EOPNOTSUPP). */
     UNSUPPORTED,
-    /** The function was closed, or went away (ENODEV). */
+    /** The function was closed or removed (ENODEV). */
     CLOSED
   }
 
@@ -42,7 +42,7 @@ public final class VfioException extends RuntimeException {
   }
 
   /**
-   * What to throw when the system does not have enough memory.
+   * The exception for insufficient system memory.
    *
    * @param cause null for none
    */

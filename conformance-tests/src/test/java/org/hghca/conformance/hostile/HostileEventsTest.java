@@ -347,7 +347,7 @@ class HostileEventsTest {
     assertEnded("LOCAL_CATAS_ERROR");
   }
 
-  /** Waiters are told that the device is dead, and why. */
+  /** Waiters get an error that the device is dead, with the cause. */
   private void assertEnded(String cause) {
     VerbsException told =
         catchThrowableOfType(

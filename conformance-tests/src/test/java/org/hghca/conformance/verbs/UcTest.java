@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Unreliable connections: messages arrive whole, or are lost without a word. */
+/** Unreliable connections: messages arrive whole, or are lost silently. */
 class UcTest {
   private static final int[] LENGTHS = {0, 1, 3, 255, 256, 257, 512, 1000, 4096, 9999};
 

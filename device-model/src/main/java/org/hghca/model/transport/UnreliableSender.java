@@ -153,7 +153,7 @@ final class UnreliableSender implements SendSide {
     transport.flushSends(qp);
   }
 
-  /** Nobody answers. */
+  /** There are no responses. */
   @Override
   public void receive(ConnectionContext qp, Packet packet, int operation) {
     transport.counters().drops.count(DropCause.UNWANTED);

@@ -21,7 +21,7 @@ public enum WorkStatus {
   REMOTE_ACCESS,
   /** The responder failed while it served the request. */
   REMOTE_OPERATION,
-  /** Nobody answered. */
+  /** There was no response. */
   RETRIES_EXCEEDED,
   /** The responder never had a receive buffer. */
   RECEIVER_NOT_READY

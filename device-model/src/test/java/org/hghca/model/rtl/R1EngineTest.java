@@ -89,7 +89,7 @@ class R1EngineTest {
     pair.run();
 
     assertThat(pair.a.sends(QPN)).containsExactly("0a000000 " + syndrome);
-    // In RST the message is sent all the same.
+    // In RST the message is still sent.
     assertThat(pair.b.text(0x8000, 4).equals("late")).isEqualTo(state == QpcState.RST);
   }
 

@@ -17,10 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The memory that one function reaches: what it was given and what it allocated. Several functions
- * may share an address space; each has its own of these. Thread-safe.
+ * The memory that one function accesses: mapped and allocated memory. Several functions may share
+ * an address space; each has its own instance of this class. Thread-safe.
  *
- * <p>Closing takes back every mapping that is left and frees what was allocated; it is idempotent.
+ * <p>Closing unmaps all remaining mappings and frees the allocated memory; it is idempotent.
  */
 public final class DeviceMemory implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DeviceMemory.class);
@@ -30,7 +30,10 @@ public final class DeviceMemory implements AutoCloseable {
   private final PagePool pages;
   private final Set<Mapping> mappings = ConcurrentHashMap.newKeySet();
 
-  /** Held shared while mappings come and go, and alone by the close that ends them all. */
+  /**
+   * Held shared while mappings are added and removed, and exclusively by the close that ends them
+   * all.
+   */
   private final ReadWriteLock life = new ReentrantReadWriteLock();
 
   private boolean closed;
@@ -83,7 +86,7 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
-  /** As {@link org.hghca.vfio.PciFunction#checkPresent}, where this process touches the memory. */
+  /** As {@link org.hghca.vfio.PciFunction#checkPresent}, if this process accesses the memory. */
   public static void checkPresent(MemorySegment memory, DmaAccess access) {
     checkMappable(memory, access);
     ProcessMemory.check(memory, access);
@@ -121,7 +124,7 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
-  /** How many mappings are left. */
+  /** Number of open mappings. */
   public int mappings() {
     return mappings.size();
   }
@@ -161,7 +164,7 @@ public final class DeviceMemory implements AutoCloseable {
     private final DmaAccess access;
     private final AddressSpace.Pin pin;
 
-    /** What goes back to the pool, or null. */
+    /** The memory to return to the pool, or null. */
     private final MemorySegment slab;
 
     Mapping(MemorySegment memory, DmaAccess access, AddressSpace.Pin pin, MemorySegment slab) {
@@ -186,7 +189,7 @@ public final class DeviceMemory implements AutoCloseable {
       return access;
     }
 
-    /** Synchronised so that a second close, too, returns after the device's last access. */
+    /** Synchronized so that a second close also returns after the device's last access. */
     @Override
     public synchronized void close() {
       life.readLock().lock();

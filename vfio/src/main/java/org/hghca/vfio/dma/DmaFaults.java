@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import java.util.List;
 import org.hghca.vfio.DmaFault;
 
-/** The refused accesses of a device: how many, and the newest of them. Thread-safe. */
+/** The refused accesses of a device: their number, and the newest of them. Thread-safe. */
 public final class DmaFaults {
   private static final int KEPT = 64;
 

@@ -15,12 +15,12 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.ProcessMemory;
 
 /**
- * The host's books of an I/O page table that another party keeps: which addresses are in use, and
- * for what memory. Memory is rounded outward to pages. Where the table pins pages, what lies inside
- * memory that is mapped with enough access shares that mapping: pages are pinned once. Thread-safe.
+ * The host's record of an I/O page table that another party maintains: which addresses are in use,
+ * and for which memory. Memory is rounded outward to pages. If the table pins pages, memory inside
+ * a mapping with sufficient access rights shares that mapping: pages are pinned once. Thread-safe.
  */
 public final class DmaSpace implements AddressSpace {
-  /** A thread that never runs: memory that it may touch is not confined. */
+  /** A thread that never runs: memory that it may access is not confined. */
   private static final Thread STRANGER = Thread.ofPlatform().unstarted(() -> {});
 
   private static final long PAGE = DmaMapping.PAGE_SIZE;
@@ -28,8 +28,9 @@ public final class DmaSpace implements AddressSpace {
   private final DmaBackend backend;
   private final IovaAllocator addresses;
 
-  // What new memory may share: of memory that lies inside other memory only the outer, so that
-  // ends ascend as starts do, and the last that starts at or below an address reaches farthest.
+  // Mappings that new memory may share. Of nested mappings only the outer one is listed, so that
+  // ends ascend like starts, and the last mapping that starts at or below an address extends
+  // farthest.
   private final NavigableMap<Long, Range> readable = new TreeMap<>();
   private final NavigableMap<Long, Range> writable = new TreeMap<>();
 
@@ -39,14 +40,13 @@ public final class DmaSpace implements AddressSpace {
   }
 
   /**
-   * Asks the backend again for the addresses that may be used: a function that joins may take some
-   * away.
+   * Queries the usable addresses from the backend again: a function that joins may exclude some.
    */
   public void refresh() {
     addresses.restrict(backend.ranges());
   }
 
-  /** Pages that the device reaches, by one or more pins. */
+  /** Pages that the device can access, held by one or more pins. */
   private static final class Range {
     final long start;
     final long end;
@@ -54,12 +54,15 @@ public final class DmaSpace implements AddressSpace {
     final DmaAccess access;
 
     /**
-     * Of the memory for which the pages were mapped. While it lives they are what the device has;
-     * afterwards other memory may be at these addresses.
+     * The scope of the memory for which the pages were mapped. While it is alive, the device's
+     * pages are those of the memory; afterwards other memory may be at these addresses.
      */
     final MemorySegment.Scope scope;
 
-    /** Of the same access, inside this one, and not offered to be shared as long as this one is. */
+    /**
+     * Mappings with the same access rights inside this one; they are not offered for sharing while
+     * this one is.
+     */
     final List<Range> inner = new ArrayList<>();
 
     int pins = 1;
@@ -143,7 +146,7 @@ public final class DmaSpace implements AddressSpace {
 
   private Range map(MemorySegment memory, long start, long end, DmaAccess access) {
     long bytes = end - start;
-    // The table can use its large pages only where both addresses end alike.
+    // The table can use large pages only if both addresses have the same offset.
     long iova =
         bytes >= MemorySource.HUGE_PAGE
             ? addresses.allocate(bytes, MemorySource.HUGE_PAGE, start)
@@ -157,7 +160,7 @@ public final class DmaSpace implements AddressSpace {
     return new Range(start, end, iova, access, memory.scope());
   }
 
-  /** A kernel that does not find memory may mean something else, too. */
+  /** The kernel's error for missing memory may have another cause, too. */
   private static RuntimeException because(
       MemorySegment memory, DmaAccess access, RuntimeException failure) {
     try {
@@ -209,6 +212,6 @@ public final class DmaSpace implements AddressSpace {
     }
     withdraw(range);
     backend.unmap(range.iova, range.end - range.start);
-    addresses.free(range.iova); // Not when that failed: the device may still reach the memory.
+    addresses.free(range.iova); // Not if that failed: the device may still access the memory.
   }
 }

@@ -10,12 +10,12 @@ import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaFault;
 
 /**
- * Which I/O addresses lead to which memory, where this process itself serves the device's accesses.
- * The device reaches memory only through the mapped segment itself, so that memory which is gone is
- * a recorded fault and never a stray access: of an arena that was closed, or of a truncated file.
+ * The mapping from I/O addresses to memory, if this process itself serves the device's accesses.
+ * The device accesses memory only through the mapped segment itself, so that an access to freed
+ * memory, of a closed arena or a truncated file, is a recorded fault and never a stray access.
  *
- * <p>Accesses and changes exclude each other, which is what lets an unmap return only after every
- * access to its range has ended.
+ * <p>Accesses and changes exclude each other, so that an unmap returns only after every access to
+ * its range has ended.
  */
 public final class Iommu {
   private static final int CACHE_SLOTS = 64;
@@ -33,13 +33,16 @@ public final class Iommu {
   /** Sorted by address. */
   private Range[] ranges = new Range[0];
 
-  /** The range last found for a page, by the page number's low bits: a hint to be checked. */
+  /**
+   * The range last found for a page, by the low bits of the page number: a hint that must be
+   * checked.
+   */
   private final Range[] cache = new Range[CACHE_SLOTS];
 
   private final DmaFaults faults = new DmaFaults();
 
   /**
-   * Lets the device reach memory.
+   * Makes memory accessible to the device.
    *
    * @param iova of its first byte; nothing is mapped there
    */
@@ -53,9 +56,9 @@ public final class Iommu {
   }
 
   /**
-   * Ends what {@link #map} began.
+   * Undoes {@link #map}.
    *
-   * @param iova as it was given
+   * @param iova as passed to it
    */
   public synchronized void unmap(long iova) {
     int at = find(iova);
@@ -119,7 +122,7 @@ public final class Iommu {
     return faults.list();
   }
 
-  /** How many accesses were refused in all. */
+  /** Total number of refused accesses. */
   public long faultCount() {
     return faults.count();
   }
@@ -144,7 +147,7 @@ public final class Iommu {
     return ranges[candidate];
   }
 
-  /** The index of the range that starts at an address, or -1 - the index where it would be. */
+  /** The index of the range that starts at an address, or -1 minus its insertion index. */
   private int find(long iova) {
     int low = 0;
     int high = ranges.length - 1;

@@ -10,29 +10,29 @@ import org.hghca.vfio.VfioException;
 
 /**
  * Hands out ranges of a 64-bit I/O address space: page-aligned, never below 64 KiB, freed ranges
- * used again, lowest address first. Thread-safe.
+ * are reused, lowest address first. Thread-safe.
  */
 public final class IovaAllocator {
 
-  /** Addresses below are never used: cards are known to send stray DMA to the first pages. */
+  /** Lower addresses are never used: some cards send stray DMA to the first pages. */
   static final long LOWEST = 0x1_0000;
 
   private static final long PAGE = DmaMapping.PAGE_SIZE;
 
-  /** Addresses beyond are left out: the last page of what a signed number holds. */
+  /** Higher addresses are excluded: this is the last page of the positive signed numbers. */
   private static final long END = Long.MAX_VALUE & -PAGE;
 
-  /** One for each usable range, ascending. */
+  /** One per usable range, ascending. */
   private final List<RangeAllocator> ranges = new ArrayList<>();
 
-  /** The first address of each, to find what an address belongs to. */
+  /** The first address of each, to find the range of an address. */
   private final List<Long> firsts = new ArrayList<>();
 
   /**
    * An allocator over some ranges, which do not overlap.
    *
-   * @param usable ascending; parts of pages, and what lies below 64 KiB or close to 2^63 and
-   *     beyond, are left out
+   * @param usable ascending; partial pages, addresses below 64 KiB, and addresses close to 2^63 and
+   *     above are excluded
    */
   public IovaAllocator(List<IovaRange> usable) {
     for (IovaRange range : usable) {
@@ -56,7 +56,7 @@ public final class IovaAllocator {
   }
 
   /**
-   * Hands out only what some ranges, too, allow.
+   * Restricts the allocator to addresses that are also in the given ranges.
    *
    * @param usable as for the constructor
    */
@@ -74,7 +74,7 @@ public final class IovaAllocator {
   }
 
   /**
-   * Takes a range.
+   * Allocates a range.
    *
    * @param bytes at least 1; rounded up to whole pages
    * @return its first address
@@ -86,14 +86,13 @@ public final class IovaAllocator {
   }
 
   /**
-   * Takes a range that starts at the same offset in a larger page as another address, or any range
-   * when there is no such.
+   * Allocates a range that starts at the same offset within a larger page as another address, or
+   * any range if there is none.
    *
    * @param bytes at least 1; rounded up to whole pages
    * @param largerPage a power of two, at least the page size
    * @param like an address at the start of a page
-   * @return its first address, which leaves the same remainder as {@code like} where that is
-   *     possible
+   * @return its first address, with the same remainder as {@code like} if possible
    * @throws VfioException {@code NO_MEMORY} when no free range is large enough
    * @throws IllegalArgumentException when bytes is not positive
    */
@@ -119,7 +118,7 @@ public final class IovaAllocator {
   }
 
   /**
-   * Gives a range back.
+   * Frees a range.
    *
    * @param start as {@link #allocate} returned it
    */
@@ -131,7 +130,7 @@ public final class IovaAllocator {
     ranges.get(at).free(start);
   }
 
-  /** How many ranges are in use. */
+  /** Number of ranges in use. */
   public int inUse() {
     return ranges.stream().mapToInt(RangeAllocator::inUse).sum();
   }

@@ -12,31 +12,32 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * Page-aligned memory, given out zeroed and used again. Sizes are rounded up, so that what one user
- * leaves another can take: to a power of two pages, and above a huge page by a quarter at most, to
- * whole huge pages. Larger pieces that are free serve smaller requests. Callers synchronise.
+ * Page-aligned memory that is handed out zeroed and reused. Sizes are rounded up, so that other
+ * users can reuse freed pieces: to a power of two pages, and above a huge page by at most a
+ * quarter, to whole huge pages. Larger free pieces serve smaller requests. Callers synchronize.
  *
- * <p>What is free goes back to the system beyond 32 MiB or an eighth of what is in use, the larger:
- * a device has two of these, for itself and for its programs, which together keep 64 MiB or a
- * quarter. Whole chunks, as they came from the source, go back first; then the pages of free parts.
+ * <p>Free memory beyond 32 MiB or an eighth of the memory in use, whichever is larger, is returned
+ * to the system. A device has two pools, for itself and for its programs, which together keep at
+ * most 64 MiB or a quarter. Whole chunks of the source are returned first, then the pages of free
+ * parts.
  */
 public final class PagePool implements AutoCloseable {
   private static final long KEPT = 32 << 20;
   private static final int KEPT_SHARE = 8;
 
-  /** What malloc(3) may keep when it is freed, at most this many bytes (M_MMAP_THRESHOLD). */
+  /** malloc(3) may keep freed pieces of at most this many bytes (M_MMAP_THRESHOLD). */
   private static final long MALLOC_KEEPS = 32 << 20;
 
   /** The user address space on x86-64, in bytes. */
   private static final long ADDRESS_SPACE = 1L << 47;
 
-  /** What the source gave at once, with an end of its own. */
+  /** One allocation of the source, with its own lifetime. */
   private record Chunk(Arena arena, MemorySegment memory) {}
 
   /**
-   * A free part of a chunk, up to its neighbours in use.
+   * A free part of a chunk, between its neighbours in use.
    *
-   * @param present whether it may have pages; else it is zero
+   * @param present whether it may have pages; else it reads as zero
    */
   private record Piece(Chunk chunk, long address, long bytes, boolean present) {
     long end() {
@@ -65,7 +66,7 @@ public final class PagePool implements AutoCloseable {
 
   private final TreeSet<Piece> bySize = new TreeSet<>(BY_SIZE);
 
-  /** What can go back to the system: chunks that are completely free, and the other pieces. */
+  /** Memory that can be returned to the system: completely free chunks, and the other pieces. */
   private final TreeSet<Piece> whole = new TreeSet<>(BY_SIZE);
 
   private final TreeSet<Piece> parts = new TreeSet<>(BY_SIZE);
@@ -77,23 +78,23 @@ public final class PagePool implements AutoCloseable {
     this.source = source;
   }
 
-  /** Rounds up to whole pages; the result is negative when there are no so many. */
+  /** Rounds up to whole pages; the result is negative on overflow. */
   public static long wholePages(long bytes) {
     return bytes + DmaMapping.PAGE_SIZE - 1 & -DmaMapping.PAGE_SIZE;
   }
 
-  /** How much is given out, in bytes. */
+  /** Memory in use, in bytes. */
   public long inUse() {
     return inUse;
   }
 
-  /** How much is free and still has pages, in bytes. */
+  /** Free memory that still has pages, in bytes. */
   public long kept() {
     return kept;
   }
 
   /**
-   * Takes memory of at least some bytes, to be given back whole.
+   * Allocates memory of at least some bytes, which must be freed as a whole.
    *
    * @throws VfioException {@code NO_MEMORY} when there is none
    */
@@ -113,8 +114,9 @@ public final class PagePool implements AutoCloseable {
   }
 
   /**
-   * Where in a piece memory is taken: whole huge pages where they begin, others from the end, so
-   * that what is left begins as before. Below the piece when there is no place.
+   * The position of an allocation in a free piece: whole huge pages at a huge page boundary,
+   * smaller ones at the end, so that the rest keeps its start. Below the start of the piece if it
+   * does not fit.
    */
   private static long place(Piece piece, long size) {
     if (size < MemorySource.HUGE_PAGE) {
@@ -139,7 +141,7 @@ public final class PagePool implements AutoCloseable {
     return piece.present ? memory.fill((byte) 0) : memory;
   }
 
-  /** A chunk from the source; what is kept goes back when there is none else. */
+  /** A chunk from the source; if the source fails, cached memory is returned first. */
   private Piece grow(long bytes) {
     try {
       return chunk(bytes);
@@ -167,7 +169,7 @@ public final class PagePool implements AutoCloseable {
     }
   }
 
-  /** How much is taken for some bytes; not positive when that overflows. */
+  /** The rounded size of an allocation; not positive on overflow. */
   private static long slabSize(long bytes) {
     long pages = wholePages(bytes);
     long power = Long.highestOneBit(pages - 1) << 1;
@@ -178,7 +180,7 @@ public final class PagePool implements AutoCloseable {
     return pages + step - 1 & -step;
   }
 
-  /** Gives back what was taken, which must not be accessed any more. */
+  /** Frees an allocation, which must no longer be accessed. */
   public void giveBack(MemorySegment memory) {
     inUse -= memory.byteSize();
     Chunk chunk = chunks.floorEntry(memory.address()).getValue();
@@ -240,7 +242,7 @@ public final class PagePool implements AutoCloseable {
     }
   }
 
-  /** Gives everything back to the system, what is in use included. */
+  /** Returns all memory to the system, including memory in use. */
   @Override
   public void close() {
     free.clear();

@@ -19,15 +19,15 @@ import org.hghca.vfio.linux.MemoryFile;
  * The addresses of a device without an I/O page table, in the kernel's noiommu mode: physical ones,
  * page by page, from {@code /proc/self/pagemap}. Thread-safe.
  *
- * <p>The device reaches all memory of the machine, before a pin and after its release. Only memory
- * of a {@link MemoryFile} is accepted, which is locked into memory until its end. That keeps pages
- * from being swapped out, but the kernel may still move ordinary ones when it makes room for larger
- * ones (compaction): huge pages are advised, {@code vm.compact_unevictable_allowed=0} forbids it.
+ * <p>The device can access all memory of the machine, even before a pin and after its release. Only
+ * memory of a {@link MemoryFile} is accepted, which is locked until it is freed. This prevents
+ * swapping, but the kernel may still move ordinary pages during compaction: use huge pages; {@code
+ * vm.compact_unevictable_allowed=0} prevents it.
  */
 public final class PhysicalMemory implements AddressSpace {
   private static final long PAGE = DmaMapping.PAGE_SIZE;
 
-  // An entry for each page of the process, Documentation/admin-guide/mm/pagemap.rst.
+  // One entry per page of the process, Documentation/admin-guide/mm/pagemap.rst.
   private static final int ENTRY_SIZE = 8;
   private static final long ENTRY_PRESENT = 1L << 63;
   private static final long ENTRY_FRAME = (1L << 55) - 1;
@@ -72,7 +72,8 @@ public final class PhysicalMemory implements AddressSpace {
 
       @Override
       public void release() {
-        // Nothing keeps the device away; and to unlock would unlock for others that share a page.
+        // The device's access cannot be revoked, and unlocking would also unlock pages that others
+        // share.
       }
     };
   }
@@ -90,7 +91,7 @@ public final class PhysicalMemory implements AddressSpace {
     try (FileChannel file = FileChannel.open(pagemap, StandardOpenOption.READ)) {
       long from = start / PAGE * ENTRY_SIZE;
       while (entries.hasRemaining() && file.read(entries, from + entries.position()) > 0) {
-        // What a read gives is a part.
+        // A read returns a part.
       }
     } catch (IOException e) {
       throw new VfioException(

@@ -1,2 +1,2 @@
-/** Memory that a device reaches through an I/O page table that another party keeps. */
+/** Memory that a device accesses through an I/O page table. */
 package org.hghca.vfio.dma;

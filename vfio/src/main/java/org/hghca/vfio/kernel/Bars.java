@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The registers of a function behind its base address registers, each mapped on first use: whole,
- * or in the parts that the kernel lets be mapped, and by read and write calls where it does not.
- * After the end reads answer all ones and writes are lost. Thread-safe.
+ * The registers of a function behind its base address registers, each mapped on first use:
+ * completely, or in the parts that the kernel allows to be mapped, with read and write calls for
+ * the rest. After close, reads return all ones and writes are dropped. Thread-safe.
  */
 final class Bars implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Bars.class);
@@ -32,7 +32,7 @@ final class Bars implements AutoCloseable {
   private final List<RegionInfo> infos;
   private final MmioRegion[] regions = new MmioRegion[COUNT];
 
-  /** The mapped parts live as long as it: a later access gets an error, and does not crash. */
+  /** Lifetime of the mapped parts: a later access gets an error and does not crash. */
   private final Arena arena = Arena.ofShared();
 
   private volatile boolean closed;
@@ -118,7 +118,7 @@ final class Bars implements AutoCloseable {
     }
   }
 
-  /** A mapped part of a region, with the calls for when it is not any more. */
+  /** A mapped part of a region, with the system calls to use once it is unmapped. */
   private record Part(Area area, MmioRegion registers) {}
 
   /** Accesses by system calls. */

@@ -12,8 +12,8 @@ import org.hghca.vfio.VfioException.Reason;
 
 /**
  * Binds PCI functions to vfio-pci, and back to their previous drivers. Needs root. {@code
- * /run/hghca} holds the previous driver of a function until it goes back, so that another process
- * can give it back. Thread-safe as far as the kernel is.
+ * /run/hghca} holds the previous driver of a function until it is restored, so that another process
+ * can restore it. As thread-safe as the kernel.
  */
 public final class Binding {
   private static final String PROBE = "/sys/bus/pci/drivers_probe";
@@ -43,7 +43,7 @@ public final class Binding {
   /**
    * How to bind functions, as commands of a root shell; none for functions that are bound.
    *
-   * @throws VfioException saying why it must not, or cannot, be done
+   * @throws VfioException saying why it is forbidden or impossible
    */
   public List<String> commandsToBind(List<PciDevice> devices) {
     checkBindable(devices);
@@ -55,10 +55,10 @@ public final class Binding {
   }
 
   /**
-   * Binds functions to vfio-pci, all that are not bound yet. When one cannot be bound, it goes back
-   * to its driver; those before it stay bound.
+   * Binds all given functions that are not yet bound to vfio-pci. If one cannot be bound, it
+   * returns to its driver; those before it stay bound.
    *
-   * @throws VfioException saying why it must not, or cannot, be done, and the fix
+   * @throws VfioException saying why it is forbidden or impossible, and the fix
    */
   public void bind(List<PciDevice> devices) {
     checkBindable(devices);
@@ -104,7 +104,7 @@ public final class Binding {
       }
       PreviousBinding.forget(machine, address);
     } catch (IOException e) {
-      // It stays without a driver; the reported failure says to look at it.
+      // It stays without a driver; the reported failure says to check it.
     }
   }
 
@@ -119,7 +119,7 @@ public final class Binding {
   }
 
   /**
-   * How to give a function back, as commands of a root shell.
+   * How to return a function to its driver, as commands of a root shell.
    *
    * @throws VfioException saying why it cannot be done
    */
@@ -131,8 +131,7 @@ public final class Binding {
   }
 
   /**
-   * Gives a function back to the driver that it had; a function without a driver before has none
-   * again.
+   * Returns a function to its previous driver; a function that had none has none again.
    *
    * @return the driver that it has now; empty when it has none
    * @throws VfioException saying why it cannot be done, and the fix
@@ -259,7 +258,7 @@ public final class Binding {
           Reason.INVALID,
           "%s is not bound to vfio-pci: there is nothing to give back".formatted(device));
     }
-    // The kernel would wait for the last user, without end.
+    // The kernel would wait indefinitely for the last user.
     List<Path> nodes = new ArrayList<>();
     for (IommuMode mode : IommuMode.values()) {
       List<Path> ofMode = mode.nodes(machine, device);

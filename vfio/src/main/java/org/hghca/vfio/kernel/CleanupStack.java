@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What to undo, the last first: when all goes well at the end, when a step fails at once. Not
- * thread-safe; taking back twice does nothing.
+ * Steps to undo, in reverse order: at the end if all succeeds, at once if a step fails. Not
+ * thread-safe; undoing twice does nothing.
  */
 final class CleanupStack implements AutoCloseable {
   private final Deque<Runnable> steps = new ArrayDeque<>();
@@ -14,7 +14,7 @@ final class CleanupStack implements AutoCloseable {
     steps.push(step);
   }
 
-  /** Takes all back, also what comes after a step that fails; the first failure is thrown then. */
+  /** Undoes all steps, even if one fails; then throws the first failure. */
   @Override
   public void close() {
     RuntimeException failure = null;
@@ -34,7 +34,7 @@ final class CleanupStack implements AutoCloseable {
     }
   }
 
-  /** Takes all back because of a failure, which is what counts then. */
+  /** Undoes all steps because of a failure; that failure takes precedence. */
   <T extends Throwable> T because(T failure) {
     try {
       close();

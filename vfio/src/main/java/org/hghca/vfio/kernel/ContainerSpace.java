@@ -20,7 +20,7 @@ final class ContainerSpace extends SharedSpace {
     this.descriptor = descriptor;
   }
 
-  /** The container of a name, or a new one; it has one more user. */
+  /** The container of a name, or a new one; its user count is incremented. */
   static ContainerSpace of(KernelSystem system, Optional<String> name) {
     SharedSpace known = name.map(system.spaces()::get).orElse(null);
     if (known instanceof ContainerSpace container) {
@@ -47,7 +47,10 @@ final class ContainerSpace extends SharedSpace {
     return container;
   }
 
-  /** A container that somebody else has opened and given its IOMMU; it has one more user. */
+  /**
+   * A container that another process has opened and connected to its IOMMU; its user count is
+   * incremented.
+   */
   static ContainerSpace passed(KernelSystem system, String name, int passed) {
     if (system.spaces().get(name) instanceof ContainerSpace container) {
       container.use();

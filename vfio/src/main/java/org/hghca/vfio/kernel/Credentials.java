@@ -40,7 +40,7 @@ record Credentials(long user, long capabilities) {
     return user == 0;
   }
 
-  /** Whether the limit of locked memory does not count for it. */
+  /** Whether it is exempt from the limit of locked memory. */
   boolean mayLockAnything() {
     return (capabilities >> CAP_IPC_LOCK & 1) != 0;
   }

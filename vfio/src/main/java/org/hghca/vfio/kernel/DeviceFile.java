@@ -11,8 +11,8 @@ import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
 
 /**
- * The descriptor of a function. Once closed every call answers ENODEV: the number may be another
- * file's by then. Thread-safe.
+ * The descriptor of a function. Once closed, every call returns ENODEV, because the number may
+ * belong to another file by then. Thread-safe.
  */
 final class DeviceFile implements AutoCloseable {
   private static final int PROT_READ_WRITE = 1 | 2;

@@ -7,8 +7,8 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * Says why the kernel refused to open a function, and what fixes it: its error numbers state
- * neither. It inspects the system only after a failure.
+ * Explains why the kernel refused to open a function, and the fix: the error numbers tell neither.
+ * It inspects the system only after a failure.
  */
 final class Diagnosis {
 
@@ -17,10 +17,8 @@ final class Diagnosis {
   /**
    * A failure with its cause.
    *
-   * @param device as it was when opening it began
-   * @param mode how it should be opened
-   * @param failure what a step of opening it failed with
-   * @return the failure itself where nothing more can be found
+   * @param device its state before the open @param mode the way to open it @param failure the
+   *     failure of the step @return the failure itself if no cause is found
    */
   static VfioException explain(
       Machine machine, PciDevice device, IommuMode mode, VfioException failure) {

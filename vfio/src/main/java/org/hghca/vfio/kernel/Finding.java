@@ -1,12 +1,12 @@
 package org.hghca.vfio.kernel;
 
 /**
- * Something that was looked at on a system.
+ * One result of a system check.
  *
  * @param subject what it is about: an area such as {@code IOMMU}, or a function's address
  * @param found the fact
  * @param why its consequence for the use of a card; empty when it is obvious
- * @param fix the command, or the step, that makes it better; empty when there is nothing to fix
+ * @param fix the command, or the step, that fixes it; empty when there is nothing to fix
  */
 public record Finding(Level level, String subject, String found, String why, String fix) {
 
@@ -32,7 +32,7 @@ public record Finding(Level level, String subject, String found, String why, Str
     return new Finding(Level.PROBLEM, subject, found, why, fix);
   }
 
-  /** All of it in one line, as an error message has it. */
+  /** The finding in one line, as in an error message. */
   public String message() {
     return found + (why.isEmpty() ? "" : ": " + why) + (fix.isEmpty() ? "" : "; fix: " + fix);
   }

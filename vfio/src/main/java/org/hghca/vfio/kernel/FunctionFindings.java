@@ -19,9 +19,9 @@ final class FunctionFindings {
   private VfioException obstacle;
 
   /**
-   * Looks at a function.
+   * Checks a function.
    *
-   * @param wanted the way that its locator asks for, or {@link IommuMode#AUTO}
+   * @param wanted the mode in its locator, or {@link IommuMode#AUTO}
    */
   FunctionFindings(Machine machine, PciDevice device, String wanted) {
     this.machine = machine;

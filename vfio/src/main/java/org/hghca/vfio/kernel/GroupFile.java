@@ -11,8 +11,8 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
 
 /**
- * An IOMMU group. The kernel opens its node once: all functions of the group that this process has
- * share it, and with it the container. Guarded by the {@link KernelSystem}.
+ * An IOMMU group. The kernel allows its node to be opened only once: all functions of the group in
+ * this process share it, and also the container. Guarded by the {@link KernelSystem}.
  */
 final class GroupFile {
   private final KernelSystem system;
@@ -32,7 +32,7 @@ final class GroupFile {
   }
 
   /**
-   * The group of a function, in a container that has its IOMMU; it has one more user.
+   * The group of a function, in a container with its IOMMU; its user count is incremented.
    *
    * @param name of the container; empty for one of its own
    */
@@ -105,7 +105,7 @@ final class GroupFile {
     return descriptor;
   }
 
-  /** Gives the container its IOMMU, if it has none, and answers its addresses. */
+  /** Sets the container's IOMMU, if it has none, and returns its addresses. */
   AddressSpace join(IommuMode mode, MapFailure failure) {
     return container.join(mode, failure);
   }
@@ -121,12 +121,12 @@ final class GroupFile {
     }
   }
 
-  /** One user less; the last one closes the group. */
+  /** Decrements the user count; the last user closes the group. */
   void letGo() {
     users--;
     if (users == 0) {
       system.groups().remove(node);
-      system.close(descriptor); // takes the group out of the container
+      system.close(descriptor); // removes the group from the container
       container.letGo();
     }
   }

@@ -5,16 +5,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * What the machine itself does with a function: an interface that is up, a disk that is mounted.
- */
+/** Uses of a function by the machine itself: an interface that is up, a mounted disk. */
 final class InUseCheck {
   /** Of linux/if.h. */
   private static final int IFF_UP = 1;
 
   private InUseCheck() {}
 
-  /** Each use with its fix; empty when none is seen. */
+  /** Each use with its fix; empty if there is none. */
   static List<String> of(Machine machine, String address) {
     List<String> uses = new ArrayList<>();
     for (String name : owned(machine, "/sys/class/net", address)) {

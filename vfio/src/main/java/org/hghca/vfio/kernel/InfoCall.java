@@ -8,30 +8,30 @@ import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 
 /**
- * Asks VFIO for an information structure. The kernel puts the size of the whole into {@code argsz}
- * and what has room behind the structure: it is asked again with more room when there was too
- * little.
+ * Queries an information structure of VFIO. The kernel stores the total size in {@code argsz}, and
+ * as many capabilities after the structure as fit: the call is repeated with a larger buffer if it
+ * was too small.
  */
 final class InfoCall {
-  /** More than any chain of capabilities takes. */
+  /** More than any chain of capabilities needs. */
   private static final int MOST = 1 << 20;
 
   private InfoCall() {}
 
   /**
-   * Asks with an empty structure.
+   * Queries with an empty structure.
    *
    * @param size of the structure without what follows it
-   * @param what the request, as the start of the sentence that says its failure
+   * @param what the request, as the start of the message about its failure
    */
   static MemorySegment ask(Arena arena, ToIntFunction<MemorySegment> call, int size, String what) {
     return ask(arena, call, size, structure -> {}, what);
   }
 
   /**
-   * Asks with a structure that says more than its size.
+   * Queries with a structure that has more input than its size.
    *
-   * @param fill writes that
+   * @param fill writes the input
    */
   static MemorySegment ask(
       Arena arena,

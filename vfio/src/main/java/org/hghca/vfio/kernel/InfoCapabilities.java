@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /**
- * The chain of capabilities behind an information structure of VFIO: each begins with a {@code
+ * The chain of capabilities after an information structure of VFIO: each begins with a {@code
  * struct vfio_info_cap_header}.
  *
  * <pre>
@@ -34,7 +34,7 @@ final class InfoCapabilities {
    * @return from its header to the end of the structure
    */
   static Optional<MemorySegment> find(MemorySegment info, int first, int id) {
-    // The kernel writes the chain in ascending order: an offset that goes back ends it.
+    // The kernel writes the chain in ascending order: a lower offset ends it.
     long previous = 0;
     long at = Integer.toUnsignedLong(first);
     while (at > previous && at <= info.byteSize() - HEADER) {
@@ -48,7 +48,7 @@ final class InfoCapabilities {
     return Optional.empty();
   }
 
-  /** A count of entries that a capability tells, or as many as there is room for. */
+  /** The number of entries of a capability, at most as many as fit. */
   static int entries(MemorySegment capability, int countOffset, int first, int entrySize) {
     if (capability.byteSize() < first) {
       return 0;

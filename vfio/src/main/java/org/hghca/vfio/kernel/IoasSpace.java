@@ -23,7 +23,7 @@ final class IoasSpace extends SharedSpace {
     this.ioas = ioas;
   }
 
-  /** The space that a locator asks for, or a new one; it has one more user. */
+  /** The space that a locator names, or a new one; its user count is incremented. */
   static IoasSpace of(KernelSystem system, KernelOptions options) {
     Optional<String> name = options.container();
     SharedSpace known = name.map(system.spaces()::get).orElse(null);
@@ -77,7 +77,7 @@ final class IoasSpace extends SharedSpace {
       MemorySegment request = arena.allocate(IommufdAbi.Destroy.BYTES, Integer.BYTES);
       request.set(JAVA_INT, IommufdAbi.SIZE, IommufdAbi.Destroy.BYTES);
       request.set(JAVA_INT, IommufdAbi.Destroy.ID, ioas);
-      // The descriptor may be somebody else's, too: what is ours in it goes away with us.
+      // The descriptor may also belong to another process: our part of it is released on close.
       int _ = calls.ioctl(iommufd, IommufdAbi.DESTROY, request);
     } finally {
       system.close(iommufd);

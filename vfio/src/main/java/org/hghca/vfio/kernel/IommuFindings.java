@@ -8,12 +8,12 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Whether an IOMMU confines what cards reach, and what interrupts they raise. */
+/** Whether an IOMMU restricts the memory accesses and the interrupts of cards. */
 final class IommuFindings {
   private static final String SUBJECT = "IOMMU";
   private static final List<String> MODULES = List.of("vfio_iommu_type1", "iommufd");
 
-  /** How /proc/interrupts names what goes through a remapping unit, such as IR-PCI-MSI. */
+  /** The name in /proc/interrupts of interrupts that are remapped, such as IR-PCI-MSI. */
   private static final Pattern REMAPPED = Pattern.compile(".*\\bIR-.*");
 
   private IommuFindings() {}
@@ -64,7 +64,7 @@ final class IommuFindings {
         : ": the firmware reports none (no ACPI table DMAR or IVRS)";
   }
 
-  /** How an IOMMU is switched on, as far as the machine lets us see what keeps it off. */
+  /** How to switch the IOMMU on, as far as the machine shows why it is off. */
   static String switchOn(Machine machine) {
     if (!optionsAgainst(machine).isEmpty()) {
       return "remove %s from the kernel's command line and reboot"
@@ -99,8 +99,8 @@ final class IommuFindings {
   }
 
   /**
-   * Whether a card can be kept from raising any interrupt of the machine; empty without an IOMMU,
-   * where nothing is kept from anything.
+   * Whether a card can be prevented from raising any interrupt of the machine; empty without an
+   * IOMMU, where there is no protection.
    */
   static Optional<Finding> interrupts(Machine machine) {
     if (names(machine).isEmpty()) {

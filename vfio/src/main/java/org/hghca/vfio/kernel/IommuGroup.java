@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Functions that the IOMMU cannot tell apart: they are given to a user together or not at all.
+ * Functions that the IOMMU cannot distinguish: a user gets all of them or none.
  *
  * @param noiommu whether no IOMMU is behind it: the kernel made it for vfio-pci in its unsafe mode
  * @param others its other functions, by address
@@ -34,7 +34,7 @@ public record IommuGroup(int number, boolean noiommu, List<Member> others) {
     others = List.copyOf(others);
   }
 
-  /** The functions that keep the group from being given to a user. */
+  /** The functions that prevent the group from being given to a user. */
   public List<Member> obstacles() {
     return others.stream().filter(member -> !member.allowsUser()).toList();
   }

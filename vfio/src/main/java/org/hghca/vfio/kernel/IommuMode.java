@@ -9,19 +9,19 @@ import java.util.stream.Collectors;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
-/** The ways in which the kernel hands a function to a process, the best first. */
+/** The ways in which the kernel gives a function to a process, the preferred one first. */
 enum IommuMode {
-  /** A node of its own for each function, and /dev/iommu for the memory; from Linux 6.6. */
+  /** A separate node for each function, and /dev/iommu for the memory; from Linux 6.6. */
   IOMMUFD,
   /** A node for each IOMMU group, and a container for the memory. */
   GROUP,
-  /** The same nodes, but nothing between the function and the memory of the whole machine. */
+  /** The same nodes, but no IOMMU between the function and the memory of the whole machine. */
   NOIOMMU;
 
   /** The parameter of a locator that forces one. */
   static final String PARAMETER = "iommu";
 
-  /** The value of the parameter that forces none. */
+  /** The value of the parameter that does not force a mode. */
   static final String AUTO = "auto";
 
   /** The word for it in a locator. */
@@ -29,10 +29,7 @@ enum IommuMode {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /**
-   * The nodes that this way opens, the function's own last; without the function's own where it has
-   * none.
-   */
+  /** The nodes that this mode opens, the function's own node last, if it has one. */
   List<Path> nodes(Machine machine, PciDevice device) {
     return switch (this) {
       case IOMMUFD ->
@@ -68,11 +65,10 @@ enum IommuMode {
   }
 
   /**
-   * The way into a function: the first that the system has and this user may go; where there is
-   * none, the first that the system has; where there is none either, the one that the function's
-   * group asks for.
+   * The mode for a function: the first that the system supports and this user may use; else the
+   * first that the system supports; else the one that the function's group requires.
    *
-   * @param wanted what the locator asks for: {@code auto} or a {@link #word}
+   * @param wanted the value in the locator: {@code auto} or a {@link #word}
    * @throws VfioException {@code INVALID} for any other word
    */
   static IommuMode choose(Machine machine, PciDevice device, String wanted) {

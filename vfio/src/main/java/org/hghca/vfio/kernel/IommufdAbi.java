@@ -1,8 +1,8 @@
 package org.hghca.vfio.kernel;
 
 /**
- * Numbers of {@code linux/iommufd.h}. All of its structures begin with {@code size}, their size as
- * the caller knows them.
+ * Numbers of {@code linux/iommufd.h}. All of its structures begin with {@code size}, their size in
+ * the caller's version.
  */
 final class IommufdAbi {
   private static final int BASE = ';' << 8;

@@ -35,7 +35,7 @@ final class IommufdBackend implements DmaBackend {
     this.failure = failure;
   }
 
-  /** The ranges that all functions attached now can reach. */
+  /** The ranges that all attached functions can access. */
   @Override
   public List<IovaRange> ranges() {
     int room = USUAL_RANGES;

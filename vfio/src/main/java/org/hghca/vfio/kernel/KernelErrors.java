@@ -4,7 +4,7 @@ import org.hghca.linux.LinuxErrno;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
-/** Answers of the kernel as exceptions. */
+/** Errors of the kernel as exceptions. */
 final class KernelErrors {
 
   private KernelErrors() {}
@@ -12,7 +12,7 @@ final class KernelErrors {
   /**
    * A refusal.
    *
-   * @param what what was asked and of what, as the start of a sentence: {@code cannot open
+   * @param what the request and its object, as the start of a sentence: {@code cannot open
    *     /dev/vfio/7}
    * @param answer the negative error number
    */
@@ -27,7 +27,7 @@ final class KernelErrors {
   }
 
   /**
-   * Passes an answer on.
+   * Returns a result.
    *
    * @throws VfioException when it is an error
    */

@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Reading what the kernel shows in files. Any of them may be missing, forbidden, or gone with its
- * device the next moment, and all of that is the same to who asks: there is nothing to see.
+ * Reads files of the kernel. Any file may be missing, forbidden, or removed with its device at any
+ * moment; callers see all of these as an empty result.
  */
 final class KernelFiles {
 
@@ -26,7 +26,7 @@ final class KernelFiles {
     }
   }
 
-  /** The lines of a file; empty when there is nothing to see. */
+  /** The lines of a file; empty if it cannot be read. */
   static List<String> lines(Path file) {
     return text(file).map(text -> text.lines().toList()).orElse(List.of());
   }
@@ -40,7 +40,7 @@ final class KernelFiles {
     }
   }
 
-  /** The path that a symbolic link holds. */
+  /** The target of a symbolic link. */
   static Optional<Path> link(Path link) {
     try {
       return Files.isSymbolicLink(link)
@@ -51,7 +51,7 @@ final class KernelFiles {
     }
   }
 
-  /** The last part of the path that a symbolic link holds. */
+  /** The last part of the target of a symbolic link. */
   static Optional<String> linkName(Path link) {
     return link(link).map(Path::getFileName).map(Path::toString);
   }

@@ -39,7 +39,7 @@ final class KernelFunction implements PciFunction {
   private volatile KernelInterrupts interrupts;
   private volatile boolean closed;
 
-  /** What became of the function, or null. */
+  /** Why the function was lost, or null. */
   private volatile String loss;
 
   private KernelFunction(
@@ -69,10 +69,10 @@ final class KernelFunction implements PciFunction {
   }
 
   /**
-   * Makes a function of one that was let in.
+   * Creates a function after its descriptor was opened.
    *
-   * @param address where it is, as sysfs writes it
-   * @param undo takes back all that was done so far, now or when the function is closed
+   * @param address its address, as sysfs writes it
+   * @param undo undoes all previous steps, now or when the function is closed
    */
   static KernelFunction of(
       KernelSystem system,
@@ -171,7 +171,7 @@ final class KernelFunction implements PciFunction {
     return interrupts;
   }
 
-  /** None: the kernel tells its log, and nobody else. */
+  /** None: the kernel reports them only in its log. */
   @Override
   public List<DmaFault> dmaFaults() {
     return List.of();
@@ -192,11 +192,11 @@ final class KernelFunction implements PciFunction {
   }
 
   /**
-   * Releases a function that is lost: the side that wants it back waits for that. Memory stays, for
-   * threads that still read it, until the function is closed.
+   * Releases a lost function: its removal waits for that. Memory stays until the function is
+   * closed, for threads that still read it.
    */
   private void lost(String cause) {
-    // Without the lock: a close that holds it may be waiting for the thread that tells us.
+    // Without the lock: a close that holds it may wait for the thread that reports the loss.
     loss = cause;
     LOG.warn("{}", cause);
     stopDma();

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The interrupts of a function, which the kernel turns into eventfds: of the best kind that it has,
- * MSI-X, MSI or INTx. The kernel also tells by eventfds that the function has failed, or that
- * somebody wants it back: either way it is lost.
+ * The interrupts of a function, which the kernel signals through eventfds, of the best available
+ * kind: MSI-X, MSI or INTx. The kernel also signals through eventfds that the function has failed,
+ * or that it is requested back: in both cases it is lost.
  *
  * <p>Thread-safe; {@link #await} is for one thread.
  */
@@ -27,7 +27,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(KernelInterrupts.class);
   private static final int MOST = 64;
 
-  /** What the driver can be interrupted by, the best first. */
+  /** The kinds of interrupts, the preferred one first. */
   enum Kind {
     MSIX(VfioAbi.MSIX_IRQ),
     MSI(VfioAbi.MSI_IRQ),
@@ -46,17 +46,17 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
   private final Consumer<String> onLoss;
   private EventInterrupts events;
 
-  /** What is switched on, or null. */
+  /** The enabled kind, or null. */
   private Kind kind;
 
-  /** Whether the kernel holds the interrupt line back until we say that it was seen to. */
+  /** Whether the kernel masks the interrupt line until it is acknowledged. */
   private boolean masked;
 
   /**
-   * Takes the interrupts of a function.
+   * Enables the interrupts of a function.
    *
-   * @param kinds which to take: the first that the function has and the kernel gives
-   * @param onLoss told what happened, by the thread that waits, when the function is lost
+   * @param kinds candidates: the first that the function and the kernel support is used
+   * @param onLoss receives the reason, on the waiting thread, when the function is lost
    * @throws VfioException {@code NO_MEMORY} when the process has no descriptors left
    */
   KernelInterrupts(
@@ -86,7 +86,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
     LOG.debug("{}: {} interrupt vectors, {}", locator, events.vectors(), kind);
   }
 
-  /** Tries a kind with all its vectors, or as many as the kernel has. */
+  /** Tries a kind with all its vectors, or as many as the kernel provides. */
   private boolean switchOn(Kind candidate) {
     int vectors = Math.min(MOST, count(candidate.index));
     while (vectors > 0) {
@@ -101,7 +101,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
         LOG.warn("{}: no {} interrupts: {}", locator, candidate, LinuxErrno.describe(answer));
         return false;
       }
-      vectors = answer; // so many are left in the system
+      vectors = answer; // the number left in the system
     }
     return false;
   }
@@ -113,7 +113,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
       info.set(JAVA_INT, VfioAbi.IrqInfo.INDEX, index);
       int answer = device.ioctl(VfioAbi.DEVICE_GET_IRQ_INFO, info);
       boolean events = (info.get(JAVA_INT, VfioAbi.FLAGS) & VfioAbi.IrqInfo.EVENTFD) != 0;
-      // An index that the function does not have is an error, too.
+      // An index that the function does not have is also an error.
       return answer < 0 || !events ? 0 : Math.max(0, info.get(JAVA_INT, VfioAbi.IrqInfo.COUNT));
     }
   }
@@ -128,8 +128,8 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
   }
 
   /**
-   * Has the kernel signal events. What is set first of MSI and MSI-X is all that there will be: not
-   * every kernel can add vectors later.
+   * Connects the events to the kernel's interrupts. The first MSI or MSI-X request must contain all
+   * vectors: not every kernel can add vectors later.
    */
   private int signal(int index, int... descriptors) {
     return set(
@@ -160,7 +160,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
   @Override
   public long await(long timeoutNanos) {
     if (masked) {
-      // A thread that waits again has handled the cause of the interrupt.
+      // When a thread waits again, it has handled the cause of the interrupt.
       masked = false;
       int answer =
           set(VfioAbi.INTX_IRQ, VfioAbi.IrqSet.DATA_NONE | VfioAbi.IrqSet.ACTION_UNMASK, 1);
@@ -178,7 +178,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
     events.wake();
   }
 
-  /** Has the kernel signal nothing any more; the events stay. */
+  /** Disconnects all events from the kernel; the events stay open. */
   void switchOff() {
     int off = VfioAbi.IrqSet.DATA_NONE | VfioAbi.IrqSet.ACTION_TRIGGER;
     if (kind != null) {
@@ -198,7 +198,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
   }
 
   /**
-   * What a locator asks for.
+   * The kinds that a locator requests.
    *
    * @param wanted {@code auto}, {@code none}, or a kind in lower case
    */

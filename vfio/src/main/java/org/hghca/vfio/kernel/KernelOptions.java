@@ -8,16 +8,16 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * What a locator of a kernel's function asks for.
+ * The options in the locator of a kernel function.
  *
- * @param mode what {@link IommuMode#choose} reads: {@code auto}, or the word of the one way in to
- *     take
- * @param bind whether to bind the function to vfio-pci first, and to give it back at the end
+ * @param mode what {@link IommuMode#choose} reads: {@code auto}, or the word of the mode to
+ *     use @param bind whether to bind the function to vfio-pci first, and to return it to its
+ *     driver at the end
  * @param container the name of the I/O address space that it shares
- * @param descriptor its own, opened by somebody with more rights
+ * @param descriptor of the function, opened by a process with more privileges
  * @param containerDescriptor of a container that has the IOMMU of the function's group
  * @param iommufd of {@code /dev/iommu}
- * @param interrupts {@code auto}, or the one kind of interrupt to take
+ * @param interrupts {@code auto}, or the one kind of interrupt to use
  */
 record KernelOptions(
     String mode,
@@ -40,8 +40,8 @@ record KernelOptions(
   /**
    * Reads a locator.
    *
-   * @throws VfioException {@code INVALID} for a parameter that is unknown, malformed, or does not
-   *     go with another
+   * @throws VfioException {@code INVALID} for a parameter that is unknown, malformed, or conflicts
+   *     with another
    */
   static KernelOptions of(Locator locator) {
     locator.checkParameters(PARAMETERS);

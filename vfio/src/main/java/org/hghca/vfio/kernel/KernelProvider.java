@@ -10,26 +10,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Functions that the Linux kernel's VFIO hands to user space: {@code pci:0000:03:00.0}, or {@code
- * pci:id=10ee:9038} and {@code pci:class=0207} where only one matches. Finds them in sysfs and says
- * what keeps one from being opened. Parameters:
+ * Functions that the Linux kernel's VFIO gives to user space: {@code pci:0000:03:00.0}, or {@code
+ * pci:id=10ee:9038} and {@code pci:class=0207} where only one matches. It finds them in sysfs and
+ * explains why one cannot be opened. Parameters:
  *
  * <ul>
- *   <li>{@code iommu=auto}, the default: the best way in that the system has; {@code iommufd},
- *       {@code group} or {@code noiommu}: this one.
- *   <li>{@code bind=true}: the function is bound to vfio-pci, if it is not, and goes back to its
- *       driver when it is closed. Takes root.
+ *   <li>{@code iommu=auto}, the default: the best mode that the system supports; {@code iommufd},
+ *       {@code group} or {@code noiommu}: this mode.
+ *   <li>{@code bind=true}: the function is bound to vfio-pci, if it is not, and returns to its
+ *       driver when it is closed. Needs root.
  *   <li>{@code container=NAME}: functions of this process that name the same container share one
  *       I/O address space. By default each has its own, except those of one IOMMU group.
- *   <li>{@code interrupts=auto}, the default: MSI-X, MSI or INTx, the first that there is; {@code
+ *   <li>{@code interrupts=auto}, the default: MSI-X, MSI or INTx, the first available one; {@code
  *       msix}, {@code msi}, {@code intx}: only these; {@code none}.
- *   <li>{@code fd=N} with {@code iommufd=M}: somebody with more rights has opened the function's
- *       node {@code /dev/vfio/devices/vfioX} and {@code /dev/iommu}, and left them to this process
- *       as descriptors N and M. {@code fd=N} with {@code container=fd:M}: N came from its group
- *       ({@code VFIO_GROUP_GET_DEVICE_FD}), M is the container, which has its IOMMU. They stay the
- *       caller's: they are duplicated, and can be used again once the function is closed.
- *   <li>{@code limit=, as=, hcr=, assumeClean=, mac=, ip=, events=}: the driver's, which are not
- *       looked at here.
+ *   <li>{@code fd=N} with {@code iommufd=M}: a process with more privileges has opened the
+ *       function's node {@code /dev/vfio/devices/vfioX} and {@code /dev/iommu}, and passed them to
+ *       this process as descriptors N and M. {@code fd=N} with {@code container=fd:M}: N comes from
+ *       its group ({@code VFIO_GROUP_GET_DEVICE_FD}), M is the container with its IOMMU. The caller
+ *       keeps them: they are duplicated, and can be used again once the function is closed.
+ *   <li>{@code limit=, as=, hcr=, assumeClean=, mac=, ip=, events=}: parameters of the driver,
+ *       ignored here.
  * </ul>
  */
 public final class KernelProvider implements PciFunctionProvider {
@@ -39,7 +39,7 @@ public final class KernelProvider implements PciFunctionProvider {
   private final PciBus bus;
   private final Binding binding;
 
-  /** Null for that of this machine, which binds the system's calls when it is first used. */
+  /** Null for the system of this machine, which binds the system calls on first use. */
   private final KernelSystem system;
 
   public KernelProvider() {
@@ -77,7 +77,7 @@ public final class KernelProvider implements PciFunctionProvider {
 
   @Override
   public Locator resolve(Locator locator) {
-    // An address stands for itself: who is handed an open descriptor may see no sysfs.
+    // An address is used as it is: a process with a passed descriptor may not see sysfs.
     String address =
         FunctionSelector.parse(locator.name()) instanceof FunctionSelector.At at
             ? at.address()
@@ -99,7 +99,7 @@ public final class KernelProvider implements PciFunctionProvider {
     }
   }
 
-  /** Structures, page size and the order of stores are those of this platform. */
+  /** The structures, the page size and the store order are specific to this platform. */
   static void checkPlatform(String os, String architecture) {
     if (!os.equals("Linux") || !architecture.equals("amd64")) {
       throw new VfioException(
@@ -136,7 +136,10 @@ public final class KernelProvider implements PciFunctionProvider {
     }
   }
 
-  /** The function with vfio-pci as its driver, which it has until the end if it had another. */
+  /**
+   * The function bound to vfio-pci; a function that had another driver stays bound until it is
+   * closed.
+   */
   private PciDevice bound(PciDevice device, CleanupStack undo) {
     if (device.isBoundToVfio()) {
       return device;

@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 /**
  * The release of a kernel, such as {@code 6.12.9-amd64}.
  *
- * @param major 0, as the others, when the text is not understood
- * @param patch of the stable releases; 0 where the text has none
+ * @param major 0, like the others, if the text cannot be parsed @param patch of the stable
+ *     releases; 0 if the text has none
  */
 record KernelRelease(String text, int major, int minor, int patch) {
   private static final Pattern NUMBERS =
@@ -32,8 +32,8 @@ record KernelRelease(String text, int major, int minor, int patch) {
 
   /**
    * Whether a read or write call of 8 bytes on a region is certainly one access of 8 bytes.
-   * vfio-pci knows such accesses since Linux 6.11, but on x86-64 they are compiled in only since
-   * 6.14, and since 6.12.16 of the stable releases. Before, it makes two of 4.
+   * vfio-pci supports such accesses since Linux 6.11, but on x86-64 they are compiled in only since
+   * 6.14, and since 6.12.16 of the stable releases. Earlier kernels split them into two of 4 bytes.
    */
   boolean hasWideAccess() {
     return major > 6 || major == 6 && (minor >= 14 || minor == 12 && patch >= 16);

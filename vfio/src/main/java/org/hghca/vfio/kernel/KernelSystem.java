@@ -11,8 +11,8 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.HostCalls;
 
 /**
- * What this process has open of the kernel's VFIO: functions, and what several of them share.
- * Thread-safe.
+ * The open objects of the kernel's VFIO in this process: functions, and objects that several
+ * functions share. Thread-safe.
  */
 final class KernelSystem {
   // asm-generic/fcntl.h, linux/fcntl.h
@@ -33,7 +33,7 @@ final class KernelSystem {
     this.machine = machine;
   }
 
-  /** That of the machine on which this process runs. */
+  /** The system of the machine on which this process runs. */
   static synchronized KernelSystem local() {
     if (local == null) {
       local = new KernelSystem(HostCalls.system(), Machine.local());
@@ -50,7 +50,7 @@ final class KernelSystem {
   }
 
   /**
-   * Takes a function for this process.
+   * Opens a function for this process.
    *
    * @throws VfioException {@code BUSY} when it is taken
    */
@@ -74,7 +74,7 @@ final class KernelSystem {
     return groups;
   }
 
-  /** The address spaces that have a name, by that; guarded by this object. */
+  /** The named address spaces, by name; guarded by this object. */
   Map<String, SharedSpace> spaces() {
     return spaces;
   }
@@ -90,9 +90,9 @@ final class KernelSystem {
   }
 
   /**
-   * A descriptor of our own for a file that somebody else has opened.
+   * A duplicate of a descriptor that another process has opened.
    *
-   * @param whose what it should be, for the message
+   * @param whose its expected kind, for the message
    */
   int duplicate(int descriptor, String whose) {
     return KernelErrors.checked(

@@ -8,8 +8,8 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * The vendor and device ids of cards. What a real card has stands inside its vendor's PCIe block
- * and in no document, so the user can name it: {@code -Dhghca.ids=10ee:9038,1234:4843}.
+ * The vendor and device ids of cards. The ids of a real card are defined by its vendor's PCIe block
+ * and not documented, so the user can specify them: {@code -Dhghca.ids=10ee:9038,1234:4843}.
  */
 public final class KnownIds {
   /** The system property with the ids, separated by commas. */
@@ -20,9 +20,9 @@ public final class KnownIds {
   private KnownIds() {}
 
   /**
-   * The ids that the user has named, each {@code vvvv:dddd} in lower case; empty when none.
+   * The ids that the user has specified, each {@code vvvv:dddd} in lower case; empty when none.
    *
-   * @throws VfioException {@code INVALID} when the property holds something else
+   * @throws VfioException {@code INVALID} when the property has another form
    */
   static List<String> configured() {
     return Arrays.stream(System.getProperty(PROPERTY, "").split(","))

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * The machine as its kernel shows it in files, and who asks. Files are named as on the machine
- * itself, such as {@code /sys/bus/pci/devices}. Thread-safe.
+ * The machine as shown in its kernel's files, and the user of this process. Files are named as on
+ * the machine itself, such as {@code /sys/bus/pci/devices}. Thread-safe.
  */
 public interface Machine {
 
@@ -29,9 +29,9 @@ public interface Machine {
   boolean canOpen(Path node);
 
   /**
-   * Writes to a file of the kernel that exists, in one call, as the kernel takes it.
+   * Writes to an existing file of the kernel, in one call.
    *
-   * @throws IOException as the kernel refuses it
+   * @throws IOException if the kernel refuses it
    */
   void write(Path file, String text) throws IOException;
 }

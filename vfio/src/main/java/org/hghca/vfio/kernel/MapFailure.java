@@ -9,15 +9,14 @@ import org.hghca.vfio.VfioException.Reason;
 /**
  * Why the kernel does not map memory for a device, with the fix.
  *
- * @param machine whose limits they are
- * @param mode whether a process or a user has the limit
+ * @param machine with the limits @param mode decides whether the limit is per process or per user
  */
 record MapFailure(Machine machine, IommuMode mode) {
   /**
    * The failure.
    *
    * @param answer the negative error number
-   * @param left how many more mappings the kernel takes, if it tells
+   * @param left how many more mappings the kernel accepts, if it reports that
    */
   VfioException of(long answer, long bytes, long iova, DmaAccess access, OptionalLong left) {
     String what = "cannot map 0x%x bytes for the device at I/O address 0x%x".formatted(bytes, iova);

@@ -3,9 +3,9 @@ package org.hghca.vfio.kernel;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a look at the limits of memory for cards finds. */
+/** The findings about the limits of memory for cards. */
 final class MemoryFindings {
-  /** What type1 allows unless told otherwise: U16_MAX in vfio_iommu_type1.c. */
+  /** The default of type1: U16_MAX in vfio_iommu_type1.c. */
   private static final long USUAL_ENTRIES = 65535;
 
   private static final String HUGE_PAGES = "/sys/kernel/mm/hugepages/hugepages-2048kB/";
@@ -15,7 +15,7 @@ final class MemoryFindings {
   private final List<Finding> findings = new ArrayList<>();
 
   /**
-   * Looks at the limits.
+   * Checks the limits.
    *
    * @param need bytes that the driver of a card keeps mapped for itself
    */

@@ -5,17 +5,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What limits the memory that may be mapped for a card: all of it stays in place while it is
- * mapped, and the kernel counts it as locked.
+ * The limits of the memory that may be mapped for a card: all of it is pinned while it is mapped,
+ * and the kernel counts it as locked.
  *
  * @param lockedBytes the soft limit RLIMIT_MEMLOCK; empty when there is none
- * @param exempt whether the limit does not count for this process
+ * @param exempt whether this process is exempt from the limit
  * @param entries how many mappings type1 allows a container; empty when it is not loaded
  */
 record MemoryLimits(OptionalLong lockedBytes, boolean exempt, OptionalLong entries) {
   static final String ENTRY_LIMIT = "/sys/module/vfio_iommu_type1/parameters/dma_entry_limit";
 
-  /** How the limit of locked memory is raised. */
+  /** How to raise the limit of locked memory. */
   static final String RAISE =
       "ulimit -l unlimited (as root), for a user a line '<user> - memlock unlimited' in"
           + " /etc/security/limits.d/hghca.conf and a new login, for a service"
@@ -48,12 +48,12 @@ record MemoryLimits(OptionalLong lockedBytes, boolean exempt, OptionalLong entri
         + (exempt ? ", and does not count with CAP_IPC_LOCK" : "");
   }
 
-  /** How the limit of mappings is raised. */
+  /** How to raise the limit of mappings. */
   static String raiseEntries() {
     return "echo 1048576 | sudo tee " + ENTRY_LIMIT;
   }
 
-  /** A number of bytes in whole MiB, or KiB where it is not. */
+  /** A number of bytes in MiB, or in KiB if it is not a whole number of MiB. */
   static String size(long bytes) {
     return bytes % MIB == 0 ? bytes / MIB + " MiB" : (bytes + KIB - 1) / KIB + " KiB";
   }

@@ -15,7 +15,7 @@ import org.hghca.vfio.VfioException.Reason;
 public final class PciBus {
   private static final int BARS = 6;
 
-  /** What the kernel calls a group that it made for vfio-pci without an IOMMU. */
+  /** The kernel's name for a group that it created for vfio-pci without an IOMMU. */
   private static final String NOIOMMU_GROUP = "vfio-noiommu";
 
   private final Machine machine;

@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** What a look at the machine, its kernel and its VFIO finds, whatever cards there are. */
+/** The findings about the machine, its kernel and its VFIO, independent of any card. */
 final class PlatformFindings {
   private static final Pattern CONTAINER =
       Pattern.compile(".*[/:-](docker|kubepods|libpod|lxc|containerd)[-/:.].*");
 
-  /** Secure Boot as the firmware says it: four bytes of attributes, then 1 where it is on. */
+  /** Secure Boot as the firmware reports it: four bytes of attributes, then 1 where it is on. */
   private static final String SECURE_BOOT =
       "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 
@@ -49,7 +49,7 @@ final class PlatformFindings {
 
   private void platform() {
     String system = text("/proc/sys/kernel/ostype", System.getProperty("os.name"));
-    // Kernels before 6.1 do not say.
+    // Kernels before 6.1 do not report it.
     String processor = text("/proc/sys/kernel/arch", System.getProperty("os.arch"));
     String found = "%s %s on %s".formatted(system, release(), processor);
     if ("Linux".equals(system) && Set.of("x86_64", "amd64").contains(processor)) {

@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a function had before it was bound to vfio-pci.
+ * The binding of a function before it was bound to vfio-pci.
  *
  * @param driver empty when it had none
- * @param override the only driver that it was allowed; empty when it was allowed any
+ * @param override the only driver that it allowed; empty when it allowed any
  */
 record PreviousBinding(Optional<String> driver, Optional<String> override) {
 
@@ -18,14 +18,14 @@ record PreviousBinding(Optional<String> driver, Optional<String> override) {
     return machine.file("/run/hghca/" + address);
   }
 
-  /** Writes it down: two lines, driver and override, empty where there is none. */
+  /** The record: two lines, driver and override, empty if there is none. */
   void keep(Machine machine, String address) throws IOException {
     Path file = file(machine, address);
     Files.createDirectories(file.getParent());
     Files.write(file, List.of(driver.orElse(""), override.orElse("")));
   }
 
-  /** What was written down of a function, if anything was since the machine was started. */
+  /** The record of a function, if one was written since the machine was started. */
   static Optional<PreviousBinding> of(Machine machine, String address) {
     try {
       Path file = file(machine, address);

@@ -12,9 +12,9 @@ import java.util.Optional;
 import org.hghca.vfio.DmaMapping;
 
 /**
- * A region of a function, as the kernel tells it.
+ * A region of a function, as the kernel reports it.
  *
- * @param offset where it lies in the descriptor's file
+ * @param offset its position in the descriptor's file
  * @param size bytes; 0 when the function has no such region
  * @param mappable the parts of it that may be mapped, ascending
  */

@@ -14,8 +14,8 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * How a function is reset: by itself where the kernel can, else with its slot or bus (hot reset),
- * where nothing on it is anybody else's.
+ * Resets a function: alone if the kernel can, else with its slot or bus (hot reset), if no other
+ * owner has a function on it.
  */
 final class Reset {
   private final KernelSystem system;
@@ -34,7 +34,7 @@ final class Reset {
   }
 
   /**
-   * How a function is reset.
+   * Determines how to reset a function.
    *
    * @param flags of its {@code struct vfio_device_info}
    */
@@ -82,7 +82,10 @@ final class Reset {
     }
   }
 
-  /** The functions that a hot reset takes along; empty when there is none, or not for us. */
+  /**
+   * The functions that a hot reset also resets; empty if there is no hot reset, or it is not
+   * allowed.
+   */
   private static List<String> together(VfioEntry entry) {
     try (Arena arena = Arena.ofConfined()) {
       int count = 1;
@@ -103,7 +106,10 @@ final class Reset {
     }
   }
 
-  /** Whether the kernel lets nobody else have an affected function while we have ours. */
+  /**
+   * Whether the kernel prevents other processes from opening an affected function while we have
+   * ours open.
+   */
   private static boolean isOurs(VfioEntry entry, MemorySegment info, int count) {
     int flags = info.get(JAVA_INT, VfioAbi.FLAGS);
     if ((flags & VfioAbi.HotReset.DEV_ID) != 0) {

@@ -6,8 +6,8 @@ import org.hghca.vfio.dma.DmaBackend;
 import org.hghca.vfio.dma.DmaSpace;
 
 /**
- * An I/O address space that one or several functions of this process are put into. Guarded by the
- * {@link KernelSystem}.
+ * An I/O address space for one or several functions of this process. Guarded by the {@link
+ * KernelSystem}.
  */
 abstract class SharedSpace {
   private final KernelSystem system;
@@ -36,7 +36,7 @@ abstract class SharedSpace {
     users++;
   }
 
-  /** One user less; the last one ends the space. */
+  /** Decrements the user count; the last user closes the space. */
   final void letGo() {
     users--;
     if (users == 0) {
@@ -45,12 +45,12 @@ abstract class SharedSpace {
     }
   }
 
-  /** Closes what the space consists of. */
+  /** Closes the parts of the space. */
   abstract void end();
 
   /**
-   * The addresses, after a function was put into the space. It may have taken some away: the kernel
-   * has seen to it that none of them was in use.
+   * The addresses, after a function was put into the space. The function may have excluded some;
+   * the kernel has checked that none of them was in use.
    *
    * @param table of the space
    */

@@ -8,8 +8,8 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
 
 /**
- * Whether a system is ready for cards, and what would make it so: the machine first, then its
- * functions by address.
+ * Whether a system is ready for cards, with the fixes: the machine first, then its functions by
+ * address.
  */
 public record SystemReport(List<Finding> findings) {
   /** Network controller, InfiniBand. */
@@ -20,7 +20,7 @@ public record SystemReport(List<Finding> findings) {
   }
 
   /**
-   * Looks at a machine and at every function of it that is bound to vfio-pci or may be a card.
+   * Checks a machine and every function that is bound to vfio-pci or may be a card.
    *
    * @param need bytes that the driver of a card keeps mapped for itself
    */
@@ -46,7 +46,7 @@ public record SystemReport(List<Finding> findings) {
   }
 
   /**
-   * Looks at a machine and at one function of it.
+   * Checks a machine and one of its functions.
    *
    * @throws VfioException when the locator selects none
    */
@@ -62,7 +62,7 @@ public record SystemReport(List<Finding> findings) {
 
   /**
    * Functions that may be cards but are not bound to vfio-pci: those with an id that the user has
-   * named, and those of the class of InfiniBand controllers that no driver has.
+   * specified, and InfiniBand controllers without a driver.
    */
   public static List<PciDevice> unboundCards(Machine machine) {
     return new PciBus(machine)
@@ -108,7 +108,7 @@ public record SystemReport(List<Finding> findings) {
     }
   }
 
-  /** How many findings keep a card from being used. */
+  /** Number of findings that prevent the use of a card. */
   public long problems() {
     return findings.stream().filter(finding -> finding.level() == Finding.Level.PROBLEM).count();
   }

@@ -23,8 +23,8 @@ import org.hghca.vfio.dma.IovaRange;
 /** The I/O page table of a container of the kernel's type 1. Thread-safe. */
 final class Type1Backend implements DmaBackend {
   /**
-   * What kernels before 5.4 do not tell: the addresses that every IOMMU of a PC has, without those
-   * where a write is an interrupt.
+   * Ranges that kernels before 5.4 do not report: the addresses that every IOMMU of a PC supports,
+   * without the interrupt addresses.
    */
   private static final List<IovaRange> UNTOLD =
       List.of(new IovaRange(0, 0xfedf_ffffL), new IovaRange(0xfef0_0000L, (1L << 39) - 1));
@@ -36,7 +36,7 @@ final class Type1Backend implements DmaBackend {
   /**
    * The table of a container that has its IOMMU.
    *
-   * @throws VfioException {@code UNSUPPORTED} when it does not take pages of 4 KiB
+   * @throws VfioException {@code UNSUPPORTED} when it does not support pages of 4 KiB
    */
   Type1Backend(SystemCalls calls, int container, MapFailure failure) {
     this.calls = calls;
@@ -83,7 +83,9 @@ final class Type1Backend implements DmaBackend {
     return List.copyOf(ranges);
   }
 
-  /** How many more mappings the kernel takes; empty before Linux 5.10, which does not tell. */
+  /**
+   * How many more mappings the kernel accepts; empty before Linux 5.10, which does not report it.
+   */
   private OptionalLong mappingsLeft() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment info = info(arena);

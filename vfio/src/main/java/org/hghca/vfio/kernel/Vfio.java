@@ -2,7 +2,7 @@ package org.hghca.vfio.kernel;
 
 /** Names of the kernel's VFIO. */
 final class Vfio {
-  /** The driver that hands a PCI function to user space. */
+  /** The driver that gives a PCI function to user space. */
   static final String DRIVER = "vfio-pci";
 
   static final String CONTAINER_NODE = "/dev/vfio/vfio";

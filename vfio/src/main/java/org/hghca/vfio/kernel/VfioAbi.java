@@ -1,8 +1,8 @@
 package org.hghca.vfio.kernel;
 
 /**
- * Numbers of {@code linux/vfio.h}: requests, flags, and where the members of structures lie. All of
- * its structures begin with {@code argsz}, their size as the caller knows them.
+ * Numbers of {@code linux/vfio.h}: requests, flags, and the offsets of structure members. All of
+ * its structures begin with {@code argsz}, their size in the caller's version.
  */
 final class VfioAbi {
   private static final int BASE = ';' << 8 | 100;
@@ -50,7 +50,7 @@ final class VfioAbi {
     private GroupStatus() {}
   }
 
-  /** {@code struct vfio_device_info}, as far as it was from the beginning. */
+  /** {@code struct vfio_device_info}, in its first version. */
   static final class DeviceInfo {
     static final int NUM_REGIONS = 8;
     static final int NUM_IRQS = 12;

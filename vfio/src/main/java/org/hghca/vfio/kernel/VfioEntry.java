@@ -13,18 +13,17 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
 
 /**
- * How a function was let in: its descriptor, and the I/O address space that it was put into. Each
- * way opens what it takes in the order in which the kernel wants it, and closes it in reverse.
- * Thread-safe.
+ * An opened function: its descriptor, and its I/O address space. Each mode opens its files in the
+ * order that the kernel requires, and closes them in reverse. Thread-safe.
  */
 final class VfioEntry implements AutoCloseable {
   private final KernelSystem system;
   private final MapFailure failure;
 
-  /** What takes back the way to the function's descriptor, which is closed before. */
+  /** Undoes the steps that led to the function's descriptor, which is closed first. */
   private final CleanupStack undo = new CleanupStack();
 
-  /** What lets the function itself go. */
+  /** Releases the function itself. */
   private final CleanupStack leaving = new CleanupStack();
 
   private GroupFile group;
@@ -58,7 +57,7 @@ final class VfioEntry implements AutoCloseable {
     }
   }
 
-  /** Takes a function that somebody with more rights has opened. */
+  /** Uses a function that a process with more privileges has opened. */
   static VfioEntry passed(KernelSystem system, String address, KernelOptions options) {
     boolean iommufd = options.iommufd().isPresent();
     VfioEntry entry = new VfioEntry(system, iommufd ? IommuMode.IOMMUFD : IommuMode.GROUP);
@@ -114,7 +113,7 @@ final class VfioEntry implements AutoCloseable {
       request.set(JAVA_INT, VfioAbi.ARGSZ, VfioAbi.BindIommufd.SIZE);
       request.set(JAVA_INT, VfioAbi.BindIommufd.IOMMUFD, space.iommufd());
       int answer = device.ioctl(VfioAbi.DEVICE_BIND_IOMMUFD, request);
-      // A descriptor is bound for its life: one that was passed may be from the time before.
+      // A descriptor stays bound for its lifetime: a passed one may be bound already.
       if (!(passed && LinuxErrno.EINVAL.is(answer))) {
         checkBound(answer);
       }
@@ -166,19 +165,19 @@ final class VfioEntry implements AutoCloseable {
     return addresses;
   }
 
-  /** The IOMMU group that it came through; empty where no descriptor of one is held. */
+  /** The IOMMU group through which it was opened; empty where no descriptor of one is held. */
   Optional<GroupFile> group() {
     return Optional.ofNullable(group);
   }
 
-  /** Lets the function itself go. What is mapped in the address space stays until the end. */
+  /** Releases the function itself. Mappings in the address space stay until close. */
   void leave() {
     synchronized (system) {
       leaving.close();
     }
   }
 
-  /** Lets everything go; closing twice does nothing. */
+  /** Releases everything; closing twice does nothing. */
   @Override
   public void close() {
     synchronized (system) {

@@ -1,5 +1,5 @@
 /**
- * PCI functions that the Linux kernel's VFIO hands to user space: finding them, giving them to
- * vfio-pci and back, saying what is wrong, and opening them.
+ * PCI functions that the Linux kernel's VFIO gives to user space: finding them, binding them to
+ * vfio-pci and back, diagnosing problems, and opening them.
  */
 package org.hghca.vfio.kernel;

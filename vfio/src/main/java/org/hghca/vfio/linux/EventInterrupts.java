@@ -17,8 +17,8 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * Interrupt vectors that somebody else signals: an eventfd for each, which the kernel or another
- * process is given, and an epoll over them all. Thread-safe; {@link #await} is for one thread.
+ * Interrupt vectors that another party signals: an eventfd for each, which is passed to the kernel
+ * or another process, and an epoll over all of them. Thread-safe; {@link #await} is for one thread.
  *
  * <p>When the function is lost, {@link #await} throws {@code CLOSED} with what happened, from then
  * on. Closing ends a wait in progress in the same way; it is idempotent.
@@ -33,7 +33,7 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
   private static final int EPOLL_CTL_ADD = 1;
   private static final int EPOLLIN = 0x1;
 
-  // struct epoll_event, packed: 32 bits of events, 64 bits that come back as they were given.
+  // struct epoll_event, packed: 32 bits of events, 64 bits that are returned unchanged.
   private static final long EVENT_SIZE = 12;
   private static final long EVENT_EVENTS = 0;
   private static final long EVENT_DATA = 4;
@@ -56,10 +56,10 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
 
   private final int epoll;
 
-  /** The vectors' eventfds, then the one that wakes, then those that report a loss. */
+  /** The vectors' eventfds, then the wake-up eventfd, then those that report a loss. */
   private final List<Integer> events = new ArrayList<>();
 
-  /** What each of the last kind tells. */
+  /** The meaning of each of the last kind. */
   private final List<String> causes = new ArrayList<>();
 
   private final AtomicReference<String> loss = new AtomicReference<>();
@@ -67,10 +67,11 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * Makes the events.
+   * Creates the events.
    *
-   * @param vectors how many the function has; 64 are used at most
-   * @param onLoss told once what happened, by the thread that noticed, when the function is lost
+   * @param vectors number of vectors of the function; at most 64 are used
+   * @param onLoss called once with the reason, on the thread that noticed, when the function is
+   *     lost
    * @throws VfioException {@code NO_MEMORY} when the process has no descriptors left
    */
   public EventInterrupts(SystemCalls linux, int vectors, Consumer<String> onLoss) {
@@ -113,24 +114,24 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
     return event;
   }
 
-  /** The vectors' eventfds in their order. They stay this object's. */
+  /** The vectors' eventfds in order. This object keeps ownership. */
   public int[] descriptors() {
     return events.stream().limit(vectors).mapToInt(Integer::intValue).toArray();
   }
 
   /**
-   * Makes one more eventfd, whose signal means that the function is lost. To be called before the
+   * Creates one more eventfd, whose signal means that the function is lost. Call it before the
    * first wait.
    *
-   * @param cause what its signal tells, as a message says it
-   * @return the descriptor, which stays this object's
+   * @param cause the meaning of its signal, for the message
+   * @return the descriptor, which this object owns
    */
   public int addLoss(String cause) {
     causes.add(cause);
     return addEvent();
   }
 
-  /** Says that the function is lost: a wait ends, and none is possible any more. */
+  /** Reports that the function is lost: a current wait ends, and all later ones throw. */
   public void lost(String cause) {
     loss.compareAndSet(null, cause);
     tell();
@@ -185,7 +186,9 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
     return (int) Math.min(Integer.MAX_VALUE, nanos > whole * 1_000_000 ? whole + 1 : whole);
   }
 
-  /** Answers what is ready; a wake-up stays for the next time when there is more than it. */
+  /**
+   * Returns the ready vectors; a wake-up stays pending for the next call if other events are ready.
+   */
   private long take(int found) {
     long bits = 0;
     boolean woken = false;
@@ -246,7 +249,7 @@ public final class EventInterrupts implements Interrupts, AutoCloseable {
       closed = true;
     }
     if (events.size() > vectors) {
-      signal(); // Ends the wait that would keep the lock.
+      signal(); // Ends the wait that would hold the lock.
     }
     life.writeLock().lock();
     try {

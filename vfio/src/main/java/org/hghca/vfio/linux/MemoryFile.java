@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * is mapped here. All pieces of the process are known, so that the file behind an address can be
  * found. In huge pages where the system has them. Thread-safe.
  *
- * <p>The files are sealed in their size: nobody who is given a descriptor can take pages away from
- * under this process.
+ * <p>The files are sealed in their size: a process that receives a descriptor cannot truncate the
+ * file.
  */
 public final class MemoryFile implements MemorySource {
   private static final Logger LOG = LoggerFactory.getLogger(MemoryFile.class);
@@ -59,8 +59,8 @@ public final class MemoryFile implements MemorySource {
   }
 
   /**
-   * A file's part behind a range of addresses. The descriptor is good until this is closed, even if
-   * the memory ends before.
+   * The part of a file behind a range of addresses. The descriptor is valid until this is closed,
+   * even if the memory ends earlier.
    */
   public static final class FileRange implements AutoCloseable {
     private final Piece piece;
@@ -90,7 +90,7 @@ public final class MemoryFile implements MemorySource {
     }
   }
 
-  /** A file, open as long as it is mapped or somebody uses its descriptor. */
+  /** A file that is open while it is mapped or its descriptor is in use. */
   private static final class Piece {
     final SystemCalls linux;
     final int descriptor;
@@ -120,7 +120,7 @@ public final class MemoryFile implements MemorySource {
     }
 
     void end() {
-      PIECES.remove(address, this); // First: the addresses may be somebody else's at once.
+      PIECES.remove(address, this); // First, because the addresses may be reused at once.
       linux.munmap(address, bytes);
       letGo();
     }
@@ -144,7 +144,7 @@ public final class MemoryFile implements MemorySource {
     return Optional.of(new FileRange(piece, offset));
   }
 
-  /** A descriptor for each piece, of which a process has some thousand. */
+  /** Each piece takes a descriptor, of which a process has a few thousand. */
   @Override
   public long grain() {
     return HUGE_PAGE;
@@ -164,8 +164,8 @@ public final class MemoryFile implements MemorySource {
   public MemorySegment allocate(Arena arena, long bytes) {
     if (bytes % HUGE_PAGE == 0) {
       int file = create(MFD_HUGETLB | MFD_HUGE_2MB);
-      // Pages that a control group keeps back are missed only at the first touch, by a signal:
-      // taking them now is an error that can be handled.
+      // Pages that a control group refuses would cause a signal at the first access: allocating
+      // them now gives an error that can be handled.
       long address = file < 0 ? file : map(file, bytes, true);
       if (address >= 0) {
         return segment(arena, file, address, bytes);
@@ -193,8 +193,8 @@ public final class MemoryFile implements MemorySource {
   }
 
   /**
-   * A file may be of any size, its pages are missed at the first touch: for memory that is the
-   * process's alone the kernel reports in advance when there will never be so much.
+   * A file may have any size, and missing pages show only at the first access: for private memory
+   * the kernel reports in advance if there can never be enough.
    */
   private void checkAvailable(long bytes) {
     long address = linux.mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -14,11 +14,11 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * What is mapped at the addresses of this process, as {@code /proc/self/maps} tells: a segment may
- * have been made of any address, and touching one where nothing is ends the process.
+ * The mapped addresses of this process, from {@code /proc/self/maps}: a segment may have been
+ * created from any address, and an access to an unmapped one ends the process.
  *
- * <p>The kernel tells areas by ascending addresses, some at a time. Areas that come, go, grow or
- * join meanwhile elsewhere do no harm: it continues after the last one that it reported. Source:
+ * <p>The kernel reports areas by ascending address, some at a time. Areas that change elsewhere
+ * meanwhile do no harm: it continues after the last reported one. Source:
  * Documentation/filesystems/proc.rst.
  */
 public final class ProcessMemory {
@@ -27,11 +27,12 @@ public final class ProcessMemory {
   private ProcessMemory() {}
 
   /**
-   * Checks that memory is there, as far as this system tells; it costs some 0.1 ms, and more where
-   * much is mapped. A file may end before what is mapped of it: {@link LostPages}.
+   * Checks that memory is mapped, as far as this system reports it; it takes about 0.1 ms, and
+   * longer with many mappings. A file may be shorter than its mapping: {@link LostPages}.
    *
-   * @throws VfioException {@code BAD_ADDRESS} when some of it is not mapped, or not as the access
-   *     needs it; {@code NO_MEMORY} when the process has no descriptor left to look
+   * @throws VfioException {@code BAD_ADDRESS} when some of it is not mapped, or without the
+   *     required access rights; {@code NO_MEMORY} when the process has no descriptor left for the
+   *     check
    */
   public static void check(MemorySegment memory, DmaAccess access) {
     try (BufferedReader maps =
@@ -56,7 +57,7 @@ public final class ProcessMemory {
     long next = start;
     long end = start + bytes;
     if (Long.compareUnsigned(end, start) < 0) {
-      throw bad(start, bytes, start, "is not mapped"); // it would end behind the last address
+      throw bad(start, bytes, start, "is not mapped"); // it would end after the last address
     }
     for (String line = maps.readLine();
         line != null && Long.compareUnsigned(next, end) < 0;

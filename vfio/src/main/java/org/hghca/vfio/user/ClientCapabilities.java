@@ -3,7 +3,7 @@ package org.hghca.vfio.user;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What the client says in its {@code VERSION} that matters to the server.
+ * The parts of the client's {@code VERSION} that the server uses.
  *
  * @param maxTransfer the most bytes of one {@code DMA_READ} or {@code DMA_WRITE}, 1 or more
  * @param writeMultiple whether it knows of {@code REGION_WRITE_MULTI}
@@ -12,7 +12,10 @@ record ClientCapabilities(int maxTransfer, boolean writeMultiple) {
   /** The protocol's default, which is the server's own limit, too. */
   static final int MAX_TRANSFER = 1 << 20;
 
-  /** The most descriptors in one message to the server; QEMU refuses a server that takes more. */
+  /**
+   * The maximum number of descriptors in one message to the server; QEMU refuses a server that
+   * accepts more.
+   */
   static final int MAX_DESCRIPTORS = 16;
 
   /** The protocol's default. */

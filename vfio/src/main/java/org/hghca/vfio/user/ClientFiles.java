@@ -10,8 +10,8 @@ import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
 
 /**
- * The files that a client's memory is in. Each is mapped as a whole once, however many ranges of it
- * are mapped, and unmapped with the last of them. Not thread-safe.
+ * The files with a client's memory. Each file is mapped once as a whole, independent of the number
+ * of its ranges, and unmapped with the last of them. Not thread-safe.
  */
 final class ClientFiles {
   private static final int PROT_READ = 1;
@@ -21,8 +21,8 @@ final class ClientFiles {
   private static final int S_IFREG = 0x8000;
 
   /**
-   * The most mappings, and how much they may span. A process has some 65,000 of all kinds
-   * (vm.max_map_count), and 128 TiB of addresses; a JVM that gets no more of them ends.
+   * The maximum number of mappings, and their maximum total size. A process has some 65,000 of all
+   * kinds (vm.max_map_count), and 128 TiB of addresses; a JVM that runs out of them ends.
    */
   static final int MOST_MAPPINGS = 16_384;
 
@@ -50,7 +50,7 @@ final class ClientFiles {
       return memory;
     }
 
-    /** One range less is in it. */
+    /** Removes one range. */
     void release() {
       users--;
       if (users == 0) {
@@ -71,7 +71,7 @@ final class ClientFiles {
     this.system = system;
   }
 
-  /** How many mappings there are. */
+  /** Number of mappings. */
   int mappings() {
     return mappings;
   }

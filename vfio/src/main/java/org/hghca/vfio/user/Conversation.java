@@ -10,26 +10,28 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.user.UserStructures.DmaTransfer;
 
 /**
- * What is said between the server and one client, in both directions over one socket: the client's
- * commands, which one thread takes in order, and the server's requests for memory, which any thread
- * may have.
+ * The messages between the server and one client, in both directions over one socket: the client's
+ * commands, which one thread executes in order, and the server's requests for memory, which any
+ * thread may send.
  *
- * <p>A thread that waits for something reads the socket while no other does, and puts what is meant
- * for others where they find it. So the device gets its answer also while the thread of the
- * commands waits for the device, and the commands continue while the device waits for its answer.
+ * <p>A thread that waits for a message reads the socket while no other thread does, and passes on
+ * messages for other threads. So the device gets its reply even while the command thread waits for
+ * the device, and commands continue while the device waits for its reply.
  */
 final class Conversation implements RemoteMemory, AutoCloseable {
   /**
-   * Most of what is read ahead while somebody waits for an answer. Many a doorbell fits: a client
-   * that has more threads than processors may ring for a while before the one that answers runs.
+   * Maximum number of bytes that are read ahead while a thread waits for a reply. Many doorbells
+   * fit: a client with more threads than processors may ring for a while before its replying thread
+   * runs.
    */
   private static final long MOST_DEFERRED_BYTES = 8 << 20;
 
-  // What a command that was read ahead counts as: it is an object, and descriptors are few.
+  // The size charged for a command that was read ahead: it is an object, and descriptors are
+  // scarce.
   private static final int COMMAND_BYTES = 64;
   private static final int DESCRIPTOR_BYTES = 1024;
 
-  /** The largest transfer, and what is before its data. */
+  /** The largest transfer, including the header before its data. */
   static final int MAX_PAYLOAD = ClientCapabilities.MAX_TRANSFER + 64;
 
   private final SystemCalls system;
@@ -39,13 +41,13 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   private volatile int maxTransfer = ClientCapabilities.MAX_TRANSFER;
   private int nextId;
 
-  // Messages to read into: of the thread of the commands, and of the thread that asks for memory.
+  // Messages to read into: one for the command thread, and one for the thread that requests memory.
 
   private UserMessage incoming = message();
   private UserMessage ahead = message();
   private UserMessage answer = message();
 
-  // What follows is guarded by this object.
+  // The following fields are guarded by this object.
 
   private final ArrayDeque<UserMessage> deferred = new ArrayDeque<>();
   private long deferredBytes;
@@ -70,7 +72,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     return new UserMessage(MAX_PAYLOAD, ClientCapabilities.MAX_DESCRIPTORS);
   }
 
-  /** The most bytes that the client takes or gives at once. */
+  /** The maximum number of bytes that the client transfers at once. */
   void maxTransfer(int bytes) {
     maxTransfer = bytes;
   }
@@ -119,7 +121,8 @@ final class Conversation implements RemoteMemory, AutoCloseable {
         if (!incoming.isReply()) {
           return incoming;
         }
-        // Before another one may read: the thread that waits for this would wait for the next.
+        // Before another thread may read: otherwise the thread that waits for this message would
+        // wait for the next.
         incoming = answered(incoming);
       } finally {
         stopReading(more);
@@ -197,7 +200,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
         readAhead(deadline);
       }
     } catch (VfioException e) {
-      close(); // whatever it would say now is too late
+      close(); // any later reply is too late
       return false;
     } finally {
       synchronized (this) {
@@ -206,7 +209,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     }
   }
 
-  /** Whether the answer is that all of the request, and nothing else, was done. */
+  /** Whether the reply says that exactly the request was executed. */
   private boolean isGood() {
     boolean write = UserCommand.DMA_WRITE.is(request.command());
     long count = request.getLong(DmaTransfer.COUNT);
@@ -217,7 +220,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
         && answer.getLong(DmaTransfer.COUNT) == count;
   }
 
-  /** Reads one message if one comes in time, as the one who reads. */
+  /** Reads one message, if one arrives in time, as the reading thread. */
   private void readAhead(long deadline) {
     boolean more = false;
     try {
@@ -250,9 +253,9 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     return COMMAND_BYTES + command.payloadBytes() + (long) DESCRIPTOR_BYTES * command.descriptors();
   }
 
-  /** Hands an answer over to the one who waits for it; returns a message to read into. */
+  /** Passes a reply to the waiting thread; returns a message to read into. */
   private synchronized UserMessage answered(UserMessage reply) {
-    reply.closeDescriptors(system); // there is no use for any
+    reply.closeDescriptors(system); // no request expects descriptors
     if (!awaited || answered || reply.id() != awaitedId) {
       throw new VfioException(
           Reason.INVALID,
@@ -278,7 +281,7 @@ final class Conversation implements RemoteMemory, AutoCloseable {
     notifyAll();
   }
 
-  /** Waits for a change of what is guarded by this object. */
+  /** Waits for a change of the guarded fields. */
   @SuppressWarnings("WaitNotInLoop") // its callers loop
   private void await(long deadline) {
     try {
@@ -288,7 +291,8 @@ final class Conversation implements RemoteMemory, AutoCloseable {
         wait(Math.max(1, (deadline - System.nanoTime()) / 1_000_000));
       }
     } catch (InterruptedException e) {
-      // Not meant for the protocol; and the interrupted thread still needs the answer.
+      // The interrupt does not concern the protocol, and the interrupted thread still needs the
+      // reply.
     }
   }
 
@@ -303,11 +307,11 @@ final class Conversation implements RemoteMemory, AutoCloseable {
   }
 
   /**
-   * Leaves nothing of the conversation: descriptors of commands that nobody will take, and the
-   * messages' memory; after {@link #close}, by the thread of the commands. Idempotent.
+   * Releases the descriptors of commands that are not executed any more, and the messages' memory;
+   * after {@link #close}, on the command thread. Idempotent.
    */
   void discard() {
-    synchronized (request) { // nobody is in the middle of a transfer
+    synchronized (request) { // no transfer is in progress
       synchronized (this) {
         deferred.forEach(message -> message.closeDescriptors(system));
         deferred.clear();

@@ -9,16 +9,18 @@ import org.hghca.linux.LostPages;
 import org.hghca.vfio.dma.DmaFaults;
 
 /**
- * Which I/O addresses lead to which memory of the client. Thread-safe: accesses and changes exclude
- * each other, which is what lets an unmap return only after every access to its range has ended.
+ * The mapping from I/O addresses to the client's memory. Thread-safe: accesses and changes exclude
+ * each other, so that an unmap returns only after every access to its range has ended.
  *
- * <p>There may be thousands of ranges, since a client with an I/O page table of its own tells page
- * by page: they are kept sorted. An access may span ranges that touch.
+ * <p>There may be thousands of ranges, because a client with its own I/O page table maps page by
+ * page: they are kept sorted. An access may span adjacent ranges.
  */
 final class DmaTable {
   private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
-  /** {@code file} is null where the client has to be asked. Addresses are unsigned. */
+  /**
+   * {@code file} is null if the memory must be requested from the client. Addresses are unsigned.
+   */
   private record Range(
       long first,
       long last,
@@ -47,9 +49,9 @@ final class DmaTable {
   /**
    * Adds a range.
    *
-   * @param descriptor of the file that it is in, -1 for none; stays the caller's
+   * @param descriptor of the file that it is in, -1 for none; the caller keeps it
    * @throws Refusal {@code EEXIST} when some of it is mapped, {@code ENOSPC} when there are too
-   *     many, or what is wrong with the file
+   *     many, or the error of the file
    */
   synchronized void map(
       long first, long length, boolean read, boolean write, int descriptor, long fileOffset) {
@@ -74,7 +76,7 @@ final class DmaTable {
   }
 
   /**
-   * Takes away a range.
+   * Removes a range.
    *
    * @throws Refusal {@code ENOENT} when no range was mapped like that
    */

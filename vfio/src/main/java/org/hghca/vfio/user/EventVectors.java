@@ -7,11 +7,11 @@ import java.util.Arrays;
 import org.hghca.linux.SystemCalls;
 
 /**
- * The client's event for each interrupt vector of the device. A vector that is masked remembers
- * that it was raised until it is unmasked; one without an event tells nobody. Thread-safe.
+ * The client's event for each interrupt vector of the device. A masked vector stays pending until
+ * it is unmasked; a vector without an event is ignored. Thread-safe.
  *
- * <p>An event is whatever takes 8 bytes: an eventfd, or a pipe or a socket of a client that wants
- * notifications.
+ * <p>An event is any file that accepts 8 bytes: an eventfd, or a pipe or a socket of a client that
+ * wants notifications.
  */
 final class EventVectors {
   private static final int POLLOUT = 4;
@@ -44,9 +44,9 @@ final class EventVectors {
   }
 
   /**
-   * Gives a vector an event, or takes it away.
+   * Sets or removes the event of a vector.
    *
-   * @param descriptor is this object's from now on; -1 for none
+   * @param descriptor owned by this object from now on; -1 for none
    */
   synchronized void event(int vector, int descriptor) {
     if (events[vector] != NONE) {
@@ -82,8 +82,8 @@ final class EventVectors {
     if (events[vector] == NONE) {
       return;
     }
-    // A count at its end would have the write wait where the client has it so, which it may change
-    // at any time; the client already has its notification then.
+    // At its maximum count, the write would block if the client has set the event to blocking mode,
+    // at any time; the client is already notified then.
     poll.set(ValueLayout.JAVA_INT, 0, events[vector]);
     if (system.poll(poll, 0) == 1
         && poll.get(ValueLayout.JAVA_SHORT, POLLFD_REVENTS) == (short) POLLOUT) {
@@ -91,7 +91,7 @@ final class EventVectors {
     }
   }
 
-  /** Nothing is there any longer, and nothing remembered. */
+  /** Removes all events and pending state. */
   synchronized void clear() {
     for (int vector = 0; vector < events.length; vector++) {
       event(vector, NONE);

@@ -10,11 +10,11 @@ import java.util.regex.Pattern;
 /**
  * Reads one JSON text (RFC 8259). Objects are {@link Map}, arrays {@link List}, strings {@link
  * String}, true and false {@link Boolean}, whole numbers {@link Long}, those beyond its range the
- * nearest one, other numbers {@link Double}, and null is null. Of a name that is there twice the
- * last one counts.
+ * nearest one, other numbers {@link Double}, and null is null. If a name occurs twice, the last one
+ * counts.
  */
 final class Json {
-  /** The most objects and arrays inside each other. */
+  /** The maximum nesting depth of objects and arrays. */
   private static final int MOST_DEPTH = 32;
 
   private static final Pattern NUMBER =
@@ -31,7 +31,7 @@ final class Json {
   }
 
   /**
-   * Reads a text that is nothing but one value.
+   * Reads a text that consists of one value.
    *
    * @throws IllegalArgumentException saying where it is no JSON
    */
@@ -55,7 +55,7 @@ final class Json {
     }
   }
 
-  /** Whether a character comes next, which is passed then. */
+  /** Whether a character comes next; if so, consumes it. */
   private boolean passed(char wanted) {
     skipSpace();
     if (at < text.length() && text.charAt(at) == wanted) {
@@ -131,7 +131,7 @@ final class Json {
     return elements;
   }
 
-  /** What is behind an opening quotation mark. */
+  /** The text after an opening quotation mark. */
   private String string() {
     StringBuilder string = new StringBuilder();
     while (at < text.length()) {

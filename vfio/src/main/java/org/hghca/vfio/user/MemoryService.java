@@ -11,19 +11,19 @@ import org.hghca.vfio.dma.Iommu;
 import org.hghca.vfio.user.UserStructures.DmaTransfer;
 
 /**
- * The memory that a server may ask for over the socket: all that is mapped for it, byte for byte as
- * its owner gave it, with or without a descriptor. Thread-safe.
+ * The memory that a server may request over the socket: exactly the mapped bytes, with or without a
+ * descriptor. Thread-safe.
  */
 final class MemoryService {
   private static final int DATA = UserMessage.HEADER_BYTES + DmaTransfer.DATA;
 
   private final Iommu memory = new Iommu();
 
-  /** Where in its first page memory begins, by the address of that page. */
+  /** The offset of memory in its first page, by the address of that page. */
   private final Map<Long, Long> starts = new ConcurrentHashMap<>();
 
   /**
-   * Lets the server reach memory.
+   * Makes memory accessible to the server.
    *
    * @param page the I/O address of its first page
    * @param offset of the memory in that page
@@ -47,9 +47,9 @@ final class MemoryService {
   }
 
   /**
-   * Does what a command of the server asks, and makes the reply.
+   * Executes a command of the server, and makes the reply.
    *
-   * @throws org.hghca.vfio.VfioException {@code INVALID} for a command that cannot be
+   * @throws org.hghca.vfio.VfioException {@code INVALID} for a malformed command
    */
   void serve(UserMessage command, UserMessage reply) {
     boolean read = UserCommand.DMA_READ.is(command.command());

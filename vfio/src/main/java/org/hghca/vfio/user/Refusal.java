@@ -2,7 +2,9 @@ package org.hghca.vfio.user;
 
 import org.hghca.linux.LinuxErrno;
 
-/** A command of the client is refused: it gets the error number, the log the reason. */
+/**
+ * A command of the client is refused: the client gets the error number, the log gets the reason.
+ */
 final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -19,7 +19,7 @@ record RegionDescription(long size, long offset, List<Area> areas, int descripto
   /** A part of a region, in bytes from its start. */
   record Area(long offset, long length) {}
 
-  /** Room for a hundred areas and more; one that has more says how much it needs. */
+  /** Room for more than a hundred areas; a description with more areas reports its size. */
   private static final int FIRST_REPLY = 4096;
 
   private static final int LONGEST_REPLY = 0x1_0000;
@@ -72,7 +72,7 @@ record RegionDescription(long size, long offset, List<Area> areas, int descripto
     }
     boolean whole = needed <= room;
     List<Area> areas = List.of();
-    // What can be mapped only for reading is not mapped: a store would end the process.
+    // An area that can only be mapped for reading is not mapped: a store would end the process.
     if (whole && size > 0 && (flags & READ_WRITE_MMAP) == READ_WRITE_MMAP) {
       areas = areas(reply, flags, size);
     }
@@ -82,7 +82,7 @@ record RegionDescription(long size, long offset, List<Area> areas, int descripto
         new RegionDescription(size, offset, descriptor < 0 ? List.of() : areas, descriptor));
   }
 
-  /** The areas that the capabilities tell, or all of the region where they tell none. */
+  /** The areas in the capabilities, or the whole region if there are none. */
   private static List<Area> areas(UserMessage reply, int flags, long size) {
     int at = (flags & RegionInfo.FLAG_CAPS) != 0 ? reply.getInt(RegionInfo.CAP_OFFSET) : 0;
     int before = RegionInfo.BYTES - 1;

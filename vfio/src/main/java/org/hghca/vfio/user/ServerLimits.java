@@ -5,7 +5,8 @@ import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.user.UserStructures.Version;
 
 /**
- * What version and limits the client offers, and what the server answers that matters to it.
+ * The version and limits that the client offers, and the parts of the server's reply that the
+ * client uses.
  *
  * @param descriptors the most that the server takes in one message
  */

@@ -11,8 +11,8 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * A connected socket that carries whole messages with descriptors beside them. Any thread may send,
- * and any receive, one at a time each; neither allocates.
+ * A connected socket that carries whole messages with attached descriptors. Any thread may send or
+ * receive; one thread at a time in each direction; neither allocates.
  *
  * <p>Closing ends the calls that wait, here and at the other end.
  */
@@ -32,7 +32,10 @@ final class UserChannel implements AutoCloseable {
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
-  /** What one direction hands to the kernel: {@code msghdr}, one {@code iovec}, a {@code cmsg}. */
+  /**
+   * The structures that one direction passes to the kernel: {@code msghdr}, one {@code iovec}, a
+   * {@code cmsg}.
+   */
   private static final class Envelope {
     private static final int MSG_IOV = 16;
     private static final int MSG_IOVLEN = 24;
@@ -104,7 +107,7 @@ final class UserChannel implements AutoCloseable {
   private final Duration patience;
   private final Arena arena = Arena.ofShared();
 
-  /** Fair, so that an answer does not wait behind everything that a busy thread sends. */
+  /** Fair, so that a reply does not wait behind all messages of a busy thread. */
   private final ReentrantLock sendLock = new ReentrantLock(true);
 
   private final Envelope sending = new Envelope(arena);
@@ -114,12 +117,12 @@ final class UserChannel implements AutoCloseable {
   private final MemorySegment receivePoll = arena.allocate(8, 8);
   private volatile boolean closed;
 
-  /** The peer has left unread what it was sent: the end that the receiver sees is this one's. */
+  /** The peer did not read its messages: the receiver sees an end that this side caused. */
   private volatile boolean isUnread;
 
   private volatile boolean hungUp;
 
-  /** When the message that is being received must be whole; 0 until it is waited for. */
+  /** Deadline for the message that is being received; 0 until a thread waits for it. */
   private long wholeBy;
 
   private boolean released;
@@ -128,7 +131,7 @@ final class UserChannel implements AutoCloseable {
    * Takes over a connected socket.
    *
    * @param patience how long the peer may take to read a message that it is sent, or to end one
-   *     that it began, before it counts as gone
+   *     that it began, before it is regarded as gone
    */
   UserChannel(SystemCalls system, int socket, Duration patience) {
     this.system = system;
@@ -207,7 +210,7 @@ final class UserChannel implements AutoCloseable {
         Reason.CLOSED, "the peer did not read a message within %s".formatted(patience));
   }
 
-  /** When the patience that begins now is over; never 0. */
+  /** The deadline of a wait that begins now; never 0. */
   private long deadline() {
     return System.nanoTime() + patience.toNanos() | 1;
   }
@@ -276,7 +279,10 @@ final class UserChannel implements AutoCloseable {
     }
   }
 
-  /** Receives so many bytes; false at an end before the first of them, where that may be. */
+  /**
+   * Receives a number of bytes; false at an end of stream before the first of them, if that is
+   * allowed.
+   */
   private boolean fill(UserMessage into, int offset, int length, boolean isBeginning) {
     int received = 0;
     while (received < length) {
@@ -310,7 +316,7 @@ final class UserChannel implements AutoCloseable {
     return true;
   }
 
-  /** The deadline is the whole message's: bytes that trickle in do not extend it. */
+  /** The deadline applies to the whole message: single bytes do not extend it. */
   private void awaitRest() {
     wholeBy = wholeBy == 0 ? deadline() : wholeBy;
     if (!await(receivePoll, wholeBy)) {
@@ -326,7 +332,7 @@ final class UserChannel implements AutoCloseable {
 
   private void takeDescriptors(UserMessage into) {
     if (receiving.isTruncated()) {
-      into.ranOutOfDescriptors(); // there was room for all that the kernel carries
+      into.ranOutOfDescriptors(); // the buffer has room for the kernel's maximum
     }
     int count = receiving.received();
     for (int i = 0; i < count; i++) {
@@ -363,7 +369,7 @@ final class UserChannel implements AutoCloseable {
       released = true;
     }
     shutDown();
-    // The number of the descriptor is somebody else's after this: nobody may be about to use it.
+    // The descriptor number may be reused after this: no thread may be about to use it.
     receiveLock.lock();
     sendLock.lock();
     try {

@@ -6,7 +6,10 @@ import org.hghca.vfio.user.UserStructures.RegionInfo;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The configuration space behind a socket: each access is one message, and waits for its reply. */
+/**
+ * The configuration space of a function behind a socket: each access is one message and waits for
+ * its reply.
+ */
 final class UserConfiguration implements ConfigurationSpace {
   private static final Logger LOG = LoggerFactory.getLogger(UserConfiguration.class);
 
@@ -46,8 +49,8 @@ final class UserConfiguration implements ConfigurationSpace {
   }
 
   /**
-   * Sets a bit in the message control of a capability, if the function has that: a function holds
-   * its message interrupts back until they are enabled there.
+   * Sets a bit in the message control of a capability, if the function has that: a function does
+   * not raise message interrupts until they are enabled there.
    */
   void enable(int capability, int bit) {
     if ((read(STATUS, 2) & STATUS_CAPABILITIES) == 0) {

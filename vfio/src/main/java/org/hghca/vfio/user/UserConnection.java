@@ -15,18 +15,18 @@ import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.user.UserStructures.RegionAccess;
 
 /**
- * The client's end of a connection: gives commands to the server and waits for its replies, and has
- * the server's own commands answered. Thread-safe.
+ * The client's end of a connection: sends commands to the server and waits for its replies, and
+ * answers the server's own commands. Thread-safe.
  *
- * <p>One thread receives. It never waits for a reply itself, so that a server which asks for memory
- * before it replies is served. A connection ends when the server closes it, does not answer in
- * time, or sends what cannot be understood; it stays ended.
+ * <p>One thread receives. It never waits for a reply itself, so that a server that requests memory
+ * before it replies is served. A connection ends permanently when the server closes it, does not
+ * reply in time, or sends a malformed message.
  */
 final class UserConnection implements AutoCloseable {
-  /** The most descriptors that go with a message of this client, and that come with a reply. */
+  /** The maximum number of descriptors with a message of this client, and with a reply. */
   static final int MAX_DESCRIPTORS = 64;
 
-  /** The most data of one access of the server to memory, as this client tells the server. */
+  /** The maximum amount of data of one memory access of the server, as this client announces it. */
   static final int MAX_TRANSFER = 1 << 20;
 
   private static final int IDS = 0x1_0000;
@@ -100,7 +100,7 @@ final class UserConnection implements AutoCloseable {
     reader.start();
   }
 
-  /** Has something done when the connection ends, which it may have already. */
+  /** Runs an action when the connection ends, at once if it already has. */
   void whenEnded(Runnable action) {
     whenEnded = action;
     if (isEnded()) {
@@ -112,7 +112,10 @@ final class UserConnection implements AutoCloseable {
     return end.get() != null;
   }
 
-  /** Whether the connection ended because the server did, and nobody has the memory any longer. */
+  /**
+   * Whether the connection ended because the server died, so that nothing accesses the memory any
+   * longer.
+   */
   boolean hasHungUp() {
     return channel.hasHungUp();
   }
@@ -308,7 +311,7 @@ final class UserConnection implements AutoCloseable {
     message.putInt(RegionAccess.COUNT, width);
   }
 
-  /** A number that no command has which waits for its reply. */
+  /** An id that no waiting command uses. */
   private int nextId() {
     do {
       lastId = (lastId + 1) % IDS;
@@ -317,7 +320,7 @@ final class UserConnection implements AutoCloseable {
   }
 
   /**
-   * Sends the request; when that fails the connection has ended, as the waiting thread will see.
+   * Sends the request; if that fails, the connection has ended, and the waiting thread sees that.
    */
   private void send() {
     try {
@@ -385,7 +388,7 @@ final class UserConnection implements AutoCloseable {
         call.read(message);
       }
     } catch (RuntimeException | Error e) {
-      // Nobody else would tell who waits for this one.
+      // No other code wakes the thread that waits for this reply.
       broken(e);
       call.fail(end.get());
       throw e;
@@ -408,7 +411,7 @@ final class UserConnection implements AutoCloseable {
   }
 
   /**
-   * Ends the connection since the server broke the rules beside it.
+   * Ends the connection because the server violated the protocol outside of it.
    *
    * @return what to throw, {@code CLOSED}
    */
@@ -417,13 +420,13 @@ final class UserConnection implements AutoCloseable {
     return new VfioException(Reason.CLOSED, whyEnded(), cause);
   }
 
-  /** What is thrown for a message that the protocol does not allow. */
+  /** The exception for a message that the protocol does not allow. */
   static VfioException malformed(String what) {
     return new VfioException(Reason.INVALID, what);
   }
 
   /**
-   * Looks whether a reply is as long as it must be.
+   * Checks the length of a reply.
    *
    * @throws VfioException saying that it is not
    */
@@ -480,7 +483,7 @@ final class UserConnection implements AutoCloseable {
       return;
     }
     channel.close();
-    // A later thread finds the end before it waits.
+    // A later thread sees the end before it waits.
     for (Integer id : calls.keySet()) {
       Call<?> call = calls.remove(id);
       if (call != null) {

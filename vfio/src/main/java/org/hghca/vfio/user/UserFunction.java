@@ -27,10 +27,10 @@ import org.slf4j.LoggerFactory;
 /**
  * A function that another process serves over a socket.
  *
- * <p>It is gone when the server is, or does not answer in time, or breaks the protocol: registers
- * and configuration space then read all ones and writes are dropped, and every other call throws
- * {@code CLOSED} saying why. Of registers that are mapped nobody notices; their memory stays as it
- * was.
+ * <p>It is gone when the server dies, does not reply in time, or violates the protocol: then
+ * registers and configuration space read all ones, writes are dropped, and every other call throws
+ * {@code CLOSED} with the reason. Accesses to mapped registers do not detect this; their memory
+ * keeps its content.
  */
 final class UserFunction implements PciFunction {
   private static final Logger LOG = LoggerFactory.getLogger(UserFunction.class);
@@ -64,9 +64,9 @@ final class UserFunction implements PciFunction {
   }
 
   /**
-   * Connects to a server and asks it what it serves.
+   * Connects to a server and queries its function.
    *
-   * @throws VfioException saying what keeps the function from being used
+   * @throws VfioException saying why the function cannot be used
    */
   static UserFunction open(SystemCalls system, Locator locator) {
     UserOptions options = UserOptions.of(locator);
@@ -167,7 +167,7 @@ final class UserFunction implements PciFunction {
     return source;
   }
 
-  /** The first call has the server signal them. */
+  /** The first call connects them to the server. */
   @Override
   public synchronized Interrupts interrupts() {
     connection.checkOpen();

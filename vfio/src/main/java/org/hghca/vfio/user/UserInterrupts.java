@@ -9,13 +9,13 @@ import org.hghca.vfio.user.UserStructures.IrqInfo;
 import org.hghca.vfio.user.UserStructures.IrqSet;
 
 /**
- * The interrupts of a function behind a socket: the server signals eventfds that it is given. The
- * best kind that the function has is used: MSI-X, then MSI, then its interrupt pin.
+ * The interrupts of a function behind a socket: the server signals eventfds that it receives. The
+ * best kind that the function supports is used: MSI-X, then MSI, then its interrupt pin.
  */
 final class UserInterrupts implements Interrupts, AutoCloseable {
   private static final int MOST_VECTORS = 64;
 
-  /** Kinds of interrupts by what they are in {@code linux/vfio.h} and in configuration space. */
+  /** Kinds of interrupts, as numbered in {@code linux/vfio.h} and in configuration space. */
   private enum Kind {
     MSI_X(IrqInfo.MSIX, 0x11, 1 << 15),
     MSI(IrqInfo.MSI, 0x05, 1),
@@ -40,7 +40,7 @@ final class UserInterrupts implements Interrupts, AutoCloseable {
   private final Kind kind;
   private final boolean automasked;
 
-  /** How many vectors one message to the server holds. */
+  /** Number of vectors in one message to the server. */
   private final int chunk;
 
   private final EventInterrupts events;
@@ -58,14 +58,14 @@ final class UserInterrupts implements Interrupts, AutoCloseable {
     this.automasked = (info.flags & IrqInfo.FLAG_AUTOMASKED) != 0;
     this.chunk = Math.max(1, limits.descriptors());
     int vectors = Math.min(MOST_VECTORS, info.count);
-    // Such vectors can only be set up all at once: those behind the first message stay unused.
+    // Such vectors can only be set up together: those beyond the first message stay unused.
     boolean atOnce = (info.flags & IrqInfo.FLAG_NORESIZE) != 0;
     this.events =
         new EventInterrupts(system, atOnce ? Math.min(chunk, vectors) : vectors, cause -> {});
   }
 
   /**
-   * Asks what interrupts the function has, and has the server signal them.
+   * Queries the interrupts of the function, and connects them to the server.
    *
    * @param kinds how many kinds the server knows
    */

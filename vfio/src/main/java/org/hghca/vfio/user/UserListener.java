@@ -18,7 +18,7 @@ final class UserListener implements AutoCloseable {
   private static final int S_IFMT = 0xf000;
   private static final int S_IFSOCK = 0xc000;
 
-  /** How many clients may wait for the one before to go. */
+  /** Number of clients that may wait for the current one to leave. */
   private static final int BACKLOG = 16;
 
   private final SystemCalls system;
@@ -47,10 +47,10 @@ final class UserListener implements AutoCloseable {
   }
 
   /**
-   * Listens at a path. What a server that is dead left there is replaced.
+   * Listens at a path. The socket file of a dead server is replaced.
    *
-   * @throws VfioException {@code BUSY} when a server listens there, {@code INVALID} when something
-   *     else has the path, {@code NO_PERMISSION} or {@code NOT_FOUND} by its folder
+   * @throws VfioException {@code BUSY} when a server listens there, {@code INVALID} when another
+   *     file has the path, {@code NO_PERMISSION} or {@code NOT_FOUND} by its folder
    */
   static UserListener open(SystemCalls system, String path) {
     int socket = UserSocket.create(system);
@@ -143,7 +143,7 @@ final class UserListener implements AutoCloseable {
     return spare < 0;
   }
 
-  /** Ends {@link #accept}; {@link #close} follows when nobody is in it any longer. */
+  /** Ends {@link #accept}; {@link #close} follows when no thread is in it any longer. */
   void stop() {
     system.shutdown(socket, SHUT_RDWR);
   }

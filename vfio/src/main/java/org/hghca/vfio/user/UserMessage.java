@@ -8,9 +8,9 @@ import java.util.Objects;
 import org.hghca.linux.SystemCalls;
 
 /**
- * A message and the descriptors beside it, in native memory that is used again for the next one. It
- * is filled either by {@link UserChannel#receive} or by its owner, who then sends it. It grows to
- * the longest message so far and gives its memory back when it is closed. Not thread-safe.
+ * A message and its descriptors, in native memory that is reused for the next one. It is filled
+ * either by {@link UserChannel#receive} or by its owner, who then sends it. It grows to the longest
+ * message so far and gives its memory back when it is closed. Not thread-safe.
  *
  * <pre>
  * offset  0    2        4               8              12             16
@@ -37,7 +37,7 @@ final class UserMessage implements AutoCloseable {
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
   private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
 
-  /** What is allocated at first, and enough for every message but large transfers. */
+  /** The initial size, enough for every message except large transfers. */
   private static final int FIRST_PAYLOAD = 4096 - HEADER_BYTES;
 
   private final int maxPayload;
@@ -55,8 +55,8 @@ final class UserMessage implements AutoCloseable {
   /**
    * Makes an empty message.
    *
-   * @param maxPayload the most bytes behind the header, for those it receives
-   * @param maxDescriptors the most descriptors beside it
+   * @param maxPayload the maximum number of received bytes after the header
+   * @param maxDescriptors the maximum number of descriptors
    */
   UserMessage(int maxPayload, int maxDescriptors) {
     this.maxPayload = maxPayload;
@@ -185,7 +185,7 @@ final class UserMessage implements AutoCloseable {
     return HEADER_BYTES + (long) Objects.checkFromIndexSize(offset, width, payloadBytes);
   }
 
-  /** Begins a command. What its payload holds is what the owner puts there. */
+  /** Begins a command. The owner fills in its payload. */
   void command(int id, UserCommand command, int flags, int payload) {
     header(id, command.code(), TYPE_COMMAND | flags, 0, payload);
   }
@@ -211,7 +211,7 @@ final class UserMessage implements AutoCloseable {
     memory.set(INT, ERROR, error);
   }
 
-  /** Sends a descriptor along, which stays the owner's; after the message was begun. */
+  /** Attaches a descriptor, which the owner keeps; call this after the message was begun. */
   void attach(int descriptor) {
     descriptors[descriptorCount++] = descriptor;
   }
@@ -234,7 +234,7 @@ final class UserMessage implements AutoCloseable {
     return descriptors[Objects.checkIndex(index, descriptorCount)];
   }
 
-  /** A received descriptor, which is the caller's to close from now on. */
+  /** A received descriptor, which the caller must close from now on. */
   int take(int index) {
     int descriptor = descriptor(index);
     descriptors[index] = -1;
@@ -251,7 +251,7 @@ final class UserMessage implements AutoCloseable {
     return outOfDescriptors;
   }
 
-  /** Closes what was received and not taken. */
+  /** Closes received descriptors that were not taken. */
   void closeDescriptors(SystemCalls system) {
     for (int i = 0; i < descriptorCount; i++) {
       if (descriptors[i] >= 0) {
@@ -263,7 +263,7 @@ final class UserMessage implements AutoCloseable {
     outOfDescriptors = false;
   }
 
-  /** A descriptor came in; returns whether there is room for it. */
+  /** Adds a received descriptor; returns whether there is room for it. */
   boolean arrived(int descriptor) {
     if (descriptorCount == descriptors.length) {
       tooManyDescriptors = true;
@@ -273,7 +273,7 @@ final class UserMessage implements AutoCloseable {
     return true;
   }
 
-  /** Descriptors came in that this process could not take. */
+  /** Records that this process could not accept received descriptors. */
   void ranOutOfDescriptors() {
     outOfDescriptors = true;
   }
@@ -295,7 +295,7 @@ final class UserMessage implements AutoCloseable {
     }
   }
 
-  /** Gives the memory back: nobody may use the message any longer. Idempotent. */
+  /** Frees the memory: the message must not be used any longer. Idempotent. */
   @Override
   public void close() {
     if (arena != null) {

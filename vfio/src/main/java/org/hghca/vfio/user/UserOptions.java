@@ -9,7 +9,7 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
 /**
- * What a locator says to the client.
+ * The options for the client in a locator.
  *
  * @param limit {@code timeout}: how long the server may take for a reply, an ISO 8601 duration; 10
  *     seconds of the card's time by default

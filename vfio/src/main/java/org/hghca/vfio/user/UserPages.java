@@ -13,11 +13,11 @@ import org.hghca.vfio.user.UserStructures.DmaMap;
 import org.hghca.vfio.user.UserStructures.DmaUnmap;
 
 /**
- * The I/O page table that a server keeps. It is given the file of memory that has one, and reaches
- * the pages by itself; of other memory it gets the addresses, and requests its bytes.
+ * The I/O page table of a server. For memory with a file, the server gets the descriptor and
+ * accesses the pages itself; for other memory it gets the addresses, and requests the bytes.
  */
 final class UserPages implements DmaBackend {
-  /** What a card addresses that has 48 address bits, as this project's has. */
+  /** The address range of a card with 48 address bits, such as this project's. */
   private static final List<IovaRange> RANGES = List.of(new IovaRange(0, (1L << 48) - 1));
 
   private final UserConnection connection;
@@ -65,8 +65,8 @@ final class UserPages implements DmaBackend {
   }
 
   /**
-   * A device that is gone reaches nothing. One that is still there when this fails, since its
-   * server refuses, is silent or talks of something else, may.
+   * A device that is gone cannot access the memory. If this fails because the server refuses, does
+   * not reply or replies wrongly, the device still may.
    */
   @Override
   public void unmap(long iova, long bytes) {
@@ -94,7 +94,7 @@ final class UserPages implements DmaBackend {
     }
   }
 
-  /** A server that never reaches memory has nothing to say. */
+  /** A server without DMA sends an empty reply. */
   private static boolean checkUnmapped(UserMessage reply, long iova, long bytes) {
     if (reply.payloadBytes() == 0) {
       return true;

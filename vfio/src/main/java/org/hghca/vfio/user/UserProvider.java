@@ -8,7 +8,7 @@ import org.hghca.vfio.linux.HostCalls;
 
 /**
  * Functions that another process serves over a UNIX socket, by the vfio-user protocol: {@code
- * vfio-user:/path/of/the.sock}. Nobody keeps a list of such sockets, so none is found by itself.
+ * vfio-user:/path/of/the.sock}. There is no list of such sockets, so none is discovered.
  *
  * <p>{@code timeout=PT10S} of the locator is how long the server may take for a reply. Registers
  * are written without asking for one; {@code posted=false} has each write wait for it.

@@ -15,8 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Registers behind a socket: each access is one message, unless it hits an area that is mapped. All
- * messages of a function go one way, so that the server sees them in the order in which they were
- * made.
+ * messages of a function use one socket, so that the server sees the accesses in order.
  */
 final class UserRegion implements MmioHandler {
   private static final Logger LOG = LoggerFactory.getLogger(UserRegion.class);
@@ -46,7 +45,7 @@ final class UserRegion implements MmioHandler {
   }
 
   /**
-   * Asks for a region and maps what can be mapped of it.
+   * Queries a region and maps its mappable areas.
    *
    * @param posted whether writes ask for no reply
    * @param arena ends the mappings
@@ -86,7 +85,7 @@ final class UserRegion implements MmioHandler {
     long at = description.offset() + area.offset();
     long length = area.length();
     boolean pages = ((at | length) & DmaMapping.PAGE_SIZE - 1) == 0;
-    // A file that ends before the area does would end the process at an access behind it.
+    // If the file ends before the area, an access beyond its end would end the process.
     long end = system.lseek(description.descriptor(), 0, SEEK_END);
     if (!pages || length == 0 || description.offset() < 0 || at < 0 || at > end - length) {
       return null;
@@ -104,7 +103,7 @@ final class UserRegion implements MmioHandler {
     system.munmap(address, length);
   }
 
-  /** All ones where nobody answers, as on a bus. */
+  /** All ones if there is no reply, as on a bus. */
   @Override
   public long read(long offset, int width) {
     for (Window window : windows) {
@@ -121,7 +120,7 @@ final class UserRegion implements MmioHandler {
     }
   }
 
-  /** Dropped where nobody takes it, as on a bus. */
+  /** Dropped if the server is gone, as on a bus. */
   @Override
   public void write(long offset, int width, long value) {
     for (Window window : windows) {

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves a device in software at a UNIX socket by the vfio-user protocol: to one client at a time,
- * to the next one when that is gone. What a client leaves behind, its memory, its events and the
- * state of the device, is gone before the next one is served. Thread-safe.
+ * Serves a device in software at a UNIX socket by the vfio-user protocol: to one client at a time.
+ * A client's memory, its events and the state of the device are removed before the next client is
+ * served. Thread-safe.
  */
 public final class UserServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UserServer.class);
@@ -55,7 +55,7 @@ public final class UserServer implements AutoCloseable {
    * Begins to serve a device, which is plugged in by this and closed by {@link #close}.
    *
    * @param path of the socket; a dead server's is replaced, and it is removed at the end
-   * @throws VfioException {@code BUSY} when somebody serves there; {@code INVALID}, {@code
+   * @throws VfioException {@code BUSY} when another server uses it; {@code INVALID}, {@code
    *     NOT_FOUND} or {@code NO_PERMISSION} when a socket cannot be there. The device is the
    *     caller's to close then
    */
@@ -66,7 +66,7 @@ public final class UserServer implements AutoCloseable {
   /**
    * As {@link #start(String, EmulatedFunction)}.
    *
-   * @param patience how long a client may take for what it owes before it counts as gone
+   * @param patience how long the server waits for a client before it regards it as gone
    */
   static UserServer start(
       SystemCalls system, String path, EmulatedFunction device, Duration patience) {
@@ -80,17 +80,17 @@ public final class UserServer implements AutoCloseable {
     return path;
   }
 
-  /** How many clients have been served, the one of now among them. */
+  /** Number of clients that have been served, including the current one. */
   public long clients() {
     return clients;
   }
 
-  /** Whether a client is there. */
+  /** Whether a client is connected. */
   public boolean isConnected() {
     return conversation != null;
   }
 
-  /** How many ranges of memory the client has mapped. */
+  /** Number of memory ranges that the client has mapped. */
   public int mappings() {
     return memory.ranges();
   }
@@ -121,7 +121,10 @@ public final class UserServer implements AutoCloseable {
     }
   }
 
-  /** Tells a client that this process has no descriptors for it, in reply to its first message. */
+  /**
+   * Rejects a client, because this process has no descriptors for it, in the reply to its first
+   * message.
+   */
   private void turnAway(UserChannel channel) {
     LOG.warn("{}: a client is rejected, no descriptor is left: raise ulimit -n", path);
     try (channel;
@@ -165,7 +168,10 @@ public final class UserServer implements AutoCloseable {
     return true;
   }
 
-  /** Leaves nothing of a client: first what the device could still do to it, then what it gave. */
+  /**
+   * Removes all state of a client: first it stops the device's access, then it releases the
+   * client's memory and events.
+   */
   private void forget(Conversation with) {
     with.close();
     try {
@@ -214,7 +220,7 @@ public final class UserServer implements AutoCloseable {
     }
   }
 
-  /** The memory of the client of now. */
+  /** The memory of the current client. */
   private final class Client implements RemoteMemory {
     @Override
     public boolean read(long iova, MemorySegment destination, long offset, long length) {

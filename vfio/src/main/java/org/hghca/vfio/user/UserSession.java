@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's commands, executed in their order by one thread. Whatever a client sends, it gets a
- * reply: what it asked for, or an error number.
+ * One client's commands, executed in their order by one thread. Every command gets a reply: the
+ * result, or an error number.
  */
 final class UserSession implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UserSession.class);
@@ -52,8 +52,8 @@ final class UserSession implements AutoCloseable {
   /**
    * Serves the client until it hangs up.
    *
-   * @throws org.hghca.vfio.VfioException when it is gone in the middle of something, or breaks the
-   *     framing of messages
+   * @throws org.hghca.vfio.VfioException when it disappears during a message, or violates the
+   *     message framing
    */
   void run() {
     conversation.awaitFirst();
@@ -76,7 +76,7 @@ final class UserSession implements AutoCloseable {
     }
   }
 
-  /** Gives the memory of the replies back. */
+  /** Frees the memory of the replies. */
   @Override
   public void close() {
     reply.close();
@@ -93,7 +93,7 @@ final class UserSession implements AutoCloseable {
     }
     int command = request.command();
     checkDescriptors(request, command);
-    // Those that come by the thousand first.
+    // The most frequent commands first.
     if (UserCommand.REGION_WRITE.is(command)) {
       checkGreeted();
       writeRegion(request);
@@ -162,7 +162,7 @@ final class UserSession implements AutoCloseable {
     }
   }
 
-  /** Checks a structure that begins with its length, or that of the room for the reply. */
+  /** Checks a structure that begins with its length, or with the size of the reply buffer. */
   private static void checkRoom(UserMessage request, int bytes) {
     checkRoom(request, bytes, 0xffff_ffffL);
   }
@@ -436,7 +436,7 @@ final class UserSession implements AutoCloseable {
     reply.putInt(RegionAccess.COUNT, count);
   }
 
-  /** Does the write that is at an offset in the payload. */
+  /** Executes the write at an offset in the payload. */
   private void writeRegion(UserMessage request, int at, int count) {
     long offset = request.getLong(at + RegionAccess.OFFSET);
     int region = request.getInt(at + RegionAccess.REGION);
@@ -485,7 +485,7 @@ final class UserSession implements AutoCloseable {
     }
   }
 
-  /** What one store cannot do is no store: a register would act on a part of it. */
+  /** An access that does not fit one store is refused: a register would act on a part of it. */
   private static void checkNatural(long offset, int count) {
     if (count > Long.BYTES || Integer.bitCount(count) != 1 || offset % count != 0) {
       throw Refusal.invalid(

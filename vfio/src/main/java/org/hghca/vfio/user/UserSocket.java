@@ -24,7 +24,7 @@ final class UserSocket {
 
   private UserSocket() {}
 
-  /** Makes a socket that is connected to nobody and does not wait. */
+  /** Makes an unconnected, non-blocking socket. */
   static int create(SystemCalls system) {
     int socket = system.socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket < 0) {
@@ -35,7 +35,7 @@ final class UserSocket {
     return socket;
   }
 
-  /** Has calls on a socket wait from now on. */
+  /** Makes a socket blocking. */
   static void block(SystemCalls system, int socket) {
     system.fcntl(socket, F_SETFL, 0);
   }
@@ -63,8 +63,8 @@ final class UserSocket {
   /**
    * Connects to a server.
    *
-   * @throws VfioException {@code NOT_FOUND} when nobody serves there, {@code NO_PERMISSION}, {@code
-   *     BUSY} when too many wait to be served, {@code INVALID} for a path that cannot be
+   * @throws VfioException {@code NOT_FOUND} when no server listens there, {@code NO_PERMISSION},
+   *     {@code BUSY} when too many clients are waiting, {@code INVALID} for an invalid path
    */
   static int connect(SystemCalls system, String path) {
     try (Arena arena = Arena.ofConfined()) {

@@ -1,9 +1,9 @@
 package org.hghca.vfio.user;
 
 /**
- * The structures that are behind the header of a message, as offsets in its payload. All are in the
- * byte order of the host. Names are those of the protocol description, or of {@code linux/vfio.h}
- * where the protocol borrows a structure from there.
+ * The structures after the header of a message, as offsets in its payload. All are in the byte
+ * order of the host. Names are those of the protocol description, or of {@code linux/vfio.h} where
+ * the protocol borrows a structure from there.
  */
 final class UserStructures {
 
@@ -18,7 +18,7 @@ final class UserStructures {
     private Version() {}
   }
 
-  /** {@code DMA_MAP}; nothing is replied but a header. */
+  /** {@code DMA_MAP}; the reply is only a header. */
   static final class DmaMap {
     static final int ARGSZ = 0;
     static final int FLAGS = 4;
@@ -86,8 +86,8 @@ final class UserStructures {
   }
 
   /**
-   * {@code struct vfio_region_info_cap_sparse_mmap}, a capability of a region. Those begin alike,
-   * with their id, and where in the payload the next one stands, 0 for the last.
+   * {@code struct vfio_region_info_cap_sparse_mmap}, a capability of a region. All capabilities
+   * begin with their id and the payload offset of the next one, 0 for the last.
    */
   static final class SparseAreas {
     static final int ID = 0;
@@ -152,7 +152,7 @@ final class UserStructures {
     private IrqInfo() {}
   }
 
-  /** {@code struct vfio_irq_set}; event descriptors come beside the message, not in it. */
+  /** {@code struct vfio_irq_set}; event descriptors are attached to the message. */
   static final class IrqSet {
     static final int ARGSZ = 0;
     static final int FLAGS = 4;
@@ -172,8 +172,8 @@ final class UserStructures {
   }
 
   /**
-   * {@code REGION_READ} and {@code REGION_WRITE}. The reply to a read has the data, and so has the
-   * request to write; of each pair the other one ends before it.
+   * {@code REGION_READ} and {@code REGION_WRITE}. The reply to a read and the request to write have
+   * the data; the other message of each pair ends before it.
    */
   static final class RegionAccess {
     static final int OFFSET = 0;

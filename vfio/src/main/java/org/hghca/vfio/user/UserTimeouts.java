@@ -6,14 +6,14 @@ import java.time.Duration;
 final class UserTimeouts {
 
   /**
-   * How long a server waits for what a client owes it: its first message, the rest of a message
-   * that it began, room for what it is sent, and its memory.
+   * How long a server waits for a client: for its first message, the rest of a started message,
+   * socket buffer space, and its memory.
    */
   static final Duration CLIENT = Duration.ofSeconds(10);
 
   /**
    * How long a client waits for a server unless its locator says otherwise: for a reply, for the
-   * rest of a message and for room.
+   * rest of a message and for socket buffer space.
    */
   static final Duration SERVER = Duration.ofSeconds(10);
 

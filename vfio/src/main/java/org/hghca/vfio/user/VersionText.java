@@ -6,9 +6,9 @@ import java.util.Map;
 import org.hghca.vfio.user.UserStructures.Version;
 
 /**
- * What one end says of itself in a {@code VERSION} message: text of JSON that ends with a NUL, or
- * nothing. Every name of the protocol must have the type that the protocol gives it, needed here or
- * not; other names may be there, and say nothing.
+ * The text in a {@code VERSION} message: text of JSON that ends with a NUL, or nothing. Every name
+ * of the protocol must have the protocol's type, used here or not; other names are allowed and
+ * ignored.
  */
 final class VersionText {
   static final String DESCRIPTORS = "max_msg_fds";
@@ -48,7 +48,7 @@ final class VersionText {
   /**
    * Reads a message that has the version's numbers at least.
    *
-   * @throws IllegalArgumentException saying what is wrong with its text
+   * @throws IllegalArgumentException with the error in its text
    */
   static VersionText of(UserMessage version) {
     int bytes = version.payloadBytes() - Version.DATA;

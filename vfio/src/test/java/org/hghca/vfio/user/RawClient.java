@@ -27,7 +27,7 @@ final class RawClient implements AutoCloseable {
     channel = UserChannel.connect(Linux.system(), path, ChannelPair.PATIENCE);
   }
 
-  /** Connects without a word. */
+  /** Connects without sending a message. */
   static RawClient connect(String path) {
     return new RawClient(path);
   }

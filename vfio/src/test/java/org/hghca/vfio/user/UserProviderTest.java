@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What keeps a socket from being opened is told, with what to do. */
+/** The error says why a socket cannot be opened, with the fix. */
 @Timeout(60)
 final class UserProviderTest {
   private final SystemCalls linux = Linux.system();

@@ -14,7 +14,7 @@ public interface Link extends AutoCloseable {
   /** The largest path MTU whose packets it carries whole: 256, 512, 1024, 2048 or 4096 bytes. */
   int pathMtu();
 
-  /** Whether packets may reach somebody; always, where the link cannot tell. */
+  /** Whether packets may reach a peer; always true if the link cannot determine it. */
   boolean isUp();
 
   /**

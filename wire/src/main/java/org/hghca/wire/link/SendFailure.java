@@ -14,7 +14,7 @@ public enum SendFailure {
   /** The Ethernet address of the destination is not known yet. */
   UNRESOLVED,
 
-  /** There is nobody at the other end. */
+  /** There is no peer at the other end. */
   DOWN,
 
   /** The system refuses to send it, for want of a route for instance. */
