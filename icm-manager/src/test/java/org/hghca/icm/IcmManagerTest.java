@@ -1,6 +1,7 @@
 package org.hghca.icm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
@@ -8,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.LongStream;
@@ -431,10 +433,13 @@ class IcmManagerTest {
     ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
     List<Thread> running = new ArrayList<>();
     // The card has the command when all others wait for its end.
+    CountDownLatch come = new CountDownLatch(threads);
     f.card.onCommand =
-        () ->
-            Waiters.await(
-                running.stream().filter(thread -> thread != Thread.currentThread()).toList());
+        () -> {
+          assertThatCode(come::await).doesNotThrowAnyException();
+          Waiters.await(
+              running.stream().filter(thread -> thread != Thread.currentThread()).toList());
+        };
     for (int t = 0; t < threads; t++) {
       int index = t;
       running.add(
@@ -445,6 +450,7 @@ class IcmManagerTest {
                         catchThrowable(
                             () -> {
                               start.await();
+                              come.countDown();
                               f.icm.reserve(IcmTable.QPC, index, 1);
                             });
                     if (failure != null) {

@@ -152,5 +152,14 @@ class UarAllocatorTest {
     assertThat(taken).hasValue(2000);
 
     assertThat(indices).hasSize(2000);
+    Set<Integer> held = ConcurrentHashMap.newKeySet();
+    Racers.Step comeAndGo =
+        round -> {
+          try (UarPage page = uar.allocate()) {
+            assertThat(held.add(page.index())).as("page %d is free", page.index()).isTrue();
+            held.remove(page.index());
+          }
+        };
+    Racers.race(5000, Collections.nCopies(4, comeAndGo));
   }
 }
