@@ -21,6 +21,7 @@ import org.hghca.verbs.AsyncEvents;
 import org.hghca.verbs.CompletionChannel;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
+import org.hghca.verbs.Context;
 import org.hghca.verbs.Counters;
 import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
@@ -35,7 +36,7 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.ConfigurationSpace;
 
 /** One opening of a device: its doorbell page, protection domains, queues and keys. */
-final class DeviceContext extends Resource implements HghcaContext {
+class DeviceContext extends Resource implements Context {
   private static final long PAGE_SIZES = 4096;
 
   private final RdmaDevice name;
@@ -120,7 +121,8 @@ final class DeviceContext extends Resource implements HghcaContext {
     return name;
   }
 
-  private void check() {
+  /** Whether it is open, and its device works. */
+  final void check() {
     checkOpen();
     card.health().check();
   }
@@ -284,18 +286,6 @@ final class DeviceContext extends Resource implements HghcaContext {
   public CompletionQueue createCompletionQueue(CompletionQueueConfig config) {
     check();
     return new HghcaCompletionQueue(this, config);
-  }
-
-  @Override
-  public CardInformation card() {
-    check();
-    return new CardInformation(
-        card.limits().profile().name(),
-        card.hcrBase(),
-        card.adapter().boardId(),
-        card.limits().device(),
-        hghca.retiredNumbers(),
-        card.icm().usage());
   }
 
   @Override

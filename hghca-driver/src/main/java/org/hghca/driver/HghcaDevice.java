@@ -217,14 +217,6 @@ final class HghcaDevice {
     return counts;
   }
 
-  RetiredNumbers retiredNumbers() {
-    return new RetiredNumbers(
-        qpNumbers.retired(),
-        cqNumbers.retired(),
-        counts.lateCompletions(),
-        counts.endedUnderTraffic());
-  }
-
   LinkAddress address() {
     return address;
   }

@@ -23,7 +23,7 @@ final class OpenDevices {
   static HghcaContext openContext(RdmaDevice name) {
     HghcaDevice device = acquire(name);
     try {
-      return new DeviceContext(name, device, () -> release(name));
+      return new OpenContext(name, device, () -> release(name));
     } catch (RuntimeException e) {
       release(name);
       throw e;

@@ -73,7 +73,7 @@ class EndUnderTrafficTest {
   }
 
   private long ended() {
-    return card.it.device.retiredNumbers().endedUnderTraffic();
+    return card.it.device.counts().endedUnderTraffic();
   }
 
   private void assertToldOnce(String milliseconds) {

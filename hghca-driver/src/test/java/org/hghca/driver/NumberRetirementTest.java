@@ -72,7 +72,7 @@ class NumberRetirementTest {
       assertThat(found.isSuccess(i)).isTrue();
     }
     qp.close();
-    return it.device.retiredNumbers().queuePairs();
+    return it.device.qpNumbers().retired();
   }
 
   private SendRequest write() {
@@ -116,7 +116,7 @@ class NumberRetirementTest {
     }
     connect(qp, QpType.RC, others.getFirst().number());
     qp.close();
-    assertThat(it.device.retiredNumbers().queuePairs()).isEqualTo(life.retired);
+    assertThat(it.device.qpNumbers().retired()).isEqualTo(life.retired);
   }
 
   /** For INIT the card is told ERR, which is no error that it has met. */
@@ -131,7 +131,7 @@ class NumberRetirementTest {
     connect(qp, QpType.RC, peer.number());
     qp.modify(QpAttributes.to(QpState.RESET));
     qp.close();
-    assertThat(it.device.retiredNumbers().queuePairs()).isZero();
+    assertThat(it.device.qpNumbers().retired()).isZero();
   }
 
   /** A number, and how many are lost after a life in which nothing came and nothing was sent. */
@@ -155,12 +155,12 @@ class NumberRetirementTest {
     HghcaQueuePair qp = queuePair(type);
     connect(qp, type, qp.number());
     qp.close();
-    assertThat(it.device.retiredNumbers().queuePairs()).isEqualTo(1);
+    assertThat(it.device.qpNumbers().retired()).isEqualTo(1);
     for (int i = 0; i < 20; i++) {
       HghcaQueuePair next = queuePair(type);
       assertThat(next.number()).isNotEqualTo(qp.number());
       next.close();
     }
-    assertThat(it.device.retiredNumbers().queuePairs()).as("those never lived").isEqualTo(1);
+    assertThat(it.device.qpNumbers().retired()).as("those never lived").isEqualTo(1);
   }
 }

@@ -116,7 +116,7 @@ class NumberReuseTest {
     qp.close();
 
     assertThat(next()).isEqualTo(3);
-    assertThat(it.device.retiredNumbers().queuePairs()).isZero();
+    assertThat(it.device.qpNumbers().retired()).isZero();
   }
 
   @Test
@@ -142,12 +142,12 @@ class NumberReuseTest {
 
     assertThat(cq.poll(completions, 1)).as("the other one").isOne();
     assertThat(completions.wrId(0)).isOne();
-    assertThat(it.device.retiredNumbers().lateCompletions()).isOne();
+    assertThat(it.device.counts().lateCompletions()).isOne();
     assertThatThrownBy(() -> qp.modify(QpAttributes.to(QpState.RESET)))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
     qp.close();
-    assertThat(it.device.retiredNumbers().queuePairs()).isOne();
+    assertThat(it.device.qpNumbers().retired()).isOne();
   }
 
   @Test

@@ -1,0 +1,35 @@
+package org.hghca.driver;
+
+import org.hghca.verbs.RdmaDevice;
+
+/** A context of a card, with what the verbs do not report. */
+final class OpenContext extends DeviceContext implements HghcaContext {
+  private final HghcaDevice device;
+
+  /**
+   * Opens a context.
+   *
+   * @param onClose lets go of the device
+   */
+  OpenContext(RdmaDevice name, HghcaDevice device, Runnable onClose) {
+    super(name, device, onClose);
+    this.device = device;
+  }
+
+  @Override
+  public CardInformation card() {
+    check();
+    Card card = device.card();
+    return new CardInformation(
+        card.limits().profile().name(),
+        card.hcrBase(),
+        card.adapter().boardId(),
+        card.limits().device(),
+        new RetiredNumbers(
+            device.qpNumbers().retired(),
+            device.cqNumbers().retired(),
+            device.counts().lateCompletions(),
+            device.counts().endedUnderTraffic()),
+        card.icm().usage());
+  }
+}
