@@ -1,5 +1,8 @@
 package org.hghca.driver;
 
+import org.hghca.driver.card.Card;
+import org.hghca.driver.object.DeviceContext;
+import org.hghca.driver.object.HghcaDevice;
 import org.hghca.verbs.RdmaDevice;
 
 /** A context of a card, with what the verbs do not report. */

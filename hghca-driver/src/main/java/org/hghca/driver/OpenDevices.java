@@ -2,6 +2,8 @@ package org.hghca.driver;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.hghca.driver.bringup.BringUp;
+import org.hghca.driver.object.HghcaDevice;
 import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;

@@ -47,8 +47,8 @@ class TroubleshootingTest {
           "vfio/src/main/java/org/hghca/vfio/user/UserFunction.java",
           "vfio/src/main/java/org/hghca/vfio/user/UserOptions.java",
           "vfio/src/main/java/org/hghca/vfio/user/UserListener.java",
-          "hghca-driver/src/main/java/org/hghca/driver/BringUp.java",
-          "hghca-driver/src/main/java/org/hghca/driver/card/Recognition.java");
+          "hghca-driver/src/main/java/org/hghca/driver/bringup/BringUp.java",
+          "hghca-driver/src/main/java/org/hghca/driver/bringup/Recognition.java");
 
   private static List<Path> files() throws IOException {
     List<Path> files = new ArrayList<>();

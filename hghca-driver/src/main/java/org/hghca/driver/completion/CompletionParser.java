@@ -1,0 +1,441 @@
+package org.hghca.driver.completion;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.abi.BthOpcode;
+import org.hghca.abi.Cqe;
+import org.hghca.abi.WqeOpcode;
+import org.hghca.driver.card.CompletionDecode;
+import org.hghca.driver.card.CompletionStatus;
+import org.hghca.driver.ring.Due;
+import org.hghca.driver.ring.Receives;
+import org.hghca.driver.ring.SendRing;
+import org.hghca.provider.Health;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.WcOpcode;
+import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.spi.ProviderAccess;
+
+/**
+ * Takes completions from a completion queue's ring and completes their requests. On a card that
+ * follows the document they are reliable, {@link StandardParser}; on the RTL the driver derives
+ * missing information, {@link RtlParser}. One of the two is selected when the queue is created.
+ *
+ * <p>Under the completion queue's lock.
+ */
+public abstract sealed class CompletionParser permits StandardParser, RtlParser {
+  /** Used where the card gives none: RC on the first RTL. */
+  private static final int NO_SYNDROME = 0;
+
+  private final String queue;
+  final CompletionRing ring;
+  final QpTable<QueuePairRings> queuePairs;
+  final CompletionDecode decode;
+  final MemorySegment memory;
+  private final Health health;
+  private QueuePairRings lastFound;
+
+  /** Completions of queue pairs that share receives, until the shared queue is notified. */
+  private Due due;
+
+  /** The position up to which unpolled receives were reported. */
+  private int noted;
+
+  /** The position after the last polled completion, not counting silent ones. */
+  private int polledTo;
+
+  /** Number of completions taken from the ring, including silent ones. */
+  private long taken;
+
+  /** Unsuccessful completions by status, from the ring or not. */
+  private final long[] failures = new long[WcStatus.values().length];
+
+  /**
+   * A parser of a queue.
+   *
+   * @param queue its name in messages
+   */
+  CompletionParser(
+      String queue,
+      CompletionRing ring,
+      QpTable<QueuePairRings> queuePairs,
+      CompletionDecode decode,
+      Health health) {
+    this.queue = queue;
+    this.ring = ring;
+    this.queuePairs = queuePairs;
+    this.decode = decode;
+    this.health = health;
+    this.memory = ring.memory();
+  }
+
+  /** This parser, for functions that exist only on such a card. */
+  public RtlParser rtl() {
+    throw new IllegalStateException("this card completes requests as the document says");
+  }
+
+  // ---- differences between cards
+
+  /**
+   * Takes as many of the oldest completions as the fast path allows; returns the number of entries
+   * filled.
+   */
+  abstract int takeSends(MemorySegment places, int ready, Completions out, int count);
+
+  /** Completes the oldest send of a queue pair, which has succeeded; returns 1 or 0 filled. */
+  abstract int completeSend(QueuePairRings qp, int wqe, int bytes, Completions out, int count);
+
+  /** Completes the oldest send of a queue pair, which has failed; returns 1 filled. */
+  abstract int failSend(QueuePairRings qp, int status, int vendorError, Completions out, int count);
+
+  /**
+   * Completes an entry that is marked neither as an error nor as a send; returns the number of
+   * entries filled.
+   *
+   * @param last the last dword
+   */
+  abstract int completeReceive(
+      QueuePairRings qp,
+      int last,
+      int wqe,
+      int bytes,
+      int immediate,
+      int sourceQp,
+      Completions out,
+      int count);
+
+  /** Whether an entry was completed by the driver before, or is not reported at all. */
+  abstract boolean isLate(QueuePairRings qp, long at, int wqe);
+
+  /** Lets send rings continue after the completions since the last call. */
+  public abstract void ringCompleted();
+
+  /** Lets waiting send rings continue. Without this or any other lock. */
+  public abstract void ringWaiting();
+
+  // ---- taking completions
+
+  /** Fills completions from the ring; returns their number. */
+  public final int drain(Completions out, int max) {
+    MemorySegment places = memory;
+    int from = ring.index();
+    int count = 0;
+    while (count < max) {
+      int wanted = max - count;
+      int ready = ring.ready(places, wanted);
+      int left = ready;
+      while (left > 0) {
+        int first = ring.index();
+        count += takeSends(places, left, out, count);
+        if (ring.index() == first) {
+          count += take(out, count);
+        }
+        left -= ring.index() - first;
+      }
+      if (ready < wanted) {
+        break;
+      }
+    }
+    int to = ring.index();
+    taken += to - from;
+    if (count != 0) {
+      polledTo = to;
+    }
+    return count;
+  }
+
+  /**
+   * Takes the oldest completions as long as they are successful sends of one queue pair, in order,
+   * which is the common case. First all entries are read, then all are emptied, then all slots are
+   * freed, so that there is no barrier between two of them.
+   *
+   * @param ready number of completions
+   * @return number of entries filled
+   */
+  final int takeRun(MemorySegment places, int ready, Completions out, int count) {
+    int index = ring.index();
+    int qpn = Cqe.qpn(places, ring.place(index));
+    QueuePairRings qp = find(qpn);
+    if (qp == null) {
+      return 0;
+    }
+    SendRing sends = qp.sends();
+    int tail = sends.tail();
+    int most = Math.min(ready, sends.head() - tail);
+    if (most <= 0) {
+      return 0;
+    }
+    int to = count;
+    int run = 0;
+    long at = ring.place(index);
+    long end = ring.place(index + most);
+    do {
+      if (Cqe.qpn(places, at) != qpn
+          || !Cqe.isGoodSend(Cqe.seenDword(places, at))
+          || !sends.isAt(tail + run, Cqe.wqeOffset(places, at))) {
+        break;
+      }
+      to += sends.succeed(tail + run, out, to, Cqe.byteCount(places, at));
+      run++;
+      at = ring.next(at);
+    } while (at != end);
+    if (run != 0) {
+      ring.take(places, run);
+      sends.free(tail + run);
+    }
+    return to - count;
+  }
+
+  /** The queue pair with a number, which is usually that of the previous completion. */
+  private QueuePairRings find(int qpn) {
+    QueuePairRings qp = lastFound;
+    if (qp == null || qp.number() != qpn) {
+      qp = queuePairs.find(qpn);
+      if (qp != null) {
+        lastFound = qp;
+      }
+    }
+    return qp;
+  }
+
+  /** Takes the oldest completion; returns whether it filled an entry. */
+  private int take(Completions out, int count) {
+    long at = ring.place(ring.index());
+    int last = Cqe.seenDword(memory, at);
+    int qpn = Cqe.qpn(memory, at);
+    int sourceQp = Cqe.remoteQpn(memory, at);
+    int immediate = Cqe.immediate(memory, at);
+    int bytes = Cqe.byteCount(memory, at);
+    int wqe = Cqe.wqeOffset(memory, at);
+    ring.take(memory, 1);
+    QueuePairRings qp = find(qpn);
+    if (qp == null) {
+      return unexpected(qpn, wqe, last);
+    }
+    if (Cqe.opcode(last) == WqeOpcode.INVALID) {
+      // In an error completion the dword of the immediate holds syndrome and vendor error.
+      return error(qp, Cqe.isSend(last), wqe, immediate, out, count);
+    }
+    if (Cqe.isSend(last)) {
+      return qp.sends().isOldest(wqe)
+          ? completeSend(qp, wqe, bytes, out, count)
+          : unexpected(qp, true, wqe, last);
+    }
+    return completeReceive(qp, last, wqe, bytes, immediate, sourceQp, out, count);
+  }
+
+  /**
+   * Completes a receive that was expected, and succeeded.
+   *
+   * @param flags of {@link Completions}
+   */
+  final int succeed(
+      QueuePairRings qp,
+      int wqe,
+      int opcode,
+      int flags,
+      int bytes,
+      int immediate,
+      int sourceQp,
+      Completions out,
+      int count) {
+    Receives receives = qp.receiver();
+    boolean written = BthOpcode.isWriteImmediate(opcode);
+    ProviderAccess.get()
+        .fill(
+            out,
+            count,
+            receives.take(wqe),
+            0,
+            (written ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV).code(),
+            qp.receiveFlags() | flags,
+            0,
+            bytes,
+            qp.number(),
+            immediate,
+            sourceQp);
+    due = receives.due(due);
+    return 1;
+  }
+
+  /**
+   * Takes an error.
+   *
+   * @param marked whether it is marked as a send
+   * @param cause dword 10h
+   */
+  final int error(
+      QueuePairRings qp, boolean marked, int wqe, int cause, Completions out, int count) {
+    int syndrome = CompletionDecode.syndrome(cause);
+    boolean send = marked || isSendError(qp, wqe);
+    Receives receives = qp.receiver();
+    if (!(send ? qp.sends().isOldest(wqe) : receives.expects(wqe))) {
+      return unexpected(qp, send, wqe, WqeOpcode.INVALID);
+    }
+    WcStatus status =
+        syndrome == NO_SYNDROME ? qp.errors().unknownCause(send) : CompletionStatus.of(syndrome);
+    int vendorError = DriverFlush.vendorError(status, cause >>> 8 & 0xff);
+    qp.errors().reported(send, status);
+    int filled;
+    if (send) {
+      failures[status.code()]++;
+      filled = failSend(qp, status.code(), vendorError, out, count);
+    } else if (receives.keepsFlushed() && status == WcStatus.WR_FLUSH_ERR) {
+      receives.keep(wqe);
+      filled = 0;
+    } else {
+      failures[status.code()]++;
+      int receive = WcOpcode.RECV.code();
+      long wrId = receives.take(wqe);
+      ProviderAccess.get()
+          .fill(out, count, wrId, status.code(), receive, 0, vendorError, 0, qp.number(), 0, 0);
+      filled = 1;
+    }
+    // Last: a thread that already serves the share must see all of this, or is notified again.
+    due = receives.due(due);
+    return filled;
+  }
+
+  /**
+   * The document leaves the direction out of an error completion; the software HCA marks sends. If
+   * the mark is missing, the queue decides, else the element's offset; the hardware revisions
+   * report errors of sends only.
+   */
+  private boolean isSendError(QueuePairRings qp, int wqe) {
+    if (!decode.reportsReceiveErrors()) {
+      return true;
+    }
+    boolean sendsHere = qp.sendCompletions() == ring;
+    boolean receivesHere = qp.receiveCompletions() == ring;
+    if (sendsHere != receivesHere) {
+      return sendsHere;
+    }
+    return !qp.receiver().expects(wqe);
+  }
+
+  /** A completion without a matching request, unless it was completed here before. */
+  final int unexpected(QueuePairRings qp, boolean send, int wqe, int last) {
+    return qp.errors().takeLate(send, wqe) ? 0 : unexpected(qp.number(), wqe, last);
+  }
+
+  private int unexpected(int qpn, int wqe, int last) {
+    if (decode.zerosBreak() && qpn == 0 && wqe == 0 && last == 0) {
+      health.fail(queue + " holds a completion of zeros: a zero-length message broke the card");
+      return 0;
+    }
+    health.fail(
+        "%s holds a completion that fits no request: QPN 0x%x, WQE 0x%x, last dword 0x%08x"
+            .formatted(queue, qpn, wqe, last));
+    return 0;
+  }
+
+  /** The objects to notify, after the lock is released. */
+  public final Due takeDue() {
+    Due found = due;
+    if (found != null) {
+      due = null;
+    }
+    return found;
+  }
+
+  /** The position after the last polled completion, not counting silent ones. */
+  final int polledTo() {
+    return polledTo;
+  }
+
+  /** Forgets the polled position, because positions wrap. */
+  final void forgetPolled() {
+    polledTo = ring.index();
+  }
+
+  // ---- silent completions
+
+  /** Whether a poll would fill a completion, after removing silent ones at the head. */
+  final boolean hasPollable() {
+    while (!ring.isEmpty(ring.index())) {
+      long at = ring.place(ring.index());
+      int last = Cqe.lastDword(memory, at);
+      if (!isSilent(at, last)) {
+        return true;
+      }
+      take(null, 0);
+      taken++;
+    }
+    return false;
+  }
+
+  /**
+   * Whether an entry is a completion that polling does not report: of a successful unsignaled send,
+   * of a flushed shared receive that is returned, or of a request that the driver has completed
+   * before.
+   */
+  private boolean isSilent(long at, int last) {
+    QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, at));
+    if (qp == null) {
+      return false;
+    }
+    int wqe = Cqe.wqeOffset(memory, at);
+    if (isLate(qp, at, wqe)) {
+      return true;
+    }
+    if (Cqe.opcode(last) == WqeOpcode.INVALID) {
+      return qp.receiver().keepsFlushed()
+          && !Cqe.isSend(last)
+          && CompletionStatus.of(CompletionDecode.syndrome(Cqe.immediate(memory, at)))
+              == WcStatus.WR_FLUSH_ERR
+          && !isSendError(qp, wqe);
+    }
+    return Cqe.isSend(last) && qp.sends().isOldest(wqe) && qp.sends().isOldestSilent();
+  }
+
+  // ---- unpolled completions
+
+  /** Drops the remaining completions of a queue pair in the ring. */
+  public void drop(QueuePairRings qp) {
+    for (int end = ring.end(), i = ring.index(); i != end; i++) {
+      long at = ring.place(i);
+      if (Cqe.qpn(memory, at) == qp.number() && isReceive(qp, at)) {
+        qp.receiver().drop(Cqe.wqeOffset(memory, at));
+      }
+    }
+    ring.removeAll(qp.number());
+    noted = ring.index(); // the entries of others have moved
+    lastFound = null;
+  }
+
+  /** Whether a completion of a card that marks sends belongs to a receive. */
+  private boolean isReceive(QueuePairRings qp, long at) {
+    int last = Cqe.lastDword(memory, at);
+    boolean failed = Cqe.opcode(last) == WqeOpcode.INVALID;
+    return !Cqe.isSend(last) && !(failed && isSendError(qp, Cqe.wqeOffset(memory, at)));
+  }
+
+  /** Reports the receives in the ring, except those already reported. */
+  public final void noteReceives() {
+    int end = ring.end();
+    for (int i = noted - ring.index() > 0 ? noted : ring.index(); end - i > 0; i++) {
+      long at = ring.place(i);
+      QueuePairRings qp = queuePairs.find(Cqe.qpn(memory, at));
+      if (qp != null && isReceive(qp, at)) {
+        qp.receiver().note(Cqe.wqeOffset(memory, at));
+      }
+    }
+    noted = end;
+  }
+
+  // ---- counting
+
+  /** A completion was taken from the ring outside of {@link #drain}. */
+  final void countTaken() {
+    taken++;
+  }
+
+  /** Number of completions taken from the ring so far. */
+  public final long taken() {
+    return taken;
+  }
+
+  /** Unsuccessful completions by status. */
+  public final long[] failures() {
+    return failures;
+  }
+}

@@ -1,0 +1,173 @@
+package org.hghca.driver.completion;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import org.hghca.abi.Cqe;
+
+/**
+ * The ring of a completion queue. The card writes completions one after another and has no consumer
+ * index. A free entry holds a sentinel in its owner byte, which the card overwrites last, and which
+ * consuming the completion restores.
+ *
+ * <p>Under the completion queue's lock, except for {@link #isEmpty}. A position is a running count;
+ * its low bits are the index in memory.
+ */
+public final class CompletionRing {
+  private final MemorySegment memory;
+  private final int mask;
+
+  /** The position of the oldest completion, or of the next one if there is none. */
+  private int index;
+
+  /**
+   * An empty ring.
+   *
+   * @param slots a power of two
+   * @param first the position at which the card starts
+   */
+  public CompletionRing(MemorySegment memory, int slots, int first) {
+    this.memory = memory;
+    this.mask = slots - 1;
+    this.index = first;
+    Cqe.fill(memory, 0, slots);
+  }
+
+  /** The memory that the card writes. */
+  public MemorySegment memory() {
+    return memory;
+  }
+
+  public int slots() {
+    return mask + 1;
+  }
+
+  public int index() {
+    return index;
+  }
+
+  /** The offset in memory of a position. */
+  long place(int at) {
+    return (long) (at & mask) * Cqe.SIZE;
+  }
+
+  /** The offset in memory after another. */
+  long next(long place) {
+    return place + Cqe.SIZE & (long) mask * Cqe.SIZE;
+  }
+
+  /** Whether the entry at a position is free. */
+  boolean isEmpty(int at) {
+    return Cqe.owner(memory, place(at)) == Cqe.SENTINEL;
+  }
+
+  /**
+   * Whether the ring is empty, without the lock. A free entry is conclusive only if no thread has
+   * advanced beyond it meanwhile, because polling advances the index before it frees the entry. The
+   * result must be exact: a thread that finds the queue empty may wait for an event, and existing
+   * completions raise none.
+   */
+  public boolean isEmpty() {
+    int at = index;
+    return isEmpty(at) && at == index;
+  }
+
+  /** Whether the ring holds no completion of the card. Under the lock. */
+  public boolean isDrained() {
+    return isEmpty(index);
+  }
+
+  /** The position after the last completion: there are none after the first free entry. */
+  public int end() {
+    return index + unpolled();
+  }
+
+  /** Number of completions in the ring. */
+  public int unpolled() {
+    int count = 0;
+    int end = mask + 1;
+    while (count < end) {
+      int middle = count + end >>> 1;
+      if (isEmpty(index + middle)) {
+        end = middle;
+      } else {
+        count = middle + 1;
+      }
+    }
+    return count;
+  }
+
+  /**
+   * Number of completions that can be taken; their content may then be read.
+   *
+   * @param most maximum to check, 1 or more
+   */
+  int ready(MemorySegment places, int most) {
+    int first = index;
+    int count = 0;
+    long at = place(first);
+    long end = place(first + Math.min(most, slots()));
+    do {
+      if (Cqe.owner(Cqe.seenDword(places, at)) == Cqe.SENTINEL) {
+        break;
+      }
+      count++;
+      at = next(at);
+    } while (at != end);
+    VarHandle.acquireFence(); // the owner bytes are read before the entries that they guard
+    return count;
+  }
+
+  /**
+   * The oldest completions were read: frees their entries.
+   *
+   * @param count 1 or more
+   */
+  void take(MemorySegment places, int count) {
+    int first = index;
+    index = first + count;
+    // A reader that sees a free entry also sees the advanced index.
+    VarHandle.storeStoreFence();
+    // The entries are freed before the requests' slots: a request posted into such a slot may
+    // complete into one of these entries.
+    long at = place(first);
+    long end = place(first + count);
+    do {
+      Cqe.arm(places, at);
+      at = next(at);
+    } while (at != end);
+  }
+
+  /** Removes a completion; earlier ones are moved up. */
+  void remove(int at) {
+    for (int i = at; i != index; i--) {
+      copy(i - 1, i);
+    }
+    begin(index + 1);
+  }
+
+  /** Removes the completions of a queue pair; those of others are moved up. */
+  void removeAll(int qpn) {
+    int end = end();
+    int first = end;
+    for (int i = end - 1; i - index >= 0; i--) {
+      if (Cqe.qpn(memory, place(i)) != qpn) {
+        first--;
+        copy(i, first);
+      }
+    }
+    begin(first);
+  }
+
+  private void copy(int from, int to) {
+    MemorySegment.copy(memory, place(from), memory, place(to), Cqe.SIZE);
+  }
+
+  private void begin(int first) {
+    int old = index;
+    index = first;
+    VarHandle.storeStoreFence(); // as in taking one
+    for (; old != first; old++) {
+      Cqe.arm(memory, place(old));
+    }
+  }
+}

@@ -1,0 +1,32 @@
+package org.hghca.driver.completion;
+
+import org.hghca.verbs.WcStatus;
+
+/**
+ * Receives the errors of a queue pair from its completions. Called under a completion queue's lock:
+ * it must not take the receive lock, whose holders take that one.
+ */
+public interface ErrorReports {
+
+  /** The requests that the driver completes itself. */
+  DriverFlush flush();
+
+  /** The card has reported an error. */
+  void reported(boolean send, WcStatus status);
+
+  /** The status of a request that the card has failed without a reason. */
+  WcStatus unknownCause(boolean send);
+
+  /**
+   * Takes a completion without a matching outstanding request.
+   *
+   * @param wqe the offset in it
+   * @return false when it cannot be explained
+   */
+  boolean takeLate(boolean send, int wqe);
+
+  /** The receiver of RTL completions, on such a card only. */
+  default RtlReports rtl() {
+    throw new IllegalStateException("this card completes requests as the document says");
+  }
+}

@@ -1,0 +1,99 @@
+package org.hghca.driver.completion;
+
+import org.hghca.driver.ring.BudgetedSendRing;
+import org.hghca.driver.ring.ReceiveRing;
+import org.hghca.driver.ring.Receives;
+import org.hghca.driver.ring.SendRing;
+
+/** The rings of a queue pair and its completion queues: everything that completions need of it. */
+public final class QueuePairRings {
+  private final int number;
+  private final SendRing sends;
+  private final ReceiveRing receives;
+  private final Receives receiver;
+  private final int receiveFlags;
+  private final int bytesBeforeReceived;
+  private final CompletionRing sendCompletions;
+  private final CompletionRing receiveCompletions;
+  private ErrorReports errors;
+
+  /**
+   * The rings of a queue pair.
+   *
+   * @param receiver the place of its receives: its own ring, or a shared receive queue
+   */
+  public QueuePairRings(
+      int number,
+      SendRing sends,
+      ReceiveRing receives,
+      Receives receiver,
+      GrhPlacement header,
+      CompletionRing sendCompletions,
+      CompletionRing receiveCompletions) {
+    this.number = number;
+    this.sends = sends;
+    this.receives = receives;
+    this.receiver = receiver;
+    this.receiveFlags = header.flags();
+    this.bytesBeforeReceived = header.bytesBefore();
+    this.sendCompletions = sendCompletions;
+    this.receiveCompletions = receiveCompletions;
+  }
+
+  /**
+   * Sets the receiver of errors. Must be called before the queue pair is registered with its
+   * completion queues.
+   */
+  public void reportTo(ErrorReports reports) {
+    this.errors = reports;
+  }
+
+  /** The number of the queue pair. */
+  public int number() {
+    return number;
+  }
+
+  SendRing sends() {
+    return sends;
+  }
+
+  /** Its sends on a card that needs such a ring. */
+  public BudgetedSendRing budgetedSends() {
+    return (BudgetedSendRing) sends;
+  }
+
+  public ReceiveRing receives() {
+    return receives;
+  }
+
+  /** The place of its receives. */
+  Receives receiver() {
+    return receiver;
+  }
+
+  /** Flags of every receive that succeeds. */
+  int receiveFlags() {
+    return receiveFlags;
+  }
+
+  /**
+   * The bytes of a receive that the card does not count: where verbs define a global route header.
+   */
+  int bytesBeforeReceived() {
+    return bytesBeforeReceived;
+  }
+
+  /** The completion queue of its sends. */
+  public CompletionRing sendCompletions() {
+    return sendCompletions;
+  }
+
+  /** The completion queue of its receives. */
+  public CompletionRing receiveCompletions() {
+    return receiveCompletions;
+  }
+
+  public ErrorReports errors() {
+    return errors;
+  }
+}

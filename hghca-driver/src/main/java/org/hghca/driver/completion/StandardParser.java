@@ -1,0 +1,64 @@
+package org.hghca.driver.completion;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.abi.BthOpcode;
+import org.hghca.abi.Cqe;
+import org.hghca.driver.card.CompletionDecode;
+import org.hghca.provider.Health;
+import org.hghca.verbs.Completions;
+
+/** Completions of a card that follows the document. */
+public final class StandardParser extends CompletionParser {
+  public StandardParser(
+      String queue,
+      CompletionRing ring,
+      QpTable<QueuePairRings> queuePairs,
+      CompletionDecode decode,
+      Health health) {
+    super(queue, ring, queuePairs, decode, health);
+  }
+
+  @Override
+  int takeSends(MemorySegment places, int ready, Completions out, int count) {
+    return takeRun(places, ready, out, count);
+  }
+
+  @Override
+  int completeSend(QueuePairRings qp, int wqe, int bytes, Completions out, int count) {
+    return qp.sends().complete(out, count, 0, 0, bytes);
+  }
+
+  @Override
+  int failSend(QueuePairRings qp, int status, int vendorError, Completions out, int count) {
+    return qp.sends().complete(out, count, status, vendorError, 0);
+  }
+
+  @Override
+  int completeReceive(
+      QueuePairRings qp,
+      int last,
+      int wqe,
+      int bytes,
+      int immediate,
+      int sourceQp,
+      Completions out,
+      int count) {
+    if (!qp.receiver().expects(wqe)) {
+      return unexpected(qp, false, wqe, last);
+    }
+    int opcode = Cqe.opcode(last);
+    int flags = BthOpcode.hasImmediate(opcode) ? Completions.WITH_IMM : 0;
+    return succeed(qp, wqe, opcode, flags, bytes, immediate, sourceQp, out, count);
+  }
+
+  @Override
+  boolean isLate(QueuePairRings qp, long at, int wqe) {
+    return false;
+  }
+
+  @Override
+  public void ringCompleted() {}
+
+  @Override
+  public void ringWaiting() {}
+}

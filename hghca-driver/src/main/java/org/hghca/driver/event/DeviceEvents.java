@@ -1,0 +1,153 @@
+package org.hghca.driver.event;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.hghca.abi.DeviceExtension;
+import org.hghca.abi.EventType;
+import org.hghca.driver.card.Card;
+import org.hghca.driver.memory.QueueMemory;
+import org.hghca.provider.NumberAllocator;
+import org.hghca.provider.Undo;
+import org.hghca.uar.UarPage;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.DriverParameter;
+import org.hghca.vfio.Interrupts;
+import org.hghca.vfio.VfioException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The event queues of a device: one for asynchronous events and one for each completion vector,
+ * with an interrupt vector each, and the thread that reads them. Without event queues, because the
+ * card has none or the locator says {@code events=poll}, completion queues are polled instead.
+ */
+public final class DeviceEvents implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DeviceEvents.class);
+  private static final int ASYNC_ENTRIES = 1024;
+  private static final int COMPLETION_ENTRIES = 4096;
+  private static final int MOST_VECTORS = 4;
+
+  private final Card card;
+  private final List<EventQueue> queues = new ArrayList<>();
+  private final EventThread thread;
+  private final Undo undo = new Undo();
+
+  /**
+   * Makes the event queues and starts the thread.
+   *
+   * @param memory the memory of the queues
+   * @param targets the objects of events
+   */
+  public DeviceEvents(
+      Card card, QueueMemory memory, NumberAllocator pdNumbers, EventTargets targets) {
+    this.card = card;
+    try {
+      Interrupts interrupts = card.function().interrupts();
+      UarPage uar = null;
+      if (usesEventQueues(card)) {
+        uar = card.uars().allocate();
+        undo.add(uar::close);
+        makeQueues(memory, pdNumbers, interrupts.vectors());
+      }
+      this.thread = new EventThread(card, List.copyOf(queues), uar, interrupts, targets);
+      thread.start();
+      undo.add(thread::stop);
+    } catch (RuntimeException | InternalError e) {
+      undo.close();
+      throw e;
+    }
+  }
+
+  private static boolean usesEventQueues(Card card) {
+    String events = card.function().locator().parameter(DriverParameter.EVENTS.key()).orElse("eq");
+    return switch (events) {
+      case "eq" -> card.limits().profile().eventQueues();
+      case "poll" -> false;
+      default ->
+          throw new VerbsException(
+              Errno.EINVAL,
+              "%s: events=%s is unknown; known are eq, poll"
+                  .formatted(card.function().locator(), events));
+    };
+  }
+
+  private void makeQueues(QueueMemory memory, NumberAllocator pdNumbers, int vectors) {
+    int first = card.limits().device().reservedEqs();
+    int possible = card.limits().device().maxEqs() - first;
+    int completion = Math.max(1, Math.min(MOST_VECTORS, Math.min(vectors, possible) - 1));
+    int pd = pdNumbers.allocate();
+    undo.add(() -> pdNumbers.free(pd));
+    for (int k = 0; k <= completion; k++) {
+      int entries = k == 0 ? ASYNC_ENTRIES : COMPLETION_ENTRIES;
+      int vector = Math.max(0, Math.min(k, vectors - 1));
+      EventQueue queue = new EventQueue(card, memory, first + k, entries, vector, pd);
+      undo.add(queue::close);
+      queues.add(queue);
+    }
+    int asynchronous = queues.getFirst().number();
+    card.commands().mapEq(asynchronous, false, events());
+    undo.add(() -> unmap(asynchronous));
+  }
+
+  /** The events that the card supports. */
+  private long events() {
+    return card.limits().has(DeviceExtension.SHARED_RECEIVE_QUEUES)
+        ? EventType.ASYNC_MASK | EventType.SRQ_MASK
+        : EventType.ASYNC_MASK;
+  }
+
+  private void unmap(int eqn) {
+    try {
+      card.commands().mapEq(eqn, true, events());
+    } catch (RuntimeException e) {
+      LOG.warn("{}: events stay mapped: {}", card.function().locator(), e.getMessage());
+    }
+  }
+
+  /** Whether the card reports events itself, and marks solicited receives. */
+  public boolean hasEventQueues() {
+    return !queues.isEmpty();
+  }
+
+  public int completionVectors() {
+    return Math.max(1, queues.size() - 1);
+  }
+
+  /**
+   * The event queue of a completion vector; 0 where there is none.
+   *
+   * @throws VerbsException EINVAL when there is no such vector
+   */
+  public int completionEqn(int vector) {
+    if (vector < 0 || vector >= completionVectors()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "completion vector %d: the device has %d".formatted(vector, completionVectors()));
+    }
+    return hasEventQueues() ? queues.get(vector + 1).number() : 0;
+  }
+
+  /** A completion queue was armed. */
+  public void requested(WatchedQueue queue) {
+    thread.requested(queue);
+  }
+
+  /**
+   * Delivers all events that the card has written so far. After a command that changes an object,
+   * events that are delivered later are not older than the change.
+   */
+  public void settle() {
+    try {
+      thread.read();
+    } catch (InternalError | VfioException e) {
+      throw new VerbsException(Errno.EIO, card.faulted(e));
+    }
+  }
+
+  /** Stops the thread, then takes the queues back from the card. */
+  @Override
+  public void close() {
+    undo.close();
+  }
+}

@@ -1,0 +1,64 @@
+package org.hghca.driver.memory;
+
+import org.hghca.provider.RingSlabs;
+import org.hghca.vfio.DmaMapping;
+
+/** Memory of the rings of a protection domain's queue pairs. Thread-safe. */
+public final class DomainRings {
+  /** A cache line: posting to one ring does not disturb the next. */
+  private static final long RING_ALIGNMENT = 64;
+
+  private final QueueMemory memory;
+  private final int pd;
+
+  /** Rings that share keys; null if each needs its own. */
+  private final RingSlabs<Registrar.Registration> shared;
+
+  /** Null until a queue pair needs it. */
+  private Ring empty;
+
+  /**
+   * Without rings.
+   *
+   * @param pd the number of the protection domain
+   * @param offsets whether a ring may begin anywhere in memory that has a key
+   */
+  public DomainRings(QueueMemory memory, int pd, boolean offsets) {
+    this.memory = memory;
+    this.pd = pd;
+    this.shared =
+        offsets ? new RingSlabs<>(bytes -> memory.registerSlab(bytes, pd), RING_ALIGNMENT) : null;
+  }
+
+  /** Zeroed memory of a queue pair's ring, registered with the card. */
+  public Ring ring(long bytes) {
+    return shared == null
+        ? new Ring.Own(memory.register(bytes, pd, 0))
+        : new Ring.Part(shared.allocate(bytes));
+  }
+
+  /**
+   * An always empty ring for all queue pairs without receives: the card may read it.
+   *
+   * @param bytes of the ring of such a queue pair, at most a page
+   */
+  public synchronized Ring emptyRing(long bytes) {
+    if (bytes > DmaMapping.PAGE_SIZE) {
+      throw new IllegalArgumentException("an empty ring of %d bytes".formatted(bytes));
+    }
+    if (empty == null) {
+      empty = ring(DmaMapping.PAGE_SIZE);
+    }
+    return empty;
+  }
+
+  /** Frees the memory. No queue pair uses it. */
+  public void close() {
+    if (empty != null) {
+      empty.close();
+    }
+    if (shared != null) {
+      shared.close();
+    }
+  }
+}

@@ -1,0 +1,105 @@
+package org.hghca.driver.object;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import org.hghca.driver.ring.Destination;
+import org.hghca.driver.state.Port;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.GlobalRouteHeader;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * A destination of datagrams, resolved once to the content of a UD unit. The card has no state for
+ * it.
+ *
+ * <p>With the GID of an IPv4 address, datagrams carry both IPv4 addresses; with other GIDs only MAC
+ * addresses. The unit has no fields for the rest of an address vector: flow label, traffic class
+ * and service level are 0, and the card sets the hop limit.
+ */
+final class HghcaAddressHandle extends Destination {
+  /** The hop limit of all datagrams, on every card. */
+  private static final int HOP_LIMIT = 64;
+
+  private final ProtectionDomain pd;
+  private final AddressVector vector;
+
+  /**
+   * Resolves a destination.
+   *
+   * @throws VerbsException EINVAL for an invalid vector; EOPNOTSUPP for fields that datagrams do
+   *     not carry
+   */
+  HghcaAddressHandle(HghcaProtectionDomain pd, AddressVector vector) {
+    Port port = pd.deviceContext().port();
+    port.check(vector);
+    checkCarried("flow label", vector.flowLabel());
+    checkCarried("traffic class", vector.trafficClass());
+    checkCarried("service level", vector.serviceLevel());
+    Optional<Integer> ip = vector.destination().ipv4();
+    super(
+        pd,
+        vector.port(),
+        port.address().mac(),
+        port.macOf(vector.destination()),
+        ip.isPresent() ? port.address().ip() : 0,
+        ip.orElse(0));
+    this.pd = pd;
+    this.vector = way(vector.destination(), vector.sourceGidIndex(), vector.port());
+    publish();
+  }
+
+  private static AddressVector way(Gid destination, int sourceGidIndex, int port) {
+    return new AddressVector(destination, sourceGidIndex, 0, HOP_LIMIT, 0, 0, port);
+  }
+
+  private static void checkCarried(String what, int value) {
+    if (value != 0) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "%s 0x%x: datagrams of this device carry none, leave it 0".formatted(what, value));
+    }
+  }
+
+  /**
+   * The way back to the sender of a datagram.
+   *
+   * @throws VerbsException EINVAL when the completion has no header, or the datagram was not for us
+   */
+  static AddressVector wayBack(
+      Port port, Completions completions, int index, MemorySegment grh, int portNumber) {
+    port.check(portNumber);
+    if ((completions.flags(index) & Completions.GRH) == 0) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "the completion of wr_id %d brings no global route header: only receives of UD queue"
+                  .formatted(completions.wrId(index))
+              + " pairs do");
+    }
+    GlobalRouteHeader header = GlobalRouteHeader.of(grh);
+    return way(header.sourceGid(), port.gidIndex(header.destinationGid()), portNumber);
+  }
+
+  @Override
+  public String describe() {
+    return "AH to %s".formatted(vector.destination());
+  }
+
+  @Override
+  public ProtectionDomain protectionDomain() {
+    return pd;
+  }
+
+  @Override
+  public AddressVector vector() {
+    return vector;
+  }
+
+  @Override
+  protected void release() {
+    // The card holds no state for it.
+  }
+}

@@ -1,0 +1,508 @@
+package org.hghca.driver.object;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import org.hghca.abi.CompletionQueueContext;
+import org.hghca.abi.Cqe;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.MptFlags;
+import org.hghca.driver.card.Card;
+import org.hghca.driver.card.CompletionDecode;
+import org.hghca.driver.card.Limits;
+import org.hghca.driver.completion.CompletionNotifier;
+import org.hghca.driver.completion.CompletionParser;
+import org.hghca.driver.completion.CompletionRing;
+import org.hghca.driver.completion.DriverFlush;
+import org.hghca.driver.completion.FlushingQueuePairs;
+import org.hghca.driver.completion.OutstandingWork;
+import org.hghca.driver.completion.QueuePairRings;
+import org.hghca.driver.completion.RtlParser;
+import org.hghca.driver.completion.StandardParser;
+import org.hghca.driver.event.WatchedQueue;
+import org.hghca.driver.memory.Registrar;
+import org.hghca.driver.recovery.RecoveredCompletionQueue;
+import org.hghca.driver.ring.Due;
+import org.hghca.icm.IcmRange;
+import org.hghca.icm.IcmTable;
+import org.hghca.provider.ContextCounters;
+import org.hghca.provider.EventChannel;
+import org.hghca.provider.Failures;
+import org.hghca.provider.Health;
+import org.hghca.provider.LockRank;
+import org.hghca.provider.Resource;
+import org.hghca.provider.SpinLock;
+import org.hghca.provider.Undo;
+import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueueConfig;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.VfioException;
+
+/**
+ * A completion queue. Its ring has room for all requests that the attached queues can have
+ * outstanding, because the card has no consumer index; a request counts until its completion is
+ * polled. {@link CompletionRing} is the memory that the card writes, {@link CompletionParser}
+ * completes requests from it, {@link CompletionNotifier} notifies the completion channel.
+ */
+final class HghcaCompletionQueue extends Resource
+    implements RecoveredCompletionQueue, WatchedQueue, ContextCounters.Counted {
+  private final DeviceContext context;
+  private final HghcaDevice device;
+  private final Card card;
+  private final int number;
+  private final IcmRange icm;
+  private final Registrar.Registration memory;
+  private final Health health;
+  private final SpinLock lock = new SpinLock(LockRank.COMPLETIONS);
+  private final CompletionRing ring;
+  private final CompletionParser parser;
+  private final FlushingQueuePairs flushing;
+  private final CompletionNotifier<HghcaCompletionQueue> notifier;
+
+  /** Whether the last poll found nothing; a hint. */
+  private boolean idle;
+
+  /** The position at which the card would continue; known when it has released the queue. */
+  private int end;
+
+  private int entries;
+  private int reserved;
+
+  /** Whether completions of closed queue pairs may still arrive. */
+  private volatile boolean distrusted;
+
+  HghcaCompletionQueue(DeviceContext context, CompletionQueueConfig config) {
+    super(used(context, config));
+    this.context = context;
+    this.device = context.hghca();
+    this.card = device.card();
+    this.health = card.health();
+    try (Undo undo = new Undo()) {
+      undo.add(this::abandon);
+      checkEntries(config.entries());
+      int eqn = device.events().completionEqn(config.vector());
+      this.entries = config.entries();
+      int slots = ringEntries(config);
+      this.number = device.cqNumbers().allocate(slot -> slot < slots);
+      undo.add(() -> device.cqNumbers().free(number));
+      this.icm = card.icm().reserve(IcmTable.CQC, number, 1);
+      undo.add(icm::close);
+      this.memory =
+          device
+              .queueMemory()
+              .register((long) slots * Cqe.SIZE, context.queuePd(), MptFlags.LOCAL_WRITE);
+      undo.add(memory::close);
+      int first = device.cqNumbers().position(number).orElse(0);
+      this.ring = new CompletionRing(memory.mapping().segment(), slots, first);
+      this.flushing = new FlushingQueuePairs(ring);
+      this.parser = parser();
+      this.notifier =
+          new CompletionNotifier<>(
+              this,
+              number,
+              parser,
+              flushing,
+              context.uar(),
+              device.events().hasEventQueues(),
+              config.channel().map(EventChannel.class::cast));
+      card.commands().sw2hwCq(number, cqc(slots, eqn));
+      device.objects().add(this);
+      context.count(this);
+      publish();
+      undo.forget();
+    } catch (RuntimeException e) {
+      throw Failures.of("cannot create a completion queue", e);
+    }
+  }
+
+  private CompletionParser parser() {
+    CompletionDecode decode = new CompletionDecode(card.limits().profile());
+    return decode.isPlain()
+        ? new StandardParser(describe(), ring, device.objects().rings(), decode, health)
+        : RtlParser.of(
+            describe(), ring, device.objects().rings(), decode, health, device.inFlight());
+  }
+
+  private static Resource[] used(DeviceContext context, CompletionQueueConfig config) {
+    if (config.channel().isEmpty()) {
+      return new Resource[] {context};
+    }
+    if (config.channel().get() instanceof EventChannel channel && channel.context() == context) {
+      return new Resource[] {context, channel};
+    }
+    throw new VerbsException(
+        Errno.EINVAL,
+        "the completion channel belongs to another context than %s".formatted(context.describe()));
+  }
+
+  private CompletionQueueContext cqc(int slots, int eqn) {
+    return new CompletionQueueContext(
+        0,
+        0,
+        Integer.numberOfTrailingZeros(slots),
+        context.uar().index(),
+        eqn,
+        context.queuePd(),
+        memory.key(),
+        number);
+  }
+
+  private void checkEntries(int wanted) {
+    int most = card.limits().maxCqEntries();
+    if (wanted < 1 || wanted > most) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "a completion queue of %d entries: the device takes 1 to %d".formatted(wanted, most));
+    }
+  }
+
+  /**
+   * The size of the ring: as requested by its creator, doubled if each queue pair adds an element
+   * of the driver.
+   */
+  private int ringEntries(CompletionQueueConfig config) {
+    Limits limits = card.limits();
+    int wanted = config.ringEntries();
+    if (wanted == 0) {
+      return limits.maxCqRing();
+    }
+    int most = Integer.highestOneBit(limits.maxCqEntries());
+    if (Integer.bitCount(wanted) != 1 || wanted > most || wanted < config.entries()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "a completion ring of %d entries: it must be a power of two from %d to %d"
+              .formatted(wanted, config.entries(), most));
+    }
+    return limits.ownElements() == 0 ? wanted : 2 * wanted;
+  }
+
+  int number() {
+    return number;
+  }
+
+  CompletionRing completions() {
+    return ring;
+  }
+
+  /** The memory that the card writes. */
+  MemorySegment ring() {
+    return ring.memory();
+  }
+
+  @Override
+  public String describe() {
+    return "CQ 0x%x".formatted(number);
+  }
+
+  @Override
+  protected String standing() {
+    return "%d entries, ring of %d at %d, %d reserved"
+        .formatted(entries, ring.slots(), ring.index() & ring.slots() - 1, reserved);
+  }
+
+  @Override
+  public DeviceContext context() {
+    return context;
+  }
+
+  @Override
+  public int entries() {
+    return entries;
+  }
+
+  /** Reserves room for all requests that a queue can have outstanding. */
+  synchronized void reserve(int requests) {
+    int left = ring.slots() - reserved;
+    if (requests > left) {
+      throw new VerbsException(
+          Errno.ENOMEM,
+          "%s has room for %d more outstanding requests, not %d: use another completion queue"
+              .formatted(describe(), left, requests));
+    }
+    reserved += requests;
+  }
+
+  synchronized void unreserve(int requests) {
+    reserved -= requests;
+  }
+
+  // ---- polling
+
+  @Override
+  public int poll(Completions out, int max) {
+    if (max < 0) {
+      throw new VerbsException(
+          Errno.EINVAL, "a poll for %d completions: it must be 0 or more".formatted(max));
+    }
+    try {
+      return pollRing(out, max);
+    } catch (InternalError | VfioException e) { // a doorbell faults when its card is gone
+      throw new VerbsException(Errno.EIO, card.faulted(e));
+    }
+  }
+
+  private int pollRing(Completions out, int max) {
+    // A poll that found completions looks for more at once; one that found none looks without the
+    // lock.
+    if (idle && isEmpty()) {
+      checkAlive();
+      return 0;
+    }
+    int count;
+    Due found;
+    lock.lock();
+    try {
+      checkAlive();
+      int most = Math.min(max, out.capacity());
+      count = parser.drain(out, most);
+      if (flushing.any() && count < most) {
+        count = flushing.complete(out, count, most, parser.failures());
+      }
+      found = parser.takeDue();
+      parser.ringCompleted();
+      idle = count == 0;
+    } finally {
+      lock.unlock();
+    }
+    goOnWith(found);
+    return count;
+  }
+
+  private boolean isEmpty() {
+    try {
+      return ring.isEmpty() && !flushing.any();
+    } catch (IllegalStateException e) {
+      checkOpen(); // the memory of a closed queue ends with its device
+      throw e;
+    }
+  }
+
+  /** Two predictable loads: a poll of a closed queue or a dead device throws. */
+  private void checkAlive() {
+    checkOpen();
+    health.check();
+  }
+
+  /** Lets waiters of completed requests continue. Without the lock. */
+  private void goOnWith(Due found) {
+    if (found != null) {
+      Due.serveAll(found);
+    }
+    parser.ringWaiting();
+  }
+
+  @Override
+  public void resize(int wanted) {
+    checkEntries(wanted);
+    lock.lock();
+    try {
+      checkAlive();
+      int unpolled = ring.unpolled();
+      if (wanted < unpolled) {
+        throw new VerbsException(
+            Errno.EINVAL,
+            "%s holds %d completions that were not polled, more than %d"
+                .formatted(describe(), unpolled, wanted));
+      }
+      if (wanted > ring.slots()) {
+        throw new VerbsException(
+            Errno.EINVAL,
+            "%s was created with a ring of %d entries".formatted(describe(), ring.slots()));
+      }
+      entries = wanted;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // ---- notification
+
+  @Override
+  public Optional<CompletionChannel> channel() {
+    return notifier.channel();
+  }
+
+  @Override
+  public void requestNotify(boolean solicitedOnly) {
+    notifier.check(solicitedOnly);
+    lock.lock();
+    try {
+      checkAlive(); // under the lock, so that a closed queue is not armed
+      notifier.arm(solicitedOnly);
+    } catch (InternalError | VfioException e) {
+      throw new VerbsException(Errno.EIO, card.faulted(e));
+    } finally {
+      lock.unlock();
+    }
+    device.events().requested(this);
+  }
+
+  @Override
+  public boolean isArmedForAll() {
+    return notifier.isArmedForAll();
+  }
+
+  @Override
+  public Look look(boolean event) {
+    Look look = Look.NOT_ARMED;
+    Due found = null;
+    lock.lock();
+    try {
+      if (!isClosed()) {
+        look = notifier.look(event);
+        found = parser.takeDue();
+        parser.ringCompleted();
+      }
+    } finally {
+      lock.unlock();
+      goOnWith(found);
+    }
+    if (look == Look.TELL) {
+      notifier.tell();
+    }
+    return look;
+  }
+
+  @Override
+  public void addFlushing(DriverFlush flush) {
+    Look look;
+    Due found;
+    lock.lock();
+    try {
+      flushing.add(flush);
+      look = notifier.lookAtFlushed();
+      found = parser.takeDue();
+      parser.ringCompleted();
+    } finally {
+      lock.unlock();
+    }
+    goOnWith(found);
+    if (look == Look.TELL) {
+      notifier.tell();
+    }
+  }
+
+  // ---- what stands here
+
+  /**
+   * Drops the remaining completions of a queue pair. They are removed from the ring and those of
+   * others are moved up, so that its reserved entries are free at once. The card must have finished
+   * with the queue pair; it does not track our read position.
+   *
+   * @param then runs under the same lock
+   */
+  void drop(QueuePairRings qp, Runnable then) {
+    lock.lock();
+    try {
+      parser.drop(qp);
+      flushing.remove(qp.errors().flush());
+      then.run();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Reports the unpolled receives in the ring, except those that it has reported before. Only where
+   * queue pairs share receives.
+   */
+  void noteReceives() {
+    if (isEmpty()) {
+      return;
+    }
+    lock.lock();
+    try {
+      parser.noteReceives();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public OutstandingWork outstandingWork(QueuePairRings qp) {
+    lock.lock();
+    try {
+      return parser.rtl().outstandingWork(qp);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public boolean goOn() {
+    lock.lock();
+    try {
+      return !isClosed() && parser.rtl().goOn();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // ---- life cycle
+
+  @Override
+  public void distrust() {
+    distrusted = true;
+  }
+
+  @Override
+  public void addTo(ContextCounters counters) {
+    counters.add(taken(), parser.failures());
+  }
+
+  private long taken() {
+    return parser.taken() + flushing.given();
+  }
+
+  @Override
+  protected void release() {
+    // A poll in progress ends first; a later one finds the queue closed.
+    lock.lock();
+    lock.unlock();
+    device.objects().remove(this);
+    context.countNoMore(this);
+    context.forgetEvents(this);
+    notifier.close();
+    card.deferredFree()
+        .retire(
+            describe(),
+            () -> {
+              card.commands().hw2swCq(number);
+              // Events of this queue must not be mistaken for those of the next one with its
+              // number.
+              device.events().settle();
+              checkTrusted();
+              end = ring.end() & ring.slots() - 1;
+            },
+            memory::close,
+            () -> {
+              icm.close();
+              freeNumber();
+            });
+  }
+
+  /** Memory that the card may write to is not freed. */
+  private void checkTrusted() {
+    if (distrusted) {
+      device.cqNumbers().retire(number);
+      throw new VerbsException(
+          Errno.EIO, "the card may still write completions to %s".formatted(describe()));
+    }
+  }
+
+  /**
+   * The position at which the card continues under this number, if it does not start again, is
+   * known only on one card.
+   */
+  private void freeNumber() {
+    HardwareProfile profile = card.limits().profile();
+    if (profile.positionsResumable()) {
+      device.cqNumbers().free(number, end);
+    } else if (!profile.positionsSurviveDestroy() || end == 0 && taken() == 0) {
+      device.cqNumbers().free(number);
+    } else {
+      device.cqNumbers().retire(number);
+    }
+  }
+}

@@ -1,0 +1,240 @@
+package org.hghca.driver.object;
+
+import java.util.Optional;
+import org.hghca.abi.DeviceExtension;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.driver.card.Card;
+import org.hghca.driver.card.Limits;
+import org.hghca.driver.event.DeviceEvents;
+import org.hghca.driver.memory.EmptyReceiveRegion;
+import org.hghca.driver.memory.KeyTable;
+import org.hghca.driver.memory.QueueMemory;
+import org.hghca.driver.memory.RegionGuard;
+import org.hghca.driver.memory.Registrar;
+import org.hghca.driver.recovery.DeviceRecovery;
+import org.hghca.driver.recovery.RecoveryCounts;
+import org.hghca.driver.recovery.SoftwareMaintenance;
+import org.hghca.driver.ring.InFlightLimits;
+import org.hghca.driver.ring.ReceivePosition;
+import org.hghca.provider.Neighbors;
+import org.hghca.provider.NumberAllocator;
+import org.hghca.provider.RingNumbers;
+import org.hghca.provider.Undo;
+import org.hghca.vfio.BufferPool;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.LinkAddress;
+
+/**
+ * A card that this process owns and has brought up: its command interface, tables and numbers,
+ * shared by all contexts. Thread-safe.
+ */
+public final class HghcaDevice {
+  private final Card card;
+  private final Runnable takeDown;
+  private final Registrar registrar;
+  private final BufferPool buffers;
+  private final QueueMemory queueMemory;
+  private final Neighbors neighbors = new Neighbors();
+  private final DeviceObjects objects;
+
+  /** Null for a card that reports bad requests. */
+  private final RegionGuard regions;
+
+  /** Null for a card without a doorbell limit. */
+  private final InFlightLimits inFlight;
+
+  private final NumberAllocator pdNumbers;
+  private final RingNumbers<Integer> cqNumbers;
+  private final RingNumbers<ReceivePosition> qpNumbers;
+
+  /** Null for a card that times out and flushes itself. */
+  private final DeviceRecovery recovery;
+
+  private final SrqRefill srqRefill;
+  private final RecoveryCounts counts = new RecoveryCounts();
+  private final LinkAddress address;
+  private final NumberAllocator srqNumbers;
+  private DeviceEvents events;
+
+  /** Null for a card that supports receives without memory. */
+  private EmptyReceiveRegion emptyReceive;
+
+  /**
+   * A card after bring-up.
+   *
+   * @param takeDown the reverse of the bring-up
+   */
+  public HghcaDevice(Card card, Runnable takeDown) {
+    this.card = card;
+    this.srqRefill = new SrqRefill(card);
+    this.takeDown = takeDown;
+    Limits limits = card.limits();
+    this.buffers = new BufferPool(card.function().memory());
+    this.registrar =
+        new Registrar(
+            card.commands(),
+            card.icm(),
+            limits.profile(),
+            card.deferredFree(),
+            limits.device().reservedLkeys(),
+            limits.device().reservedMtts());
+    this.queueMemory = new QueueMemory(card.function(), registrar);
+    this.objects = new DeviceObjects(limits.endQp());
+    HardwareProfile profile = limits.profile();
+    this.regions =
+        profile.badRequestsReported()
+            ? null
+            : new RegionGuard(new KeyTable(registrar.endKey()), objects::userOf, card.health());
+    this.inFlight =
+        profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED
+            ? null
+            : new InFlightLimits(profile, limits.outstanding());
+    this.pdNumbers =
+        new NumberAllocator(
+            "protection domains", limits.device().reservedPds(), limits.device().maxPds());
+    this.srqNumbers = new NumberAllocator("shared receive queues", 0, limits.device().maxQps());
+    this.cqNumbers = new RingNumbers<>("completion queues", limits.firstCq(), limits.endCq());
+    this.qpNumbers = new RingNumbers<>("queue pairs", limits.firstQp(), limits.endQp());
+    this.recovery = profile.flushesInHardware() ? null : makeRecovery();
+    this.address = LinkAddress.of(card.function());
+    card.health().onFailure(objects::deviceFailed);
+  }
+
+  private DeviceRecovery makeRecovery() {
+    return new DeviceRecovery(
+        card,
+        inFlight,
+        qpNumbers,
+        objects.queuePairs(),
+        new SoftwareMaintenance(card, inFlight, objects.queuePairs(), objects.completionQueues()),
+        counts);
+  }
+
+  /** Starts operation; the last step of the bring-up. */
+  public void start() {
+    try (Undo undo = new Undo()) {
+      if (!card.limits().profile().emptyReceives()) {
+        emptyReceive =
+            new EmptyReceiveRegion(
+                pdNumbers, pd -> queueMemory.register(DmaMapping.PAGE_SIZE, pd, 0));
+        undo.add(emptyReceive::close);
+      }
+      events =
+          new DeviceEvents(
+              card, queueMemory, pdNumbers, new EventDispatcher(objects, card.health()));
+      undo.forget();
+    }
+    if (recovery != null) {
+      recovery.maintenance().start();
+    }
+  }
+
+  /** The first step of the shutdown. */
+  public void stop() {
+    srqRefill.stop();
+    if (recovery != null) {
+      recovery.maintenance().stop();
+    }
+    events.close();
+    if (emptyReceive != null) {
+      emptyReceive.close();
+    }
+  }
+
+  /** The key for the element of a receive without memory; 0 if none is needed. */
+  int fillerKey() {
+    return emptyReceive == null ? 0 : emptyReceive.key();
+  }
+
+  /** Stops caching memory for later rings. */
+  public void closeRings() {
+    queueMemory.close();
+  }
+
+  public Card card() {
+    return card;
+  }
+
+  public QueueMemory queueMemory() {
+    return queueMemory;
+  }
+
+  Registrar registrar() {
+    return registrar;
+  }
+
+  /** Guards memory that requests name; empty for a card that reports bad requests. */
+  Optional<RegionGuard> regions() {
+    return Optional.ofNullable(regions);
+  }
+
+  /** The limits for doorbells; null for a card without a doorbell limit. */
+  InFlightLimits inFlight() {
+    return inFlight;
+  }
+
+  public BufferPool buffers() {
+    return buffers;
+  }
+
+  Neighbors neighbors() {
+    return neighbors;
+  }
+
+  DeviceObjects objects() {
+    return objects;
+  }
+
+  DeviceEvents events() {
+    return events;
+  }
+
+  /** Whether the card has shared receive queues, and reports their events. */
+  boolean sharesReceives() {
+    return card.limits().has(DeviceExtension.SHARED_RECEIVE_QUEUES) && events.hasEventQueues();
+  }
+
+  /** The thread that distributes requests while no program polls. */
+  SrqRefill srqRefill() {
+    return srqRefill;
+  }
+
+  NumberAllocator srqNumbers() {
+    return srqNumbers;
+  }
+
+  NumberAllocator pdNumbers() {
+    return pdNumbers;
+  }
+
+  /** With the ring slots at which the card continues. */
+  public RingNumbers<Integer> cqNumbers() {
+    return cqNumbers;
+  }
+
+  public RingNumbers<ReceivePosition> qpNumbers() {
+    return qpNumbers;
+  }
+
+  /** The shared state of error flows; null for a card that times out and flushes itself. */
+  DeviceRecovery recovery() {
+    return recovery;
+  }
+
+  public RecoveryCounts counts() {
+    return counts;
+  }
+
+  LinkAddress address() {
+    return address;
+  }
+
+  /** Shuts the card down and releases it. It has no users any more. */
+  public void close() {
+    try {
+      takeDown.run();
+    } finally {
+      buffers.close();
+    }
+  }
+}

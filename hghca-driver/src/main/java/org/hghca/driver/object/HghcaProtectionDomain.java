@@ -1,0 +1,164 @@
+package org.hghca.driver.object;
+
+import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
+import java.util.Set;
+import org.hghca.abi.DeviceExtension;
+import org.hghca.driver.memory.DomainRings;
+import org.hghca.provider.Failures;
+import org.hghca.provider.Resource;
+import org.hghca.provider.Undo;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.MemoryWindow;
+import org.hghca.verbs.MemoryWindowType;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairConfig;
+import org.hghca.verbs.SharedReceiveQueue;
+import org.hghca.verbs.SharedReceiveQueueConfig;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.BufferPool;
+
+/** A protection domain: a number that memory, queue pairs and completion queues share. */
+final class HghcaProtectionDomain extends Resource implements ProtectionDomain {
+  private static final Set<AccessFlag> UNSUPPORTED =
+      EnumSet.of(AccessFlag.MW_BIND, AccessFlag.ON_DEMAND);
+
+  private final DeviceContext context;
+  private final int number;
+
+  private final DomainRings rings;
+
+  HghcaProtectionDomain(DeviceContext context) {
+    super(context);
+    this.context = context;
+    try (Undo undo = new Undo()) {
+      undo.add(this::abandon);
+      this.number = context.hghca().pdNumbers().allocate();
+      undo.forget();
+    }
+    this.rings =
+        new DomainRings(
+            device().queueMemory(),
+            number,
+            device().card().limits().has(DeviceExtension.RING_OFFSETS));
+    publish();
+  }
+
+  int number() {
+    return number;
+  }
+
+  /** Memory of its queue pairs' rings. */
+  DomainRings rings() {
+    return rings;
+  }
+
+  HghcaDevice device() {
+    return context.hghca();
+  }
+
+  DeviceContext deviceContext() {
+    return context;
+  }
+
+  @Override
+  public String describe() {
+    return "PD 0x%x".formatted(number);
+  }
+
+  @Override
+  public Context context() {
+    return context;
+  }
+
+  @Override
+  public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) {
+    return new HghcaMemoryRegion(this, memory, access);
+  }
+
+  @Override
+  public MemoryRegion allocate(long bytes, Set<AccessFlag> access) {
+    check(access);
+    try (Undo undo = new Undo()) {
+      BufferPool.Buffer buffer = device().buffers().allocate(bytes);
+      undo.add(buffer::close);
+      MemoryRegion region = new HghcaMemoryRegion(this, buffer, access);
+      undo.forget();
+      return region;
+    } catch (RuntimeException e) {
+      throw Failures.of("cannot allocate memory", e);
+    }
+  }
+
+  /** Whether memory with some rights can be registered in this domain now. */
+  void check(Set<AccessFlag> access) {
+    checkOpen();
+    device().card().health().check();
+    for (AccessFlag flag : access) {
+      if (UNSUPPORTED.contains(flag)) {
+        throw new VerbsException(
+            Errno.EOPNOTSUPP, "memory regions with %s are not supported".formatted(flag));
+      }
+      boolean writes = flag == AccessFlag.REMOTE_WRITE || flag == AccessFlag.REMOTE_ATOMIC;
+      if (writes && !access.contains(AccessFlag.LOCAL_WRITE)) {
+        throw new VerbsException(Errno.EINVAL, "%s needs LOCAL_WRITE too".formatted(flag));
+      }
+    }
+  }
+
+  @Override
+  public AddressHandle createAddressHandle(AddressVector vector) {
+    checkOpen();
+    device().card().health().check();
+    return new HghcaAddressHandle(this, vector);
+  }
+
+  @Override
+  public AddressHandle createAddressHandle(
+      Completions completions, int index, MemorySegment grh, int port) {
+    checkOpen();
+    return createAddressHandle(
+        HghcaAddressHandle.wayBack(context.port(), completions, index, grh, port));
+  }
+
+  @Override
+  public MemoryWindow allocateMemoryWindow(MemoryWindowType type) {
+    throw new VerbsException(
+        Errno.EOPNOTSUPP,
+        "memory windows of %s: no card can bind one, since no element of its send queue names the region"
+            .formatted(type));
+  }
+
+  @Override
+  public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueConfig config) {
+    checkOpen();
+    device().card().health().check();
+    if (device().card().limits().maxSrq() == 0) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "shared receive queues need a card that makes peers wait for receives; this card fails"
+              + " them");
+    }
+    return HghcaSharedReceiveQueue.of(this, config);
+  }
+
+  @Override
+  public QueuePair createQueuePair(QueuePairConfig config) {
+    checkOpen();
+    device().card().health().check();
+    return new HghcaQueuePair(this, config);
+  }
+
+  @Override
+  protected void release() {
+    rings.close();
+    device().pdNumbers().free(number);
+  }
+}

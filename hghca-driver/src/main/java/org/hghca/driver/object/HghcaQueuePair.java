@@ -1,0 +1,658 @@
+package org.hghca.driver.object;
+
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.QueuePairContext;
+import org.hghca.driver.card.Card;
+import org.hghca.driver.card.Limits;
+import org.hghca.driver.completion.DriverFlush;
+import org.hghca.driver.completion.GrhPlacement;
+import org.hghca.driver.completion.QueuePairRings;
+import org.hghca.driver.memory.RequestMemory;
+import org.hghca.driver.recovery.ErrorFlow;
+import org.hghca.driver.recovery.HardwareErrorFlow;
+import org.hghca.driver.recovery.RecoveredQueuePair;
+import org.hghca.driver.recovery.SoftwareErrorFlow;
+import org.hghca.driver.ring.BudgetedSendRing;
+import org.hghca.driver.ring.CarefulReceiveChecks;
+import org.hghca.driver.ring.QueueGeometry;
+import org.hghca.driver.ring.ReceiveChecks;
+import org.hghca.driver.ring.ReceiveRing;
+import org.hghca.driver.ring.RingShape;
+import org.hghca.driver.ring.SendChecks;
+import org.hghca.driver.ring.SendRing;
+import org.hghca.driver.ring.SendWriter;
+import org.hghca.driver.state.ContextAttributes;
+import org.hghca.driver.state.ProgrammedContext;
+import org.hghca.driver.state.QpContexts;
+import org.hghca.driver.state.QueuePairState;
+import org.hghca.icm.IcmRange;
+import org.hghca.icm.IcmTable;
+import org.hghca.provider.ContextCounters;
+import org.hghca.provider.Failures;
+import org.hghca.provider.LockRank;
+import org.hghca.provider.OwnerCheck;
+import org.hghca.provider.Resource;
+import org.hghca.provider.SpinLock;
+import org.hghca.provider.Undo;
+import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.ConnectionOptions;
+import org.hghca.verbs.EndpointExchange;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QpAttribute;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePairCapabilities;
+import org.hghca.verbs.QueuePairConfig;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.SharedReceiveQueue;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.spi.QpTransitions;
+import org.hghca.vfio.VfioException;
+
+/**
+ * A queue pair: its parts, posting, and its verbs. Its states are {@link QueuePairState}, {@link
+ * ProgrammedContext} and {@link ErrorFlow}.
+ */
+final class HghcaQueuePair extends Resource implements RecoveredQueuePair, ContextCounters.Counted {
+  private final HghcaProtectionDomain pd;
+  private final HghcaDevice device;
+  private final Card card;
+  private final QpType type;
+  private final HghcaCompletionQueue sendCompletionQueue;
+  private final HghcaCompletionQueue receiveCompletionQueue;
+  private final QueuePairCapabilities capabilities;
+
+  /** Null for a queue pair for several threads, whose rings have locks. */
+  private final OwnerCheck sendOwner;
+
+  private final OwnerCheck receiveOwner;
+  private final int number;
+
+  /**
+   * Maximum number of sends in the ring, including the driver's own element if the card needs it.
+   */
+  private final int sendRequests;
+
+  private final IcmRange icm;
+  private final QueuePairMemory memory;
+  private final SendRing sends;
+  private final ReceiveRing receives;
+  private final QueuePairRings rings;
+
+  /** Null for a queue pair with its own receives. */
+  private final SharedReceiver share;
+
+  private final QueuePairState state;
+  private final ProgrammedContext context;
+  private final ErrorFlow errorFlow;
+
+  HghcaQueuePair(HghcaProtectionDomain pd, QueuePairConfig config) {
+    super(used(pd, config));
+    this.pd = pd;
+    this.device = pd.device();
+    this.card = device.card();
+    this.type = config.type();
+    Limits limits = card.limits();
+    HardwareProfile profile = limits.profile();
+    GrhPlacement header = GrhPlacement.of(type, profile);
+    this.sendCompletionQueue = own(pd, config.sendCompletionQueue());
+    this.receiveCompletionQueue = own(pd, config.receiveCompletionQueue());
+    HghcaSharedReceiveQueue shared = shared(pd, config).orElse(null);
+    // On a card with workarounds, other threads also read the rings, or ring for it.
+    boolean locks = !config.isSingleOwner() || !profile.flushesInHardware();
+    SpinLock receiveLock = locks ? new SpinLock(LockRank.RECEIVES) : null;
+    QueuePairCapabilities sizes = config.capabilities();
+    if (shared == null) {
+      this.capabilities = sizes;
+    } else {
+      this.capabilities =
+          new QueuePairCapabilities(sizes.sendDepth(), 0, sizes.maxSendSge(), 0, sizes.maxInline());
+      receiveLock = shared.receiveLock();
+      sizes = shared.rings(sizes);
+    }
+    try (Undo undo = new Undo()) {
+      undo.add(this::abandon);
+      QueueGeometry geometry = QueueGeometry.of(limits, type, sizes);
+      this.sendRequests = capabilities.sendDepth() + limits.ownElements();
+      sendCompletionQueue.reserve(sendRequests);
+      undo.add(() -> sendCompletionQueue.unreserve(sendRequests));
+      receiveCompletionQueue.reserve(capabilities.receiveDepth());
+      undo.add(() -> receiveCompletionQueue.unreserve(capabilities.receiveDepth()));
+      if (shared != null) {
+        shared.reserve(receiveCompletionQueue);
+        undo.add(() -> shared.unreserve(receiveCompletionQueue));
+      }
+      this.number = device.qpNumbers().allocate(position -> position.fits(geometry));
+      undo.add(() -> device.qpNumbers().free(number));
+      this.sendOwner = locks ? null : new OwnerCheck("the send queue of " + describe());
+      this.receiveOwner = locks ? null : new OwnerCheck("the receive queue of " + describe());
+      this.icm = card.icm().reserve(IcmTable.QPC, number, 1);
+      undo.add(icm::close);
+      this.memory = new QueuePairMemory(pd.rings(), geometry, sizes.receiveDepth() > 0);
+      undo.add(memory::close);
+      this.receives = receives(geometry, sizes, header.bytesBefore());
+      this.share = shared == null ? null : shared.receiver(this, receives);
+      QueuePairContext fresh =
+          QpContexts.fresh(
+              type,
+              pd.deviceContext().port().mtu(),
+              geometry,
+              new QpContexts.Numbers(
+                  number,
+                  pd.number(),
+                  pd.deviceContext().uar().index(),
+                  sendCompletionQueue.number(),
+                  receiveCompletionQueue.number()));
+      memory.tell(fresh);
+      if (share != null) {
+        share.tell(fresh);
+      }
+      this.context = new ProgrammedContext(type, fresh, card.commands(), profile);
+      RingShape shape = geometry.sends(memory.sends(), number, capabilities.sendDepth());
+      SendWriter writer =
+          new SendWriter(type, profile, pd, shape, capabilities, config.isSignalAll());
+      SpinLock sendLock = locks ? new SpinLock(LockRank.SENDS) : null;
+      // The two kinds of card differ here.
+      if (profile.flushesInHardware()) {
+        this.sends =
+            new SendRing(shape, writer, pd.deviceContext().uar(), sendLock, this::refuseSend);
+        this.state = new QueuePairState(card.health(), sends, receiveLock, true);
+        this.rings = rings(header);
+        this.errorFlow =
+            new HardwareErrorFlow(
+                this, state, context, card.commands(), device.events()::settle, device.qpNumbers());
+      } else {
+        BudgetedSendRing budgeted =
+            new BudgetedSendRing(
+                shape,
+                writer,
+                pd.deviceContext().uar(),
+                sendLock,
+                this::refuseSend,
+                new SendChecks(
+                    requestMemory(), device.objects()::domainOf, profile.readBytesInFlight()),
+                device.inFlight());
+        this.sends = budgeted;
+        this.state = new QueuePairState(card.health(), sends, receiveLock, false);
+        this.rings = rings(header);
+        this.errorFlow = new SoftwareErrorFlow(this, state, context, device.recovery());
+      }
+      rings.reportTo(errorFlow);
+      device.objects().add(this);
+      pd.deviceContext().count(this);
+      if (share != null) {
+        share.join();
+      }
+      publish();
+      undo.forget();
+    } catch (RuntimeException e) {
+      throw Failures.of("cannot create a queue pair", e);
+    }
+  }
+
+  private QueuePairRings rings(GrhPlacement header) {
+    return new QueuePairRings(
+        number,
+        sends,
+        receives,
+        share == null ? receives : share,
+        header,
+        sendCompletionQueue.completions(),
+        receiveCompletionQueue.completions());
+  }
+
+  private ReceiveRing receives(
+      QueueGeometry geometry, QueuePairCapabilities sizes, int bytesBeforeReceived) {
+    return new ReceiveRing(
+        geometry.receives(memory.receives(), number, sizes.receiveDepth()),
+        sizes.maxReceiveSge(),
+        card.limits().profile().badRequestsReported()
+            ? ReceiveChecks.NONE
+            : new CarefulReceiveChecks(requestMemory(), bytesBeforeReceived),
+        device.fillerKey());
+  }
+
+  /** The memory that requests may name, on a card that must not access other memory. */
+  private RequestMemory requestMemory() {
+    return new RequestMemory(device.regions().orElseThrow().keys(), pd.number());
+  }
+
+  private static Resource[] used(HghcaProtectionDomain pd, QueuePairConfig config) {
+    return Stream.concat(
+            Stream.of(
+                pd,
+                own(pd, config.sendCompletionQueue()),
+                own(pd, config.receiveCompletionQueue())),
+            shared(pd, config).stream())
+        .toArray(Resource[]::new);
+  }
+
+  private static Optional<HghcaSharedReceiveQueue> shared(
+      HghcaProtectionDomain pd, QueuePairConfig config) {
+    return config
+        .sharedReceiveQueue()
+        .map(
+            queue -> {
+              if (queue instanceof HghcaSharedReceiveQueue ours
+                  && ours.protectionDomain().equals(pd)) {
+                return ours;
+              }
+              throw new VerbsException(
+                  Errno.EINVAL,
+                  "the shared receive queue belongs to another protection domain than %s"
+                      .formatted(pd.describe()));
+            });
+  }
+
+  private static HghcaCompletionQueue own(HghcaProtectionDomain pd, CompletionQueue queue) {
+    if (queue instanceof HghcaCompletionQueue ours && ours.context().equals(pd.context())) {
+      return ours;
+    }
+    throw new VerbsException(
+        Errno.EINVAL,
+        "the completion queue belongs to another context than %s".formatted(pd.describe()));
+  }
+
+  @Override
+  public String describe() {
+    return "QP 0x%06x".formatted(number);
+  }
+
+  @Override
+  protected String standing() {
+    String receiving =
+        share == null
+            ? "receives %s".formatted(receives.standing())
+            : "receives of %s".formatted(share.queue().describe());
+    return "%s in %s, sends %s, %s".formatted(type(), state(), sends.standing(), receiving);
+  }
+
+  SendRing sends() {
+    return sends;
+  }
+
+  ReceiveRing receives() {
+    return receives;
+  }
+
+  @Override
+  public QueuePairRings rings() {
+    return rings;
+  }
+
+  QueuePairMemory memory() {
+    return memory;
+  }
+
+  @Override
+  public ProtectionDomain protectionDomain() {
+    return pd;
+  }
+
+  HghcaProtectionDomain domain() {
+    return pd;
+  }
+
+  @Override
+  public ContextAttributes attributes() {
+    return pd.deviceContext().attributes();
+  }
+
+  @Override
+  public void raise(AsyncEventType event) {
+    pd.deviceContext().raise(event, this);
+  }
+
+  @Override
+  public int number() {
+    return number;
+  }
+
+  @Override
+  public QpType type() {
+    return type;
+  }
+
+  @Override
+  public QpState state() {
+    return state.get();
+  }
+
+  @Override
+  public QueuePairCapabilities capabilities() {
+    return capabilities;
+  }
+
+  @Override
+  public HghcaCompletionQueue sendCompletionQueue() {
+    return sendCompletionQueue;
+  }
+
+  @Override
+  public HghcaCompletionQueue receiveCompletionQueue() {
+    return receiveCompletionQueue;
+  }
+
+  @Override
+  public Optional<SharedReceiveQueue> sharedReceiveQueue() {
+    return Optional.ofNullable(share).map(SharedReceiver::queue);
+  }
+
+  // ---- posting
+
+  @Override
+  public boolean tryPostSend(SendRequest request) {
+    assert begins(sendOwner);
+    try {
+      return sends.post(request);
+    } catch (InternalError | VfioException e) { // a doorbell faults when its card is gone
+      throw new BadRequestException(Errno.EIO, 0, card.faulted(e));
+    } finally {
+      assert ends(sendOwner);
+    }
+  }
+
+  @Override
+  public int tryPostSend(SendRequest[] requests, int from, int count) {
+    Objects.checkFromIndexSize(from, count, requests.length);
+    assert begins(sendOwner);
+    try {
+      return sends.post(requests, from, count);
+    } catch (InternalError | VfioException e) {
+      throw new BadRequestException(Errno.EIO, 0, card.faulted(e));
+    } finally {
+      assert ends(sendOwner);
+    }
+  }
+
+  @Override
+  public boolean tryEnqueueSend(SendRequest request) {
+    assert begins(sendOwner);
+    try {
+      return sends.enqueue(request);
+    } catch (InternalError | VfioException e) {
+      throw new BadRequestException(Errno.EIO, 0, card.faulted(e));
+    } finally {
+      assert ends(sendOwner);
+    }
+  }
+
+  @Override
+  public void flushSends() {
+    assert begins(sendOwner);
+    try {
+      sends.flush();
+    } catch (InternalError | VfioException e) {
+      throw new VerbsException(Errno.EIO, card.faulted(e));
+    } finally {
+      assert ends(sendOwner);
+    }
+  }
+
+  private static boolean begins(OwnerCheck owner) {
+    return owner == null || owner.begin();
+  }
+
+  private static boolean ends(OwnerCheck owner) {
+    return owner == null || owner.end();
+  }
+
+  @Override
+  public boolean tryPostReceive(ReceiveRequest request) {
+    return tryPostReceive(request, 0);
+  }
+
+  @Override
+  public int tryPostReceive(ReceiveRequest[] requests, int from, int count) {
+    Objects.checkFromIndexSize(from, count, requests.length);
+    int posted = 0;
+    while (posted < count && tryPostReceive(requests[from + posted], posted)) {
+      posted++;
+    }
+    return posted;
+  }
+
+  private boolean tryPostReceive(ReceiveRequest request, int index) {
+    if (share != null) {
+      throw new BadRequestException(
+          Errno.EINVAL,
+          index,
+          describe() + " takes its receives from a shared receive queue: post them there");
+    }
+    assert begins(receiveOwner);
+    state.lockReceives();
+    try {
+      QpState now = state.get();
+      if (now == QpState.ERR) {
+        return postFlushedReceive(request, index);
+      }
+      if (now == QpState.RESET) {
+        throw wrongState("receive", index);
+      }
+      return receives.post(request, index);
+    } finally {
+      state.unlockReceives();
+      assert ends(receiveOwner);
+    }
+  }
+
+  private boolean postFlushedReceive(ReceiveRequest request, int index) {
+    if (card.health().isDead()) {
+      throw wrongState("receive", index);
+    }
+    receives.check(request, index);
+    if (!errorFlow.flush().post(request)) {
+      return false;
+    }
+    receiveCompletionQueue.addFlushing(errorFlow.flush());
+    return true;
+  }
+
+  private BadRequestException refuseSend() {
+    return wrongState("send", 0);
+  }
+
+  private BadRequestException wrongState(String what, int index) {
+    Optional<String> death = card.health().complaint();
+    if (death.isPresent()) {
+      return new BadRequestException(Errno.EIO, index, death.get());
+    }
+    return new BadRequestException(
+        Errno.EINVAL,
+        index,
+        isClosed()
+            ? describe() + " is closed"
+            : "%s is in %s and takes no %s requests".formatted(describe(), state(), what));
+  }
+
+  /** Whether an outstanding request names memory by its key. */
+  boolean names(int key) {
+    state.lockReceives();
+    try {
+      if (receives.names(key)) {
+        return true;
+      }
+    } finally {
+      state.unlockReceives();
+    }
+    return sends.names(key);
+  }
+
+  // ---- reports of completions, under a completion queue's lock
+
+  ErrorFlow errorFlow() {
+    return errorFlow;
+  }
+
+  @Override
+  public SoftwareErrorFlow software() {
+    return errorFlow.software();
+  }
+
+  @Override
+  public boolean failed() {
+    boolean isNew = state.fail();
+    if (isNew) {
+      errorFlow.failed();
+    }
+    return isNew;
+  }
+
+  /** The device is dead: nothing is posted any more. */
+  void deviceFailed() {
+    failed();
+    state.openSends();
+  }
+
+  @Override
+  public boolean takesReceives() {
+    return state.takesReceives();
+  }
+
+  @Override
+  public QueuePairContext programmed() {
+    return context.last();
+  }
+
+  // ---- states
+
+  /**
+   * Records the first sequence number that the peer is given, so that the card also gets it in
+   * time.
+   */
+  @Override
+  public <X extends Exception> void connect(ConnectionOptions options, EndpointExchange<X> exchange)
+      throws X {
+    RecoveredQueuePair.super.connect(
+        options,
+        own -> {
+          errorFlow.announced(own.psn());
+          return exchange.exchange(own);
+        });
+  }
+
+  @Override
+  public synchronized void modify(QpAttributes attributes) {
+    checkOpen();
+    card.health().check();
+    if (attributes.has(QpAttribute.CUR_STATE) && attributes.currentState() != state()) {
+      query(); // the caller may know of an unpolled error
+    }
+    QpState from = state();
+    QpState to = QpTransitions.check(type, from, attributes);
+    if (from == QpState.RESET && to == QpState.RESET) {
+      return;
+    }
+    if (to == QpState.SQD && !card.limits().profile().sqdSqeStates()) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP, "%s cannot go to SQD on this card".formatted(describe()));
+    }
+    try {
+      if (to == QpState.RESET || to == QpState.ERR) {
+        errorFlow.stop(from, to, attributes);
+      } else {
+        errorFlow.advance(from, to, attributes);
+      }
+    } catch (RuntimeException e) {
+      if (card.health().isDead()) {
+        deviceFailed(); // an earlier error: a queue pair on its way to RESET ignored it
+      }
+      throw Failures.of("cannot modify " + describe(), e);
+    } finally {
+      tellShare();
+    }
+  }
+
+  @Override
+  public synchronized QpAttributes query() {
+    checkOpen();
+    card.health().check();
+    if (state() == QpState.RESET) {
+      return QpContexts.attributes(context.last(), QpState.RESET);
+    }
+    try {
+      return errorFlow.query();
+    } catch (RuntimeException e) {
+      throw Failures.of("cannot query " + describe(), e);
+    }
+  }
+
+  @Override
+  public boolean sharesReceives() {
+    return share != null;
+  }
+
+  @Override
+  public boolean isResetByError() {
+    return share != null && share.isResetByError();
+  }
+
+  @Override
+  public void tellShare() {
+    if (share != null) {
+      share.stateChanged();
+    }
+  }
+
+  @Override
+  public void forget() {
+    sendCompletionQueue.drop(rings, sends::reset);
+    if (share == null) {
+      receiveCompletionQueue.drop(rings, () -> receives.resume(errorFlow.firstReceive()));
+    } else {
+      share.takeBack(receiveCompletionQueue);
+    }
+    errorFlow.reset();
+  }
+
+  // ---- life cycle
+
+  @Override
+  public void addTo(ContextCounters counters) {
+    DriverFlush flush = errorFlow.flush();
+    // The shared queue counts the requests that it distributes, also repeatedly.
+    long received = share == null ? receives.posted() + flush.receivesPosted() : 0;
+    counters.add(sends.posted() + flush.sendsPosted(), received, sends.doorbells());
+  }
+
+  @Override
+  protected synchronized void release() {
+    QpState last = state();
+    state.enter(QpState.RESET);
+    if (share != null) {
+      share.leave();
+    }
+    pd.deviceContext().countNoMore(this);
+    pd.deviceContext().forgetEvents(this);
+    card.deferredFree().retire(describe(), () -> end(last), memory::close, this::freeNumbers);
+  }
+
+  /** Makes the card release it. */
+  private void end(QpState last) {
+    if (last != QpState.RESET) {
+      errorFlow.end(last);
+      context.end();
+      device.events().settle();
+    }
+    forget();
+  }
+
+  private void freeNumbers() {
+    device.objects().remove(this);
+    icm.close();
+    sendCompletionQueue.unreserve(sendRequests);
+    receiveCompletionQueue.unreserve(capabilities.receiveDepth());
+    if (share != null) {
+      share.queue().unreserve(receiveCompletionQueue);
+    }
+    errorFlow.freeNumber();
+  }
+}

@@ -1,0 +1,288 @@
+package org.hghca.driver.object;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.hghca.abi.QueuePairContext;
+import org.hghca.driver.ring.Due;
+import org.hghca.driver.ring.ReceiveRing;
+import org.hghca.provider.SharedRequests;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.ReceiveRequest;
+
+/**
+ * The part of a shared receive queue that a queue pair holds: the requests in its ring, from which
+ * the card takes them, and completed ones that were not reported to the shared queue yet. Under the
+ * shared queue's lock, unless another one is named.
+ */
+final class ReceiveShare implements SharedReceiver, Due {
+  private static final VarHandle DUE;
+
+  static {
+    try {
+      DUE = MethodHandles.lookup().findVarHandle(ReceiveShare.class, "due", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** Number of requests of an idle RC queue pair: its peer gets an RNR NAK. */
+  private static final int REPEATED = 1;
+
+  /** Number of requests of an idle UC or UD queue pair, whose peers do not retry. */
+  private static final int UNREPEATED = 2;
+
+  /** The same if no other queue pair needs requests. */
+  private static final int UNREPEATED_ALONE = 16;
+
+  private final SoftwareSrq queue;
+  private final HghcaQueuePair qp;
+  private final ReceiveRing ring;
+
+  /**
+   * The shared queue's numbers of the requests in the ring's slots, complemented when the card has
+   * flushed them. The completion queue's lock guards flushing, like the ring's tail.
+   */
+  private final int[] dealt;
+
+  /** The ring's tail when it was last reported to the shared queue. */
+  private int collected;
+
+  /**
+   * The known position of the card, polled or not; the ring's tail may be ahead of it. Under the
+   * completion queue's lock, read under the shared queue's.
+   */
+  private volatile int seen;
+
+  /** The position up to which the consumption was measured. */
+  private int measured;
+
+  /** Number of requests that the card has taken in this period. */
+  private int pace;
+
+  /** Target number of requests, from recent consumption. */
+  private int wanted;
+
+  private boolean ended;
+
+  /** The list that contains this, and its neighbours there: owned by the list. */
+  ShareList list;
+
+  ReceiveShare previous;
+  ReceiveShare next;
+
+  @SuppressWarnings("unused") // through DUE
+  private int due;
+
+  /** Guarded by the lock of the completion queue whose list contains this. */
+  private Due nextDue;
+
+  ReceiveShare(SoftwareSrq queue, HghcaQueuePair qp, ReceiveRing ring) {
+    this.queue = queue;
+    this.qp = qp;
+    this.ring = ring;
+    this.dealt = new int[ring.slots()];
+  }
+
+  @Override
+  public SoftwareSrq queue() {
+    return queue;
+  }
+
+  HghcaQueuePair queuePair() {
+    return qp;
+  }
+
+  /** Number of requests that it holds, as reported to the shared queue. */
+  int held() {
+    return ring.head() - collected;
+  }
+
+  /** The card's position. */
+  private int done() {
+    int tail = ring.tail();
+    int ahead = seen;
+    return ahead - tail > 0 ? ahead : tail;
+  }
+
+  /** Number of requests available to the card. */
+  int ready() {
+    return ring.head() - done();
+  }
+
+  /** Whether its ring has a free slot. */
+  boolean hasRoom() {
+    return ring.outstanding() < ring.depth();
+  }
+
+  /**
+   * Target number of requests available to the card: twice its consumption in a period, because it
+   * may speed up, but half of the waiting requests stay for others.
+   *
+   * @param waiting number of waiting requests
+   */
+  int target(int waiting) {
+    return Math.max(floor(), Math.min(wanted, waiting / 2));
+  }
+
+  /** The number of requests that it holds while idle. */
+  private int floor() {
+    if (qp.type() == QpType.RC) {
+      return REPEATED;
+    }
+    return queue.isShared() ? UNREPEATED : UNREPEATED_ALONE;
+  }
+
+  /** Measures how fast the card consumes requests. */
+  void measure() {
+    int done = done();
+    pace += done - measured;
+    measured = done;
+    wanted = Math.max(wanted, 2 * pace);
+  }
+
+  /** A period has ended. */
+  void endPeriod() {
+    measure();
+    wanted = 2 * pace;
+    pace = 0;
+  }
+
+  /** Puts a request into the ring, which has room for it. */
+  void deal(int number, ReceiveRequest request) {
+    dealt[ring.head() & dealt.length - 1] = number;
+    if (!ring.post(request, 0)) {
+      throw new IllegalStateException("a share of more requests than its ring has slots");
+    }
+  }
+
+  /** Reports new completions to the shared queue. */
+  void collect(SharedRequests requests) {
+    int end = ring.tail();
+    for (int at = end - 1; at - collected >= 0; at--) {
+      int number = dealt[at & dealt.length - 1];
+      if (number >= 0) {
+        requests.complete(number);
+      } else {
+        requests.giveBack(~number);
+      }
+    }
+    collected = end;
+  }
+
+  /**
+   * Returns uncompleted requests, and empties the ring. The card has finished with it; callers hold
+   * the completion queue's lock too.
+   */
+  void takeBack(SharedRequests requests) {
+    collect(requests);
+    for (int at = ring.head() - 1; at - collected >= 0; at--) {
+      requests.giveBack(dealt[at & dealt.length - 1]);
+    }
+    ring.reset();
+    collected = 0;
+    seen = 0;
+    measured = 0;
+    pace = 0;
+    wanted = 0;
+    ended = false;
+  }
+
+  /** Whether its queue pair is in ERR and it holds nothing: true when that is new. */
+  boolean ends() {
+    boolean wasEnded = ended;
+    ended = qp.state() == QpState.ERR && held() == 0;
+    return ended && !wasEnded;
+  }
+
+  // ---- as the queue pair and its completion queue see it
+
+  /** The card is not aware of sharing. */
+  @Override
+  public void tell(QueuePairContext context) {}
+
+  @Override
+  public void join() {
+    queue.join(this);
+  }
+
+  @Override
+  public void leave() {
+    queue.leave(this);
+  }
+
+  @Override
+  public void stateChanged() {
+    queue.stateChanged(this);
+  }
+
+  @Override
+  public boolean isResetByError() {
+    return false;
+  }
+
+  @Override
+  public void takeBack(HghcaCompletionQueue cq) {
+    queue.takeBack(this, cq);
+  }
+
+  @Override
+  public boolean expects(int wqe) {
+    return ring.expects(wqe);
+  }
+
+  @Override
+  public long take(int wqe) {
+    return ring.take(wqe);
+  }
+
+  /** In ring order: the card has passed that slot. */
+  @Override
+  public void note(int wqe) {
+    seen = ring.behind(wqe);
+  }
+
+  @Override
+  public boolean keepsFlushed() {
+    return true;
+  }
+
+  @Override
+  public void keep(int wqe) {
+    int slot = ring.tail() & dealt.length - 1;
+    dealt[slot] = ~dealt[slot];
+    long _ = ring.takeOldest();
+  }
+
+  // ---- the list of a completion queue with polled receives
+
+  /**
+   * There is an event to report to the shared queue.
+   *
+   * @param others the completion queue's list
+   * @return the list with this one, unless another completion queue's list has it already
+   */
+  @Override
+  public Due due(Due others) {
+    if (!DUE.compareAndSet(this, 0, 1)) {
+      return others;
+    }
+    nextDue = others;
+    return this;
+  }
+
+  @Override
+  public Due serve() {
+    return queue.serve(this);
+  }
+
+  /** The shared queue is about to process it; returns the rest of the list. */
+  Due removeDue() {
+    Due rest = nextDue;
+    nextDue = null;
+    DUE.setVolatile(this, 0);
+    // A later completion is either seen now or makes this due again.
+    VarHandle.fullFence();
+    return rest;
+  }
+}

@@ -1,0 +1,373 @@
+package org.hghca.driver.object;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.hghca.driver.card.Limits;
+import org.hghca.driver.ring.Due;
+import org.hghca.driver.ring.QueueGeometry;
+import org.hghca.driver.ring.ReceiveRing;
+import org.hghca.provider.ContextCounters;
+import org.hghca.provider.Failures;
+import org.hghca.provider.LockRank;
+import org.hghca.provider.SharedRequests;
+import org.hghca.provider.SpinLock;
+import org.hghca.provider.Undo;
+import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.QueuePairCapabilities;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SharedReceiveQueueConfig;
+
+/**
+ * A shared receive queue over the receive queues of queue pairs, because the card has none.
+ * Requests wait here and are distributed to the rings of the queue pairs that use it, as few as
+ * each needs: one to an idle queue pair (two if its peers do not retry, and 16 if it is alone),
+ * twice the recent consumption to a receiving one. A request in a ring cannot go to another queue
+ * pair until its own is reset, closed or in error: it is unknown whether the card has taken it.
+ *
+ * <p>They are distributed at each post and when polling finds completed ones; while no thread
+ * polls, {@link SrqRefill} checks the completion queues.
+ *
+ * <p>Its lock is also the receive lock of the queue pairs: above that of the completion queues, and
+ * never taken under one.
+ */
+final class SoftwareSrq extends HghcaSharedReceiveQueue implements SrqRefill.Dealt {
+  private final Limits limits;
+  private final SpinLock lock = new SpinLock(LockRank.RECEIVES);
+  private final ReceiveRequest scratch;
+  private final SharedRequests requests;
+  private final List<ReceiveShare> shares = new ArrayList<>();
+
+  /** Shares that receive and have no requests. */
+  private final ShareList starving = new ShareList();
+
+  /** Shares that have some, and may get more. */
+  private final ShareList hungry = new ShareList();
+
+  private int limit;
+
+  /** Events that are raised when the lock is free. */
+  private boolean limitReached;
+
+  private List<HghcaQueuePair> ended = List.of();
+
+  SoftwareSrq(HghcaProtectionDomain pd, SharedReceiveQueueConfig config) {
+    super(pd, config);
+    this.limits = pd.device().card().limits();
+    try (Undo undo = new Undo()) {
+      undo.add(this::abandon);
+      check(config);
+      this.scratch = new ReceiveRequest(maxSge());
+      this.requests = new SharedRequests(config.capacity(), maxSge());
+      this.limit = config.limit();
+      pd.deviceContext().count(this);
+      pd.device().srqRefill().add(this);
+      publish();
+      undo.forget();
+    } catch (RuntimeException e) {
+      throw Failures.of("cannot create a shared receive queue", e);
+    }
+  }
+
+  @Override
+  public int capacity() {
+    lock.lock();
+    try {
+      return requests.capacity();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  SpinLock receiveLock() {
+    return lock;
+  }
+
+  // ---- posting
+
+  @Override
+  public boolean tryPostReceive(ReceiveRequest request) {
+    lock.lock();
+    try {
+      boolean posted = add(request, 0);
+      deal();
+      return posted;
+    } finally {
+      unlock();
+    }
+  }
+
+  @Override
+  public int tryPostReceive(ReceiveRequest[] list, int from, int count) {
+    Objects.checkFromIndexSize(from, count, list.length);
+    int posted = 0;
+    lock.lock();
+    try {
+      while (posted < count && add(list[from + posted], posted)) {
+        posted++;
+      }
+      return posted;
+    } finally {
+      deal();
+      unlock();
+    }
+  }
+
+  private boolean add(ReceiveRequest request, int index) {
+    check(request, index);
+    if (requests.add(request)) {
+      return true;
+    }
+    // Another thread has polled and may be about to notify us.
+    shares.forEach(this::hear);
+    return requests.add(request);
+  }
+
+  // ---- distribution: all under the lock
+
+  private void deal() {
+    while (requests.waiting() > 0) {
+      ReceiveShare share;
+      if (!starving.isEmpty()) {
+        share = starving.removeFirst();
+      } else if (!hungry.isEmpty()) {
+        share = hungry.removeFirst();
+      } else {
+        return;
+      }
+      if (list(share) != null) {
+        int number = requests.take();
+        requests.copy(number, scratch);
+        share.deal(number, scratch);
+      }
+      place(share);
+    }
+  }
+
+  /** Moves a share to its current list, if it is not already there. */
+  private void place(ReceiveShare share) {
+    ShareList list = list(share);
+    if (share.list != list) {
+      if (share.list != null) {
+        share.list.remove(share);
+      }
+      if (list != null) {
+        list.addLast(share);
+      }
+    }
+  }
+
+  /** The list of a share; null if it must not get more. */
+  private ShareList list(ReceiveShare share) {
+    if (!share.queuePair().takesReceives() || !share.hasRoom()) {
+      return null;
+    }
+    int ready = share.ready();
+    if (ready == 0) {
+      return starving;
+    }
+    return ready < share.target(requests.waiting()) ? hungry : null;
+  }
+
+  @Override
+  public void refill() {
+    noteReceives();
+    lock.lock();
+    try {
+      for (ReceiveShare share : shares) {
+        share.endPeriod();
+        place(share);
+      }
+      deal();
+    } finally {
+      unlock();
+    }
+  }
+
+  // ---- queue pairs
+
+  /** Whether several queue pairs use it. */
+  boolean isShared() {
+    return shares.size() > 1;
+  }
+
+  @Override
+  QueuePairCapabilities rings(QueuePairCapabilities c) {
+    int depth = QueueGeometry.shareDepth(limits, capacity(), maxSge());
+    return new QueuePairCapabilities(c.sendDepth(), depth, c.maxSendSge(), maxSge(), c.maxInline());
+  }
+
+  @Override
+  SharedReceiver receiver(HghcaQueuePair qp, ReceiveRing ring) {
+    return new ReceiveShare(this, qp, ring);
+  }
+
+  /** A queue pair was created. */
+  void join(ReceiveShare share) {
+    lock.lock();
+    try {
+      shares.add(share);
+      shares.forEach(this::place);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A queue pair is being closed; its requests are returned when the card has finished with it. */
+  void leave(ReceiveShare share) {
+    lock.lock();
+    try {
+      shares.remove(share);
+      place(share);
+      shares.forEach(this::place);
+      deal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The state of a queue pair has changed. */
+  void stateChanged(ReceiveShare share) {
+    lock.lock();
+    try {
+      hear(share);
+      deal();
+    } finally {
+      unlock();
+    }
+  }
+
+  /**
+   * Takes back the requests of a queue pair; its unpolled completions are dropped. The card has
+   * finished with it.
+   */
+  void takeBack(ReceiveShare share, HghcaCompletionQueue cq) {
+    lock.lock();
+    try {
+      int before = requests.outstanding();
+      cq.drop(share.queuePair().rings(), () -> share.takeBack(requests));
+      place(share);
+      checkLimit(before);
+      deal();
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Polling has found receives: serves our shares at the start of a list; returns the rest. */
+  Due serve(ReceiveShare first) {
+    Due due = first;
+    lock.lock();
+    try {
+      while (due instanceof ReceiveShare share && share.queue() == this) {
+        due = share.removeDue();
+        hear(share);
+      }
+      deal();
+      return due;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Records the completions of a share. */
+  private void hear(ReceiveShare share) {
+    int before = requests.outstanding();
+    share.collect(requests);
+    share.measure();
+    place(share);
+    checkLimit(before);
+    if (share.ends()) {
+      ended = new ArrayList<>(ended);
+      ended.add(share.queuePair());
+    }
+  }
+
+  private void checkLimit(int before) {
+    int outstanding = requests.outstanding();
+    if (outstanding < before && outstanding < limit) {
+      limit = 0;
+      limitReached = true;
+    }
+  }
+
+  /**
+   * Releases the lock, then raises events: the thread that takes them may hold a lock that another
+   * thread waits for.
+   */
+  private void unlock() {
+    boolean reached = limitReached;
+    List<HghcaQueuePair> last = ended;
+    limitReached = false;
+    ended = List.of();
+    lock.unlock();
+    if (reached) {
+      pd.deviceContext().raise(AsyncEventType.SRQ_LIMIT_REACHED, this);
+    }
+    for (HghcaQueuePair qp : last) {
+      pd.deviceContext().raise(AsyncEventType.QP_LAST_WQE_REACHED, qp);
+    }
+  }
+
+  // ---- modifying
+
+  @Override
+  public void limit(int wanted) {
+    checkAlive();
+    lock.lock();
+    try {
+      check("a limit", wanted, 0, requests.capacity());
+      shares.forEach(this::hear);
+      limitReached |= requests.outstanding() < wanted;
+      limit = requests.outstanding() < wanted ? 0 : wanted;
+      deal();
+    } finally {
+      unlock();
+    }
+  }
+
+  @Override
+  public int limit() {
+    lock.lock();
+    try {
+      return limit;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  void setCapacity(int wanted) {
+    lock.lock();
+    try {
+      shares.forEach(this::hear);
+      if (wanted < Math.max(limit, requests.outstanding())) {
+        throw tooSmall(wanted, requests.outstanding(), limit);
+      }
+      requests.resize(wanted);
+      shares.forEach(this::place);
+      deal();
+    } finally {
+      unlock();
+    }
+  }
+
+  @Override
+  public void addTo(ContextCounters counters) {
+    lock.lock();
+    try {
+      counters.add(0, requests.posted(), 0);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Remaining requests are dropped; no queue pair uses it. */
+  @Override
+  protected void release() {
+    pd.device().srqRefill().remove(this);
+    pd.deviceContext().countNoMore(this);
+    pd.deviceContext().forgetEvents(this);
+  }
+}

@@ -1,0 +1,61 @@
+package org.hghca.driver.recovery;
+
+import org.hghca.driver.completion.ErrorReports;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * The state transitions, error handling and end of a queue pair. A card that follows the document
+ * does this itself, {@link HardwareErrorFlow}; on one that neither times out nor flushes the driver
+ * does much of it in software, {@link SoftwareErrorFlow}. One of the two is selected when the queue
+ * pair is created.
+ *
+ * <p>Called under the queue pair's monitor unless said otherwise, or in {@link ErrorReports}.
+ */
+public sealed interface ErrorFlow extends ErrorReports
+    permits HardwareErrorFlow, SoftwareErrorFlow {
+
+  /** This flow, for functions that exist only on such a card. */
+  default SoftwareErrorFlow software() {
+    throw new IllegalStateException("this card times out and flushes by itself");
+  }
+
+  /** The queue pair has just entered ERR. Under any lock. */
+  void failed();
+
+  // ---- states
+
+  /** The peer is given the first sequence number of sends. Without a lock. */
+  void announced(int psn);
+
+  /**
+   * Takes the queue pair to a state other than RESET and ERR, or gives it other attributes.
+   *
+   * @throws VerbsException EINVAL, EOPNOTSUPP for attributes that this device does not support
+   */
+  void advance(QpState from, QpState to, QpAttributes attributes);
+
+  /** Takes the queue pair to RESET or ERR. */
+  void stop(QpState from, QpState to, QpAttributes attributes);
+
+  /** The current attributes of a queue pair that is not in RESET. */
+  QpAttributes query();
+
+  /** The slot at which the receive ring starts, in the next use or in this one. */
+  int firstReceive();
+
+  /** The rings are empty. */
+  void reset();
+
+  /**
+   * Ends outstanding requests, before the card gets the command to release a closed queue pair.
+   *
+   * @param last its previous state
+   * @throws VerbsException EIO when they do not end, so that the card may still access their memory
+   */
+  void end(QpState last);
+
+  /** Frees the number, which the card has released, if it can be reused. */
+  void freeNumber();
+}

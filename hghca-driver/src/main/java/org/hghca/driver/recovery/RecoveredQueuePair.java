@@ -1,0 +1,54 @@
+package org.hghca.driver.recovery;
+
+import org.hghca.abi.QueuePairContext;
+import org.hghca.driver.completion.QueuePairRings;
+import org.hghca.driver.state.ContextAttributes;
+import org.hghca.verbs.AsyncEventType;
+import org.hghca.verbs.QueuePair;
+
+/** A queue pair for its own {@link ErrorFlow} and that of a peer. */
+public interface RecoveredQueuePair extends QueuePair {
+  /** Its name in messages. */
+  String describe();
+
+  boolean isClosed();
+
+  void checkOpen();
+
+  QueuePairRings rings();
+
+  @Override
+  RecoveredCompletionQueue sendCompletionQueue();
+
+  @Override
+  RecoveredCompletionQueue receiveCompletionQueue();
+
+  /** The last context that was passed to the card. */
+  QueuePairContext programmed();
+
+  /** Converts attributes to the card's context. */
+  ContextAttributes attributes();
+
+  /** Whether the card processes the receive ring. */
+  boolean takesReceives();
+
+  boolean sharesReceives();
+
+  /** Whether the card may hold a shared receive that it returns only after an error. */
+  boolean isResetByError();
+
+  /** Notifies the queue pairs that share receives with it that the state has changed. */
+  void tellShare();
+
+  /** It enters ERR; returns whether that is new. Under any lock. */
+  boolean failed();
+
+  /** Raises an asynchronous event of it. Under any lock. */
+  void raise(AsyncEventType type);
+
+  /** Drops its remaining entries in rings and completion queues. The card has finished with it. */
+  void forget();
+
+  /** Its parts that exist only on a card that neither times out nor flushes. */
+  SoftwareErrorFlow software();
+}

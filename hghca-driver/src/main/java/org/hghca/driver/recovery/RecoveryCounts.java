@@ -1,0 +1,27 @@
+package org.hghca.driver.recovery;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counters of events since bring-up that retire numbers. Thread-safe. */
+public final class RecoveryCounts {
+  private final LongAdder late = new LongAdder();
+  private final LongAdder underTraffic = new LongAdder();
+
+  /** The card has completed a request that was completed here before. Under any lock. */
+  void countLateCompletion() {
+    late.increment();
+  }
+
+  /** The card got the command to end a queue pair that was still sending. */
+  void countEndUnderTraffic() {
+    underTraffic.increment();
+  }
+
+  public long lateCompletions() {
+    return late.sum();
+  }
+
+  public long endedUnderTraffic() {
+    return underTraffic.sum();
+  }
+}

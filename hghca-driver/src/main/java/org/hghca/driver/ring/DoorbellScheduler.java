@@ -1,0 +1,434 @@
+package org.hghca.driver.ring;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.hghca.abi.Doorbell;
+import org.hghca.abi.NextUnit;
+import org.hghca.abi.WqeOpcode;
+import org.hghca.uar.UarPage;
+
+/**
+ * The doorbells of one send ring on a card with limits on doorbells: one for each request, none
+ * before {@link InFlightLimits} allows it, none for a fenced request before earlier READs are
+ * complete. A request that may not be rung is held back, and so are all later ones; the next post,
+ * poll, event or sweep that is allowed to rings for it.
+ *
+ * <p>Under the ring's lock, except for {@link #complete} and {@link #completeUnpolled}, which run
+ * under that of the completion queue.
+ */
+final class DoorbellScheduler {
+  private static final int UNIT_SHIFT = 4;
+
+  /** Flags of a slot, in addition to those of its payment. */
+  private static final int WAITS_FOR_ANSWER = 4;
+
+  private static final int READ = 8;
+  private static final int FENCED = 16;
+  private static final int LONG = 32;
+
+  private static final VarHandle SEEN;
+
+  static {
+    try {
+      SEEN = MethodHandles.lookup().findVarHandle(DoorbellScheduler.class, "seen", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** The reason why the next request is not rung. */
+  private enum Hold {
+    NOTHING,
+    /** Requests before it. */
+    ITS_RING,
+    /** Requests of others. */
+    OTHERS
+  }
+
+  private final InFlightLimits inFlight;
+  private final InFlightLimits.Waiting owner;
+  private final MemorySegment ring;
+  private final UarPage uar;
+  private final int qpn;
+  private final int strideLog;
+
+  /** Per slot. Written before the doorbell, and not again before the slot is free. */
+  private final byte[] marks;
+
+  /** Per slot: bytes of the message, unsigned, and the time of its doorbell. */
+  private final int[] bytes;
+
+  private final int[] ticks;
+
+  /** The ring's own share of doorbells. */
+  private int share;
+
+  /** Number of them rung so far, and number of those that completed. */
+  private int shareRung;
+
+  private int shareSeen;
+
+  /**
+   * The position of the first request without an observed completion; guarded by the completion
+   * queue's lock.
+   */
+  private int seen;
+
+  /** The position of the first request that was not rung, and that after the last. */
+  private int from;
+
+  private int end;
+
+  /** Number of doorbells rung so far, and number of packets of those since the reset. */
+  private long rung;
+
+  private long packets;
+
+  private int packetLog = 8;
+
+  /** Completed pieces of long READs, without the last ones. */
+  private int pieces;
+
+  private final LongRead longRead;
+
+  /** Whether the ring is in the list of rings that wait for others. */
+  private boolean waits;
+
+  /** Written under the ring's lock. */
+  private volatile boolean stopped;
+
+  DoorbellScheduler(
+      InFlightLimits inFlight, InFlightLimits.Waiting owner, RingShape shape, UarPage uar) {
+    this.inFlight = inFlight;
+    this.owner = owner;
+    this.ring = shape.memory();
+    this.uar = uar;
+    this.qpn = shape.qpn();
+    this.strideLog = shape.strideLog();
+    this.marks = new byte[shape.slots()];
+    this.bytes = new int[shape.slots()];
+    this.ticks = new int[shape.slots()];
+    this.longRead = new LongRead(ring, 1 << strideLog, inFlight.mostOfRead());
+  }
+
+  /** The ring takes requests: it gets a share. */
+  void open() {
+    if (share == 0) {
+      share = inFlight.takeShare();
+    }
+  }
+
+  /** Sets the packet size of requests from now on. */
+  void path(int packetLog) {
+    this.packetLog = packetLog;
+  }
+
+  // ---- posting
+
+  /** Holds back the last written request, until {@link #ring}. */
+  void add(int at, int opcode, long length, boolean fenced) {
+    int slot = slot(at);
+    int mark = waitsForAnswer(opcode) ? WAITS_FOR_ANSWER : 0;
+    if (opcode == WqeOpcode.RDMA_READ) {
+      mark |= longRead.isToo(length) ? READ | LONG : READ;
+    }
+    bytes[slot] = (int) length;
+    marks[slot] = (byte) (mark | (fenced ? FENCED : 0));
+    end = at + 1;
+  }
+
+  private static boolean waitsForAnswer(int opcode) {
+    return opcode == WqeOpcode.RDMA_READ
+        || opcode == WqeOpcode.ATOMIC_CS
+        || opcode == WqeOpcode.ATOMIC_FA;
+  }
+
+  /** Rings for held-back requests, as far as the limits allow. */
+  void ring() {
+    Hold hold = ringWhatMayGo(false);
+    if (hold == Hold.ITS_RING) {
+      VarHandle.fullFence(); // a thread that completes one from here on sees that we hold back
+      hold = ringWhatMayGo(false);
+    }
+    if (hold == Hold.OTHERS && !waits) {
+      waits = true;
+      inFlight.await(owner);
+      VarHandle.fullFence(); // a thread that returns budget from here on finds us in the list
+      hold = ringWhatMayGo(inFlight.isFirst(owner));
+    }
+    if (hold != Hold.NOTHING) {
+      inFlight.holds();
+    }
+  }
+
+  /** As {@link #ring}, when a ring in the waiting list has its turn. */
+  void ringInTurn() {
+    if (!waits) {
+      return;
+    }
+    Hold hold = ringWhatMayGo(true);
+    waits = hold == Hold.OTHERS;
+    inFlight.endTurn(owner, waits);
+    if (hold != Hold.NOTHING) {
+      VarHandle.fullFence();
+      ringWhatMayGo(waits && inFlight.isFirst(owner));
+    }
+  }
+
+  private Hold ringWhatMayGo(boolean turn) {
+    while (!stopped) {
+      if (longRead.isOpen((int) SEEN.getAcquire(this))) {
+        if (!longRead.waits()) {
+          return from == end && !longRead.goesOn() ? Hold.NOTHING : Hold.ITS_RING;
+        }
+        if (!ringPiece(turn)) {
+          return Hold.OTHERS;
+        }
+      } else if (from == end) {
+        return Hold.NOTHING;
+      } else if (!mayBeNext(slot(from))) {
+        return Hold.ITS_RING;
+      } else if (!ringNext(turn)) {
+        return Hold.OTHERS;
+      }
+    }
+    return Hold.NOTHING;
+  }
+
+  /** Whether the next request does not wait for others of its ring. */
+  private boolean mayBeNext(int slot) {
+    int underWay = underWay();
+    int mark = marks[slot];
+    return underWay < inFlight.window()
+        && ((mark & LONG) == 0 || underWay == 0)
+        && ((mark & FENCED) == 0 || !waitsForAnswer());
+  }
+
+  private boolean waitsForAnswer() {
+    for (int at = (int) SEEN.getAcquire(this); at - from < 0; at++) {
+      if ((marks[slot(at)] & WAITS_FOR_ANSWER) != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean ringNext(boolean turn) {
+    int slot = slot(from);
+    boolean isLong = (marks[slot] & LONG) != 0;
+    int read = isLong ? inFlight.mostOfRead() : isRead(slot) ? bytes[slot] : 0;
+    if (!pay(slot, read, turn)) {
+      return false;
+    }
+    if (isLong) {
+      longRead.begin(from, (long) slot << strideLog, length(slot));
+    }
+    from++;
+    ring(slot, isLong ? read : length(slot));
+    return true;
+  }
+
+  private boolean ringPiece(boolean turn) {
+    int slot = slot(longRead.at());
+    int piece = longRead.next();
+    if (!pay(slot, piece, turn)) {
+      return false;
+    }
+    longRead.writeNext();
+    ring(slot, piece);
+    return true;
+  }
+
+  private boolean pay(int slot, int read, boolean turn) {
+    int payment = inFlight.pay(read, shareRung - shareSeen < share, turn);
+    marks[slot] |= (byte) payment;
+    shareRung += InFlightLimits.isOfShare(payment) ? 1 : 0;
+    return payment != InFlightLimits.NONE;
+  }
+
+  /**
+   * Returns the payment for the outstanding request of a slot. Under the completion queue's lock.
+   */
+  private void giveBack(int slot) {
+    int mark = marks[slot];
+    boolean isLong = (mark & LONG) != 0;
+    inFlight.giveBack(mark, isLong ? longRead.underWay() : isRead(slot) ? bytes[slot] : 0);
+    shareSeen += InFlightLimits.isOfShare(mark) ? 1 : 0;
+  }
+
+  private boolean isRead(int slot) {
+    return (marks[slot] & READ) != 0;
+  }
+
+  private void ring(int slot, long length) {
+    long offset = (long) slot << strideLog;
+    ticks[slot] = inFlight.tick();
+    packets += Math.max(1, length + (1L << packetLog) - 1 >>> packetLog);
+    rung++;
+    uar.ringSendQueue(
+        Doorbell.sendQueue(
+            qpn,
+            NextUnit.size16(ring, offset),
+            (int) (offset >>> UNIT_SHIFT),
+            0,
+            NextUnit.opcode(ring, offset)));
+  }
+
+  /**
+   * Rings for an element that is no request.
+   *
+   * @param size in units
+   * @return false when no doorbell may be rung now
+   */
+  boolean ringOwn(int offset, int size) {
+    if (!inFlight.payOwn()) {
+      return false;
+    }
+    uar.ringSendQueue(
+        Doorbell.sendQueue(qpn, size, offset >>> UNIT_SHIFT, 0, NextUnit.opcode(ring, offset)));
+    return true;
+  }
+
+  /** That element is complete. */
+  void completeOwn() {
+    inFlight.giveBackOwn();
+  }
+
+  // ---- what was rung
+
+  /** Number of doorbells rung so far. */
+  long rung() {
+    return rung;
+  }
+
+  /** Number of packets of all requests that were rung since the ring was created or reset. */
+  long packets() {
+    return packets;
+  }
+
+  /** The position of the first request that was not rung. */
+  int from() {
+    return from;
+  }
+
+  /** Whether requests are held back; a glance without the lock. */
+  boolean holds() {
+    return (from != end || longRead.goesOn()) && !stopped;
+  }
+
+  /** Number of completed pieces of READs, without the last ones. */
+  int pieces() {
+    return pieces;
+  }
+
+  /** Number of rung requests after a position. */
+  int rungBehind(int tail) {
+    return from - tail - (longRead.waits() ? 1 : 0);
+  }
+
+  /** Whether the card has not received the request at a position, and never will. */
+  boolean isNeverRung(int at) {
+    return stopped && (at - from >= 0 || longRead.waits() && longRead.at() == at);
+  }
+
+  /** The original READ that is at a position in pieces; null for none. */
+  MemorySegment whole(int at) {
+    return longRead.at() == at ? longRead.whole() : null;
+  }
+
+  /** The time when the request at a position was rung. */
+  int tick(int at) {
+    return ticks[slot(at)];
+  }
+
+  private int underWay() {
+    return from - (int) SEEN.getAcquire(this);
+  }
+
+  /** Never rings again before {@link #reset}, also not for held-back requests. */
+  void stop() {
+    stopped = true;
+  }
+
+  /** Whether it has stopped ringing. */
+  boolean isStopped() {
+    return stopped;
+  }
+
+  // ---- completions, under the completion queue's lock
+
+  /** The request at a position, the oldest, is complete. */
+  void complete(int at) {
+    if (at - seen >= 0) {
+      seeUpTo(at + 1);
+    }
+  }
+
+  /**
+   * The request at a position is complete but not polled yet.
+   *
+   * @return whether that is new
+   */
+  boolean completeUnpolled(int at) {
+    boolean isNew = at - seen >= 0 && at - from < 0;
+    if (isNew) {
+      seeUpTo(at + 1);
+    }
+    return isNew;
+  }
+
+  /** Whether the completion at a position belongs to a piece of an unfinished READ. */
+  boolean isPiece(int at) {
+    return longRead.hasMore(at);
+  }
+
+  /** Continues a READ whose piece is complete. Under both locks. */
+  void completePiece(int at) {
+    int slot = slot(at);
+    giveBack(slot);
+    marks[slot] = (byte) InFlightLimits.withoutPayment(marks[slot]);
+    pieces++;
+    longRead.goOn();
+  }
+
+  /**
+   * Number of bytes that the request at a position has transferred.
+   *
+   * @param said the number in its completion
+   */
+  int moved(int at, int said) {
+    int slot = slot(at);
+    return (marks[slot] & LONG) != 0 ? bytes[slot] : said;
+  }
+
+  private void seeUpTo(int to) {
+    for (int at = seen; at != to; at++) {
+      giveBack(slot(at));
+    }
+    SEEN.setRelease(this, to);
+  }
+
+  /** Clears all state and returns all doorbells. Under both locks. */
+  void reset() {
+    if (seen - from < 0) {
+      seeUpTo(from);
+    }
+    inFlight.giveShare(share);
+    share = 0;
+    SEEN.setRelease(this, 0);
+    longRead.close();
+    from = 0;
+    end = 0;
+    packets = 0;
+    stopped = false;
+  }
+
+  private int slot(int at) {
+    return at & marks.length - 1;
+  }
+
+  private long length(int slot) {
+    return Integer.toUnsignedLong(bytes[slot]);
+  }
+}

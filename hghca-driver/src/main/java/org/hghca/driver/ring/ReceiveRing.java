@@ -1,0 +1,290 @@
+package org.hghca.driver.ring;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.hghca.abi.DataUnit;
+import org.hghca.abi.NextUnit;
+import org.hghca.driver.memory.EmptyReceiveRegion;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.WcOpcode;
+import org.hghca.verbs.WcStatus;
+import org.hghca.verbs.spi.ProviderAccess;
+
+/**
+ * A receive queue in memory that the card reads. It has no doorbell: the card reads the next slot
+ * when a message arrives, and regards it as posted if its first unit is not all zero. So a slot is
+ * filled in reverse order, its first unit last; its units end with an all-zero one inside the slot;
+ * the slot after it is zero, which costs one slot; and the first unit of a consumed slot is zeroed
+ * before it is reused.
+ *
+ * <p>Posters write at the head under the queue pair's lock; completions free slots in order at the
+ * tail under the completion queue's lock.
+ */
+public final class ReceiveRing implements Receives {
+  private static final int UNIT = 16;
+  private static final VarHandle TAIL;
+
+  static {
+    try {
+      TAIL = MethodHandles.lookup().findVarHandle(ReceiveRing.class, "tail", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final MemorySegment ring;
+  private final int qpn;
+  private final int depth;
+  private final int mask;
+  private final int strideLog;
+  private final int maxSge;
+
+  private final ReceiveChecks checks;
+
+  /** Number of leading bytes of its memory that a request hides from the card. */
+  private final int skipped;
+
+  /** The key for the element of a request without memory; 0 if none is needed. */
+  private final int emptyReceive;
+
+  private final long[] wrIds;
+  private int head;
+  private int tail;
+  private long posted;
+
+  /** Number of completed requests that the card has not taken: they were flushed here. */
+  private int flushed;
+
+  /**
+   * A ring over zeroed memory.
+   *
+   * @param shape with more slots than the depth
+   * @param emptyReceive the key of {@link EmptyReceiveRegion}, or 0
+   */
+  public ReceiveRing(RingShape shape, int maxSge, ReceiveChecks checks, int emptyReceive) {
+    this.ring = shape.memory();
+    this.qpn = shape.qpn();
+    this.depth = shape.depth();
+    this.mask = shape.slots() - 1;
+    this.strideLog = shape.strideLog();
+    this.maxSge = maxSge;
+    this.checks = checks;
+    this.skipped = checks.skipped();
+    this.emptyReceive = emptyReceive;
+    this.wrIds = new long[shape.slots()];
+  }
+
+  /**
+   * Posts a request; false when the ring is full. Callers lock.
+   *
+   * @param index its index in the caller's list
+   */
+  public boolean post(ReceiveRequest request, int index) {
+    check(request, index);
+    int at = head;
+    if (at - (int) TAIL.getAcquire(this) >= depth) {
+      return false;
+    }
+    int slot = at & mask;
+    long offset = (long) slot << strideLog;
+    long next =
+        skipped == 0
+            ? writeElements(ring, request, offset + UNIT)
+            : writeRest(request, skipped, offset + UNIT);
+    if (next == offset + UNIT && emptyReceive != 0) {
+      DataUnit.write(ring, next, EmptyReceiveRegion.BYTES, emptyReceive, 0);
+      next += UNIT;
+    }
+    DataUnit.writeTerminator(ring, next);
+    wrIds[slot] = request.wrId();
+    head = at + 1;
+    posted++;
+    NextUnit.writeReceive(ring, offset, (int) (next + UNIT - offset) / UNIT);
+    return true;
+  }
+
+  /** Writes data units, without empty ones, and returns their end. */
+  public static long writeElements(MemorySegment ring, ReceiveRequest request, long at) {
+    long next = at;
+    int count = request.sgeCount();
+    for (int i = 0; i < count; i++) {
+      int length = request.sgeLength(i);
+      if (length != 0) {
+        DataUnit.write(ring, next, length, request.sgeLkey(i), request.sgeAddress(i));
+        next += UNIT;
+      }
+    }
+    return next;
+  }
+
+  /** As {@link #writeElements}, without the first bytes. */
+  private long writeRest(ReceiveRequest request, int without, long at) {
+    long next = at;
+    int skip = without;
+    for (int i = 0; i < request.sgeCount(); i++) {
+      int length = request.sgeLength(i);
+      int less = Math.min(skip, length);
+      skip -= less;
+      if (length != less) {
+        long address = request.sgeAddress(i) + less;
+        DataUnit.write(ring, next, length - less, request.sgeLkey(i), address);
+        next += UNIT;
+      }
+    }
+    return next;
+  }
+
+  /**
+   * Checks that a slot can hold a request.
+   *
+   * @throws BadRequestException EINVAL when it has too many elements, or what {@link ReceiveChecks}
+   *     refuses
+   */
+  public void check(ReceiveRequest request, int index) {
+    int count = request.sgeCount();
+    if (count > maxSge) {
+      throw tooManyElements(count, index);
+    }
+    checks.check(request, index);
+  }
+
+  private BadRequestException tooManyElements(int count, int index) {
+    return new BadRequestException(
+        Errno.EINVAL,
+        index,
+        "%d scatter/gather elements: QP 0x%06x takes %d".formatted(count, qpn, maxSge));
+  }
+
+  public int slots() {
+    return wrIds.length;
+  }
+
+  public int depth() {
+    return depth;
+  }
+
+  /** Number of posted requests. Callers lock. */
+  public int head() {
+    return head;
+  }
+
+  /** Number of completed requests. */
+  public int tail() {
+    return (int) TAIL.getAcquire(this);
+  }
+
+  /** Number of outstanding requests. */
+  public int outstanding() {
+    return head - (int) TAIL.getAcquire(this);
+  }
+
+  /**
+   * Number of completed requests once the one at an offset is complete. Not far from the oldest.
+   */
+  public int behind(int offset) {
+    int at = tail();
+    return at + ((offset >>> strideLog) - at & mask) + 1;
+  }
+
+  /** Ring positions and outstanding requests, for logs; read without the lock. */
+  public String standing() {
+    return "%d of %d outstanding (head %d, tail %d)".formatted(outstanding(), depth, head, tail());
+  }
+
+  /** Number of requests posted so far. */
+  public long posted() {
+    return posted;
+  }
+
+  @Override
+  public boolean expects(int wqe) {
+    return isOldest(wqe);
+  }
+
+  @Override
+  public long take(int wqe) {
+    return takeOldest();
+  }
+
+  /** Whether the oldest outstanding request is at an offset of the ring. */
+  boolean isOldest(int offset) {
+    return outstanding() > 0 && offset == (tail & mask) << strideLog;
+  }
+
+  /**
+   * The oldest outstanding request is complete: frees its slot and returns its {@code wr_id}.
+   * Called under the completion queue's lock.
+   */
+  public long takeOldest() {
+    int slot = tail & mask;
+    long wrId = wrIds[slot];
+    NextUnit.clear(ring, (long) slot << strideLog);
+    TAIL.setRelease(this, tail + 1);
+    return wrId;
+  }
+
+  /**
+   * The oldest outstanding request is flushed by the driver, and the card's position does not
+   * change. Called under the completion queue's lock.
+   */
+  public void flush(Completions out, int index) {
+    flushed++;
+    int status = WcStatus.WR_FLUSH_ERR.code();
+    ProviderAccess.get()
+        .fill(out, index, takeOldest(), status, WcOpcode.RECV.code(), 0, 0, 0, qpn, 0, 0);
+  }
+
+  /** Whether the card's next completion belongs to a request that was flushed here before. */
+  public boolean isFlushed() {
+    return flushed != 0;
+  }
+
+  /** The card has completed a request that was flushed here. As {@link #flush}. */
+  public void completeFlushed() {
+    flushed--;
+  }
+
+  /** Number of requests posted to the card and not completed by it. */
+  public int onCard() {
+    return outstanding() + flushed;
+  }
+
+  /**
+   * The position at which the card continues.
+   *
+   * @param more number of receives with completions that are still in the completion queue
+   */
+  public ReceivePosition position(int more) {
+    return new ReceivePosition(slots(), strideLog, tail - flushed + more & mask);
+  }
+
+  /** Clears everything. Callers hold the queue pair's and the completion queue's lock. */
+  public void reset() {
+    resume(0);
+  }
+
+  /** As {@link #reset}, on a card that continues at a slot. */
+  public void resume(int slot) {
+    ring.fill((byte) 0);
+    flushed = 0;
+    head = slot;
+    TAIL.setRelease(this, slot);
+  }
+
+  /** Whether an outstanding request names memory by its key. Callers lock. */
+  public boolean names(int key) {
+    for (int at = (int) TAIL.getAcquire(this); at != head; at++) {
+      long unit = ((long) (at & mask) << strideLog) + UNIT;
+      for (; !DataUnit.isTerminator(ring, unit); unit += UNIT) {
+        if (DataUnit.lkey(ring, unit) == key) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,497 @@
+package org.hghca.driver.ring;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.hghca.abi.Doorbell;
+import org.hghca.abi.NextUnit;
+import org.hghca.provider.SpinLock;
+import org.hghca.uar.UarPage;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.spi.ProviderAccess;
+
+/**
+ * A send queue in memory that the card reads: slots of one stride, each a work queue element of
+ * units of 16 bytes (section 3.4). Posters write at the head under the ring's lock; completions
+ * free slots in order at the tail under the completion queue's lock.
+ *
+ * <p>A list is chained before its one doorbell: each element's next unit gives address, size and
+ * opcode of its successor. An element that a doorbell has covered is not modified before its slot
+ * is free.
+ *
+ * <p>This is the ring of a card that reports bad requests and has no doorbell limit. {@link
+ * BudgetedSendRing} is the ring of one without these properties.
+ */
+public sealed class SendRing permits BudgetedSendRing {
+  private static final int UNIT_SHIFT = 4;
+  private static final long NONE = -1;
+  private static final VarHandle TAIL;
+
+  static {
+    try {
+      TAIL = MethodHandles.lookup().findVarHandle(SendRing.class, "tail", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private final SpinLock lock;
+  private final Supplier<BadRequestException> refusal;
+  final MemorySegment ring;
+  private final UarPage uar;
+  private final int qpn;
+  private final int depth;
+  private final int strideLog;
+  private final int variant;
+  private final int always;
+  final SendWriter writer;
+
+  /** As long as the ring: a masked index needs no bounds check. */
+  private final long[] wrIds;
+
+  /**
+   * The kinds of the requests in the slots, as in {@link #operation}, so that polling reads no
+   * element.
+   */
+  private final int[] operations;
+
+  /**
+   * Maximum number of outstanding requests: the depth, or 0 while the ring is closed or requests
+   * are enqueued, so that the check for space in posting covers both cases.
+   */
+  private int limit;
+
+  private boolean open;
+
+  /** The position of the last enqueued element, which was not rung yet; below 0 for none. */
+  private long enqueued = NONE;
+
+  /** The doorbell for the enqueued elements, which are chained. */
+  private long enqueuedDoorbell;
+
+  /** Requests posted since the ring was created or reset. Only the low half is a position. */
+  private long head;
+
+  private int tail;
+  private long postedBeforeReset;
+
+  /** Requests that were chained after others and needed no doorbell. */
+  private long chained;
+
+  /**
+   * A ring over zeroed memory.
+   *
+   * @param lock null when one thread does all posting
+   * @param refusal makes the exception for posting to a closed ring
+   */
+  public SendRing(
+      RingShape shape,
+      SendWriter writer,
+      UarPage uar,
+      SpinLock lock,
+      Supplier<BadRequestException> refusal) {
+    this.writer = writer;
+    this.variant = writer.variant();
+    this.always = writer.always();
+    this.lock = lock;
+    this.refusal = refusal;
+    this.ring = shape.memory();
+    this.uar = uar;
+    this.qpn = shape.qpn();
+    this.depth = shape.depth();
+    this.strideLog = shape.strideLog();
+    this.wrIds = new long[shape.slots()];
+    this.operations = new int[shape.slots()];
+  }
+
+  // ---- posting
+
+  /** Posts one request and rings the doorbell; false when the ring is full. */
+  public boolean post(SendRequest request) {
+    int operation = operation(request);
+    lock();
+    try {
+      long at = head;
+      if (room((int) at) <= 0) {
+        return false;
+      }
+      int slot = slot((int) at);
+      long offset = (long) slot << strideLog;
+      note(slot, request, operation);
+      int size = writer.write(request, operation, 0, offset);
+      head++;
+      uar.ringSendQueue(doorbell(operation, size, offset));
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+
+  /**
+   * Posts requests in order, chained, as far as there is room; returns their number. A fenced
+   * request has a doorbell of its own: the second revision of the card applies the fence bit of a
+   * next unit to the element itself, the others to its successor.
+   */
+  public int post(SendRequest[] requests, int from, int count) {
+    lock();
+    int posted = 0;
+    int chains = 0;
+    long doorbell = 0;
+    long previous = -1;
+    long first = head;
+    try {
+      int wanted = Math.min(room((int) first), count);
+      while (posted < wanted) {
+        SendRequest request = requests[from + posted];
+        int slot = slot((int) first + posted);
+        int operation = operation(request);
+        long offset = (long) slot << strideLog;
+        note(slot, request, operation);
+        int size = writer.write(request, operation, posted, offset);
+        int opcode = SendOpcodeTable.opcode(operation);
+        boolean fenced = SendOpcodeTable.isFenced(operation);
+        if (previous >= 0 && !fenced) {
+          NextUnit.link(ring, previous, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
+        } else {
+          if (previous >= 0) {
+            head = first + posted;
+            uar.ringSendQueue(doorbell);
+          }
+          chains++;
+          doorbell = doorbell(operation, size, offset);
+        }
+        posted++;
+        previous = offset;
+        if (fenced) {
+          head = first + posted;
+          uar.ringSendQueue(doorbell);
+          previous = -1;
+        }
+      }
+      return posted;
+    } finally {
+      // Before the doorbell: covered requests may complete at once.
+      head = first + posted;
+      if (previous >= 0) {
+        uar.ringSendQueue(doorbell);
+      }
+      chained += posted - chains;
+      unlock();
+    }
+  }
+
+  /**
+   * Writes a request after those already enqueued, and rings only if the request needs its own
+   * doorbell, or if the ring is full, so that slots become free.
+   *
+   * @return false when the ring is full
+   */
+  public boolean enqueue(SendRequest request) {
+    int operation = operation(request);
+    lock();
+    try {
+      int at = (int) head;
+      if (!hasRoomBesideEnqueued(at)) {
+        flushLocked();
+        return false;
+      }
+      int slot = slot(at);
+      long offset = (long) slot << strideLog;
+      note(slot, request, operation);
+      int size = writer.write(request, operation, 0, offset);
+      chain(operation, size, offset);
+      return true;
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Keeps what its completion asks for. Before the element is written, which may be refused. */
+  private void note(int slot, SendRequest request, int operation) {
+    wrIds[slot] = request.wrId();
+    operations[slot] = operation;
+  }
+
+  /** Appends a written element to the enqueued ones, and advances the head. */
+  private void chain(int operation, int size, long offset) {
+    boolean fenced = SendOpcodeTable.isFenced(operation);
+    if (enqueued != NONE && !fenced) {
+      int opcode = SendOpcodeTable.opcode(operation);
+      NextUnit.link(ring, enqueued, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
+      chained++;
+    } else {
+      flushLocked();
+      enqueuedDoorbell = doorbell(operation, size, offset);
+    }
+    head++;
+    enqueued = offset;
+    limit = 0;
+    if (fenced) {
+      flushLocked(); // as in a list: nothing is chained after it
+    }
+  }
+
+  /** Rings for the enqueued requests. */
+  public void flush() {
+    lock();
+    try {
+      flushLocked();
+    } finally {
+      unlock();
+    }
+  }
+
+  private void flushLocked() {
+    if (enqueued != NONE) {
+      enqueued = NONE;
+      limit = open ? depth : 0;
+      uar.ringSendQueue(enqueuedDoorbell);
+    }
+  }
+
+  /** Number of further requests that fit; at most 0 when the ring is full. */
+  private int room(int at) {
+    int room = limit - (at - (int) TAIL.getAcquire(this));
+    return room > 0 ? room : roomBehindEnqueued(at);
+  }
+
+  /**
+   * Rings for the enqueued requests, if they are the reason for the lack of space: order is kept.
+   */
+  private int roomBehindEnqueued(int at) {
+    checkOpen();
+    flushLocked();
+    return limit - (at - tail());
+  }
+
+  private boolean hasRoomBesideEnqueued(int at) {
+    checkOpen();
+    return depth - (at - tail()) > 0;
+  }
+
+  private long doorbell(int operation, int size, long offset) {
+    return Doorbell.sendQueue(
+        qpn,
+        size,
+        (int) (offset >>> UNIT_SHIFT),
+        SendOpcodeTable.fence(operation),
+        SendOpcodeTable.opcode(operation));
+  }
+
+  // ---- under the ring's lock
+
+  final void lock() {
+    if (lock != null) {
+      lock.lock();
+    }
+  }
+
+  final void unlock() {
+    if (lock != null) {
+      lock.unlock();
+    }
+  }
+
+  /** The operation of a request on this ring, as in {@link SendOpcodeTable}. */
+  final int operation(SendRequest request) {
+    return SendOpcodeTable.of(variant, ProviderAccess.get().kind(request)) | always;
+  }
+
+  /** The position after the last request. */
+  public final int head() {
+    return (int) head;
+  }
+
+  final boolean isFull() {
+    return limit - outstanding() <= 0;
+  }
+
+  /** Writes a request into the slot at the head and rings no doorbell. There is room. */
+  final void write(SendRequest request, int operation, int index) {
+    int slot = slot((int) head);
+    note(slot, request, operation);
+    writer.write(request, operation, index, (long) slot << strideLog);
+    head++;
+  }
+
+  final boolean isOpen() {
+    return open;
+  }
+
+  /**
+   * Checks that requests are accepted, even if only to be flushed.
+   *
+   * @throws BadRequestException when they are not
+   */
+  void checkOpen() {
+    if (!open) {
+      throw refusal.get();
+    }
+  }
+
+  /** The ring accepts requests from now on, or no longer. */
+  void opened() {}
+
+  /** The ring is about to be reset. */
+  void forget() {}
+
+  // ---- state
+
+  /**
+   * Opens the ring for requests, or closes it, between two of them.
+   *
+   * @param evaluated under the ring's lock, so that the last of several callers sets the newest
+   *     value
+   */
+  public final synchronized void setOpen(BooleanSupplier whether) {
+    lock();
+    try {
+      open = whether.getAsBoolean();
+      limit = open && enqueued == NONE ? depth : 0;
+      opened();
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Clears everything. The ring is closed; callers hold the completion queue's lock. */
+  public final void reset() {
+    lock(); // a partial update would look like free space
+    try {
+      forget();
+      enqueued = NONE;
+      postedBeforeReset += head;
+      head = 0;
+      TAIL.setRelease(this, 0);
+    } finally {
+      unlock();
+    }
+  }
+
+  /** Number of outstanding requests. */
+  public final int outstanding() {
+    return (int) head - tail();
+  }
+
+  /** Ring positions and outstanding requests, for logs; read without the lock. */
+  public String standing() {
+    String waits = enqueued == NONE ? "" : ", some enqueued";
+    return "%d of %d outstanding (head %d, tail %d%s)"
+        .formatted(outstanding(), depth, head, tail(), waits);
+  }
+
+  /** Number of requests posted so far. */
+  public final long posted() {
+    return postedBeforeReset + head;
+  }
+
+  /** Number of doorbells rung so far. */
+  public long doorbells() {
+    return posted() - chained;
+  }
+
+  // ---- completions, under the completion queue's lock
+
+  /** Number of completed requests: the position of the oldest outstanding one. */
+  public final int tail() {
+    return (int) TAIL.getAcquire(this);
+  }
+
+  /** Whether the oldest outstanding request is at an offset of the ring. */
+  public final boolean isOldest(int offset) {
+    return outstanding() > 0 && offset == slot(tail) << strideLog;
+  }
+
+  /** Whether the request at a position is at an offset of the ring. */
+  public final boolean isAt(int at, int offset) {
+    return offset == slot(at) << strideLog;
+  }
+
+  /** Whether polling does not report a success of the oldest outstanding request. */
+  public boolean isOldestSilent() {
+    return !SendOpcodeTable.isSignaled(operations[slot(tail)]);
+  }
+
+  /**
+   * Fills a completion of a successful outstanding request, unless it is unsignaled. {@link #free}
+   * must follow.
+   *
+   * @return 1 when a completion was filled, else 0
+   */
+  public final int succeed(int at, Completions out, int index, int bytes) {
+    int slot = slot(at);
+    int operation = operations[slot];
+    if (!SendOpcodeTable.isSignaled(operation)) {
+      return 0;
+    }
+    fill(out, index, slot, operation, 0, 0, bytes);
+    return 1;
+  }
+
+  private void fill(
+      Completions out, int index, int slot, int operation, int status, int vendorError, int bytes) {
+    int opcode = SendOpcodeTable.completion(operation);
+    ProviderAccess.get()
+        .fill(out, index, wrIds[slot], status, opcode, 0, vendorError, bytes, qpn, 0, 0);
+  }
+
+  /** Frees all slots before a position, whose requests are complete. */
+  public final void free(int to) {
+    TAIL.setRelease(this, to);
+  }
+
+  /**
+   * The oldest outstanding request is complete: frees its slot and fills a completion unless it is
+   * an unsignaled success.
+   *
+   * @return 1 when a completion was filled, else 0
+   */
+  public int complete(Completions out, int index, int status, int vendorError, int bytes) {
+    int slot = slot(tail);
+    int operation = operations[slot];
+    boolean told = status != 0 || SendOpcodeTable.isSignaled(operation);
+    if (told) {
+      fill(out, index, slot, operation, status, vendorError, bytes);
+    }
+    free(tail + 1);
+    return told ? 1 : 0;
+  }
+
+  // ---- elements
+
+  /** The position, not far from the tail, that is at an offset of the ring. */
+  final int position(int offset) {
+    return tail + slot((offset >>> strideLog) - tail);
+  }
+
+  final long offset(int at) {
+    return (long) slot(at) << strideLog;
+  }
+
+  final int slot(int at) {
+    return at & wrIds.length - 1;
+  }
+
+  /** Whether an outstanding request names memory by its key. */
+  public final boolean names(int key) {
+    lock();
+    try {
+      for (int at = tail(); at != (int) head; at++) {
+        if (names(at, key)) {
+          return true;
+        }
+      }
+      return false;
+    } finally {
+      unlock();
+    }
+  }
+
+  boolean names(int at, int key) {
+    return writer.names(ring, offset(at), key);
+  }
+}

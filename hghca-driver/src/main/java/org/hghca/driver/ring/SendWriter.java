@@ -1,0 +1,313 @@
+package org.hghca.driver.ring;
+
+import static org.hghca.driver.ring.SendOpcodeTable.ATOMIC;
+import static org.hghca.driver.ring.SendOpcodeTable.DATAGRAM;
+import static org.hghca.driver.ring.SendOpcodeTable.HAS_REMOTE_ADDRESS;
+import static org.hghca.driver.ring.SendOpcodeTable.INLINE;
+import static org.hghca.driver.ring.SendOpcodeTable.NEVER_INLINE;
+import static org.hghca.driver.ring.SendOpcodeTable.SPECIAL;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.abi.AtomicUnit;
+import org.hghca.abi.DataUnit;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.InlineUnit;
+import org.hghca.abi.NextUnit;
+import org.hghca.abi.RemoteAddressUnit;
+import org.hghca.abi.UdUnit;
+import org.hghca.abi.WqeOpcode;
+import org.hghca.provider.Resource;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePairCapabilities;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.WrOpcode;
+import org.hghca.verbs.spi.ProviderAccess;
+
+/**
+ * Writes send requests into the slots of a ring: each a work queue element of units of 16 bytes
+ * (section 3.4). Invalid requests are refused.
+ */
+public final class SendWriter {
+  private static final int UNIT = 16;
+  private static final int UNIT_SHIFT = 4;
+
+  /** First dword of a next unit that has no successor. */
+  private static final int LAST = NextUnit.address(0, 0);
+
+  private static final long MAX_MESSAGE = 1L << 31;
+  private static final int ATOMIC_BYTES = 8;
+
+  /** Fills a unit, with the header of inline data. */
+  private static final int FLUSH_BYTES = 12;
+
+  private final int variant;
+  private final boolean datagrams;
+  private final Resource pd;
+  private final MemorySegment ring;
+  private final int qpn;
+  private final int maxSge;
+  private final int maxInline;
+  private final int always;
+
+  /**
+   * A writer of a ring's slots, each of which holds the largest request.
+   *
+   * @param pd the required protection domain of datagram destinations
+   * @param capabilities of the queue pair whose sends it writes
+   * @param signalAll whether every request generates a completion
+   */
+  public SendWriter(
+      QpType type,
+      HardwareProfile profile,
+      Resource pd,
+      RingShape shape,
+      QueuePairCapabilities capabilities,
+      boolean signalAll) {
+    this.variant = SendOpcodeTable.variant(type, profile);
+    this.datagrams = type == QpType.UD;
+    this.pd = pd;
+    this.ring = shape.memory();
+    this.qpn = shape.qpn();
+    this.maxSge = Math.max(1, capabilities.maxSendSge()); // a slot always has room for one
+    this.maxInline = capabilities.maxInline();
+    this.always = signalAll ? SendOpcodeTable.SIGNALED : 0;
+  }
+
+  /** The part of {@link SendOpcodeTable} for its ring. */
+  int variant() {
+    return variant;
+  }
+
+  /** The flags of every operation of its ring. */
+  int always() {
+    return always;
+  }
+
+  /** Writes an element, as the last of its chain; returns its size in units. */
+  int write(SendRequest request, int operation, int index, long offset) {
+    long at = offset + UNIT;
+    if ((operation & HAS_REMOTE_ADDRESS) != 0) {
+      RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
+      at += UNIT;
+    } else if ((operation & SPECIAL) != 0) {
+      at = writeSpecial(request, operation, index, at);
+    }
+    long end =
+        (operation & INLINE) != 0
+            ? writeInline(request, index, at)
+            : writeElements(request, index, at);
+    int size = (int) (end - offset >>> UNIT_SHIFT);
+    NextUnit.write(
+        ring,
+        offset,
+        LAST,
+        SendOpcodeTable.next(operation),
+        SendOpcodeTable.control(operation, size),
+        request.immediate());
+    return size;
+  }
+
+  /**
+   * Writes an element that is never executed, because the card is in ERR; if it were, an RDMA WRITE
+   * without a key would have no effect.
+   *
+   * @return its size in units
+   */
+  int writeFlush(long offset) {
+    long data = offset + UNIT + RemoteAddressUnit.SIZE;
+    int units = InlineUnit.units(FLUSH_BYTES);
+    int size = (int) (data - offset >>> UNIT_SHIFT) + units;
+    RemoteAddressUnit.write(ring, offset + UNIT, 0, 0);
+    ring.asSlice(data, (long) units * UNIT).fill((byte) 0);
+    InlineUnit.writeHeader(ring, data, FLUSH_BYTES);
+    NextUnit.write(
+        ring,
+        offset,
+        LAST,
+        NextUnit.size(0, 0),
+        NextUnit.control(WqeOpcode.RDMA_WRITE, size, NextUnit.MARKER),
+        0);
+    return size;
+  }
+
+  /** Writes the units between next unit and data of an atomic or a datagram. */
+  private long writeSpecial(SendRequest request, int operation, int index, long at) {
+    if ((operation & DATAGRAM) == DATAGRAM) {
+      return writeDestination(request, operation, index, at);
+    }
+    if ((operation & ATOMIC) == ATOMIC) {
+      return writeOperands(request, index, at);
+    }
+    throw unsupported(request.opcode().toString(), index);
+  }
+
+  private long writeDestination(SendRequest request, int operation, int index, long at) {
+    if (!(request.addressHandle() instanceof Destination to) || to.domain != pd || to.isClosed()) {
+      throw badDestination(request, index);
+    }
+    if ((operation & NEVER_INLINE) != 0 && (operation & INLINE) != 0) {
+      throw unsupported("inline data of a datagram", index);
+    }
+    UdUnit.write(
+        ring,
+        at,
+        to.port,
+        to.sourceMac,
+        to.destinationMac,
+        to.sourceIp,
+        to.destinationIp,
+        request.remoteQpn(),
+        request.remoteQkey());
+    return at + UdUnit.SIZE;
+  }
+
+  private BadRequestException badDestination(SendRequest request, int index) {
+    String complaint;
+    if (request.addressHandle() == null) {
+      complaint = "a datagram needs a destination: set it with SendRequest.to";
+    } else if (!(request.addressHandle() instanceof Destination ours)) {
+      complaint = "the address handle is not of this device";
+    } else if (ours.isClosed()) {
+      complaint = ours.describe() + " is closed";
+    } else {
+      complaint =
+          "%s is of %s and QP 0x%06x of %s"
+              .formatted(ours.describe(), ours.domain.describe(), qpn, pd.describe());
+    }
+    return new BadRequestException(Errno.EINVAL, index, complaint);
+  }
+
+  private long writeOperands(SendRequest request, int index, long at) {
+    if (request.isInline()) {
+      throw new BadRequestException(Errno.EINVAL, index, "an atomic cannot be inline");
+    }
+    if (request.sgeCount() != 1 || request.sgeLength(0) != ATOMIC_BYTES) {
+      throw new BadRequestException(
+          Errno.EINVAL, index, "an atomic takes one element of 8 bytes, for the old value");
+    }
+    RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
+    long operands = at + RemoteAddressUnit.SIZE;
+    AtomicUnit.write(ring, operands, request.swapOrAdd(), request.compare());
+    return operands + AtomicUnit.SIZE;
+  }
+
+  /**
+   * Writes data units and returns their end; empty ones are skipped, because they stop the first
+   * revision of the card.
+   */
+  private long writeElements(SendRequest request, int index, long at) {
+    int count = request.sgeCount();
+    // The usual case without a loop, whose set-up would cost as much as the element itself.
+    if (count == 1) {
+      long element = ProviderAccess.get().lengthAndKey(request, 0);
+      if ((int) element == 0) {
+        return at;
+      }
+      DataUnit.write(ring, at, element, request.sgeAddress(0));
+      return at + UNIT;
+    }
+    return writeList(request, count, index, at);
+  }
+
+  private long writeList(SendRequest request, int count, int index, long at) {
+    if (count > maxSge) {
+      throw tooManyElements(index, count);
+    }
+    long next = at;
+    long total = 0;
+    for (int i = 0; i < count; i++) {
+      long element = ProviderAccess.get().lengthAndKey(request, i);
+      int length = (int) element;
+      if (length != 0) {
+        DataUnit.write(ring, next, element, request.sgeAddress(i));
+        next += UNIT;
+        total += length;
+      }
+    }
+    if (total > MAX_MESSAGE) {
+      throw tooLong(index, total);
+    }
+    return next;
+  }
+
+  /** An inline unit; none if there are no bytes. */
+  private long writeInline(SendRequest request, int index, long at) {
+    if (request.opcode() == WrOpcode.RDMA_READ) {
+      throw new BadRequestException(Errno.EINVAL, index, "an RDMA READ cannot be inline");
+    }
+    int count = request.sgeCount();
+    long total = 0;
+    for (int i = 0; i < count; i++) {
+      total += request.sgeLength(i);
+    }
+    if (total > maxInline) {
+      throw new BadRequestException(
+          Errno.EINVAL,
+          index,
+          "%d bytes inline: QP 0x%06x takes %d; raise maxInline".formatted(total, qpn, maxInline));
+    }
+    if (total == 0) {
+      return at;
+    }
+    long next = at + InlineUnit.HEADER_SIZE;
+    for (int i = 0; i < count; i++) {
+      if (!ProviderAccess.get().copyData(request, i, ring, next)) {
+        throw new BadRequestException(
+            Errno.EINVAL,
+            index,
+            "an element given by address alone cannot be inline: give the memory region");
+      }
+      next += request.sgeLength(i);
+    }
+    InlineUnit.writeHeader(ring, at, (int) total);
+    return at + (long) InlineUnit.units((int) total) * UNIT;
+  }
+
+  static BadRequestException unsupported(String what, int index) {
+    return new BadRequestException(
+        Errno.EOPNOTSUPP, index, what + " is not supported by this queue pair");
+  }
+
+  private BadRequestException tooManyElements(int index, int count) {
+    return new BadRequestException(
+        Errno.EINVAL,
+        index,
+        "%d scatter/gather elements: QP 0x%06x takes %d".formatted(count, qpn, maxSge));
+  }
+
+  private static BadRequestException tooLong(int index, long total) {
+    return new BadRequestException(
+        Errno.EINVAL, index, "a message of %d bytes: at most 2^31 are allowed".formatted(total));
+  }
+
+  /**
+   * Whether the element in a slot names memory by a key: in a data unit, or as the source of a
+   * READ, because that card may be this one.
+   *
+   * @param slots its memory: the ring, or a copy
+   */
+  boolean names(MemorySegment slots, long offset, int key) {
+    int opcode = NextUnit.opcode(slots, offset);
+    long end = offset + (long) NextUnit.size16(slots, offset) * UNIT;
+    long at = offset + UNIT;
+    if (opcode == WqeOpcode.RDMA_READ && RemoteAddressUnit.rkey(slots, at) == key) {
+      return true;
+    }
+    if (opcode != WqeOpcode.SEND && opcode != WqeOpcode.SEND_IMM) {
+      at += RemoteAddressUnit.SIZE;
+    } else if (datagrams) {
+      at += UdUnit.SIZE;
+    }
+    if (at < end && DataUnit.isInline(DataUnit.firstDword(slots, at))) {
+      return false;
+    }
+    for (; at < end; at += UNIT) {
+      if (DataUnit.lkey(slots, at) == key) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

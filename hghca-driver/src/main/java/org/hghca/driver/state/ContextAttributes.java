@@ -1,0 +1,173 @@
+package org.hghca.driver.state;
+
+import static org.hghca.abi.QueuePairContext.ACK_TIMEOUT;
+import static org.hghca.abi.QueuePairContext.DESTINATION_IP;
+import static org.hghca.abi.QueuePairContext.FLOW_LABEL;
+import static org.hghca.abi.QueuePairContext.HAS_GRH;
+import static org.hghca.abi.QueuePairContext.HOP_LIMIT;
+import static org.hghca.abi.QueuePairContext.LOCAL_QPN;
+import static org.hghca.abi.QueuePairContext.MAX_DEST_RD_ATOMIC;
+import static org.hghca.abi.QueuePairContext.MAX_RD_ATOMIC;
+import static org.hghca.abi.QueuePairContext.MGID_INDEX;
+import static org.hghca.abi.QueuePairContext.MIN_RNR_TIMER;
+import static org.hghca.abi.QueuePairContext.MTU;
+import static org.hghca.abi.QueuePairContext.NEXT_RECEIVE_PSN;
+import static org.hghca.abi.QueuePairContext.OPT_PARAM_MASK;
+import static org.hghca.abi.QueuePairContext.PKEY_INDEX;
+import static org.hghca.abi.QueuePairContext.PORT;
+import static org.hghca.abi.QueuePairContext.QKEY;
+import static org.hghca.abi.QueuePairContext.REMOTE_ATOMIC_ENABLE;
+import static org.hghca.abi.QueuePairContext.REMOTE_GID_HIGH;
+import static org.hghca.abi.QueuePairContext.REMOTE_GID_LOW;
+import static org.hghca.abi.QueuePairContext.REMOTE_QPN;
+import static org.hghca.abi.QueuePairContext.REMOTE_READ_ENABLE;
+import static org.hghca.abi.QueuePairContext.REMOTE_WRITE_ENABLE;
+import static org.hghca.abi.QueuePairContext.RETRY_COUNT;
+import static org.hghca.abi.QueuePairContext.RNR_RETRY;
+import static org.hghca.abi.QueuePairContext.SERVICE_TYPE;
+import static org.hghca.abi.QueuePairContext.SL;
+import static org.hghca.abi.QueuePairContext.SOURCE_IP;
+import static org.hghca.abi.QueuePairContext.STATE;
+import static org.hghca.abi.QueuePairContext.TRAFFIC_CLASS;
+
+import java.util.function.Supplier;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.QpcServiceType;
+import org.hghca.abi.QueuePairContext;
+import org.hghca.driver.card.Limits;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.QpAttribute;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.RoceEntropy;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * Puts attributes of verbs into the card's context of a queue pair (tables 3-2-40 and 3-2-41), as a
+ * device context takes them. Thread-safe.
+ */
+public final class ContextAttributes {
+  private final Limits limits;
+  private final Port port;
+  private final Supplier<RoceEntropy> entropy;
+
+  /**
+   * Attributes of queue pairs of a device context.
+   *
+   * @param entropy the current selection of flow labels
+   */
+  public ContextAttributes(Limits limits, Port port, Supplier<RoceEntropy> entropy) {
+    this.limits = limits;
+    this.port = port;
+    this.entropy = entropy;
+  }
+
+  /**
+   * Puts attributes into a context. The notification of the end of draining is only a mask bit,
+   * which is set if it is requested.
+   *
+   * @throws VerbsException EINVAL for a value that this device does not support, EOPNOTSUPP for an
+   *     unsupported state
+   */
+  public void apply(QpAttributes a, QpState to, QueuePairContext c) {
+    HardwareProfile profile = limits.profile();
+    if (!profile.sqdSqeStates() && (to == QpState.SQD || to == QpState.SQE)) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "the card drops what is posted in %s: move the queue pair to ERR instead".formatted(to));
+    }
+    c.set(STATE, QpContexts.code(to));
+    int mask = 0;
+    for (QpAttribute attribute : a.mask()) {
+      if (attribute != QpAttribute.EN_SQD_ASYNC_NOTIFY || a.sqdNotify()) {
+        mask |= attribute.bit();
+      }
+      apply(attribute, a, c);
+    }
+    if (a.mask().contains(QpAttribute.AV) && a.addressVector().flowLabel() == 0) {
+      c.set(FLOW_LABEL, entropy.get().flowLabel(c.get(LOCAL_QPN), c.get(REMOTE_QPN)));
+    }
+    c.set(OPT_PARAM_MASK, mask);
+  }
+
+  /** Whether the destination of a context is its own port. */
+  public boolean leadsBack(QueuePairContext c) {
+    return c.destinationMac() == port.address().mac();
+  }
+
+  private void apply(QpAttribute attribute, QpAttributes a, QueuePairContext c) {
+    switch (attribute) {
+      case PORT -> {
+        port.check(a.port());
+        c.set(PORT, a.port());
+      }
+      case PKEY_INDEX -> {
+        port.checkPkeyIndex(a.pkeyIndex());
+        c.set(PKEY_INDEX, a.pkeyIndex());
+      }
+      case ACCESS_FLAGS -> {
+        c.set(REMOTE_READ_ENABLE, a.access().contains(AccessFlag.REMOTE_READ) ? 1 : 0);
+        c.set(REMOTE_WRITE_ENABLE, a.access().contains(AccessFlag.REMOTE_WRITE) ? 1 : 0);
+        c.set(REMOTE_ATOMIC_ENABLE, a.access().contains(AccessFlag.REMOTE_ATOMIC) ? 1 : 0);
+      }
+      case QKEY -> c.set(QKEY, a.qkey());
+      case AV -> addressVector(a.addressVector(), c);
+      case PATH_MTU -> {
+        Mtu most = port.mtu();
+        if (a.pathMtu().compareTo(most) > 0) {
+          throw new VerbsException(
+              Errno.EINVAL,
+              "path MTU %d is beyond the port's %d".formatted(a.pathMtu().bytes(), most.bytes()));
+        }
+        c.set(MTU, a.pathMtu().code());
+      }
+      case DEST_QPN -> c.set(REMOTE_QPN, a.destinationQpn());
+      case RQ_PSN -> c.set(NEXT_RECEIVE_PSN, a.receivePsn());
+      case SQ_PSN -> QpContexts.sendFrom(expectsDatagramsInOrder(c) ? 0 : a.sendPsn(), c);
+      case TIMEOUT -> c.set(ACK_TIMEOUT, a.timeout());
+      case RETRY_CNT -> c.set(RETRY_COUNT, a.retryCount());
+      case RNR_RETRY -> c.set(RNR_RETRY, a.rnrRetry());
+      case MIN_RNR_TIMER -> c.set(MIN_RNR_TIMER, a.minRnrTimer());
+      case MAX_QP_RD_ATOMIC -> c.set(MAX_RD_ATOMIC, readAtomicLog(a.maxReadAtomic()));
+      case MAX_DEST_RD_ATOMIC ->
+          c.set(MAX_DEST_RD_ATOMIC, readAtomicLog(a.maxDestinationReadAtomic()));
+      case STATE, CUR_STATE, EN_SQD_ASYNC_NOTIFY -> {}
+      case ALT_PATH, PATH_MIG_STATE, CAP ->
+          throw new VerbsException(Errno.EOPNOTSUPP, attribute + " is not supported");
+    }
+  }
+
+  /** The RTL drops a datagram with a PSN other than the next: both ends begin with 0. */
+  private boolean expectsDatagramsInOrder(QueuePairContext c) {
+    return c.get(SERVICE_TYPE) == QpcServiceType.UD && !limits.profile().rnrAndTimeoutInHardware();
+  }
+
+  private int readAtomicLog(int count) {
+    int most = limits.maxReadAtomic();
+    if (count > most) {
+      throw new VerbsException(
+          Errno.EINVAL, "%d READs outstanding: the device takes %d".formatted(count, most));
+    }
+    return count <= 1 ? 0 : 32 - Integer.numberOfLeadingZeros(count - 1);
+  }
+
+  private void addressVector(AddressVector av, QueuePairContext c) {
+    Gid own = port.check(av);
+    c.set(HAS_GRH, 1);
+    c.set(MGID_INDEX, av.sourceGidIndex());
+    c.set(HOP_LIMIT, av.hopLimit());
+    c.set(SL, av.serviceLevel());
+    c.set(TRAFFIC_CLASS, av.trafficClass());
+    c.set(FLOW_LABEL, av.flowLabel());
+    c.setLong(REMOTE_GID_HIGH, av.destination().subnetPrefix());
+    c.setLong(REMOTE_GID_LOW, av.destination().interfaceId());
+    c.sourceMac(port.address().mac());
+    c.destinationMac(port.macOf(av.destination()));
+    c.set(SOURCE_IP, own.ipv4().orElse(0));
+    c.set(DESTINATION_IP, av.destination().ipv4().orElse(0));
+  }
+}

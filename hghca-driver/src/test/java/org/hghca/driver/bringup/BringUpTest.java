@@ -1,0 +1,311 @@
+package org.hghca.driver.bringup;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.hghca.abi.Bar;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.Hcr;
+import org.hghca.abi.HcrCommand;
+import org.hghca.driver.object.FailingFunction;
+import org.hghca.driver.object.HghcaDevice;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.BufferPool;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.ForwardingFunction;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.MemorySource;
+import org.hghca.vfio.MmioHandler;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.PciFunctions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whatever step of bringing a card up fails: the card is given back and nothing stays mapped. */
+class BringUpTest {
+  private static final Locator LOCATOR = Locator.parse("model:bring-up?mode=inline");
+
+  private static HghcaDevice bringUp(FailingFunction function) {
+    return BringUp.of(function);
+  }
+
+  @Test
+  void aFailingCommandLeavesNothingBehind() {
+    int failed = 0;
+    while (true) {
+      FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
+      function.failCommand(failed);
+      HghcaDevice device;
+      try {
+        device = bringUp(function);
+      } catch (VerbsException e) {
+        assertThat(e.errno()).isEqualTo(Errno.EIO);
+        assertThat(e).hasMessageContaining("cannot bring up model:bring-up");
+        assertGivenBack(function);
+        failed++;
+        continue;
+      }
+      device.close();
+      assertGivenBack(function);
+      break;
+    }
+    // QUERY_DEV_LIM, QUERY_ADAPTER and INIT_HCA at the least.
+    assertThat(failed).isGreaterThanOrEqualTo(3);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "model:x, PT10S",
+    "model:x?slow=1000, PT10000S",
+    "model:x?slow=1000&limit=PT60S, PT60S",
+    "model:x?limit=PT0.5S, PT0.5S"
+  })
+  void aCommandHasTenSecondsOfTheCardsTimeUnlessToldOtherwise(String locator, Duration limit) {
+    assertThat(BringUp.commandLimit(Locator.parse(locator))).isEqualTo(limit);
+  }
+
+  @Test
+  void aTimeScaleThatIsNoneIsRefused() {
+    FailingFunction function =
+        new FailingFunction(PciFunctions.open(Locator.parse("model:scale?mode=inline&slow=0")));
+    assertThatThrownBy(() -> bringUp(function))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+        .hasMessageContaining("slow=0 must be a whole number");
+    assertGivenBack(function);
+  }
+
+  @Test
+  void buffersAreOfTheMemoryThatTheFunctionReachesBest() {
+    AtomicLong given = new AtomicLong();
+    PciFunction function =
+        new ForwardingFunction(PciFunctions.open(LOCATOR)) {
+          @Override
+          public MemorySource memory() {
+            return (arena, bytes) -> {
+              given.addAndGet(bytes);
+              return super.memory().allocate(arena, bytes);
+            };
+          }
+        };
+    HghcaDevice device = BringUp.of(function);
+    try (BufferPool.Buffer buffer = device.buffers().allocate(5000)) {
+      assertThat(buffer.segment().byteSize()).isEqualTo(5000);
+      assertThat(given).hasValue(8192);
+    } finally {
+      device.close();
+    }
+  }
+
+  @Test
+  void aFailingAllocationLeavesNothingBehind() {
+    int failed = 0;
+    while (true) {
+      FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
+      function.failAllocation(failed);
+      HghcaDevice device;
+      try {
+        device = bringUp(function);
+      } catch (VerbsException e) {
+        assertThat(e.errno()).isEqualTo(Errno.ENOMEM);
+        assertGivenBack(function);
+        failed++;
+        continue;
+      }
+      device.close();
+      assertGivenBack(function);
+      break;
+    }
+    assertThat(failed).isPositive();
+  }
+
+  @Test
+  void anErrorOfThePlatformGivesTheCardBack() {
+    FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
+    function.onCommand(
+        () -> {
+          throw new StackOverflowError("stands for any error of the platform");
+        });
+    assertThatThrownBy(() -> bringUp(function)).isInstanceOf(StackOverflowError.class);
+    assertThat(function.isClosed()).isTrue();
+    assertThat(function.busMasterAtClose()).isFalse();
+    // The mailbox of the command that never ended stays mapped until the function is closed.
+    assertThat(function.mappingsAtClose()).isLessThanOrEqualTo(1);
+  }
+
+  private static void assertGivenBack(FailingFunction function) {
+    assertThat(function.isClosed()).isTrue();
+    assertThat(function.mappingsAtClose()).isZero();
+    assertThat(function.busMasterAtClose()).isFalse();
+  }
+
+  @Test
+  void aCardThatCannotBeResetIsGivenBackWithItsMemoryStillMapped() {
+    FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
+    HghcaDevice device = bringUp(function);
+    device.queueMemory().register(4096, 1, 0);
+    function.failReset();
+    assertThatThrownBy(device::close).hasMessageContaining("the reset failed");
+    assertThat(function.isClosed()).isTrue();
+    assertThat(function.busMasterAtClose()).isFalse();
+    // Its queue, and the tables that tell the card where the queue is.
+    assertThat(function.mappingsAtClose()).isGreaterThan(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"as=z", "hcr=no", "assumeClean=1"})
+  void whatTheLocatorSaysWronglyIsRefusedBeforeTheCardIsTouched(String parameter) {
+    FailingFunction function =
+        new FailingFunction(PciFunctions.open(LOCATOR), Locator.parse("model:x?" + parameter));
+    assertThatThrownBy(() -> bringUp(function))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
+        .hasMessageContaining(parameter);
+    assertThat(function.isClosed()).isTrue();
+  }
+
+  /** The software HCA's own choice is not the driver's: it finds out. */
+  @Test
+  void theProfileOfTheSoftwareHcaIsNotLookedAt() {
+    FailingFunction function =
+        new FailingFunction(PciFunctions.open(LOCATOR), Locator.parse("model:x?profile=r2"));
+    HghcaDevice device = bringUp(function);
+    assertThat(device.card().limits().profile()).isEqualTo(HardwareProfile.S);
+    device.close();
+  }
+
+  private static List<String> afterLast(String what, List<String> history) {
+    int last = -1;
+    for (int i = 0; i < history.size(); i++) {
+      last = history.get(i).startsWith(what) ? i : last;
+    }
+    return history.subList(last + 1, history.size());
+  }
+
+  /** Memory is taken from the card when it cannot reach it any more: D8. */
+  private static void assertEndsInOrder(List<String> history) {
+    List<String> end = afterLast("command", history);
+    if (history.contains("bus master on")) {
+      assertThat(end).startsWith("bus master off", "reset");
+    }
+    assertThat(end.subList(Math.min(2, end.size() - 1), end.size() - 1)).allMatch("unmap"::equals);
+    assertThat(end).last().isEqualTo("close");
+  }
+
+  @Test
+  void theCardMayReachMemoryOnlyBetweenTwoResets() {
+    FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
+    HghcaDevice device = bringUp(function);
+    List<String> history = function.history();
+    assertThat(history).startsWith("reset", "bus master on");
+    assertThat(history.indexOf("bus master on") + 1)
+        .isEqualTo(history.indexOf("command 0x%02x".formatted(HcrCommand.QUERY_DEV_LIM.code())));
+    device.close();
+    history = function.history();
+    assertEndsInOrder(history);
+    // A card takes 100 ms and more for each.
+    assertThat(history.stream().filter("reset"::equals)).hasSize(2);
+  }
+
+  @Test
+  void whereverTheBringUpFailsBusMasteringIsOffBeforeMemoryGoes() {
+    boolean failed = true;
+    for (int command = 0; failed; command++) {
+      FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
+      function.failCommand(command);
+      HghcaDevice device = null;
+      try {
+        device = bringUp(function);
+      } catch (VerbsException e) {
+        assertThat(function.history()).as("command %d: %s", command, e).contains("close");
+      }
+      failed = device == null;
+      if (!failed) {
+        device.close();
+      }
+      assertEndsInOrder(function.history());
+    }
+  }
+
+  /** An owner that was killed leaves the card as it stands: in INIT, its bus master on. */
+  @ParameterizedTest
+  @ValueSource(strings = {"s", "r1", "r2"})
+  void aCardThatWasRunningIsResetFirst(String profile) {
+    String locator = "model:killed?mode=inline&profile=" + profile;
+    PciFunction card = PciFunctions.open(Locator.parse(locator));
+    PciFunction kept =
+        new ForwardingFunction(card) {
+          @Override
+          public void close() {
+            // stays as it is
+          }
+        };
+    FailingFunction killed = new FailingFunction(kept);
+    int hcr = HardwareProfile.byName(profile).hcrBase();
+    HghcaDevice left = bringUp(killed);
+    left.queueMemory().register(4096, 1, 0);
+    killed.lose();
+    left.close();
+    assertThat(card.configuration().read(ConfigurationSpace.COMMAND, 2))
+        .isEqualTo(ConfigurationSpace.COMMAND_MEMORY_SPACE | ConfigurationSpace.COMMAND_BUS_MASTER);
+    // A forgotten command is in progress, with an unmapped mailbox.
+    card.region(0).writeInt(hcr + Hcr.OUT_PARAM_LOW, 0x7000_0000);
+    card.region(0).writeInt(hcr + Hcr.COMMAND, Hcr.command(HcrCommand.QUERY_DEV_LIM.code(), 0));
+
+    FailingFunction function = new FailingFunction(card);
+    HghcaDevice device = bringUp(function);
+    assertThat(function.history()).startsWith("bus master off", "reset");
+    assertThat(device.card().limits().profile().name()).isEqualTo(profile);
+    device.queueMemory().register(4096, 1, 0).close();
+    device.close();
+    assertGivenBack(function);
+  }
+
+  /** One that hangs: go stays set until it is reset. */
+  @Test
+  void aCommandThatHangsIsEndedByTheResetOfTheNextOwner() {
+    FailingFunction card = new FailingFunction(PciFunctions.open(LOCATOR));
+    boolean[] hangs = {true};
+    PciFunction hanging =
+        new ForwardingFunction(card) {
+          @Override
+          public MmioRegion region(int bar) {
+            MmioRegion region = super.region(bar);
+            return MmioRegion.trapped(
+                region.size(),
+                new MmioHandler() {
+                  @Override
+                  public long read(long offset, int width) {
+                    int value = region.readInt(offset);
+                    boolean isCommand = offset == Bar.HCR_DOCUMENT + Hcr.COMMAND;
+                    return hangs[0] && isCommand ? value | 1 << 23 : value;
+                  }
+
+                  @Override
+                  public void write(long offset, int width, long value) {
+                    if (width == Long.BYTES) {
+                      region.writeLong(offset, value);
+                    } else {
+                      region.writeInt(offset, (int) value);
+                    }
+                  }
+                });
+          }
+
+          @Override
+          public void reset() {
+            hangs[0] = false;
+            super.reset();
+          }
+        };
+    BringUp.of(hanging).close();
+    assertGivenBack(card);
+  }
+}

@@ -1,0 +1,375 @@
+package org.hghca.driver.object;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import org.hghca.abi.Bar;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.Hcr;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.ForwardingFunction;
+import org.hghca.vfio.Interrupts;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.MmioHandler;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.VfioException;
+
+/**
+ * A software HCA that fails at one command or one allocation, counts what is left mapped, and can
+ * be unplugged. Then it behaves as a card of the kernel does, or one of a server that has ended:
+ * its registers and configuration space read all ones and take nothing, waiting for an interrupt
+ * tells what has happened, and so does every other call but the closing of what is open.
+ */
+public final class FailingFunction extends ForwardingFunction {
+  /** What the function knows of its end. */
+  static final String PULLED = "somebody has pulled the card";
+
+  private static final int STATUS_BAD_PARAM = 3;
+
+  private final PciFunction function;
+  private final Interrupts interrupts;
+  private final Locator locator;
+  private final int hcr;
+  private final Set<DmaMapping> mappings = new HashSet<>();
+
+  /** What was done to the function as a whole, oldest first. */
+  private final List<String> history = new ArrayList<>();
+
+  private int commandsUntilFailure = Integer.MAX_VALUE;
+  private int allocationsUntilFailure = Integer.MAX_VALUE;
+  private boolean answerFailure;
+  private boolean resetFails;
+  private int accesses;
+  private int lostAfter = Integer.MAX_VALUE;
+  private volatile boolean lost;
+  private volatile boolean wanted;
+  private volatile boolean mute;
+  private volatile boolean doorbellsCutOff;
+
+  /** Counted down when a listener was notified that the card is requested back. */
+  final CountDownLatch heard = new CountDownLatch(1);
+
+  private Runnable onCommand = () -> {};
+  private int opcode;
+  private boolean closed;
+  private int mappingsAtClose;
+  private boolean busMasterAtClose;
+
+  public FailingFunction(PciFunction function) {
+    this(function, function.locator());
+  }
+
+  public FailingFunction(PciFunction function, Locator locator) {
+    super(function);
+    this.function = function;
+    this.interrupts = function.interrupts();
+    this.locator = locator;
+    String profile = function.locator().parameter("profile").orElse("s");
+    this.hcr = HardwareProfile.byName(profile).hcrBase();
+  }
+
+  /** Makes a command be refused by the card, after some that are not. */
+  public void failCommand(int after) {
+    commandsUntilFailure = after;
+  }
+
+  /** Makes an allocation fail, after some that do not. */
+  public void failAllocation(int after) {
+    allocationsUntilFailure = after;
+  }
+
+  /** Makes every reset from now on fail. */
+  public void failReset() {
+    resetFails = true;
+  }
+
+  /** Takes the card out of its slot. */
+  public void lose() {
+    lost = true;
+    interrupts.wake();
+  }
+
+  /**
+   * Has registers read all ones, as those of a card that is unplugged before the kernel sees it.
+   */
+  void mute() {
+    mute = true;
+  }
+
+  /** Cuts the doorbells off, as a server that ends does while a program rings one. */
+  void cutOffDoorbells() {
+    doorbellsCutOff = true;
+  }
+
+  /** Says that the card is wanted back, by an interrupt alone: all else is as always. */
+  void want() {
+    wanted = true;
+    interrupts.wake();
+  }
+
+  /** Takes the card out of its slot after so many more accesses to its registers. */
+  synchronized void loseAfter(int more) {
+    lostAfter = accesses + more;
+  }
+
+  boolean isLost() {
+    return lost;
+  }
+
+  /** How many accesses to its registers there were. */
+  synchronized int accesses() {
+    return accesses;
+  }
+
+  /** Does something while the card works at each command. */
+  public void onCommand(Runnable action) {
+    onCommand = action;
+  }
+
+  /** The inbox of the command that is being given. */
+  MemorySegment inbox() {
+    MmioRegion registers = function.region(0);
+    long address = (long) registers.readInt(hcr) << 32 | registers.readInt(hcr + 4) & 0xffff_ffffL;
+    return mappings.stream()
+        .filter(mapping -> mapping.iova(0) == address)
+        .map(DmaMapping::segment)
+        .findFirst()
+        .orElse(MemorySegment.NULL);
+  }
+
+  /** The opcode of the command that is being given. */
+  int opcode() {
+    return opcode;
+  }
+
+  public synchronized boolean isClosed() {
+    return closed;
+  }
+
+  synchronized int mappings() {
+    return mappings.size();
+  }
+
+  /** The memory that is allocated or mapped. */
+  long mappedBytes() {
+    return mappings.stream().mapToLong(mapping -> mapping.segment().byteSize()).sum();
+  }
+
+  public int mappingsAtClose() {
+    return mappingsAtClose;
+  }
+
+  public boolean busMasterAtClose() {
+    return busMasterAtClose;
+  }
+
+  /** Commands, resets, changes of bus mastering, mappings closed before it, the close. */
+  public synchronized List<String> history() {
+    return List.copyOf(history);
+  }
+
+  private synchronized void note(String what) {
+    history.add(what);
+  }
+
+  private synchronized void count() {
+    if (accesses++ == lostAfter) {
+      lose();
+    }
+  }
+
+  private void checkThere() {
+    if (lost) {
+      throw new VfioException(VfioException.Reason.CLOSED, PULLED);
+    }
+  }
+
+  @Override
+  public Locator locator() {
+    return locator;
+  }
+
+  @Override
+  public ConfigurationSpace configuration() {
+    ConfigurationSpace configuration = function.configuration();
+    return new ConfigurationSpace() {
+      @Override
+      public int read(int offset, int width) {
+        return lost ? (int) (-1L >>> 64 - 8 * width) : configuration.read(offset, width);
+      }
+
+      @Override
+      public void write(int offset, int width, int value) {
+        if (!lost) {
+          int changed = value ^ configuration.read(offset, width);
+          if (offset == COMMAND && (changed & COMMAND_BUS_MASTER) != 0) {
+            note((value & COMMAND_BUS_MASTER) == 0 ? "bus master off" : "bus master on");
+          }
+          configuration.write(offset, width, value);
+        }
+      }
+    };
+  }
+
+  @Override
+  public MmioRegion region(int bar) {
+    MmioRegion region = function.region(bar);
+    return MmioRegion.trapped(
+        region.size(),
+        new MmioHandler() {
+          @Override
+          public long read(long offset, int width) {
+            count();
+            return lost || mute ? -1L >>> 64 - 8 * width : readThere(region, offset, width);
+          }
+
+          @Override
+          public void write(long offset, int width, long value) {
+            count();
+            if (doorbellsCutOff && bar == Bar.BAR2) {
+              throw new VfioException(VfioException.Reason.CLOSED, PULLED);
+            }
+            if (!lost && !(bar == 0 && offset == hcr + Hcr.COMMAND && refuses((int) value))) {
+              writeThere(region, offset, width, value);
+            }
+          }
+        });
+  }
+
+  private long readThere(MmioRegion region, long offset, int width) {
+    if (width == Long.BYTES) {
+      return region.readLong(offset);
+    }
+    int value = region.readInt(offset);
+    return offset == hcr + Hcr.COMMAND && answerFailure
+        ? value & 0xff_ffff | STATUS_BAD_PARAM << 24
+        : value;
+  }
+
+  private static void writeThere(MmioRegion region, long offset, int width, long value) {
+    if (width == Long.BYTES) {
+      region.writeLong(offset, value);
+    } else {
+      region.writeInt(offset, (int) value);
+    }
+  }
+
+  /** A command is given; returns whether the card is not to hear of it. */
+  private boolean refuses(int command) {
+    if (!Hcr.go(command)) {
+      return false;
+    }
+    opcode = command & 0xfff;
+    note("command 0x%02x".formatted(opcode));
+    onCommand.run();
+    answerFailure = commandsUntilFailure-- == 0;
+    return answerFailure;
+  }
+
+  @Override
+  public DmaMapping allocate(long bytes) {
+    checkThere();
+    if (allocationsUntilFailure-- == 0) {
+      throw new VfioException(VfioException.Reason.NO_MEMORY, "no DMA memory left");
+    }
+    return track(function.allocate(bytes));
+  }
+
+  @Override
+  public DmaMapping map(MemorySegment memory, DmaAccess access) {
+    checkThere();
+    return track(function.map(memory, access));
+  }
+
+  private synchronized DmaMapping track(DmaMapping mapping) {
+    mappings.add(mapping);
+    return new DmaMapping() {
+      @Override
+      public MemorySegment segment() {
+        return mapping.segment();
+      }
+
+      @Override
+      public long iova(long offset) {
+        return mapping.iova(offset);
+      }
+
+      @Override
+      public DmaAccess access() {
+        return mapping.access();
+      }
+
+      @Override
+      public void close() {
+        synchronized (FailingFunction.this) {
+          if (mappings.remove(mapping) && !closed) {
+            note("unmap");
+          }
+        }
+        mapping.close();
+      }
+    };
+  }
+
+  @Override
+  public Interrupts interrupts() {
+    checkThere();
+    return new Interrupts() {
+      @Override
+      public int vectors() {
+        return interrupts.vectors();
+      }
+
+      @Override
+      public long await(long timeoutNanos) {
+        checkThere();
+        long fired = interrupts.await(timeoutNanos);
+        checkThere();
+        if (wanted) {
+          heard.countDown();
+          throw new VfioException(VfioException.Reason.CLOSED, PULLED);
+        }
+        return fired;
+      }
+
+      @Override
+      public void wake() {
+        checkThere();
+        interrupts.wake();
+      }
+    };
+  }
+
+  @Override
+  public void reset() {
+    checkThere();
+    if (resetFails) {
+      throw new VfioException(VfioException.Reason.UNSUPPORTED, "the reset failed");
+    }
+    note("reset");
+    function.reset();
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      note("close");
+      mappingsAtClose = mappings.size();
+    }
+    busMasterAtClose =
+        (function.configuration().read(ConfigurationSpace.COMMAND, 2)
+                & ConfigurationSpace.COMMAND_BUS_MASTER)
+            != 0;
+    function.close();
+  }
+}

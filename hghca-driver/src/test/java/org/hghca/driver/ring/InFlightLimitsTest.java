@@ -1,0 +1,459 @@
+package org.hghca.driver.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.hghca.driver.ring.BudgetedRing.good;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.stream.IntStream;
+import org.hghca.abi.Doorbell;
+import org.hghca.abi.NextUnit;
+import org.hghca.provider.SpinLock;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.SendRequest;
+import org.junit.jupiter.api.Test;
+
+/** No more doorbells are in flight than the card keeps, and none that was held back is lost. */
+class InFlightLimitsTest {
+  private static final int MOST = 63;
+
+  private final InFlightLimits inFlight = BudgetedRing.inFlight(MOST);
+  private final List<BudgetedRing> rings = new ArrayList<>();
+
+  private BudgetedRing ring() {
+    BudgetedRing ring = new BudgetedRing(QpType.RC, inFlight);
+    rings.add(ring);
+    return ring;
+  }
+
+  private int rung() {
+    return rings.stream().mapToInt(ring -> ring.doorbells.size()).sum();
+  }
+
+  @Test
+  void oneRingHasItsShareAndAllOfTheReserve() {
+    BudgetedRing ring = ring();
+    for (int i = 0; i < 40; i++) {
+      assertThat(ring.ring.post(good())).isTrue();
+    }
+    assertThat(ring.doorbells).hasSize(8 + 16);
+    assertThat(inFlight.waiting()).isEqualTo(1);
+    assertThat(ring.ring.posted()).isEqualTo(40);
+    assertThat(ring.ring.doorbells()).isEqualTo(24);
+  }
+
+  @Test
+  void manyRingsHaveSixtyThreeTogether() {
+    for (int i = 0; i < 100; i++) {
+      ring();
+    }
+    for (int round = 0; round < 20; round++) {
+      for (BudgetedRing ring : rings) {
+        assertThat(ring.ring.post(good())).isTrue();
+      }
+    }
+    assertThat(rung()).isEqualTo(MOST);
+    assertThat(inFlight.waiting()).isEqualTo(95 + 5);
+  }
+
+  @Test
+  void whatWasHeldBackIsRungForOneByOneAsOthersAreSeen() {
+    BudgetedRing ring = ring();
+    for (int i = 0; i < 40; i++) {
+      ring.ring.post(good());
+    }
+    ring.complete();
+    assertThat(ring.doorbells).hasSize(24);
+    inFlight.ringWaiting();
+    assertThat(ring.rungSlots()).hasSize(25).endsWith(24);
+    assertThat(inFlight.waiting()).isEqualTo(1);
+    for (int i = 1; i < 40; i++) {
+      ring.complete();
+      inFlight.ringWaiting();
+    }
+    assertThat(ring.rungSlots()).containsExactlyElementsOf(IntStream.range(0, 40).boxed().toList());
+    assertThat(inFlight.waiting()).isZero();
+  }
+
+  @Test
+  void noRequestIsChainedToAnother() {
+    BudgetedRing ring = ring();
+    SendRequest[] list = {good(), good().fence(), good(), good()};
+    for (int i = 0; i < 10; i++) {
+      ring.ring.post(list, 0, 4);
+    }
+    for (int slot = 0; slot < 40; slot++) {
+      long next = slot * BudgetedRing.SLOT;
+      assertThat(NextUnit.nextSize16(ring.memory, next)).as("slot %d", slot).isZero();
+      assertThat(NextUnit.nextFence(ring.memory, next)).as("slot %d", slot).isZero();
+    }
+    assertThat(ring.doorbells).hasSize(24).noneMatch(doorbell -> Doorbell.fence(doorbell) != 0);
+  }
+
+  @Test
+  void theNextPostRingsForWhatWasHeldBack() {
+    BudgetedRing ring = ring();
+    for (int i = 0; i < 30; i++) {
+      ring.ring.post(good());
+    }
+    ring.complete();
+    ring.ring.post(good());
+    assertThat(ring.rungSlots()).hasSize(25).endsWith(24);
+  }
+
+  @Test
+  void aRingHasNoMoreUnderWayThanItsWindow() {
+    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(1));
+    SendRequest[] list = {good(), good(), good()};
+    assertThat(ring.ring.post(list, 0, 3)).isEqualTo(3);
+    assertThat(ring.ring.post(good())).isTrue();
+    for (int i = 0; i < 4; i++) {
+      assertThat(ring.rungSlots()).hasSize(i + 1).endsWith(i);
+      assertThat(ring.ring.holds()).isEqualTo(i < 3);
+      ring.complete();
+      ring.ring.ringHeld();
+    }
+  }
+
+  /** Its completion stands in the queue, and the program polls for something else. */
+  @Test
+  void oneThatIsCompleteAndNotPolledIsNotUnderWay() {
+    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(1));
+    SendRequest[] list = {good(), good(), good()};
+    ring.ring.post(list, 0, 3);
+    assertThat(ring.ring.completeUnpolled(0)).isTrue();
+    assertThat(ring.ring.completeUnpolled(0)).as("once").isFalse();
+    assertThat(ring.ring.completeUnpolled(2 * (int) BudgetedRing.SLOT)).as("not rung").isFalse();
+    ring.ring.ringHeld();
+    assertThat(ring.rungSlots()).containsExactly(0, 1);
+    ring.complete();
+    ring.ring.ringHeld();
+    assertThat(ring.rungSlots()).containsExactly(0, 1);
+    ring.complete();
+    ring.ring.ringHeld();
+    assertThat(ring.rungSlots()).containsExactly(0, 1, 2);
+  }
+
+  @Test
+  void aFencedRequestAndAllBehindItWaitForTheReadsBefore() {
+    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(8));
+    SendRequest[] list = {good(), read(8), good(), good().fence(), good()};
+    ring.ring.post(list, 0, 5);
+    assertThat(ring.rungSlots()).containsExactly(0, 1, 2);
+    ring.complete();
+    ring.ring.ringHeld();
+    assertThat(ring.rungSlots()).as("the READ is not complete").containsExactly(0, 1, 2);
+    ring.complete();
+    ring.ring.ringHeld();
+    assertThat(ring.rungSlots()).containsExactly(0, 1, 2, 3, 4);
+    ring.ring.post(good().fence());
+    assertThat(ring.rungSlots()).as("no READ before it").hasSize(6);
+  }
+
+  private static SendRequest read(int bytes) {
+    return BudgetedRing.request()
+        .rdmaRead(BudgetedRing.REMOTE, BudgetedRing.RKEY)
+        .sge(BudgetedRing.MEMORY.start(), bytes, BudgetedRing.MEMORY.key());
+  }
+
+  private static SendRequest write(int bytes) {
+    return BudgetedRing.request()
+        .rdmaWrite(BudgetedRing.REMOTE, BudgetedRing.RKEY)
+        .sge(BudgetedRing.MEMORY.start(), bytes, BudgetedRing.MEMORY.key());
+  }
+
+  @Test
+  void whatReadsFetchAtATimeIsBoundedForAllRings() {
+    List<BudgetedRing> several = List.of(ring(), ring(), ring(), ring());
+    several.forEach(ring -> ring.ring.post(write(9000)));
+    assertThat(rung()).as("nothing else is").isEqualTo(4);
+    several.get(0).ring.post(read(600));
+    several.get(1).ring.post(read(424));
+    several.get(2).ring.post(read(1));
+    several.get(3).ring.post(write(100));
+    assertThat(rung()).as("1024 bytes").isEqualTo(7);
+    several.get(1).complete();
+    several.get(1).complete();
+    inFlight.ringWaiting();
+    assertThat(rung()).isEqualTo(8);
+  }
+
+  @Test
+  void aReadThatWaitsIsNotOvertakenByShorterOnes() {
+    BudgetedRing first = ring();
+    BudgetedRing second = ring();
+    BudgetedRing third = ring();
+    first.ring.post(read(100));
+    second.ring.post(read(1024));
+    third.ring.post(read(100));
+    assertThat(rung()).as("the last one waits for its turn").isEqualTo(1);
+    first.complete();
+    inFlight.ringWaiting();
+    assertThat(second.doorbells).hasSize(1);
+    assertThat(rung()).isEqualTo(2);
+    second.complete();
+    inFlight.ringWaiting();
+    assertThat(rung()).isEqualTo(3);
+  }
+
+  @Test
+  void aLongReadGoesInPieces() {
+    BudgetedRing ring = ring();
+    SendRequest request =
+        BudgetedRing.request()
+            .rdmaRead(BudgetedRing.REMOTE + 4096, BudgetedRing.RKEY)
+            .sge(BudgetedRing.MEMORY.start(), 1500, BudgetedRing.MEMORY.key())
+            .sge(BudgetedRing.MEMORY.start() + 8192, 1000, BudgetedRing.MEMORY.key());
+    ring.ring.post(good());
+    ring.ring.post(request);
+    ring.ring.post(good());
+    assertThat(ring.rungSlots()).as("it waits for all before").containsExactly(0);
+    ring.complete();
+    ring.ring.ringHeld();
+    assertThat(ring.rungSlots()).as("all behind waits for it").containsExactly(0, 1);
+    assertThat(ring.units(1)).containsExactly("0 0+1024");
+    for (List<String> piece :
+        List.of(List.of("1024 1024+476", "1024 8192+548"), List.of("2048 8740+452"))) {
+      assertThat(ring.ring.completePiece((int) BudgetedRing.SLOT)).isTrue();
+      assertThat(ring.ring.names(BudgetedRing.MEMORY.key())).isTrue();
+      ring.ring.ringHeld();
+      assertThat(ring.units(1)).containsExactlyElementsOf(piece);
+    }
+    assertThat(ring.rungSlots()).containsExactly(0, 1, 1, 1);
+    assertThat(ring.ring.holds()).isTrue();
+    assertThat(ring.ring.completePiece((int) BudgetedRing.SLOT)).as("the last one").isFalse();
+    assertThat(ring.complete().byteLength(0)).isEqualTo(2500);
+    ring.ring.ringHeld();
+    assertThat(ring.rungSlots()).containsExactly(0, 1, 1, 1, 2);
+    assertThat(ring.ring.packets()).as("of 256 bytes").isEqualTo(1 + 4 + 4 + 2 + 1);
+  }
+
+  /** The program may not poll for it, so another thread must check. */
+  @Test
+  void aLongReadThatGoesOnCountsAsHeldBack() {
+    BudgetedRing ring = ring();
+    ring.ring.post(read(1025));
+    assertThat(ring.ring.holds()).isTrue();
+    assertThat(ring.ring.completePiece(0)).isTrue();
+    assertThat(ring.ring.holds()).isTrue();
+    ring.ring.ringHeld();
+    assertThat(ring.ring.holds()).as("the last piece").isFalse();
+  }
+
+  @Test
+  void aLongReadIsFlushedAsAWholeBetweenTwoPieces() {
+    BudgetedRing ring = ring();
+    ring.ring.post(read(5000));
+    ring.ring.post(good());
+    assertThat(ring.ring.completePiece(0)).isTrue();
+    ring.ring.stopRinging();
+    ring.ring.ringHeld();
+    assertThat(ring.doorbells).hasSize(1);
+    assertThat(ring.ring.rung()).as("nothing is under way").isZero();
+    assertThat(ring.ring.isOldestUnrung()).isTrue();
+    ring.complete();
+    assertThat(ring.ring.isOldestUnrung()).isTrue();
+    ring.complete();
+    assertThat(ring.ring.outstanding()).isZero();
+    BudgetedRing other = ring();
+    other.ring.post(read(1024));
+    assertThat(other.doorbells).as("all bytes have come back").hasSize(1);
+  }
+
+  @Test
+  void whatIsLeftUndoneAtAResetIsNotUnderWay() {
+    BudgetedRing first = ring();
+    BudgetedRing second = ring();
+    first.ring.post(read(9000));
+    second.ring.post(read(9000));
+    assertThat(second.doorbells).isEmpty();
+    first.ring.setOpen(() -> false);
+    first.ring.reset();
+    inFlight.ringWaiting();
+    assertThat(second.doorbells).hasSize(1);
+  }
+
+  @Test
+  void aRingThatIsResetGivesBackWhatItHad() {
+    BudgetedRing first = ring();
+    for (int i = 0; i < 40; i++) {
+      first.ring.post(good());
+    }
+    BudgetedRing second = ring();
+    for (int i = 0; i < 10; i++) {
+      second.ring.post(good());
+    }
+    assertThat(second.doorbells).hasSize(8);
+    first.ring.setOpen(() -> false);
+    first.ring.reset();
+    inFlight.ringWaiting();
+    assertThat(second.doorbells).as("both").hasSize(10);
+    assertThat(first.doorbells).as("never rung for again").hasSize(24);
+    for (int i = 0; i < 4; i++) {
+      ring();
+    }
+    for (BudgetedRing ring : rings.subList(2, 6)) {
+      for (int i = 0; i < 8; i++) {
+        ring.ring.post(good());
+      }
+      assertThat(ring.doorbells).as("the share of the first is free again").hasSize(8);
+    }
+  }
+
+  @Test
+  void aRingThatIsToRingNoMoreDoesNot() {
+    BudgetedRing ring = ring();
+    for (int i = 0; i < 30; i++) {
+      ring.ring.post(good());
+    }
+    ring.complete();
+    ring.ring.stopRinging();
+    assertThat(ring.ring.rung()).isEqualTo(23);
+    inFlight.ringWaiting();
+    assertThat(ring.doorbells).hasSize(24);
+    for (int i = 0; i < 29; i++) {
+      ring.complete();
+    }
+    BudgetedRing other = ring();
+    for (int i = 0; i < 24; i++) {
+      other.ring.post(good());
+    }
+    assertThat(other.doorbells).as("the reserve is whole again").hasSize(24);
+    ring.ring.setOpen(() -> false);
+    ring.ring.reset();
+    ring.ring.setOpen(() -> true);
+    ring.ring.post(good());
+    assertThat(ring.doorbells).hasSize(25);
+  }
+
+  @Test
+  void whoComesWhileAnotherIsAboutToRingWaitsForThat() throws InterruptedException {
+    BudgetedRing ring = ring();
+    for (int i = 0; i < 25; i++) {
+      ring.ring.post(good());
+    }
+    ring.complete();
+    List<Integer> seen = Collections.synchronizedList(new ArrayList<>());
+    Runnable ringing =
+        () -> {
+          inFlight.ringWaiting();
+          seen.add(ring.doorbells.size());
+        };
+    ring.lock.lock();
+    List<Thread> threads =
+        List.of(Thread.ofPlatform().start(ringing), Thread.ofPlatform().start(ringing));
+    while (!threads.stream().allMatch(InFlightLimitsTest::isAtALockOrOver)) {
+      Thread.onSpinWait();
+    }
+    ring.lock.unlock();
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertThat(seen).containsExactly(25, 25);
+  }
+
+  static boolean isAtALockOrOver(Thread thread) {
+    return !thread.isAlive()
+        || Arrays.stream(thread.getStackTrace())
+            .anyMatch(frame -> frame.getClassName().equals(SpinLock.class.getName()));
+  }
+
+  /** Of one that is given back while a request finds none left, one of the two has to know. */
+  @Test
+  void nothingStaysHeldBackWhenOneIsGivenBackAtThatMoment() throws InterruptedException {
+    BudgetedRing other = ring();
+    for (int i = 0; i < 24; i++) {
+      other.ring.post(good()); // the reserve is empty
+    }
+    BudgetedRing ring = ring();
+    int share = 8;
+    for (int i = 0; i < share; i++) {
+      ring.ring.post(good());
+    }
+    int rounds = 20_000;
+    CyclicBarrier round = new CyclicBarrier(2);
+    Thread poller =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  for (int i = 0; i < rounds; i++) {
+                    meet(round);
+                    ring.complete();
+                    inFlight.ringWaiting();
+                    meet(round);
+                  }
+                });
+    int left = 0;
+    for (int i = 0; i < rounds; i++) {
+      meet(round);
+      ring.ring.post(good());
+      meet(round);
+      left += ring.ring.outstanding() - ring.ring.rung();
+    }
+    poller.join();
+    assertThat(left).isZero();
+  }
+
+  private static void meet(CyclicBarrier barrier) {
+    try {
+      barrier.await();
+    } catch (InterruptedException | BrokenBarrierException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void manyThreadsLoseNoDoorbell() throws InterruptedException {
+    for (int i = 0; i < 12; i++) {
+      ring();
+    }
+    CyclicBarrier start = new CyclicBarrier(rings.size());
+    List<Thread> threads =
+        rings.stream()
+            .map(
+                ring ->
+                    Thread.ofPlatform()
+                        .start(
+                            () -> {
+                              meet(start);
+                              load(ring);
+                            }))
+            .toList();
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    for (BudgetedRing ring : rings) {
+      assertThat(ring.ring.posted()).isEqualTo(20_000);
+      assertThat(ring.ring.outstanding()).isZero();
+    }
+    // All has come back.
+    BudgetedRing last = ring();
+    rings.forEach(ring -> ring.doorbells.clear());
+    for (int i = 0; i < 17; i++) {
+      last.ring.post(good());
+    }
+    assertThat(last.doorbells).hasSize(16);
+  }
+
+  /** Posts, completes what was rung for, and never waits for more than that. */
+  private void load(BudgetedRing ring) {
+    SendRequest request = good();
+    int posted = 0;
+    int completed = 0;
+    while (completed < 20_000) {
+      if (posted < 20_000 && ring.ring.post(request)) {
+        posted++;
+      }
+      int mayComplete = ring.ring.rung();
+      for (int i = 0; i < mayComplete; i++) {
+        ring.complete();
+        completed++;
+      }
+      inFlight.ringWaiting();
+    }
+  }
+}

@@ -1,0 +1,167 @@
+package org.hghca.driver.ring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HexFormat;
+import org.hghca.driver.memory.KeyTable;
+import org.hghca.driver.memory.RequestMemory;
+import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.WcOpcode;
+import org.hghca.verbs.WcStatus;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The receive elements that the makers' RTL was given in its simulation (remote key 21h at
+ * 7e0000000000h). It was told by dw0 = 1 that a slot is posted; the driver tells it by bits that
+ * the document leaves blank.
+ */
+class ReceiveRingTest {
+  private static final long DATA = 0x7e00_0000_0000L;
+  private static final int KEY = 0x21;
+  private static final int SLOT = 64;
+  private static final String EMPTY_UNIT = "00".repeat(16);
+
+  private final MemorySegment memory = Arena.ofAuto().allocate(4 * SLOT, 4096);
+  private final ReceiveRing ring =
+      new ReceiveRing(new RingShape(memory, 3, 3, 4, 6), 2, ReceiveChecks.NONE, 0);
+
+  private String bytes(int from, int count) {
+    return HexFormat.of().formatHex(memory.asSlice(from, count).toArray(ValueLayout.JAVA_BYTE));
+  }
+
+  private boolean post(ReceiveRequest request) {
+    return ring.post(request, 0);
+  }
+
+  private static ReceiveRequest request() {
+    return new ReceiveRequest();
+  }
+
+  @Test
+  void oneElementAndTheUnitThatEndsTheList() {
+    post(request().sge(DATA, 4096, KEY));
+    assertThat(bytes(16, 32)).isEqualTo("001000002100000000000000007e0000" + EMPTY_UNIT);
+  }
+
+  @Test
+  void twoElementsAndTheUnitThatEndsTheList() {
+    post(request().sge(DATA, 50, KEY).sge(DATA + 0x1000, 300, KEY));
+    assertThat(bytes(16, 48))
+        .isEqualTo(
+            "320000002100000000000000007e0000" + "2c0100002100000000100000007e0000" + EMPTY_UNIT);
+  }
+
+  @Test
+  void theFirstUnitHasOnlyBitsThatTheDocumentLeavesBlank() {
+    post(request().sge(DATA, 4096, KEY));
+    post(request().sge(DATA, 50, KEY).sge(DATA + 0x1000, 300, KEY));
+    // dw0[5] and dw2[0] mark the slot; dw2[13:6] is its size of 3 and of 4 units.
+    assertThat(bytes(0, 16)).isEqualTo("2000000000000000c100000000000000");
+    assertThat(bytes(SLOT, 16)).isEqualTo("20000000000000000101000000000000");
+  }
+
+  @Test
+  void anElementOfNoBytesIsLeftOut() {
+    post(request().sge(DATA, 0, KEY).sge(DATA, 4096, KEY));
+    assertThat(bytes(16, 32)).isEqualTo("001000002100000000000000007e0000" + EMPTY_UNIT);
+  }
+
+  @Test
+  void aRequestWithoutElementsIsPostedAllTheSame() {
+    post(request());
+    assertThat(bytes(0, 16)).isEqualTo("20000000000000008100000000000000");
+    assertThat(bytes(16, 16)).isEqualTo(EMPTY_UNIT);
+  }
+
+  @Test
+  void whatAnEarlierRequestLeftBehindIsNotReadAgain() {
+    for (int i = 0; i < 4; i++) {
+      post(request().sge(DATA, 50, KEY).sge(DATA + 0x1000, 300, KEY));
+      assertThat(ring.takeOldest()).isZero();
+    }
+    post(request().sge(DATA, 4096, KEY));
+    assertThat(bytes(16, 32)).isEqualTo("001000002100000000000000007e0000" + EMPTY_UNIT);
+  }
+
+  @Test
+  void aFullRingTakesNothingAndKeepsTheSlotBehindItEmpty() {
+    for (int i = 0; i < 3; i++) {
+      assertThat(post(request().sge(DATA, 4096, KEY))).isTrue();
+    }
+    assertThat(post(request().sge(DATA, 4096, KEY))).isFalse();
+    assertThat(ring.outstanding()).isEqualTo(3);
+    assertThat(bytes(3 * SLOT, SLOT)).isEqualTo("00".repeat(SLOT));
+  }
+
+  @Test
+  void aCompletedSlotIsEmptyAgainAndTheNextIsTheOldest() {
+    post(request().wrId(70).sge(DATA, 4096, KEY));
+    post(request().wrId(71).sge(DATA, 4096, KEY));
+    assertThat(ring.isOldest(0)).isTrue();
+    assertThat(ring.isOldest(SLOT)).isFalse();
+
+    assertThat(ring.takeOldest()).isEqualTo(70);
+
+    assertThat(bytes(0, 16)).isEqualTo(EMPTY_UNIT);
+    assertThat(ring.isOldest(SLOT)).isTrue();
+    assertThat(ring.outstanding()).isEqualTo(1);
+    assertThat(ring.tail()).isEqualTo(1);
+    assertThat(ring.head()).isEqualTo(2);
+  }
+
+  @Test
+  void aFlushedRequestSaysWhoseItWas() {
+    Completions completions = new Completions(1);
+    post(request().wrId(70).sge(DATA, 4096, KEY));
+
+    ring.flush(completions, 0);
+
+    assertThat(completions.wrId(0)).isEqualTo(70);
+    assertThat(completions.qpNumber(0)).isEqualTo(3);
+    assertThat(completions.status(0)).isEqualTo(WcStatus.WR_FLUSH_ERR);
+    assertThat(completions.opcode(0)).isEqualTo(WcOpcode.RECV);
+    assertThat(ring.outstanding()).isZero();
+    assertThat(ring.onCard()).as("the card has not come there").isEqualTo(1);
+  }
+
+  @Test
+  void tooManyElementsAreRefusedAndNothingIsWritten() {
+    assertThatThrownBy(
+            () -> ring.post(request().sge(DATA, 1, KEY).sge(DATA, 1, KEY).sge(DATA, 1, KEY), 5))
+        .isInstanceOfSatisfying(
+            BadRequestException.class,
+            e -> {
+              assertThat(e.errno()).isEqualTo(Errno.EINVAL);
+              assertThat(e.index()).isEqualTo(5);
+            })
+        .hasMessageContaining("3 scatter/gather elements: QP 0x000003 takes 2");
+    assertThat(bytes(0, SLOT)).isEqualTo("00".repeat(SLOT));
+    assertThat(ring.outstanding()).isZero();
+  }
+
+  @Test
+  void whatIsKeptFromTheCardIsLeftOutOfTheFirstElements() {
+    KeyTable keys = new KeyTable(KEY + 1);
+    keys.put(new KeyTable.Entry(KEY, 4, DATA, 1 << 20, 1));
+    ReceiveChecks checks = new CarefulReceiveChecks(new RequestMemory(keys, 4), 40);
+    ReceiveRing datagrams = new ReceiveRing(new RingShape(memory, 3, 3, 4, 6), 2, checks, 0);
+    datagrams.post(request().sge(DATA + 24, 100, KEY), 0);
+    assertThat(bytes(16, 32)).isEqualTo("3c0000002100000040000000007e0000" + EMPTY_UNIT);
+    datagrams.post(request().sge(DATA, 30, KEY).sge(DATA + 0x100, 50, KEY), 0);
+    assertThat(bytes(SLOT + 16, 32)).isEqualTo("28000000210000000a010000007e0000" + EMPTY_UNIT);
+    datagrams.post(request().sge(DATA, 40, KEY).sge(DATA + 0x100, 50, KEY), 0);
+    assertThat(bytes(2 * SLOT + 16, 32)).isEqualTo("320000002100000000010000007e0000" + EMPTY_UNIT);
+    assertThatThrownBy(() -> datagrams.post(request().sge(DATA, 40, KEY), 0))
+        .hasMessageContaining("at most the 40 bytes");
+    // Of 100 bytes at a page's end the card gets 60, from 24 before it: that may strike.
+    assertThatThrownBy(() -> datagrams.post(request().sge(DATA + 4096 - 64, 100, KEY), 0))
+        .hasMessageContaining("crosses a page");
+  }
+}
