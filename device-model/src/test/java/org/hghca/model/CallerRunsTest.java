@@ -55,7 +55,7 @@ class CallerRunsTest {
     }
   }
 
-  /** Who rings a doorbell may hold a lock that spins, and a command may take long. */
+  /** A ringing thread may hold a spin lock, and a command may take long. */
   @Test
   void aCommandIsNotExecutedByWhoRingsADoorbell() throws InterruptedException {
     Tap tap = Tap.here();

@@ -41,7 +41,8 @@ public final class ResourceEvents extends EventFifo<AsyncEvent> implements Async
   protected void dropped(AsyncEvent event) {
     if (lost++ == 0) {
       LOG.warn(
-          "{}: nobody reads the asynchronous events; {} is dropped, and so are later ones",
+          "{}: the program does not read its asynchronous events; {} is dropped, and so are later"
+              + " ones",
           device,
           event);
     }

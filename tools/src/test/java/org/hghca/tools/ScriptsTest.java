@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ScriptsTest {
   private static final Path PROJECT = Path.of("").toAbsolutePath().getParent();
 
-  /** Git as on a machine where nobody has configured it, with an author. */
+  /** Git as on an unconfigured machine, with an author. */
   private static final Map<String, String> GIT =
       Map.of(
           "GIT_CONFIG_GLOBAL", "/dev/null",

@@ -28,7 +28,7 @@ import org.hghca.vfio.VfioException;
  */
 public final class FailingFunction extends ForwardingFunction {
   /** What the function knows of its end. */
-  static final String PULLED = "somebody has pulled the card";
+  static final String PULLED = "the card was pulled out";
 
   private static final int STATUS_BAD_PARAM = 3;
 

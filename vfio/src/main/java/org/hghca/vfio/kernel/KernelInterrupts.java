@@ -78,8 +78,7 @@ final class KernelInterrupts implements Interrupts, AutoCloseable {
       }
       tell(VfioAbi.ERR_IRQ, "%s has reported an unrecoverable error (PCIe AER)");
       tell(
-          VfioAbi.REQ_IRQ,
-          "%s is requested back: somebody removes it, or unbinds it from its driver");
+          VfioAbi.REQ_IRQ, "%s is requested back: it is being removed, or unbound from its driver");
     } catch (RuntimeException e) {
       throw undo.because(e);
     }

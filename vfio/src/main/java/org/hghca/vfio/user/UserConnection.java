@@ -362,7 +362,7 @@ final class UserConnection implements AutoCloseable {
     Call<?> call = calls.remove(message.id());
     if (call == null) {
       throw malformed(
-          "a reply to %s with id %d, which nobody waits for"
+          "a reply to %s with id %d, which is not outstanding"
               .formatted(UserCommand.describe(message.command()), message.id()));
     }
     try {

@@ -286,7 +286,7 @@ final class UserLossTest {
         nonsense("a payload cut short", "with a payload of 15 bytes", m -> resize(m, 15)),
         nonsense("too little data", "3 bytes of data to a read of 4", m -> resize(m, 19)),
         nonsense("too much data", "8 bytes of data to a read of 4", m -> resize(m, 24)),
-        nonsense("another id", "which nobody waits for", m -> header(m, UserMessage.ID, 0x7777)),
+        nonsense("another id", "which is not outstanding", m -> header(m, UserMessage.ID, 0x7777)),
         nonsense(
             "another command",
             "a reply to REGION_WRITE where REGION_READ was expected",

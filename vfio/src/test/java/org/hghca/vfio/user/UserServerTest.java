@@ -440,7 +440,7 @@ final class UserServerTest {
     int folder = client.linux.open(directory.toString(), 0);
     assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | TRIGGER, 5, 1, folder)).isZero();
     served.device.bus().raise(5);
-    assertThat(client.read(7, 0, 4)).as("nobody minds").isZero();
+    assertThat(client.read(7, 0, 4)).as("the server still replies").isZero();
     client.linux.close(folder);
     client.linux.close(file);
   }

@@ -30,7 +30,7 @@ public final class LinkPoller {
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
   private static final int EVENTS = 16;
 
-  /** What is told with the events of the descriptor that wakes the thread. */
+  /** The event data of the descriptor that wakes the thread. */
   private static final int WAKE = -1;
 
   private static final long NANOS_PER_MILLI = 1_000_000;

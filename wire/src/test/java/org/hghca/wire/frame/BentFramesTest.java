@@ -106,7 +106,7 @@ class BentFramesTest {
     return frame;
   }
 
-  /** Whoever bends an IPv4 header on purpose gives it a right checksum. */
+  /** A deliberately modified IPv4 header gets a correct checksum. */
   private static byte[] summed(byte[] frame) {
     if (frame.length >= IP + 20 && (frame[IP] & 0xf0) == 0x40) {
       put(frame, IP + 10, 0);

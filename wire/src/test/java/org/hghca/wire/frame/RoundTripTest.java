@@ -119,7 +119,7 @@ class RoundTripTest {
     packet.destinationIpv4(0x0a00_0002);
     assertThat(encoder.encode(packet, 0)).isEqualTo(58);
     packet.opcode = 0x15;
-    assertThat(encoder.encode(packet, 0)).as("an opcode that nobody has").isZero();
+    assertThat(encoder.encode(packet, 0)).as("an undefined opcode").isZero();
     packet.opcode = 0x2c;
     assertThat(encoder.encode(packet, 0)).as("a READ of an unreliable connection").isZero();
     packet.opcode = 0x11;
