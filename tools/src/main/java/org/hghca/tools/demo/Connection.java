@@ -7,108 +7,96 @@ import static org.hghca.verbs.AccessFlag.REMOTE_WRITE;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 
-/**
- * Two connected queue pairs, and memory of the same size on both sides. One thread plays both
- * sides, so that another core is free for the software HCAs.
- */
-final class Connection implements AutoCloseable {
+/** Two connected queue pairs, and memory of the same size on both sides. */
+final class Connection {
   /** Outstanding requests of each queue. */
   static final int DEPTH = 128;
 
   private static final int INLINE_BYTES = 8;
-  private static final int PSN = 0;
 
-  private final Side server;
-  private final Side client;
-  private final MemoryRegion serverMemory;
-  private final MemoryRegion clientMemory;
-  private final QueuePair serverQp;
-  private final QueuePair clientQp;
+  private final Part<End> server;
+  private final Part<End> client;
+  private final Address serverAddress;
+  private final Address clientAddress;
 
   /**
    * Connects.
    *
    * @param bytes of memory on either side
    */
-  Connection(Side server, Side client, long bytes) {
-    this.server = server;
-    this.client = client;
-    serverMemory = server.pd().allocate(bytes, access(server));
-    clientMemory = client.pd().allocate(bytes, access(client));
-    serverQp = createQueuePair(server);
-    clientQp = createQueuePair(client);
-    connect(server, serverQp, client, clientQp);
-    connect(client, clientQp, server, serverQp);
+  Connection(Sides sides, long bytes) {
+    server = sides.server().map(side -> End.of(side, bytes));
+    client = sides.client().map(side -> End.of(side, bytes));
+    serverAddress = server.share(Address.MESSAGE, End::address);
+    clientAddress = client.share(Address.MESSAGE, End::address);
+    server.run(end -> end.connect(clientAddress));
+    client.run(end -> end.connect(serverAddress));
+    sides.barrier("connected");
   }
 
-  private static QueuePair createQueuePair(Side side) {
-    return side.pd()
-        .createQueuePair(
-            QueuePairConfig.rc(side.cq(), side.cq())
-                .sendDepth(DEPTH)
-                .receiveDepth(DEPTH)
-                .maxInline(canInline(side) ? INLINE_BYTES : 0));
-  }
-
-  private static AccessFlag[] access(Side side) {
-    return side.context().queryDevice().atomics()
-        ? new AccessFlag[] {LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC}
-        : new AccessFlag[] {LOCAL_WRITE, REMOTE_WRITE};
-  }
-
-  private static boolean canInline(Side side) {
-    return side.context().queryDevice().maxInline() >= INLINE_BYTES;
-  }
-
-  private static void connect(Side side, QueuePair qp, Side peer, QueuePair peerQp) {
-    ConnectionOptions options =
-        ConnectionOptions.DEFAULT
-            .withPathMtu(side.context().queryPort(Side.PORT).activeMtu())
-            .withAccess(access(side));
-    qp.modify(options.toInit(QpType.RC));
-    qp.modify(options.toRtr(QpType.RC, peer.endpoint(peerQp, PSN)));
-    qp.modify(options.toRts(QpType.RC, PSN));
-  }
-
-  Side server() {
+  Part<End> server() {
     return server;
   }
 
-  Side client() {
+  Part<End> client() {
     return client;
   }
 
-  MemoryRegion serverMemory() {
-    return serverMemory;
+  /** The server's end, for the client. */
+  Address serverAddress() {
+    return serverAddress;
   }
 
-  MemoryRegion clientMemory() {
-    return clientMemory;
+  /** The client's end, for the server. */
+  Address clientAddress() {
+    return clientAddress;
   }
 
-  QueuePair serverQp() {
-    return serverQp;
-  }
+  /** One end of it. */
+  record End(Side side, MemoryRegion memory, QueuePair qp) {
 
-  QueuePair clientQp() {
-    return clientQp;
-  }
+    private static End of(Side side, long bytes) {
+      MemoryRegion memory = side.own(side.pd().allocate(bytes, access(side)), MemoryRegion::close);
+      int inline = side.context().queryDevice().maxInline() >= INLINE_BYTES ? INLINE_BYTES : 0;
+      QueuePair qp =
+          side.pd()
+              .createQueuePair(
+                  QueuePairConfig.rc(side.cq(), side.cq())
+                      .sendDepth(DEPTH)
+                      .receiveDepth(DEPTH)
+                      .maxInline(inline));
+      return new End(side, memory, side.own(qp, QueuePair::close));
+    }
 
-  /** Whether a request of either side can carry this number of inline bytes. */
-  boolean canInline(int bytes) {
-    return bytes <= clientQp.capabilities().maxInline()
-        && bytes <= serverQp.capabilities().maxInline();
-  }
+    private static AccessFlag[] access(Side side) {
+      return side.context().queryDevice().atomics()
+          ? new AccessFlag[] {LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC}
+          : new AccessFlag[] {LOCAL_WRITE, REMOTE_WRITE};
+    }
 
-  @Override
-  public void close() {
-    clientQp.close();
-    serverQp.close();
-    clientMemory.close();
-    serverMemory.close();
+    private Address address() {
+      return Address.of(side, qp, memory);
+    }
+
+    private void connect(Address peer) {
+      Mtu own = side.context().queryPort(Side.PORT).activeMtu();
+      ConnectionOptions options =
+          ConnectionOptions.DEFAULT
+              .withPathMtu(own.bytes() < peer.mtu().bytes() ? own : peer.mtu())
+              .withAccess(access(side));
+      qp.modify(options.toInit(QpType.RC));
+      qp.modify(options.toRtr(QpType.RC, peer.endpoint()));
+      qp.modify(options.toRts(QpType.RC, Address.PSN));
+    }
+
+    /** Whether a request can carry this number of inline bytes. */
+    boolean canInline(int bytes) {
+      return bytes <= qp.capabilities().maxInline();
+    }
   }
 }

@@ -11,8 +11,10 @@ import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.CompletionQueueConfig;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.DeviceQuirk;
+import org.hghca.verbs.Gid;
 import org.hghca.verbs.GlobalRouteHeader;
 import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
@@ -34,14 +36,15 @@ final class DatagramExample {
   private static final int RECEIVE_BYTES = GlobalRouteHeader.LENGTH + MESSAGE_BYTES;
   private static final Duration LIMIT = Duration.ofSeconds(5);
 
-  private final Journal journal;
-  private final Side server;
-  private final Side client;
+  private static final Message<QpEndpoint> ENDPOINT =
+      new Message<>("datagrams", QpEndpoint::toText, QpEndpoint::parse);
 
-  DatagramExample(Journal journal, Side server, Side client) {
-    this.journal = journal;
-    this.server = server;
-    this.client = client;
+  private final Sides sides;
+  private final Journal journal;
+
+  DatagramExample(Sides sides) {
+    this.sides = sides;
+    this.journal = sides.journal();
   }
 
   /**
@@ -50,33 +53,19 @@ final class DatagramExample {
    * @throws CheckFailedException when a check fails
    */
   void run() {
-    try (End asked = new End(server);
-        End asking = new End(client);
-        AddressHandle toServer =
-            client.pd().createAddressHandle(AddressVector.to(server.gid(), Side.GID_INDEX))) {
-      asking.send(QUESTION, toServer, asked.qp.number());
-      asked.await(QUESTION);
-      Completions question = asked.completions;
-      try (AddressHandle back = backTo(asked)) {
-        asked.send(ANSWER, back, question.sourceQp(0));
-        asking.await(ANSWER);
-      }
-      journal.held(CHECK);
-    }
-  }
-
-  private AddressHandle backTo(End asked) {
-    if (!server.has(DeviceQuirk.NO_GRH)) {
-      return server
-          .pd()
-          .createAddressHandle(asked.completions, 0, asked.memory.segment(), Side.PORT);
-    }
-    journal.missing(server, DeviceQuirk.NO_GRH, "the answer goes to the client's known address");
-    return server.pd().createAddressHandle(AddressVector.to(client.gid(), Side.GID_INDEX));
+    Part<End> server = sides.server().map(End::new);
+    Part<End> client = sides.client().map(End::new);
+    QpEndpoint asked = server.share(ENDPOINT, End::endpoint);
+    QpEndpoint asking = client.share(ENDPOINT, End::endpoint);
+    client.run(end -> end.send(QUESTION, end.handle(asked.gid()), asked.qpNumber()));
+    server.run(end -> end.await(QUESTION));
+    server.run(end -> end.send(ANSWER, end.backTo(asking.gid()), end.completions.sourceQp(0)));
+    client.run(end -> end.await(ANSWER));
+    sides.held(CHECK);
   }
 
   /** A datagram queue pair whose completion queue has a channel, with one receive posted. */
-  private final class End implements AutoCloseable {
+  private final class End {
     private final Side side;
     private final CompletionChannel channel;
     private final CompletionQueue queue;
@@ -86,16 +75,43 @@ final class DatagramExample {
 
     End(Side side) {
       this.side = side;
-      channel = side.context().createCompletionChannel();
-      queue =
-          side.context().createCompletionQueue(CompletionQueueConfig.of(2).withChannel(channel));
-      memory = side.pd().allocate(RECEIVE_BYTES + MESSAGE_BYTES, AccessFlag.LOCAL_WRITE);
-      qp = side.pd().createQueuePair(QueuePairConfig.ud(queue, queue).sendDepth(1).receiveDepth(1));
+      channel = side.own(side.context().createCompletionChannel(), CompletionChannel::close);
+      CompletionQueueConfig config = CompletionQueueConfig.of(2).withChannel(channel);
+      queue = side.own(side.context().createCompletionQueue(config), CompletionQueue::close);
+      memory =
+          side.own(
+              side.pd().allocate(RECEIVE_BYTES + MESSAGE_BYTES, AccessFlag.LOCAL_WRITE),
+              MemoryRegion::close);
+      qp =
+          side.own(
+              side.pd()
+                  .createQueuePair(QueuePairConfig.ud(queue, queue).sendDepth(1).receiveDepth(1)),
+              QueuePair::close);
       qp.activate(QKEY);
       qp.postReceive(new ReceiveRequest(1).wrId(1).into(memory, 0, RECEIVE_BYTES));
       queue.requestNotify(false);
       journal.step(
           side, "UD QP 0x%06x activated, Receive Request was posted".formatted(qp.number()));
+    }
+
+    QpEndpoint endpoint() {
+      return side.endpoint(qp, 0);
+    }
+
+    AddressHandle handle(Gid gid) {
+      AddressVector vector = AddressVector.to(gid, Side.GID_INDEX);
+      return side.own(side.pd().createAddressHandle(vector), AddressHandle::close);
+    }
+
+    /** The handle for a reply to the received datagram. */
+    AddressHandle backTo(Gid known) {
+      if (side.has(DeviceQuirk.NO_GRH)) {
+        journal.missing(side, DeviceQuirk.NO_GRH, "the answer goes to the client's known address");
+        return handle(known);
+      }
+      return side.own(
+          side.pd().createAddressHandle(completions, 0, memory.segment(), Side.PORT),
+          AddressHandle::close);
     }
 
     void send(String text, AddressHandle to, int qpn) {
@@ -135,14 +151,6 @@ final class DatagramExample {
         Thread.currentThread().interrupt();
         return false;
       }
-    }
-
-    @Override
-    public void close() {
-      qp.close();
-      memory.close();
-      queue.close();
-      channel.close();
     }
   }
 }

@@ -23,16 +23,21 @@ final class Journal {
 
   /** A step of one side. */
   void step(Side side, String what) {
-    out.println("%-7s %s".formatted(side.role(), what));
+    step(side.role(), what);
+  }
+
+  private void step(String role, String what) {
+    out.println("%-7s %s".formatted(role, what));
   }
 
   /**
    * Reports a feature that a side's card lacks.
    *
+   * @param role of the side
    * @param instead what happens instead
    */
-  void missing(Side side, DeviceFeature feature, String instead) {
-    step(side, "not supported by this card: %s; %s".formatted(feature, instead));
+  void missing(String role, DeviceFeature feature, String instead) {
+    step(role, "not supported by this card: %s; %s".formatted(feature, instead));
   }
 
   /** Reports a quirk of a side's card. */

@@ -22,6 +22,11 @@ import org.hghca.verbs.WcOpcode;
  * the server's buffer, then WRITEs a third into it. Every buffer is verified to its last byte.
  */
 final class RcExample {
+  private static final String CONNECT = "connect";
+  private static final String SEND = "send";
+  private static final String READ = "rdma read";
+  private static final String WRITE = "rdma write";
+
   private static final String SEND_TEXT = "SEND operation";
   private static final String READ_TEXT = "RDMA read operation";
   private static final String WRITE_TEXT = "RDMA write operation";
@@ -32,17 +37,14 @@ final class RcExample {
   };
   private static final long SEND_ID = 1;
   private static final long RECEIVE_ID = 2;
-  private static final int PSN = 0;
 
+  private final Sides sides;
   private final Journal journal;
-  private final Side server;
-  private final Side client;
   private final SendRequest request = new SendRequest(1).wrId(SEND_ID);
 
-  RcExample(Journal journal, Side server, Side client) {
-    this.journal = journal;
-    this.server = server;
-    this.client = client;
+  RcExample(Sides sides) {
+    this.sides = sides;
+    this.journal = sides.journal();
   }
 
   /**
@@ -51,22 +53,41 @@ final class RcExample {
    * @throws CheckFailedException when a check fails
    */
   void run() {
-    tellDevice(server);
-    tellDevice(client);
-    try (MemoryRegion serverBuffer = register(server);
-        MemoryRegion clientBuffer = register(client);
-        QueuePair serverQp = createQueuePair(server);
-        QueuePair clientQp = createQueuePair(client)) {
-      // In the original these travel over a TCP socket.
-      QpEndpoint serverEnd = server.endpoint(serverQp, PSN);
-      QpEndpoint clientEnd = client.endpoint(clientQp, PSN);
-      connect(server, serverQp, serverBuffer, clientEnd);
-      connect(client, clientQp, clientBuffer, serverEnd);
-      journal.held("connect");
+    sides.server().run(this::tellDevice);
+    sides.client().run(this::tellDevice);
+    Part<Buffer> serverBuffer = sides.server().map(this::register);
+    Part<Buffer> clientBuffer = sides.client().map(this::register);
+    Part<End> server = serverBuffer.map(this::createQueuePair);
+    Part<End> client = clientBuffer.map(this::createQueuePair);
+    // In the original these travel over a TCP socket, too.
+    Address serverAddress = server.share(Address.MESSAGE, End::address);
+    Address clientAddress = client.share(Address.MESSAGE, End::address);
+    server.run(end -> connect(end, clientAddress.endpoint()));
+    client.run(end -> connect(end, serverAddress.endpoint()));
+    sides.held(CONNECT);
 
-      send(serverQp, serverBuffer, clientBuffer);
-      rdmaRead(clientQp, clientBuffer, serverBuffer);
-      rdmaWrite(clientQp, clientBuffer, serverBuffer);
+    server.run(this::send);
+    client.run(this::receive);
+    sides.held(SEND);
+
+    server.run(end -> load(end, READ_TEXT));
+    sides.barrier("loaded");
+    client.run(end -> read(end, serverAddress));
+    sides.held(READ);
+
+    client.run(end -> write(end, serverAddress));
+    sides.barrier("written");
+    server.run(end -> verify(WRITE, end, WRITE_TEXT));
+    sides.held(WRITE);
+  }
+
+  /** What a side has registered. */
+  private record Buffer(Side side, MemoryRegion memory) {}
+
+  /** A side with its queue pair. */
+  private record End(Side side, MemoryRegion buffer, QueuePair qp) {
+    Address address() {
+      return Address.of(side, qp, buffer);
     }
   }
 
@@ -83,27 +104,30 @@ final class RcExample {
                 side.gid()));
   }
 
-  private MemoryRegion register(Side side) {
-    MemoryRegion buffer = side.pd().allocate(BUFFER_BYTES, ACCESS);
+  private Buffer register(Side side) {
+    MemoryRegion memory = side.own(side.pd().allocate(BUFFER_BYTES, ACCESS), MemoryRegion::close);
     journal.step(
         side,
         "MR registered: address 0x%x, %d bytes, lkey 0x%x, rkey 0x%x"
-            .formatted(buffer.address(), buffer.length(), buffer.lkey(), buffer.rkey()));
-    return buffer;
+            .formatted(memory.address(), memory.length(), memory.lkey(), memory.rkey()));
+    return new Buffer(side, memory);
   }
 
-  private QueuePair createQueuePair(Side side) {
-    QueuePair qp = side.pd().createQueuePair(QueuePairConfig.rc(side.cq(), side.cq()).signalAll());
+  private End createQueuePair(Buffer buffer) {
+    Side side = buffer.side();
+    QueuePairConfig config = QueuePairConfig.rc(side.cq(), side.cq()).signalAll();
+    QueuePair qp = side.own(side.pd().createQueuePair(config), QueuePair::close);
     journal.step(side, "QP created: QP number 0x%06x, state %s".formatted(qp.number(), qp.state()));
-    return qp;
+    return new End(side, buffer.memory(), qp);
   }
 
   /** Posts the receive and takes the queue pair from RESET to RTS, verb by verb. */
-  private void connect(Side side, QueuePair qp, MemoryRegion buffer, QpEndpoint peer) {
+  private void connect(End end, QpEndpoint peer) {
+    QueuePair qp = end.qp();
     qp.modify(QpAttributes.to(QpState.INIT).port(Side.PORT).pkeyIndex(0).access(ACCESS));
     String states = "INIT";
-    qp.postReceive(new ReceiveRequest(1).wrId(RECEIVE_ID).into(buffer));
-    journal.step(side, "Receive Request was posted");
+    qp.postReceive(new ReceiveRequest(1).wrId(RECEIVE_ID).into(end.buffer()));
+    journal.step(end.side(), "Receive Request was posted");
     qp.modify(
         QpAttributes.to(QpState.RTR)
             .addressVector(AddressVector.to(peer.gid(), Side.GID_INDEX))
@@ -118,67 +142,64 @@ final class RcExample {
             .timeout(0x12)
             .retryCount(6)
             .rnrRetry(0)
-            .sendPsn(PSN)
+            .sendPsn(Address.PSN)
             .maxReadAtomic(1));
     QpState reached = qp.query().state();
     states += " -> " + reached;
     if (reached != QpState.RTS) {
       throw new CheckFailedException(
-          "connect",
-          "the %s's QP 0x%06x is in state %s".formatted(side.role(), qp.number(), reached));
+          CONNECT,
+          "the %s's QP 0x%06x is in state %s".formatted(end.side().role(), qp.number(), reached));
     }
     journal.step(
-        side,
+        end.side(),
         "QP 0x%06x connected: %s, to QP 0x%06x at GID %s"
             .formatted(qp.number(), states, peer.qpNumber(), peer.gid()));
   }
 
-  private void send(QueuePair serverQp, MemoryRegion serverBuffer, MemoryRegion clientBuffer) {
-    String check = "send";
-    load(server, serverBuffer, SEND_TEXT);
-    serverQp.postSend(request.send().sge(serverBuffer));
-    journal.step(server, "Send Request was posted");
-    expect(check, server, WcOpcode.SEND, SEND_ID);
-    expect(check, client, WcOpcode.RECV, RECEIVE_ID);
-    long received = client.completions().byteLength(0);
+  private void send(End end) {
+    load(end, SEND_TEXT);
+    end.qp().postSend(request.send().sge(end.buffer()));
+    journal.step(end.side(), "Send Request was posted");
+    expect(SEND, end.side(), WcOpcode.SEND, SEND_ID);
+  }
+
+  private void receive(End end) {
+    expect(SEND, end.side(), WcOpcode.RECV, RECEIVE_ID);
+    long received = end.side().completions().byteLength(0);
     if (received != BUFFER_BYTES) {
       throw new CheckFailedException(
-          check, "the client received %d bytes of %d".formatted(received, BUFFER_BYTES));
+          SEND,
+          "the %s received %d bytes of %d".formatted(end.side().role(), received, BUFFER_BYTES));
     }
-    verify(check, client, clientBuffer, SEND_TEXT);
+    verify(SEND, end, SEND_TEXT);
   }
 
-  private void rdmaRead(QueuePair clientQp, MemoryRegion clientBuffer, MemoryRegion serverBuffer) {
-    String check = "rdma read";
-    load(server, serverBuffer, READ_TEXT);
-    clientQp.postSend(
-        request.rdmaRead(serverBuffer.address(), serverBuffer.rkey()).sge(clientBuffer));
-    tellRemote("RDMA Read Request was posted", serverBuffer);
-    expect(check, client, WcOpcode.RDMA_READ, SEND_ID);
-    verify(check, client, clientBuffer, READ_TEXT);
+  private void read(End end, Address remote) {
+    end.qp().postSend(request.rdmaRead(remote.memory(), remote.rkey()).sge(end.buffer()));
+    tellRemote(end, "RDMA Read Request was posted", remote);
+    expect(READ, end.side(), WcOpcode.RDMA_READ, SEND_ID);
+    verify(READ, end, READ_TEXT);
   }
 
-  private void rdmaWrite(QueuePair clientQp, MemoryRegion clientBuffer, MemoryRegion serverBuffer) {
-    String check = "rdma write";
-    load(client, clientBuffer, WRITE_TEXT);
-    clientQp.postSend(
-        request.rdmaWrite(serverBuffer.address(), serverBuffer.rkey()).sge(clientBuffer));
-    tellRemote("RDMA Write Request was posted", serverBuffer);
-    expect(check, client, WcOpcode.RDMA_WRITE, SEND_ID);
-    verify(check, server, serverBuffer, WRITE_TEXT);
+  private void write(End end, Address remote) {
+    load(end, WRITE_TEXT);
+    end.qp().postSend(request.rdmaWrite(remote.memory(), remote.rkey()).sge(end.buffer()));
+    tellRemote(end, "RDMA Write Request was posted", remote);
+    expect(WRITE, end.side(), WcOpcode.RDMA_WRITE, SEND_ID);
   }
 
-  private void tellRemote(String what, MemoryRegion remote) {
+  private void tellRemote(End end, String what, Address remote) {
     journal.step(
-        client,
-        "%s: remote address 0x%x, rkey 0x%x".formatted(what, remote.address(), remote.rkey()));
+        end.side(),
+        "%s: remote address 0x%x, rkey 0x%x".formatted(what, remote.memory(), remote.rkey()));
   }
 
-  private void load(Side side, MemoryRegion buffer, String text) {
-    MemorySegment memory = buffer.segment();
+  private void load(End end, String text) {
+    MemorySegment memory = end.buffer().segment();
     memory.fill((byte) 0);
     memory.setString(0, text, StandardCharsets.US_ASCII);
-    journal.step(side, "buffer loaded with '%s'".formatted(text));
+    journal.step(end.side(), "buffer loaded with '%s'".formatted(text));
   }
 
   /** Waits for exactly one completion, and for this one. */
@@ -195,17 +216,17 @@ final class RcExample {
   }
 
   /** The whole buffer holds the text and zeros behind it. */
-  private void verify(String check, Side side, MemoryRegion buffer, String text) {
+  private void verify(String check, End end, String text) {
     byte[] expected = new byte[BUFFER_BYTES];
     byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
     System.arraycopy(bytes, 0, expected, 0, bytes.length);
-    long mismatch = buffer.segment().mismatch(MemorySegment.ofArray(expected));
+    long mismatch = end.buffer().segment().mismatch(MemorySegment.ofArray(expected));
     if (mismatch >= 0) {
       throw new CheckFailedException(
           check,
-          "the %s's buffer is not '%s': byte %d differs".formatted(side.role(), text, mismatch));
+          "the %s's buffer is not '%s': byte %d differs"
+              .formatted(end.side().role(), text, mismatch));
     }
-    journal.step(side, "buffer verified, %d bytes: '%s'".formatted(BUFFER_BYTES, text));
-    journal.held(check);
+    journal.step(end.side(), "buffer verified, %d bytes: '%s'".formatted(BUFFER_BYTES, text));
   }
 }

@@ -2,6 +2,8 @@ package org.hghca.tools.demo;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -15,6 +17,9 @@ import org.HdrHistogram.Histogram;
  * @param max the longest
  */
 public record RoundTrips(long count, double p50, double p90, double p99, double p999, double max) {
+  static final Message<RoundTrips> MESSAGE =
+      new Message<>("round-trips", RoundTrips::toText, RoundTrips::parse);
+
   private static final double NANOS = 1000;
 
   /** Of a histogram of nanoseconds. */
@@ -26,6 +31,27 @@ public record RoundTrips(long count, double p50, double p90, double p99, double 
         histogram.getValueAtPercentile(99) / NANOS,
         histogram.getValueAtPercentile(99.9) / NANOS,
         histogram.getMaxValue() / NANOS);
+  }
+
+  /** The components, with spaces between them. */
+  private String toText() {
+    return DoubleStream.of(p50, p90, p99, p999, max)
+        .mapToObj(Double::toString)
+        .collect(Collectors.joining(" ", count + " ", ""));
+  }
+
+  private static RoundTrips parse(String text) {
+    String[] parts = text.split(" ", -1);
+    if (parts.length != 6) {
+      throw new IllegalArgumentException("expected a count and five times");
+    }
+    return new RoundTrips(
+        Long.parseLong(parts[0]),
+        Double.parseDouble(parts[1]),
+        Double.parseDouble(parts[2]),
+        Double.parseDouble(parts[3]),
+        Double.parseDouble(parts[4]),
+        Double.parseDouble(parts[5]));
   }
 
   Map<String, Object> toJson() {

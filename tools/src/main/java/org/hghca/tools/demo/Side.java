@@ -1,6 +1,9 @@
 package org.hghca.tools.demo;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Consumer;
 import org.hghca.driver.HghcaContext;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Completions;
@@ -16,8 +19,14 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.TimeScale;
 
-/** Server or client: a device with a protection domain and a completion queue. */
+/**
+ * Server or client: a device with a protection domain, a completion queue, and the objects that an
+ * example makes on it.
+ */
 final class Side implements AutoCloseable {
+  static final String SERVER = "server";
+  static final String CLIENT = "client";
+
   static final int PORT = 1;
   static final int GID_INDEX = 0;
 
@@ -28,14 +37,20 @@ final class Side implements AutoCloseable {
   private static final int POLLS_BETWEEN_YIELDS = 200;
 
   private final String role;
+  private final String device;
   private final Context context;
   private final TimeScale time;
   private final ProtectionDomain pd;
   private final CompletionQueue cq;
   private final Completions completions = new Completions(16);
 
-  private Side(String role, Context context, ProtectionDomain pd, CompletionQueue cq) {
+  /** Closes the objects of the example, the last one first. */
+  private final Deque<Runnable> closings = new ArrayDeque<>();
+
+  private Side(
+      String role, String device, Context context, ProtectionDomain pd, CompletionQueue cq) {
     this.role = role;
+    this.device = device;
     this.context = context;
     this.time = time(context);
     this.pd = pd;
@@ -59,7 +74,7 @@ final class Side implements AutoCloseable {
     try {
       ProtectionDomain pd = context.allocateProtectionDomain();
       try {
-        return new Side(role, context, pd, context.createCompletionQueue(COMPLETIONS));
+        return new Side(role, device, context, pd, context.createCompletionQueue(COMPLETIONS));
       } catch (RuntimeException e) {
         pd.close();
         throw e;
@@ -81,6 +96,11 @@ final class Side implements AutoCloseable {
   /** Server or client. */
   String role() {
     return role;
+  }
+
+  /** The name or locator by which it was opened. */
+  String device() {
+    return device;
   }
 
   Context context() {
@@ -117,6 +137,27 @@ final class Side implements AutoCloseable {
   /** The endpoint of a queue pair of ours, for the peer. */
   QpEndpoint endpoint(QueuePair qp, int psn) {
     return new QpEndpoint(context.queryPort(PORT).lid(), qp.number(), psn, gid());
+  }
+
+  /**
+   * Keeps an object of the device until {@link #release}.
+   *
+   * @return the object
+   */
+  <T> T own(T object, Consumer<? super T> close) {
+    closings.push(() -> close.accept(object));
+    return object;
+  }
+
+  /** Closes the objects that were made, the last one first. */
+  void release() {
+    if (!closings.isEmpty()) {
+      try {
+        closings.pop().run();
+      } finally {
+        release();
+      }
+    }
   }
 
   /** What {@link #await} found. */
@@ -166,6 +207,7 @@ final class Side implements AutoCloseable {
 
   @Override
   public void close() {
+    release();
     cq.close();
     pd.close();
     context.close();

@@ -33,39 +33,38 @@ public record Speeds(
   public static Speeds measure(String server, String client, long nanos, int messageBytes) {
     try (Side serverSide = Side.open("server", server);
         Side clientSide = Side.open("client", client)) {
-      return measure(new Journal(), serverSide, clientSide, nanos, messageBytes);
+      return measure(Sides.of(serverSide, clientSide, new Journal()), nanos, messageBytes);
     }
   }
 
   /** Runs the measurements one after another, once the code of all of them is warm. */
-  static Speeds measure(Journal journal, Side server, Side client, long nanos, int messageBytes) {
-    try (Connection small = new Connection(server, client, (long) SMALL_BYTES * Connection.DEPTH);
-        Connection large = new Connection(server, client, (long) messageBytes * LARGE_OUTSTANDING);
-        Connection table = new Connection(server, client, PingPong.MEMORY_BYTES);
-        Connection wall = new Connection(server, client, WritePingPong.MEMORY_BYTES)) {
-      WriteStream rate =
-          new WriteStream(
-              "write rate", small, SMALL_BYTES, SMALL_LIST, Connection.DEPTH / SMALL_LIST);
-      WriteStream throughput =
-          new WriteStream("write throughput", large, messageBytes, 1, LARGE_OUTSTANDING);
-      PingPong pingPong = new PingPong("ping-pong", table);
-      WritePingPong writePingPong = new WritePingPong("write ping-pong", wall);
-      long warmUp = Math.min(nanos, WARM_UP_NANOS);
-      rate.run(warmUp);
-      throughput.run(warmUp);
-      pingPong.run(warmUp);
-      writePingPong.run(warmUp);
+  static Speeds measure(Sides sides, long nanos, int messageBytes) {
+    Connection small = new Connection(sides, (long) SMALL_BYTES * Connection.DEPTH);
+    Connection large = new Connection(sides, (long) messageBytes * LARGE_OUTSTANDING);
+    Connection table = new Connection(sides, PingPong.MEMORY_BYTES);
+    Connection wall = new Connection(sides, WritePingPong.MEMORY_BYTES);
+    int lists = Connection.DEPTH / SMALL_LIST;
+    WriteStream rate = new WriteStream("write rate", sides, small, SMALL_BYTES, SMALL_LIST, lists);
+    WriteStream throughput =
+        new WriteStream("write throughput", sides, large, messageBytes, 1, LARGE_OUTSTANDING);
+    PingPong pingPong = new PingPong("ping-pong", table);
+    WritePingPong writePingPong = new WritePingPong("write ping-pong", wall);
+    sides.barrier("receives posted");
+    long warmUp = Math.min(nanos, WARM_UP_NANOS);
+    rate.run(warmUp);
+    throughput.run(warmUp);
+    pingPong.run(warmUp);
+    writePingPong.run(warmUp);
 
-      double messagesPerSecond = rate.run(nanos);
-      journal.held("write rate");
-      double largePerSecond = throughput.run(nanos);
-      journal.held("write throughput");
-      RoundTrips roundTrips = pingPong.run(nanos);
-      journal.held("ping-pong");
-      RoundTrips writeRoundTrips = writePingPong.run(nanos);
-      journal.held("write ping-pong");
-      return new Speeds(
-          messagesPerSecond, largePerSecond * messageBytes / 1e6, roundTrips, writeRoundTrips);
-    }
+    double messagesPerSecond = rate.run(nanos);
+    sides.held("write rate");
+    double largePerSecond = throughput.run(nanos);
+    sides.held("write throughput");
+    RoundTrips roundTrips = pingPong.run(nanos);
+    sides.held("ping-pong");
+    RoundTrips writeRoundTrips = writePingPong.run(nanos);
+    sides.held("write ping-pong");
+    return new Speeds(
+        messagesPerSecond, largePerSecond * messageBytes / 1e6, roundTrips, writeRoundTrips);
   }
 }

@@ -6,14 +6,14 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
-import org.hghca.verbs.MemoryRegion;
-import org.hghca.verbs.QueuePair;
+import org.hghca.tools.demo.Connection.End;
 import org.hghca.verbs.SendRequest;
 import org.hghca.vfio.TimeScale;
 
 /**
  * RDMA WRITEs of 8 bytes back and forth: the number of the round trip, which the server writes
- * back. Each waits for it in its own memory.
+ * back. Each waits for it in its own memory. The complement of the number marks the last round
+ * trip.
  */
 final class WritePingPong {
   private static final int MESSAGE_BYTES = 8;
@@ -26,27 +26,16 @@ final class WritePingPong {
   static final int MEMORY_BYTES = 2 * MESSAGE_BYTES;
 
   private final String check;
-  private final Player server;
-  private final Player client;
-  private long number;
+  private final Part<Player> server;
+  private final Part<Player> client;
+
+  /** Whether the round trip is the last one. */
+  private boolean last;
 
   WritePingPong(String check, Connection connection) {
     this.check = check;
-    boolean inline = connection.canInline(MESSAGE_BYTES);
-    server =
-        new Player(
-            connection.server(),
-            connection.serverQp(),
-            connection.serverMemory(),
-            connection.clientMemory(),
-            inline);
-    client =
-        new Player(
-            connection.client(),
-            connection.clientQp(),
-            connection.clientMemory(),
-            connection.serverMemory(),
-            inline);
+    server = connection.server().map(end -> new Player(end, connection.clientAddress()));
+    client = connection.client().map(end -> new Player(end, connection.serverAddress()));
   }
 
   /**
@@ -55,29 +44,21 @@ final class WritePingPong {
    * @throws CheckFailedException when a message failed or did not come
    */
   RoundTrips run(long nanos) {
-    Histogram histogram = new Histogram(TimeUnit.SECONDS.toNanos(4), 3);
-    long start = System.nanoTime();
-    long before = start;
+    client.run(player -> player.start(nanos));
     do {
-      number++;
-      client.write();
-      server.await();
-      server.write();
-      client.await();
-      long now = System.nanoTime();
-      histogram.recordValue(Math.min(now - before, histogram.getHighestTrackableValue()));
-      before = now;
-    } while (before - start < nanos);
-    server.finish();
-    client.finish();
-    return RoundTrips.of(histogram);
+      client.run(Player::startRound);
+      server.run(Player::reply);
+      client.run(Player::endRound);
+    } while (!last);
+    server.run(Player::finish);
+    client.run(Player::finish);
+    return client.share(RoundTrips.MESSAGE, player -> RoundTrips.of(player.histogram));
   }
 
   /** One side of the table. */
   private final class Player {
-    private final Side side;
-    private final QueuePair qp;
-    private final MemoryRegion memory;
+    private final Histogram histogram = new Histogram(TimeUnit.SECONDS.toNanos(4), 3);
+    private final End end;
     private final SendRequest unsignaled;
     private final SendRequest signaled;
     private int written;
@@ -85,48 +66,78 @@ final class WritePingPong {
     /** Signaled requests whose completions are not polled yet. */
     private int open;
 
-    Player(Side side, QueuePair qp, MemoryRegion memory, MemoryRegion target, boolean inline) {
-      this.side = side;
-      this.qp = qp;
-      this.memory = memory;
-      unsignaled = request(target, inline);
-      signaled = request(target, inline).signaled();
+    /** Of the round trip. */
+    private long number;
+
+    private long before;
+    private long deadline;
+
+    Player(End end, Address target) {
+      this.end = end;
+      unsignaled = request(target);
+      signaled = request(target).signaled();
     }
 
-    private SendRequest request(MemoryRegion target, boolean inline) {
+    private SendRequest request(Address target) {
       SendRequest request =
           new SendRequest(1)
-              .rdmaWrite(target.address() + MESSAGE_BYTES, target.rkey())
-              .sge(memory, 0, MESSAGE_BYTES);
-      return inline ? request.inline() : request;
+              .rdmaWrite(target.memory() + MESSAGE_BYTES, target.rkey())
+              .sge(end.memory(), 0, MESSAGE_BYTES);
+      return end.canInline(MESSAGE_BYTES) ? request.inline() : request;
+    }
+
+    void start(long nanos) {
+      histogram.reset();
+      before = System.nanoTime();
+      deadline = before + nanos;
+    }
+
+    void startRound() {
+      number++;
+      last = before - deadline >= 0;
+      write();
+    }
+
+    void reply() {
+      number++;
+      last = await() < 0;
+      write();
+    }
+
+    void endRound() {
+      await();
+      long now = System.nanoTime();
+      histogram.recordValue(Math.min(now - before, histogram.getHighestTrackableValue()));
+      before = now;
     }
 
     /** Writes the number of the round trip into the other's memory. */
-    void write() {
-      memory.segment().set(JAVA_LONG, 0, number);
+    private void write() {
+      end.memory().segment().set(JAVA_LONG, 0, last ? ~number : number);
       boolean signal = ++written % SIGNAL_INTERVAL == 0;
       if (signal) {
         finish(); // the one before, so that the send queue has room
         open++;
       }
-      qp.postSend(signal ? signaled : unsignaled);
+      end.qp().postSend(signal ? signaled : unsignaled);
     }
 
     /** Polls the remaining completions. */
     void finish() {
       while (open > 0) {
-        open -= side.await(check);
+        open -= end.side().await(check);
       }
     }
 
-    /** Waits until the other has written the number. */
-    void await() {
-      TimeScale time = side.time();
+    /** Waits until the other has written the number, or its complement. */
+    private long await() {
+      TimeScale time = end.side().time();
       long start = time.nanoTime();
       do {
         for (int i = 0; i < LOOKS_BETWEEN_YIELDS; i++) {
-          if ((long) LONG.getAcquire(memory.segment(), (long) MESSAGE_BYTES) == number) {
-            return;
+          long found = (long) LONG.getAcquire(end.memory().segment(), (long) MESSAGE_BYTES);
+          if (found == number || found == ~number) {
+            return found;
           }
           Thread.onSpinWait();
         }
@@ -136,7 +147,7 @@ final class WritePingPong {
       throw new CheckFailedException(
           check,
           "the %s was not written number %d within %d seconds"
-              .formatted(side.role(), number, time.stretch(TIMEOUT).toSeconds()));
+              .formatted(end.side().role(), number, time.stretch(TIMEOUT).toSeconds()));
     }
   }
 }
