@@ -149,7 +149,8 @@ final class BringupCommand implements Callable<Integer> {
     boolean quiet = onStdout > 0;
     PrintWriter steps = quiet ? new PrintWriter(Writer.nullWriter()) : out();
     TextOutput text = new TextOutput(steps, verbose, session.steps().size());
-    try (Interruption _ = new Interruption()) {
+    try (Interruption _ =
+        new Interruption(Thread.currentThread()::interrupt, ExitCode.INTERRUPTED)) {
       BringupReport report = session.run(text);
       text.summary(report);
       boolean written = write(files, report);

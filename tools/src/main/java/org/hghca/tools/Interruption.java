@@ -5,40 +5,51 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Makes the signal that ends a process (Ctrl-C, SIGTERM) interrupt the thread that created this
- * object. The thread then has some seconds to write its results until it closes this object. Then
- * the process ends.
+ * Handles the signal that ends a process (Ctrl-C, SIGTERM): the command then has some seconds to
+ * finish until it closes this object. Then the process ends.
  */
 final class Interruption implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofSeconds(15);
 
-  private final CountDownLatch written = new CountDownLatch(1);
+  private final CountDownLatch finished = new CountDownLatch(1);
   private final Thread hook;
+  private volatile boolean begun;
 
-  Interruption() {
-    Thread session = Thread.currentThread();
+  /**
+   * Begins to handle the signal.
+   *
+   * @param end makes the command finish
+   * @param exit exit code of the process
+   */
+  Interruption(Runnable end, ExitCode exit) {
     hook =
         new Thread(
             () -> {
-              session.interrupt();
-              awaitWritten();
-              Runtime.getRuntime().halt(ExitCode.INTERRUPTED.code());
+              begun = true;
+              end.run();
+              awaitFinished();
+              Runtime.getRuntime().halt(exit.code());
             },
             "interruption");
     Runtime.getRuntime().addShutdownHook(hook);
   }
 
-  private void awaitWritten() {
+  private void awaitFinished() {
     try {
-      boolean _ = written.await(LIMIT.toSeconds(), TimeUnit.SECONDS);
+      boolean _ = finished.await(LIMIT.toSeconds(), TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
+  /** Whether the signal has come. */
+  boolean hasBegun() {
+    return begun;
+  }
+
   @Override
   public void close() {
-    written.countDown();
+    finished.countDown();
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {

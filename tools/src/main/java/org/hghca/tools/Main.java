@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.hghca.tools.demo.CheckFailedException;
 import org.hghca.tools.demo.NotOpenedException;
+import org.hghca.tools.demo.PeerException;
 import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.kernel.Machine;
@@ -211,8 +212,14 @@ public final class Main implements Runnable {
         exception instanceof VerbsException
             || exception instanceof VfioException
             || exception instanceof NotOpenedException
-            || exception instanceof CheckFailedException;
+            || exception instanceof CheckFailedException
+            || exception instanceof PeerException;
     err.println("hghca: " + (expected ? exception.getMessage() : "internal error: " + exception));
+    for (Throwable suppressed : exception.getSuppressed()) {
+      if (suppressed instanceof PeerException) {
+        err.println("hghca: " + suppressed.getMessage());
+      }
+    }
     if (debug) {
       exception.printStackTrace(err);
     } else if (!expected) {

@@ -58,6 +58,8 @@ class DocumentsTest {
           .containsExactlyInAnyOrder(
               "hghca.1",
               "hghca-demo.1",
+              "hghca-demo-server.1",
+              "hghca-demo-client.1",
               "hghca-list.1",
               "hghca-info.1",
               "hghca-bringup.1",

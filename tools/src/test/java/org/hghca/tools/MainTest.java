@@ -67,6 +67,8 @@ class MainTest {
       strings = {
         "",
         "demo",
+        "demo server",
+        "demo client",
         "list",
         "info",
         "bringup",
