@@ -3,6 +3,7 @@ package org.hghca.verbs;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.hghca.verbs.spi.ProviderAccess;
+import org.hghca.verbs.spi.SendKind;
 
 /**
  * A send work request: {@code ibv_send_wr}. Created once and reused: the call that names the
@@ -196,31 +197,31 @@ public final class SendRequest extends WorkRequest {
     add(data.address(), data.byteSize(), 0);
     sources[index] = data;
     bases[index] = data.address();
-    kind |= ProviderAccess.INLINE;
+    kind |= SendKind.INLINE;
     return this;
   }
 
   /** Produces a completion also on success. */
   public SendRequest signaled() {
-    kind |= ProviderAccess.SIGNALED;
+    kind |= SendKind.SIGNALED;
     return this;
   }
 
   /** Requests a completion event at the peer. */
   public SendRequest solicited() {
-    kind |= ProviderAccess.SOLICITED;
+    kind |= SendKind.SOLICITED;
     return this;
   }
 
   /** Starts only when all earlier READs and atomics of the queue have ended. */
   public SendRequest fence() {
-    kind |= ProviderAccess.FENCED;
+    kind |= SendKind.FENCED;
     return this;
   }
 
   /** Copies the data into the request when it is posted, so the memory is free on return. */
   public SendRequest inline() {
-    kind |= ProviderAccess.INLINE;
+    kind |= SendKind.INLINE;
     return this;
   }
 
@@ -269,19 +270,19 @@ public final class SendRequest extends WorkRequest {
   }
 
   public boolean isSignaled() {
-    return (kind & ProviderAccess.SIGNALED) != 0;
+    return (kind & SendKind.SIGNALED) != 0;
   }
 
   public boolean isSolicited() {
-    return (kind & ProviderAccess.SOLICITED) != 0;
+    return (kind & SendKind.SOLICITED) != 0;
   }
 
   public boolean isFenced() {
-    return (kind & ProviderAccess.FENCED) != 0;
+    return (kind & SendKind.FENCED) != 0;
   }
 
   public boolean isInline() {
-    return (kind & ProviderAccess.INLINE) != 0;
+    return (kind & SendKind.INLINE) != 0;
   }
 
   /**

@@ -88,10 +88,15 @@ final class Arrows {
     return out.toString();
   }
 
+  /** What is built of the project, without its tests: they use whatever they need. */
   private static boolean isOurs(Path path) {
+    String name = path.getFileName().toString();
+    if (name.startsWith("test-") || name.endsWith("-tests.jar")) {
+      return false;
+    }
     return Files.isDirectory(path)
         ? Files.isDirectory(path.resolve("org/hghca"))
-        : path.getFileName().toString().startsWith("hghca-");
+        : name.startsWith("hghca-");
   }
 
   /** All that uses something or is used. */

@@ -2,6 +2,7 @@ package org.hghca.conformance.structure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -17,6 +18,23 @@ class ArrowsTest {
    */
   private static final Set<String> FUNCTIONS =
       Set.of("org.hghca.vfio", "org.hghca.vfio.dma", "org.hghca.vfio.linux");
+
+  /** The packages of the driver, each of which uses only those behind it. */
+  private static final List<String> DRIVER =
+      List.of(
+          "org.hghca.driver",
+          "org.hghca.driver.bringup",
+          "org.hghca.driver.object",
+          "org.hghca.driver.recovery",
+          "org.hghca.driver.state",
+          "org.hghca.driver.completion",
+          "org.hghca.driver.event",
+          "org.hghca.driver.ring",
+          "org.hghca.driver.memory",
+          "org.hghca.driver.card");
+
+  /** What the verbs name in a circle, on a card: the objects of the driver. */
+  private static final int LARGEST_TANGLE = 15;
 
   @Test
   void noCircleOfPackagesIsAdded() {
@@ -34,6 +52,28 @@ class ArrowsTest {
                 assertThat(circle.stream().map(Arrows::packageOf).collect(Collectors.toSet()))
                     .as(circle.toString())
                     .hasSize(1));
+  }
+
+  @Test
+  void thePackagesOfTheDriverAreLayers() {
+    Arrows arrows = Arrows.betweenPackages();
+
+    for (int at = 0; at < DRIVER.size(); at++) {
+      List<String> below = DRIVER.subList(at + 1, DRIVER.size());
+      assertThat(arrows.usedBy(DRIVER.get(at)))
+          .as(DRIVER.get(at))
+          .filteredOn(name -> name.startsWith("org.hghca.driver"))
+          .isSubsetOf(below);
+    }
+    assertThat(arrows.usedBy(DRIVER.getFirst())).as("packages seen").contains(DRIVER.get(1));
+  }
+
+  @Test
+  void noTangleOfTheDriverGrows() {
+    assertThat(Arrows.betweenClasses().circles())
+        .filteredOn(circle -> circle.iterator().next().startsWith("org.hghca.driver."))
+        .isNotEmpty()
+        .allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(LARGEST_TANGLE));
   }
 
   /** What any provider stands on knows no card, and no more does what travels between ports. */

@@ -7,6 +7,7 @@ import org.hghca.abi.WqeOpcode;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.WrOpcode;
 import org.hghca.verbs.spi.ProviderAccess;
+import org.hghca.verbs.spi.SendKind;
 
 /**
  * The encoding of a request in a send queue: its <em>operation</em>, a word that depends on the
@@ -50,7 +51,7 @@ final class SendOpcodeTable {
    * By variant and kind. One table of a constant size for all rings, so that posting checks no
    * index.
    */
-  private static final int[] OPERATIONS = new int[4 * TYPES * ProviderAccess.KINDS];
+  private static final int[] OPERATIONS = new int[4 * TYPES * SendKind.KINDS];
 
   /** The opcode of the completion for an opcode of the card. */
   private static final int[] COMPLETIONS = new int[32];
@@ -62,7 +63,7 @@ final class SendOpcodeTable {
         for (QpType type : QpType.values()) {
           int variant = variant(type, profile);
           int plain = operation(verb, type, profile);
-          for (int kind = verb.code(); kind < ProviderAccess.KINDS; kind += VERBS) {
+          for (int kind = verb.code(); kind < SendKind.KINDS; kind += VERBS) {
             OPERATIONS[variant | kind] = plain | flags(kind, profile);
           }
         }
@@ -74,7 +75,7 @@ final class SendOpcodeTable {
 
   /** The part of the table for a type of queue pair on a card. */
   static int variant(QpType type, HardwareProfile profile) {
-    return (HardwareProfile.all().indexOf(profile) * TYPES + type.ordinal()) * ProviderAccess.KINDS;
+    return (HardwareProfile.all().indexOf(profile) * TYPES + type.ordinal()) * SendKind.KINDS;
   }
 
   /** The operation for the value of {@link ProviderAccess#kind}. */
@@ -122,12 +123,12 @@ final class SendOpcodeTable {
 
   /** Flags of the request; the fence is also passed to a card that implements it. */
   private static int flags(int kind, HardwareProfile profile) {
-    int fence = (kind & ProviderAccess.FENCED) == 0 ? 0 : 1;
+    int fence = (kind & SendKind.FENCED) == 0 ? 0 : 1;
     return fence << FENCE_SHIFT
         | (profile.fences() ? NextUnit.size(0, fence) : 0)
-        | ((kind & ProviderAccess.SIGNALED) == 0 ? 0 : SIGNALED)
-        | ((kind & ProviderAccess.SOLICITED) == 0 ? 0 : NextUnit.SOLICITED)
-        | ((kind & ProviderAccess.INLINE) == 0 ? 0 : INLINE);
+        | ((kind & SendKind.SIGNALED) == 0 ? 0 : SIGNALED)
+        | ((kind & SendKind.SOLICITED) == 0 ? 0 : NextUnit.SOLICITED)
+        | ((kind & SendKind.INLINE) == 0 ? 0 : INLINE);
   }
 
   private static int cardOpcode(WrOpcode verb) {

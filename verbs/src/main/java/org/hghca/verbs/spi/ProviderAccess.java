@@ -14,14 +14,6 @@ import org.hghca.verbs.WorkRequest;
  * costs no more than a method of the request would.
  */
 public abstract class ProviderAccess {
-  public static final int FENCED = 1 << 3;
-  public static final int SIGNALED = 1 << 4;
-  public static final int SOLICITED = 1 << 5;
-  public static final int INLINE = 1 << 6;
-
-  /** All values of {@link #kind} are below this, a power of two. */
-  public static final int KINDS = 1 << 7;
-
   private static final ProviderAccess INSTANCE = ofRequests();
 
   protected ProviderAccess() {}
@@ -45,7 +37,7 @@ public abstract class ProviderAccess {
 
   /**
    * What a request asks for, in one word: the number of {@link SendRequest#opcode} in libibverbs, 0
-   * to 7, and {@link #FENCED}, {@link #SIGNALED}, {@link #SOLICITED}, {@link #INLINE}.
+   * to 7, and bits of {@link SendKind}.
    */
   public abstract int kind(SendRequest request);
 
