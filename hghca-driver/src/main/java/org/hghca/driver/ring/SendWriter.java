@@ -143,6 +143,7 @@ public final class SendWriter {
     throw unsupported(request.opcode().toString(), index);
   }
 
+  @SuppressWarnings("ReferenceEquality") // a domain is itself
   private long writeDestination(SendRequest request, int operation, int index, long at) {
     if (!(request.addressHandle() instanceof Destination to) || to.domain != pd || to.isClosed()) {
       throw badDestination(request, index);
