@@ -10,8 +10,7 @@ import org.hghca.wire.Packet;
  * A cable with two plugs, created by its name in the locators of two HCAs of one simulation. It is
  * perfect until a disturbance is set. Public methods are thread-safe.
  */
-public final class Cable {
-  private final String name;
+public final class Cable extends Segment {
   private final Simulation simulation;
 
   /** The two directions; each ends at the port where the other one begins. */
@@ -32,16 +31,11 @@ public final class Cable {
         }
       };
 
-  Cable(String name, Disturbance disturbance, Simulation simulation) {
-    this.name = name;
+  Cable(String name, Simulation simulation) {
+    super(name);
     this.simulation = simulation;
     this.leftward = new Lane(simulation);
     this.rightward = new Lane(simulation);
-    disturbBoth(disturbance);
-  }
-
-  public String name() {
-    return name;
   }
 
   /** Whether both plugs are in. */
@@ -73,7 +67,8 @@ public final class Cable {
         () -> {
           if (!sender.cable().filter(cable -> cable == this).isPresent()) {
             throw new IllegalArgumentException(
-                "software HCA '%s' is not plugged into cable '%s'".formatted(sender.name(), name));
+                "software HCA '%s' is not plugged into cable '%s'"
+                    .formatted(sender.name(), name()));
           }
           Lane lane = sender.isAt(leftward.end()) ? rightward : leftward;
           lane.disturb(disturbance, disturbance.seed());
@@ -88,23 +83,23 @@ public final class Cable {
     return result[0];
   }
 
-  /** Delivers packets that are due; returns whether there were any. */
+  @Override
   boolean step(long now) {
     boolean worked = leftward.step(now);
     return rightward.step(now) || worked;
   }
 
-  /** When the next {@link #step} is due, {@code Long.MAX_VALUE}: never. */
+  @Override
   long nextDeadline() {
     return Math.min(leftward.nextDeadline(), rightward.nextDeadline());
   }
 
-  /**
-   * Plugs in a port.
-   *
-   * @throws VfioException {@code BUSY} when both plugs are in use
-   */
-  void plug(EthernetPort port) {
+  /** Plugs in a port; the disturbance of the first one is that of both directions. */
+  @Override
+  void plug(EthernetPort port, Disturbance disturbance) {
+    if (isLoose()) {
+      disturbBoth(disturbance);
+    }
     if (leftward.end() == null) {
       leftward.end(port);
     } else if (rightward.end() == null) {
@@ -113,11 +108,12 @@ public final class Cable {
       throw new VfioException(
           Reason.BUSY,
           "both ends of cable '%s' are plugged in: give this pair of HCAs a cable of its own"
-              .formatted(name));
+              .formatted(name()));
     }
     port.plug(inside);
   }
 
+  @Override
   void unplug(EthernetPort port) {
     if (leftward.end() == port) {
       leftward.end(null);
@@ -127,6 +123,7 @@ public final class Cable {
     port.plug(null);
   }
 
+  @Override
   boolean isLoose() {
     return leftward.end() == null && rightward.end() == null;
   }

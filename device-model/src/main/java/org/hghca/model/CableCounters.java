@@ -1,7 +1,8 @@
 package org.hghca.model;
 
 /**
- * The packet counters of a cable since its creation, for both directions together.
+ * The packet counters of a cable since its creation, for both directions together, or of the way
+ * from a hub to an HCA.
  *
  * @param carried packets given to it
  * @param dropped packets and duplicates that it lost

@@ -31,6 +31,8 @@ import org.hghca.wire.link.Links;
  *       {@code profile=r2}: the card as its makers' first or second RTL.
  *   <li>{@code cable=NAME}: the cable its port is plugged into. Two HCAs of one simulation that
  *       name the same cable are joined. Without one only its own queue pairs reach each other.
+ *   <li>{@code hub=NAME}, instead of a cable: the hub that joins all HCAs of one simulation that
+ *       name it.
  *   <li>{@code net=LINK}, instead of a cable: the network outside of this process that its port
  *       speaks RoCE v2 with, as {@link Links#open} describes. {@code sports=} how many UDP source
  *       ports it sends from beside its own, 0 to 1024, 8 by default.
@@ -38,8 +40,8 @@ import org.hghca.wire.link.Links;
  *       rates of 0 to 1; {@code maxdelay=} the longest delay in the form of {@link Duration#parse},
  *       such as {@code PT0.0001S}, and {@code seed=} a number: the parts of a {@link Disturbance},
  *       those of {@link Disturbance#NONE} where they are not given. They apply in the locator of
- *       the HCA that is plugged into the cable first. With {@code profile=r2} the seed also selects
- *       the unknown behaviour of that card.
+ *       the HCA that is plugged into the cable first; on a hub, to the way from it to the HCA. With
+ *       {@code profile=r2} the seed also selects the unknown behaviour of that card.
  *   <li>{@code mac=, ip=}: its addresses, see {@link LinkAddress}.
  *   <li>{@code mode=threaded}, the default: the HCA joins the simulation of this process, which
  *       follows the system's clock. {@code mode=inline}: a separate simulation, which does all work
@@ -63,7 +65,8 @@ public final class ModelProvider implements PciFunctionProvider {
       Map.of("race", Defect.ENQUEUE_RACE, "deadlock", Defect.READ_DEADLOCK);
   private static final List<String> PARAMETERS =
       Stream.of(
-              Stream.of("profile", "cable", "net", "sports", "mode", "sim", "reset", "interrupts"),
+              Stream.of(
+                  "profile", "cable", "hub", "net", "sports", "mode", "sim", "reset", "interrupts"),
               DEFECTS.keySet().stream().sorted(),
               DISTURBANCE.stream())
           .flatMap(parameters -> parameters)
@@ -123,7 +126,7 @@ public final class ModelProvider implements PciFunctionProvider {
     boolean interrupts = value(locator, "interrupts", MSIX, MSIX, "none").equals(MSIX);
     Set<Defect> defects = defects(locator, profile);
     LinkAddress address = LinkAddress.of(locator);
-    Optional<Plug> cable = cable(locator, profile);
+    Optional<Plug> inside = plug(locator, profile);
     Simulation simulation = simulation(locator);
     checkNetwork(locator, profile, simulation);
     if (OPEN.putIfAbsent(locator, Optional.empty()) != null) {
@@ -133,7 +136,7 @@ public final class ModelProvider implements PciFunctionProvider {
               .formatted(locator));
     }
     try {
-      Optional<Plug> plug = cable.or(() -> network(locator));
+      Optional<Plug> plug = inside.or(() -> network(locator));
       SoftwareHca hca =
           new SoftwareHca(
               locator.name(),
@@ -179,19 +182,29 @@ public final class ModelProvider implements PciFunctionProvider {
     return defects;
   }
 
-  private static Optional<Plug> cable(Locator locator, HardwareProfile profile) {
+  private static Optional<Plug> plug(Locator locator, HardwareProfile profile) {
     Disturbance disturbance = disturbance(locator);
     Optional<String> cable = locator.parameter("cable");
+    Optional<String> hub = locator.parameter("hub");
+    if (cable.isPresent() && hub.isPresent()) {
+      throw new VfioException(
+          Reason.INVALID,
+          "locator '%s': a port is plugged into cable= or into hub=, not into both"
+              .formatted(locator));
+    }
     for (String parameter : DISTURBANCE) {
       boolean isCards = profile == HardwareProfile.R2 && parameter.equals("seed");
-      if (cable.isEmpty() && !isCards && locator.parameter(parameter).isPresent()) {
+      boolean isPlugged = cable.isPresent() || hub.isPresent();
+      if (!isPlugged && !isCards && locator.parameter(parameter).isPresent()) {
         throw new VfioException(
             Reason.INVALID,
-            "locator '%s': %s= belongs to a cable: name one with cable="
+            "locator '%s': %s= belongs to a cable: name one with cable=, or a hub with hub="
                 .formatted(locator, parameter));
       }
     }
-    return cable.map(name -> new Plug.IntoCable(name, disturbance));
+    return cable
+        .<Plug>map(name -> new Plug.IntoCable(name, disturbance))
+        .or(() -> hub.map(name -> new Plug.IntoHub(name, disturbance)));
   }
 
   private static void checkNetwork(
@@ -204,11 +217,13 @@ public final class ModelProvider implements PciFunctionProvider {
       }
       return;
     }
-    if (locator.parameter("cable").isPresent()) {
-      throw new VfioException(
-          Reason.INVALID,
-          "locator '%s': a port is plugged into cable= or into net=, not into both"
-              .formatted(locator));
+    for (String plug : List.of("cable", "hub")) {
+      if (locator.parameter(plug).isPresent()) {
+        throw new VfioException(
+            Reason.INVALID,
+            "locator '%s': a port is plugged into %s= or into net=, not into both"
+                .formatted(locator, plug));
+      }
     }
     if (simulation.isInline()) {
       throw new VfioException(

@@ -12,6 +12,13 @@ sealed interface Plug {
    */
   record IntoCable(String cable, Disturbance disturbance) implements Plug {}
 
+  /**
+   * A hub.
+   *
+   * @param disturbance that of the way from the hub to the HCA
+   */
+  record IntoHub(String hub, Disturbance disturbance) implements Plug {}
+
   /** A network outside of this process, by a link that the HCA closes. */
   record IntoNetwork(Link link) implements Plug {}
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import org.hghca.model.hca.StepBudget;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
@@ -14,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A set of software HCAs, the cables between them and their clock, driven by one function that does
- * a step of each. Thread-safe.
+ * A set of software HCAs, the cables and hubs between them and their clock, driven by one function
+ * that does a step of each. Thread-safe.
  *
  * <p>A threaded simulation follows the system's clock. The thread that writes a register does some
  * of the resulting work; the simulation's thread does the rest while there are HCAs in it. An
@@ -40,8 +41,8 @@ public final class Simulation implements AutoCloseable {
   /** Replaced, never modified, so that a step may iterate over it while an HCA joins or leaves. */
   private volatile List<SoftwareHca> hcas = List.of();
 
-  /** The cables with a plug in; replaced, never modified. */
-  private List<Cable> cables = List.of();
+  /** The cables and hubs with a plug in; replaced, never modified. */
+  private List<Segment> segments = List.of();
 
   /** Nanoseconds of an inline simulation's clock. */
   private long virtualNow;
@@ -169,12 +170,12 @@ public final class Simulation implements AutoCloseable {
     }
   }
 
-  /** Does a step of each cable and HCA; returns whether one had something to do. Under the lock. */
+  /** Does a step of each cable, hub and HCA; returns whether one worked. Under the lock. */
   boolean step() {
     long now = nanos();
     boolean worked = false;
-    for (int i = 0; i < cables.size(); i++) {
-      worked |= cables.get(i).step(now);
+    for (int i = 0; i < segments.size(); i++) {
+      worked |= segments.get(i).step(now);
     }
     List<SoftwareHca> present = hcas;
     for (int i = 0; i < present.size(); i++) {
@@ -184,11 +185,11 @@ public final class Simulation implements AutoCloseable {
   }
 
   /**
-   * Does a step of an HCA, of its cable and of the HCA at the other end, except for HCAs that may
-   * wait for another process; returns whether one had something to do. Under the lock.
+   * Does a step of an HCA, of its cable or hub and of the HCAs that it joins, except for HCAs that
+   * may wait for another process; returns whether one had something to do. Under the lock.
    */
   boolean stepNear(SoftwareHca hca, long now, StepBudget budget) {
-    boolean worked = hca.stepCable(now);
+    boolean worked = hca.stepSegment(now);
     List<SoftwareHca> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       SoftwareHca near = present.get(i);
@@ -237,8 +238,8 @@ public final class Simulation implements AutoCloseable {
     for (int i = 0; i < present.size(); i++) {
       next = Math.min(next, present.get(i).nextDeadline());
     }
-    for (int i = 0; i < cables.size(); i++) {
-      next = Math.min(next, cables.get(i).nextDeadline());
+    for (int i = 0; i < segments.size(); i++) {
+      next = Math.min(next, segments.get(i).nextDeadline());
     }
     return next;
   }
@@ -382,36 +383,34 @@ public final class Simulation implements AutoCloseable {
 
   private void plug(SoftwareHca hca, Plug plug) {
     switch (plug) {
-      case Plug.IntoCable into -> hca.plug(cable(into));
+      case Plug.IntoCable into ->
+          hca.plug(segment(Cable.class, into.cable(), Cable::new), into.disturbance());
+      case Plug.IntoHub into ->
+          hca.plug(segment(Hub.class, into.hub(), Hub::new), into.disturbance());
       case Plug.IntoNetwork into -> hca.plug(into.link());
     }
   }
 
-  /** The cable of a name; the first HCA that names it sets its disturbance. */
-  private Cable cable(Plug.IntoCable plug) {
-    for (Cable cable : cables) {
-      if (cable.name().equals(plug.cable())) {
-        return cable;
+  /** The cable or hub of a name, made for the first HCA that names it. */
+  private Segment segment(
+      Class<? extends Segment> kind, String called, BiFunction<String, Simulation, Segment> maker) {
+    for (Segment segment : segments) {
+      if (kind.isInstance(segment) && segment.name().equals(called)) {
+        return segment;
       }
     }
-    Cable cable = new Cable(plug.cable(), plug.disturbance(), this);
-    List<Cable> more = new ArrayList<>(cables);
-    more.add(cable);
-    cables = List.copyOf(more);
-    return cable;
+    Segment segment = maker.apply(called, this);
+    List<Segment> more = new ArrayList<>(segments);
+    more.add(segment);
+    segments = List.copyOf(more);
+    return segment;
   }
 
   void leave(SoftwareHca hca) {
     exclusively(
         () -> {
-          hca.cable()
-              .ifPresent(
-                  cable -> {
-                    hca.unplug();
-                    if (cable.isLoose()) {
-                      cables = cables.stream().filter(other -> other != cable).toList();
-                    }
-                  });
+          hca.unplug();
+          segments = segments.stream().filter(segment -> !segment.isLoose()).toList();
           hca.dropArrived();
           hcas = hcas.stream().filter(other -> other != hca).toList();
           hcas.forEach(SoftwareHca::watchPort);

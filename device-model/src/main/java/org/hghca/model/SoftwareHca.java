@@ -55,7 +55,7 @@ public final class SoftwareHca implements EmulatedFunction {
   private final Card hca;
   private final ConfigurationRegisters configuration;
   private final MsixRegion interruptTable;
-  private Cable cable;
+  private Segment segment;
   private Network network;
   private boolean closed;
 
@@ -157,7 +157,12 @@ public final class SoftwareHca implements EmulatedFunction {
 
   /** The cable that its port is plugged into. */
   public Optional<Cable> cable() {
-    return Optional.ofNullable(cable);
+    return segment instanceof Cable cable ? Optional.of(cable) : Optional.empty();
+  }
+
+  /** The hub that its port is plugged into. */
+  public Optional<Hub> hub() {
+    return segment instanceof Hub hub ? Optional.of(hub) : Optional.empty();
   }
 
   /** What its link to the network outside of this process did, where it has one. */
@@ -347,13 +352,13 @@ public final class SoftwareHca implements EmulatedFunction {
     return worked;
   }
 
-  boolean stepCable(long now) {
-    return cable != null && cable.step(now);
+  boolean stepSegment(long now) {
+    return segment != null && segment.step(now);
   }
 
-  /** Whether it is an HCA, or at the other end of its cable. Under the simulation's lock. */
+  /** Whether it is an HCA, or is joined to it by a cable or hub. Under the simulation's lock. */
   boolean isNear(SoftwareHca other) {
-    return this == other || cable != null && cable == other.cable;
+    return this == other || segment != null && segment == other.segment;
   }
 
   /** Whether a step may wait for another process that owns the memory. */
@@ -391,9 +396,9 @@ public final class SoftwareHca implements EmulatedFunction {
     hca.failed();
   }
 
-  void plug(Cable into) {
-    into.plug(port);
-    cable = into;
+  void plug(Segment into, Disturbance disturbance) {
+    into.plug(port, disturbance);
+    segment = into;
   }
 
   void plug(Link into) {
@@ -405,8 +410,10 @@ public final class SoftwareHca implements EmulatedFunction {
   }
 
   void unplug() {
-    cable.unplug(port);
-    cable = null;
+    if (segment != null) {
+      segment.unplug(port);
+      segment = null;
+    }
   }
 
   /** Arrived packets are no longer fetched. */

@@ -111,6 +111,26 @@ final class Fabric implements AutoCloseable {
   }
 
   /**
+   * On two software HCAs that a hub joins instead of a cable; others may join them, {@link
+   * #locatorOfThird} for one. Where the tests were told to use a device the test ends as not run.
+   *
+   * @param virtualTime whether they have virtual time, or the simulation's own thread runs them
+   */
+  static Fabric onHub(boolean virtualTime) {
+    TestProfile.requireModel();
+    String name = "conformance" + NAMES.incrementAndGet();
+    return new Fabric(
+        virtualTime ? Simulation.inline(name) : null,
+        locator(name, "left", virtualTime).replace("cable=", "hub="),
+        locator(name, "right", virtualTime).replace("cable=", "hub="));
+  }
+
+  /** What names another HCA beside the left one. */
+  String locatorOfThird() {
+    return left.device().locator().replace("-left", "-third");
+  }
+
+  /**
    * In real time: on the devices that the tests were told to use, else on two software HCAs that
    * the simulation's own thread runs.
    */
