@@ -30,6 +30,12 @@ public final class SpinLock {
   @SuppressWarnings("unused") // through HELD
   private int held;
 
+  /**
+   * Keeps what is next in the heap off the cache line of a lock, which its users write each time.
+   */
+  @SuppressWarnings("unused")
+  private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
+
   public SpinLock(LockRank rank) {
     this.rank = rank;
   }

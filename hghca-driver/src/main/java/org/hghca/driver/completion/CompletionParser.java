@@ -160,7 +160,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     }
     SendRing sends = qp.sends();
     int tail = sends.tail();
-    int most = Math.min(ready, sends.head() - tail);
+    int most = Math.min(ready, sends.outstanding(ready));
     if (most <= 0) {
       return 0;
     }

@@ -1,8 +1,6 @@
 package org.hghca.driver.ring;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.hghca.abi.Doorbell;
@@ -26,18 +24,9 @@ import org.hghca.verbs.spi.ProviderAccess;
  * <p>This is the ring of a card that reports bad requests and has no doorbell limit. {@link
  * BudgetedSendRing} is the ring of one without these properties.
  */
-public sealed class SendRing permits BudgetedSendRing {
+public sealed class SendRing extends RingTail permits BudgetedSendRing {
   private static final int UNIT_SHIFT = 4;
   private static final long NONE = -1;
-  private static final VarHandle TAIL;
-
-  static {
-    try {
-      TAIL = MethodHandles.lookup().findVarHandle(SendRing.class, "tail", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
 
   private final SpinLock lock;
   private final Supplier<BadRequestException> refusal;
@@ -76,7 +65,9 @@ public sealed class SendRing permits BudgetedSendRing {
   /** Requests posted since the ring was created or reset. Only the low half is a position. */
   private long head;
 
-  private int tail;
+  /** The tail as posters saw it last: they leave its cache line to the poller. */
+  private int freed;
+
   private long postedBeforeReset;
 
   /** Requests that were chained after others and needed no doorbell. */
@@ -116,7 +107,7 @@ public sealed class SendRing permits BudgetedSendRing {
     lock();
     try {
       long at = head;
-      if (room((int) at) <= 0) {
+      if (room((int) at, 1) <= 0) {
         return false;
       }
       int slot = slot((int) at);
@@ -144,7 +135,7 @@ public sealed class SendRing permits BudgetedSendRing {
     long previous = -1;
     long first = head;
     try {
-      int wanted = Math.min(room((int) first), count);
+      int wanted = Math.min(room((int) first, Math.max(count, 1)), count);
       while (posted < wanted) {
         SendRequest request = requests[from + posted];
         int slot = slot((int) first + posted);
@@ -253,19 +244,22 @@ public sealed class SendRing permits BudgetedSendRing {
     }
   }
 
-  /** Number of further requests that fit; at most 0 when the ring is full. */
-  private int room(int at) {
-    int room = limit - (at - (int) TAIL.getAcquire(this));
-    return room > 0 ? room : roomBehindEnqueued(at);
+  /**
+   * Number of further requests that fit; at most 0 when the ring is full.
+   *
+   * @param wanted 1 or more: where there is less room, it looks how many slots are free by now
+   */
+  private int room(int at, int wanted) {
+    int room = limit - (at - freed);
+    return room >= wanted ? room : moreRoom(at);
   }
 
-  /**
-   * Rings for the enqueued requests, if they are the reason for the lack of space: order is kept.
-   */
-  private int roomBehindEnqueued(int at) {
+  /** Rings for the enqueued requests, which may be why there is no room: order is kept. */
+  private int moreRoom(int at) {
     checkOpen();
     flushLocked();
-    return limit - (at - tail());
+    freed = tail();
+    return limit - (at - freed);
   }
 
   private boolean hasRoomBesideEnqueued(int at) {
@@ -302,6 +296,7 @@ public sealed class SendRing permits BudgetedSendRing {
   }
 
   /** The position after the last request. */
+  @Override
   public final int head() {
     return (int) head;
   }
@@ -366,7 +361,8 @@ public sealed class SendRing permits BudgetedSendRing {
       enqueued = NONE;
       postedBeforeReset += head;
       head = 0;
-      TAIL.setRelease(this, 0);
+      freed = 0;
+      resetTail();
     } finally {
       unlock();
     }
@@ -396,14 +392,9 @@ public sealed class SendRing permits BudgetedSendRing {
 
   // ---- completions, under the completion queue's lock
 
-  /** Number of completed requests: the position of the oldest outstanding one. */
-  public final int tail() {
-    return (int) TAIL.getAcquire(this);
-  }
-
   /** Whether the oldest outstanding request is at an offset of the ring. */
   public final boolean isOldest(int offset) {
-    return outstanding() > 0 && offset == slot(tail) << strideLog;
+    return outstanding() > 0 && offset == slot(ownTail()) << strideLog;
   }
 
   /** Whether the request at a position is at an offset of the ring. */
@@ -413,7 +404,7 @@ public sealed class SendRing permits BudgetedSendRing {
 
   /** Whether polling does not report a success of the oldest outstanding request. */
   public boolean isOldestSilent() {
-    return !SendOpcodeTable.isSignaled(operations[slot(tail)]);
+    return !SendOpcodeTable.isSignaled(operations[slot(ownTail())]);
   }
 
   /**
@@ -439,11 +430,6 @@ public sealed class SendRing permits BudgetedSendRing {
         .fill(out, index, wrIds[slot], status, opcode, 0, vendorError, bytes, qpn, 0, 0);
   }
 
-  /** Frees all slots before a position, whose requests are complete. */
-  public final void free(int to) {
-    TAIL.setRelease(this, to);
-  }
-
   /**
    * The oldest outstanding request is complete: frees its slot and fills a completion unless it is
    * an unsignaled success.
@@ -451,13 +437,13 @@ public sealed class SendRing permits BudgetedSendRing {
    * @return 1 when a completion was filled, else 0
    */
   public int complete(Completions out, int index, int status, int vendorError, int bytes) {
-    int slot = slot(tail);
+    int slot = slot(ownTail());
     int operation = operations[slot];
     boolean told = status != 0 || SendOpcodeTable.isSignaled(operation);
     if (told) {
       fill(out, index, slot, operation, status, vendorError, bytes);
     }
-    free(tail + 1);
+    free(ownTail() + 1);
     return told ? 1 : 0;
   }
 
@@ -465,7 +451,7 @@ public sealed class SendRing permits BudgetedSendRing {
 
   /** The position, not far from the tail, that is at an offset of the ring. */
   final int position(int offset) {
-    return tail + slot((offset >>> strideLog) - tail);
+    return ownTail() + slot((offset >>> strideLog) - ownTail());
   }
 
   final long offset(int at) {
