@@ -5,8 +5,8 @@ package org.hghca.vfio;
  *
  * @param iova first address of the access
  * @param length in bytes
- * @param write whether it was a write access @param cause the cause: not mapped, no permission,
- *     memory gone
+ * @param write whether it was a write access
+ * @param cause the cause: not mapped, no permission, memory gone
  */
 public record DmaFault(long iova, long length, boolean write, String cause) {
 

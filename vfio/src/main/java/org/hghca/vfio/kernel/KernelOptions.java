@@ -10,9 +10,9 @@ import org.hghca.vfio.VfioException.Reason;
 /**
  * The options in the locator of a kernel function.
  *
- * @param mode what {@link IommuMode#choose} reads: {@code auto}, or the word of the mode to
- *     use @param bind whether to bind the function to vfio-pci first, and to return it to its
- *     driver at the end
+ * @param mode what {@link IommuMode#choose} reads: {@code auto}, or the word of the mode to use
+ * @param bind whether to bind the function to vfio-pci first, and to return it to its driver at the
+ *     end
  * @param container the name of the I/O address space that it shares
  * @param descriptor of the function, opened by a process with more privileges
  * @param containerDescriptor of a container that has the IOMMU of the function's group

@@ -111,7 +111,7 @@ final class RestoredHeadersTest {
     for (int round = 0; round < 100_000; round++) {
       int bytes = encoder.encode(sent, frame);
       for (int i = 0; i < 3; i++) {
-        long at = AT + 12 + random.nextInt(64);
+        long at = AT + 12L + random.nextInt(64);
         memory.set(ValueLayout.JAVA_BYTE, at, (byte) random.nextInt());
       }
       taken += decoder.decode(frame, bytes, packet) ? 1 : 0;
