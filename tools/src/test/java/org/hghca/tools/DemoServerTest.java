@@ -159,7 +159,7 @@ class DemoServerTest {
   /** On cards of the RTL: no atomics, and a datagram's sender is known by its number only. */
   @ParameterizedTest
   @CsvSource({"r1", "r2"})
-  void whatTheCardCannotDoIsSaidOnBothSides(String profile) throws Exception {
+  void missingFeaturesAreReportedOnBothSides(String profile) throws Exception {
     Serving serving = new Serving("model:l?cable=demo-%1$s&profile=%1$s".formatted(profile), 1);
     CommandLineRun client =
         serving.client("model:r?cable=demo-%1$s&profile=%1$s".formatted(profile));
@@ -191,7 +191,7 @@ class DemoServerTest {
   }
 
   @Test
-  void whoeverIsNoClientEndsItsHandshakeOnly() throws Exception {
+  void invalidGreetingsDoNotEndTheServer() throws Exception {
     Serving serving = new Serving(LEFT, 1);
 
     serving.connect().close();
@@ -215,7 +215,7 @@ class DemoServerTest {
   }
 
   @Test
-  void secondClientWaitsAndSaysSo() throws Exception {
+  void secondClientWaitsAndPrintsThat() throws Exception {
     Serving serving = new Serving(LEFT, 2);
     Socket first = serving.connect();
     first
@@ -253,7 +253,7 @@ class DemoServerTest {
   }
 
   @Test
-  void checkThatFailsOnOneSideIsToldByNameOnTheOther() throws Exception {
+  void checkThatFailsOnOneSideIsReportedOnTheOther() throws Exception {
     Serving serving = new Serving(LyingProvider.SENDER, 1);
     CommandLineRun client = serving.client(LyingProvider.RECEIVER, "--json");
 
@@ -274,7 +274,7 @@ class DemoServerTest {
   }
 
   @Test
-  void whereBothSidesFailEachSaysBoth() throws Exception {
+  void failuresOfBothSidesAreReportedOnBoth() throws Exception {
     Serving serving = new Serving(LyingProvider.FAILING_SENDER, 1);
     CommandLineRun client = serving.client(LyingProvider.RECEIVER);
 
@@ -382,21 +382,38 @@ class DemoServerTest {
 
   /** Three processes: two served software HCAs, the server on one, the client on the other. */
   @Test
-  void processesPlayTheDemoOnServedHcas() throws Exception {
+  void processesRunTheDemoOnServedHcas() throws Exception {
     Path left = folder.resolve("left");
     Path right = folder.resolve("right");
     Started hcas = new Started("model", "serve", "--socket=" + left, "--peer=" + right);
     assertThat(hcas.line()).endsWith(" on " + left);
     assertThat(hcas.line()).endsWith(" on " + right);
-    Started server = new Started("demo", "server", "--port=0", "--ib-dev=vfio-user:" + left);
+    assertDemosBetweenProcesses("vfio-user:" + left, "vfio-user:" + right);
+  }
+
+  /** Two processes, each with a software HCA of its own, and packets by the kernel's UDP. */
+  @Test
+  void processesRunTheDemoOverANetwork() throws Exception {
+    // Of this process: another build on the machine has other addresses.
+    String host = "127.31.%d.".formatted(ProcessHandle.current().pid() & 0xff);
+    assertDemosBetweenProcesses(
+        "model:server?net=udp:" + host + 1, "model:client?net=udp:" + host + 2);
+  }
+
+  /** One client after another, then the signal that ends the server. */
+  private void assertDemosBetweenProcesses(String serverDevice, String clientDevice)
+      throws Exception {
+    Started server = new Started("demo", "server", "--port=0", "--ib-dev=" + serverDevice);
     String waiting = server.line();
-    assertThat(waiting).matches("waiting for a client on 127.0.0.1:\\d+, device vfio-user:" + left);
-    String port = waiting.replaceFirst(".*:(\\d+), device .*", "$1");
+    assertThat(waiting)
+        .startsWith("waiting for a client on 127.0.0.1:")
+        .endsWith(", device " + serverDevice);
+    String port = port(waiting);
 
     for (int i = 0; i < 2; i++) {
       CommandLineRun client =
           CommandLineRun.of(
-              "demo", "client", "localhost", "-p", port, "-dvfio-user:" + right, "--seconds=0");
+              "demo", "client", "localhost", "-p", port, "-d", clientDevice, "--seconds=0");
       assertThat(client.exitCode()).as(client.err()).isZero();
       assertThat(client.out()).contains("All 10 checks held: ");
       String line;
@@ -411,11 +428,15 @@ class DemoServerTest {
     assertThat(server.process.exitValue()).isZero();
   }
 
+  private static String port(String waiting) {
+    return waiting.replaceFirst(".* on 127\\.0\\.0\\.1:(\\d+), device .*", "$1");
+  }
+
   @Test
   void serverOfOneClientEndsWithTheExitCodeOfItsDemo() throws Exception {
     Started server =
         new Started("demo", "server", "--once", "--port=0", "-d", LyingProvider.SENDER);
-    String port = server.line().replaceFirst(".*:(\\d+), device .*", "$1");
+    String port = port(server.line());
     CommandLineRun client =
         CommandLineRun.of("demo", "client", "127.0.0.1", "-p", port, "-d", LyingProvider.RECEIVER);
     assertThat(client.exitCode()).isEqualTo(1);

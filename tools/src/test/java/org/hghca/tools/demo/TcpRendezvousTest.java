@@ -137,7 +137,7 @@ class TcpRendezvousTest {
   }
 
   @Test
-  void whoeverDripsIsNotWaitedForLonger() throws Exception {
+  void singleBytesDoNotExtendTheWait() throws Exception {
     rendezvous.limit(SHORT);
     CompletableFuture<Void> greeted =
         CompletableFuture.runAsync(rendezvous::receiveGreeting, OTHER_THREAD);
@@ -154,7 +154,7 @@ class TcpRendezvousTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "hghca-de", "hghca-demo 1"})
-  void whoeverLeavesIsNotWaitedFor(String before) throws IOException {
+  void endOfTheConnectionEndsTheWait(String before) throws IOException {
     send(before);
     peer.close();
     assertFails(rendezvous::receiveGreeting, "the client");
@@ -171,7 +171,7 @@ class TcpRendezvousTest {
   }
 
   @Test
-  void whoeverIsOutOfStepIsTold() throws IOException {
+  void linesThatAreOutOfStepFail() throws IOException {
     send("at connect\nat send\nvalue plan=1 8\n");
     rendezvous.barrier("connect");
     assertFails(
@@ -247,7 +247,7 @@ class TcpRendezvousTest {
   }
 
   @Test
-  void failureOfTheOtherSideIsTold() throws IOException {
+  void failureOfTheOtherSideIsReported() throws IOException {
     send("failed check 'send' failed: byte 0 differs\n");
     assertThatThrownBy(() -> rendezvous.barrier("send"))
         .hasMessage("the " + name() + " reports: check 'send' failed: byte 0 differs");
@@ -257,7 +257,7 @@ class TcpRendezvousTest {
   }
 
   @Test
-  void failureOfThisSideIsToldInOneLineAndThatOfTheOtherIsHeard() throws IOException {
+  void failuresOfBothSidesAreExchanged() throws IOException {
     send("at connect\nfailed check 'send' failed: byte 0 differs\n");
     RuntimeException why = new CheckFailedException("send", "no\ncompletion");
     rendezvous.sendFailure(why);
@@ -268,15 +268,15 @@ class TcpRendezvousTest {
   }
 
   @Test
-  void whoeverFailedWaitsUntilTheOtherSideLeaves() throws Exception {
+  void failedSideWaitsUntilTheOtherLeaves() throws Exception {
     RuntimeException why = new CheckFailedException("send", "no completion");
-    CompletableFuture<Void> told =
+    CompletableFuture<Void> sent =
         CompletableFuture.runAsync(() -> rendezvous.sendFailure(why), OTHER_THREAD);
     String all = new String(peer.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(all).isEqualTo("failed check 'send' failed: no completion\n");
-    assertThat(told).isNotDone();
+    assertThat(sent).isNotDone();
     peer.close();
-    assertThat(told).succeedsWithin(LONG);
+    assertThat(sent).succeedsWithin(LONG);
     assertThat(why.getSuppressed()).isEmpty();
   }
 
