@@ -6,6 +6,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -21,6 +22,7 @@ import org.hghca.vfio.PciFunctionProvider;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.wire.link.LinkException;
+import org.hghca.wire.link.LinkOptions;
 import org.hghca.wire.link.Links;
 
 /**
@@ -35,7 +37,8 @@ import org.hghca.wire.link.Links;
  *       name it.
  *   <li>{@code net=LINK}, instead of a cable: the network outside of this process that its port
  *       speaks RoCE v2 with, as {@link Links#open} describes. {@code sports=} how many UDP source
- *       ports it sends from beside its own, 0 to 1024, 8 by default.
+ *       ports it sends from beside its own, 0 to 1024, 8 by default. {@code mtu=} bytes of the
+ *       longest IP packet that the network carries, where the link cannot tell.
  *   <li>{@code drop=, duplicate=, reorder=, corrupt=, delay=}: what the cable does to packets, as
  *       rates of 0 to 1; {@code maxdelay=} the longest delay in the form of {@link Duration#parse},
  *       such as {@code PT0.0001S}, and {@code seed=} a number: the parts of a {@link Disturbance},
@@ -66,13 +69,27 @@ public final class ModelProvider implements PciFunctionProvider {
   private static final List<String> PARAMETERS =
       Stream.of(
               Stream.of(
-                  "profile", "cable", "hub", "net", "sports", "mode", "sim", "reset", "interrupts"),
+                  "profile",
+                  "cable",
+                  "hub",
+                  "net",
+                  "sports",
+                  "mtu",
+                  "mode",
+                  "sim",
+                  "reset",
+                  "interrupts"),
               DEFECTS.keySet().stream().sorted(),
               DISTURBANCE.stream())
           .flatMap(parameters -> parameters)
           .toList();
   private static final int SOURCE_PORTS = 8;
   private static final int MOST_SOURCE_PORTS = 1024;
+
+  /** Bytes of IP packets that hold the shortest and the longest packet of RoCE. */
+  private static final int SMALLEST_MTU = 336;
+
+  private static final int LARGEST_MTU = 65_535;
   private static final String INLINE = "inline";
   private static final String THREADED = "threaded";
   private static final String MSIX = "msix";
@@ -136,7 +153,7 @@ public final class ModelProvider implements PciFunctionProvider {
               .formatted(locator));
     }
     try {
-      Optional<Plug> plug = inside.or(() -> network(locator));
+      Optional<Plug> plug = inside.or(() -> network(locator, address));
       SoftwareHca hca =
           new SoftwareHca(
               locator.name(),
@@ -210,10 +227,13 @@ public final class ModelProvider implements PciFunctionProvider {
   private static void checkNetwork(
       Locator locator, HardwareProfile profile, Simulation simulation) {
     if (locator.parameter("net").isEmpty()) {
-      if (locator.parameter("sports").isPresent()) {
-        throw new VfioException(
-            Reason.INVALID,
-            "locator '%s': sports= belongs to a network: name one with net=".formatted(locator));
+      for (String parameter : List.of("sports", "mtu")) {
+        if (locator.parameter(parameter).isPresent()) {
+          throw new VfioException(
+              Reason.INVALID,
+              "locator '%s': %s= belongs to a network: name one with net="
+                  .formatted(locator, parameter));
+        }
       }
       return;
     }
@@ -240,13 +260,13 @@ public final class ModelProvider implements PciFunctionProvider {
     }
   }
 
-  private static Optional<Plug> network(Locator locator) {
+  private static Optional<Plug> network(Locator locator, LinkAddress address) {
     return locator
         .parameter("net")
         .map(
             specification -> {
               try {
-                return new Plug.IntoNetwork(Links.open(specification, sourcePorts(locator)));
+                return new Plug.IntoNetwork(Links.open(specification, options(locator, address)));
               } catch (LinkException e) {
                 throw new VfioException(
                     reason(e), "locator '%s': %s".formatted(locator, e.getMessage()), e);
@@ -254,15 +274,23 @@ public final class ModelProvider implements PciFunctionProvider {
             });
   }
 
-  private static int sourcePorts(Locator locator) {
-    int count = number(locator, "sports", Integer::parseInt, "a whole number").orElse(SOURCE_PORTS);
-    if (count < 0 || count > MOST_SOURCE_PORTS) {
+  private static LinkOptions options(Locator locator, LinkAddress address) {
+    OptionalInt mtu =
+        locator.parameter("mtu").isEmpty()
+            ? OptionalInt.empty()
+            : OptionalInt.of(whole(locator, "mtu", 0, SMALLEST_MTU, LARGEST_MTU));
+    int sourcePorts = whole(locator, "sports", SOURCE_PORTS, 0, MOST_SOURCE_PORTS);
+    return new LinkOptions(address.mac(), address.ip(), mtu, sourcePorts);
+  }
+
+  private static int whole(Locator locator, String key, int absent, int least, int most) {
+    int value = number(locator, key, Integer::parseInt, "a whole number").orElse(absent);
+    if (value < least || value > most) {
       throw new VfioException(
           Reason.INVALID,
-          "locator '%s': sports=%d must be from 0 to %d"
-              .formatted(locator, count, MOST_SOURCE_PORTS));
+          "locator '%s': %s=%d must be from %d to %d".formatted(locator, key, value, least, most));
     }
-    return count;
+    return value;
   }
 
   private static Reason reason(LinkException e) {

@@ -31,9 +31,11 @@ public enum LinuxErrno {
   ENETUNREACH(101, "network unreachable"),
   ECONNRESET(104, "connection reset"),
   ENOBUFS(105, "no buffer space"),
+  EISCONN(106, "connected already"),
   ETIMEDOUT(110, "timed out"),
   ECONNREFUSED(111, "connection refused"),
   EHOSTUNREACH(113, "no route to the host"),
+  EALREADY(114, "in progress already"),
   EINPROGRESS(115, "in progress");
 
   private final int number;

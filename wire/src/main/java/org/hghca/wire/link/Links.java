@@ -6,24 +6,31 @@ import org.hghca.wire.link.LinkException.Reason;
 /** Opens links by their specification. */
 public final class Links {
   private static final String UDP = "udp:";
+  private static final String STREAM = "stream:";
 
   private Links() {}
 
   /**
    * Opens a link; {@link LinkPoller#add} begins to receive.
    *
-   * @param specification {@code udp:ADDR} with an IP address of this machine
-   * @param sourcePorts UDP source ports to send from, 0 to 1024; 0 sends everything from port 4791
+   * @param specification {@code udp:ADDR} with an IP address of this machine; {@code stream:/path}
+   *     or {@code stream:host:port} where a peer listens, {@code stream:listen:/path} or {@code
+   *     stream:listen:host:port} where it comes to
    * @throws LinkException with what it lacks, and the fix
    */
-  public static Link open(String specification, int sourcePorts) {
+  public static Link open(String specification, LinkOptions options) {
     if (specification.startsWith(UDP)) {
       LocalAddress address = LocalAddress.parse(specification.substring(UDP.length()));
-      return new UdpLink(Linux.system(), address, sourcePorts);
+      return new UdpLink(Linux.system(), address, options);
+    }
+    if (specification.startsWith(STREAM)) {
+      StreamAddress address = StreamAddress.parse(specification.substring(STREAM.length()));
+      return new StreamLink(Linux.system(), address, options);
     }
     throw new LinkException(
         Reason.INVALID,
-        "'%s' is no link: give udp:ADDR with an IP address of this machine, such as udp:192.0.2.1"
-            .formatted(specification));
+        "'%s' is no link: give udp:ADDR with an IP address of this machine, such as udp:192.0.2.1,"
+                .formatted(specification)
+            + " or stream:/path or stream:host:port");
   }
 }

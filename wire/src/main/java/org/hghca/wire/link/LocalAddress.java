@@ -18,9 +18,6 @@ import org.hghca.wire.link.LinkException.Reason;
  * @param mtu longest IP packet of its interface in bytes
  */
 record LocalAddress(String text, long high, long low, int scope, int mtu) {
-  /** What Ethernet carries, where the interface cannot be found. */
-  private static final int ETHERNET_MTU = 1500;
-
   /**
    * Reads an address, and looks for its interface.
    *
@@ -36,7 +33,7 @@ record LocalAddress(String text, long high, long low, int scope, int mtu) {
           "'%s' is no IP address: give one of this machine's, such as 192.0.2.1".formatted(text));
     }
     ByteBuffer bytes = ByteBuffer.wrap(address.getAddress());
-    int mtu = interfaceOf(address).map(LocalAddress::mtu).orElse(ETHERNET_MTU);
+    int mtu = interfaceOf(address).map(LocalAddress::mtu).orElse(LinkOptions.ETHERNET_MTU);
     if (address instanceof Inet4Address) {
       return new LocalAddress(text, 0, IpAddress.lowOfIpv4(bytes.getInt()), 0, mtu);
     }
@@ -71,7 +68,7 @@ record LocalAddress(String text, long high, long low, int scope, int mtu) {
     try {
       return of.getMTU();
     } catch (SocketException e) {
-      return ETHERNET_MTU;
+      return LinkOptions.ETHERNET_MTU;
     }
   }
 }

@@ -28,7 +28,7 @@ final class UdpLink implements Link {
   private final SystemCalls linux;
   private final LocalAddress address;
   private final boolean ipv4;
-  private final int mostPorts;
+  private final LinkOptions options;
   private final int socket;
   private final LinkCounts counts = new LinkCounts();
   private final DatagramBatch outgoing = new DatagramBatch(SLOTS);
@@ -48,14 +48,13 @@ final class UdpLink implements Link {
   /**
    * Opens the socket that packets come to.
    *
-   * @param mostPorts the most UDP source ports beside RoCE's own
    * @throws LinkException with the fix
    */
-  UdpLink(SystemCalls linux, LocalAddress address, int mostPorts) {
+  UdpLink(SystemCalls linux, LocalAddress address, LinkOptions options) {
     this.linux = linux;
     this.address = address;
     this.ipv4 = address.isIpv4();
-    this.mostPorts = mostPorts;
+    this.options = options;
     this.socket = bind();
   }
 
@@ -90,7 +89,7 @@ final class UdpLink implements Link {
 
   @Override
   public int pathMtu() {
-    return PathMtu.of(address.mtu());
+    return PathMtu.of(Math.min(address.mtu(), options.mtu().orElse(address.mtu())));
   }
 
   @Override
@@ -111,7 +110,7 @@ final class UdpLink implements Link {
   @Override
   public void open(LinkWatch watched) {
     watch = watched;
-    ports = new SourcePorts(linux, description(), address, watched, socket, mostPorts);
+    ports = new SourcePorts(linux, description(), address, watched, socket, options.sourcePorts());
     watched.add(socket, LinkWatch.READABLE);
   }
 

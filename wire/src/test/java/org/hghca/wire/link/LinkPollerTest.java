@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.hghca.wire.Packet;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 final class LinkPollerTest {
   private static final String NAME = "hghca-links";
+  private static final LinkOptions OPTIONS = new LinkOptions(0, 0, OptionalInt.empty(), 1);
 
   private static List<Thread> threads() {
     return Thread.getAllStackTraces().keySet().stream()
@@ -53,7 +55,7 @@ final class LinkPollerTest {
   }
 
   private static LinkPoller.Attachment attach(List<Link> links, int i, CountDownLatch latch) {
-    Link link = Links.open("udp:127.0.1." + (i + 1), 1);
+    Link link = Links.open("udp:127.0.1." + (i + 1), OPTIONS);
     links.add(link);
     return LinkPoller.shared().add(link, batch -> latch.countDown());
   }
@@ -69,7 +71,7 @@ final class LinkPollerTest {
   @Test
   void aUserThatFailsIsCalledAgain() throws InterruptedException {
     CountDownLatch latch = new CountDownLatch(2);
-    Link link = Links.open("udp:127.0.1.1", 1);
+    Link link = Links.open("udp:127.0.1.1", OPTIONS);
     LinkPoller.Attachment attachment =
         LinkPoller.shared()
             .add(
@@ -94,7 +96,7 @@ final class LinkPollerTest {
     LinkPoller.Attachment[] own = new LinkPoller.Attachment[1];
     CountDownLatch attached = new CountDownLatch(1);
     CountDownLatch closed = new CountDownLatch(1);
-    Link link = Links.open("udp:127.0.1.1", 1);
+    Link link = Links.open("udp:127.0.1.1", OPTIONS);
     own[0] =
         LinkPoller.shared()
             .add(
@@ -111,7 +113,7 @@ final class LinkPollerTest {
     attached.countDown();
     sendTo(link, 0);
     assertThat(closed.await(20, TimeUnit.SECONDS)).isTrue();
-    Links.open("udp:127.0.1.1", 1).close();
+    Links.open("udp:127.0.1.1", OPTIONS).close();
     awaitNoThread();
   }
 

@@ -12,6 +12,7 @@ import java.nio.channels.DatagramChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -44,7 +45,7 @@ final class UdpLinkTest {
     private final LinkPoller.Attachment attachment;
 
     End(String specification, int sourcePorts) {
-      link = Links.open(specification, sourcePorts);
+      link = Links.open(specification, options(sourcePorts));
       attachment = LinkPoller.shared().add(link, this);
       ends.add(this);
     }
@@ -64,6 +65,10 @@ final class UdpLinkTest {
     Packet next() throws InterruptedException {
       return arrived.poll(10, TimeUnit.SECONDS);
     }
+  }
+
+  private static LinkOptions options(int sourcePorts) {
+    return new LinkOptions(0, 0, OptionalInt.empty(), sourcePorts);
   }
 
   private End open(String address) {
@@ -249,7 +254,7 @@ final class UdpLinkTest {
   @ParameterizedTest
   @ValueSource(strings = {"udp:198.51.100.1", "udp:2001:db8::1"})
   void anAddressOfAnotherMachineIsRefused(String specification) {
-    assertThatThrownBy(() -> Links.open(specification, 1))
+    assertThatThrownBy(() -> Links.open(specification, options(1)))
         .isInstanceOfSatisfying(
             LinkException.class,
             e -> assertThat(e.reason()).isEqualTo(LinkException.Reason.INVALID))
@@ -259,7 +264,7 @@ final class UdpLinkTest {
   @ParameterizedTest
   @ValueSource(strings = {"udp:", "udp:somewhere", "udp:1.2.3.4.5", "what:ever", ""})
   void aSpecificationThatIsNoneIsRefused(String specification) {
-    assertThatThrownBy(() -> Links.open(specification, 1))
+    assertThatThrownBy(() -> Links.open(specification, options(1)))
         .isInstanceOfSatisfying(
             LinkException.class,
             e -> assertThat(e.reason()).isEqualTo(LinkException.Reason.INVALID))

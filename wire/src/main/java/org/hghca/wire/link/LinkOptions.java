@@ -1,0 +1,17 @@
+package org.hghca.wire.link;
+
+import java.util.OptionalInt;
+
+/**
+ * What a link is told of the port that it is for.
+ *
+ * @param mac the port's MAC, 48 bits; not for links that have no Ethernet of their own
+ * @param ip the port's IPv4 address
+ * @param mtu bytes of the longest IP packet of the network; where it is not given, the interface
+ *     tells it, or else it is that of every Ethernet
+ * @param sourcePorts UDP source ports to send from beside that of RoCE, 0 to 1024
+ */
+public record LinkOptions(long mac, int ip, OptionalInt mtu, int sourcePorts) {
+  /** What every Ethernet carries. */
+  static final int ETHERNET_MTU = 1500;
+}

@@ -1,0 +1,126 @@
+package org.hghca.wire.link;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.wire.IpAddress;
+import org.hghca.wire.link.LinkException.Reason;
+
+/**
+ * Where a stream of frames leads: a Unix socket or a TCP port.
+ *
+ * @param text the specification
+ * @param listens whether to wait there for the peer, or to go there
+ * @param path of a Unix socket
+ * @param name {@code struct sockaddr} of the place
+ */
+record StreamAddress(String text, boolean listens, Optional<String> path, MemorySegment name) {
+  private static final String LISTEN = "listen:";
+  private static final int UNIX_FAMILY = 1;
+
+  /** {@code struct sockaddr_un}: the family, and a path of up to 107 bytes and a zero. */
+  private static final int PATH_AT = 2;
+
+  private static final int LONGEST_PATH = 107;
+  private static final int LAST_PORT = 0xffff;
+
+  /**
+   * Reads {@code [listen:]/path} or {@code [listen:]host:port}; a host is looked up.
+   *
+   * @throws LinkException INVALID
+   */
+  static StreamAddress parse(String text) {
+    boolean listens = text.startsWith(LISTEN);
+    String place = listens ? text.substring(LISTEN.length()) : text;
+    int colon = place.lastIndexOf(':');
+    if (place.startsWith("/")) {
+      return new StreamAddress(text, listens, Optional.of(place), unix(text, place));
+    }
+    if (colon <= 0) {
+      throw malformed(text);
+    }
+    return new StreamAddress(text, listens, Optional.empty(), inet(text, place, colon));
+  }
+
+  private static LinkException malformed(String text) {
+    return new LinkException(
+        Reason.INVALID,
+        "stream:%s: give stream:/path, stream:host:port, or either with listen: in front of the place"
+            .formatted(text));
+  }
+
+  private static MemorySegment unix(String text, String path) {
+    byte[] bytes = path.getBytes(StandardCharsets.UTF_8);
+    if (bytes.length > LONGEST_PATH) {
+      throw new LinkException(
+          Reason.INVALID,
+          "stream:%s: the path of a Unix socket has up to %d bytes".formatted(text, LONGEST_PATH));
+    }
+    MemorySegment name = Arena.ofAuto().allocate(PATH_AT + bytes.length + 1L, 8);
+    name.set(ValueLayout.JAVA_SHORT, 0, (short) UNIX_FAMILY);
+    MemorySegment.copy(bytes, 0, name, ValueLayout.JAVA_BYTE, PATH_AT, bytes.length);
+    return name;
+  }
+
+  private static MemorySegment inet(String text, String place, int colon) {
+    String host = place.substring(0, colon).replaceAll("^\\[|\\]$", "");
+    int port;
+    byte[] address;
+    try {
+      port = Integer.parseInt(place.substring(colon + 1));
+      address = InetAddress.getByName(host).getAddress();
+    } catch (NumberFormatException e) {
+      throw malformed(text);
+    } catch (UnknownHostException e) {
+      throw new LinkException(
+          Reason.INVALID, "stream:%s: no address is known of host '%s'".formatted(text, host));
+    }
+    if (port < 1 || port > LAST_PORT) {
+      throw malformed(text);
+    }
+    ByteBuffer bytes = ByteBuffer.wrap(address);
+    boolean ipv4 = address.length == Integer.BYTES;
+    long high = ipv4 ? 0 : bytes.getLong();
+    long low = ipv4 ? IpAddress.lowOfIpv4(bytes.getInt()) : bytes.getLong();
+    MemorySegment name = Arena.ofAuto().allocate(SocketName.SPACE, 8);
+    SocketName.write(name, 0, high, low, port, 0);
+    return name.asSlice(0, SocketName.size(ipv4));
+  }
+
+  int family() {
+    return name.get(ValueLayout.JAVA_SHORT, 0);
+  }
+
+  boolean isTcp() {
+    return path.isEmpty();
+  }
+
+  /** What to throw when the kernel does not let us go or wait there. */
+  LinkException refused(long answer) {
+    String link = "stream:" + text;
+    if (LinuxErrno.ENOENT.is(answer) || LinuxErrno.ECONNREFUSED.is(answer)) {
+      return new LinkException(
+          Reason.INVALID,
+          "%s: nobody listens there: start the peer first, QEMU for instance with".formatted(link)
+              + " '-netdev stream,server=on,...', or wait for it with stream:listen:");
+    }
+    if (LinuxErrno.EADDRINUSE.is(answer)) {
+      return new LinkException(
+          Reason.BUSY,
+          "%s: somebody listens there already: end it, or give another place%s"
+              .formatted(link, isTcp() ? "" : "; remove the file if it is left over"));
+    }
+    if (LinuxErrno.EACCES.is(answer) || LinuxErrno.EPERM.is(answer)) {
+      return new LinkException(
+          Reason.NO_PERMISSION,
+          "%s: this user may not: change the owner or the mode of the place".formatted(link));
+    }
+    return new LinkException(Reason.SYSTEM, "%s: %s".formatted(link, LinuxErrno.describe(answer)));
+  }
+}

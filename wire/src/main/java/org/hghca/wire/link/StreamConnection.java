@@ -1,0 +1,200 @@
+package org.hghca.wire.link;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
+
+/**
+ * A connection that comes back: who goes to the peer tries it again every second after it ended,
+ * who waits takes the next one that comes. Nothing blocks but the first connection. Opened and
+ * ended by one thread at a time; that it is up may be asked by any.
+ */
+final class StreamConnection {
+  /** How long between two attempts, in nanoseconds. */
+  static final long INTERVAL = 1_000_000_000L;
+
+  private static final int STREAM = 1;
+  private static final int NONBLOCK_CLOSE_ON_EXEC = 0x800 | 0x80000;
+  private static final int FIRST_MILLIS = 5_000;
+  private static final int POLL_OUT = 4;
+  private static final int TCP = 6;
+  private static final int TCP_NODELAY = 1;
+  private static final int NONE = -1;
+
+  private final SystemCalls linux;
+  private final StreamAddress address;
+  private LinkWatch watch;
+  private int listener = NONE;
+
+  /** The connection, or the attempt at one. */
+  private volatile int socket = NONE;
+
+  private volatile boolean up;
+
+  /** When the next attempt is due, or the present one has lasted long enough. */
+  private volatile long due = Long.MAX_VALUE;
+
+  /**
+   * Connects, or begins to wait for the peer.
+   *
+   * @throws LinkException with the fix
+   */
+  StreamConnection(SystemCalls linux, StreamAddress address) {
+    this.linux = linux;
+    this.address = address;
+    if (address.listens()) {
+      listen();
+    } else {
+      connectFirst();
+    }
+  }
+
+  private int create() {
+    int created = linux.socket(address.family(), STREAM | NONBLOCK_CLOSE_ON_EXEC, 0);
+    LinuxFailures.check(created, "stream:" + address.text(), "socket");
+    return created;
+  }
+
+  private void listen() {
+    listener = create();
+    int answer = linux.bind(listener, address.name());
+    if (answer == 0) {
+      answer = linux.listen(listener, 1);
+    }
+    if (answer < 0) {
+      linux.close(listener);
+      throw address.refused(answer);
+    }
+  }
+
+  private void connectFirst() {
+    int created = create();
+    int answer = linux.connect(created, address.name());
+    if (LinuxErrno.EINPROGRESS.is(answer)) {
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment descriptor = arena.allocate(8, 4);
+        descriptor.set(ValueLayout.JAVA_INT, 0, created);
+        descriptor.set(ValueLayout.JAVA_SHORT, 4, (short) POLL_OUT);
+        linux.poll(descriptor, FIRST_MILLIS);
+      }
+      answer = linux.connect(created, address.name());
+    }
+    if (answer < 0 && !LinuxErrno.EISCONN.is(answer)) {
+      linux.close(created);
+      throw address.refused(answer);
+    }
+    take(created);
+  }
+
+  private void take(int connected) {
+    if (address.isTcp()) {
+      try (Arena arena = Arena.ofConfined()) {
+        linux.setsockopt(connected, TCP, TCP_NODELAY, arena.allocateFrom(ValueLayout.JAVA_INT, 1));
+      }
+    }
+    socket = connected;
+    up = true;
+    due = Long.MAX_VALUE;
+  }
+
+  /** Begins to wait for what comes. */
+  void open(LinkWatch watched) {
+    watch = watched;
+    if (listener != NONE) {
+      watched.add(listener, LinkWatch.READABLE);
+    } else {
+      watched.add(socket, LinkWatch.READABLE);
+    }
+  }
+
+  boolean isUp() {
+    return up;
+  }
+
+  /** The descriptor of a connection that is up. */
+  int socket() {
+    return socket;
+  }
+
+  /** When {@link #progress} is due by itself. */
+  long due() {
+    return due;
+  }
+
+  /** Also waits until something can be written, or no longer. */
+  void awaitRoom(boolean wanted) {
+    watch.change(socket, wanted ? LinkWatch.READABLE | LinkWatch.WRITABLE : LinkWatch.READABLE);
+  }
+
+  /** Goes on with what is due: the peer who comes, or the next attempt. */
+  void progress(long now) {
+    if (listener != NONE) {
+      accept();
+    } else if (!up && socket == NONE && now >= due) {
+      socket = create();
+      due = now + INTERVAL;
+      watch.add(socket, LinkWatch.READABLE | LinkWatch.WRITABLE);
+      attempt(now);
+    } else if (!up && socket != NONE) {
+      attempt(now);
+    }
+  }
+
+  private void accept() {
+    int came = linux.accept(listener, NONBLOCK_CLOSE_ON_EXEC);
+    if (came < 0) {
+      return;
+    }
+    if (up) {
+      linux.close(came); // there is one peer
+    } else {
+      take(came);
+      watch.add(came, LinkWatch.READABLE);
+    }
+  }
+
+  private void attempt(long now) {
+    int answer = linux.connect(socket, address.name());
+    if (answer == 0 || LinuxErrno.EISCONN.is(answer)) {
+      int connected = socket;
+      take(connected);
+      watch.change(connected, LinkWatch.READABLE);
+    } else if (now >= due
+        || !LinuxErrno.EINPROGRESS.is(answer) && !LinuxErrno.EALREADY.is(answer)) {
+      end(now);
+    }
+  }
+
+  /** Ends the connection, or the attempt. */
+  void end(long now) {
+    up = false;
+    if (socket != NONE) {
+      linux.close(socket);
+      socket = NONE;
+    }
+    due = listener != NONE ? Long.MAX_VALUE : now + INTERVAL;
+  }
+
+  void close() {
+    end(0);
+    if (listener != NONE) {
+      linux.close(listener);
+      listener = NONE;
+      address.path().ifPresent(StreamConnection::remove);
+    }
+  }
+
+  private static void remove(String path) {
+    try {
+      Files.deleteIfExists(Path.of(path));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

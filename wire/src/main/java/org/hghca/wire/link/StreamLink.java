@@ -1,0 +1,328 @@
+package org.hghca.wire.link;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
+import org.hghca.wire.DropCause;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketPool;
+import org.hghca.wire.frame.ArpFrame;
+import org.hghca.wire.frame.FrameDecoder;
+import org.hghca.wire.frame.FrameEncoder;
+import org.hghca.wire.frame.FrameLayout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ethernet frames in a stream of bytes, each behind its length of 32 bits, big-endian, as QEMU's
+ * {@code -netdev stream} has them. The port has a MAC and an IPv4 address of its own there, and
+ * finds and answers its neighbors by itself. Needs no privilege.
+ *
+ * <p>What is sent is guarded by the link's monitor, since the poller ends connections.
+ */
+final class StreamLink implements Link {
+  private static final Logger LOG = LoggerFactory.getLogger(StreamLink.class);
+
+  /** A longer frame is no frame: the connection ends. */
+  static final int LONGEST_FRAME = 69_632;
+
+  private static final ValueLayout.OfInt LENGTH =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final int OUTGOING = 1 << 20;
+  private static final int ROOM = OUTGOING / 2;
+  private static final int INCOMING = 4 * LONGEST_FRAME;
+  private static final int DONT_WAIT_NO_SIGNAL = 0x40 | 0x4000;
+  private static final int MOST_HELD = 64;
+  private static final long PATIENCE = 3 * AddressResolution.INTERVAL;
+
+  private final SystemCalls linux;
+  private final StreamAddress address;
+  private final StreamConnection connection;
+  private final LinkOptions options;
+  private final AddressResolution neighbors;
+  private final LinkCounts counts = new LinkCounts();
+
+  private final MemorySegment outgoing = Arena.ofAuto().allocate(OUTGOING, 64);
+  private final FrameEncoder encoder = new FrameEncoder(outgoing);
+  private final SocketMessage sent = new SocketMessage();
+  private int outgoingHead;
+  private int outgoingTail;
+  private boolean awaitsRoom;
+
+  /** Packets whose destination's MAC is asked for, and since when. */
+  private final ArrayDeque<Packet> held = new ArrayDeque<>();
+
+  private final PacketPool pool = new PacketPool();
+  private long heldUntil;
+
+  /** When to ask again. */
+  private volatile long asksAt = Long.MAX_VALUE;
+
+  private final MemorySegment incoming = Arena.ofAuto().allocate(INCOMING, 64);
+  private final FrameDecoder decoder = new FrameDecoder(incoming);
+  private final SocketMessage received = new SocketMessage();
+  private int incomingHead;
+  private int incomingTail;
+  private volatile boolean incomingLeft;
+
+  /**
+   * Connects, or begins to wait for the peer.
+   *
+   * @throws LinkException with the fix
+   */
+  StreamLink(SystemCalls linux, StreamAddress address, LinkOptions options) {
+    this.linux = linux;
+    this.address = address;
+    this.options = options;
+    this.neighbors = new AddressResolution(options.mac(), options.ip());
+    this.connection = new StreamConnection(linux, address);
+  }
+
+  @Override
+  public String description() {
+    return "stream %s, path MTU %d".formatted(address.text(), pathMtu());
+  }
+
+  @Override
+  public int pathMtu() {
+    return PathMtu.of(options.mtu().orElse(LinkOptions.ETHERNET_MTU));
+  }
+
+  @Override
+  public boolean isUp() {
+    return connection.isUp();
+  }
+
+  @Override
+  public synchronized boolean hasRoom() {
+    return outgoingTail - outgoingHead <= ROOM;
+  }
+
+  @Override
+  public LinkCounters counters() {
+    return counts.snapshot();
+  }
+
+  @Override
+  public void open(LinkWatch watch) {
+    connection.open(watch);
+  }
+
+  @Override
+  public synchronized void send(Packet packet) {
+    if (!connection.isUp()) {
+      counts.notSent(SendFailure.DOWN);
+      return;
+    }
+    if (packet.destinationIpv4() == 0) {
+      counts.notSent(SendFailure.NO_ADDRESS);
+      return;
+    }
+    long now = System.nanoTime();
+    if (!resolve(packet, now)) {
+      hold(packet, now);
+    } else {
+      append(packet);
+    }
+  }
+
+  private boolean resolve(Packet packet, long now) {
+    if (packet.destinationMac == 0) {
+      packet.destinationMac = neighbors.resolve(packet.destinationIpv4(), now);
+    }
+    return packet.destinationMac != 0;
+  }
+
+  private void hold(Packet packet, long now) {
+    if (held.size() == MOST_HELD) {
+      counts.notSent(SendFailure.UNRESOLVED);
+      return;
+    }
+    if (held.isEmpty()) {
+      heldUntil = now + PATIENCE;
+      asksAt = now + AddressResolution.INTERVAL;
+    }
+    held.add(pool.copy(packet));
+  }
+
+  private void append(Packet packet) {
+    packet.sourceMac = options.mac();
+    packet.sourceIpv4(options.ip());
+    packet.identification = 0;
+    packet.hopLimit = packet.hopLimit <= 1 ? Packet.DEFAULT_HOP_LIMIT : packet.hopLimit;
+    if (!makeRoom(FrameLayout.MAX_FRAME)) {
+      counts.notSent(SendFailure.BUFFER_FULL);
+      return;
+    }
+    int length = encoder.encode(packet, outgoingTail + Integer.BYTES);
+    if (length == 0) {
+      counts.notSent(SendFailure.NO_ADDRESS);
+      return;
+    }
+    append(length);
+    counts.sent(1);
+  }
+
+  private boolean makeRoom(int bytes) {
+    if (outgoingTail + Integer.BYTES + bytes > OUTGOING) {
+      MemorySegment.copy(outgoing, outgoingHead, outgoing, 0, outgoingTail - outgoingHead);
+      outgoingTail -= outgoingHead;
+      outgoingHead = 0;
+    }
+    return outgoingTail + Integer.BYTES + bytes <= OUTGOING;
+  }
+
+  /** A frame is written behind the place of its length. */
+  private void append(int length) {
+    outgoing.set(LENGTH, outgoingTail, length);
+    outgoingTail += Integer.BYTES + length;
+  }
+
+  @Override
+  public synchronized void flush() {
+    if (!connection.isUp()) {
+      return;
+    }
+    long now = System.nanoTime();
+    sendHeld(now);
+    while (neighbors.hasFrames()
+        && makeRoom(ArpFrame.SIZE)
+        && neighbors.write(outgoing, outgoingTail + Integer.BYTES)) {
+      append(ArpFrame.SIZE);
+    }
+    while (outgoingHead < outgoingTail) {
+      long written =
+          linux.sendmsg(
+              connection.socket(),
+              sent.of(outgoing, outgoingHead, outgoingTail - outgoingHead),
+              DONT_WAIT_NO_SIGNAL);
+      if (written < 0) {
+        await(LinuxErrno.EAGAIN.is(written));
+        return; // the poller hears of any other failure
+      }
+      outgoingHead += (int) written;
+    }
+    outgoingHead = 0;
+    outgoingTail = 0;
+    await(false);
+  }
+
+  private void await(boolean room) {
+    if (awaitsRoom != room) {
+      awaitsRoom = room;
+      connection.awaitRoom(room);
+    }
+  }
+
+  private void sendHeld(long now) {
+    if (held.isEmpty()) {
+      return;
+    }
+    boolean late = now >= heldUntil;
+    for (int left = held.size(); left > 0; left--) {
+      Packet packet = held.remove();
+      if (resolve(packet, now)) {
+        append(packet);
+        pool.giveBack(packet);
+      } else if (late) {
+        counts.notSent(SendFailure.UNRESOLVED);
+        pool.giveBack(packet);
+      } else {
+        held.add(packet);
+      }
+    }
+    asksAt = held.isEmpty() ? Long.MAX_VALUE : now + AddressResolution.INTERVAL;
+  }
+
+  /**
+   * The next attempt to connect, frames that found no room in the last batch, the next question.
+   */
+  @Override
+  public long deadline() {
+    return incomingLeft ? System.nanoTime() : Math.min(asksAt, connection.due());
+  }
+
+  @Override
+  public void receive(ReceiveBatch batch) {
+    progress();
+    if (!connection.isUp()) {
+      return;
+    }
+    boolean goesOn = take(batch);
+    while (goesOn && !batch.isFull()) {
+      MemorySegment message = received.of(incoming, incomingTail, INCOMING - incomingTail);
+      long read = linux.recvmsg(connection.socket(), message, DONT_WAIT_NO_SIGNAL);
+      if (read > 0) {
+        incomingTail += (int) read;
+        goesOn = take(batch);
+      } else {
+        goesOn = false;
+        if (!LinuxErrno.EAGAIN.is(read)) {
+          end();
+        }
+      }
+    }
+    incomingLeft = batch.isFull();
+  }
+
+  private synchronized void progress() {
+    connection.progress(System.nanoTime());
+  }
+
+  private synchronized void end() {
+    LOG.info("{}: the connection has ended", description());
+    connection.end(System.nanoTime());
+    outgoingHead = 0;
+    outgoingTail = 0;
+    awaitsRoom = false;
+    incomingHead = 0;
+    incomingTail = 0;
+  }
+
+  /** Takes the frames that are complete; returns whether the connection goes on. */
+  private boolean take(ReceiveBatch batch) {
+    while (incomingTail - incomingHead >= Integer.BYTES && !batch.isFull()) {
+      int length = incoming.get(LENGTH, incomingHead);
+      if (length < 0 || length > LONGEST_FRAME) {
+        end();
+        return false;
+      }
+      if (incomingTail - incomingHead < Integer.BYTES + length) {
+        break;
+      }
+      take(incomingHead + Integer.BYTES, length, batch);
+      incomingHead += Integer.BYTES + length;
+    }
+    if (INCOMING - incomingHead < Integer.BYTES + LONGEST_FRAME || incomingHead == incomingTail) {
+      MemorySegment.copy(incoming, incomingHead, incoming, 0, incomingTail - incomingHead);
+      incomingTail -= incomingHead;
+      incomingHead = 0;
+    }
+    return true;
+  }
+
+  private void take(int at, int length, ReceiveBatch batch) {
+    if (ArpFrame.isArp(incoming, at, length)) {
+      neighbors.heard(incoming, at, System.nanoTime());
+      return;
+    }
+    Packet packet = batch.next();
+    if (!decoder.decode(at, length, packet)) {
+      counts.dropped(decoder.cause());
+    } else if (packet.destinationMac != options.mac() || packet.destinationIpv4() != options.ip()) {
+      counts.dropped(DropCause.ADDRESS);
+    } else {
+      counts.received();
+      batch.filled();
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    connection.close();
+  }
+}

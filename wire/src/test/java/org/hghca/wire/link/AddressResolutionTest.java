@@ -1,0 +1,113 @@
+package org.hghca.wire.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.hghca.wire.frame.ArpFrame;
+import org.junit.jupiter.api.Test;
+
+/** What is asked, answered and remembered of neighbors, at times that the test sets. */
+final class AddressResolutionTest {
+  private static final long OWN_MAC = 0x0200_0000_0001L;
+  private static final long PEER_MAC = 0x0200_0000_0002L;
+  private static final int OWN = 0x0a00_0001;
+  private static final int PEER = 0x0a00_0002;
+  private static final long SECOND = 1_000_000_000L;
+
+  private final MemorySegment memory = Arena.ofAuto().allocate(64, 8);
+  private final AddressResolution resolution = new AddressResolution(OWN_MAC, OWN);
+
+  private boolean asks() {
+    return resolution.write(memory, 0) && ArpFrame.isRequest(memory, 0);
+  }
+
+  private void hearReply(long mac, int ip, int to, long now) {
+    ArpFrame.writeReply(memory, 0, mac, ip, OWN_MAC, to);
+    resolution.heard(memory, 0, now);
+  }
+
+  private void hearRequest(long mac, int ip, int target, long now) {
+    ArpFrame.writeRequest(memory, 0, mac, ip, target);
+    resolution.heard(memory, 0, now);
+  }
+
+  @Test
+  void anAddressIsAskedForOnceASecondUntilItIsKnown() {
+    assertThat(resolution.resolve(PEER, 0)).isZero();
+    assertThat(asks()).isTrue();
+    assertThat(ArpFrame.targetIp(memory, 0)).isEqualTo(PEER);
+    assertThat(ArpFrame.senderMac(memory, 0)).isEqualTo(OWN_MAC);
+    assertThat(ArpFrame.senderIp(memory, 0)).isEqualTo(OWN);
+    assertThat(resolution.resolve(PEER, SECOND - 1)).isZero();
+    assertThat(asks()).isFalse();
+    assertThat(resolution.resolve(PEER, SECOND)).isZero();
+    assertThat(asks()).isTrue();
+    hearReply(PEER_MAC, PEER, OWN, SECOND + 5);
+    assertThat(resolution.resolve(PEER, SECOND + 6)).isEqualTo(PEER_MAC);
+    assertThat(resolution.hasFrames()).isFalse();
+  }
+
+  @Test
+  void anOldAnswerIsUsedAndAskedForAgain() {
+    resolution.resolve(PEER, 0);
+    hearReply(PEER_MAC, PEER, OWN, 0);
+    while (resolution.hasFrames()) {
+      resolution.write(memory, 0);
+    }
+    assertThat(resolution.resolve(PEER, 29 * SECOND)).isEqualTo(PEER_MAC);
+    assertThat(resolution.hasFrames()).isFalse();
+    assertThat(resolution.resolve(PEER, 30 * SECOND)).isEqualTo(PEER_MAC);
+    assertThat(asks()).isTrue();
+  }
+
+  @Test
+  void whoAsksForUsIsAnsweredAndRemembered() {
+    hearRequest(PEER_MAC, PEER, OWN, 0);
+    assertThat(resolution.write(memory, 0)).isTrue();
+    assertThat(ArpFrame.isRequest(memory, 0)).isFalse();
+    assertThat(ArpFrame.senderMac(memory, 0)).isEqualTo(OWN_MAC);
+    assertThat(ArpFrame.targetIp(memory, 0)).isEqualTo(PEER);
+    assertThat(resolution.resolve(PEER, 0)).isEqualTo(PEER_MAC);
+    assertThat(resolution.hasFrames()).isFalse();
+  }
+
+  @Test
+  void whoProbesForUsIsAnsweredThoughItHasNoAddress() {
+    hearRequest(PEER_MAC, 0, OWN, 0);
+    assertThat(resolution.write(memory, 0)).isTrue();
+    assertThat(ArpFrame.isRequest(memory, 0)).isFalse();
+    assertThat(resolution.write(memory, 0)).isFalse();
+  }
+
+  @Test
+  void ofOthersOnlyWhatIsKnownChanges() {
+    hearRequest(PEER_MAC, PEER, 0x0a00_0009, 0);
+    assertThat(resolution.hasFrames()).isFalse();
+    assertThat(resolution.resolve(PEER, 0)).isZero();
+    hearRequest(PEER_MAC + 8, PEER, PEER, 0); // it tells all of its new MAC
+    assertThat(resolution.resolve(PEER, 0)).isEqualTo(PEER_MAC + 8);
+  }
+
+  @Test
+  void nobodySpeaksForUsOrWithTheMacOfAGroup() {
+    hearReply(PEER_MAC, OWN, OWN, 0);
+    hearReply(0x0100_5e00_0001L, PEER, OWN, 0);
+    hearReply(0, PEER, OWN, 0);
+    assertThat(resolution.resolve(PEER, 0)).isZero();
+  }
+
+  @Test
+  void aFloodOfStrangersIsForgotten() {
+    for (int i = 0; i < 5000; i++) {
+      hearRequest(PEER_MAC, 0x0b00_0000 + i, OWN, 0);
+    }
+    assertThat(resolution.resolve(0x0b00_0000, 0)).isEqualTo(PEER_MAC);
+    assertThat(resolution.resolve(0x0b00_0000 + 4999, 0)).isZero();
+    int answers = 0;
+    while (resolution.write(memory, 0)) {
+      answers++;
+    }
+    assertThat(answers).isEqualTo(64);
+  }
+}
