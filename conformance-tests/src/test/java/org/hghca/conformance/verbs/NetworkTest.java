@@ -10,6 +10,7 @@ import java.net.Inet4Address;
 import java.net.InterfaceAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -29,6 +30,7 @@ import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.GidType;
 import org.hghca.verbs.GlobalRouteHeader;
 import org.hghca.verbs.Mtu;
+import org.hghca.verbs.PortState;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.RdmaDevices;
@@ -40,6 +42,7 @@ import org.hghca.wire.link.LinkCounters;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -202,6 +205,23 @@ class NetworkTest {
           Errno.EINVAL,
           () -> pair.left.qp.modify(pair.setup().connection().toRtr(QpType.RC, linkLocal)),
           "reaches IPv4 addresses only");
+    }
+  }
+
+  /** Neither side knows the other's MAC: they ask for it. */
+  @Test
+  void framesInAStreamFindTheirWay(@TempDir Path directory) {
+    String place = directory.resolve("net").toString();
+    String server = "model:net-server?net=stream:listen:%s&mtu=4200".formatted(place);
+    String client = "model:net-client?net=stream:%s&mtu=4200".formatted(place);
+    try (RcPair pair = new RcSetup().bufferSize(MIB + 8192).on(Fabric.on(server, client))) {
+      assertThat(pair.left.context.queryPort(1).activeMtu()).isEqualTo(Mtu.MTU_4096);
+      assertThat(pair.right.context.queryPort(1).state()).isEqualTo(PortState.ACTIVE);
+      for (WrOpcode opcode : List.of(WrOpcode.SEND, WrOpcode.RDMA_WRITE, WrOpcode.RDMA_READ)) {
+        sizes(pair, opcode, SIZES);
+      }
+      assertThat(counters(client).dropped()).isEmpty();
+      assertThat(counters(client).notSent()).isEmpty();
     }
   }
 
