@@ -17,8 +17,9 @@ final class Diagnosis {
   /**
    * A failure with its cause.
    *
-   * @param device its state before the open @param mode the way to open it @param failure the
-   *     failure of the step
+   * @param device its state before the open
+   * @param mode the way to open it
+   * @param failure the failure of the step
    * @return the failure itself if no cause is found
    */
   static VfioException explain(
