@@ -17,8 +17,8 @@ public final class RangeAllocator {
    * An allocator over a range of numbers.
    *
    * @param first lowest usable number, a multiple of the granule
-   * @param end first number after the range, a multiple of the granule @param granule start and
-   *     length of every range are multiples of it; a power of two
+   * @param end first number after the range, a multiple of the granule
+   * @param granule start and length of every range are multiples of it; a power of two
    */
   public RangeAllocator(long first, long end, long granule) {
     if (first < 0 || first >= end || ((first | end) & granule - 1) != 0) {

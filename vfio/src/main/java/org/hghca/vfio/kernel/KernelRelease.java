@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 /**
  * The release of a kernel, such as {@code 6.12.9-amd64}.
  *
- * @param major 0, like the others, if the text cannot be parsed @param patch of the stable
- *     releases; 0 if the text has none
+ * @param major 0, like the others, if the text cannot be parsed
+ * @param patch of the stable releases; 0 if the text has none
  */
 record KernelRelease(String text, int major, int minor, int patch) {
   private static final Pattern NUMBERS =

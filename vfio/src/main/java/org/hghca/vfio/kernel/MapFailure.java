@@ -9,7 +9,8 @@ import org.hghca.vfio.VfioException.Reason;
 /**
  * Why the kernel does not map memory for a device, with the fix.
  *
- * @param machine with the limits @param mode decides whether the limit is per process or per user
+ * @param machine with the limits
+ * @param mode decides whether the limit is per process or per user
  */
 record MapFailure(Machine machine, IommuMode mode) {
   /**

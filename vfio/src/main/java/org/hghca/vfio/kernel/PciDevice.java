@@ -11,9 +11,10 @@ import java.util.OptionalInt;
  * @param classCode 24 bits: base class, subclass, programming interface
  * @param driver empty when it has none
  * @param driverOverride the only driver that it may be bound to; empty when any may
- * @param group empty when no IOMMU has it @param resetMethods in the order in which the kernel
- *     tries them; {@code unnamed} on kernels before 5.15, which do not report them @param numaNode
- *     empty on a machine with one
+ * @param group empty when no IOMMU has it
+ * @param resetMethods in the order in which the kernel tries them; {@code unnamed} on kernels
+ *     before 5.15, which do not report them
+ * @param numaNode empty on a machine with one
  * @param barSizes bytes of BAR 0 to 5, 0 where there is none
  * @param vfioDevice the name of its VFIO device, such as {@code vfio0}; empty without one
  */
