@@ -6,6 +6,7 @@ module org.hghca.wire {
   requires org.slf4j;
 
   exports org.hghca.wire;
+  exports org.hghca.wire.capture;
   exports org.hghca.wire.frame;
   exports org.hghca.wire.link;
 }

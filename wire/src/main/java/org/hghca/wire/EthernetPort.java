@@ -9,6 +9,7 @@ public final class EthernetPort {
   private final PacketPool pool;
   private final PacketQueue arrived = new PacketQueue();
   private Medium medium;
+  private PortTap tap = PortTap.NONE;
   private long bytesSent;
   private long damaged;
 
@@ -34,6 +35,11 @@ public final class EthernetPort {
     this.medium = medium;
   }
 
+  /** Shows all packets to a tap from now on; {@link PortTap#NONE} ends it. */
+  public void tap(PortTap by) {
+    tap = by;
+  }
+
   /** Whether another port is at the other end of the medium. */
   public boolean isUp() {
     return medium != null && medium.isUp();
@@ -57,7 +63,9 @@ public final class EthernetPort {
   /** Sends a packet. The receiver owns it afterwards. */
   public void transmit(Packet packet) {
     bytesSent += packet.length;
+    tap.sent(packet);
     if (packet.destinationMac == mac) {
+      tap.received(packet);
       arrived.add(packet);
     } else if (medium != null) {
       medium.carry(this, packet);
@@ -70,6 +78,7 @@ public final class EthernetPort {
    * A packet arrives from the medium. Damaged packets and packets for another address are dropped.
    */
   public void deliver(Packet packet) {
+    tap.received(packet);
     if (packet.destinationMac == mac && !packet.damaged) {
       arrived.add(packet);
       return;

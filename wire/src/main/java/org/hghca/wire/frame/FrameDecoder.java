@@ -65,7 +65,8 @@ public final class FrameDecoder {
    *
    * @param at where it begins, in bytes from the start of the memory
    * @param length its bytes, without the FCS of Ethernet
-   * @param into what it says; undefined when the frame is not taken
+   * @param into what it says; undefined when the frame is not taken, but for {@link
+   *     DropCause#ICRC}: then it is what the frame says, and damaged
    * @return whether the frame is taken; else it is counted in {@link #drops}
    * @throws IndexOutOfBoundsException when the memory does not hold so much
    */
@@ -200,16 +201,13 @@ public final class FrameDecoder {
     }
     boolean ipv4 = base - ip == IpHeader.IPV4_SIZE + FrameLayout.UDP_SIZE;
     int difference = memory.get(CRC, end) ^ (ipv4 ? crc.ofIpv4(ip, end) : crc.ofIpv6(ip, end));
-    if (difference != 0 && !(restored && ipv4 && identify(difference, ip, end, into))) {
-      return drop(DropCause.ICRC);
-    }
+    into.damaged = difference != 0 && !(restored && ipv4 && identify(difference, ip, end, into));
     long payload = TransportHeaders.read(memory, base, into);
-    into.damaged = false;
     into.length = body - padding;
     if (into.length > 0) {
       MemorySegment.copy(memory, payload, into.payload(), 0, into.length);
     }
-    return true;
+    return !into.damaged || drop(DropCause.ICRC);
   }
 
   private boolean identify(int difference, int ip, int end, Packet into) {

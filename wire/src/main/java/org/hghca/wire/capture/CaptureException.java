@@ -1,0 +1,16 @@
+package org.hghca.wire.capture;
+
+import java.io.IOException;
+
+/** A file cannot be a capture, or is one only up to a place; the message says why. */
+public final class CaptureException extends IOException {
+  private static final long serialVersionUID = 1;
+
+  CaptureException(String message) {
+    super(message);
+  }
+
+  CaptureException(String message, IOException cause) {
+    super(message, cause);
+  }
+}

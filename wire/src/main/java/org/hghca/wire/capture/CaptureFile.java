@@ -1,0 +1,193 @@
+package org.hghca.wire.capture;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PortTap;
+import org.hghca.wire.frame.FrameEncoder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes what a port sends and receives to a pcapng file, as RoCE v2 frames with the time in
+ * nanoseconds and the direction. A damaged packet has a wrong invariant CRC there.
+ *
+ * <p>The thread of the port writes to memory, allocates nothing and never waits: what does not fit,
+ * because the disk is slow or full, is counted, as is a packet that has no frame. A thread of its
+ * own brings it to the file, at most a fraction of a second later. {@link #close} writes the rest
+ * and both counts; nothing may be captured at the same time.
+ */
+public final class CaptureFile implements PortTap, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(CaptureFile.class);
+  private static final int CAPACITY = 1 << 23;
+
+  /** How long packets wait in memory at most, in nanoseconds, but for the disk. */
+  private static final long PERIOD = TimeUnit.MILLISECONDS.toNanos(200);
+
+  private final String name;
+  private final WritableByteChannel channel;
+  private final LongSupplier clock;
+  private final long started;
+  private final CaptureRing ring;
+  private final long hasty;
+  private final MemorySegment memory;
+  private final FrameEncoder encoder;
+  private final Thread writer;
+  private volatile boolean asleep;
+  private volatile boolean closing;
+  private long seen;
+  private long dropped;
+
+  /**
+   * Begins a file, and its thread.
+   *
+   * @param name of the file, for the log
+   * @param capacity bytes that wait for the disk at most, a power of 2
+   */
+  CaptureFile(
+      String name, WritableByteChannel channel, ByteBuffer head, LongSupplier clock, int capacity)
+      throws IOException {
+    this.name = name;
+    this.channel = channel;
+    this.clock = clock;
+    this.started = clock.getAsLong();
+    this.ring = new CaptureRing(capacity, PcapngBlocks.MAX_PACKET);
+    this.hasty = capacity / 8;
+    this.memory = ring.memory();
+    this.encoder = new FrameEncoder(memory);
+    while (head.hasRemaining()) {
+      channel.write(head);
+    }
+    this.writer = Thread.ofPlatform().daemon().name("hghca-capture").start(this::write);
+  }
+
+  /**
+   * Begins a capture; a file that is there already is overwritten.
+   *
+   * @param device the name of what the port belongs to
+   * @param mac the address of the port
+   * @param clock nanoseconds since 1970, or since a simulation began; called on the port's thread
+   * @throws CaptureException when the file cannot be written, saying why
+   */
+  public static CaptureFile open(Path file, String device, long mac, LongSupplier clock)
+      throws CaptureException {
+    try {
+      FileChannel channel =
+          FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+      try {
+        lock(channel);
+        channel.truncate(0);
+        ByteBuffer head = PcapngBlocks.head(device, mac);
+        return new CaptureFile(file.toString(), channel, head, clock, CAPACITY);
+      } catch (IOException | RuntimeException | Error e) {
+        channel.close();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw new CaptureException("%s cannot be written: %s".formatted(file, why(e)), e);
+    }
+  }
+
+  private static void lock(FileChannel channel) throws IOException {
+    boolean free;
+    try {
+      free = channel.tryLock() != null;
+    } catch (OverlappingFileLockException e) {
+      free = false;
+    }
+    if (!free) {
+      throw new IOException("another capture writes to it: give each a file of its own");
+    }
+  }
+
+  private static String why(IOException e) {
+    return switch (e) {
+      case NoSuchFileException _ -> "its folder must exist";
+      case AccessDeniedException _ -> "this user may not write there";
+      case FileSystemException f when f.getReason() != null -> f.getReason();
+      default -> e.getMessage();
+    };
+  }
+
+  @Override
+  public void sent(Packet packet) {
+    capture(packet, PcapngBlocks.OUTBOUND);
+  }
+
+  @Override
+  public void received(Packet packet) {
+    capture(packet, PcapngBlocks.INBOUND);
+  }
+
+  private void capture(Packet packet, int direction) {
+    seen++;
+    int at = ring.reserve();
+    int frame = at + PcapngBlocks.PACKET_HEAD;
+    int length = at < 0 ? 0 : encoder.encode(packet, frame);
+    if (length == 0) {
+      dropped++;
+      return;
+    }
+    if (packet.damaged) {
+      int last = frame + length - 1; // of the invariant CRC
+      memory.set(ValueLayout.JAVA_BYTE, last, (byte) ~memory.get(ValueLayout.JAVA_BYTE, last));
+    }
+    int block = PcapngBlocks.packet(memory, at, clock.getAsLong(), length, direction);
+    if (ring.commit(block) > hasty && asleep) {
+      asleep = false;
+      LockSupport.unpark(writer);
+    }
+  }
+
+  private void write() {
+    try (channel) {
+      while (!closing) {
+        ring.drainTo(channel);
+        asleep = true;
+        LockSupport.parkNanos(this, PERIOD);
+        asleep = false;
+      }
+      ring.drainTo(channel);
+      ByteBuffer end = PcapngBlocks.statistics(started, clock.getAsLong(), seen, dropped);
+      while (end.hasRemaining()) {
+        channel.write(end);
+      }
+      if (dropped > 0) {
+        LOG.warn("capture {}: {} of {} packets are not in it", name, dropped, seen);
+      }
+    } catch (IOException e) {
+      LOG.warn("capture {} ends here, as the file cannot be written", name, e);
+    }
+  }
+
+  /** Writes what waits, and waits for that. */
+  @Override
+  public void close() {
+    closing = true;
+    LockSupport.unpark(writer);
+    boolean interrupted = false;
+    while (writer.isAlive()) {
+      try {
+        writer.join();
+      } catch (InterruptedException e) {
+        interrupted = true; // the file is to be whole
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
