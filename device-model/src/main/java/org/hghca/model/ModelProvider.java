@@ -1,5 +1,6 @@
 package org.hghca.model;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.EnumSet;
@@ -10,6 +11,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.model.rtl.Defect;
@@ -21,6 +23,8 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.wire.capture.CaptureException;
+import org.hghca.wire.capture.CaptureFile;
 import org.hghca.wire.link.LinkException;
 import org.hghca.wire.link.LinkOptions;
 import org.hghca.wire.link.Links;
@@ -45,6 +49,8 @@ import org.hghca.wire.link.Links;
  *       those of {@link Disturbance#NONE} where they are not given. They apply in the locator of
  *       the HCA that is plugged into the cable first; on a hub, to the way from it to the HCA. With
  *       {@code profile=r2} the seed also selects the unknown behaviour of that card.
+ *   <li>{@code capture=FILE}: what its port sends and receives is written there as pcapng, until
+ *       the HCA is closed; see {@link CaptureFile}.
  *   <li>{@code mac=, ip=}: its addresses, see {@link LinkAddress}.
  *   <li>{@code mode=threaded}, the default: the HCA joins the simulation of this process, which
  *       follows the system's clock. {@code mode=inline}: a separate simulation, which does all work
@@ -80,7 +86,8 @@ public final class ModelProvider implements PciFunctionProvider {
                   "reset",
                   "interrupts"),
               DEFECTS.keySet().stream().sorted(),
-              DISTURBANCE.stream())
+              DISTURBANCE.stream(),
+              Stream.of("capture"))
           .flatMap(parameters -> parameters)
           .toList();
   private static final int SOURCE_PORTS = 8;
@@ -167,10 +174,22 @@ public final class ModelProvider implements PciFunctionProvider {
               disturbance(locator).seed(),
               () -> OPEN.remove(locator));
       OPEN.put(locator, Optional.of(hca));
+      locator.parameter("capture").ifPresent(file -> capture(locator, hca, file));
       return hca;
     } catch (RuntimeException | Error e) {
       OPEN.remove(locator);
       throw e;
+    }
+  }
+
+  private static void capture(Locator locator, SoftwareHca hca, String file) {
+    try {
+      LongSupplier clock = hca.simulation().captureClock();
+      hca.capture(CaptureFile.open(Path.of(file), hca.name(), hca.address().mac(), clock));
+    } catch (CaptureException e) {
+      hca.close();
+      throw new VfioException(
+          Reason.INVALID, "locator '%s': capture: %s".formatted(locator, e.getMessage()), e);
     }
   }
 

@@ -1,12 +1,15 @@
 package org.hghca.model;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.LongSupplier;
 import org.hghca.model.hca.StepBudget;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
@@ -112,6 +115,20 @@ public final class Simulation implements AutoCloseable {
 
   long nanos() {
     return inline ? virtualNow : System.nanoTime();
+  }
+
+  /**
+   * The clock of captures, in nanoseconds: since 1970, or since the beginning of an inline
+   * simulation. To be asked under the lock, or when nothing advances the time.
+   */
+  LongSupplier captureClock() {
+    if (inline) {
+      return this::nanos;
+    }
+    Instant now = Instant.now();
+    long offset =
+        TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - System.nanoTime();
+    return () -> offset + System.nanoTime();
   }
 
   /**

@@ -20,6 +20,8 @@ import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
+import org.hghca.wire.PortTap;
+import org.hghca.wire.capture.CaptureFile;
 import org.hghca.wire.link.Link;
 import org.hghca.wire.link.LinkCounters;
 
@@ -57,6 +59,7 @@ public final class SoftwareHca implements EmulatedFunction {
   private final MsixRegion interruptTable;
   private Segment segment;
   private Network network;
+  private Optional<CaptureFile> capture = Optional.empty();
   private boolean closed;
 
   /** The host's side, if it is in this process. */
@@ -340,6 +343,8 @@ public final class SoftwareHca implements EmulatedFunction {
     if (network != null) {
       network.close();
     }
+    simulation.exclusively(() -> port.tap(PortTap.NONE));
+    capture.ifPresent(CaptureFile::close);
     bus.forget();
     onClose.run();
   }
@@ -403,6 +408,12 @@ public final class SoftwareHca implements EmulatedFunction {
 
   void plug(Link into) {
     network = new Network(into, this, port);
+  }
+
+  /** Writes what its port sends and receives to a file from now on. Called once. */
+  void capture(CaptureFile into) {
+    capture = Optional.of(into);
+    simulation.exclusively(() -> port.tap(into));
   }
 
   boolean isAt(EthernetPort end) {

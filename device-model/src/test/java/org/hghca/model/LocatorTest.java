@@ -28,13 +28,17 @@ class LocatorTest {
       delimiter = '|',
       value = {
         "model:x?colour=red | unknown parameter 'colour'; known are as, assumeClean, cable,"
-            + " corrupt, deadlock, delay, drop, duplicate, events, hcr, hub, interrupts, ip",
+            + " capture, corrupt, deadlock, delay, drop, duplicate, events, hcr, hub, interrupts,"
+            + " ip",
         "model:x?race=on | race= and deadlock= are defects of profile r1",
         "model:x?profile=r1&race=yes | race=yes is unknown; known are off, on",
         "model:x?mode=fast | mode=fast is unknown; known are threaded, inline",
         "model:x?profile=t | profile=t is unknown; known are s, r1, r2",
         "model:x?reset=soft | reset=soft is unknown; known are function, none",
         "model:x?interrupts=intx | interrupts=intx is unknown; known are msix, none",
+        "model:x?capture=/no/where.pcapng | capture: /no/where.pcapng cannot be written: its folder"
+            + " must exist",
+        "model:x?capture=/ | capture: / cannot be written: Is a directory",
         "model:x?mac=zz | mac",
         "model:x?ip=1.2.3 | ip",
         "model:x?net=udp:127.0.0.1&cable=c | plugged into cable= or into net=, not into both",
@@ -81,6 +85,12 @@ class LocatorTest {
   @Test
   void whatIsTheDriversIsLetThrough() {
     open("model:x?mode=inline&as=s&hcr=0x80000&assumeClean=true&slow=1000&events=poll").close();
+  }
+
+  @Test
+  void afterACaptureThatCannotBeTheNameIsFree() {
+    assertThatThrownBy(() -> open("model:x?capture=/")).isInstanceOf(VfioException.class);
+    open("model:x").close();
   }
 
   @Test

@@ -102,12 +102,17 @@ final class Fabric implements AutoCloseable {
    * @param parameters as in {@code &key=value}
    */
   static Fabric inline(String parameters) {
+    return inline(parameters, parameters);
+  }
+
+  /** As {@link #inline()}, with more parameters for each. */
+  static Fabric inline(String leftParameters, String rightParameters) {
     TestProfile.requireModel();
     String name = "conformance" + NAMES.incrementAndGet();
     return new Fabric(
         Simulation.inline(name),
-        locator(name, "left", true) + parameters,
-        locator(name, "right", true) + parameters);
+        locator(name, "left", true) + leftParameters,
+        locator(name, "right", true) + rightParameters);
   }
 
   /**
