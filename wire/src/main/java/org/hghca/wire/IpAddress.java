@@ -6,6 +6,9 @@ package org.hghca.wire;
  * address.
  */
 public final class IpAddress {
+  /** The upper half of the link-local IPv6 addresses that are made of Ethernet addresses. */
+  public static final long LINK_LOCAL_HIGH = 0xfe80L << 48;
+
   private static final long MAPPED = 0xffffL << 32;
 
   private IpAddress() {}
@@ -28,5 +31,13 @@ public final class IpAddress {
   /** The IPv4 address, 0 for an address of another kind. */
   public static int ipv4(long high, long low) {
     return isIpv4(high, low) ? (int) low : 0;
+  }
+
+  /**
+   * The lower half of the link-local IPv6 address of an Ethernet address: the modified EUI-64 (RFC
+   * 4291, appendix A).
+   */
+  public static long lowOfLinkLocal(long mac) {
+    return (mac >>> 24 ^ 0x2_0000L) << 40 | 0xff_fe00_0000L | mac & 0xff_ffffL;
   }
 }

@@ -15,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortTap;
 import org.hghca.wire.frame.FrameEncoder;
@@ -23,7 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes what a port sends and receives to a pcapng file, as RoCE v2 frames with the time in
- * nanoseconds and the direction. A damaged packet has a wrong invariant CRC there.
+ * nanoseconds and the direction. A damaged packet has a wrong invariant CRC there, and a packet
+ * without IP addresses of one kind the link-local ones of its Ethernet addresses.
  *
  * <p>The thread of the port writes to memory, allocates nothing and never waits: what does not fit,
  * because the disk is slow or full, is counted, as is a packet that has no frame. A thread of its
@@ -136,7 +138,7 @@ public final class CaptureFile implements PortTap, AutoCloseable {
     seen++;
     int at = ring.reserve();
     int frame = at + PcapngBlocks.PACKET_HEAD;
-    int length = at < 0 ? 0 : encoder.encode(packet, frame);
+    int length = at < 0 ? 0 : encode(packet, frame);
     if (length == 0) {
       dropped++;
       return;
@@ -150,6 +152,31 @@ public final class CaptureFile implements PortTap, AutoCloseable {
       asleep = false;
       LockSupport.unpark(writer);
     }
+  }
+
+  private int encode(Packet packet, int at) {
+    int length = encoder.encode(packet, at);
+    return length > 0 ? length : encodeWithAddressesOfPorts(packet, at);
+  }
+
+  /**
+   * A packet inside of a simulation may have no IP addresses: those of its ports stand for them.
+   */
+  private int encodeWithAddressesOfPorts(Packet packet, int at) {
+    long sourceHigh = packet.sourceIpHigh;
+    long sourceLow = packet.sourceIpLow;
+    long destinationHigh = packet.destinationIpHigh;
+    long destinationLow = packet.destinationIpLow;
+    packet.sourceIpHigh = IpAddress.LINK_LOCAL_HIGH;
+    packet.sourceIpLow = IpAddress.lowOfLinkLocal(packet.sourceMac);
+    packet.destinationIpHigh = IpAddress.LINK_LOCAL_HIGH;
+    packet.destinationIpLow = IpAddress.lowOfLinkLocal(packet.destinationMac);
+    int length = encoder.encode(packet, at);
+    packet.sourceIpHigh = sourceHigh;
+    packet.sourceIpLow = sourceLow;
+    packet.destinationIpHigh = destinationHigh;
+    packet.destinationIpLow = destinationLow;
+    return length;
   }
 
   private void write() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.WritableByteChannel;
@@ -177,10 +178,27 @@ class CaptureFileTest {
   }
 
   @Test
+  void withoutIpAddressesThoseOfThePortsStandForThem() throws IOException {
+    Packet packet = Captures.acknowledge(1);
+    packet.destinationIpv4(0);
+    try (CaptureFile capture = capture(Channels.newChannel(written), 1 << 13)) {
+      capture.sent(packet);
+    }
+    assertThat(packet.sourceIpv4()).isEqualTo(0x0a000001);
+    assertThat(packet.destinationIpLow).isZero();
+    CapturedFrame frame = Captures.read(written.toByteArray()).getFirst();
+    assertThat(psn(frame)).isEqualTo("1");
+    byte[] addresses = frame.bytes().asSlice(14 + 8, 32).toArray(ValueLayout.JAVA_BYTE);
+    assertThat(HexFormat.of().formatHex(addresses))
+        .isEqualTo(
+            "fe800000000000000000 00fffe000001 fe800000000000000000 00fffe000002".replace(" ", ""));
+  }
+
+  @Test
   void aPacketWithoutAFrameIsCounted() throws IOException {
     try (CaptureFile capture = capture(Channels.newChannel(written), 1 << 13)) {
       Packet packet = Captures.acknowledge(1);
-      packet.sourceIpv4(0);
+      packet.opcode = 0x15;
       capture.sent(packet);
     }
     assertThat(Captures.read(written.toByteArray())).isEmpty();
