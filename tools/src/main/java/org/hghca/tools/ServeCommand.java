@@ -55,8 +55,8 @@ final class ServeCommand implements Callable<Integer> {
       names = {"-o", "--option"},
       paramLabel = "<key=value>",
       description =
-          "A parameter of a model: locator, such as mac=, ip=, seed=, or drop= where there is a"
-              + " cable. May be given more than once.")
+          "A parameter of a model: locator, such as mac=, ip=, seed=, capture=, or drop= where"
+              + " there is a cable. May be given more than once.")
   private Map<String, String> options = new LinkedHashMap<>();
 
   @Option(

@@ -62,6 +62,8 @@ final class ServeCommandTest {
             "--peer=" + right,
             "-o",
             "mac=02:00:00:00:00:11",
+            "-o",
+            "capture=" + directory.resolve("left.pcapng"),
             "--peer-option",
             "mac=02:00:00:00:00:12");
     assertThat(command.line())
@@ -87,6 +89,12 @@ final class ServeCommandTest {
     command.end();
     assertThat(left).doesNotExist();
     assertThat(right).doesNotExist();
+    CommandLineRun decoded =
+        CommandLineRun.of("decode", directory.resolve("left.pcapng").toString());
+    assertThat(decoded.err()).isEmpty();
+    assertThat(decoded.out())
+        .contains(" out ", " in ", "RC_WRITE_ONLY", "UD_SEND_ONLY", "ICRC good");
+    assertThat(decoded.exitCode()).isZero();
   }
 
   /** What the server answers to the version that QEMU offers. */

@@ -1,5 +1,7 @@
 package org.hghca.wire;
 
+import java.util.List;
+
 /**
  * The operation codes of the base transport header (InfiniBand specification, volume 1, 9.2.1):
  * bits 7:5 are the service, bits 4:0 the operation. An opcode is the bits of a service and an
@@ -49,7 +51,56 @@ public final class PacketOpcode {
   public static final int SEND_LAST_INVALIDATE = 0x16;
   public static final int SEND_ONLY_INVALIDATE = 0x17;
 
+  /** Of each operation, in the order of their numbers; 15h is reserved. */
+  private static final List<String> NAMES =
+      List.of(
+          "SEND_FIRST",
+          "SEND_MIDDLE",
+          "SEND_LAST",
+          "SEND_LAST_IMM",
+          "SEND_ONLY",
+          "SEND_ONLY_IMM",
+          "WRITE_FIRST",
+          "WRITE_MIDDLE",
+          "WRITE_LAST",
+          "WRITE_LAST_IMM",
+          "WRITE_ONLY",
+          "WRITE_ONLY_IMM",
+          "READ_REQUEST",
+          "READ_RESPONSE_FIRST",
+          "READ_RESPONSE_MIDDLE",
+          "READ_RESPONSE_LAST",
+          "READ_RESPONSE_ONLY",
+          "ACKNOWLEDGE",
+          "ATOMIC_ACKNOWLEDGE",
+          "COMPARE_SWAP",
+          "FETCH_ADD",
+          "RESERVED",
+          "SEND_LAST_INVALIDATE",
+          "SEND_ONLY_INVALIDATE");
+
   private PacketOpcode() {}
+
+  /**
+   * The name of an opcode: service and operation, such as {@code RC_SEND_ONLY}, or {@code CNP}; for
+   * one that is not known its number.
+   */
+  public static String text(int opcode) {
+    if (opcode == CONGESTION_NOTIFICATION) {
+      return "CNP";
+    }
+    int operation = opcode & OPERATION_MASK;
+    String service =
+        switch (opcode & SERVICE_MASK) {
+          case RC -> "RC_";
+          case UC -> "UC_";
+          case UD -> "UD_";
+          default -> "";
+        };
+    return service.isEmpty() || operation >= NAMES.size()
+        ? "0x%02x".formatted(opcode)
+        : service + NAMES.get(operation);
+  }
 
   /** Whether a packet goes from responder to requester. */
   public static boolean isResponse(int operation) {

@@ -28,15 +28,28 @@ public final class TransportHeaders {
   static final int BASE_SIZE = 12;
   static final int CRC_SIZE = 4;
 
-  /** The headers of an opcode, in their order, and whether a payload may follow. */
-  static final int DATAGRAM = 0x01;
+  // The headers of an opcode, in their order, and whether a payload may follow.
 
-  static final int REMOTE_MEMORY = 0x02;
-  static final int ATOMIC = 0x04;
-  static final int ACK = 0x08;
-  static final int ATOMIC_ACK = 0x10;
-  static final int IMMEDIATE = 0x20;
-  static final int INVALIDATE = 0x40;
+  /** DETH: Q_Key and queue pair of the sender of a datagram. */
+  public static final int DATAGRAM = 0x01;
+
+  /** RETH: the memory of a WRITE or a READ. */
+  public static final int REMOTE_MEMORY = 0x02;
+
+  /** AtomicETH: memory and operands of an atomic. */
+  public static final int ATOMIC = 0x04;
+
+  /** AETH: an acknowledgement. */
+  public static final int ACK = 0x08;
+
+  /** AtomicAckETH: what an atomic found in memory. */
+  public static final int ATOMIC_ACK = 0x10;
+
+  /** ImmDt: an immediate. */
+  public static final int IMMEDIATE = 0x20;
+
+  /** IETH: the memory key to invalidate. */
+  public static final int INVALIDATE = 0x40;
 
   /** 16 bytes without a meaning. */
   static final int RESERVED = 0x80;
@@ -105,6 +118,16 @@ public final class TransportHeaders {
   /** The headers of an opcode as bits, or {@link #UNKNOWN}. */
   static int of(int opcode) {
     return HEADERS[opcode & 0xff];
+  }
+
+  /**
+   * Whether the packets of an opcode have a header.
+   *
+   * @param header such as {@link #REMOTE_MEMORY}
+   */
+  public static boolean has(int opcode, int header) {
+    int headers = of(opcode);
+    return headers != UNKNOWN && (headers & header) != 0;
   }
 
   /** Bytes between the base transport header and the payload. */

@@ -1,0 +1,114 @@
+package org.hghca.tools;
+
+import com.fasterxml.jackson.jr.ob.JSON;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.hghca.wire.DropCounters;
+import org.hghca.wire.PacketPool;
+import org.hghca.wire.capture.CaptureException;
+import org.hghca.wire.capture.CaptureReader;
+import org.hghca.wire.capture.CapturedFrame;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code hghca decode}: the RoCE packets of a capture. */
+@Command(
+    name = "decode",
+    description = {
+      "Print the RoCE v2 packets of a capture, one in a line: pcapng, such as capture= of a model:"
+          + " locator writes it, or pcap.",
+      "Frames of other protocols are left out and counted on stderr. Of a file that is cut off or"
+          + " damaged the packets before that are printed, and the exit code is 1."
+    },
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class)
+final class DecodeCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Parameters(paramLabel = "<file>", description = "The capture; /dev/stdin reads from a pipe.")
+  private Path file;
+
+  @Option(names = "--json", description = "Print one JSON object in a line for each packet.")
+  private boolean json;
+
+  @Option(
+      names = "--macs",
+      description = "Print the Ethernet addresses and the VLAN, too; JSON always has them.")
+  private boolean macs;
+
+  private final DropCounters others = new DropCounters();
+  private long otherLinks;
+
+  @Override
+  public Integer call() throws IOException {
+    ExitCode exit = ExitCode.OK;
+    try (CaptureReader reader = new CaptureReader(Files.newInputStream(file))) {
+      DecodedFrame decoded = new DecodedFrame(new PacketPool().take());
+      for (Optional<CapturedFrame> frame = reader.next();
+          frame.isPresent();
+          frame = reader.next()) {
+        print(decoded, frame.get());
+      }
+    } catch (CaptureException e) {
+      exit = failed(e.getMessage());
+    } catch (IOException e) {
+      exit = failed(why(e));
+    }
+    countOthers();
+    return exit.code();
+  }
+
+  private void print(DecodedFrame decoded, CapturedFrame frame) throws IOException {
+    if (frame.linkType() != CapturedFrame.ETHERNET) {
+      otherLinks++;
+      return;
+    }
+    decoded.decode(frame);
+    if (decoded.isOther()) {
+      others.count(decoded.cause());
+      return;
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    out.println(json ? JSON.std.asString(PacketJson.of(decoded)) : PacketLine.of(decoded, macs));
+  }
+
+  private ExitCode failed(String why) {
+    spec.commandLine().getOut().flush();
+    spec.commandLine().getErr().println("hghca: %s: %s".formatted(file, why));
+    return ExitCode.FAILED;
+  }
+
+  private static String why(IOException e) {
+    return switch (e) {
+      case NoSuchFileException _ -> "there is no such file";
+      case AccessDeniedException _ -> "this user may not read it";
+      default -> e.getMessage();
+    };
+  }
+
+  private void countOthers() {
+    PrintWriter err = spec.commandLine().getErr();
+    if (others.total() > 0) {
+      err.println(
+          "hghca: %d frames are not RoCE v2: %s"
+              .formatted(
+                  others.total(),
+                  others.byCause().entrySet().stream()
+                      .map(entry -> entry.getValue() + " " + entry.getKey())
+                      .collect(Collectors.joining(", "))));
+    }
+    if (otherLinks > 0) {
+      err.println("hghca: %d frames are not Ethernet".formatted(otherLinks));
+    }
+  }
+}
