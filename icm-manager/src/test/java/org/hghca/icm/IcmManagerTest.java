@@ -438,7 +438,7 @@ class IcmManagerTest {
         () -> {
           assertThatCode(come::await).doesNotThrowAnyException();
           Waiters.await(
-              running.stream().filter(thread -> thread != Thread.currentThread()).toList());
+              running.stream().filter(thread -> !thread.equals(Thread.currentThread())).toList());
         };
     for (int t = 0; t < threads; t++) {
       int index = t;

@@ -76,7 +76,8 @@ class CommandConcurrencyTest {
     hcr.onCommand =
         () -> {
           assertThatCode(begun::await).doesNotThrowAnyException();
-          Waiters.await(givers.stream().filter(giver -> giver != Thread.currentThread()).toList());
+          Waiters.await(
+              givers.stream().filter(giver -> !giver.equals(Thread.currentThread())).toList());
         };
 
     ConcurrentLinkedQueue<Throwable> failures =

@@ -128,7 +128,8 @@ final class HghcaCompletionQueue extends Resource
     if (config.channel().isEmpty()) {
       return new Resource[] {context};
     }
-    if (config.channel().get() instanceof EventChannel channel && channel.context() == context) {
+    if (config.channel().get() instanceof EventChannel channel
+        && channel.context().equals(context)) {
       return new Resource[] {context, channel};
     }
     throw new VerbsException(

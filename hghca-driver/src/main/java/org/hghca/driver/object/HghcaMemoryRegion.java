@@ -218,7 +218,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
 
   private static HghcaProtectionDomain domainOf(Subject old, ProtectionDomain domain) {
     if (domain instanceof HghcaProtectionDomain other
-        && other.deviceContext() == old.pd.deviceContext()) {
+        && other.deviceContext().equals(old.pd.deviceContext())) {
       return other;
     }
     throw new VerbsException(

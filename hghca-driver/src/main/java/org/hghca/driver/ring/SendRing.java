@@ -339,8 +339,8 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
   /**
    * Opens the ring for requests, or closes it, between two of them.
    *
-   * @param evaluated under the ring's lock, so that the last of several callers sets the newest
-   *     value
+   * @param whether evaluated under the ring's lock, so that the last of several callers sets the
+   *     newest value
    */
   public final synchronized void setOpen(BooleanSupplier whether) {
     lock();

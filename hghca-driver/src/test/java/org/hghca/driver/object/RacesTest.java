@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.hghca.driver.event.EventThread;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AsyncEvent;
@@ -63,9 +64,8 @@ class RacesTest {
         AtomicInteger late = new AtomicInteger();
         AtomicInteger found = new AtomicInteger();
         CountDownLatch empty = new CountDownLatch(1);
-        ThreadLocal<AtomicInteger> foundBy = new ThreadLocal<>();
-        Runnable poller =
-            () -> {
+        Consumer<AtomicInteger> poller =
+            foundHere -> {
               Completions one = new Completions(1);
               for (ready.incrementAndGet(); ready.get() < 2; ) {
                 Thread.onSpinWait();
@@ -76,20 +76,14 @@ class RacesTest {
                   break;
                 }
                 found.incrementAndGet();
-                foundBy.get().incrementAndGet();
+                foundHere.incrementAndGet();
                 late.addAndGet(wasEmpty ? 1 : 0);
               }
               empty.countDown();
             };
         AtomicInteger foundByOther = new AtomicInteger();
-        Thread other =
-            start(
-                () -> {
-                  foundBy.set(foundByOther);
-                  poller.run();
-                });
-        foundBy.set(new AtomicInteger());
-        poller.run();
+        Thread other = start(() -> poller.accept(foundByOther));
+        poller.accept(new AtomicInteger());
         other.join(LIMIT_MILLIS);
         int others = foundByOther.get();
         shared += others > 0 && others < messages ? 1 : 0; // both polled the same messages
