@@ -319,7 +319,7 @@ class IovaAllocatorTest {
   @Test
   void threadsNeverGetTheSameRange() throws Exception {
     int threads = 4;
-    int perThread = 5_000;
+    int perThread = 50_000;
     IovaAllocator addresses = space(0, 1L << 40);
     List<List<Long>> kept = new ArrayList<>();
     List<Racers.Step> steps = new ArrayList<>();
