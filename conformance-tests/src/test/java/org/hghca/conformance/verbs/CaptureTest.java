@@ -188,7 +188,7 @@ class CaptureTest {
   private List<String> dissect(Path file) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of("tshark", "-r", file.toString(), "-n"));
     // Wireshark guesses what payload is; here it is random.
-    command.addAll(List.of("--disable-protocol", "rpcordma"));
+    command.addAll(List.of("--disable-heuristic", "eth_over_ib", "--disable-protocol", "rpcordma"));
     command.addAll(List.of("-T", "fields", "-E", "separator=|", "-e", "_ws.malformed"));
     command.addAll(List.of("-e", "frame.packet_flags_direction"));
     command.addAll(List.of("-e", "infiniband.bth.opcode", "-e", "infiniband.bth.psn"));

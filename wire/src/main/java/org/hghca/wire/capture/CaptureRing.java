@@ -62,11 +62,13 @@ final class CaptureRing {
   /** Takes out everything that was put in before the call. */
   void drainTo(WritableByteChannel channel) throws IOException {
     long end = tail;
-    while (head < end) {
-      int from = (int) head & capacity - 1;
-      int to = (int) Math.min(from + (end - head), capacity);
+    long at = head;
+    while (at < end) {
+      int from = (int) at & capacity - 1;
+      int to = (int) Math.min(from + (end - at), capacity);
       bytes.limit(to).position(from);
-      head += channel.write(bytes);
+      at += channel.write(bytes);
+      head = at;
     }
   }
 }
