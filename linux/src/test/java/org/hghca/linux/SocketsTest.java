@@ -24,7 +24,7 @@ final class SocketsTest {
       ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
 
   private final SystemCalls linux = Linux.system();
-  private final Arena arena = Arena.ofConfined();
+  private final Arena arena = Arena.ofShared();
   private final int left = linux.socket(AF_INET, SOCK_DGRAM, 0);
   private final int right = linux.socket(AF_INET, SOCK_DGRAM, 0);
 

@@ -95,8 +95,11 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
       }
       return posted;
     } finally {
-      scheduler.ring();
-      unlock();
+      try {
+        scheduler.ring();
+      } finally { // the doorbell faults when its card is gone
+        unlock();
+      }
     }
   }
 

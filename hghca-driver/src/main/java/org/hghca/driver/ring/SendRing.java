@@ -167,11 +167,14 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
     } finally {
       // Before the doorbell: covered requests may complete at once.
       head = first + posted;
-      if (previous >= 0) {
-        uar.ringSendQueue(doorbell);
-      }
       chained += posted - chains;
-      unlock();
+      try {
+        if (previous >= 0) {
+          uar.ringSendQueue(doorbell);
+        }
+      } finally { // the doorbell faults when its card is gone
+        unlock();
+      }
     }
   }
 

@@ -209,6 +209,22 @@ class LostCardTest {
     program.close();
   }
 
+  /** The locks that the ring takes are free afterwards, which the close of the queue pair shows. */
+  @ParameterizedTest
+  @ValueSource(strings = {"?mode=inline", "?mode=inline&profile=r1"})
+  void aServedDoorbellThatIsCutOffUnderAListEndsTheDevice(String parameters) throws Exception {
+    Program program = new Program(parameters);
+    SendRequest request = new SendRequest().send().sge(program.memory, 64, 64).signaled();
+    SendRequest[] list = {request, request};
+    program.function.cutOffDoorbells();
+    assertThatThrownBy(() -> program.qp.tryPostSend(list, 0, list.length))
+        .isInstanceOfSatisfying(
+            BadRequestException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO))
+        .hasMessageContaining(FailingFunction.PULLED);
+    program.assertToldThatItIsOver(FailingFunction.PULLED);
+    program.close();
+  }
+
   @Test
   void aServedDoorbellThatIsCutOffWhileAQueueIsArmedEndsTheDevice() throws Exception {
     Program program = new Program("?mode=inline");
