@@ -68,9 +68,19 @@ class ConcurrencyTest {
     }
   }
 
+  /** Again until the posters, and the pollers, have taken turns: on a busy machine they may not. */
   @Test
   void threeThreadsPostToOneQueuePairAndTwoPollIt() throws Exception {
     int posters = 3;
+    int turns = 0;
+    for (int round = 0; turns <= posters + 4; round++) {
+      assertThat(round).as("rounds without turns of the threads that post").isLessThan(50);
+      turns = turnsOfThreadsThatPost(posters);
+    }
+  }
+
+  /** One round; returns how often the poster changed from completion to completion, or 0. */
+  private static int turnsOfThreadsThatPost(int posters) throws Exception {
     int each = 4000;
     boolean[] seen = new boolean[posters * each];
     AtomicBoolean twice = new AtomicBoolean();
@@ -129,15 +139,13 @@ class ConcurrencyTest {
         pair.left.memory().set(ValueLayout.JAVA_INT, 4L * i, i * 31 + 7);
       }
       together(tasks);
-      assertThat(polled[0]).isPositive();
-      assertThat(polled[1]).isPositive();
-      assertThat(turns.get()).as("turns of the threads that post").isGreaterThan(posters + 4);
       assertThat(twice).isFalse();
       assertThat(seen).doesNotContain(false);
       long length = 4L * seen.length;
       pair.fabric.awaitWritten(
           pair.right.memory().asSlice(0, length), pair.left.memory().asSlice(0, length));
       pair.left.expectAnything(0, pair.left.buffer.length());
+      return polled[0] > 0 && polled[1] > 0 ? turns.get() : 0;
     }
   }
 
