@@ -31,16 +31,28 @@ final class CounterReport {
     return values;
   }
 
-  /** The components of a record of numbers, in its order, under names like those of C. */
+  /**
+   * The components of a record, in its order, under names like those of C: numbers, and maps of
+   * numbers, such as the drops by cause, whose values follow under the names of both.
+   */
   private static Map<String, Long> values(Record record) {
     Map<String, Long> values = new LinkedHashMap<>();
     for (RecordComponent component : record.getClass().getRecordComponents()) {
+      String name = component.getName().replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
+      Object value;
       try {
-        Number value = (Number) component.getAccessor().invoke(record);
-        String name = component.getName().replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
-        values.put(name, value.longValue());
+        value = component.getAccessor().invoke(record);
       } catch (ReflectiveOperationException e) {
         throw new IllegalStateException(e); // counters are public
+      }
+      if (value instanceof Map<?, ?> map) {
+        map.forEach(
+            (key, number) ->
+                values.put(
+                    name + "_" + key.toString().toLowerCase(Locale.ROOT),
+                    ((Number) number).longValue()));
+      } else {
+        values.put(name, ((Number) value).longValue());
       }
     }
     return values;

@@ -30,29 +30,33 @@ final class PacketLine {
     }
     text.base();
     text.headers();
-    text.add(" %d bytes, ICRC %s", text.packet.length, text.packet.damaged ? "bad" : "good");
+    text.add(
+        " %d bytes, ICRC %s".formatted(text.packet.length, text.packet.damaged ? "bad" : "good"));
     return text.line.toString();
   }
 
-  private void add(String format, Object... values) {
-    line.append(format.formatted(values));
+  private void add(String text) {
+    line.append(text);
   }
 
   private void ethernet() {
-    add("%s > %s ", PacketNames.mac(packet.sourceMac), PacketNames.mac(packet.destinationMac));
+    add(
+        "%s > %s "
+            .formatted(PacketNames.mac(packet.sourceMac), PacketNames.mac(packet.destinationMac)));
     if (packet.vlan != Packet.NO_VLAN) {
-      add("vlan %d ", packet.vlan & 0xfff);
+      add("vlan %d ".formatted(packet.vlan & 0xfff));
     }
   }
 
   private void base() {
     add(
-        "%s > %s %s qpn 0x%06x psn %d",
-        PacketNames.ip(packet.sourceIpHigh, packet.sourceIpLow),
-        PacketNames.ip(packet.destinationIpHigh, packet.destinationIpLow),
-        PacketOpcode.text(packet.opcode),
-        packet.destinationQpn,
-        packet.psn);
+        "%s > %s %s qpn 0x%06x psn %d"
+            .formatted(
+                PacketNames.ip(packet.sourceIpHigh, packet.sourceIpLow),
+                PacketNames.ip(packet.destinationIpHigh, packet.destinationIpLow),
+                PacketOpcode.text(packet.opcode),
+                packet.destinationQpn,
+                packet.psn));
     line.append(packet.ackRequest ? " AckReq" : "").append(packet.solicited ? " SE" : "");
     line.append(packet.forwardCongestion ? " FECN" : "");
     line.append(packet.backwardCongestion ? " BECN" : "");
@@ -64,29 +68,32 @@ final class PacketLine {
 
   private void headers() {
     if (has(DATAGRAM)) {
-      add(" DETH(qkey 0x%08x srcqp 0x%06x)", packet.queueKey, packet.sourceQpn);
+      add(" DETH(qkey 0x%08x srcqp 0x%06x)".formatted(packet.queueKey, packet.sourceQpn));
     }
     if (has(REMOTE_MEMORY)) {
       add(
-          " RETH(va 0x%x rkey 0x%08x len %s)",
-          packet.remoteAddress, packet.remoteKey, Integer.toUnsignedString(packet.dmaLength));
+          " RETH(va 0x%x rkey 0x%08x len %s)"
+              .formatted(
+                  packet.remoteAddress,
+                  packet.remoteKey,
+                  Integer.toUnsignedString(packet.dmaLength)));
     }
     if (has(ATOMIC)) {
       add(
-          " AtomicETH(va 0x%x rkey 0x%08x swapadd 0x%x compare 0x%x)",
-          packet.remoteAddress, packet.remoteKey, packet.swapAdd, packet.compare);
+          " AtomicETH(va 0x%x rkey 0x%08x swapadd 0x%x compare 0x%x)"
+              .formatted(packet.remoteAddress, packet.remoteKey, packet.swapAdd, packet.compare));
     }
     if (has(ACK)) {
-      add(" AETH(%s msn %d)", PacketNames.acknowledgement(packet.syndrome), packet.msn);
+      add(" AETH(%s msn %d)".formatted(PacketNames.acknowledgement(packet.syndrome), packet.msn));
     }
     if (has(ATOMIC_ACK)) {
-      add(" AtomicAckETH(0x%x)", packet.original);
+      add(" AtomicAckETH(0x%x)".formatted(packet.original));
     }
     if (has(IMMEDIATE)) {
-      add(" imm 0x%08x", packet.immediate);
+      add(" imm 0x%08x".formatted(packet.immediate));
     }
     if (has(INVALIDATE)) {
-      add(" inv 0x%08x", packet.invalidateKey);
+      add(" inv 0x%08x".formatted(packet.invalidateKey));
     }
   }
 }

@@ -21,6 +21,7 @@ final class LauncherTree {
       List.of(
           "bom",
           "abi",
+          "linux",
           "vfio",
           "mailbox",
           "icm-manager",
