@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,10 @@ import org.junit.jupiter.api.Test;
 /** Nothing is left out on any profile but for lack of a {@link Feature} of the facts. */
 class OnlyReasonsTest {
   private static final Path SOURCES = sources();
+
+  /** Tests that a machine may lack something for: an interface of a small MTU, tshark. */
+  private static final Set<String> OF_THE_MACHINE =
+      Set.of("verbs/NetworkTest.java", "verbs/CaptureTest.java");
 
   private static Path sources() {
     Path here = Path.of("").toAbsolutePath();
@@ -41,7 +46,8 @@ class OnlyReasonsTest {
     assertThat(texts())
         .allSatisfy(
             (file, text) -> {
-              if (file.startsWith("verbs/") || file.startsWith("hostile/")) {
+              if ((file.startsWith("verbs/") || file.startsWith("hostile/"))
+                  && !OF_THE_MACHINE.contains(file)) {
                 assertThat(ways).as(file).noneMatch(text::contains);
               }
             });
