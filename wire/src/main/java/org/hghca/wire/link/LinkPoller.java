@@ -33,6 +33,9 @@ public final class LinkPoller {
   /** The event data of the descriptor that wakes the thread. */
   private static final int WAKE = -1;
 
+  private static final MemorySegment ONE =
+      Arena.global().allocateFrom(ValueLayout.JAVA_LONG, 1).asReadOnly();
+
   private static final long NANOS_PER_MILLI = 1_000_000;
 
   /** Of the links that are open; null where a place is free. Replaced when it grows. */
@@ -105,10 +108,18 @@ public final class LinkPoller {
     fewer[place.index] = null;
     places = fewer;
     if (--open == 0) {
-      try (Arena arena = Arena.ofConfined()) {
-        Linux.system().write(wake, arena.allocateFrom(ValueLayout.JAVA_LONG, 1));
-      }
+      wake();
     }
+  }
+
+  private synchronized void hurry(Place place) {
+    if (places[place.index] == place) { // else the thread may have ended, and its descriptors
+      wake();
+    }
+  }
+
+  private void wake() {
+    Linux.system().write(wake, ONE);
   }
 
   /** Whether the thread is to end; it has let go of everything then. */
@@ -152,6 +163,11 @@ public final class LinkPoller {
     @Override
     public void change(int descriptor, int events) {
       control(Linux.system(), MODIFY, descriptor, events, index);
+    }
+
+    @Override
+    public void hurry() {
+      LinkPoller.this.hurry(this);
     }
 
     void ready(ReceiveBatch batch) {

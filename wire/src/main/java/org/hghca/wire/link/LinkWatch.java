@@ -1,6 +1,8 @@
 package org.hghca.wire.link;
 
-/** The descriptors of a link that the poller waits on. Thread-safe, and never blocks. */
+/**
+ * What the poller waits on for a link: descriptors and a deadline. Thread-safe, and never blocks.
+ */
 public interface LinkWatch {
   /** Something can be read. */
   int READABLE = 1;
@@ -21,4 +23,7 @@ public interface LinkWatch {
    * @param events as for {@link #add}
    */
   void change(int descriptor, int events);
+
+  /** Has the poller look at {@link Link#deadline} again, which is earlier than it was. */
+  void hurry();
 }

@@ -132,6 +132,11 @@ final class StreamConnection {
     watch.change(socket, wanted ? LinkWatch.READABLE | LinkWatch.WRITABLE : LinkWatch.READABLE);
   }
 
+  /** The link's deadline is earlier than it was. */
+  void hurry() {
+    watch.hurry();
+  }
+
   /** Goes on with what is due: the peer who comes, or the next attempt. */
   void progress(long now) {
     if (listener != NONE) {

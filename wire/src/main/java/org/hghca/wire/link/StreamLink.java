@@ -145,6 +145,7 @@ final class StreamLink implements Link {
     if (held.isEmpty()) {
       heldUntil = now + PATIENCE;
       asksAt = now + AddressResolution.INTERVAL;
+      connection.hurry(); // the poller may sleep without a deadline
     }
     held.add(pool.copy(packet));
   }

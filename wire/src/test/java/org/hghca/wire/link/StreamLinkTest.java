@@ -183,11 +183,18 @@ final class StreamLinkTest {
     assertThat(link.description()).isEqualTo("stream " + path() + ", path MTU 4096");
   }
 
+  /** By the poller, which has answered a question before and sleeps without a deadline. */
   @Test
   void theQuestionIsAskedAgainAndGivenUp() throws IOException, InterruptedException {
     ServerSocketChannel server = listen();
     attach("stream:" + path());
     talk(server.accept());
+    writeFrame(
+        "ffffffffffff5254001234570806000108000604"
+            + "0001525400123457"
+            + "0a000003"
+            + "0000000000000a000001");
+    assertThat(readFrame()).startsWith("525400123457");
     send(packet(PEER, 1));
     for (int i = 0; i < 3; i++) {
       assertThat(readFrame()).isEqualTo(QUESTION);
