@@ -253,6 +253,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
    * @param wanted 1 or more: where there is less room, it looks how many slots are free by now
    */
   private int room(int at, int wanted) {
+    assert at - freed >= 0 && at - freed <= depth : "what was freed is " + freed;
     int room = limit - (at - freed);
     return room >= wanted ? room : moreRoom(at);
   }
@@ -267,7 +268,10 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
 
   private boolean hasRoomBesideEnqueued(int at) {
     checkOpen();
-    return depth - (at - tail()) > 0;
+    if (at - freed >= depth) {
+      freed = tail();
+    }
+    return at - freed < depth;
   }
 
   private long doorbell(int operation, int size, long offset) {
@@ -348,8 +352,11 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
   public final synchronized void setOpen(BooleanSupplier whether) {
     lock();
     try {
-      open = whether.getAsBoolean();
-      limit = open && enqueued == NONE ? depth : 0;
+      boolean opens = whether.getAsBoolean();
+      if (open != opens) { // else a single owner, who takes no lock, may be changing the limit
+        open = opens;
+        limit = opens && enqueued == NONE ? depth : 0;
+      }
       opened();
     } finally {
       unlock();

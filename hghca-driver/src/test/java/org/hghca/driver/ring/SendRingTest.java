@@ -16,10 +16,12 @@ import org.hghca.provider.LockRank;
 import org.hghca.provider.SpinLock;
 import org.hghca.uar.UarAllocator;
 import org.hghca.verbs.BadRequestException;
+import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.SendRequest;
+import org.hghca.vfio.testing.Racers;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -44,13 +46,16 @@ class SendRingTest {
   private final List<Long> doorbells = new ArrayList<>();
   private final SpinLock lock = new SpinLock(LockRank.SENDS);
   private final RingShape shape = new RingShape(memory, 2, 16, 16, 6);
-  private final SendRing ring =
-      new SendRing(
-          shape,
-          new SendWriter(QpType.RC, HardwareProfile.S, null, shape, CAPABILITIES, false),
-          UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
-          lock,
-          () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
+  private final SendRing ring = ring(lock);
+
+  private SendRing ring(SpinLock lockOfPosters) {
+    return new SendRing(
+        shape,
+        new SendWriter(QpType.RC, HardwareProfile.S, null, shape, CAPABILITIES, false),
+        UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate(),
+        lockOfPosters,
+        () -> new BadRequestException(Errno.EINVAL, 0, "not open"));
+  }
 
   @BeforeEach
   void open() {
@@ -282,6 +287,41 @@ class SendRingTest {
     assertThat(ring.enqueue(write(16))).isFalse();
     assertThat(doorbells).hasSize(1);
     assertThat(ring.post(write(16))).isFalse();
+  }
+
+  /** What is known of the tail keeps pace, or after 2^31 requests it would look like room. */
+  @Test
+  void enqueuingAloneKnowsOfTheRoomThatComes() {
+    Completions one = new Completions(1);
+    for (int i = 0; i < 40; i++) {
+      assertThat(ring.enqueue(write(i))).isTrue();
+      ring.flush();
+      ring.complete(one, 0, 0, 0, 0);
+    }
+    for (int i = 0; i < 16; i++) {
+      assertThat(ring.post(write(i))).isTrue();
+    }
+    assertThat(ring.post(write(16))).isFalse();
+  }
+
+  /** A poller that finds an error says so to a ring whose single owner takes no lock. */
+  @Test
+  void aRingThatStaysOpenIsLeftAloneWhileItsOwnerPosts() throws InterruptedException {
+    SendRing owned = ring(null);
+    owned.setOpen(() -> true);
+    Completions one = new Completions(1);
+    Racers.race(
+        20_000,
+        List.of(
+            i -> {
+              assertThat(owned.enqueue(write(0))).isTrue();
+              owned.flush();
+              assertThat(owned.post(write(1))).as("post into an empty ring").isTrue();
+              owned.complete(one, 0, 0, 0, 0);
+              owned.complete(one, 0, 0, 0, 0);
+              doorbells.clear();
+            },
+            i -> owned.setOpen(() -> true)));
   }
 
   @Test
