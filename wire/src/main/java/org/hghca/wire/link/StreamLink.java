@@ -37,6 +37,10 @@ final class StreamLink implements Link {
   private static final int INCOMING = 4 * LONGEST_FRAME;
   private static final int DONT_WAIT_NO_SIGNAL = 0x40 | 0x4000;
   private static final int MOST_HELD = 64;
+
+  /** Reads in a row: a peer whose frames bring no packet does not keep the poller to itself. */
+  private static final int MOST_READS = 4;
+
   private static final long PATIENCE = 3 * AddressResolution.INTERVAL;
 
   private final SystemCalls linux;
@@ -247,6 +251,7 @@ final class StreamLink implements Link {
     return incomingLeft ? System.nanoTime() : Math.min(asksAt, connection.due());
   }
 
+  /** Leaves what is not read to the poller's next round: it waits for a level, not for an edge. */
   @Override
   public void receive(ReceiveBatch batch) {
     progress();
@@ -254,7 +259,7 @@ final class StreamLink implements Link {
       return;
     }
     boolean goesOn = take(batch);
-    while (goesOn && !batch.isFull()) {
+    for (int reads = 0; goesOn && !batch.isFull() && reads < MOST_READS; reads++) {
       MemorySegment message = received.of(incoming, incomingTail, INCOMING - incomingTail);
       long read = linux.recvmsg(connection.socket(), message, DONT_WAIT_NO_SIGNAL);
       if (read > 0) {
@@ -280,6 +285,11 @@ final class StreamLink implements Link {
     outgoingHead = 0;
     outgoingTail = 0;
     awaitsRoom = false;
+    while (!held.isEmpty()) {
+      counts.notSent(SendFailure.DOWN);
+      pool.giveBack(held.remove());
+    }
+    asksAt = Long.MAX_VALUE;
     incomingHead = 0;
     incomingTail = 0;
   }

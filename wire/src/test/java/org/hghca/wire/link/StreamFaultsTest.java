@@ -1,0 +1,192 @@
+package org.hghca.wire.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.function.Function;
+import org.hghca.linux.Linux;
+import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
+import org.hghca.wire.PacketPool;
+import org.hghca.wire.frame.FrameEncoder;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Peers that misbehave, and a system that refuses calls; the test plays the poller. */
+@Timeout(30)
+final class StreamFaultsTest {
+  private static final long OWN_MAC = 0x0200_0000_0001L;
+  private static final long PEER_MAC = 0x5254_0012_3456L;
+  private static final int OWN = 0x0a00_0001;
+  private static final int PEER = 0x0a00_0002;
+  private static final LinkOptions OPTIONS = new LinkOptions(OWN_MAC, OWN, OptionalInt.empty(), 0);
+
+  /** In {@code struct msghdr} with the one vector that follows it: how long the memory is. */
+  private static final long ROOM_AT = 64;
+
+  @TempDir private Path directory;
+
+  private final List<AutoCloseable> open = new ArrayList<>();
+  private final Map<String, Function<Object[], Object>> answers = new HashMap<>();
+  private final List<String> calls = new ArrayList<>();
+  private final List<String> watched = new ArrayList<>();
+  private final ReceiveBatch batch = new ReceiveBatch(new DatagramBatch(ReceiveBatch.SIZE));
+
+  /** The system, but for the calls that a test answers itself. */
+  private final SystemCalls linux =
+      (SystemCalls)
+          Proxy.newProxyInstance(
+              SystemCalls.class.getClassLoader(),
+              new Class<?>[] {SystemCalls.class},
+              (self, method, arguments) -> {
+                calls.add(method.getName());
+                Function<Object[], Object> answer = answers.get(method.getName());
+                try {
+                  return answer == null
+                      ? method.invoke(Linux.system(), arguments)
+                      : answer.apply(arguments);
+                } catch (InvocationTargetException e) {
+                  throw e.getCause();
+                }
+              });
+
+  private final LinkWatch watch =
+      new LinkWatch() {
+        @Override
+        public void add(int descriptor, int events) {
+          watched.add("add " + events);
+        }
+
+        @Override
+        public void change(int descriptor, int events) {
+          watched.add("change " + events);
+        }
+
+        @Override
+        public void hurry() {
+          watched.add("hurry");
+        }
+      };
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable each : open) {
+      each.close();
+    }
+  }
+
+  private String path() {
+    return directory.resolve("net").toString();
+  }
+
+  private ServerSocketChannel listen() throws IOException {
+    ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    server.bind(UnixDomainSocketAddress.of(path()));
+    open.add(server);
+    return server;
+  }
+
+  private StreamLink link() {
+    StreamLink link = new StreamLink(linux, StreamAddress.parse(path()), OPTIONS);
+    open.add(0, link::close);
+    link.open(watch);
+    return link;
+  }
+
+  private void receive(Link link) {
+    batch.clear();
+    link.receive(batch);
+  }
+
+  private static Packet packet(long toMac) {
+    Packet packet = new PacketPool().take();
+    packet.opcode = PacketOpcode.SEND_ONLY;
+    packet.destinationMac = toMac;
+    packet.destinationIpv4(PEER);
+    return packet;
+  }
+
+  /** A frame to us behind its length. */
+  private static ByteBuffer frame() {
+    Packet packet = packet(OWN_MAC);
+    packet.sourceMac = PEER_MAC;
+    packet.sourceIpv4(PEER);
+    packet.destinationIpv4(OWN);
+    MemorySegment memory = MemorySegment.ofArray(new byte[8192]);
+    int length = new FrameEncoder(memory).encode(packet, 0);
+    ByteBuffer frame = ByteBuffer.allocate(Integer.BYTES + length).putInt(length);
+    return frame.put(memory.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE)).flip();
+  }
+
+  @Test
+  void framesWithoutPacketsDoNotKeepThePoller() throws IOException {
+    listen();
+    StreamLink link = link();
+    // Zeros are frames of no bytes. What the link reads into is zero already.
+    answers.put(
+        "recvmsg",
+        arguments ->
+            calls.stream().filter("recvmsg"::equals).count() > 100
+                ? (long) -LinuxErrno.EAGAIN.number()
+                : ((MemorySegment) arguments[1]).get(ValueLayout.JAVA_LONG, ROOM_AT));
+    receive(link);
+    assertThat(calls.stream().filter("recvmsg"::equals)).hasSizeBetween(1, 4);
+    assertThat(batch.count()).isZero();
+    assertThat(link.isUp()).isTrue();
+    assertThat(link.deadline()).as("what the kernel still has wakes").isEqualTo(Long.MAX_VALUE);
+  }
+
+  @Test
+  void framesThatFindNoRoomInTheBatchAreDueAtOnce() throws IOException {
+    ServerSocketChannel server = listen();
+    StreamLink link = link();
+    SocketChannel peer = server.accept();
+    open.add(peer);
+    for (int i = 0; i <= ReceiveBatch.SIZE; i++) {
+      peer.write(frame());
+    }
+    receive(link);
+    assertThat(batch.count()).isEqualTo(ReceiveBatch.SIZE);
+    assertThat(link.deadline()).isLessThanOrEqualTo(System.nanoTime());
+    receive(link);
+    assertThat(batch.count()).isEqualTo(1);
+    assertThat(link.deadline()).isEqualTo(Long.MAX_VALUE);
+  }
+
+  @Test
+  void whatWaitsForItsNeighborEndsWithTheConnection() throws IOException {
+    ServerSocketChannel server = listen();
+    StreamLink link = link();
+    SocketChannel peer = server.accept();
+    link.send(packet(0));
+    link.send(packet(0));
+    link.flush();
+    peer.close();
+    long before = System.nanoTime();
+    receive(link);
+    assertThat(link.isUp()).isFalse();
+    assertThat(link.counters().notSent()).isEqualTo(Map.of(SendFailure.DOWN, 2L));
+    assertThat(link.deadline())
+        .as("the next attempt, not the next question")
+        .isGreaterThanOrEqualTo(before + StreamConnection.INTERVAL);
+  }
+}
