@@ -36,6 +36,7 @@ final class StreamLink implements Link {
   private static final int ROOM = OUTGOING / 2;
   private static final int INCOMING = 4 * LONGEST_FRAME;
   private static final int DONT_WAIT_NO_SIGNAL = 0x40 | 0x4000;
+  private static final int BOTH_DIRECTIONS = 2;
   private static final int MOST_HELD = 64;
 
   /** Reads in a row: a peer whose frames bring no packet does not keep the poller to itself. */
@@ -206,8 +207,13 @@ final class StreamLink implements Link {
               sent.of(outgoing, outgoingHead, outgoingTail - outgoingHead),
               DONT_WAIT_NO_SIGNAL);
       if (written < 0) {
-        await(LinuxErrno.EAGAIN.is(written));
-        return; // the poller hears of any other failure
+        boolean full = LinuxErrno.EAGAIN.is(written);
+        await(full);
+        if (!full) {
+          // The peer may have ended this direction alone: now the poller reads the end as well.
+          linux.shutdown(connection.socket(), BOTH_DIRECTIONS);
+        }
+        return;
       }
       outgoingHead += (int) written;
     }

@@ -189,4 +189,18 @@ final class StreamFaultsTest {
         .as("the next attempt, not the next question")
         .isGreaterThanOrEqualTo(before + StreamConnection.INTERVAL);
   }
+
+  @Test
+  void aPeerThatReadsNoMoreEndsTheConnection() throws IOException {
+    ServerSocketChannel server = listen();
+    StreamLink link = link();
+    SocketChannel peer = server.accept();
+    open.add(peer);
+    peer.shutdownInput();
+    link.send(packet(PEER_MAC));
+    link.flush();
+    receive(link);
+    assertThat(link.isUp()).isFalse();
+    assertThat(watched).containsExactly("add 1");
+  }
 }
