@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A connection that comes back: who goes to the peer tries it again every second after it ended,
@@ -16,6 +18,8 @@ import org.hghca.linux.SystemCalls;
  * ended by one thread at a time; that it is up may be asked by any.
  */
 final class StreamConnection {
+  private static final Logger LOG = LoggerFactory.getLogger(StreamConnection.class);
+
   /** How long between two attempts, in nanoseconds. */
   static final long INTERVAL = 1_000_000_000L;
 
@@ -27,6 +31,9 @@ final class StreamConnection {
   private static final int TCP_NODELAY = 1;
   private static final int NONE = -1;
 
+  /** -ECONNABORTED: the peer has left before it was accepted. */
+  private static final int CONNECTION_ABORTED = -103;
+
   private final SystemCalls linux;
   private final StreamAddress address;
   private LinkWatch watch;
@@ -37,7 +44,10 @@ final class StreamConnection {
 
   private volatile boolean up;
 
-  /** When the next attempt is due, or the present one has lasted long enough. */
+  /**
+   * When the next attempt is due, or the present one has lasted long enough; for who waits, when
+   * the listener is watched again after {@code accept4} has failed.
+   */
   private volatile long due = Long.MAX_VALUE;
 
   /**
@@ -140,10 +150,10 @@ final class StreamConnection {
   /** Goes on with what is due: the peer who comes, or the next attempt. */
   void progress(long now) {
     if (listener != NONE) {
-      accept();
+      accept(now);
     } else if (!up && socket == NONE && now >= due) {
+      due = now + INTERVAL; // also of the attempt after one that gets no socket
       socket = create();
-      due = now + INTERVAL;
       watch.add(socket, LinkWatch.READABLE | LinkWatch.WRITABLE);
       attempt(now);
     } else if (!up && socket != NONE) {
@@ -151,12 +161,24 @@ final class StreamConnection {
     }
   }
 
-  private void accept() {
+  private void accept(long now) {
+    if (due != Long.MAX_VALUE) {
+      if (now < due) {
+        return;
+      }
+      due = Long.MAX_VALUE;
+      watch.change(listener, LinkWatch.READABLE);
+    }
     int came = linux.accept(listener, NONBLOCK_CLOSE_ON_EXEC);
-    if (came < 0) {
+    if (LinuxErrno.EAGAIN.is(came) || came == CONNECTION_ABORTED) {
       return;
     }
-    if (up) {
+    if (came < 0) {
+      // The peer stays in the queue, and the listener readable.
+      LOG.warn("stream:{}: accept4 answers {}", address.text(), LinuxErrno.describe(came));
+      watch.change(listener, 0);
+      due = now + INTERVAL;
+    } else if (up) {
       linux.close(came); // there is one peer
     } else {
       take(came);
@@ -183,7 +205,9 @@ final class StreamConnection {
       linux.close(socket);
       socket = NONE;
     }
-    due = listener != NONE ? Long.MAX_VALUE : now + INTERVAL;
+    if (listener == NONE) {
+      due = now + INTERVAL;
+    }
   }
 
   void close() {

@@ -1,6 +1,7 @@
 package org.hghca.wire.link;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -30,6 +31,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Peers that misbehave, and a system that refuses calls; the test plays the poller. */
 @Timeout(30)
@@ -202,5 +205,69 @@ final class StreamFaultsTest {
     receive(link);
     assertThat(link.isUp()).isFalse();
     assertThat(watched).containsExactly("add 1");
+  }
+
+  private StreamConnection connection(String prefix) {
+    StreamConnection connection = new StreamConnection(linux, StreamAddress.parse(prefix + path()));
+    open.add(0, connection::close);
+    connection.open(watch);
+    return connection;
+  }
+
+  private void fail(String call, int errno) {
+    answers.put(call, arguments -> -errno);
+  }
+
+  @Test
+  void anAttemptWithoutASocketIsRepeatedAfterTheInterval() throws IOException {
+    listen();
+    StreamConnection connection = connection("");
+    connection.end(0);
+    long first = connection.due();
+    fail("socket", LinuxErrno.EMFILE.number());
+    assertThatThrownBy(() -> connection.progress(first))
+        .isInstanceOf(LinkException.class)
+        .hasMessageContaining("ulimit -n");
+    assertThat(connection.due()).isEqualTo(first + StreamConnection.INTERVAL);
+    answers.clear();
+    connection.progress(connection.due());
+    assertThat(connection.isUp()).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aListenerThatCannotAcceptIsNotWatchedForTheInterval(boolean hasPeer) throws IOException {
+    StreamConnection connection = connection("listen:");
+    if (hasPeer) {
+      open.add(SocketChannel.open(UnixDomainSocketAddress.of(path())));
+      connection.progress(0);
+      assertThat(connection.isUp()).isTrue();
+    }
+    open.add(SocketChannel.open(UnixDomainSocketAddress.of(path())));
+    watched.clear();
+    fail("accept", LinuxErrno.EMFILE.number());
+    connection.progress(5);
+    assertThat(watched).containsExactly("change 0");
+    assertThat(connection.due()).isEqualTo(5 + StreamConnection.INTERVAL);
+    answers.clear();
+    connection.end(6);
+    connection.progress(7);
+    assertThat(watched).containsExactly("change 0");
+    assertThat(connection.isUp()).isFalse();
+    connection.progress(5 + StreamConnection.INTERVAL);
+    assertThat(watched).containsExactly("change 0", "change 1", "add 1");
+    assertThat(connection.isUp()).isTrue();
+    assertThat(connection.due()).isEqualTo(Long.MAX_VALUE);
+  }
+
+  /** EAGAIN and ECONNABORTED. */
+  @ParameterizedTest
+  @ValueSource(ints = {11, 103})
+  void aListenerThatNobodyWaitsAtStaysWatched(int errno) {
+    StreamConnection connection = connection("listen:");
+    fail("accept", errno);
+    connection.progress(5);
+    assertThat(watched).containsExactly("add 1");
+    assertThat(connection.due()).isEqualTo(Long.MAX_VALUE);
   }
 }
