@@ -1,7 +1,6 @@
 package org.hghca.wire.link;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -223,7 +222,7 @@ final class StreamConnection {
     try {
       Files.deleteIfExists(Path.of(path));
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      LOG.warn("{} is left over and cannot be removed", path, e);
     }
   }
 }

@@ -3,6 +3,10 @@ package org.hghca.wire.link;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -13,6 +17,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -33,6 +38,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /** Peers that misbehave, and a system that refuses calls; the test plays the poller. */
 @Timeout(30)
@@ -269,5 +275,28 @@ final class StreamFaultsTest {
     connection.progress(5);
     assertThat(watched).containsExactly("add 1");
     assertThat(connection.due()).isEqualTo(Long.MAX_VALUE);
+  }
+
+  @Test
+  void aFileThatCannotBeRemovedIsLogged() throws IOException {
+    Logger logger = (Logger) LoggerFactory.getLogger(StreamConnection.class);
+    ListAppender<ILoggingEvent> appender = new ListAppender<>();
+    appender.start();
+    logger.addAppender(appender);
+    logger.setLevel(Level.WARN);
+    try {
+      StreamConnection connection =
+          new StreamConnection(linux, StreamAddress.parse("listen:" + path()));
+      Files.delete(Path.of(path()));
+      Files.createDirectories(Path.of(path(), "child"));
+      connection.close();
+    } finally {
+      logger.detachAppender(appender);
+      logger.setLevel(null);
+    }
+    assertThat(appender.list)
+        .singleElement()
+        .extracting(ILoggingEvent::getFormattedMessage)
+        .isEqualTo(path() + " is left over and cannot be removed");
   }
 }
