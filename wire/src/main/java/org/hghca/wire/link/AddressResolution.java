@@ -25,6 +25,9 @@ final class AddressResolution {
     long heard;
     boolean asks;
 
+    /** Packets were sent to it. */
+    boolean wanted;
+
     Neighbor(int ip, long now) {
       this.ip = ip;
       this.asked = now - INTERVAL;
@@ -57,11 +60,9 @@ final class AddressResolution {
   synchronized long resolve(int address, long now) {
     Neighbor neighbor = find(address);
     if (neighbor == null) {
-      if (count == MOST) {
-        return 0;
-      }
       neighbor = add(address, now);
     }
+    neighbor.wanted = true;
     if ((neighbor.mac == 0 || now - neighbor.heard >= OLD) && now - neighbor.asked >= INTERVAL) {
       neighbor.asked = now;
       if (!neighbor.asks) {
@@ -72,14 +73,37 @@ final class AddressResolution {
     return neighbor.mac;
   }
 
+  /** Remembers an address, in the place of another one where there are enough. */
   private Neighbor add(int address, long now) {
-    if (count == neighbors.length) {
-      neighbors = Arrays.copyOf(neighbors, 2 * count);
+    int place = count < MOST ? count++ : mostUseless();
+    if (place == neighbors.length) {
+      neighbors = Arrays.copyOf(neighbors, 2 * place);
+    }
+    Neighbor before = neighbors[place];
+    if (before != null && before.asks) {
+      questions--;
     }
     Neighbor neighbor = new Neighbor(address, now);
-    last = count;
-    neighbors[count++] = neighbor;
+    neighbors[place] = neighbor;
+    last = place;
     return neighbor;
+  }
+
+  /** One that nothing was sent to before any other, then one without answer, then the oldest. */
+  private int mostUseless() {
+    int place = 0;
+    for (int i = 1; i < count; i++) {
+      if (uses(neighbors[i]) < uses(neighbors[place])
+          || uses(neighbors[i]) == uses(neighbors[place])
+              && neighbors[i].heard - neighbors[place].heard < 0) {
+        place = i;
+      }
+    }
+    return place;
+  }
+
+  private static int uses(Neighbor neighbor) {
+    return neighbor.wanted ? neighbor.mac == 0 ? 1 : 2 : 0;
   }
 
   private Neighbor find(int address) {

@@ -32,6 +32,12 @@ record LocalAddress(String text, long high, long low, int scope, int mtu) {
           Reason.INVALID,
           "'%s' is no IP address: give one of this machine's, such as 192.0.2.1".formatted(text));
     }
+    if (address.isAnyLocalAddress()) {
+      throw new LinkException(
+          Reason.INVALID,
+          "'%s' stands for all addresses: give one of this machine's, such as 192.0.2.1"
+              .formatted(text));
+    }
     ByteBuffer bytes = ByteBuffer.wrap(address.getAddress());
     int mtu = interfaceOf(address).map(LocalAddress::mtu).orElse(LinkOptions.ETHERNET_MTU);
     if (address instanceof Inet4Address) {

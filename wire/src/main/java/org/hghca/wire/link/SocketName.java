@@ -45,18 +45,24 @@ final class SocketName {
    * @param scope of a link-local IPv6 address: the number of its interface
    */
   static void write(MemorySegment memory, long at, long high, long low, int port, int scope) {
-    boolean ipv4 = IpAddress.isIpv4(high, low);
-    memory.set(FAMILY, at, (short) (ipv4 ? IPV4_FAMILY : IPV6_FAMILY));
-    memory.set(PORT, at + 2, (short) port);
-    if (ipv4) {
-      memory.set(INT, at + 4, (int) low);
-      memory.set(LONG, at + 8, 0);
+    if (IpAddress.isIpv4(high, low)) {
+      writeIpv4(memory, at, (int) low, port);
     } else {
+      memory.set(FAMILY, at, (short) IPV6_FAMILY);
+      memory.set(PORT, at + 2, (short) port);
       memory.set(INT, at + 4, 0);
       memory.set(LONG, at + 8, high);
       memory.set(LONG, at + 16, low);
       memory.set(ValueLayout.JAVA_INT_UNALIGNED, at + 24, scope);
     }
+  }
+
+  /** Writes an IPv4 address; 0 stands for all of this machine. */
+  static void writeIpv4(MemorySegment memory, long at, int address, int port) {
+    memory.set(FAMILY, at, (short) IPV4_FAMILY);
+    memory.set(PORT, at + 2, (short) port);
+    memory.set(INT, at + 4, address);
+    memory.set(LONG, at + 8, 0);
   }
 
   /** Reads address and port as those of a packet's source. */

@@ -54,20 +54,38 @@ final class SourcePorts {
     return index;
   }
 
-  /** Returns -1 where there are enough, or another program has the port. */
+  /** Returns -1 where there are enough, another program has the port, or no socket is to be had. */
   private int bind(int port) {
     if (count == sockets.length) {
       return -1;
     }
-    int socket =
-        UdpSocket.open(linux, link, address.high(), address.low(), address.scope(), port, false);
+    int socket = open(port);
     if (socket < 0) {
       return -1;
     }
-    watch.add(socket, 0);
     sockets[count] = socket;
     ports[count] = port;
     return count++;
+  }
+
+  /** A socket that is watched, or a negative number: a limit of the process ends no flow. */
+  private int open(int port) {
+    int socket;
+    try {
+      socket =
+          UdpSocket.open(linux, link, address.high(), address.low(), address.scope(), port, false);
+    } catch (LinkException e) {
+      return -1;
+    }
+    if (socket >= 0) {
+      try {
+        watch.add(socket, 0);
+      } catch (LinkException e) {
+        linux.close(socket);
+        return -1;
+      }
+    }
+    return socket;
   }
 
   int socket(int index) {

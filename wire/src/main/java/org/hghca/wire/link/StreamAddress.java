@@ -9,7 +9,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.hghca.linux.LinuxErrno;
-import org.hghca.wire.IpAddress;
 import org.hghca.wire.link.LinkException.Reason;
 
 /**
@@ -86,10 +85,12 @@ record StreamAddress(String text, boolean listens, Optional<String> path, Memory
     }
     ByteBuffer bytes = ByteBuffer.wrap(address);
     boolean ipv4 = address.length == Integer.BYTES;
-    long high = ipv4 ? 0 : bytes.getLong();
-    long low = ipv4 ? IpAddress.lowOfIpv4(bytes.getInt()) : bytes.getLong();
     MemorySegment name = Arena.ofAuto().allocate(SocketName.SPACE, 8);
-    SocketName.write(name, 0, high, low, port, 0);
+    if (ipv4) {
+      SocketName.writeIpv4(name, 0, bytes.getInt(), port);
+    } else {
+      SocketName.write(name, 0, bytes.getLong(), bytes.getLong(), port, 0);
+    }
     return name.asSlice(0, SocketName.size(ipv4));
   }
 

@@ -106,8 +106,31 @@ final class AddressResolutionTest {
     assertThat(resolution.resolve(0x0b00_0000 + 4999, 0)).isZero();
     int answers = 0;
     while (resolution.write(memory, 0)) {
-      answers++;
+      answers += ArpFrame.isRequest(memory, 0) ? 0 : 1;
     }
     assertThat(answers).isEqualTo(64);
+  }
+
+  /** Neither strangers nor addresses that do not answer keep packets from new neighbors. */
+  @Test
+  void aTableThatIsFullHasRoomForWhoPacketsAreSentTo() {
+    resolution.resolve(PEER, 0);
+    hearReply(PEER_MAC, PEER, OWN, 0);
+    for (int i = 0; i < 2000; i++) {
+      hearRequest(PEER_MAC + i, 0x0b00_0000 + i, OWN, 0);
+    }
+    for (int i = 0; i < 2000; i++) {
+      assertThat(resolution.resolve(0x0c00_0000 + i, 0)).isZero();
+    }
+    int last = 0x0c00_0000 + 1999;
+    hearReply(PEER_MAC + 5, last, OWN, 0);
+    assertThat(resolution.resolve(last, 0)).isEqualTo(PEER_MAC + 5);
+    assertThat(resolution.resolve(PEER, 0)).isEqualTo(PEER_MAC);
+    int frames = 0;
+    while (resolution.write(memory, 0)) {
+      frames++;
+    }
+    assertThat(frames).isLessThanOrEqualTo(64 + 1024);
+    assertThat(resolution.hasFrames()).isFalse();
   }
 }

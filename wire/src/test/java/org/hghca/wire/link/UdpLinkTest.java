@@ -262,7 +262,16 @@ final class UdpLinkTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"udp:", "udp:somewhere", "udp:1.2.3.4.5", "what:ever", ""})
+  @ValueSource(
+      strings = {
+        "udp:",
+        "udp:somewhere",
+        "udp:1.2.3.4.5",
+        "udp:0.0.0.0",
+        "udp:::",
+        "what:ever",
+        ""
+      })
   void aSpecificationThatIsNoneIsRefused(String specification) {
     assertThatThrownBy(() -> Links.open(specification, options(1)))
         .isInstanceOfSatisfying(

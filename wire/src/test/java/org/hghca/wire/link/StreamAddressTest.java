@@ -1,0 +1,17 @@
+package org.hghca.wire.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** Socket addresses of streams. */
+final class StreamAddressTest {
+
+  /** All addresses of the machine are an IPv4 address, too. */
+  @Test
+  void aStreamCanListenEverywhere() {
+    assertThat(StreamAddress.parse("listen:0.0.0.0:9000").family()).isEqualTo(2);
+    assertThat(StreamAddress.parse("listen:127.0.0.1:9000").family()).isEqualTo(2);
+    assertThat(StreamAddress.parse("listen:[::]:9000").family()).isEqualTo(10);
+  }
+}
