@@ -144,8 +144,11 @@ public final class LinkPoller {
     private final Link link;
     private final LinkUser user;
 
-    /** Held while the link is read and the user is called, and to close. */
-    private final ReentrantLock busy = new ReentrantLock();
+    /**
+     * Held while the link is read and the user is called, and to close; fair, so that a close
+     * comes.
+     */
+    private final ReentrantLock busy = new ReentrantLock(true);
 
     private boolean closed;
 
