@@ -116,7 +116,7 @@ final class StreamFaultsTest {
 
   private StreamLink link() {
     StreamLink link = new StreamLink(linux, StreamAddress.parse(path()), OPTIONS);
-    open.add(0, link::close);
+    open.add(0, link);
     link.open(watch);
     return link;
   }
