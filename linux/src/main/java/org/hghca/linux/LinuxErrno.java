@@ -29,6 +29,7 @@ public enum LinuxErrno {
   EADDRINUSE(98, "address in use"),
   EADDRNOTAVAIL(99, "no such address here"),
   ENETUNREACH(101, "network unreachable"),
+  ECONNABORTED(103, "connection aborted"),
   ECONNRESET(104, "connection reset"),
   ENOBUFS(105, "no buffer space"),
   EISCONN(106, "connected already"),

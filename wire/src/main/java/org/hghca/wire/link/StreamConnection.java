@@ -30,9 +30,6 @@ final class StreamConnection {
   private static final int TCP_NODELAY = 1;
   private static final int NONE = -1;
 
-  /** -ECONNABORTED: the peer has left before it was accepted. */
-  private static final int CONNECTION_ABORTED = -103;
-
   private final SystemCalls linux;
   private final StreamAddress address;
   private LinkWatch watch;
@@ -169,8 +166,8 @@ final class StreamConnection {
       watch.change(listener, LinkWatch.READABLE);
     }
     int came = linux.accept(listener, NONBLOCK_CLOSE_ON_EXEC);
-    if (LinuxErrno.EAGAIN.is(came) || came == CONNECTION_ABORTED) {
-      return;
+    if (LinuxErrno.EAGAIN.is(came) || LinuxErrno.ECONNABORTED.is(came)) {
+      return; // no peer, or one that has left before it was accepted
     }
     if (came < 0) {
       // The peer stays in the queue, and the listener readable.
