@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.hghca.linux.Linux;
 import org.hghca.linux.SystemCalls;
 import org.slf4j.Logger;
@@ -16,7 +17,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class LinkPoller {
   private static final Logger LOG = LoggerFactory.getLogger(LinkPoller.class);
-  private static final LinkPoller SHARED = new LinkPoller();
+  private static final LinkPoller SHARED = new LinkPoller(Linux::system);
 
   private static final int CLOSE_ON_EXEC = 0x80000;
   private static final int NONBLOCK = 0x800;
@@ -41,12 +42,18 @@ public final class LinkPoller {
   /** Of the links that are open; null where a place is free. Replaced when it grows. */
   private volatile Place[] places = new Place[4];
 
+  private final Supplier<SystemCalls> system;
   private int open;
-  private Thread thread;
-  private int epoll;
-  private int wake;
 
-  private LinkPoller() {}
+  /** What the thread does; null where there is no thread. */
+  private volatile Round round;
+
+  /**
+   * @param system asked for when the first link comes
+   */
+  LinkPoller(Supplier<SystemCalls> system) {
+    this.system = system;
+  }
 
   /** The poller of this process. */
   public static LinkPoller shared() {
@@ -58,9 +65,22 @@ public final class LinkPoller {
    * waits until the user is not being called, unless it is the user who closes.
    *
    * @param user takes what comes; it is called by one thread
+   * @throws LinkException when the system has no descriptors for it; the link is closed then
    */
-  public synchronized Attachment add(Link link, LinkUser user) {
-    if (thread == null) {
+  public Attachment add(Link link, LinkUser user) {
+    Place place;
+    try {
+      place = enter(link, user);
+    } catch (RuntimeException | Error e) {
+      link.close();
+      throw e;
+    }
+    place.begin();
+    return place;
+  }
+
+  private synchronized Place enter(Link link, LinkUser user) {
+    if (round == null) {
       start();
     }
     int index = 0;
@@ -72,35 +92,18 @@ public final class LinkPoller {
     more[index] = place;
     places = more;
     open++;
-    try {
-      link.open(place);
-    } catch (RuntimeException e) {
-      place.close();
-      throw e;
-    }
     return place;
   }
 
   private void start() {
-    SystemCalls linux = Linux.system();
-    epoll = linux.epollCreate(CLOSE_ON_EXEC);
-    LinuxFailures.check(epoll, "a link", "epoll_create1");
-    wake = linux.eventfd(0, CLOSE_ON_EXEC | NONBLOCK);
-    LinuxFailures.check(wake, "a link", "eventfd");
-    control(linux, ADD, wake, LinkWatch.READABLE, WAKE);
-    Round round = new Round(linux, epoll, wake);
-    thread = Thread.ofPlatform().daemon().name("hghca-links").unstarted(round);
-    thread.start();
-  }
-
-  private void control(SystemCalls linux, int operation, int descriptor, int events, int told) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment event = arena.allocate(EVENT, 4);
-      event.set(INT, 0, events);
-      event.set(INT, EVENT_DATA, told);
-      int answer = linux.epollControl(epoll, operation, descriptor, event);
-      LinuxFailures.check(answer, "a link", "epoll_ctl");
+    Round first = new Round(system.get());
+    try {
+      Thread.ofPlatform().daemon().name("hghca-links").start(first);
+    } catch (RuntimeException | Error e) {
+      first.close();
+      throw e;
     }
+    round = first;
   }
 
   private synchronized void remove(Place place) {
@@ -108,27 +111,23 @@ public final class LinkPoller {
     fewer[place.index] = null;
     places = fewer;
     if (--open == 0) {
-      wake();
+      round.wake();
     }
   }
 
   private synchronized void hurry(Place place) {
     if (places[place.index] == place) { // else the thread may have ended, and its descriptors
-      wake();
+      round.wake();
     }
   }
 
-  private void wake() {
-    Linux.system().write(wake, ONE);
-  }
-
   /** Whether the thread is to end; it has let go of everything then. */
-  private synchronized boolean ends(Round round) {
+  private synchronized boolean ends() {
     if (open > 0) {
       return false;
     }
     round.close();
-    thread = null;
+    round = null;
     return true;
   }
 
@@ -160,17 +159,30 @@ public final class LinkPoller {
 
     @Override
     public void add(int descriptor, int events) {
-      control(Linux.system(), ADD, descriptor, events, index);
+      round.control(ADD, descriptor, events, index);
     }
 
     @Override
     public void change(int descriptor, int events) {
-      control(Linux.system(), MODIFY, descriptor, events, index);
+      round.control(MODIFY, descriptor, events, index);
     }
 
     @Override
     public void hurry() {
       LinkPoller.this.hurry(this);
+    }
+
+    /** Opens the link, which is not read before. */
+    void begin() {
+      busy.lock();
+      try {
+        link.open(this);
+      } catch (RuntimeException | Error e) {
+        close();
+        throw e;
+      } finally {
+        busy.unlock();
+      }
     }
 
     void ready(ReceiveBatch batch) {
@@ -207,23 +219,50 @@ public final class LinkPoller {
   /** What the thread does again and again, from its first link to its last. */
   private final class Round implements Runnable {
     private final SystemCalls linux;
-    private final int descriptor;
+    private final int epoll;
     private final int wakeup;
     private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EVENT, 8);
     private final MemorySegment count = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
     private final ReceiveBatch batch = new ReceiveBatch(new DatagramBatch(ReceiveBatch.SIZE));
 
-    Round(SystemCalls linux, int descriptor, int wakeup) {
+    /**
+     * Takes the descriptors of the thread.
+     *
+     * @throws LinkException when there are none
+     */
+    Round(SystemCalls linux) {
       this.linux = linux;
-      this.descriptor = descriptor;
-      this.wakeup = wakeup;
+      epoll = linux.epollCreate(CLOSE_ON_EXEC);
+      LinuxFailures.check(epoll, "a link", "epoll_create1");
+      wakeup = linux.eventfd(0, CLOSE_ON_EXEC | NONBLOCK);
+      try {
+        LinuxFailures.check(wakeup, "a link", "eventfd");
+        control(ADD, wakeup, LinkWatch.READABLE, WAKE);
+      } catch (RuntimeException e) {
+        close();
+        throw e;
+      }
+    }
+
+    void control(int operation, int descriptor, int wanted, int told) {
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment event = arena.allocate(EVENT, 4);
+        event.set(INT, 0, wanted);
+        event.set(INT, EVENT_DATA, told);
+        int answer = linux.epollControl(epoll, operation, descriptor, event);
+        LinuxFailures.check(answer, "a link", "epoll_ctl");
+      }
+    }
+
+    void wake() {
+      linux.write(wakeup, ONE);
     }
 
     @Override
     public void run() {
       do {
         long due = nextDeadline();
-        int ready = linux.epollWait(descriptor, events, millisTo(due));
+        int ready = linux.epollWait(epoll, events, millisTo(due));
         for (int i = 0; i < ready; i++) {
           int told = events.get(INT, (long) i * EVENT + EVENT_DATA);
           if (told == WAKE) {
@@ -235,7 +274,7 @@ public final class LinkPoller {
         if (due != Long.MAX_VALUE) {
           readOverdue();
         }
-      } while (!ends(this));
+      } while (!ends());
     }
 
     private void read(int index) {
@@ -276,8 +315,10 @@ public final class LinkPoller {
     }
 
     void close() {
-      linux.close(descriptor);
-      linux.close(wakeup);
+      linux.close(epoll);
+      if (wakeup >= 0) {
+        linux.close(wakeup);
+      }
     }
   }
 }

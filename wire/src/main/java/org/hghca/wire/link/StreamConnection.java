@@ -13,8 +13,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A connection that comes back: who goes to the peer tries it again every second after it ended,
- * who waits takes the next one that comes. Nothing blocks but the first connection. Opened and
- * ended by one thread at a time; that it is up may be asked by any.
+ * who waits takes the next one that comes, and lets it take the place of one that has been silent.
+ * Nothing blocks but the first connection. Opened and ended by one thread at a time; that it is up
+ * may be asked by any.
  */
 final class StreamConnection {
   private static final Logger LOG = LoggerFactory.getLogger(StreamConnection.class);
@@ -26,8 +27,10 @@ final class StreamConnection {
   private static final int NONBLOCK_CLOSE_ON_EXEC = 0x800 | 0x80000;
   private static final int FIRST_MILLIS = 5_000;
   private static final int POLL_OUT = 4;
-  private static final int TCP = 6;
-  private static final int TCP_NODELAY = 1;
+
+  /** A peer that sent nothing for so long makes way for the next one, in nanoseconds. */
+  static final long SILENCE = 3_000_000_000L;
+
   private static final int NONE = -1;
 
   private final SystemCalls linux;
@@ -39,6 +42,12 @@ final class StreamConnection {
   private volatile int socket = NONE;
 
   private volatile boolean up;
+
+  /** When the peer of a connection that is up has sent something. */
+  private long heard;
+
+  /** The peer that has come while the one before, which was silent, was still there. */
+  private int successor = NONE;
 
   /**
    * When the next attempt is due, or the present one has lasted long enough; for who waits, when
@@ -95,16 +104,15 @@ final class StreamConnection {
       linux.close(created);
       throw address.refused(answer);
     }
-    take(created);
+    take(created, System.nanoTime());
   }
 
-  private void take(int connected) {
+  private void take(int connected, long now) {
     if (address.isTcp()) {
-      try (Arena arena = Arena.ofConfined()) {
-        linux.setsockopt(connected, TCP, TCP_NODELAY, arena.allocateFrom(ValueLayout.JAVA_INT, 1));
-      }
+      TcpOptions.set(linux, connected);
     }
     socket = connected;
+    heard = now;
     up = true;
     due = Long.MAX_VALUE;
   }
@@ -143,50 +151,97 @@ final class StreamConnection {
     watch.hurry();
   }
 
-  /** Goes on with what is due: the peer who comes, or the next attempt. */
-  void progress(long now) {
+  /** The peer has sent something. */
+  void heard(long now) {
+    heard = now;
+  }
+
+  /**
+   * Goes on with what is due: the peer who comes, or the next attempt.
+   *
+   * @return whether the connection is to be ended, as another peer waits for its place
+   * @throws LinkException when there is no descriptor for the next attempt, which is due later
+   */
+  boolean progress(long now) {
     if (listener != NONE) {
-      accept(now);
-    } else if (!up && socket == NONE && now >= due) {
+      return accept(now);
+    }
+    if (!up && socket == NONE && now >= due) {
       due = now + INTERVAL; // also of the attempt after one that gets no socket
-      socket = create();
-      watch.add(socket, LinkWatch.READABLE | LinkWatch.WRITABLE);
+      socket = createWatched();
       attempt(now);
     } else if (!up && socket != NONE) {
       attempt(now);
     }
+    return false;
   }
 
-  private void accept(long now) {
+  private int createWatched() {
+    int created = create();
+    try {
+      watch.add(created, LinkWatch.READABLE | LinkWatch.WRITABLE);
+      return created;
+    } catch (LinkException e) {
+      linux.close(created);
+      throw e;
+    }
+  }
+
+  private boolean accept(long now) {
+    if (successor != NONE && !up) {
+      admit(successor, now);
+      successor = NONE;
+      return false;
+    }
     if (due != Long.MAX_VALUE) {
       if (now < due) {
-        return;
+        return false;
       }
       due = Long.MAX_VALUE;
       watch.change(listener, LinkWatch.READABLE);
     }
     int came = linux.accept(listener, NONBLOCK_CLOSE_ON_EXEC);
     if (LinuxErrno.EAGAIN.is(came) || LinuxErrno.ECONNABORTED.is(came)) {
-      return; // no peer, or one that has left before it was accepted
+      return false; // no peer, or one that has left before it was accepted
     }
     if (came < 0) {
       // The peer stays in the queue, and the listener readable.
       LOG.warn("stream:{}: accept4 answers {}", address.text(), LinuxErrno.describe(came));
       watch.change(listener, 0);
       due = now + INTERVAL;
-    } else if (up) {
-      linux.close(came); // there is one peer
-    } else {
-      take(came);
-      watch.add(came, LinkWatch.READABLE);
+      return false;
     }
+    if (!up) {
+      admit(came, now);
+      return false;
+    }
+    if (now - heard < SILENCE) {
+      linux.close(came); // there is one peer
+      return false;
+    }
+    successor = came;
+    due = now; // when the connection has ended
+    return true;
+  }
+
+  /** Takes a peer that has come; one that cannot be watched is sent away, and may come again. */
+  private void admit(int came, long now) {
+    try {
+      watch.add(came, LinkWatch.READABLE);
+    } catch (LinkException e) {
+      LOG.warn("stream:{}: {}", address.text(), e.getMessage());
+      linux.close(came);
+      due = Long.MAX_VALUE;
+      return;
+    }
+    take(came, now);
   }
 
   private void attempt(long now) {
     int answer = linux.connect(socket, address.name());
     if (answer == 0 || LinuxErrno.EISCONN.is(answer)) {
       int connected = socket;
-      take(connected);
+      take(connected, now);
       watch.change(connected, LinkWatch.READABLE);
     } else if (now >= due
         || !LinuxErrno.EINPROGRESS.is(answer) && !LinuxErrno.EALREADY.is(answer)) {
@@ -208,6 +263,10 @@ final class StreamConnection {
 
   void close() {
     end(0);
+    if (successor != NONE) {
+      linux.close(successor);
+      successor = NONE;
+    }
     if (listener != NONE) {
       linux.close(listener);
       listener = NONE;

@@ -269,6 +269,7 @@ final class StreamLink implements Link {
       MemorySegment message = received.of(incoming, incomingTail, INCOMING - incomingTail);
       long read = linux.recvmsg(connection.socket(), message, DONT_WAIT_NO_SIGNAL);
       if (read > 0) {
+        connection.heard(System.nanoTime());
         incomingTail += (int) read;
         goesOn = take(batch);
       } else {
@@ -282,7 +283,9 @@ final class StreamLink implements Link {
   }
 
   private synchronized void progress() {
-    connection.progress(System.nanoTime());
+    if (connection.progress(System.nanoTime())) {
+      end();
+    }
   }
 
   private synchronized void end() {

@@ -1,17 +1,24 @@
 package org.hghca.wire.link;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.hghca.linux.Linux;
+import org.hghca.linux.LinuxErrno;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** One thread for all links, while there are any. */
 @Timeout(60)
@@ -114,6 +121,58 @@ final class LinkPollerTest {
     sendTo(link, 0);
     assertThat(closed.await(20, TimeUnit.SECONDS)).isTrue();
     Links.open("udp:127.0.1.1", OPTIONS).close();
+    awaitNoThread();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"epollCreate", "eventfd", "epollControl"})
+  void aLinkThatCannotBeReadIsClosedAndTheNextOneIsReadAgain(String call)
+      throws InterruptedException {
+    FaultyLinux linux = new FaultyLinux();
+    LinkPoller poller = new LinkPoller(linux::system);
+    poller.add(Links.open("udp:127.0.1.1", OPTIONS), batch -> {}).close();
+    awaitNoThread();
+    int before = descriptors();
+    linux.fail(call, LinuxErrno.EMFILE);
+    Link refused = Links.open("udp:127.0.1.1", OPTIONS);
+    assertThatThrownBy(() -> poller.add(refused, batch -> {}))
+        .isInstanceOf(LinkException.class)
+        .hasMessageContaining("ulimit -n");
+    assertThat(threads()).isEmpty();
+    assertThat(descriptors()).isEqualTo(before);
+    linux.recover();
+    assertIsRead(poller);
+  }
+
+  @Test
+  void aLinkThatFailsToOpenIsClosed() throws InterruptedException {
+    FaultyLinux linux = new FaultyLinux();
+    LinkPoller poller = new LinkPoller(linux::system);
+    AtomicInteger watched = new AtomicInteger();
+    linux.answer(
+        "epollControl",
+        arguments ->
+            watched.incrementAndGet() == 2 // after that which wakes the thread
+                ? -LinuxErrno.ENOMEM.number()
+                : Linux.system()
+                    .epollControl(
+                        (int) arguments[0],
+                        (int) arguments[1],
+                        (int) arguments[2],
+                        (MemorySegment) arguments[3]));
+    Link refused = Links.open("udp:127.0.1.1", OPTIONS);
+    assertThatThrownBy(() -> poller.add(refused, batch -> {})).isInstanceOf(LinkException.class);
+    awaitNoThread();
+    assertIsRead(poller);
+  }
+
+  private static void assertIsRead(LinkPoller poller) throws InterruptedException {
+    CountDownLatch latch = new CountDownLatch(1);
+    Link link = Links.open("udp:127.0.1.1", OPTIONS);
+    LinkPoller.Attachment attachment = poller.add(link, batch -> latch.countDown());
+    sendTo(link, 0);
+    assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+    attachment.close();
     awaitNoThread();
   }
 

@@ -8,10 +8,11 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -20,14 +21,11 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.function.Function;
-import org.hghca.linux.Linux;
+import java.util.concurrent.locks.LockSupport;
 import org.hghca.linux.LinuxErrno;
-import org.hghca.linux.SystemCalls;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
@@ -37,6 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
@@ -55,33 +54,21 @@ final class StreamFaultsTest {
   @TempDir private Path directory;
 
   private final List<AutoCloseable> open = new ArrayList<>();
-  private final Map<String, Function<Object[], Object>> answers = new HashMap<>();
-  private final List<String> calls = new ArrayList<>();
+  private final FaultyLinux linux = new FaultyLinux();
   private final List<String> watched = new ArrayList<>();
   private final ReceiveBatch batch = new ReceiveBatch(new DatagramBatch(ReceiveBatch.SIZE));
 
-  /** The system, but for the calls that a test answers itself. */
-  private final SystemCalls linux =
-      (SystemCalls)
-          Proxy.newProxyInstance(
-              SystemCalls.class.getClassLoader(),
-              new Class<?>[] {SystemCalls.class},
-              (self, method, arguments) -> {
-                calls.add(method.getName());
-                Function<Object[], Object> answer = answers.get(method.getName());
-                try {
-                  return answer == null
-                      ? method.invoke(Linux.system(), arguments)
-                      : answer.apply(arguments);
-                } catch (InvocationTargetException e) {
-                  throw e.getCause();
-                }
-              });
+  /** How many descriptors cannot be watched before the next one can. */
+  private int fullOf;
 
   private final LinkWatch watch =
       new LinkWatch() {
         @Override
         public void add(int descriptor, int events) {
+          if (fullOf > 0) {
+            fullOf--;
+            throw new LinkException(LinkException.Reason.SYSTEM, "no room to watch");
+          }
           watched.add("add " + events);
         }
 
@@ -115,7 +102,7 @@ final class StreamFaultsTest {
   }
 
   private StreamLink link() {
-    StreamLink link = new StreamLink(linux, StreamAddress.parse(path()), OPTIONS);
+    StreamLink link = new StreamLink(linux.system(), StreamAddress.parse(path()), OPTIONS);
     open.add(0, link);
     link.open(watch);
     return link;
@@ -151,14 +138,14 @@ final class StreamFaultsTest {
     listen();
     StreamLink link = link();
     // Zeros are frames of no bytes. What the link reads into is zero already.
-    answers.put(
+    linux.answer(
         "recvmsg",
         arguments ->
-            calls.stream().filter("recvmsg"::equals).count() > 100
+            linux.count("recvmsg") > 100
                 ? (long) -LinuxErrno.EAGAIN.number()
                 : ((MemorySegment) arguments[1]).get(ValueLayout.JAVA_LONG, ROOM_AT));
     receive(link);
-    assertThat(calls.stream().filter("recvmsg"::equals)).hasSizeBetween(1, 4);
+    assertThat(linux.count("recvmsg")).isBetween(1L, 4L);
     assertThat(batch.count()).isZero();
     assertThat(link.isUp()).isTrue();
     assertThat(link.deadline()).as("what the kernel still has wakes").isEqualTo(Long.MAX_VALUE);
@@ -214,14 +201,11 @@ final class StreamFaultsTest {
   }
 
   private StreamConnection connection(String prefix) {
-    StreamConnection connection = new StreamConnection(linux, StreamAddress.parse(prefix + path()));
+    StreamConnection connection =
+        new StreamConnection(linux.system(), StreamAddress.parse(prefix + path()));
     open.add(0, connection::close);
     connection.open(watch);
     return connection;
-  }
-
-  private void fail(String call, int errno) {
-    answers.put(call, arguments -> -errno);
   }
 
   @Test
@@ -230,12 +214,12 @@ final class StreamFaultsTest {
     StreamConnection connection = connection("");
     connection.end(0);
     long first = connection.due();
-    fail("socket", LinuxErrno.EMFILE.number());
+    linux.fail("socket", LinuxErrno.EMFILE);
     assertThatThrownBy(() -> connection.progress(first))
         .isInstanceOf(LinkException.class)
         .hasMessageContaining("ulimit -n");
     assertThat(connection.due()).isEqualTo(first + StreamConnection.INTERVAL);
-    answers.clear();
+    linux.recover();
     connection.progress(connection.due());
     assertThat(connection.isUp()).isTrue();
   }
@@ -251,11 +235,11 @@ final class StreamFaultsTest {
     }
     open.add(SocketChannel.open(UnixDomainSocketAddress.of(path())));
     watched.clear();
-    fail("accept", LinuxErrno.EMFILE.number());
+    linux.fail("accept", LinuxErrno.EMFILE);
     connection.progress(5);
     assertThat(watched).containsExactly("change 0");
     assertThat(connection.due()).isEqualTo(5 + StreamConnection.INTERVAL);
-    answers.clear();
+    linux.recover();
     connection.end(6);
     connection.progress(7);
     assertThat(watched).containsExactly("change 0");
@@ -266,15 +250,137 @@ final class StreamFaultsTest {
     assertThat(connection.due()).isEqualTo(Long.MAX_VALUE);
   }
 
-  /** EAGAIN and ECONNABORTED. */
   @ParameterizedTest
-  @ValueSource(ints = {11, 103})
-  void aListenerThatNobodyWaitsAtStaysWatched(int errno) {
+  @EnumSource(names = {"EAGAIN", "ECONNABORTED"})
+  void aListenerThatNobodyWaitsAtStaysWatched(LinuxErrno errno) {
     StreamConnection connection = connection("listen:");
-    fail("accept", errno);
+    linux.fail("accept", errno);
     connection.progress(5);
     assertThat(watched).containsExactly("add 1");
     assertThat(connection.due()).isEqualTo(Long.MAX_VALUE);
+  }
+
+  @Test
+  void anAttemptThatCannotBeWatchedIsRepeatedAfterTheInterval() throws IOException {
+    listen();
+    StreamConnection connection = connection("");
+    connection.end(0);
+    long first = connection.due();
+    fullOf = 1;
+    long closed = linux.count("close");
+    assertThatThrownBy(() -> connection.progress(first)).hasMessage("no room to watch");
+    assertThat(linux.count("close")).isEqualTo(closed + 1);
+    assertThat(connection.due()).isEqualTo(first + StreamConnection.INTERVAL);
+    connection.progress(first + 1);
+    assertThat(connection.isUp()).isFalse();
+    connection.progress(connection.due());
+    assertThat(connection.isUp()).isTrue();
+  }
+
+  @Test
+  void aPeerThatCannotBeWatchedIsSentAway() throws IOException {
+    StreamConnection connection = connection("listen:");
+    SocketChannel away = peer();
+    fullOf = 1;
+    connection.progress(0);
+    assertThat(connection.isUp()).isFalse();
+    assertThat(away.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+    peer();
+    connection.progress(1);
+    assertThat(connection.isUp()).isTrue();
+  }
+
+  private SocketChannel peer() throws IOException {
+    SocketChannel peer = SocketChannel.open(UnixDomainSocketAddress.of(path()));
+    open.add(peer);
+    return peer;
+  }
+
+  @Test
+  void aPeerThatTalksKeepsItsPlaceAndASilentOneLosesIt() throws IOException {
+    StreamConnection connection = connection("listen:");
+    SocketChannel first = peer();
+    connection.progress(0);
+    connection.heard(5);
+    SocketChannel second = peer();
+    assertThat(connection.progress(4 + StreamConnection.SILENCE)).isFalse();
+    assertThat(second.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+    SocketChannel third = peer();
+    assertThat(connection.progress(5 + StreamConnection.SILENCE)).isTrue();
+    assertThat(connection.due()).as("at once").isEqualTo(5 + StreamConnection.SILENCE);
+    connection.end(5 + StreamConnection.SILENCE);
+    assertThat(first.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+    assertThat(connection.isUp()).isFalse();
+    assertThat(connection.progress(6 + StreamConnection.SILENCE)).isFalse();
+    assertThat(connection.isUp()).isTrue();
+    assertThat(connection.due()).isEqualTo(Long.MAX_VALUE);
+    third.configureBlocking(false);
+    assertThat(third.read(ByteBuffer.allocate(1))).as("it is the peer now").isZero();
+  }
+
+  @Test
+  void aSuccessorEndsWithTheConnection() throws IOException {
+    StreamConnection connection = connection("listen:");
+    peer();
+    connection.progress(0);
+    SocketChannel next = peer();
+    assertThat(connection.progress(System.nanoTime() + 2 * StreamConnection.SILENCE)).isTrue();
+    connection.close();
+    assertThat(next.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+  }
+
+  @Test
+  void thePortGoesDownAndUpBetweenTwoPeers() throws IOException {
+    StreamLink link =
+        new StreamLink(linux.system(), StreamAddress.parse("listen:" + path()), OPTIONS);
+    open.add(0, link);
+    link.open(watch);
+    SocketChannel first = peer();
+    receive(link);
+    assertThat(link.isUp()).isTrue();
+    first.write(frame().limit(10)); // the beginning of a frame that never ends
+    receive(link);
+    awaitSilence();
+    SocketChannel second = peer();
+    second.write(frame());
+    receive(link);
+    assertThat(link.isUp()).as("between them").isFalse();
+    assertThat(link.deadline()).isLessThanOrEqualTo(System.nanoTime());
+    receive(link);
+    assertThat(link.isUp()).isTrue();
+    assertThat(batch.count()).isEqualTo(1);
+  }
+
+  /** Silence is told by the system's clock alone. */
+  private static void awaitSilence() {
+    long end = System.nanoTime() + StreamConnection.SILENCE;
+    while (System.nanoTime() < end) {
+      LockSupport.parkNanos(end - System.nanoTime());
+    }
+  }
+
+  @Test
+  void aTcpPeerThatIsGoneWithoutAWordIsNoticed() throws IOException {
+    try (ServerSocketChannel server = ServerSocketChannel.open()) {
+      server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      String place = "127.0.0.1:" + ((InetSocketAddress) server.getLocalAddress()).getPort();
+      StreamConnection connection =
+          new StreamConnection(linux.system(), StreamAddress.parse(place));
+      open.add(0, connection::close);
+      // SO_KEEPALIVE of SOL_SOCKET; then of TCP its idle time, interval, probes and user time-out
+      assertThat(option(connection.socket(), 1, 9)).isOne();
+      assertThat(option(connection.socket(), 6, 4)).isEqualTo(5);
+      assertThat(option(connection.socket(), 6, 5)).isEqualTo(1);
+      assertThat(option(connection.socket(), 6, 6)).isEqualTo(5);
+      assertThat(option(connection.socket(), 6, 18)).isEqualTo(10_000);
+      assertThat(option(connection.socket(), 6, 1)).as("TCP_NODELAY").isOne();
+    }
+  }
+
+  private int option(int socket, int level, int number) {
+    MemorySegment value = Arena.ofAuto().allocate(ValueLayout.JAVA_INT);
+    assertThat(linux.system().getsockopt(socket, level, number, value)).isEqualTo(4);
+    return value.get(ValueLayout.JAVA_INT, 0);
   }
 
   @Test
@@ -286,7 +392,7 @@ final class StreamFaultsTest {
     logger.setLevel(Level.WARN);
     try {
       StreamConnection connection =
-          new StreamConnection(linux, StreamAddress.parse("listen:" + path()));
+          new StreamConnection(linux.system(), StreamAddress.parse("listen:" + path()));
       Files.delete(Path.of(path()));
       Files.createDirectories(Path.of(path(), "child"));
       connection.close();
