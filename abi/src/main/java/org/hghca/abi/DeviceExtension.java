@@ -36,10 +36,19 @@ public enum DeviceExtension {
   RING_OFFSETS(1),
 
   /**
-   * Bit 2: the port finds the Ethernet addresses of IPv4 destinations by itself, where a context or
-   * a datagram's unit has none, that is 0; and it reaches nothing but IPv4 destinations.
+   * Bit 2: the port finds the Ethernet addresses of IP destinations by itself, where a context or a
+   * datagram's unit has none, that is 0; and it reaches nothing but IP destinations: IPv4, and IPv6
+   * with {@link #IPV6_ADDRESSES}.
    */
-  NEIGHBOR_DISCOVERY(2);
+  NEIGHBOR_DISCOVERY(2),
+
+  /**
+   * Bit 3: a table of GIDs, {@link GidTable}, which {@link HcrCommand#WRITE_GID} fills. A queue
+   * pair whose {@link QueuePairContext#MGID_INDEX} selects an IPv6 address sends from there to
+   * {@link QueuePairContext#REMOTE_GID_HIGH} and {@link QueuePairContext#REMOTE_GID_LOW}, and a
+   * datagram does with {@link UdUnit#IPV6}.
+   */
+  IPV6_ADDRESSES(3);
 
   /** 38h: marks the rest as valid, {@link #MAGIC}. */
   public static final MailboxField MAGIC_FIELD = MailboxField.dword("ext_magic", 0x38);

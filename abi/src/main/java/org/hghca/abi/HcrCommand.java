@@ -95,7 +95,9 @@ public enum HcrCommand {
    * 041: EXTENSION, other memory for a shared receive queue, with the same contents and more slots:
    * key, offsets and size of a {@link SrqContext}; in_modifier is the SRQN.
    */
-  RESIZE_SRQ(0x041, "CMD_RESIZE_SRQ", Group.SRQ, 64, 0, 0);
+  RESIZE_SRQ(0x041, "CMD_RESIZE_SRQ", Group.SRQ, 64, 0, 0),
+  /** 042: EXTENSION, an entry of the {@link GidTable}; in_modifier is its index. */
+  WRITE_GID(0x042, "CMD_WRITE_GID", Group.GID, 16, 0, 0);
 
   /** A size that depends on in_modifier. */
   public static final int VARIABLE = -1;
@@ -127,7 +129,9 @@ public enum HcrCommand {
     /** Others. */
     OTHERS,
     /** EXTENSION: shared receive queues, which are not in the table. */
-    SRQ
+    SRQ,
+    /** EXTENSION: the port's addresses, which are not in the table. */
+    GID
   }
 
   private final int code;
@@ -200,7 +204,7 @@ public enum HcrCommand {
    * BAD_OP.
    */
   public boolean isExtension() {
-    return group == Group.SRQ;
+    return group == Group.SRQ || group == Group.GID;
   }
 
   /** Whether this is one of the eleven forms of MODIFY_QP (table 3-2-39). */

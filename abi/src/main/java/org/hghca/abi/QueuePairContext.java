@@ -69,6 +69,10 @@ import java.lang.foreign.MemorySegment;
  * <p>Fields marked EXTENSION lie in dwords that the document leaves blank. The software HCA honours
  * them; the RTL ignores them.
  *
+ * <p>An IPv6 path needs no field beyond the document's: mgid_index selects an IPv6 address of the
+ * {@link GidTable}, EXTENSION, rgid is the destination, and sip and dip are 0. Flow label, traffic
+ * class and hop limit of a path are the document's fields at 24h and 28h.
+ *
  * <p>Mutable; not safe for use by several threads at once.
  */
 public final class QueuePairContext {
@@ -126,7 +130,7 @@ public final class QueuePairContext {
   /** 24h[31:27]: ACK time-out as libibverbs codes it: 4.096 us times 2^value, 0 is infinite. */
   public static final MailboxField ACK_TIMEOUT = MailboxField.bits("ackto", 0x24, 31, 27);
 
-  /** 24h[23:16]: index of the source GID. */
+  /** 24h[23:16]: index of the source GID; EXTENSION: in the device's {@link GidTable}. */
   public static final MailboxField MGID_INDEX = MailboxField.bits("mgid_index", 0x24, 23, 16);
 
   /** 24h[15:8]: static rate. */

@@ -19,11 +19,24 @@ import java.lang.foreign.MemorySegment;
  * 24h  |             qkey                 |
  * 28h  |              -                   |
  * 2Ch  |              -                   |
+ *
+ * EXTENSION, with bit 31 of 28h, ipv6:
+ * 10h  |     dgid, 16 bytes to 1Fh        |
+ *
+ *       31   30 29..24 23..16      15..8    7..0
+ * 28h  |ipv6|path| - |sgid_index|hop_limit|tclass|
+ *       31..20      19..0
+ * 2Ch  |   -   |  flow_label  |
  * </pre>
  *
  * <p>A MAC is a number of 48 bits whose most significant byte is the first on the wire:
  * 12:34:56:78:9a:bc is 0x123456789abc. An IPv4 address a.b.c.d is 0xaabbccdd. The first RTL takes
  * only dmac, dip, dqpn and qkey from here, and port, smac and sip from the QPC.
+ *
+ * <p>EXTENSION, {@link DeviceExtension#IPV6_ADDRESSES}: with {@link #IPV6} the destination is the
+ * GID dgid, its 16 bytes in the order of the wire in place of sip and dip, and the source is entry
+ * sgid_index of the {@link GidTable}. The bit path and the fields hop_limit, tclass and flow_label
+ * are kept for an extension that carries them, with either kind of address.
  *
  * <p>Source: interface document, tables 3-4-8 and 3-4-9 (which calls the Q_Key a P_Key).
  */
@@ -55,7 +68,68 @@ public final class UdUnit {
   /** Byte offset of qkey, 32 bits. Table 3-4-9. */
   public static final int QKEY_OFFSET = 0x24;
 
+  /** EXTENSION: byte offset of dgid, 16 bytes, where sip and dip are otherwise. */
+  public static final int DESTINATION_GID_OFFSET = 0x10;
+
+  /** EXTENSION: byte offset of the dword with {@link #IPV6} and sgid_index. */
+  public static final int PATH_OFFSET = 0x28;
+
+  /** EXTENSION: byte offset of the dword with flow_label in [19:0], which is not used yet. */
+  public static final int FLOW_LABEL_OFFSET = 0x2c;
+
+  /** EXTENSION, 28h[31]: the destination is dgid. */
+  public static final int IPV6 = 1 << 31;
+
+  private static final int SOURCE_INDEX_SHIFT = 16;
+  private static final int SOURCE_INDEX_MASK = 0xff;
+
   private UdUnit() {}
+
+  /**
+   * EXTENSION. The dword at {@link #PATH_OFFSET} of a datagram to a GID.
+   *
+   * @param sourceIndex entry of the {@link GidTable} to send from
+   */
+  public static int ipv6Path(int sourceIndex) {
+    return IPV6 | (sourceIndex & SOURCE_INDEX_MASK) << SOURCE_INDEX_SHIFT;
+  }
+
+  /**
+   * EXTENSION. Turns a unit that {@link #write} has written into one with an IPv6 destination.
+   *
+   * @param gidHigh the first 8 bytes of the GID, the first of them in the highest bits
+   * @param path from {@link #ipv6Path}
+   */
+  public static void writeIpv6(
+      MemorySegment segment, long offset, long gidHigh, long gidLow, int path) {
+    LittleEndian.putUnit(
+        segment,
+        offset + DESTINATION_GID_OFFSET,
+        Long.reverseBytes(gidHigh),
+        Long.reverseBytes(gidLow));
+    LittleEndian.putInt(segment, offset + PATH_OFFSET, path);
+  }
+
+  /** EXTENSION. Whether the destination is dgid. */
+  public static boolean isIpv6(MemorySegment segment, long offset) {
+    return (LittleEndian.getInt(segment, offset + PATH_OFFSET) & IPV6) != 0;
+  }
+
+  /** EXTENSION. sgid_index. */
+  public static int sourceIndex(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + PATH_OFFSET) >>> SOURCE_INDEX_SHIFT
+        & SOURCE_INDEX_MASK;
+  }
+
+  /** EXTENSION. The first 8 bytes of dgid, the first of them in the highest bits. */
+  public static long destinationGidHigh(MemorySegment segment, long offset) {
+    return Long.reverseBytes(LittleEndian.getLong(segment, offset + DESTINATION_GID_OFFSET));
+  }
+
+  /** EXTENSION. The last 8 bytes of dgid. */
+  public static long destinationGidLow(MemorySegment segment, long offset) {
+    return Long.reverseBytes(LittleEndian.getLong(segment, offset + DESTINATION_GID_OFFSET + 8));
+  }
 
   /** Writes all 48 bytes by 8-byte stores; blank dwords are zero. MACs have 48 bits. */
   public static void write(

@@ -34,12 +34,13 @@ class DeviceExtensionTest {
         .containsExactly(DeviceExtension.SHARED_RECEIVE_QUEUES);
     assertThat(announced("4867582b01000002")).containsExactly(DeviceExtension.RING_OFFSETS);
     assertThat(announced("4867582b01000004")).containsExactly(DeviceExtension.NEIGHBOR_DISCOVERY);
+    assertThat(announced("4867582b01000008")).containsExactly(DeviceExtension.IPV6_ADDRESSES);
     assertThat(announced("4867582b01000000")).isEmpty();
   }
 
   @Test
   void bitsThatAreNotKnownAreIgnored() {
-    assertThat(announced("4867582b01fffff9"))
+    assertThat(announced("4867582b01ffff01"))
         .containsExactly(DeviceExtension.SHARED_RECEIVE_QUEUES);
   }
 

@@ -47,7 +47,8 @@ class HcrCommandTest {
     "36, CMD_HW2SW_SRQ, SRQ, 0, 0",
     "37, CMD_QUERY_SRQ, SRQ, 0, 64",
     "40, CMD_ARM_SRQ, SRQ, 0, 0",
-    "41, CMD_RESIZE_SRQ, SRQ, 64, 0"
+    "41, CMD_RESIZE_SRQ, SRQ, 64, 0",
+    "42, CMD_WRITE_GID, GID, 16, 0"
   })
   void commandOfTheTable(
       String code, String symbol, HcrCommand.Group group, int inboxSize, int outboxSize) {
@@ -59,11 +60,11 @@ class HcrCommandTest {
   }
 
   @Test
-  void thereAreThirtyAndFiveExtensions() {
-    assertThat(HcrCommand.values()).hasSize(35);
+  void thereAreThirtyAndSixExtensions() {
+    assertThat(HcrCommand.values()).hasSize(36);
     assertThat(Arrays.stream(HcrCommand.values()).map(HcrCommand::code).collect(Collectors.toSet()))
-        .hasSize(35);
-    assertThat(Arrays.stream(HcrCommand.values()).filter(HcrCommand::isExtension)).hasSize(5);
+        .hasSize(36);
+    assertThat(Arrays.stream(HcrCommand.values()).filter(HcrCommand::isExtension)).hasSize(6);
   }
 
   @Test

@@ -94,6 +94,56 @@ class WqeUnitsTest {
   }
 
   @Test
+  void udUnitWithAnIpv6DestinationHasItInTheOrderOfTheWire() {
+    // To 2001:db8::1234:5678:9abc:def0 from entry 5.
+    String bytes =
+        BitMap.encoded(
+            48,
+            m -> {
+              UdUnit.write(
+                  m, AT, 1, 0x1234_5678_9abcL, 0xcba9_8765_4321L, 0, 0, 0x123456, 0x80010000);
+              UdUnit.writeIpv6(
+                  m, AT, 0x2001_0db8_0000_0000L, 0x1234_5678_9abc_def0L, UdUnit.ipv6Path(5));
+            });
+    assertThat(bytes)
+        .isEqualTo(
+            "01000000"
+                + "bc9a2143"
+                + "78563412"
+                + "6587a9cb"
+                + "20010db80000000012345678"
+                + "9abcdef0"
+                + "56341200"
+                + "00000180"
+                + "00000580"
+                + "00000000");
+    MemorySegment unit = BitMap.memory(bytes);
+    assertThat(UdUnit.isIpv6(unit, AT)).isTrue();
+    assertThat(UdUnit.sourceIndex(unit, AT)).isEqualTo(5);
+    assertThat(UdUnit.destinationGidHigh(unit, AT)).isEqualTo(0x2001_0db8_0000_0000L);
+    assertThat(UdUnit.destinationGidLow(unit, AT)).isEqualTo(0x1234_5678_9abc_def0L);
+  }
+
+  @Test
+  void fieldsOfAnIpv6Path() {
+    new BitMap(48)
+        .field("dgid high", wireOrder(0x10), m -> UdUnit.destinationGidHigh(m, AT))
+        .field("dgid low", wireOrder(0x18), m -> UdUnit.destinationGidLow(m, AT))
+        .field("sgid_index", bits(0x28, 23, 16), m -> UdUnit.sourceIndex(m, AT))
+        .field("ipv6", bits(0x28, 31, 31), m -> UdUnit.isIpv6(m, AT) ? 1 : 0)
+        .assertGettersSeeTheirBitsOnly();
+  }
+
+  /** The bits of 8 bytes whose first is the highest. */
+  private static int[] wireOrder(int offset) {
+    int[] all = new int[0];
+    for (int at = 0; at < 8; at++) {
+      all = join(bits(offset + at, 7, 0), all);
+    }
+    return all;
+  }
+
+  @Test
   void udUnitKeepsTheTwoMacsApart() {
     for (int i = 0; i < 48; i++) {
       long mac = 1L << i;

@@ -139,7 +139,9 @@ final class CommandUnit {
   /** Executes a command and returns its status. */
   CommandStatus execute(int op, int opModifier, long in, int modifier, long out) {
     HcrCommand command = HcrCommand.of(op).orElse(null);
-    if (command == null || command == HcrCommand.CONF_SPECIAL_QP) {
+    if (command == null
+        || command == HcrCommand.CONF_SPECIAL_QP
+        || command == HcrCommand.WRITE_GID) {
       return CommandStatus.BAD_OP;
     }
     boolean hasInbox = command.hasInbox(opModifier);
