@@ -30,8 +30,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Threads post to one queue pair, others wait for its completions at a channel, one takes it
- * through ERR and RESET and one makes and destroys objects of the same channel and domain: each
- * request completes once, but for those that a RESET has forgotten.
+ * through ERR and RESET, and one creates and destroys objects of the same channel and domain. Each
+ * request completes once, except those that a RESET discards.
  */
 class HammeringTest {
   private static final int LIVES = 25;
@@ -44,7 +44,7 @@ class HammeringTest {
   private final AtomicLong made = new AtomicLong();
   private final Set<Long> outstanding = ConcurrentHashMap.newKeySet();
 
-  /** Written by a RESET alone, which forgets requests. */
+  /** Written by a RESET alone, which discards requests. */
   private final ReadWriteLock lives = new ReentrantReadWriteLock();
 
   private Callable<Void> repeat(Runnable body) {
@@ -138,7 +138,7 @@ class HammeringTest {
   }
 
   private void change(RcPair pair, SplittableRandom random) {
-    // No life ends the test before each of the others has done something in some.
+    // The test ends only after each of the other threads has made progress.
     for (int life = 0; (life < LIVES || !allHaveWorked()) && !over.get(); life++) {
       long enough = completed.get() + random.nextInt(200);
       pair.fabric.await(() -> completed.get() >= enough || over.get(), () -> "nothing completes");

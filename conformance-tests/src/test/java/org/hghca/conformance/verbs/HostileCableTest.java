@@ -17,15 +17,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Reliable connections over a cable that drops, doubles, disorders, corrupts and delays packets:
- * every message arrives once, in order and whole.
+ * Reliable connections over a cable that drops, duplicates, reorders, corrupts and delays packets:
+ * every message arrives once, in order and complete.
  *
- * <p>A request fails for good when it is repeated eight times in a row without anything of it being
- * acknowledged. Where p is the chance that a packet or its answer gets lost, that is p^8: for a
- * drop of 1 % each way less than 1 in 10^13, so that it must not happen in a million messages.
+ * <p>A request fails only when it is repeated eight times in a row without any acknowledged
+ * progress. Where p is the probability that a packet or its answer is lost, that is p^8: for a drop
+ * rate of 1 % each way less than 1 in 10^13, so it must not happen in a million messages.
  */
 class HostileCableTest {
-  /** 4.096 us x 2^6: far more than the cable holds a packet back. */
+  /** 4.096 us x 2^6: far longer than the cable delays a packet. */
   private static final int TIMEOUT = 6;
 
   private static RcPair pair(Flow.Plan plan, Mtu mtu, int readAtomic, int timeout, long seed) {
@@ -38,7 +38,7 @@ class HostileCableTest {
         .qpAccess(Flow.ACCESS)
         .mtu(mtu)
         .readAtomic(readAtomic)
-        // The numbers wrap around early in every run.
+        // PSNs wrap around early in every run.
         .psns(last - random.nextInt(300), last - random.nextInt(300))
         .retries(1, 7, timeout, 7)
         .on(Fabric.inline());
@@ -57,7 +57,7 @@ class HostileCableTest {
       assertThat(cable.dropped()).isGreaterThan(10_000);
       assertThat(cable.duplicated()).isGreaterThan(10_000);
       assertThat(cable.reordered()).isGreaterThan(20_000);
-      // Only what has no packet behind it that would show the gap has to wait for the time-out.
+      // Only a loss without a following packet that shows the gap has to wait for the time-out.
       long timeouts = pair.fabric.hcas().stream().mapToLong(hca -> hca.counters().timeouts()).sum();
       assertThat(timeouts).isPositive().isLessThan(cable.dropped() / 4);
     }
@@ -85,7 +85,7 @@ class HostileCableTest {
       double delay,
       double lateReceives,
       long seed) {
-    // Delays up to 200 us, so that a packet may come when it was repeated long ago.
+    // Delays of up to 200 us, so that a packet may arrive long after it was retransmitted.
     Disturbance disturbance =
         new Disturbance(drop, duplicate, reorder, corrupt, delay, Duration.ofNanos(200_000), seed);
     Flow.Plan plan = new Flow.Plan(1500, 24, 1200, 3 * mtu.bytes() + 77, lateReceives);
@@ -120,7 +120,7 @@ class HostileCableTest {
     }
   }
 
-  /** Most of what is sent gets lost; what does arrive is answered over a fair way back. */
+  /** Most of the packets in one direction are lost; answers return without disturbance. */
   @ParameterizedTest
   @Needs(Feature.LOSS_RECOVERY)
   @CsvSource({"21, true", "22, false"})

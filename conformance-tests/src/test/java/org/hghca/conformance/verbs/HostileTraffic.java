@@ -8,10 +8,10 @@ import java.util.SplittableRandom;
 
 /** Random messages in both directions of a connection at once, until all are done. */
 final class HostileTraffic {
-  /** How much virtual time passes when nothing moves. */
+  /** Virtual time to advance when no packet moves. */
   private static final Duration STEP = Duration.ofNanos(20_000);
 
-  /** How much virtual time may pass in which nothing moves: more than all retries take. */
+  /** Virtual time that may pass without progress: more than all retries take. */
   private static final int MOST_STEPS = 1_000_000;
 
   private final Fabric fabric;

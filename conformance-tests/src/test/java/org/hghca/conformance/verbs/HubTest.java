@@ -20,7 +20,7 @@ class HubTest {
   private final SplittableRandom random = new SplittableRandom(7);
   private final RcSetup setup = new RcSetup();
 
-  /** A side of each connection between the three, and the hub between them. */
+  /** One side of each connection between the three, and the hub that joins them. */
   private final class Net implements AutoCloseable {
     final Fabric fabric;
     final Context third;
@@ -57,7 +57,7 @@ class HubTest {
       return hub.countersTo(hca).carried();
     }
 
-    /** Closes the third HCA and what is on it. */
+    /** Closes the third HCA and its objects. */
     void leave() {
       c.close();
       third.close();
@@ -93,7 +93,7 @@ class HubTest {
   void eachReachesTheOthersAndOnlyUnknownAddressesGoToAll(boolean virtualTime) {
     try (Net net = new Net(virtualTime)) {
       assertThat(net.hcaOfC.hub()).containsSame(net.hub);
-      write(net.a, net.b); // b has sent nothing before
+      write(net.a, net.b); // b has not sent yet
       assertThat(net.carriedTo(net.hcaOfC)).as("flooded").isPositive();
 
       long seenByC = net.carriedTo(net.hcaOfC);
@@ -102,7 +102,7 @@ class HubTest {
       assertThat(net.carriedTo(net.hcaOfC)).as("after learning").isEqualTo(seenByC);
 
       long seenByA = net.carriedTo(net.hcaOfA);
-      write(net.bToC, net.c); // c has sent nothing before
+      write(net.bToC, net.c); // c has not sent yet
       assertThat(net.carriedTo(net.hcaOfA)).as("flooded").isGreaterThan(seenByA);
 
       seenByA = net.carriedTo(net.hcaOfA);

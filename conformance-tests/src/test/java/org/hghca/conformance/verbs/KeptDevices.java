@@ -9,8 +9,8 @@ import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
 /**
- * The devices that the tests were told to use stay open from the first test to the end: a card is
- * reset and brought up with its first context, which takes many a card longer than a test.
+ * Keeps the devices under test open from the first test to the last: a reset and bring-up with the
+ * first context can take a card longer than a test.
  */
 public final class KeptDevices implements LauncherSessionListener {
   private static final Map<String, Context> OPEN = new LinkedHashMap<>();
@@ -18,7 +18,7 @@ public final class KeptDevices implements LauncherSessionListener {
   /** Used by the test platform. */
   public KeptDevices() {}
 
-  /** Keeps a device open; one that a test has killed is brought up again. */
+  /** Keeps a device open; a device in the error state is brought up again. */
   static synchronized void keep(String locator) {
     Context context = OPEN.remove(locator);
     if (context != null) {

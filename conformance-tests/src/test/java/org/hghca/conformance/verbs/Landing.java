@@ -7,9 +7,9 @@ import org.hghca.conformance.profile.TestProfile;
 import org.hghca.conformance.verbs.Pieces.Piece;
 
 /**
- * Where data may arrive on a card that stops at some crossings of a page: a part that crosses one
- * must start at a multiple of 32, with nothing but multiples of 32 before it. Elsewhere, and where
- * no part crosses a page, anywhere. See {@link Feature#ANY_DESTINATION}.
+ * Where data may arrive on a card that stops at some page crossings: a part that crosses a page
+ * must start at a multiple of 32, and so must all parts before it. A part that crosses no page may
+ * start anywhere. See {@link Feature#ANY_DESTINATION}.
  */
 final class Landing {
   private static final int GRAIN = 32;
@@ -17,19 +17,19 @@ final class Landing {
 
   private Landing() {}
 
-  /** The same parts where the profile takes them, or parts of the same total near by. */
+  /** The same parts where the profile takes them, or parts with the same total length nearby. */
   static Pieces legal(long address, Pieces wanted) {
     return TestProfile.has(Feature.ANY_DESTINATION) || isSafe(address, wanted)
         ? wanted
         : aligned(address, wanted);
   }
 
-  /** For a buffer that starts at a page. */
+  /** For a buffer that starts at a page boundary. */
   static Pieces legal(Pieces wanted) {
     return legal(0, wanted);
   }
 
-  /** As much of a part of a region as can arrive there: from its first multiple of 32 on. */
+  /** The portion of a part of a region that can arrive there: from its first multiple of 32 on. */
   static Piece within(long address, Piece wanted) {
     if (TestProfile.has(Feature.ANY_DESTINATION) || isSafe(address, new Pieces(List.of(wanted)))) {
       return wanted;
@@ -38,7 +38,7 @@ final class Landing {
     return new Piece(wanted.offset() + skipped, wanted.length() - skipped);
   }
 
-  /** Whether no packet of a message that arrives there can stop the card. */
+  /** Whether no packet of a message to this place can stop the card. */
   static boolean isSafe(long address, Pieces pieces) {
     boolean even = true;
     for (Piece piece : pieces.parts()) {

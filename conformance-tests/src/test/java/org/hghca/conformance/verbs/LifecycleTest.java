@@ -26,7 +26,7 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
-/** The order in which objects are closed, and what a closed object answers. */
+/** The order in which objects are closed, and the result of verbs on closed objects. */
 class LifecycleTest {
 
   private static void assertFails(Errno errno, ThrowingCallable call, String... words) {
@@ -42,7 +42,7 @@ class LifecycleTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "closing a context, PD or CQ that is in use is EBUSY, and it goes on working")
+      says = "closing a context, PD or CQ that is in use is EBUSY, and it continues to work")
   void aParentWithLiveChildrenSaysWhichTheyAreAndGoesOnWorking() {
     try (RcPair pair = RcPair.open()) {
       Side left = pair.left;

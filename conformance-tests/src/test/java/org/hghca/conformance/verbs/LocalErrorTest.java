@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Requests that fail because of the memory of those who posted them. */
+/** Requests that fail because of the poster's own memory. */
 class LocalErrorTest {
 
   private static SendRequest start(RcPair pair, WrOpcode opcode) {
@@ -43,7 +43,7 @@ class LocalErrorTest {
     };
   }
 
-  /** The element of a send request is refused; the peer hears nothing of it. */
+  /** The element of a send request is refused; the peer receives nothing. */
   private static void assertSendFails(
       RcPair pair, WrOpcode opcode, long address, long length, int lkey) {
     Transfer.requireImmediates(opcode);
@@ -67,7 +67,7 @@ class LocalErrorTest {
     pair.right.assertQuiet();
   }
 
-  /** Where a bad element would stop the card it is refused before anything is written. */
+  /** Where a bad element would stop the card, the post fails before anything is written. */
   private static void assertRefused(ThrowingCallable post, String... words) {
     assertThatThrownBy(post)
         .isInstanceOf(BadRequestException.class)
@@ -82,7 +82,7 @@ class LocalErrorTest {
     assertThat(pair.left.qp.query().state()).isEqualTo(QpState.RTS);
     Transfer transfer = new Transfer(pair.left, pair.right, 5);
     transfer.run(WrOpcode.SEND, Pieces.one(0, 100), Pieces.one(0, 100));
-    pair.right.verify("a message after what was refused");
+    pair.right.verify("a message after the refused one");
   }
 
   static final WrOpcode[] OPCODES = MessageSizeTest.OPCODES;
@@ -187,7 +187,7 @@ class LocalErrorTest {
     }
   }
 
-  /** The receive of a message is refused at the receiver, and the sender hears of it. */
+  /** The receiver refuses the receive of a message, and the sender is notified. */
   private static void assertReceiveFails(RcPair pair, long address, long length, int lkey) {
     ReceiveRequest receive = pair.right.receive.wrId(6).empty().sge(address, length, lkey);
     if (!TestProfile.has(Feature.LOCAL_ERROR_COMPLETIONS)) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every operation, at sizes around every power of two that matters, at every path MTU. */
+/** Every operation, at sizes around every relevant power of two, at every path MTU. */
 @Tag("rc")
 class MessageSizeTest {
   static final WrOpcode[] OPCODES = {
@@ -61,7 +61,7 @@ class MessageSizeTest {
     }
   }
 
-  /** Each size from an odd place to another. */
+  /** Each size from and to odd addresses. */
   private static void sizesBothWays(RcPair pair, WrOpcode opcode, int... sizes) {
     Transfer toRight = new Transfer(pair.left, pair.right, 1);
     Transfer toLeft = new Transfer(pair.right, pair.left, 2);

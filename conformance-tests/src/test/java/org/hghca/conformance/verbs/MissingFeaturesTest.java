@@ -32,10 +32,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Use of a missing feature fails with an error, and everything else continues. */
+/** Use of a missing feature fails with an error, and everything else continues to work. */
 class MissingFeaturesTest {
 
-  /** What neither the document nor the driver has. */
+  /** Features that neither the document nor the driver has. */
   private static final Set<DeviceFeature> NOWHERE =
       EnumSet.of(
           DeviceFeature.MEMORY_WINDOWS,
@@ -54,7 +54,7 @@ class MissingFeaturesTest {
   @EnumSource
   void theVerbSaysThatItIsMissing(Feature feature) {
     if (TestProfile.has(feature) || feature.says() != Says.ERROR) {
-      return; // what there is has tests of its own; the rest is in the attributes alone
+      return; // Present features have tests of their own; the rest are only device attributes.
     }
     try (RcPair pair = new RcSetup().channel().open()) {
       assertRefused(feature, pair);
@@ -138,7 +138,7 @@ class MissingFeaturesTest {
     }
   }
 
-  /** A region that a receive names stays until the receive is done. */
+  /** A region that a receive names stays registered until the receive completes. */
   private static void assertRegionStays(RcPair pair) {
     MemoryRegion region = pair.right.pd.allocate(64, Side.ALL);
     pair.right.qp.postReceive(pair.right.receive.wrId(1).into(region));
@@ -173,7 +173,7 @@ class MissingFeaturesTest {
     assertThat(numbers).doesNotHaveDuplicates().hasSizeGreaterThan(200);
   }
 
-  /** The device says missing of what the facts say so of, and of nothing else. */
+  /** The device reports as missing exactly the features that the facts list as missing. */
   @Test
   void theAttributesSayWhatTheFactsSay() {
     try (Fabric fabric = Fabric.open()) {

@@ -48,7 +48,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Software HCAs that speak RoCE v2 with each other over the kernel's UDP. */
+/** Software HCAs that exchange RoCE v2 packets over the kernel's UDP. */
 @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
 @Timeout(60)
 class NetworkTest {
@@ -208,7 +208,7 @@ class NetworkTest {
     }
   }
 
-  /** Neither side knows the other's MAC: they ask for it. */
+  /** Neither side knows the other's MAC address: both resolve it by ARP. */
   @Test
   void framesInAStreamFindTheirWay(@TempDir Path directory) {
     String place = directory.resolve("net").toString();

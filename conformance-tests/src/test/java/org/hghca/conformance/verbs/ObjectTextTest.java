@@ -12,7 +12,7 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.junit.jupiter.api.Test;
 
-/** What objects look like in logs and debuggers: by name and number, and how they stand. */
+/** The text of objects in logs and debuggers: name, number and state. */
 class ObjectTextTest {
 
   @Test

@@ -7,7 +7,7 @@ import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 
-/** Parts of a buffer that make one message, in order. */
+/** Parts of a buffer that form one message, in order. */
 record Pieces(List<Piece> parts) {
 
   /** A part of a buffer. */
@@ -18,7 +18,7 @@ record Pieces(List<Piece> parts) {
     return new Pieces(List.of(new Piece(offset, length)));
   }
 
-  /** Parts of random lengths with gaps between them, none at an even place but by chance. */
+  /** Parts of random lengths with gaps between them, aligned only by chance. */
   static Pieces random(long offset, long total, int count, SplittableRandom random) {
     List<Piece> parts = new ArrayList<>();
     long at = offset;
@@ -48,7 +48,7 @@ record Pieces(List<Piece> parts) {
     parts.forEach(part -> side.randomize(part.offset(), part.length(), random));
   }
 
-  /** The device is to move the data of a peer's parts into these, as far as it reaches. */
+  /** Expects the device to move the data of a peer's parts into these, as far as it reaches. */
   void expect(Side side, Side peer, Pieces from) {
     int source = 0;
     long sourceDone = 0;

@@ -30,9 +30,9 @@ import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.SharedReceiveQueueConfig;
 
 /**
- * One of two players, as rdma-core's tests have them: queue pairs of one type, one completion queue
- * for both directions, one buffer that it sends from and receives into. It writes its own letter
- * and must see the other's.
+ * One of two players, as in rdma-core's tests: queue pairs of one type, one completion queue for
+ * both directions, one buffer for sending and receiving. It writes its own letter and expects the
+ * other's.
  */
 final class Player implements AutoCloseable {
   /** Bytes of global route header before the data of a datagram. */
@@ -62,7 +62,7 @@ final class Player implements AutoCloseable {
   private final Arena arena = Arena.ofShared();
   private final List<Wc> unread = new ArrayList<>();
 
-  /** The way to the other player's datagram queue pairs; null for other types. */
+  /** Address handle of the other player's datagram queue pairs; null for other types. */
   private AddressHandle way;
 
   Player(Fabric fabric, Context context, PlayerSetup setup, char letter) {
@@ -92,7 +92,7 @@ final class Player implements AutoCloseable {
     return qps.getFirst();
   }
 
-  /** Where messages begin in the buffer. */
+  /** Offset of messages in the buffer. */
   long offset() {
     return setup.type() == QpType.UD ? GRH : 0;
   }
@@ -122,17 +122,17 @@ final class Player implements AutoCloseable {
     return way;
   }
 
-  /** Writes the letter over the data of the buffer. */
+  /** Fills the buffer's data with the letter. */
   void write() {
     data().fill(letter);
   }
 
-  /** The part of the buffer that a message has. */
+  /** The part of the buffer that holds a message. */
   MemorySegment data() {
     return region.segment().asSlice(offset(), setup.messageSize());
   }
 
-  /** Checks that the buffer holds a message of a letter. */
+  /** Checks that the buffer holds the message of a letter. */
   void assertHolds(byte expected) {
     MemorySegment data = data();
     for (long i = 0; i < data.byteSize(); i++) {
@@ -146,8 +146,8 @@ final class Player implements AutoCloseable {
   }
 
   /**
-   * Waits until the buffer holds a message of a letter: what writes it without an acknowledgement
-   * is complete when it was sent.
+   * Waits until the buffer holds the message of a letter: an unacknowledged write completes when it
+   * is sent.
    */
   void awaitHolds(byte expected) {
     MemorySegment data = data();
@@ -162,7 +162,7 @@ final class Player implements AutoCloseable {
     postReceive(0);
   }
 
-  /** Posts a receive into all of the buffer. */
+  /** Posts a receive into the whole buffer. */
   void postReceive(int index) {
     receive.wrId(1000 + index).into(region);
     if (shared.isPresent()) {
@@ -173,7 +173,8 @@ final class Player implements AutoCloseable {
   }
 
   /**
-   * Completes a request: all data of the buffer, signalled, to the peer's queue pair of an index.
+   * Completes a request with all data of the buffer, signaled, to the peer's queue pair of an
+   * index.
    */
   SendRequest whole(SendRequest request, Player peer, int index) {
     request.wrId(index).signaled();
@@ -186,7 +187,7 @@ final class Player implements AutoCloseable {
     return request;
   }
 
-  /** Takes all queue pairs to RESET; what they had outstanding is forgotten. */
+  /** Takes all queue pairs to RESET, which discards their outstanding requests. */
   void reset() {
     qps.forEach(qp -> qp.modify(QpAttributes.to(QpState.RESET)));
     assertThat(Wc.drain(queue)).as("completions after RESET").isEmpty();
@@ -226,7 +227,7 @@ final class Player implements AutoCloseable {
     return completion;
   }
 
-  /** Checks that no completion is there and none comes. */
+  /** Checks that no completion is present and none arrives. */
   void assertQuiet() {
     fabric.settle();
     unread.addAll(Wc.drain(queue));

@@ -6,7 +6,7 @@ import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairConfig;
 
-/** What {@link Players} are like. */
+/** The configuration of {@link Players}. */
 final class PlayerSetup {
   private final QpType type;
   private int messageSize = 1024;
@@ -36,7 +36,7 @@ final class PlayerSetup {
     return messageSize;
   }
 
-  /** Of both queues of each queue pair, and of a shared one. */
+  /** Depth of both queues of each queue pair, and of a shared receive queue. */
   PlayerSetup depth(int value) {
     depth = value;
     return this;
@@ -60,7 +60,7 @@ final class PlayerSetup {
     return queuePairs;
   }
 
-  /** Completions are waited for on a channel. */
+  /** Waits for completions on a channel. */
   PlayerSetup events() {
     events = true;
     return this;
@@ -70,7 +70,7 @@ final class PlayerSetup {
     return events;
   }
 
-  /** Receives are posted to a shared queue. */
+  /** Posts receives to a shared receive queue. */
   PlayerSetup shared() {
     shared = true;
     return this;
@@ -80,7 +80,7 @@ final class PlayerSetup {
     return shared;
   }
 
-  /** What peers may do with the memory, and through the queue pairs. */
+  /** Access that peers have to the memory, and through the queue pairs. */
   PlayerSetup access(AccessFlag... value) {
     return memoryAccess(value).queuePairAccess(value);
   }
@@ -107,12 +107,12 @@ final class PlayerSetup {
     return config.sendDepth(depth).receiveDepth(depth).maxSendSge(sges).maxReceiveSge(sges);
   }
 
-  /** Makes the players on the devices that the tests were told to use. */
+  /** Creates the players on the devices under test. */
   Players open() {
     return on(Fabric.open());
   }
 
-  /** Makes the players on a fabric, which belongs to them. */
+  /** Creates the players on a fabric, which they own. */
   Players on(Fabric fabric) {
     return new Players(fabric, this);
   }

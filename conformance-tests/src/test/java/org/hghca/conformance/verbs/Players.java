@@ -9,7 +9,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WrOpcode;
 
-/** Two connected players, and the traffic that rdma-core's tests make between them. */
+/** Two connected players, and the traffic between them as in rdma-core's tests. */
 final class Players implements AutoCloseable {
   private static final int IMMEDIATE = 0x1234_5678;
 
@@ -33,7 +33,7 @@ final class Players implements AutoCloseable {
     server.connect(client);
   }
 
-  /** Messages both ways in turn, each of which needs a receive. */
+  /** Messages in both directions in turn, each of which needs a receive. */
   void traffic(WrOpcode opcode, int iterations) {
     traffic(client, server, opcode, iterations);
   }
@@ -73,7 +73,7 @@ final class Players implements AutoCloseable {
     to.assertHolds(from.letter);
   }
 
-  /** RDMA both ways in turn, which the peer does not notice. */
+  /** RDMA in both directions in turn, without a completion at the peer. */
   void rdma(WrOpcode opcode, int iterations) {
     for (int i = 0; i < iterations; i++) {
       rdma(opcode, client, server);
@@ -92,7 +92,7 @@ final class Players implements AutoCloseable {
     assertThat(Wc.drain(to.queue)).isEmpty();
   }
 
-  /** A request of all data of the buffer. */
+  /** A request with all data of the buffer. */
   static SendRequest request(WrOpcode opcode, Player from, Player to, int qp) {
     SendRequest request =
         switch (opcode) {

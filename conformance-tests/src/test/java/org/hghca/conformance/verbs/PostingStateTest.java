@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What becomes of requests in each state (table A1-1), and of a queue pair that is used again. */
+/** The result of requests in each state (table A1-1), and of a queue pair that is used again. */
 @Tag("rc")
 class PostingStateTest {
 
@@ -89,7 +89,7 @@ class PostingStateTest {
       right.qp.modify(
           pair.setup().connection().toRtr(right.qp.type(), RcPair.endpoint(left.qp, 0)));
       right.postReceive(2, 8, 8);
-      // In RTR the peer's messages are taken already.
+      // RTR takes the peer's messages already.
       left.randomize(0, 8, random);
       left.qp.postSend(anySend(pair));
       Side.assertSuccess(left.sent());
@@ -127,7 +127,7 @@ class PostingStateTest {
       source = VerbsCase.CONTRACT,
       says = "ERR flushes all sends and receives in order, WR_FLUSH_ERR")
   void goingToErrorFlushesBothQueuesInOrder() {
-    // The peer posts no receive, so that the sends stay outstanding: all, or only the first.
+    // The peer posts no receive, so that sends stay outstanding: all of them, or all but the first.
     int sends = TestProfile.pick(Feature.RNR_RETRY, 5, 1);
     try (RcPair pair = new RcSetup().retries(12, 7, 14, 7).open()) {
       if (!TestProfile.has(Feature.RECONNECTION)) {
@@ -177,7 +177,7 @@ class PostingStateTest {
       pair.right.postReceive(2, 0, 8);
       pair.left.qp.postSend(anySend(pair));
       pair.fabric.settle();
-      // The first is too small: the queue pair is in error, which is not detected yet.
+      // The first receive is too small: the queue pair is in ERR, which is not detected yet.
       pair.right.postReceive(3, 0, 8);
       pair.right.postReceive(4, 0, 8);
       List<Wc> found = pair.right.received(4);

@@ -15,9 +15,8 @@ import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 
 /**
- * Memory of a random program: what it ought to hold, and which parts of it requests are using. No
- * two requests that are under way use the same part, so that what it holds in the end does not
- * depend on which of them comes first.
+ * Memory of a random program: its expected contents, and which parts requests in flight use. No two
+ * requests in flight use the same part, so that the final contents do not depend on their order.
  */
 final class ProgramRegion {
   static final AccessFlag[] ACCESS =
@@ -54,14 +53,14 @@ final class ProgramRegion {
     return region.segment();
   }
 
-  /** Some unused parts, each of at most the given size; from now on they are in use. */
+  /** Some unused parts, each of at most the given size; marked as in use. */
   Optional<Pieces> take(long most, int count, SplittableRandom random) {
     long least = Math.min(Sizes.least(), region.length());
     long total = random.nextLong(least, Math.min(most, region.length()) + 1);
     return takeExactly(total, count, random);
   }
 
-  /** Some unused parts with the given total size; from now on they are in use. */
+  /** Some unused parts with the given total size; marked as in use. */
   Optional<Pieces> takeExactly(long total, int count, SplittableRandom random) {
     for (int i = 0; i < TRIES; i++) {
       long offset = random.nextLong(region.length());
@@ -75,7 +74,7 @@ final class ProgramRegion {
     return Optional.empty();
   }
 
-  /** An unused part of 8 bytes at a multiple of 8; from now on it is in use. */
+  /** An unused part of 8 bytes at a multiple of 8; marked as in use. */
   Optional<Pieces> takeWord(SplittableRandom random) {
     for (int i = 0; i < TRIES; i++) {
       long offset = random.nextLong(region.length());
@@ -89,12 +88,12 @@ final class ProgramRegion {
     return Optional.empty();
   }
 
-  /** The number that a part of 8 bytes ought to hold. */
+  /** The expected number in a part of 8 bytes. */
   long expectedWord(Pieces word) {
     return expected.get(ValueLayout.JAVA_LONG_UNALIGNED, start(word));
   }
 
-  /** The device is to leave a number in a part of 8 bytes. */
+  /** Expects the device to leave a number in a part of 8 bytes. */
   void expectWord(Pieces word, long value) {
     expected.set(ValueLayout.JAVA_LONG_UNALIGNED, start(word), value);
   }
@@ -130,14 +129,14 @@ final class ProgramRegion {
     expectAnything(pieces);
   }
 
-  /** The content is unknown: it is taken as it is. */
+  /** The content is undefined: the current bytes are accepted. */
   void expectAnything(Pieces pieces) {
     for (Piece piece : pieces.parts()) {
       MemorySegment.copy(memory(), piece.offset(), expected, piece.offset(), piece.length());
     }
   }
 
-  /** The device is to move data in here. */
+  /** Expects the device to move data to this place. */
   void expect(Pieces pieces, ProgramRegion source, Pieces from) {
     byte[] data = new byte[(int) from.total()];
     int at = 0;
@@ -154,7 +153,7 @@ final class ProgramRegion {
     }
   }
 
-  /** The first byte that is not what it ought to be. */
+  /** The first byte that differs from the expected one. */
   Optional<String> difference() {
     long at = memory().mismatch(expected);
     return at < 0

@@ -21,8 +21,8 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
 
 /**
- * Carries out a random program on two devices and in the reference at the same time. Whatever could
- * come out differently because of timing is done only when the devices are at rest.
+ * Executes a random program on two devices and in the reference at the same time. Steps whose
+ * result depends on timing run only when the devices are idle.
  */
 final class ProgramRun implements AutoCloseable {
   private static final int CONNECTIONS = 3;
@@ -122,7 +122,7 @@ final class ProgramRun implements AutoCloseable {
     connections.add(create(random));
   }
 
-  /** A request with a bad local key is not taken, and changes nothing. */
+  /** A request with a bad local key is refused, and changes nothing. */
   private void refused(ReferenceQp end, int side, SplittableRandom random) {
     if (end.hasFailed()) {
       return;
@@ -232,7 +232,7 @@ final class ProgramRun implements AutoCloseable {
     if (tooLong) {
       settle();
     }
-    // Without virtual time only completions tell that the devices are at rest.
+    // Without virtual time only completions show that the devices are idle.
     boolean signaled = random.nextBoolean() || !fabric.hasVirtualTime();
     Part source = opcode == WrOpcode.RDMA_READ || atomic ? remote : local;
     source.region().randomize(source.pieces(), random);
@@ -257,7 +257,7 @@ final class ProgramRun implements AutoCloseable {
     }
   }
 
-  /** Whether the peer takes it at once, and all of it. */
+  /** Whether the peer takes it at once and completely. */
   private static boolean isHarmless(ReferenceQp end, WrOpcode opcode, long room, long length) {
     boolean arrives = room >= length && (!Transfer.takesReceive(opcode) || end.peer.receives());
     return end.hasFailed() || !end.peer.hasFailed() && arrives;
@@ -268,7 +268,7 @@ final class ProgramRun implements AutoCloseable {
     return region.takeWord(random).map(pieces -> new Part(region, pieces)).orElse(null);
   }
 
-  /** Half of the comparisons find what they compare with. */
+  /** Half of the comparisons match. */
   private static long[] operands(Part word, SplittableRandom random) {
     long there = word.region().expectedWord(word.pieces());
     return new long[] {random.nextBoolean() ? there : random.nextLong(), random.nextLong()};
@@ -316,7 +316,7 @@ final class ProgramRun implements AutoCloseable {
     return send;
   }
 
-  /** Waits until the devices have done all that they can, and compares memory. */
+  /** Waits until the devices are idle, and compares memory. */
   private void settle() {
     if (fabric.hasVirtualTime()) {
       fabric.settle();
@@ -331,7 +331,7 @@ final class ProgramRun implements AutoCloseable {
     undefined.clear();
   }
 
-  /** Where memory is not what it ought to be, but for what is just being written. */
+  /** Offset of the first unexpected byte outside the parts in flight. */
   private List<String> differences() {
     connections.stream()
         .flatMap(Stream::of)
@@ -357,7 +357,7 @@ final class ProgramRun implements AutoCloseable {
     return connections.stream().flatMap(Stream::of).flatMap(end -> end.missing().stream()).toList();
   }
 
-  /** Waits for everything that must come, and checks that nothing else does. */
+  /** Waits for all expected completions, and checks that no other arrives. */
   void finish() {
     settle();
     awaitCompletions();

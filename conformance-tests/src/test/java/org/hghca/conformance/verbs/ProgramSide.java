@@ -12,7 +12,7 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 
-/** What one player of a random program has. */
+/** The objects of one player of a random program. */
 final class ProgramSide implements AutoCloseable {
   static final int DEPTH = 24;
   static final int SGES = 4;
@@ -32,7 +32,7 @@ final class ProgramSide implements AutoCloseable {
     }
   }
 
-  /** Each of its two completion queues is one of the side's, perhaps the same. */
+  /** Each of its two completion queues is one of the side's, possibly the same. */
   QueuePair createQueuePair(SplittableRandom random) {
     return pd.createQueuePair(
         QueuePairConfig.rc(any(queues, random), any(queues, random))
@@ -60,11 +60,11 @@ final class ProgramSide implements AutoCloseable {
     poll(any(queues, random), 1 + random.nextInt(16));
   }
 
-  /** Polls until there is nothing. */
+  /** Polls until the queue is empty. */
   void pollAll() {
     for (CompletionQueue queue : queues) {
       while (poll(queue, 16) > 0) {
-        // more may be there
+        // more may follow
       }
     }
   }
@@ -74,7 +74,7 @@ final class ProgramSide implements AutoCloseable {
     for (int i = 0; i < count; i++) {
       ReferenceQp reference = queuePairs.get(completions.qpNumber(i));
       if (reference == null) {
-        throw new AssertionError("of no queue pair there is: " + completions.describe(i));
+        throw new AssertionError("of an unknown queue pair: " + completions.describe(i));
       }
       reference.check(Wc.of(completions, i));
     }

@@ -26,7 +26,7 @@ final class QpFixtures {
       EnumSet.of(
           QpAttribute.TIMEOUT, QpAttribute.RETRY_CNT, QpAttribute.RNR_RETRY, QpAttribute.SQ_PSN);
 
-  /** All that can be set besides STATE and CUR_STATE. */
+  /** All attributes that can be set besides STATE and CUR_STATE. */
   static final Set<QpAttribute> SETTABLE =
       EnumSet.of(
           QpAttribute.ACCESS_FLAGS,
@@ -47,7 +47,7 @@ final class QpFixtures {
 
   private QpFixtures() {}
 
-  /** Sets an attribute to some value that is possible. */
+  /** Sets an attribute to a valid value. */
   static QpAttributes set(QpAttributes to, QpAttribute attribute, QueuePair peer) {
     return switch (attribute) {
       case ACCESS_FLAGS -> to.access(AccessFlag.REMOTE_WRITE);
@@ -76,7 +76,9 @@ final class QpFixtures {
     return attributes;
   }
 
-  /** What table A1-2 requires for going to a state from the one before it. */
+  /**
+   * The attributes that table A1-2 requires for the transition to a state from the one before it.
+   */
   static Set<QpAttribute> required(QpState to) {
     return switch (to) {
       case INIT -> TO_INIT;

@@ -59,7 +59,7 @@ class QpTransitionTest {
     }
   }
 
-  /** A receiver without a connection does not start again with the number that it has. */
+  /** A receiver without a connection does not restart with its current PSN. */
   private static void requireReset(QpState from, QpState to) {
     boolean wasReady = from == QpState.RTR || from == QpState.RTS;
     if (wasReady && to == QpState.RESET) {
@@ -161,7 +161,7 @@ class QpTransitionTest {
   }
 
   static Stream<Arguments> optionalAttributes() {
-    // Table A1-2, column op_param, and what libibverbs takes besides.
+    // Table A1-2, column op_param, plus what libibverbs accepts.
     return Stream.of(
         Arguments.of(QpState.RESET, QpState.INIT, Set.of()),
         Arguments.of(QpState.INIT, QpState.INIT, QpFixtures.TO_INIT),
@@ -206,7 +206,7 @@ class QpTransitionTest {
     }
   }
 
-  /** As in libibverbs, against table A1-2, which requires all three again. */
+  /** As in libibverbs, unlike table A1-2, which requires all three again. */
   @Test
   void fromInitToInitWhatIsNotGivenStays() {
     try (RcPair pair = unconnected()) {
@@ -260,7 +260,7 @@ class QpTransitionTest {
   @Needs(Feature.SQD)
   void inSqdAMessageThatWasBegunIsFinished() {
     try (RcPair pair = RcPair.open()) {
-      // Begun, and told to come again: no receive is posted.
+      // In flight, and answered with an RNR NAK: no receive is posted.
       pair.left.randomize(0, 64, new SplittableRandom(1));
       pair.left.qp.postSend(pair.left.send.wrId(1).send().sge(pair.left.buffer, 0, 64).signaled());
       pair.left.assertQuiet();

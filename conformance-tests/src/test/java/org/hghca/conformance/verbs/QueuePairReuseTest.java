@@ -18,11 +18,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Queue pairs that are closed with unpolled completions, and their successors. */
+/** Queue pairs that are closed with unpolled completions, and the queue pairs that follow them. */
 class QueuePairReuseTest {
   private static final long OLD = 1_000_000;
 
-  /** Requests of a queue pair alone on a ring of 128; one entry may be the driver's. */
+  /** Requests of a single queue pair on a ring of 128; the driver may use one entry. */
   private static final int FULL = TestProfile.isDocument() ? 128 : 127;
 
   private static QueuePair create(Side side, CompletionQueue queue, int depth) {
@@ -69,7 +69,7 @@ class QueuePairReuseTest {
       old.close();
       assertThat(Wc.drain(queue)).isEmpty();
       right.modify(QpAttributes.to(QpState.RESET));
-      // Numbers go round before they come again.
+      // Numbers are reused in round-robin order.
       QueuePair again = create(pair.left, queue, 128);
       for (int i = 0; again.number() != number && i < 1 << 16; i++) {
         again.close();

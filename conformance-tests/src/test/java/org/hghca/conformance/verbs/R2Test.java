@@ -18,11 +18,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What is known of the second RTL: it comes up, takes regions, and moves data of reliable
- * connections. Its unknown behaviour depends on the seed, and one driver must work with all
+ * The known behavior of the second RTL: it comes up, registers regions, and moves data of reliable
+ * connections. Its unknown behavior depends on the seed, and one driver must work with all
  * variants.
  */
-@OnlyOn(value = "r2", why = "the seed chooses what is not known of the second RTL alone")
+@OnlyOn(value = "r2", why = "the seed selects behavior that only the second RTL leaves unknown")
 class R2Test {
   private static final int SEEDS = 24;
   private static final int REGIONS = 200;
@@ -33,7 +33,7 @@ class R2Test {
     return LongStream.rangeClosed(1, SEEDS);
   }
 
-  /** Two cards, or one that is its own peer; in turn, whatever the seed. */
+  /** Two cards, or one that is its own peer; alternating with the seed. */
   private static Fabric fabric(long seed, boolean looped) {
     String parameters = "&seed=" + seed;
     return looped ? Fabric.looped(parameters) : Fabric.inline(parameters);
@@ -57,7 +57,7 @@ class R2Test {
     }
   }
 
-  /** Of every length up to some pages and some long ones; each one is written and read back. */
+  /** Lengths up to several pages and some long ones; each region is written and read back. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
   void manyRegionsAreWrittenAndRead(long seed) {
@@ -78,7 +78,7 @@ class R2Test {
     }
   }
 
-  /** One message at a time, of any pieces: both completions and every byte of both buffers. */
+  /** One message at a time, of arbitrary parts: both completions and every byte of both buffers. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
   void eachMessageDoesWhatItSays(long seed) {
@@ -101,7 +101,7 @@ class R2Test {
     }
   }
 
-  /** Lists of requests in both directions of several connections at once, round all rings. */
+  /** Lists of requests in both directions of several connections at once, around all rings. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
   void manyConnectionsMoveDataAtOnce(long seed) {
@@ -143,7 +143,7 @@ class R2Test {
     }
   }
 
-  /** Queue pairs and regions come and go in between, and some end in ERR. */
+  /** Queue pairs and regions are created and closed in between, and some end in ERR. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
   void programsOfVerbsDoAsTheReferenceDoes(long seed) {
@@ -155,7 +155,7 @@ class R2Test {
     }
   }
 
-  /** The card's own thread does the steps, and the driver's poster does not wait for it. */
+  /** The card's own thread runs the device, and the poster does not wait for it. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
   void soTheyDoWhereTheCardRunsByItself(long seed) {

@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * A program of verbs: steps drawn from a seed. Each step has a seed of its own, so that a prefix of
- * the program does the same as the whole does up to there.
+ * A program of verbs: steps derived from a seed. Each step has a seed of its own, so that a prefix
+ * of the program behaves as the same steps of the whole program.
  */
 record RandomProgram(long seed, List<Step> steps) {
 
-  /** What a step does; it decides the rest from its own seed and from what is there. */
+  /** A kind of step; its details follow from its own seed and from the existing objects. */
   enum Kind {
     SEND(40),
     RECEIVE(30),

@@ -8,8 +8,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random programs of verbs against the reference. A failure names the seed, and the shortest
- * beginning of the program that fails as well.
+ * Random programs of verbs against the reference. A failure names the seed, and the shortest prefix
+ * of the program that fails as well.
  */
 class RandomProgramTest {
   private static final int STEPS = 1500;
@@ -54,7 +54,7 @@ class RandomProgramTest {
         shortest.cause());
   }
 
-  /** That a program failed, and after how many steps. */
+  /** Reports that a program failed, and after how many steps. */
   private record Failure(int steps, Throwable cause) {}
 
   private static Optional<Failure> run(RandomProgram program, Supplier<Fabric> fabric) {

@@ -4,7 +4,7 @@ import org.hghca.verbs.Gid;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
 
-/** Two connected queue pairs and everything that they need. Closing checks that nothing is left. */
+/** Two connected queue pairs with all their objects. Closing checks for leaks. */
 final class RcPair implements AutoCloseable {
   final Fabric fabric;
   final Side left;
@@ -21,7 +21,7 @@ final class RcPair implements AutoCloseable {
     }
   }
 
-  /** A pair with everything as it usually is. */
+  /** A pair with the default configuration. */
   static RcPair open() {
     return new RcSetup().open();
   }
@@ -51,7 +51,7 @@ final class RcPair implements AutoCloseable {
     qp.modify(setup.connection().toRtr(qp.type(), endpoint(peer, psn)));
   }
 
-  /** Connects two queue pairs that were made apart. */
+  /** Connects two queue pairs that were created separately. */
   static void connect(RcSetup setup, QueuePair one, QueuePair other) {
     connectReceiver(setup, one, other, setup.rightPsn());
     connectReceiver(setup, other, one, setup.leftPsn());

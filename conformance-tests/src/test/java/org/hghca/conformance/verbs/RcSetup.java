@@ -10,7 +10,7 @@ import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairConfig;
 
-/** What an {@link RcPair} is like. */
+/** The configuration of an {@link RcPair}. */
 final class RcSetup {
   private QpType type = QpType.RC;
   private int depth = 16;
@@ -26,7 +26,7 @@ final class RcSetup {
   private int leftPsn = TestProfile.pick(Feature.PSN_WRAP, 0x123456, 0x1234);
   private int rightPsn = TestProfile.pick(Feature.PSN_WRAP, 0xabcdef, 0x5678);
 
-  /** What the pair is instead of reliably connected. */
+  /** The type of the queue pairs instead of RC. */
   RcSetup type(QpType value) {
     type = value;
     return this;
@@ -36,7 +36,7 @@ final class RcSetup {
     return type;
   }
 
-  /** Of both queues of both queue pairs. */
+  /** Depth of both queues of both queue pairs. */
   RcSetup depth(int value) {
     depth = value;
     return this;
@@ -72,7 +72,7 @@ final class RcSetup {
     return this;
   }
 
-  /** Gives each side a channel that both its completion queues tell. */
+  /** Gives each side a channel for both its completion queues. */
   RcSetup channel() {
     channel = true;
     return this;
@@ -105,7 +105,7 @@ final class RcSetup {
     return this;
   }
 
-  /** What peers may do through the queue pairs. */
+  /** Access that peers have through the queue pairs. */
   RcSetup qpAccess(AccessFlag... value) {
     connection = connection.withAccess(value);
     return this;
@@ -131,14 +131,14 @@ final class RcSetup {
     return connection;
   }
 
-  /** The first packet sequence numbers that each side sends. */
+  /** The initial PSNs of both directions. */
   RcSetup psns(int left, int right) {
     leftPsn = left;
     rightPsn = right;
     return this;
   }
 
-  /** Some first number, as far from the last one as the profile asks for. */
+  /** Initial PSNs whose distance to the wrap suits the profile. */
   static int randomPsn(SplittableRandom random) {
     return random.nextInt(TestProfile.pick(Feature.PSN_WRAP, 1 << 24, 1 << 16));
   }
@@ -167,12 +167,12 @@ final class RcSetup {
     return singleOwner ? a.singleOwner() : a;
   }
 
-  /** Makes the pair on the devices that the tests were told to use; closing it closes them. */
+  /** Creates the pair on the devices under test; closing the pair closes them. */
   RcPair open() {
     return new RcPair(Fabric.open(), this);
   }
 
-  /** Makes the pair on a fabric, which belongs to the pair. */
+  /** Creates the pair on a fabric, which the pair owns. */
   RcPair on(Fabric fabric) {
     return new RcPair(fabric, this);
   }

@@ -10,13 +10,13 @@ import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.WrOpcode;
 
 /**
- * What a reliable connection does, as simply as it can be said: requests are executed one after the
- * other, at once, unless they have to wait for a receive. It says which completions must come and
- * what memory must hold; it knows neither packets nor time.
+ * A minimal reference of a reliable connection: requests are executed one after the other, at once,
+ * unless they wait for a receive. It says which completions must arrive and what memory must hold;
+ * it models neither packets nor time.
  */
 final class ReferenceQp {
 
-  /** Why a request must fail. */
+  /** The reason for which a request must fail. */
   enum Flaw {
     NONE,
     LOCAL_KEY,
@@ -29,8 +29,8 @@ final class ReferenceQp {
   /**
    * A request.
    *
-   * @param remote where RDMA reads or writes; null for the others
-   * @param operands of an atomic one: compare, and swap or add; null for the others
+   * @param remote where RDMA reads or writes; null for other operations
+   * @param operands of an atomic operation: compare, and swap or add; null for other operations
    */
   record Op(
       long wrId,
@@ -62,7 +62,7 @@ final class ReferenceQp {
       return operands != null;
     }
 
-    /** What an atomic request leaves in memory. */
+    /** The value that an atomic request leaves in memory. */
     private long result(long before) {
       if (opcode == WrOpcode.ATOMIC_FETCH_AND_ADD) {
         return before + operands[1];
@@ -70,7 +70,7 @@ final class ReferenceQp {
       return before == operands[0] ? operands[1] : before;
     }
 
-    /** What the request may have changed when it did not end well. */
+    /** Memory that the request may have changed when it failed. */
     private List<Part> targets() {
       if (isAtomic()) {
         return List.of(local, remote);
@@ -82,7 +82,7 @@ final class ReferenceQp {
     }
   }
 
-  /** A completion that must come. Opcode and length count only when it is a success. */
+  /** An expected completion. Opcode and length count only for a success. */
   record Expected(long wrId, WcStatus status, WcOpcode opcode, long bytes, int immediate) {
 
     boolean matches(Wc found) {
@@ -116,8 +116,8 @@ final class ReferenceQp {
   /**
    * A queue pair in RTS.
    *
-   * @param done is told of memory that a request does not use any more
-   * @param undefined is told of memory that a failed request may have changed
+   * @param done is called with memory that a request no longer uses
+   * @param undefined is called with memory that a failed request may have changed
    */
   ReferenceQp(QueuePair qp, Consumer<Part> done, Consumer<Part> undefined) {
     this.qp = qp;
@@ -134,17 +134,19 @@ final class ReferenceQp {
     return !sends.isEmpty();
   }
 
-  /** What the request that waits may have changed already. */
+  /** Memory that the waiting request may have changed already. */
   List<Part> changing() {
     return sends.isEmpty() ? List.of() : sends.peek().targets();
   }
 
-  /** Whether a receive is posted that no message has taken. */
+  /** Whether a receive is posted that no message has consumed. */
   boolean receives() {
     return !receives.isEmpty();
   }
 
-  /** The room of the receive that the next message without one before it would take; -1: none. */
+  /**
+   * The length of the receive that the next message without one before it would consume; -1: none.
+   */
   long roomForNext(WrOpcode opcode) {
     if (opcode == WrOpcode.RDMA_WRITE_WITH_IMM || !Transfer.takesReceive(opcode)) {
       return Long.MAX_VALUE;
@@ -153,7 +155,7 @@ final class ReferenceQp {
     return peer.receives.stream().skip(ahead).findFirst().map(Op::length).orElse(-1L);
   }
 
-  /** The length of the message that the next receive would take; -1 for none. */
+  /** The length of the message that would consume the next receive; -1 for none. */
   long waitingForNextReceive() {
     long ahead = receives.size();
     return peer.sends.stream()
@@ -198,7 +200,7 @@ final class ReferenceQp {
     }
   }
 
-  /** Carries out a request; false when it has to wait. */
+  /** Executes a request; false when it has to wait. */
   private boolean step(Op op) {
     if (op.flaw() == Flaw.LOCAL_KEY) {
       return fail(op, WcStatus.LOC_PROT_ERR, false);
@@ -289,7 +291,7 @@ final class ReferenceQp {
     }
   }
 
-  /** Everything that is outstanding or unpolled is forgotten. */
+  /** Discards everything that is outstanding or unpolled. */
   void reset() {
     for (ArrayDeque<Op> queue : List.of(sends, receives)) {
       for (Op op : queue) {

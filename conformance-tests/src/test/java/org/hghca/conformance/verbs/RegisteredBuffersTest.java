@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Messages between buffers of pools, found again by their numbers. */
+/** Messages between pooled buffers, which completions identify by number. */
 class RegisteredBuffersTest {
 
   @ParameterizedTest

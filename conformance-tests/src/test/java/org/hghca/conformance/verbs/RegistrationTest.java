@@ -23,11 +23,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Memory of every kind and size that can be registered, used from both sides. */
+/** Memory of every kind and size that can be registered, accessed from both sides. */
 class RegistrationTest {
   private static final long MIB = 1 << 20;
 
-  /** The peer writes into the region from end to end and reads it back. */
+  /** The peer writes the whole region and reads it back. */
   static void use(RcPair pair, MemoryRegion region) {
     long length = region.length();
     long most = Math.min(length, 1 << 15);
@@ -54,7 +54,7 @@ class RegistrationTest {
               .signaled());
       Side.assertSuccess(left.sent());
       left.expect(back, left, 0, piece);
-      left.verify("READ of what was written");
+      left.verify("READ of written data");
     }
   }
 
@@ -102,7 +102,7 @@ class RegistrationTest {
         regions.add(pair.right.pd.register(memory.asSlice(100L * i, 9000), Side.ALL));
       }
       assertThat(regions).extracting(MemoryRegion::rkey).doesNotHaveDuplicates();
-      // Each keeps working when the others go.
+      // Each continues to work after the others are deregistered.
       while (!regions.isEmpty()) {
         regions.forEach(region -> use(pair, region));
         regions.remove(regions.size() / 2).close();
@@ -139,7 +139,7 @@ class RegistrationTest {
   }
 
   @Test
-  @OnlyOn(value = "s", why = "on the RTL a thread of the driver rings, too, and so runs the HCA")
+  @OnlyOn(value = "s", why = "on the RTL a driver thread also rings doorbells, and so runs the HCA")
   void memoryConfinedToTheThreadThatRunsTheSoftwareHca() {
     try (RcPair pair = new RcSetup().on(Fabric.inline());
         Arena arena = Arena.ofConfined();
@@ -192,9 +192,9 @@ class RegistrationTest {
     long length = (2L << 30) + 4097;
     long most = mostBytes() / 2;
     if (length > most) {
-      length = most + 1; // of what the device takes
+      length = most + 1; // of the device's limit
     }
-    // A file without blocks: only what is written takes room.
+    // A sparse file: only written blocks use memory.
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared();
         FileChannel channel =

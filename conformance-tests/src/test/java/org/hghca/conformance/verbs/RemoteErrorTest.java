@@ -40,7 +40,7 @@ class RemoteErrorTest {
     };
   }
 
-  /** The request fails, nothing changes on either side, and both queue pairs are in error. */
+  /** The request fails, memory does not change on either side, and both queue pairs are in ERR. */
   private static void assertFails(
       RcPair pair, WrOpcode opcode, long address, int rkey, long length, WcStatus... possible) {
     if (opcode == WrOpcode.RDMA_READ) {
@@ -104,7 +104,7 @@ class RemoteErrorTest {
                     Arguments.of(opcode, -4096L, 4096L)));
   }
 
-  /** The first RTL has no lower bound; but here nothing lies below. */
+  /** The first RTL does not check the lower bound; here no memory lies below. */
   @ParameterizedTest
   @FieldSource("RDMA")
   @Needs(Feature.REMOTE_PROTECTION)

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-/** Signalled and not, inline, fenced, solicited. */
+/** Signaled and unsignaled, inline, fenced and solicited requests. */
 @Tag("rc")
 class RequestFlagsTest {
   private final SplittableRandom random = new SplittableRandom(11);
@@ -52,7 +52,7 @@ class RequestFlagsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "the memory of an inline request may be used again when the post returns")
+      says = "the memory of an inline request is reusable when the post returns")
   void inlineMemoryIsFreeWhenThePostReturns() {
     try (RcPair pair = new RcSetup().inline(64).on(Fabric.threaded());
         Arena arena = Arena.ofConfined()) {
@@ -149,7 +149,7 @@ class RequestFlagsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "a fenced SEND carries what the RDMA READ before it has fetched")
+      says = "a fenced SEND carries the data of the RDMA READ before it")
   void aFencedSendCarriesWhatTheReadBeforeItHasFetched() {
     try (RcPair pair = new RcSetup().depth(64).readAtomic(4).bufferSize(1 << 18).open()) {
       Side left = pair.left;
@@ -168,7 +168,7 @@ class RequestFlagsTest {
         left.expect(size, right, 0, size);
         right.expect(2L * size, right, 0, size);
         left.verify("READ");
-        right.verify("fenced SEND of what was read");
+        right.verify("fenced SEND of read data");
       }
     }
   }

@@ -86,7 +86,7 @@ class RequestListTest {
     }
   }
 
-  /** From, count: none of them is a part of a list of two. */
+  /** From, count: invalid ranges for a list of two. */
   @ParameterizedTest
   @CsvSource({"0, -1", "-1, 1", "0, 3", "2, 1", "3, 0", "1, 2147483647", "0, -2147483648"})
   void aPartThatTheListHasNotIsRefusedAndNothingOfItPosted(int from, int count) {
@@ -144,7 +144,7 @@ class RequestListTest {
 
   @Test
   void aFullSendQueueAnswersFalseAndSaysHowMuchOfAListItTook() {
-    // The SENDs find no receive and wait, so that they stay outstanding.
+    // The SENDs find no receive, so that they stay outstanding.
     try (RcPair pair = new RcSetup().depth(4).retries(12, 7, 14, 7).open()) {
       boolean wait = TestProfile.has(Feature.RNR_RETRY);
       if (!wait) {

@@ -26,13 +26,13 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 
-/** Memory regions whose memory, domain and rights change while their keys stay. */
+/** Memory regions whose memory, domain and access rights change while their keys stay. */
 class ReregistrationTest {
   private static final AccessFlag LOCAL_WRITE = AccessFlag.LOCAL_WRITE;
   private static final AccessFlag REMOTE_WRITE = AccessFlag.REMOTE_WRITE;
   private static final AccessFlag REMOTE_READ = AccessFlag.REMOTE_READ;
 
-  /** Where regions may start, so that they are written from their first byte on. */
+  /** Offsets at which regions may start, so that they are written from their first byte on. */
   private static final long GRAIN = TestProfile.pick(Feature.ANY_DESTINATION, 1, 32);
 
   private static final long START = 3 * GRAIN;
@@ -88,7 +88,7 @@ class ReregistrationTest {
   void otherMemoryIsReachedUnderTheSameKeysAndTheOldIsNot() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
-      // The old memory lies above the new one: below, the first RTL has no bound.
+      // The old memory lies above the new one: the first RTL has no lower bound.
       MemorySegment memory = arena.allocate(128 << 10, 4096);
       MemorySegment after = memory.asSlice(0, 50_000 + START);
       MemorySegment before = memory.asSlice(64 << 10, 20_000);
@@ -245,7 +245,7 @@ class ReregistrationTest {
       region.reregister(Reregistration.to(arena.allocate(100)));
       assertThat(allocated.scope().isAlive()).isFalse();
       assertWritten(pair, region, 11);
-      // The pool has the memory again.
+      // The memory is back in the pool.
       try (MemoryRegion next = pair.right.pd.allocate(5000, Side.ALL)) {
         assertThat(next.address()).isEqualTo(allocated.address());
         assertWritten(pair, next, 12);

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Peers that are not ready, and peers that are gone, in virtual time. */
+/** Peers that are not ready, and peers that do not answer, in virtual time. */
 class RetryTest {
   /** 12 stands for 0.64 ms. */
   private static final int RNR_TIMER = 12;
@@ -34,7 +34,7 @@ class RetryTest {
     return new RcSetup().retries(RNR_TIMER, rnrRetry, timeout, retryCount).on(Fabric.inline());
   }
 
-  /** Steps until a completion is there; returns it and how long it took. */
+  /** Advances until a completion arrives; returns it and the time that passed. */
   private record Timed(Wc completion, Duration time) {
     static Timed await(RcPair pair, Duration step) {
       Duration start = pair.fabric.now();
@@ -62,7 +62,7 @@ class RetryTest {
           .isBetween(
               RNR_WAIT.multipliedBy(rnrRetry), RNR_WAIT.multipliedBy(rnrRetry).plus(RNR_WAIT));
       assertThat(pair.left.qp.query().state()).isEqualTo(QpState.ERR);
-      // The peer has done nothing wrong.
+      // The peer stays in RTS.
       assertThat(pair.right.qp.query().state()).isEqualTo(QpState.RTS);
     }
   }
@@ -107,7 +107,7 @@ class RetryTest {
   void theReceiversTimerSaysHowLongToWait(int code, long micros) {
     try (RcPair pair = new RcSetup().retries(code, 1, 14, 7).on(Fabric.inline())) {
       pair.left.qp.postSend(send(pair, 3));
-      // Messages need no virtual time: a single wait and the second refusal are all that passes.
+      // Messages take no virtual time: the time that passes is one wait and the second RNR NAK.
       pair.fabric.advance(Duration.ofNanos(micros * 1000 - 1));
       assertThat(Wc.drain(pair.left.sendQueue)).isEmpty();
       pair.fabric.advance(Duration.ofNanos(1));
@@ -119,7 +119,7 @@ class RetryTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "RNR retries of 7 are indefinitely")
+      says = "7 RNR retries are unlimited")
   @Needs(Feature.RNR_RETRY)
   void sevenRetriesAreForEver() {
     try (RcPair pair = pair(7, 14, 7)) {
@@ -146,7 +146,7 @@ class RetryTest {
             new SendRequest().wrId(i).send().sge(pair.left.buffer, 8L * i, 8).signaled());
       }
       for (int i = 0; i < 10; i++) {
-        // Late each time, and more often than there are retries: a success gives all retries back.
+        // Late each time, and more often than the retry count: each success restores all retries.
         pair.fabric.advance(RNR_WAIT);
         pair.right.postReceive(100 + i, 1024 + 8 * i, 8);
         pair.right.expect(1024 + 8L * i, pair.left, 8L * i, 8);
@@ -205,7 +205,7 @@ class RetryTest {
       pair.left.qp.postSend(send(pair, 2));
       WcStatus first = Wc.cause(WcStatus.RETRY_EXC_ERR);
       if (!TestProfile.has(Feature.REMOTE_PROTECTION)) {
-        pair.fabric.mayRetire(); // such a peer does not even say no
+        pair.fabric.mayRetire(); // a peer in ERR does not answer
         first = WcStatus.RETRY_EXC_ERR;
       }
       assertThat(pair.left.sent(2))

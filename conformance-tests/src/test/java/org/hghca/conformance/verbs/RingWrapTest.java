@@ -10,12 +10,15 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
 
-/** So many messages that every ring goes round many times. */
+/** So many messages that every ring wraps many times. */
 class RingWrapTest {
   private static final int DEPTH = 128;
   private static final int BATCH = 64;
 
-  /** Each message is its own number; the peer's buffer has a slot for each of a ring's round. */
+  /**
+   * Each message carries its own number; the peer's buffer has a slot for each position of the
+   * ring.
+   */
   @Test
   void aMillionWritesArriveInOrderAndOnce() {
     int messages = DEPTH * TestTime.times(8_000);
@@ -29,7 +32,7 @@ class RingWrapTest {
       int posted = 0;
       int done = 0;
       while (done < messages) {
-        // A slot is used again only when the message before it is done.
+        // A slot is reused only after the message before it has completed.
         int count = Math.min(Math.min(BATCH, messages - posted), DEPTH - (posted - done));
         for (int i = 0; i < count; i++) {
           int number = posted + i;
@@ -61,7 +64,7 @@ class RingWrapTest {
     }
   }
 
-  /** The receive ring goes round as well: each SEND must meet the receive that was meant for it. */
+  /** The receive ring wraps as well: each SEND must meet its own receive. */
   @Test
   void sendsMeetTheirReceivesForManyRoundsOfTheRings() {
     int messages = 32 * TestTime.times(3_000);
@@ -87,7 +90,7 @@ class RingWrapTest {
           }
           sent++;
         }
-        // Frees the queue; without it no further send might be posted, and none received.
+        // Frees the queue; otherwise no further send could be posted or received.
         pair.left.sendQueue.poll(completions);
         if (sent == received) {
           continue;
@@ -111,7 +114,7 @@ class RingWrapTest {
         : request.send();
   }
 
-  /** As an assertion, without its cost: this is asked millions of times. */
+  /** An assertion without the cost of one: it runs millions of times. */
   private static void same(long expected, long actual, Completions completions, int index) {
     if (expected != actual || !completions.isSuccess(index)) {
       throw new AssertionError(

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Messages gathered from several places and scattered to several others. */
+/** Messages gathered from several buffers and scattered to several others. */
 @Tag("rc")
 class ScatterGatherTest {
   private static final int[] TOTALS = {1, 17, 255, 4097, 20_000};

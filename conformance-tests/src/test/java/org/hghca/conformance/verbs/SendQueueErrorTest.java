@@ -17,7 +17,7 @@ import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** State SQE: an unreliable send that fails stops the send queue, and nothing else. */
+/** State SQE: a failed unreliable send stops the send queue, and nothing else. */
 @Needs(Feature.SQE)
 class SendQueueErrorTest {
   private static final int QKEY = 0x1111_1111;
@@ -176,7 +176,10 @@ class SendQueueErrorTest {
     }
   }
 
-  /** Whether the queue pair was in SQE, which it is once the send has failed; now it is in RTS. */
+  /**
+   * Whether the queue pair was in SQE, which it is once the send has failed; afterwards it is in
+   * RTS.
+   */
   private static boolean recovers(Side side) {
     try {
       side.qp.modify(QpAttributes.to(QpState.RTS).currentState(QpState.SQE));

@@ -60,7 +60,7 @@ final class ServedCards implements AutoCloseable {
     return Fabric.on(locator(left.path()) + parameters, locator(right.path()) + parameters);
   }
 
-  /** Checks that the devices had nothing to object to, and ends them. */
+  /** Checks that the devices recorded no violation, and ends them. */
   @Override
   public void close() {
     servers.forEach(UserServer::close);

@@ -21,19 +21,21 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The whole driver on cards that another process could serve: through sockets, and no less. */
+/**
+ * The whole driver on cards that another process could serve: everything passes through sockets.
+ */
 @Timeout(120)
 final class ServedCardsTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
-  /** So seldom the driver looks for events whose interrupts were lost. */
+  /** A long interval of the sweep for lost interrupts. */
   private static final Duration SWEEP = Duration.ofMillis(500);
 
   private static final int BYTES = 1 << 16;
 
   @TempDir Path directory;
 
-  /** Patient: two processors may be busy with other things while a message has many hops. */
+  /** Long: two processors may be busy while a message takes many steps. */
   private static RcSetup setup() {
     int seventeenSeconds = 22; // 4.096 us times 2^22
     return new RcSetup().retries(12, 7, seventeenSeconds, 7);
@@ -96,7 +98,7 @@ final class ServedCardsTest {
     try (ServedCards cards = new ServedCards(directory);
         RcPair pair = setup().on(cards.open(""));
         Arena arena = Arena.ofShared()) {
-      // Aligned first: an R1 card does not survive every place within a page.
+      // Aligned first: an R1 card stops at some offsets within a page.
       MemorySegment source = arena.allocate(3 * 4096 + 100, 4096).asSlice(100);
       MemorySegment target = arena.allocate(3 * 4096 + 200, 4096).asSlice(200);
       for (int i = 0; i < source.byteSize(); i++) {
@@ -140,7 +142,7 @@ final class ServedCardsTest {
         Side.assertSuccess(pair.left.sent());
         quick += System.nanoTime() - start < SWEEP.toNanos() ? 1 : 0;
       }
-      // It was the interrupts that told, and not the sweep for lost ones.
+      // The interrupts delivered them, not the sweep for lost ones.
       assertThat(quick).isGreaterThan(50);
     }
   }
@@ -177,7 +179,7 @@ final class ServedCardsTest {
           .isInstanceOf(VerbsException.class)
           .hasMessageContaining("the server closed the connection");
       assertThatThrownBy(() -> write(pair)).isInstanceOf(VerbsException.class);
-      // All of it can be closed, and the other card goes on.
+      // All of it can be closed, and the other card continues to work.
       pair.left.close();
       pair.right.close();
       pair.fabric.left().close();

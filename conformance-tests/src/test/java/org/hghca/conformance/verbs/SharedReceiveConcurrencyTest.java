@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Threads post to a shared receive queue and poll, while queue pairs fail, are reset, closed and
- * regenerated: each request completes once or is still there in the end.
+ * recreated: each request completes once or is still posted at the end.
  */
 @Needs(Feature.SHARED_RECEIVE_QUEUES)
 class SharedReceiveConcurrencyTest {
@@ -52,7 +52,7 @@ class SharedReceiveConcurrencyTest {
     }
   }
 
-  /** Takes what is there; the capacity is free before the request is. */
+  /** Polls completions; capacity is released before the request number. */
   private int take(SharedReceivers it, Completions completions) {
     int count = it.received.poll(completions);
     for (int i = 0; i < count; i++) {
@@ -108,7 +108,7 @@ class SharedReceiveConcurrencyTest {
         } else {
           receiver.modify(QpAttributes.to(QpState.RESET));
         }
-        // Packets of the life before are not mistaken for those of the next.
+        // Packets of the previous connection are not taken for those of the next.
         RcSetup next = new RcSetup().psns(random.nextInt(1 << 24), random.nextInt(1 << 24));
         synchronized (it.senders) {
           it.senders.get(i).modify(QpAttributes.to(QpState.RESET));
@@ -170,7 +170,7 @@ class SharedReceiveConcurrencyTest {
     }
   }
 
-  /** Lets a new queue pair take every request that was posted and did not complete. */
+  /** Lets a new queue pair consume every request that was posted and did not complete. */
   private void assertAllAreThere(SharedReceivers it) {
     int left = 0;
     for (int i = 0; i < CAPACITY; i++) {

@@ -41,13 +41,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Shared receive queues, as a program sees them: the device's, and those that the driver deals. */
+/**
+ * Shared receive queues as a program sees them: the device's own, and those that the driver
+ * emulates by dealing requests to the queue pairs.
+ */
 @Needs(Feature.SHARED_RECEIVE_QUEUES)
 @ParameterizedClass
 @ValueSource(strings = {"", SharedReceivers.DEALT})
 class SharedReceiveQueueTest {
 
-  /** Nothing for the device's own queues, else the parameter that has the driver deal. */
+  /** Empty for the device's own queues, else the parameter that makes the driver deal. */
   @Parameter String path;
 
   private SharedReceivers inline(int capacity, int count) {
@@ -145,7 +148,7 @@ class SharedReceiveQueueTest {
       assertRefused(Errno.ENOMEM, 0, () -> it.srq.postReceive(new ReceiveRequest()));
       ReceiveRequest[] two = {new ReceiveRequest(), new ReceiveRequest()};
       assertThat(it.srq.tryPostReceive(two, 0, 2)).isZero();
-      // A request counts until its completion was polled.
+      // A request counts until its completion is polled.
       it.send(0);
       it.sent(1);
       assertThat(it.tryPost(4)).isFalse();
@@ -242,7 +245,7 @@ class SharedReceiveQueueTest {
 
   // ---- the limit and the capacity
 
-  /** The driver knows of it by itself, and so it comes without event queues as well. */
+  /** The driver detects it by itself, so that it works without event queues as well. */
   @ParameterizedTest
   @ValueSource(strings = {"&events=eq", "&interrupts=none", "&events=poll"})
   void theLimitIsReachedOnce(String parameters) throws Exception {
@@ -490,7 +493,7 @@ class SharedReceiveQueueTest {
             done++;
           }
         }
-        // Their buffers are free again when the senders know, too.
+        // Their buffers are reusable once the senders have their completions.
         it.sent(end - (end - 1) / window * window);
       }
       assertThat(done).isEqualTo(100);
@@ -524,7 +527,7 @@ class SharedReceiveQueueTest {
             Side.assertSuccess(wc);
             boolean ofSecond = wc.qpNumber() == receiver.number();
             assertThat(ofSecond).isEqualTo(wc.wrId() >= 100);
-            // Both are full again: whatever they dealt to each other's queue pairs would not fit.
+            // Both are full again: a request dealt to the other's queue pairs would not fit.
             boolean posted =
                 ofSecond ? second.tryPostReceive(request.wrId(wc.wrId())) : it.tryPost(wc.wrId());
             assertThat(posted).isTrue();
@@ -560,7 +563,7 @@ class SharedReceiveQueueTest {
         assertThat(seen).containsExactlyInAnyOrderElementsOf(range(0, 4));
         it.sent(4);
       }
-      // Its sends fail into the queue of the other's receives.
+      // Its sends fail into the completion queue of the other's receives.
       it.post(0, 8);
       receiver.postSend(new SendRequest().rdmaWrite(0, 0xdead).sge(it.sink, 0, 8));
       assertThat(it.someReceived()).extracting(Wc::status).containsExactly(WcStatus.REM_ACCESS_ERR);
@@ -579,7 +582,7 @@ class SharedReceiveQueueTest {
     return it.receivers.get(receiver).number();
   }
 
-  // ---- errors, resets, ends
+  // ---- errors, resets, destruction
 
   @Test
   void aMessageThatIsTooLongFailsTheRequestThatTookIt() {
@@ -594,7 +597,7 @@ class SharedReceiveQueueTest {
       it.fabric.settle();
       assertThat(Wc.drain(it.received)).as("nothing is flushed").isEmpty();
       assertThat(it.events(1)).containsExactly(AsyncEventType.QP_LAST_WQE_REACHED);
-      // The others get what it held.
+      // The other queue pairs get its requests.
       Set<Long> left = new HashSet<>(range(1, 8));
       for (int i = 1; i < 8; i++) {
         it.send(1);

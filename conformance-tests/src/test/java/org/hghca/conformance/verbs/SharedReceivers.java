@@ -20,11 +20,11 @@ import org.hghca.verbs.SharedReceiveQueueConfig;
 
 /**
  * Senders on the left, each connected to a receiver on the right; the receivers share one receive
- * queue and one completion queue. A receive's {@code wr_id} is the number of its piece of the right
+ * queue and one completion queue. A receive's {@code wr_id} is the index of its part of the right
  * buffer.
  */
 final class SharedReceivers implements AutoCloseable {
-  /** Has the driver use no extension of the software HCA. */
+  /** Makes the driver use no extension of the software HCA. */
   static final String DEALT = "&as=s";
 
   final Fabric fabric;
@@ -94,7 +94,7 @@ final class SharedReceivers implements AutoCloseable {
     return Wc.await(fabric, received, count);
   }
 
-  /** Waits for completions of receives: some. */
+  /** Waits for one or more completions of receives. */
   List<Wc> someReceived() {
     List<Wc> found = new ArrayList<>();
     fabric.await(
@@ -110,7 +110,7 @@ final class SharedReceivers implements AutoCloseable {
     return Wc.await(fabric, sent, count);
   }
 
-  /** As {@link #events()}, when there are some. */
+  /** As {@link #events()}, but waits for at least one. */
   List<AsyncEventType> events(int count) {
     List<AsyncEventType> types = new ArrayList<>();
     fabric.await(
@@ -122,7 +122,7 @@ final class SharedReceivers implements AutoCloseable {
     return types;
   }
 
-  /** The events of sharing that there are; others are taken too. */
+  /** The pending events of shared receive queues; other events are consumed too. */
   List<AsyncEventType> events() {
     List<AsyncEventType> types = new ArrayList<>();
     for (var next = fabric.right().asyncEvents().poll();

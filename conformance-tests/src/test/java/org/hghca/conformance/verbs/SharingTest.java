@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How much of a shared receive queue the queue pairs get that need it. */
+/** Share of a shared receive queue that a busy queue pair gets. */
 @Needs(Feature.SHARED_RECEIVE_QUEUES)
 class SharingTest {
   private static final int REQUESTS = 60;
@@ -62,7 +62,7 @@ class SharingTest {
     }
   }
 
-  /** Nothing can be taken from a ring that the card may be reading. */
+  /** Requests in a ring that the card may be reading cannot be taken back. */
   @Test
   @VerbsCase(
       tier = Tier.CONTRACT,
@@ -75,12 +75,12 @@ class SharingTest {
       Set<Long> seen = new HashSet<>();
       it.received(REQUESTS - 2).forEach(wc -> seen.add(wc.wrId()));
       it.fabric.settle();
-      assertThat(Wc.drain(it.received)).as("the others wait for receives").isEmpty();
+      assertThat(Wc.drain(it.received)).as("the other messages wait for receives").isEmpty();
       it.post(REQUESTS, REQUESTS + 2);
       it.received(2).forEach(wc -> seen.add(wc.wrId()));
       assertThat(seen).hasSize(REQUESTS);
       assertThat(it.sent(REQUESTS)).allSatisfy(Side::assertSuccess);
-      // What the idle ones hold is there for them.
+      // Requests dealt to idle queue pairs remain available to them.
       it.send(0);
       it.send(2);
       it.received(2).forEach(wc -> seen.add(wc.wrId()));
@@ -161,7 +161,7 @@ class SharingTest {
     }
   }
 
-  /** What is lost is not repeated, but what idle queue pairs hold no other gets. */
+  /** A lost datagram is not retransmitted, and requests of idle queue pairs reach no other. */
   @Test
   void idleDatagramQueuePairsKeepTwoEach() {
     int qkey = 0x1234;
@@ -211,7 +211,7 @@ class SharingTest {
         QueuePairConfig.ud(received, received).sendDepth(1).sharedReceiveQueue(srq));
   }
 
-  /** A message of many packets of which the first ones arrive, and no more ever. */
+  /** A message of many packets of which only the first ones arrive. */
   private static SharedReceivers inTheMiddle() {
     SharedReceivers it =
         new SharedReceivers(

@@ -23,12 +23,15 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
 
-/** One player of a connection: its objects, and what its buffer ought to hold. */
+/** One side of a connection: its objects, and the expected contents of its buffer. */
 final class Side implements AutoCloseable {
   static final Set<AccessFlag> ALL =
       Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
 
-  /** New data is a piece of this: where the processor is slow, moving bytes is all it can do. */
+  /**
+   * New data is copied from this: random bytes for each message would take a slow processor too
+   * long.
+   */
   private static final byte[] POOL = randomBytes(1 << 20);
 
   final Fabric fabric;
@@ -100,14 +103,14 @@ final class Side implements AutoCloseable {
     qp.postReceive(receive.wrId(wrId).into(buffer, offset, length));
   }
 
-  /** Checks that no completion is there and none comes. */
+  /** Checks that no completion is present and none arrives. */
   void assertQuiet() {
     fabric.settle();
     assertThat(Wc.drain(sendQueue)).isEmpty();
     assertThat(Wc.drain(receiveQueue)).isEmpty();
   }
 
-  /** Puts new data into a part of the buffer, as the program does. */
+  /** Writes new data into a part of the buffer, as the program does. */
   void randomize(long offset, long length, SplittableRandom random) {
     long half = POOL.length / 2;
     for (long done = 0; done < length; done += half) {
@@ -124,12 +127,14 @@ final class Side implements AutoCloseable {
     return bytes;
   }
 
-  /** The device is to put into our buffer what a part of a peer's buffer ought to hold. */
+  /**
+   * Expects the device to copy the expected contents of a part of a peer's buffer into this one.
+   */
   void expect(long offset, Side peer, long peerOffset, long length) {
     MemorySegment.copy(peer.expected, peerOffset, expected, offset, length);
   }
 
-  /** The content of this part of the buffer is unknown: it is taken as it is. */
+  /** The content of this part of the buffer is undefined: the current bytes are accepted. */
   void expectAnything(long offset, long length) {
     MemorySegment.copy(memory(), offset, expected, offset, length);
   }
@@ -149,7 +154,7 @@ final class Side implements AutoCloseable {
     }
   }
 
-  /** As {@link #verify}, once RDMA WRITEs have arrived that a peer's completions told of. */
+  /** As {@link #verify}, after RDMA WRITEs that a peer's completions reported have arrived. */
   void verifyWritten(String what) {
     fabric.await(() -> memory().mismatch(expected) < 0, () -> what + ": not all of it has come");
   }
@@ -160,7 +165,7 @@ final class Side implements AutoCloseable {
 
   @Override
   public void close() {
-    // A region goes while queue pairs still name it, where that is allowed.
+    // The region is deregistered while queue pairs still name it, where that is allowed.
     if (TestProfile.has(Feature.DEREGISTERING_IN_USE)) {
       buffer.close();
     }

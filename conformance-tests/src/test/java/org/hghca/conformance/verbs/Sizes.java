@@ -4,11 +4,11 @@ import java.util.Arrays;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.TestProfile;
 
-/** Lengths of messages that the profile takes: those of nothing are a {@link Feature}. */
+/** Message lengths that the profile supports: empty messages are a {@link Feature}. */
 final class Sizes {
   private Sizes() {}
 
-  /** The least there is: 0 or 1. */
+  /** The smallest length: 0 or 1. */
   static int least() {
     return TestProfile.pick(Feature.ZERO_LENGTH, 0, 1);
   }

@@ -18,21 +18,24 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Hostile traffic on and on, with all objects made and closed in between: nothing grows. By default
- * some rounds; {@code -Dhghca.soak=PT10M} goes on for ten minutes.
+ * Long-running hostile traffic, with all objects created and closed in between: no resource grows.
+ * By default some rounds; {@code -Dhghca.soak=PT10M} runs for ten minutes.
  */
 class SoakTest {
   private static final Duration TIME = Duration.parse(System.getProperty("hghca.soak", "PT0S"));
 
-  /** Rounds after which everything that is made once has been made. */
+  /** Rounds after which everything that is created once exists. */
   private static final int WARM_UP = 4;
 
   private static final int ROUNDS = 12;
 
-  /** Bytes by which the heap may differ from one collection to the other, however long it ran. */
+  /**
+   * Bytes by which the heap may differ from one collection to the next, independent of the run
+   * time.
+   */
   private static final long HEAP_SLACK = 8 << 20;
 
-  /** What a process has, and must not get more of. */
+  /** Resources of the process that must not grow. */
   private record Holdings(long heap, int mappings, int icmPages, int descriptors, int threads) {
 
     static Holdings of(Fabric fabric) {
@@ -50,7 +53,10 @@ class SoakTest {
           Thread.getAllStackTraces().size());
     }
 
-    /** The least of some collections: one alone may come too early for what has just died. */
+    /**
+     * The minimum of several collections: a single one may run before the latest objects are
+     * unreachable.
+     */
     private static long heapInUse() {
       long least = Long.MAX_VALUE;
       for (int i = 0; i < 3; i++) {
@@ -70,7 +76,7 @@ class SoakTest {
     }
   }
 
-  /** Ends when its option says, and not by the time-out of other tests. */
+  /** Its own option limits it, not the time-out of other tests. */
   @Test
   @Timeout(value = 7, unit = TimeUnit.DAYS)
   void nothingGrowsHoweverLongItRuns() {
@@ -102,7 +108,10 @@ class SoakTest {
         random.nextLong());
   }
 
-  /** Some connections, one after the other, with memory regions that come and go beside them. */
+  /**
+   * Some connections, one after the other, with memory regions registered and deregistered in
+   * between.
+   */
   private static void round(Fabric fabric, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     for (int i = 0; i < 3; i++) {

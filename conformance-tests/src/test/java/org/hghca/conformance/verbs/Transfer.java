@@ -13,8 +13,8 @@ import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WrOpcode;
 
 /**
- * One message from one side to the other, with everything that must come of it checked: both
- * completions, every byte of the target's buffer, and that nothing else completes.
+ * One message from one side to the other, with all of its effects checked: both completions, every
+ * byte of the target's buffer, and no other completion.
  */
 final class Transfer {
   private final SplittableRandom random;
@@ -125,7 +125,7 @@ final class Transfer {
     }
   }
 
-  /** Those of some operations that the profile has. */
+  /** Those of some operations that the profile supports. */
   static List<WrOpcode> possible(WrOpcode... opcodes) {
     return Arrays.stream(opcodes)
         .filter(

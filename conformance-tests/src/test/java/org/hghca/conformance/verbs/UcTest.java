@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Unreliable connections: messages arrive whole, or are lost silently. */
+/** Unreliable connections: messages arrive complete, or are lost without an error. */
 class UcTest {
   private static final int[] LENGTHS = {0, 1, 3, 255, 256, 257, 512, 1000, 4096, 9999};
 
@@ -160,11 +160,11 @@ class UcTest {
   }
 
   /**
-   * The first RTL puts the responder's queue pair into ERR, which neither side is told of: all that
-   * comes from there on is lost, and the sender takes it for sent.
+   * The first RTL moves the responder's queue pair to ERR without notifying either side: all later
+   * messages are lost, while the sender reports success.
    */
   @Test
-  @OnlyOn(value = "r1", why = "aWriteThatIsNotAllowedIsLost has what should happen")
+  @OnlyOn(value = "r1", why = "writeWithoutPermissionIsLost shows the specified behavior")
   void aWriteThatIsNotAllowedEndsTheResponderOnTheFirstRtl() {
     try (RcPair pair = setup().open()) {
       pair.left.randomize(0, 8, new SplittableRandom(8));
@@ -181,7 +181,9 @@ class UcTest {
   }
 
   @Test
-  @OnlyOn(value = "s", why = "on R1 it ends the responder, see the test above; R2 carries it out")
+  @OnlyOn(
+      value = "s",
+      why = "on R1 the responder goes to ERR, see the test above; R2 executes the write")
   void aWriteThatIsNotAllowedIsLost() {
     try (RcPair pair = setup().open()) {
       for (long length : new long[] {8, 5000}) {

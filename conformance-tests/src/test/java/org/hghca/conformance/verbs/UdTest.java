@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Datagrams: to any queue pair, with a header of 40 bytes, and without acknowledgement. */
 class UdTest {
-  /** What the fixture's queue pairs are given. */
+  /** Attributes of the fixture's queue pairs. */
   private static final int QKEY = 0x1111_1111;
 
   private static final int HEADER = GlobalRouteHeader.LENGTH;
@@ -49,7 +49,7 @@ class UdTest {
     pair.close();
   }
 
-  /** A handle from one side to another, by a GID of the same index on both. */
+  /** An address handle from one side to another, by a GID of the same index on both. */
   private static AddressHandle handle(Side from, Side to, int gidIndex) {
     Gid gid = to.context.queryGid(1, gidIndex);
     from.context.addNeighbor(gid, to.context.queryGid(1, 0).mac().orElseThrow());
@@ -91,7 +91,7 @@ class UdTest {
     assertThat(found.mismatch(left.memory().asSlice(0, length))).isEqualTo(-1);
   }
 
-  /** One datagram goes through: what went before has left no harm. */
+  /** One datagram arrives: the earlier failure has no lasting effect. */
   private void assertWorks() {
     left.randomize(0, 64, random);
     right.postReceive(9, RECEIVE, 200);
@@ -125,7 +125,7 @@ class UdTest {
   void aDatagramOfThePortsMtu() {
     int mtu = left.context.queryPort(1).activeMtu().bytes();
     left.randomize(0, mtu, random);
-    // The data begin at a multiple of 32: they reach into the next page.
+    // The data starts at a multiple of 32: it extends into the next page.
     int at = RECEIVE + 24;
     right.postReceive(2, at, HEADER + mtu);
     left.qp.postSend(send().sge(left.buffer, 0, mtu));

@@ -9,7 +9,7 @@ import org.hghca.verbs.Completions;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
 
-/** A completion as a value, for tests that compare. */
+/** A completion as a value, for comparison in tests. */
 record Wc(
     long wrId,
     WcStatus status,
@@ -32,12 +32,12 @@ record Wc(
         completions.sourceQp(index));
   }
 
-  /** What the requester is told: a status, or on some profiles only that it failed. */
+  /** The status at the requester; on some profiles only that the request failed. */
   static WcStatus cause(WcStatus known) {
     return TestProfile.pick(Feature.ERROR_CAUSE, known, WcStatus.GENERAL_ERR);
   }
 
-  /** What a queue holds now. */
+  /** All completions that a queue holds now. */
   static List<Wc> drain(CompletionQueue queue) {
     List<Wc> found = new ArrayList<>();
     Completions completions = new Completions(16);
@@ -49,7 +49,7 @@ record Wc(
     return found;
   }
 
-  /** Waits for completions: exactly so many. */
+  /** Waits for exactly this many completions. */
   static List<Wc> await(Fabric fabric, CompletionQueue queue, int count) {
     List<Wc> found = new ArrayList<>();
     fabric.await(
@@ -65,7 +65,7 @@ record Wc(
     return found;
   }
 
-  /** Waits for a single one. */
+  /** Waits for a single completion. */
   static Wc awaitOne(Fabric fabric, CompletionQueue queue) {
     return await(fabric, queue, 1).getFirst();
   }

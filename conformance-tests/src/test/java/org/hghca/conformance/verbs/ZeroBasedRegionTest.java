@@ -53,7 +53,7 @@ class ZeroBasedRegionTest {
           left.send.rdmaRead(offset, region.rkey()).sge(left.buffer, 20_480, length).signaled());
       Side.assertSuccess(left.sent());
       left.expect(20_480, left, 0, length);
-      left.verify("READ of what was written");
+      left.verify("READ of written data");
     }
   }
 
