@@ -181,7 +181,7 @@ class HammeringTest {
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
   @Needs(Feature.QUEUE_PAIR_NUMBERS_FOR_EVER)
-  void eachRequestCompletesOnceWhateverOthersDo(long seed) throws Exception {
+  void eachRequestCompletesOnceUnderConcurrentResetAndDestroy(long seed) throws Exception {
     try (RcPair pair = new RcSetup().depth(32).channel().on(Fabric.threaded())) {
       ConcurrencyTest.together(
           List.of(

@@ -46,7 +46,7 @@ class HostileCableTest {
 
   @Test
   @Needs(Feature.LOSS_RECOVERY)
-  void aMillionMessagesArriveOnceInOrderAndWhole() {
+  void millionMessagesArriveOnceInOrderAndComplete() {
     Flow.Plan plan = new Flow.Plan(500_000, 64, 600, 4096, 0);
     try (RcPair pair = pair(plan, Mtu.MTU_1024, 4, TIMEOUT, 1)) {
       pair.fabric
@@ -76,7 +76,7 @@ class HostileCableTest {
     "MTU_4096, 0.05, 0.10, 0.10, 0.01, 0.5, 0.9, 8",
     "MTU_256,  0.05, 0.20, 0.10, 0,    0.1, 0.5, 9",
   })
-  void everyMessageArrivesOnceInOrderAndWhole(
+  void everyMessageArrivesOnceInOrderAndComplete(
       Mtu mtu,
       double drop,
       double duplicate,
@@ -101,7 +101,7 @@ class HostileCableTest {
 
   @ParameterizedTest
   @EnumSource
-  void aPerfectCableCarriesEverything(Mtu mtu) {
+  void perfectCableCarriesEverything(Mtu mtu) {
     Flow.Plan plan = new Flow.Plan(5000, 24, 1200, 3 * mtu.bytes() + 77, 0);
     try (RcPair pair = pair(plan, mtu, 4, TIMEOUT, mtu.bytes())) {
       new HostileTraffic(pair, plan, mtu.bytes()).run();
@@ -110,7 +110,7 @@ class HostileCableTest {
 
   @Test
   @Needs(Feature.LOSS_RECOVERY)
-  void largeMessagesArriveWhole() {
+  void largeMessagesArriveComplete() {
     Flow.Plan plan = new Flow.Plan(100, 8, 100_000, 300_000, 0);
     try (RcPair pair = pair(plan, Mtu.MTU_1024, 2, TIMEOUT, 11)) {
       pair.fabric
@@ -124,7 +124,7 @@ class HostileCableTest {
   @ParameterizedTest
   @Needs(Feature.LOSS_RECOVERY)
   @CsvSource({"21, true", "22, false"})
-  void aFifthOfAllPacketsOfOneDirectionMayBeLost(long seed, boolean fromLeft) {
+  void messagesArriveWhenOneDirectionDropsAFifthOfItsPackets(long seed, boolean fromLeft) {
     Flow.Plan plan = new Flow.Plan(400, 16, 500, 4096, 0.2);
     try (RcPair pair = pair(plan, Mtu.MTU_512, 4, TIMEOUT, seed)) {
       pair.fabric
@@ -138,7 +138,7 @@ class HostileCableTest {
 
   @Test
   @Needs(Feature.LOSS_RECOVERY)
-  void aCableThatIsPerfectAgainNeedsNoRetries() {
+  void cableThatIsPerfectAgainNeedsNoRetries() {
     Flow.Plan plan = new Flow.Plan(300, 16, 500, 4096, 0);
     try (RcPair pair = pair(plan, Mtu.MTU_512, 4, TIMEOUT, 31)) {
       pair.fabric.cable().disturb(Disturbance.NONE.withDrop(0.05).withReorder(0.1));

@@ -90,7 +90,7 @@ class HubTest {
 
   @ParameterizedTest(name = "virtual time {0}")
   @ValueSource(booleans = {true, false})
-  void eachReachesTheOthersAndOnlyUnknownAddressesGoToAll(boolean virtualTime) {
+  void eachHcaReachesTheOthersAndOnlyUnknownAddressesAreFlooded(boolean virtualTime) {
     try (Net net = new Net(virtualTime)) {
       assertThat(net.hcaOfC.hub()).containsSame(net.hub);
       write(net.a, net.b); // b has not sent yet
@@ -118,7 +118,7 @@ class HubTest {
 
   @ParameterizedTest(name = "virtual time {0}")
   @ValueSource(booleans = {true, false})
-  void aDisturbedWayDelaysItsOwnTrafficAlone(boolean virtualTime) {
+  void disturbedPathDelaysOnlyItsOwnTraffic(boolean virtualTime) {
     try (Net net = new Net(virtualTime)) {
       net.hub.disturbTo(net.hcaOfC, Disturbance.NONE.withDrop(1));
       write(net.a, net.b);
@@ -131,7 +131,7 @@ class HubTest {
 
   @ParameterizedTest(name = "virtual time {0}")
   @ValueSource(booleans = {true, false})
-  void anHcaThatLeavesLeavesTheOthersConnected(boolean virtualTime) {
+  void hcaThatLeavesKeepsTheOthersConnected(boolean virtualTime) {
     try (Net net = new Net(virtualTime)) {
       write(net.a, net.b);
       write(net.bToC, net.c);

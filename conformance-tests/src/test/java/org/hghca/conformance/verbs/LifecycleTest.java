@@ -43,7 +43,7 @@ class LifecycleTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "closing a context, PD or CQ that is in use is EBUSY, and it continues to work")
-  void aParentWithLiveChildrenSaysWhichTheyAreAndGoesOnWorking() {
+  void closingAParentInUseNamesItsChildrenAndChangesNothing() {
     try (RcPair pair = RcPair.open()) {
       Side left = pair.left;
       String qp = "QP 0x%06x".formatted(left.qp.number());
@@ -62,7 +62,7 @@ class LifecycleTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "in the order of use everything closes: QP, CQs, MR, PD")
-  void childrenBlockTheirParentsOnlyUntilTheyAreClosed() {
+  void parentsCloseOnceTheirChildrenAreClosed() {
     try (Fabric fabric = Fabric.open()) {
       ProtectionDomain pd = fabric.left().allocateProtectionDomain();
       CompletionQueue sends = fabric.left().createCompletionQueue(1);
@@ -94,7 +94,7 @@ class LifecycleTest {
   }
 
   @Test
-  void closingTwiceDoesNotCloseWhatCameAfter() {
+  void closingTwiceDoesNotCloseTheSuccessor() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue queue = fabric.left().createCompletionQueue(1)) {
@@ -113,7 +113,7 @@ class LifecycleTest {
   }
 
   @Test
-  void aClosedQueuePairAnswersInvalid() {
+  void closedQueuePairReturnsEinval() {
     try (RcPair pair = RcPair.open()) {
       QueuePair qp = pair.left.qp;
       qp.close();
@@ -129,7 +129,7 @@ class LifecycleTest {
   }
 
   @Test
-  void aClosedCompletionQueueAnswersInvalid() {
+  void closedCompletionQueueReturnsEinval() {
     try (RcPair pair = RcPair.open()) {
       CompletionQueue queue = pair.left.context.createCompletionQueue(1);
       queue.close();
@@ -143,7 +143,7 @@ class LifecycleTest {
   }
 
   @Test
-  void aClosedProtectionDomainAnswersInvalid() {
+  void closedProtectionDomainReturnsEinval() {
     try (Fabric fabric = Fabric.open();
         CompletionQueue queue = fabric.left().createCompletionQueue(1)) {
       ProtectionDomain pd = fabric.left().allocateProtectionDomain();
@@ -155,7 +155,7 @@ class LifecycleTest {
   }
 
   @Test
-  void aClosedContextAnswersInvalid() {
+  void closedContextReturnsEinval() {
     Context context = RdmaDevices.open(TestProfile.model("model:closed?mode=inline"));
     context.close();
     assertFails(Errno.EINVAL, context::queryDevice, "closed");
@@ -166,7 +166,7 @@ class LifecycleTest {
   }
 
   @Test
-  void memoryOfAClosedRegionThrowsWhenItIsTouched() {
+  void memoryOfAClosedRegionThrowsOnAccess() {
     try (RcPair pair = RcPair.open()) {
       MemoryRegion region = pair.left.pd.allocate(4096, Side.ALL);
       MemorySegment memory = region.segment();
@@ -185,7 +185,7 @@ class LifecycleTest {
   }
 
   @Test
-  void whatIsAskedForBeyondTheDevicesLimitsIsRefusedNamingTheLimit() {
+  void capacityBeyondADeviceLimitIsRefusedWithTheLimit() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue queue = fabric.left().createCompletionQueue(1)) {
@@ -210,7 +210,7 @@ class LifecycleTest {
   }
 
   @Test
-  void aQueuePairHoldsWhatWasAskedForAndStartsInReset() {
+  void newQueuePairHasTheRequestedCapacityAndIsInReset() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue queue = fabric.left().createCompletionQueue(1)) {

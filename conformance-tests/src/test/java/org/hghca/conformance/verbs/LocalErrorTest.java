@@ -89,7 +89,7 @@ class LocalErrorTest {
 
   @ParameterizedTest
   @FieldSource("OPCODES")
-  void aLocalKeyThatNobodyHas(WrOpcode opcode) {
+  void unknownLocalKeyFails(WrOpcode opcode) {
     try (RcPair pair = RcPair.open()) {
       assertSendFails(pair, opcode, pair.left.address(0), 8, pair.left.buffer.lkey() ^ 1 << 24);
     }
@@ -109,7 +109,7 @@ class LocalErrorTest {
 
   @ParameterizedTest
   @MethodSource("outside")
-  void anElementThatReachesOutsideItsRegion(WrOpcode opcode, long offset, long length) {
+  void elementBeyondItsRegionFails(WrOpcode opcode, long offset, long length) {
     try (RcPair pair = RcPair.open();
         MemoryRegion region = pair.left.pd.allocate(1000, Side.ALL)) {
       assertSendFails(pair, opcode, region.address() + offset, length, region.lkey());
@@ -118,7 +118,7 @@ class LocalErrorTest {
 
   @ParameterizedTest
   @MethodSource("outside")
-  void anElementThatReachesOutsideARegionAtAnOddAddress(WrOpcode opcode, long offset, long length) {
+  void elementBeyondARegionAtAnOddAddressFails(WrOpcode opcode, long offset, long length) {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(8192, 4096).asSlice(3501, 1000);
@@ -130,7 +130,7 @@ class LocalErrorTest {
 
   @ParameterizedTest
   @FieldSource("OPCODES")
-  void theKeyOfAnotherProtectionDomain(WrOpcode opcode) {
+  void keyOfAnotherProtectionDomainFails(WrOpcode opcode) {
     try (RcPair pair = RcPair.open();
         ProtectionDomain other = pair.left.context.allocateProtectionDomain();
         MemoryRegion region = other.allocate(4096, Side.ALL)) {
@@ -140,7 +140,7 @@ class LocalErrorTest {
 
   @ParameterizedTest
   @FieldSource("OPCODES")
-  void theKeyOfARegionThatWasDeregistered(WrOpcode opcode) {
+  void keyOfADeregisteredRegionFails(WrOpcode opcode) {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(4096);
@@ -152,7 +152,7 @@ class LocalErrorTest {
   }
 
   @Test
-  void aReadIntoARegionWithoutLocalWrite() {
+  void readIntoARegionWithoutLocalWriteFails() {
     try (RcPair pair = RcPair.open();
         MemoryRegion region = pair.left.pd.allocate(64, AccessFlag.REMOTE_READ)) {
       assertSendFails(pair, WrOpcode.RDMA_READ, region.address(), 8, region.lkey());
@@ -160,7 +160,7 @@ class LocalErrorTest {
   }
 
   @Test
-  void theSecondElementIsCheckedLikeTheFirst() {
+  void secondElementIsCheckedLikeTheFirst() {
     try (RcPair pair = new RcSetup().sges(2).open()) {
       SendRequest request =
           pair.left.send.send().sge(pair.left.buffer, 0, 8).sge(pair.left.address(8), 8, 0);
@@ -178,7 +178,7 @@ class LocalErrorTest {
 
   @Test
   @Needs(Feature.ZERO_LENGTH)
-  void elementsOfDeregisteredMemoryMayStillBeSentWithoutBytes() {
+  void emptyElementsOfDeregisteredMemoryAreSent() {
     try (RcPair pair = RcPair.open()) {
       pair.right.postReceive(1, 0, 8);
       pair.left.qp.postSend(pair.left.send.send().sge(0, 0, 0x1234).signaled());
@@ -213,14 +213,14 @@ class LocalErrorTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "a bad lkey in a receive: LOC_PROT_ERR at the responder, REM_OP_ERR at the requester")
-  void aReceiveWithAKeyThatNobodyHasFailsBothSides() {
+  void receiveWithAnUnknownKeyFailsBothSides() {
     try (RcPair pair = RcPair.open()) {
       assertReceiveFails(pair, pair.right.address(0), 8, pair.right.buffer.lkey() + 1);
     }
   }
 
   @Test
-  void aReceiveThatReachesOutsideItsRegionFailsBothSides() {
+  void receiveBeyondItsRegionFailsBothSides() {
     try (RcPair pair = RcPair.open()) {
       long end = pair.right.buffer.length();
       assertReceiveFails(pair, pair.right.address(end - 7), 8, pair.right.buffer.lkey());
@@ -228,7 +228,7 @@ class LocalErrorTest {
   }
 
   @Test
-  void aReceiveIntoAnotherProtectionDomainFailsBothSides() {
+  void receiveIntoAnotherProtectionDomainFailsBothSides() {
     try (RcPair pair = RcPair.open();
         ProtectionDomain other = pair.right.context.allocateProtectionDomain();
         MemoryRegion region = other.allocate(64, Side.ALL)) {
@@ -237,7 +237,7 @@ class LocalErrorTest {
   }
 
   @Test
-  void aReceiveIntoARegionWithoutLocalWriteFailsBothSides() {
+  void receiveIntoARegionWithoutLocalWriteFailsBothSides() {
     try (RcPair pair = RcPair.open();
         MemoryRegion region = pair.right.pd.allocate(64, AccessFlag.REMOTE_READ)) {
       assertReceiveFails(pair, region.address(), 8, region.lkey());
@@ -245,7 +245,7 @@ class LocalErrorTest {
   }
 
   @Test
-  void aReceiveOfARegionThatWasDeregisteredMeanwhileFailsBothSides() {
+  void receiveOfARegionDeregisteredLaterFailsBothSides() {
     try (RcPair pair = RcPair.open()) {
       MemoryRegion region = pair.right.pd.allocate(64, Side.ALL);
       long address = region.address();

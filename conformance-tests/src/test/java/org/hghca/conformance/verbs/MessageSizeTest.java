@@ -38,7 +38,7 @@ class MessageSizeTest {
 
   @ParameterizedTest
   @MethodSource("everyOperationAtEveryMtu")
-  void everySizeArrivesWholeAndNothingElseChanges(WrOpcode opcode, Mtu mtu) {
+  void everySizeArrivesCompleteAndNothingElseChanges(WrOpcode opcode, Mtu mtu) {
     try (RcPair pair = new RcSetup().mtu(mtu).bufferSize(BUFFER).open()) {
       sizesBothWays(pair, opcode, SIZES);
     }
@@ -55,7 +55,7 @@ class MessageSizeTest {
   @ParameterizedTest
   @MethodSource("everyOperationAtEveryMtu")
   @Needs(Feature.PSN_WRAP)
-  void sequenceNumbersWrapInTheMiddleOfMessages(WrOpcode opcode, Mtu mtu) {
+  void psnWrapsInTheMiddleOfMessages(WrOpcode opcode, Mtu mtu) {
     try (RcPair pair = new RcSetup().mtu(mtu).psns(0xfffffe, 0xfffffd).open()) {
       sizesBothWays(pair, opcode, 0, 4 * mtu.bytes(), 4 * mtu.bytes() + 1, 1);
     }

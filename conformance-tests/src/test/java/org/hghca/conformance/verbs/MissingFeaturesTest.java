@@ -52,7 +52,7 @@ class MissingFeaturesTest {
 
   @ParameterizedTest
   @EnumSource
-  void theVerbSaysThatItIsMissing(Feature feature) {
+  void verbOfAMissingFeatureFailsWithEopnotsupp(Feature feature) {
     if (TestProfile.has(feature) || feature.says() != Says.ERROR) {
       return; // Present features have tests of their own; the rest are only device attributes.
     }
@@ -175,7 +175,7 @@ class MissingFeaturesTest {
 
   /** The device reports as missing exactly the features that the facts list as missing. */
   @Test
-  void theAttributesSayWhatTheFactsSay() {
+  void deviceAttributesMatchTheListOfFeatures() {
     try (Fabric fabric = Fabric.open()) {
       DeviceAttributes device = fabric.left().queryDevice();
       assertThat(Feature.values())

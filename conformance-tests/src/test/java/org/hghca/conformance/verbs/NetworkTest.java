@@ -89,7 +89,7 @@ class NetworkTest {
 
   @ParameterizedTest
   @MethodSource("connections")
-  void aReliableConnectionCarriesEverySize(WrOpcode opcode, Mtu mtu) {
+  void reliableConnectionCarriesEverySize(WrOpcode opcode, Mtu mtu) {
     RcSetup setup = new RcSetup().mtu(mtu).bufferSize(MIB + 8192).bufferAccess(ALL).qpAccess(ALL);
     try (RcPair pair = open(setup)) {
       switch (opcode) {
@@ -128,7 +128,7 @@ class NetworkTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE_WITH_IMM"})
-  void anUnreliableConnectionCarriesMessages(WrOpcode opcode) {
+  void unreliableConnectionCarriesMessages(WrOpcode opcode) {
     try (RcPair pair = open(new RcSetup().type(QpType.UC).mtu(Mtu.MTU_1024))) {
       sizes(pair, opcode, 0, 1, 1023, 1024, 1025, 9999);
     }
@@ -136,7 +136,7 @@ class NetworkTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 40, 4095, 4096})
-  void aDatagramArrivesBehindAnIpv4HeaderThatLeadsBack(int length) {
+  void datagramArrivesBehindAnIpv4HeaderWithTheReturnAddress(int length) {
     try (RcPair pair = open(new RcSetup().type(QpType.UD))) {
       Side left = pair.left;
       Side right = pair.right;
@@ -193,7 +193,7 @@ class NetworkTest {
   }
 
   @Test
-  void thePortHasTheAddressAndReachesNothingButIpv4() {
+  void portHasTheAddressAndReachesOnlyIpv4() {
     try (RcPair pair = open(new RcSetup().unconnected())) {
       Context context = pair.left.context;
       Gid gid = Gid.ofIpv4(0x7f00_000b);
@@ -210,7 +210,7 @@ class NetworkTest {
 
   /** Neither side knows the other's MAC address: both resolve it by ARP. */
   @Test
-  void framesInAStreamFindTheirWay(@TempDir Path directory) {
+  void framesOverAStreamReachThePeer(@TempDir Path directory) {
     String place = directory.resolve("net").toString();
     String server = "model:net-server?net=stream:listen:%s&mtu=4200".formatted(place);
     String client = "model:net-client?net=stream:%s&mtu=4200".formatted(place);
@@ -226,7 +226,7 @@ class NetworkTest {
   }
 
   @Test
-  void aQueuePairReachesAnotherOfItsOwnDevice() {
+  void queuePairReachesAnotherOfItsOwnDevice() {
     try (RcPair pair = new RcSetup().on(Fabric.on(LEFT, LEFT))) {
       sizes(pair, WrOpcode.SEND, 1, 5000);
       assertThat(counters(LEFT).sent()).isZero();
@@ -234,7 +234,7 @@ class NetworkTest {
   }
 
   @Test
-  void aPathMtuIsNoLargerThanTheInterfaceCarries() throws SocketException {
+  void pathMtuIsLimitedByTheInterface() throws SocketException {
     List<String> narrow = new ArrayList<>();
     for (NetworkInterface candidate : NetworkInterface.networkInterfaces().toList()) {
       if (candidate.isUp() && candidate.getMTU() < 4096) {
@@ -262,7 +262,7 @@ class NetworkTest {
   }
 
   @Test
-  void closingGivesTheAddressBack() {
+  void closingReleasesTheAddress() {
     for (int i = 0; i < 3; i++) {
       RdmaDevices.open(LEFT).close();
     }

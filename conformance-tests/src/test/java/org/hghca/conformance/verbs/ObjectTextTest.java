@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class ObjectTextTest {
 
   @Test
-  void queuePairSaysStateAndRingPositions() {
+  void queuePairShowsStateAndRingPositions() {
     try (RcPair pair = new RcSetup().depth(4).open()) {
       Side side = pair.right;
       side.postReceive(1, 0, 64);
@@ -31,7 +31,7 @@ class ObjectTextTest {
   }
 
   @Test
-  void otherObjectsSayWhatTheyHold() {
+  void otherObjectsShowTheirContents() {
     try (Fabric fabric = Fabric.open();
         var pd = fabric.left().allocateProtectionDomain();
         MemoryRegion region = pd.allocate(100, AccessFlag.LOCAL_WRITE);
@@ -51,7 +51,7 @@ class ObjectTextTest {
   }
 
   @Test
-  void closedObjectSaysSo() {
+  void closedObjectShowsThatItIsClosed() {
     try (Fabric fabric = Fabric.open()) {
       CompletionQueue cq = fabric.left().createCompletionQueue(8);
       cq.close();

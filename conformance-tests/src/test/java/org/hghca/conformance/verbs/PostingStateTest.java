@@ -49,7 +49,7 @@ class PostingStateTest {
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_post_send_qp_state_bad_flow",
       says = "post_send in RESET, INIT and RTR is EINVAL")
-  void sendsAreRefusedBeforeReadyToSend(QpState state) {
+  void sendsAreRefusedBeforeRts(QpState state) {
     try (RcPair pair = new RcSetup().unconnected().open()) {
       QpFixtures.bring(pair.left.qp, pair.right.qp, state);
       SendRequest send = anySend(pair);
@@ -78,7 +78,7 @@ class PostingStateTest {
   }
 
   @Test
-  void receivesPostedInEachStateFromInitOnAreUsedInOrder() {
+  void receivesPostedInAnyStateFromInitOnAreUsedInOrder() {
     SplittableRandom random = new SplittableRandom(31);
     try (RcPair pair = new RcSetup().unconnected().open()) {
       Side left = pair.left;
@@ -107,7 +107,7 @@ class PostingStateTest {
 
   @Test
   @Needs(Feature.SAFE_INIT)
-  void messagesToAQueuePairInResetOrInitAreDroppedSilently() {
+  void messagesToAQueuePairInResetOrInitAreDropped() {
     try (RcPair pair = new RcSetup().unconnected().retries(12, 7, 8, 7).open()) {
       RcSetup setup = pair.setup();
       RcPair.connectReceiver(setup, pair.left.qp, pair.right.qp, 0);
@@ -126,7 +126,7 @@ class PostingStateTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "ERR flushes all sends and receives in order, WR_FLUSH_ERR")
-  void goingToErrorFlushesBothQueuesInOrder() {
+  void errFlushesBothQueuesInOrder() {
     // The peer posts no receive, so that sends stay outstanding: all of them, or all but the first.
     int sends = TestProfile.pick(Feature.RNR_RETRY, 5, 1);
     try (RcPair pair = new RcSetup().retries(12, 7, 14, 7).open()) {
@@ -153,7 +153,7 @@ class PostingStateTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "requests posted in ERR are flushed, WR_FLUSH_ERR")
-  void requestsPostedInErrorAreFlushed() {
+  void requestsPostedInErrAreFlushed() {
     try (RcPair pair = RcPair.open()) {
       pair.left.postReceive(1, 0, 8);
       pair.left.qp.modify(QpAttributes.to(QpState.ERR));
@@ -171,7 +171,7 @@ class PostingStateTest {
 
   @Test
   @Needs(Feature.RECEIVE_ERRORS)
-  void receivesPostedBeforeTheErrorWasPolledAreFlushedToo() {
+  void receivesPostedBeforeTheErrorIsPolledAreFlushed() {
     try (RcPair pair = RcPair.open()) {
       pair.right.postReceive(1, 0, 4);
       pair.right.postReceive(2, 0, 8);
@@ -190,7 +190,7 @@ class PostingStateTest {
 
   @Test
   @Needs(Feature.REMOTE_PROTECTION)
-  void receivesPostedAfterASilentErrorAreFlushedAfterAQuery() {
+  void receivesPostedAfterAnUnreportedErrorAreFlushedByAQuery() {
     try (RcPair pair = RcPair.open()) {
       pair.left.qp.postSend(
           pair.left.send.rdmaWrite(pair.right.address(0), 0x7fff_fff0).sge(pair.left.buffer, 0, 8));
@@ -203,7 +203,7 @@ class PostingStateTest {
   }
 
   @Test
-  void aQueueInErrorIsFullAtItsDepthToo() {
+  void queueInErrIsFullAtItsDepth() {
     try (RcPair pair = new RcSetup().depth(3).open()) {
       pair.left.qp.modify(QpAttributes.to(QpState.ERR));
       pair.left.receive.wrId(5).into(pair.left.buffer, 0, 8);
@@ -230,7 +230,7 @@ class PostingStateTest {
 
   @Test
   @Needs(Feature.RECONNECTION)
-  void resetForgetsWhatWasOutstandingAndTheQueuePairServesAgain() {
+  void resetDiscardsOutstandingRequestsAndTheQueuePairWorksAgain() {
     boolean waits = TestProfile.has(Feature.RNR_RETRY);
     try (RcPair pair = new RcSetup().depth(8).retries(12, 7, 14, 7).open()) {
       for (int round = 0; round < 20; round++) {
@@ -259,7 +259,7 @@ class PostingStateTest {
 
   @Test
   @Needs(Feature.RECONNECTION)
-  void completionsFromBeforeAResetAreGone() {
+  void completionsFromBeforeAResetAreDiscarded() {
     try (RcPair pair = new RcSetup().depth(8).open()) {
       for (int i = 0; i < 4; i++) {
         pair.right.postReceive(i, 0, 8);

@@ -86,7 +86,7 @@ class QpTransitionTest {
 
   @ParameterizedTest
   @MethodSource("everyPairOfStates")
-  void theTransitionsOfTheTableExistAndNoOthers(QpState from, QpState to) {
+  void onlyTheTransitionsOfTheTableExist(QpState from, QpState to) {
     requireStates(from, to);
     if (to == QpState.RESET && (from == QpState.RTR || from == QpState.RTS)) {
       TestProfile.require(Feature.RECONNECTION);
@@ -115,7 +115,7 @@ class QpTransitionTest {
 
   @ParameterizedTest
   @MethodSource("everyPairOfStatesOfEachUnreliableType")
-  void theUnreliableTypesHaveTheSameTransitions(QpType type, QpState from, QpState to) {
+  void unreliableTypesHaveTheSameTransitions(QpType type, QpState from, QpState to) {
     requireStates(from, to);
     requireReset(from, to);
     try (RcPair pair = new RcSetup().type(type).unconnected().open()) {
@@ -144,7 +144,7 @@ class QpTransitionTest {
   @EnumSource(
       value = QpState.class,
       names = {"INIT", "RTR", "RTS"})
-  void eachRequiredAttributeIsMissed(QpState to) {
+  void missingRequiredAttributeIsRefused(QpState to) {
     QpState from = QpState.values()[to.ordinal() - 1];
     for (QpAttribute left : QpFixtures.required(to)) {
       try (RcPair pair = unconnected()) {
@@ -184,7 +184,7 @@ class QpTransitionTest {
 
   @ParameterizedTest
   @MethodSource("optionalAttributes")
-  void eachFurtherAttributeIsTakenOrRefusedAsTheTableSays(
+  void optionalAttributeIsAcceptedOrRefusedAsInTheTable(
       QpState from, QpState to, Set<QpAttribute> optional) {
     Set<QpAttribute> required = from == to ? Set.of() : QpFixtures.required(to);
     for (QpAttribute extra : QpFixtures.SETTABLE) {
@@ -208,7 +208,7 @@ class QpTransitionTest {
 
   /** As in libibverbs, unlike table A1-2, which requires all three again. */
   @Test
-  void fromInitToInitWhatIsNotGivenStays() {
+  void initToInitKeepsAttributesThatAreNotGiven() {
     try (RcPair pair = unconnected()) {
       pair.left.qp.modify(
           QpAttributes.to(QpState.INIT).pkeyIndex(0).port(1).access(AccessFlag.REMOTE_READ));
@@ -223,7 +223,7 @@ class QpTransitionTest {
   }
 
   @Test
-  void theCurrentStateIsCheckedWhereItIsGiven() {
+  void givenCurrentStateIsChecked() {
     try (RcPair pair = unconnected()) {
       QpFixtures.bring(pair.left.qp, pair.right.qp, QpState.RTR);
       QpAttributes attributes =
@@ -237,7 +237,7 @@ class QpTransitionTest {
 
   @Test
   @Needs(Feature.SQD)
-  void inSqdRequestsArePostedAndWaitForRts() {
+  void requestsPostedInSqdWaitForRts() {
     try (RcPair pair = RcPair.open()) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD));
       for (int i = 0; i < 3; i++) {
@@ -258,7 +258,7 @@ class QpTransitionTest {
 
   @Test
   @Needs(Feature.SQD)
-  void inSqdAMessageThatWasBegunIsFinished() {
+  void messageInFlightIsFinishedInSqd() {
     try (RcPair pair = RcPair.open()) {
       // In flight, and answered with an RNR NAK: no receive is posted.
       pair.left.randomize(0, 64, new SplittableRandom(1));
@@ -282,7 +282,7 @@ class QpTransitionTest {
 
   @Test
   @Needs(Feature.SQD)
-  void inSqdMessagesAreStillReceived() {
+  void messagesAreReceivedInSqd() {
     try (RcPair pair = RcPair.open()) {
       pair.right.qp.modify(QpAttributes.to(QpState.SQD));
       post(pair, 1, 0);
@@ -304,7 +304,7 @@ class QpTransitionTest {
   }
 
   @Test
-  void valuesThatTheDeviceDoesNotHaveAreRefusedAndChangeNothing() {
+  void invalidValuesAreRefusedAndChangeNothing() {
     try (RcPair pair = unconnected()) {
       QpAttributes init = ConnectionOptions.DEFAULT.toInit(QpType.RC);
       assertRefused(pair, init.port(2), "port 2");
@@ -323,7 +323,7 @@ class QpTransitionTest {
   }
 
   @Test
-  void queryTellsWhatWasSetLast() {
+  void queryReturnsTheLastSetValues() {
     try (RcPair pair = unconnected()) {
       QpFixtures.bring(pair.left.qp, pair.right.qp, QpState.INIT);
       pair.left.qp.modify(
@@ -354,7 +354,7 @@ class QpTransitionTest {
   }
 
   @Test
-  void noMoreReadsOutstandingThanTheDeviceHas() {
+  void readsInFlightBeyondTheDeviceLimitAreRefused() {
     try (RcPair pair = unconnected()) {
       QpFixtures.bring(pair.left.qp, pair.right.qp, QpState.RTR);
       int most = pair.left.context.queryDevice().maxQpInitiatorReadAtomic();

@@ -58,7 +58,7 @@ class QueuePairReuseTest {
 
   @Test
   @Needs(Feature.QUEUE_PAIR_NUMBERS_FOR_EVER)
-  void aHundredUnpolledCompletionsOfADestroyedQueuePairAreNeverSeen() {
+  void unpolledCompletionsOfADestroyedQueuePairNeverAppear() {
     try (RcPair pair = new RcSetup().unconnected().open();
         CompletionQueue queue = pair.left.context.createCompletionQueue(128)) {
       QueuePair right = peer(pair);
@@ -86,7 +86,7 @@ class QueuePairReuseTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 100, 128})
-  void theRingHasRoomForTheNextQueuePairThoughNobodyPolled(int unpolled) {
+  void ringHasRoomForTheNextQueuePairWithoutPolling(int unpolled) {
     try (RcPair pair = new RcSetup().unconnected().open();
         CompletionQueue queue =
             pair.left.context.createCompletionQueue(
@@ -114,7 +114,7 @@ class QueuePairReuseTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 100, 128})
   @Needs(Feature.RECONNECTION)
-  void theRingHasRoomAfterAResetThoughNobodyPolled(int unpolled) {
+  void ringHasRoomAfterAResetWithoutPolling(int unpolled) {
     try (RcPair pair = new RcSetup().unconnected().open();
         CompletionQueue queue =
             pair.left.context.createCompletionQueue(
@@ -139,7 +139,7 @@ class QueuePairReuseTest {
 
   @Test
   @Needs(Feature.RECONNECTION)
-  void theCompletionsOfOthersOnTheSameQueueStayInOrder() {
+  void completionsOfOtherQueuePairsStayInOrder() {
     try (RcPair pair = new RcSetup().unconnected().open();
         CompletionQueue queue =
             pair.left.context.createCompletionQueue(
@@ -167,7 +167,7 @@ class QueuePairReuseTest {
   }
 
   @Test
-  void destroyingInTheMiddleOfTrafficLeavesThePeerAndTheDeviceWhole() {
+  void destroyingDuringTrafficLeavesPeerAndDeviceWorking() {
     for (int i = 0; i < 20; i++) {
       try (RcPair pair = new RcSetup().depth(64).retries(12, 7, 8, 1).on(Fabric.threaded());
           QueuePair second =
@@ -202,7 +202,7 @@ class QueuePairReuseTest {
   }
 
   @Test
-  void aQueuePairMadeAndDestroyedAThousandTimesLeavesNothing() {
+  void thousandCreationsOfAQueuePairLeaveNothingBehind() {
     try (RcPair pair = RcPair.open()) {
       for (int i = 0; i < 1000; i++) {
         create(pair.left, pair.left.sendQueue, 1).close();

@@ -45,7 +45,7 @@ class R2Test {
 
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
-  void itComesUpAndSaysWhatItIs(long seed) {
+  void deviceComesUpAndReportsItsLimits(long seed) {
     try (Fabric fabric = fabric(seed, false)) {
       for (Context context : List.of(fabric.left(), fabric.right())) {
         DeviceAttributes device = context.queryDevice();
@@ -81,7 +81,7 @@ class R2Test {
   /** One message at a time, of arbitrary parts: both completions and every byte of both buffers. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
-  void eachMessageDoesWhatItSays(long seed) {
+  void eachMessageHasItsSpecifiedEffect(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     RcSetup setup = new RcSetup().sges(4).inline(128).mtu(Mtu.values()[random.nextInt(5)]);
     try (RcPair pair = setup.on(fabric(seed, seed % 2 == 0))) {
@@ -146,7 +146,7 @@ class R2Test {
   /** Queue pairs and regions are created and closed in between, and some end in ERR. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
-  void programsOfVerbsDoAsTheReferenceDoes(long seed) {
+  void randomProgramsMatchTheReference(long seed) {
     Fabric fabric = fabric(seed, seed % 2 == 0);
     try (ProgramRun run = new ProgramRun(fabric, seed)) {
       RandomProgram.of(seed, STEPS).steps().forEach(run::run);
@@ -158,7 +158,7 @@ class R2Test {
   /** The card's own thread runs the device, and the poster does not wait for it. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
-  void soTheyDoWhereTheCardRunsByItself(long seed) {
+  void randomProgramsMatchTheReferenceInTheThreadedSimulation(long seed) {
     try (ProgramRun run = new ProgramRun(Fabric.threaded("&seed=" + seed), seed)) {
       RandomProgram.of(~seed, STEPS / 4).steps().forEach(run::run);
       run.finish();
@@ -168,7 +168,7 @@ class R2Test {
   /** A number is never reused: the position at which the card would continue is unknown. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
-  void queuePairsHaveNumbersThatNeverWereBefore(long seed) {
+  void queuePairNumbersAreNeverReused(long seed) {
     List<Integer> used = new ArrayList<>();
     try (Fabric fabric = fabric(seed, seed % 2 == 0)) {
       fabric.mayRetire();

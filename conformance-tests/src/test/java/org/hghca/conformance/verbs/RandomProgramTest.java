@@ -16,20 +16,20 @@ class RandomProgramTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
-  void dataAndCompletionsAreThoseOfTheReference(long seed) {
+  void dataAndCompletionsMatchTheReference(long seed) {
     check(RandomProgram.of(seed, STEPS), Fabric::open);
   }
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {101, 102, 103, 104})
-  void soTheyAreInTheThreadedSimulation(long seed) {
+  void theyMatchInTheThreadedSimulation(long seed) {
     check(RandomProgram.of(seed, STEPS / 3), Fabric::threaded);
   }
 
   @Tag("loop")
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {201, 202, 203, 204})
-  void soTheyAreBetweenTwoContextsOfOneDevice(long seed) {
+  void theyMatchBetweenTwoContextsOfOneDevice(long seed) {
     check(RandomProgram.of(seed, STEPS), Fabric::oneDevice);
   }
 

@@ -51,7 +51,7 @@ class RegisteredBuffersTest {
   }
 
   @Test
-  void closingIsRefusedWhileABufferIsOutAndFreesTheDomainAfterwards() {
+  void closingFailsWhileABufferIsAllocatedAndFreesTheDomainLater() {
     try (RcPair pair = RcPair.open()) {
       RegisteredBufferPool pool =
           RegisteredBufferPool.of(pair.left.pd, 4, 64, AccessFlag.LOCAL_WRITE);

@@ -60,7 +60,7 @@ class RegistrationTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 4095, 4096, 4097, 8192, 100_000, 1 << 20, (1 << 20) + 1, 64 << 20})
-  void everySizeIsUsableFromEndToEnd(long size) {
+  void everySizeIsAccessibleFromEndToEnd(long size) {
     try (RcPair pair = RcPair.open();
         MemoryRegion region = pair.right.pd.allocate(size, Side.ALL)) {
       assertThat(region.length()).isEqualTo(size);
@@ -93,7 +93,7 @@ class RegistrationTest {
   }
 
   @Test
-  void overlappingRegionsLiveSideBySide() {
+  void overlappingRegionsWorkIndependently() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(16_384);
@@ -111,7 +111,7 @@ class RegistrationTest {
   }
 
   @Test
-  void aReadOnlySegmentCanBeReadByAPeer() {
+  void readOnlySegmentCanBeReadByAPeer() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocateFrom("look, do not touch").asReadOnly();
@@ -129,7 +129,7 @@ class RegistrationTest {
   }
 
   @Test
-  void memoryOfTheGlobalAndOfAnAutomaticArena() {
+  void memoryOfTheGlobalAndOfAnAutomaticArenaCanBeRegistered() {
     try (RcPair pair = RcPair.open();
         MemoryRegion global = pair.right.pd.register(Arena.global().allocate(5000), Side.ALL);
         MemoryRegion auto = pair.right.pd.register(Arena.ofAuto().allocate(5000), Side.ALL)) {
@@ -140,7 +140,7 @@ class RegistrationTest {
 
   @Test
   @OnlyOn(value = "s", why = "on the RTL a driver thread also rings doorbells, and so runs the HCA")
-  void memoryConfinedToTheThreadThatRunsTheSoftwareHca() {
+  void memoryConfinedToTheThreadOfTheSoftwareHcaCanBeRegistered() {
     try (RcPair pair = new RcSetup().on(Fabric.inline());
         Arena arena = Arena.ofConfined();
         MemoryRegion region = pair.right.pd.register(arena.allocate(5000), Side.ALL)) {
@@ -149,7 +149,7 @@ class RegistrationTest {
   }
 
   @Test
-  void aMappedFile(@TempDir Path directory) throws IOException {
+  void mappedFileCanBeRegistered(@TempDir Path directory) throws IOException {
     Path file = directory.resolve("mapped");
     Files.write(file, new byte[100_000]);
     byte[] sent = new byte[32_768];
@@ -169,7 +169,7 @@ class RegistrationTest {
   }
 
   @Test
-  void aFileThatWasMappedReadOnlyIsSent(@TempDir Path directory) throws IOException {
+  void fileMappedReadOnlyCanBeSent(@TempDir Path directory) throws IOException {
     byte[] content = new byte[5000];
     new SplittableRandom(5).nextBytes(content);
     Path file = Files.write(directory.resolve("mapped"), content);
@@ -188,7 +188,7 @@ class RegistrationTest {
   }
 
   @Test
-  void moreThanTwoGibibytesAreUsableFromEndToEnd(@TempDir Path directory) throws IOException {
+  void moreThanTwoGibibytesAreAccessibleFromEndToEnd(@TempDir Path directory) throws IOException {
     long length = (2L << 30) + 4097;
     long most = mostBytes() / 2;
     if (length > most) {
@@ -219,7 +219,7 @@ class RegistrationTest {
   }
 
   @Test
-  void manyRegionsAtOnceHaveKeysOfTheirOwn() {
+  void manyRegionsAtOnceHaveDifferentKeys() {
     int count = 500;
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
@@ -248,7 +248,7 @@ class RegistrationTest {
   }
 
   @Test
-  void aKeyIsNotGivenOutAgainAtOnce() {
+  void keyIsNotReusedAtOnce() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(64);
@@ -263,7 +263,7 @@ class RegistrationTest {
   }
 
   @Test
-  void aMessageMayCrossWhatThousandsOfPagesHold() {
+  void messageMayCrossThousandsOfPages() {
     try (RcPair pair = new RcSetup().bufferSize(8 * MIB).open()) {
       Transfer transfer = new Transfer(pair.left, pair.right, 3);
       for (WrOpcode opcode : Transfer.possible(MessageSizeTest.OPCODES)) {

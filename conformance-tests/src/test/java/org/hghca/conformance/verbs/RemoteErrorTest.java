@@ -68,7 +68,7 @@ class RemoteErrorTest {
   @ParameterizedTest
   @FieldSource("RDMA")
   @Needs(Feature.REMOTE_PROTECTION)
-  void aKeyThatNobodyHas(WrOpcode opcode) {
+  void unknownKeyFails(WrOpcode opcode) {
     try (RcPair pair = RcPair.open()) {
       assertFails(pair, opcode, pair.right.address(0), 0x7fff_fff0, 8, WcStatus.REM_ACCESS_ERR);
     }
@@ -77,7 +77,7 @@ class RemoteErrorTest {
   @ParameterizedTest
   @FieldSource("RDMA")
   @Needs(Feature.REMOTE_PROTECTION)
-  void aKeyThatDiffersInItsChangingPart(WrOpcode opcode) {
+  void keyWithADifferentVariantPartFails(WrOpcode opcode) {
     try (RcPair pair = RcPair.open()) {
       int rkey = pair.right.buffer.rkey() ^ 1 << 24;
       assertFails(pair, opcode, pair.right.address(0), rkey, 8, WcStatus.REM_ACCESS_ERR);
@@ -108,7 +108,7 @@ class RemoteErrorTest {
   @ParameterizedTest
   @FieldSource("RDMA")
   @Needs(Feature.REMOTE_PROTECTION)
-  void bytesBelowARegionThatBeginsAtZero(WrOpcode opcode) {
+  void bytesBelowAZeroBasedRegionFail(WrOpcode opcode) {
     try (RcPair pair = RcPair.open();
         MemoryRegion region =
             pair.right.pd.allocate(
@@ -125,7 +125,7 @@ class RemoteErrorTest {
   @ParameterizedTest
   @MethodSource("outside")
   @Needs(Feature.REMOTE_PROTECTION)
-  void bytesOutsideTheRegion(WrOpcode opcode, long offset, long length) {
+  void bytesOutsideTheRegionFail(WrOpcode opcode, long offset, long length) {
     if (offset != 4096) {
       TestProfile.require(Feature.BYTE_EXACT_REMOTE_BOUNDS);
     }
@@ -168,7 +168,7 @@ class RemoteErrorTest {
 
   @ParameterizedTest
   @FieldSource("RDMA")
-  void theVeryFirstAndTheVeryLastByteOfARegionAreInside(WrOpcode opcode) {
+  void firstAndLastByteOfARegionAreAccessible(WrOpcode opcode) {
     try (RcPair pair = new RcSetup().bufferSize(5001).open()) {
       Transfer transfer = new Transfer(pair.left, pair.right, 1);
       transfer.run(opcode, Pieces.one(0, 1), Pieces.one(0, 1));
@@ -179,7 +179,7 @@ class RemoteErrorTest {
 
   @Test
   @Needs(Feature.REMOTE_PROTECTION)
-  void aRegionWithoutRemoteWriteIsNotWritten() {
+  void regionWithoutRemoteWriteIsNotWritten() {
     try (RcPair pair =
         new RcSetup().bufferAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ).open()) {
       int rkey = pair.right.buffer.rkey();
@@ -190,7 +190,7 @@ class RemoteErrorTest {
 
   @Test
   @Needs(Feature.REFUSED_READS)
-  void aRegionWithoutRemoteReadIsNotRead() {
+  void regionWithoutRemoteReadIsNotRead() {
     try (RcPair pair =
         new RcSetup().bufferAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE).open()) {
       int rkey = pair.right.buffer.rkey();
@@ -202,7 +202,7 @@ class RemoteErrorTest {
   @ParameterizedTest
   @FieldSource("RDMA")
   @Needs(Feature.QUEUE_PAIR_ACCESS)
-  void aQueuePairThatDoesNotAllowTheOperation(WrOpcode opcode) {
+  void queuePairWithoutTheAccessRightRefusesTheOperation(WrOpcode opcode) {
     AccessFlag other =
         opcode == WrOpcode.RDMA_READ ? AccessFlag.REMOTE_WRITE : AccessFlag.REMOTE_READ;
     try (RcPair pair = new RcSetup().qpAccess(other).open()) {
@@ -220,7 +220,7 @@ class RemoteErrorTest {
   @ParameterizedTest
   @FieldSource("RDMA")
   @Needs(Feature.REMOTE_PROTECTION)
-  void theKeyOfAnotherProtectionDomain(WrOpcode opcode) {
+  void keyOfAnotherProtectionDomainFails(WrOpcode opcode) {
     try (RcPair pair = RcPair.open();
         ProtectionDomain other = pair.right.context.allocateProtectionDomain();
         MemoryRegion region = other.allocate(4096, Side.ALL)) {
@@ -232,7 +232,7 @@ class RemoteErrorTest {
   @ParameterizedTest
   @FieldSource("RDMA")
   @Needs(Feature.REMOTE_PROTECTION)
-  void theKeyOfARegionThatWasDeregistered(WrOpcode opcode) {
+  void keyOfADeregisteredRegionFails(WrOpcode opcode) {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(4096, 4096);
@@ -275,7 +275,7 @@ class RemoteErrorTest {
 
   @Test
   @Needs(Feature.REMOTE_PROTECTION)
-  void whatWasSentBeforeTheErrorIsDoneAndWhatCameAfterIsFlushed() {
+  void requestsBeforeTheErrorCompleteAndLaterOnesAreFlushed() {
     try (RcPair pair = RcPair.open()) {
       int rkey = pair.right.buffer.rkey();
       for (int i = 0; i < 6; i++) {

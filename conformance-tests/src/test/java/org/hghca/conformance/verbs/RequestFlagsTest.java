@@ -30,7 +30,7 @@ class RequestFlagsTest {
       value = WrOpcode.class,
       mode = Mode.INCLUDE,
       names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE", "RDMA_WRITE_WITH_IMM"})
-  void inlineDataOfEveryLengthUpToTheDevicesMostArrives(WrOpcode opcode) {
+  void inlineDataOfEveryLengthUpToTheDeviceLimitArrives(WrOpcode opcode) {
     int most;
     try (Fabric fabric = Fabric.open()) {
       most = fabric.left().queryDevice().maxInline();
@@ -53,7 +53,7 @@ class RequestFlagsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "the memory of an inline request is reusable when the post returns")
-  void inlineMemoryIsFreeWhenThePostReturns() {
+  void inlineMemoryIsReusableWhenThePostReturns() {
     try (RcPair pair = new RcSetup().inline(64).on(Fabric.threaded());
         Arena arena = Arena.ofConfined()) {
       MemorySegment text = arena.allocateFrom("not registered");
@@ -79,7 +79,7 @@ class RequestFlagsTest {
   }
 
   @Test
-  void aReadCannotBeInline() {
+  void inlineReadIsRefused() {
     try (RcPair pair = new RcSetup().inline(32).open()) {
       pair.left.send.rdmaRead(pair.right.address(0), pair.right.buffer.rkey());
       pair.left.send.sge(pair.left.buffer, 0, 8).inline();
@@ -91,7 +91,7 @@ class RequestFlagsTest {
   }
 
   @Test
-  void onlySignalledRequestsGiveCompletions() {
+  void onlySignaledRequestsProduceCompletions() {
     try (RcPair pair = new RcSetup().depth(8).open()) {
       for (int i = 0; i < 40; i++) {
         pair.left.randomize(i, 1, random);
@@ -115,7 +115,7 @@ class RequestFlagsTest {
   }
 
   @Test
-  void everyRequestOfASignalAllQueueGivesACompletion() {
+  void everyRequestOfASignalAllQueueProducesACompletion() {
     try (RcPair pair = new RcSetup().depth(8).signalAll().open()) {
       for (int i = 0; i < 8; i++) {
         pair.left.qp.postSend(
@@ -133,7 +133,7 @@ class RequestFlagsTest {
 
   @Test
   @Needs(Feature.REMOTE_PROTECTION)
-  void aFailedRequestGivesACompletionThoughItIsNotSignalled() {
+  void failedUnsignaledRequestProducesACompletion() {
     try (RcPair pair = RcPair.open()) {
       pair.left.qp.postSend(
           pair.left
@@ -150,7 +150,7 @@ class RequestFlagsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "a fenced SEND carries the data of the RDMA READ before it")
-  void aFencedSendCarriesWhatTheReadBeforeItHasFetched() {
+  void fencedSendCarriesTheDataOfTheReadBeforeIt() {
     try (RcPair pair = new RcSetup().depth(64).readAtomic(4).bufferSize(1 << 18).open()) {
       Side left = pair.left;
       Side right = pair.right;
@@ -174,7 +174,7 @@ class RequestFlagsTest {
   }
 
   @Test
-  void solicitedChangesNothingWithoutAnEvent() {
+  void solicitedHasNoEffectWithoutAChannel() {
     try (RcPair pair = RcPair.open()) {
       Transfer transfer = new Transfer(pair.left, pair.right, 13);
       for (WrOpcode opcode :
@@ -185,7 +185,7 @@ class RequestFlagsTest {
   }
 
   @Test
-  void aRequestUsedAgainStartsAfresh() {
+  void reusedRequestStartsEmpty() {
     try (RcPair pair = new RcSetup().sges(2).inline(64).open()) {
       SendRequest request = pair.left.send;
       request.send().sge(pair.left.buffer, 0, 1).sge(pair.left.buffer, 1, 1);

@@ -46,7 +46,7 @@ class RequestListTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 15, 16})
-  void aListOfSendsIsCarriedOutInOrder(int length) {
+  void listOfSendsIsExecutedInOrder(int length) {
     try (RcPair pair = new RcSetup().depth(DEPTH).open()) {
       for (int round = 0; round < 5; round++) {
         pair.left.randomize(0, 16L * length, random);
@@ -63,7 +63,7 @@ class RequestListTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 15, 16})
-  void aListOfReceivesIsUsedInOrder(int length) {
+  void listOfReceivesIsUsedInOrder(int length) {
     try (RcPair pair = new RcSetup().depth(DEPTH).open()) {
       for (int round = 0; round < 5; round++) {
         ReceiveRequest[] receives = new ReceiveRequest[length];
@@ -89,7 +89,7 @@ class RequestListTest {
   /** From, count: invalid ranges for a list of two. */
   @ParameterizedTest
   @CsvSource({"0, -1", "-1, 1", "0, 3", "2, 1", "3, 0", "1, 2147483647", "0, -2147483648"})
-  void aPartThatTheListHasNotIsRefusedAndNothingOfItPosted(int from, int count) {
+  void invalidRangeOfAListIsRefusedAndNothingIsPosted(int from, int count) {
     try (RcPair pair = new RcSetup().depth(DEPTH).open()) {
       SendRequest[] sends = writes(pair, 2);
       ReceiveRequest receive = new ReceiveRequest().into(pair.left.buffer, 0, 8);
@@ -104,7 +104,7 @@ class RequestListTest {
   }
 
   @Test
-  void aListOfDifferentOperationsWithFencesBetween() {
+  void listOfDifferentOperationsWithFencesIsExecutedInOrder() {
     try (RcPair pair = new RcSetup().depth(DEPTH).readAtomic(2).open()) {
       Side left = pair.left;
       Side right = pair.right;
@@ -143,7 +143,7 @@ class RequestListTest {
   }
 
   @Test
-  void aFullSendQueueAnswersFalseAndSaysHowMuchOfAListItTook() {
+  void fullSendQueueReturnsFalseAndTheCountOfPostedRequests() {
     // The SENDs find no receive, so that they stay outstanding.
     try (RcPair pair = new RcSetup().depth(4).retries(12, 7, 14, 7).open()) {
       boolean wait = TestProfile.has(Feature.RNR_RETRY);
@@ -180,7 +180,7 @@ class RequestListTest {
   }
 
   @Test
-  void aListBeyondTheRoomEndsWithTheIndexOfTheFirstThatWasNotPosted() {
+  void listBeyondTheRoomEndsWithTheIndexOfTheFirstUnposted() {
     try (RcPair pair = new RcSetup().depth(4).retries(12, 7, 14, 7).open()) {
       SendRequest send = pair.left.send.send().sge(pair.left.buffer, 0, 8).signaled();
       ReceiveRequest receive = new ReceiveRequest().into(pair.right.buffer, 0, 8);
@@ -209,7 +209,7 @@ class RequestListTest {
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_full_rq_bad_flow",
       says = "post_recv beyond max_recv_wr is ENOMEM")
-  void aFullReceiveQueueAnswersFalse() {
+  void fullReceiveQueueReturnsFalse() {
     try (RcPair pair = new RcSetup().depth(3).open()) {
       ReceiveRequest receive = new ReceiveRequest().into(pair.right.buffer, 0, 8);
       ReceiveRequest[] five = {receive, receive, receive, receive, receive};
@@ -223,7 +223,7 @@ class RequestListTest {
   }
 
   @Test
-  void whatStandsBeforeABadRequestOfAListIsPosted() {
+  void requestsBeforeABadOneOfAListArePosted() {
     try (RcPair pair = new RcSetup().depth(DEPTH).open()) {
       List<SendRequest> list = new ArrayList<>(List.of(writes(pair, 5)));
       pair.left.randomize(0, 80, random);

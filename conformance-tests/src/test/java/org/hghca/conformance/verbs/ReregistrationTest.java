@@ -85,7 +85,7 @@ class ReregistrationTest {
 
   @Test
   @Needs(Feature.REMOTE_PROTECTION)
-  void otherMemoryIsReachedUnderTheSameKeysAndTheOldIsNot() {
+  void newMemoryIsReachedUnderTheSameKeysAndTheOldIsNot() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       // The old memory lies above the new one: the first RTL has no lower bound.
@@ -118,7 +118,7 @@ class ReregistrationTest {
 
   @Test
   @Needs(Feature.DEREGISTERING_IN_USE)
-  void aReceiveThatWaitsWithTheOldAddressFailsBothSides() {
+  void waitingReceiveWithTheOldAddressFailsBothSides() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared();
         MemoryRegion region = pair.right.pd.register(arena.allocate(4096, 4096), Side.ALL)) {
@@ -143,7 +143,7 @@ class ReregistrationTest {
 
   @Test
   @Needs(Feature.REFUSED_READS)
-  void rightsAreAddedAndTakenAway() {
+  void rightsAreAddedAndRemoved() {
     try (RcPair pair = RcPair.open();
         MemoryRegion region = pair.right.pd.allocate(10_000, LOCAL_WRITE, REMOTE_READ)) {
       region.reregister(Reregistration.to(LOCAL_WRITE, REMOTE_WRITE));
@@ -164,7 +164,7 @@ class ReregistrationTest {
 
   @Test
   @Needs(Feature.LOCAL_ERROR_COMPLETIONS)
-  void localWritesAreAddedAndTakenAway() {
+  void localWriteIsAddedAndRemoved() {
     try (RcPair pair = RcPair.open();
         MemoryRegion region = pair.right.pd.allocate(100, Set.of())) {
       MemorySegment memory = region.segment();
@@ -182,7 +182,7 @@ class ReregistrationTest {
 
   @Test
   @Needs(Feature.DEREGISTERING_IN_USE)
-  void aReceiveBufferThatWentToAnotherDomainFailsBothSides() {
+  void receiveBufferMovedToAnotherDomainFailsBothSides() {
     try (RcPair pair = RcPair.open();
         ProtectionDomain other = pair.right.context.allocateProtectionDomain();
         MemoryRegion region = pair.right.pd.allocate(1000, Side.ALL)) {
@@ -201,7 +201,7 @@ class ReregistrationTest {
   }
 
   @Test
-  void theDomainThatARegionLeftCanBeClosed() {
+  void domainThatARegionLeftCanBeClosed() {
     try (RcPair pair = RcPair.open()) {
       ProtectionDomain first = pair.right.context.allocateProtectionDomain();
       try (MemoryRegion region = first.allocate(1000, Side.ALL)) {
@@ -231,7 +231,7 @@ class ReregistrationTest {
   }
 
   @Test
-  void allocatedMemoryEndsWhenItsRegionGoesToOtherMemory() {
+  void allocatedMemoryIsFreedWhenItsRegionChangesMemory() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared();
         MemoryRegion region = pair.right.pd.allocate(5000, Side.ALL)) {
@@ -254,7 +254,7 @@ class ReregistrationTest {
   }
 
   @Test
-  void whatCannotBeRegisteredChangesNothing() {
+  void invalidReregistrationChangesNothing() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared();
         MemoryRegion region = pair.right.pd.allocate(1000, Side.ALL)) {
@@ -300,7 +300,7 @@ class ReregistrationTest {
   }
 
   @Test
-  void aClosedRegionStaysClosed() {
+  void closedRegionStaysClosed() {
     try (RcPair pair = RcPair.open()) {
       MemoryRegion region = pair.right.pd.allocate(1000, Side.ALL);
       region.close();
@@ -331,7 +331,7 @@ class ReregistrationTest {
   }
 
   @Test
-  void regionsCanBeChangedAndClosedByManyThreads() throws InterruptedException {
+  void regionsAreChangedAndClosedByManyThreads() throws InterruptedException {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared();
         ProtectionDomain other = pair.right.context.allocateProtectionDomain()) {

@@ -52,7 +52,7 @@ class RetryTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 3, 6})
   @Needs(Feature.RNR_RETRY)
-  void aReceiverThatIsNeverReadyEndsTheRetries(int rnrRetry) {
+  void receiverThatIsNeverReadyExhaustsTheRetries(int rnrRetry) {
     try (RcPair pair = pair(rnrRetry, 14, 7)) {
       pair.left.qp.postSend(send(pair, 3));
       Timed timed = Timed.await(pair, STEP);
@@ -121,7 +121,7 @@ class RetryTest {
       source = VerbsCase.CONTRACT,
       says = "7 RNR retries are unlimited")
   @Needs(Feature.RNR_RETRY)
-  void sevenRetriesAreForEver() {
+  void sevenRnrRetriesAreUnlimited() {
     try (RcPair pair = pair(7, 14, 7)) {
       pair.left.randomize(0, 8, new SplittableRandom(1));
       pair.left.qp.postSend(send(pair, 3));
@@ -137,7 +137,7 @@ class RetryTest {
 
   @Test
   @Needs(Feature.RNR_RETRY)
-  void aReceiverThatBecomesReadyInTimeGetsEverythingInOrder() {
+  void receiverThatBecomesReadyInTimeGetsEverythingInOrder() {
     SplittableRandom random = new SplittableRandom(2);
     try (RcPair pair = pair(3, 14, 7)) {
       for (int i = 0; i < 10; i++) {
@@ -161,7 +161,7 @@ class RetryTest {
 
   @Test
   @Needs(Feature.RNR_RETRY)
-  void aWriteWithImmediateWaitsForAReceiveToo() {
+  void writeWithImmediateWaitsForAReceive() {
     try (RcPair pair = pair(7, 14, 7)) {
       pair.left.randomize(0, 3000, new SplittableRandom(3));
       pair.left.qp.postSend(
@@ -183,7 +183,7 @@ class RetryTest {
   @ParameterizedTest
   @CsvSource({"8, 0", "8, 1", "8, 7", "10, 3", "14, 7"})
   @Needs(Feature.LOSS_RECOVERY)
-  void aPeerThatIsGoneEndsTheRetries(int timeout, int retryCount) {
+  void silentPeerExhaustsTheRetries(int timeout, int retryCount) {
     Duration wait = Duration.ofNanos(4096L << timeout);
     try (RcPair pair = pair(7, timeout, retryCount)) {
       pair.right.qp.close();
@@ -198,7 +198,7 @@ class RetryTest {
   }
 
   @Test
-  void aPeerInErrorIsAsGoodAsGone() {
+  void peerInErrExhaustsTheRetries() {
     try (RcPair pair = pair(7, 8, 2)) {
       pair.right.qp.modify(QpAttributes.to(QpState.ERR));
       pair.left.qp.postSend(send(pair, 1));
@@ -220,7 +220,7 @@ class RetryTest {
       source = VerbsCase.CONTRACT,
       says = "a timeout of 0 waits indefinitely")
   @Needs(Feature.LOSS_RECOVERY)
-  void aTimeoutOfZeroWaitsForEver() {
+  void timeoutOfZeroWaitsIndefinitely() {
     try (RcPair pair = pair(7, 0, 7)) {
       pair.right.qp.modify(QpAttributes.to(QpState.ERR));
       pair.left.qp.postSend(send(pair, 1));
@@ -233,7 +233,7 @@ class RetryTest {
 
   @Test
   @Needs(Feature.REFUSED_READS)
-  void aReadOfAPeerThatIsGoneFailsAsWell() {
+  void readFromASilentPeerFails() {
     try (RcPair pair = pair(7, 8, 2)) {
       pair.right.qp.modify(QpAttributes.to(QpState.ERR));
       pair.left.qp.postSend(

@@ -20,7 +20,7 @@ class RingWrapTest {
    * ring.
    */
   @Test
-  void aMillionWritesArriveInOrderAndOnce() {
+  void millionWritesArriveInOrderAndOnce() {
     int messages = DEPTH * TestTime.times(8_000);
     try (RcPair pair = new RcSetup().depth(DEPTH).inline(8).open()) {
       SendRequest[] batch = new SendRequest[BATCH];
@@ -66,7 +66,7 @@ class RingWrapTest {
 
   /** The receive ring wraps as well: each SEND must meet its own receive. */
   @Test
-  void sendsMeetTheirReceivesForManyRoundsOfTheRings() {
+  void sendsMeetTheirReceivesAcrossRingWraps() {
     int messages = 32 * TestTime.times(3_000);
     try (RcPair pair = new RcSetup().depth(32).open()) {
       Completions completions = new Completions(32);

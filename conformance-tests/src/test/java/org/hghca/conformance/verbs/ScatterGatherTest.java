@@ -38,7 +38,7 @@ class ScatterGatherTest {
       value = WrOpcode.class,
       mode = Mode.INCLUDE,
       names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE", "RDMA_WRITE_WITH_IMM", "RDMA_READ"})
-  void everyNumberOfElementsUpToTheDevicesMost(WrOpcode opcode) {
+  void everyNumberOfElementsUpToTheDeviceLimitArrives(WrOpcode opcode) {
     SplittableRandom random = new SplittableRandom(3);
     int most = maxSge();
     try (RcPair pair = new RcSetup().sges(most).open()) {
@@ -59,7 +59,7 @@ class ScatterGatherTest {
 
   @Test
   @Needs({Feature.ZERO_LENGTH, Feature.ANY_DESTINATION})
-  void elementsOfNoBytesAreAllowedAnywhere() {
+  void emptyElementsAreAllowedAnywhere() {
     Pieces local =
         new Pieces(List.of(new Piece(5, 0), new Piece(9, 3), new Piece(20, 0), new Piece(30, 4)));
     Pieces remote =
@@ -73,7 +73,7 @@ class ScatterGatherTest {
   }
 
   @Test
-  void aMessageMayEndInTheMiddleOfTheReceiversElements() {
+  void messageMayEndInTheMiddleOfTheReceiversElements() {
     Pieces remote = new Pieces(List.of(new Piece(8, 10), new Piece(50, 10), new Piece(90, 10)));
     try (RcPair pair = new RcSetup().sges(3).open()) {
       Transfer transfer = new Transfer(pair.left, pair.right, 6);

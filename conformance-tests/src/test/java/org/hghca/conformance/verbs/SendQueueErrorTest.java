@@ -93,7 +93,7 @@ class SendQueueErrorTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void receivesGoOn(QpType type) {
+  void receivesContinueInSqe(QpType type) {
     try (Failing it = new Failing(type)) {
       it.pair.left.postReceive(10, 0, 100);
       it.fail();
@@ -111,7 +111,7 @@ class SendQueueErrorTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void sendsAreTakenAndFlushed(QpType type) {
+  void sendsInSqeAreAcceptedAndFlushed(QpType type) {
     try (Failing it = new Failing(type)) {
       it.fail();
       it.pair.left.qp.postSend(it.fromLeft(4).sge(it.pair.left.buffer, 0, 8));
@@ -126,7 +126,7 @@ class SendQueueErrorTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void theQueuePairRecoversAgainAndAgain(QpType type) {
+  void queuePairRecoversRepeatedly(QpType type) {
     try (Failing it = new Failing(type)) {
       for (int i = 0; i < 20; i++) {
         it.fail();
@@ -143,7 +143,7 @@ class SendQueueErrorTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void errorsThatArePolledAfterTheRecoveryLeaveItRecovered(QpType type) {
+  void errorsPolledAfterTheRecoveryLeaveItInRts(QpType type) {
     try (Failing it = new Failing(type)) {
       Side left = it.pair.left;
       left.qp.postSend(it.fromLeft(1).sge(left.address(0), 8, left.buffer.lkey() ^ 1 << 24));
@@ -165,7 +165,7 @@ class SendQueueErrorTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void aKnownErrorCanBeRecoveredBeforeItIsPolled(QpType type) {
+  void knownErrorCanBeRecoveredBeforeItIsPolled(QpType type) {
     try (Failing it = new Failing(type)) {
       Side left = it.pair.left;
       left.qp.postSend(it.fromLeft(1).sge(left.address(0), 8, left.buffer.lkey() ^ 1 << 24));
@@ -194,7 +194,7 @@ class SendQueueErrorTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void aReceiveThatFailsMakesItWorse(QpType type) {
+  void failedReceiveMovesSqeToErr(QpType type) {
     try (Failing it = new Failing(type)) {
       it.pair.left.postReceive(10, 0, 1);
       it.pair.left.postReceive(11, 0, 100);
@@ -214,7 +214,7 @@ class SendQueueErrorTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void itMayEndInErrorOrInReset(QpType type) {
+  void queuePairInSqeMayGoToErrOrReset(QpType type) {
     try (Failing it = new Failing(type)) {
       it.pair.left.postReceive(10, 0, 100);
       it.fail();

@@ -124,7 +124,7 @@ final class ServedCardsTest {
   }
 
   @Test
-  void aHundredMessagesEachWithAnEvent() throws Exception {
+  void hundredMessagesEachRaiseAnEvent() throws Exception {
     try (ServedCards cards = new ServedCards(directory);
         RcPair pair = setup().channel().on(cards.open(""))) {
       pair.right.receiveQueue.requestNotify(false);
@@ -148,7 +148,7 @@ final class ServedCardsTest {
   }
 
   @Test
-  void oneClientAfterAnotherFindsAFreshCard() {
+  void eachClientFindsAFreshCard() {
     try (ServedCards cards = new ServedCards(directory)) {
       for (int i = 0; i < 3; i++) {
         try (RcPair pair = setup().on(cards.open(""))) {
@@ -166,7 +166,7 @@ final class ServedCardsTest {
   }
 
   @Test
-  void aServerThatEndsWhileTrafficRunsIsAFatalEvent() throws Exception {
+  void serverThatEndsDuringTrafficIsAFatalEvent() throws Exception {
     try (ServedCards cards = new ServedCards(directory)) {
       RcPair pair = setup().on(cards.open(""));
       write(pair);

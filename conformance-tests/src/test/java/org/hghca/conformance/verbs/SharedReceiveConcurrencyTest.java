@@ -137,7 +137,7 @@ class SharedReceiveConcurrencyTest {
 
   @ParameterizedTest
   @CsvSource({"1, ''", "2, ''", "3, ''", "1, &as=s", "2, &as=s", "3, &as=s"})
-  void eachRequestCompletesOnceOrIsStillThere(long seed, String path) throws Exception {
+  void eachRequestCompletesOnceOrIsStillPosted(long seed, String path) throws Exception {
     RcSetup setup = new RcSetup().depth(16);
     try (SharedReceivers it =
         new SharedReceivers(Fabric.threaded(path), setup, CAPACITY, PAIRS, 64)) {

@@ -83,7 +83,7 @@ class SharedReceiveQueueTest {
   // ---- attributes and limits
 
   @Test
-  void aPartThatAListHasNotIsRefused() {
+  void invalidRangeOfAListIsRefused() {
     try (Fabric fabric = Fabric.inline();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         SharedReceiveQueue shared =
@@ -98,7 +98,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void theDeviceSaysWhatItTakes() {
+  void deviceReportsItsLimits() {
     try (Fabric fabric = Fabric.inline(path)) {
       var device = fabric.left().queryDevice();
       assertThat(device.maxSrq()).isEqualTo(device.maxQp());
@@ -131,7 +131,7 @@ class SharedReceiveQueueTest {
     "1000000, 1, 0",
     "4, 99, 0"
   })
-  void whatTheDeviceDoesNotTakeIsRefused(int capacity, int maxSge, int limit) {
+  void capacityBeyondTheDeviceLimitIsRefused(int capacity, int maxSge, int limit) {
     try (Fabric fabric = Fabric.inline(path);
         ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
       assertFails(
@@ -141,7 +141,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aFullQueueTakesNoMore() {
+  void fullQueueTakesNoMore() {
     try (SharedReceivers it = inline(4, 1)) {
       it.post(0, 4);
       assertThat(it.tryPost(4)).isFalse();
@@ -171,7 +171,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void theQueuePairItselfTakesNoReceives() {
+  void queuePairItselfTakesNoReceives() {
     try (SharedReceivers it = inline(4, 1)) {
       QueuePair qp = it.receivers.getFirst();
       assertThat(qp.sharedReceiveQueue()).contains(it.srq);
@@ -184,7 +184,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aQueueOfAnotherProtectionDomainIsRefused() {
+  void queueOfAnotherProtectionDomainIsRefused() {
     try (SharedReceivers it = inline(4, 1);
         ProtectionDomain another = it.fabric.right().allocateProtectionDomain()) {
       assertFails(
@@ -196,7 +196,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void whatIsInUseIsNotClosed() {
+  void queueInUseIsNotClosed() {
     try (SharedReceivers it = inline(4, 2)) {
       it.post(0, 4);
       assertFails(Errno.EBUSY, it.srq::close);
@@ -218,7 +218,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void completionQueuesKeepRoomForAllRequestsOnce() {
+  void completionQueuesReserveRoomForAllRequestsOnce() {
     try (Fabric fabric = Fabric.inline(path);
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         SharedReceiveQueue srq = pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(12, 1));
@@ -248,7 +248,7 @@ class SharedReceiveQueueTest {
   /** The driver detects it by itself, so that it works without event queues as well. */
   @ParameterizedTest
   @ValueSource(strings = {"&events=eq", "&interrupts=none", "&events=poll"})
-  void theLimitIsReachedOnce(String parameters) throws Exception {
+  void limitIsReachedOnce(String parameters) throws Exception {
     try (SharedReceivers it =
         new SharedReceivers(Fabric.inline(path + parameters), new RcSetup(), 16, 1, 64)) {
       it.post(0, 10);
@@ -276,7 +276,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aLimitFromTheBeginningCountsFromTheFirstCompletionOn() {
+  void limitFromTheBeginningCountsFromTheFirstCompletion() {
     try (SharedReceivers it = inline(16, 0);
         SharedReceiveQueue limited =
             it.pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(4, 1).withLimit(2));
@@ -302,7 +302,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aLimitThatIsUndercutAlreadyIsReachedAtOnce() {
+  void limitBelowTheCurrentFillIsReachedAtOnce() {
     try (SharedReceivers it = inline(16, 1)) {
       it.post(0, 4);
       it.srq.limit(4);
@@ -316,7 +316,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void resizingKeepsWhatIsOutstanding() {
+  void resizingKeepsOutstandingRequests() {
     try (SharedReceivers it = inline(16, 2)) {
       it.srq.resize(4);
       assertThat(it.srq.capacity()).isEqualTo(4);
@@ -348,7 +348,7 @@ class SharedReceiveQueueTest {
   // ---- traffic
 
   @Test
-  void aSendAndAWriteWithImmediateTakeTheSharedRequests() {
+  void sendAndWriteWithImmediateConsumeSharedRequests() {
     try (SharedReceivers it = inline(8, 1)) {
       it.post(3, 5);
       it.send(0);
@@ -371,7 +371,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aQueuePairTakesItsRequestsInTheOrderOfPosting() {
+  void queuePairConsumesItsRequestsInPostingOrder() {
     try (SharedReceivers it = inline(64, 1)) {
       it.post(0, 64);
       for (int i = 0; i < 64; i++) {
@@ -384,7 +384,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void anEmptyQueueLetsTheSenderWaitUntilSomethingIsPosted() {
+  void emptyQueueMakesTheSenderWaitUntilAPost() {
     try (SharedReceivers it = inline(8, 2)) {
       it.send(1);
       it.fabric.advance(Duration.ofSeconds(2));
@@ -396,7 +396,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void everyQueuePairThatReceivesHasSomethingToReceiveInto() {
+  void everyReceivingQueuePairGetsARequest() {
     try (SharedReceivers it = inline(8, 4)) {
       it.post(0, 4);
       for (int i = 0; i < 4; i++) {
@@ -409,7 +409,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void thoseThatConnectWhenRequestsAreDealtAlreadyFindSomeLeft() {
+  void lateQueuePairsFindRequestsLeftAfterDealing() {
     try (SharedReceivers it = inline(16, 1)) {
       it.post(0, 16);
       for (int i = 1; i < 8; i++) {
@@ -426,7 +426,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void oneBusyQueuePairAmongIdleOnesGetsEverythingThrough() {
+  void busyQueuePairAmongIdleOnesReceivesEverything() {
     SplittableRandom random = new SplittableRandom(5);
     try (SharedReceivers it = inline(16, 4)) {
       it.post(0, 16);
@@ -450,7 +450,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void fourQueuePairsShareSixtyFourRequestsForAHundredLongMessages() {
+  void fourQueuePairsShareSixtyFourRequestsForHundredLongMessages() {
     int length = 100_000;
     int window = 64;
     RcSetup setup = new RcSetup().depth(window);
@@ -585,7 +585,7 @@ class SharedReceiveQueueTest {
   // ---- errors, resets, destruction
 
   @Test
-  void aMessageThatIsTooLongFailsTheRequestThatTookIt() {
+  void messageThatIsTooLongFailsTheRequestThatTookIt() {
     try (SharedReceivers it = inline(8, 2)) {
       it.post(0, 8);
       it.send(0, 9, 0, 65);
@@ -609,7 +609,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aQueuePairInErrorGivesItsRequestsBackInOrder() {
+  void queuePairInErrReturnsItsRequestsInOrder() {
     try (SharedReceivers it = inline(8, 1)) {
       it.post(0, 8);
       toError(it.receivers.getFirst());
@@ -634,7 +634,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aRequestIsCountedOnceHoweverOftenItIsDealt() {
+  void requestIsCountedOnceHoweverOftenItIsDealt() {
     try (SharedReceivers it = inline(8, 2)) {
       it.post(0, 8);
       assertThat(it.fabric.right().counters().receivesPosted()).as("some wait").isEqualTo(8);
@@ -652,7 +652,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aProgramThatWaitsForCompletionsIsNotWokenForWhatIsGivenBack() throws Exception {
+  void waitingProgramIsNotWokenForReturnedRequests() throws Exception {
     try (SharedReceivers it = inline(8, 1)) {
       it.post(0, 8);
       it.received.requestNotify(false);
@@ -674,7 +674,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void whatWasReceivedBeforeAnErrorIsStillReported() {
+  void messagesReceivedBeforeAnErrorAreReported() {
     try (SharedReceivers it = inline(8, 1)) {
       it.post(0, 8);
       it.send(0);
@@ -690,7 +690,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aQueuePairWithoutRequestsEndsAtOnce() {
+  void queuePairWithoutRequestsEndsAtOnce() {
     try (SharedReceivers it = inline(8, 2)) {
       toError(it.receivers.get(1));
       AsyncEvent event = it.fabric.right().asyncEvents().poll().orElseThrow();
@@ -703,7 +703,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aFailedSendEndsItsQueuePairToo() {
+  void failedSendEndsItsQueuePairAsWell() {
     try (SharedReceivers it = inline(8, 1)) {
       it.receivers
           .getFirst()
@@ -714,7 +714,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aQueuePairThatIsResetGivesItsRequestsBackAndReceivesAgain() {
+  void resetQueuePairReturnsItsRequestsAndReceivesAgain() {
     try (SharedReceivers it = inline(8, 1)) {
       for (int round = 0; round < 20; round++) {
         it.post(0, 8);
@@ -746,7 +746,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aQueuePairThatIsClosedGivesItsRequestsBackToTheOthers() {
+  void closedQueuePairReturnsItsRequestsToTheOthers() {
     try (SharedReceivers it = inline(4, 2)) {
       it.post(0, 2);
       it.receivers.get(0).close();

@@ -51,7 +51,7 @@ class SharingTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "SRQ of the device: 60 requests, 60 messages for one of three queue pairs, all arrive")
-  void allRequestsOfTheDevicesQueueReachTheQueuePairThatNeedsThem() {
+  void allRequestsOfTheDevicesQueueReachABusyQueuePair() {
     try (SharedReceivers it = three("")) {
       it.post(0, REQUESTS);
       sendAll(it);
@@ -68,7 +68,7 @@ class SharingTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "SRQ that the driver deals: the same, but each idle queue pair keeps one request")
-  void anIdleQueuePairKeepsOneOfThoseThatTheDriverDeals() {
+  void idleQueuePairKeepsOneOfTheDealtRequests() {
     try (SharedReceivers it = three(SharedReceivers.DEALT)) {
       it.post(0, REQUESTS);
       sendAll(it);
@@ -94,7 +94,7 @@ class SharingTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "SRQ: 16 requests, 16 messages, no thread polls: all arrive")
-  void aQueuePairReceivesAllThatIsPostedWhileNobodyPolls(String path) {
+  void queuePairReceivesAllPostedRequestsWhileNoThreadPolls(String path) {
     try (SharedReceivers it =
         new SharedReceivers(Fabric.threaded(path), new RcSetup().depth(16), 16, 1, 64)) {
       it.post(0, 16);
@@ -111,7 +111,7 @@ class SharingTest {
    */
   @ParameterizedTest
   @ValueSource(strings = {"", SharedReceivers.DEALT})
-  void messagesOneByOneFindAReceiveWithoutAPoll(String path) {
+  void singleMessagesFindAReceiveWithoutAPoll(String path) {
     try (SharedReceivers it =
         new SharedReceivers(Fabric.threaded(path), new RcSetup().depth(16), 16, 2, 64)) {
       it.post(0, 16);
@@ -129,7 +129,7 @@ class SharingTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "SRQ: 16 requests, 16 datagrams, no thread polls: none is lost")
-  void noDatagramIsLostForWhichARequestIsPosted(String path) {
+  void noDatagramIsLostWhileARequestIsPosted(String path) {
     int qkey = 0x1234;
     try (Fabric fabric = Fabric.inline(path);
         ProtectionDomain leftPd = fabric.left().allocateProtectionDomain();
@@ -223,7 +223,7 @@ class SharingTest {
   }
 
   @Test
-  void theRequestOfAMessageUnderWayIsFlushedAndNoOther() {
+  void onlyTheRequestOfAMessageInFlightIsFlushed() {
     try (SharedReceivers it = inTheMiddle()) {
       it.receivers.getFirst().modify(QpAttributes.to(QpState.ERR));
       List<Wc> flushed = it.received(1);
@@ -238,7 +238,7 @@ class SharingTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void theRequestOfAMessageUnderWayIsNotLostWithItsQueuePair(boolean closes) {
+  void requestOfAMessageInFlightIsNotLostWithItsQueuePair(boolean closes) {
     try (SharedReceivers it = inTheMiddle()) {
       if (closes) {
         it.receivers.getFirst().close();

@@ -79,7 +79,7 @@ class SoakTest {
   /** Its own option limits it, not the time-out of other tests. */
   @Test
   @Timeout(value = 7, unit = TimeUnit.DAYS)
-  void nothingGrowsHoweverLongItRuns() {
+  void resourcesDoNotGrowDuringLongRuns() {
     try (Fabric fabric = Fabric.inline()) {
       int round = 0;
       for (; round < WARM_UP; round++) {

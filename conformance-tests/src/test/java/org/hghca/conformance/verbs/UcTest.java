@@ -41,7 +41,7 @@ class UcTest {
 
   @ParameterizedTest
   @MethodSource("messages")
-  void messagesOfAllLengths(WrOpcode opcode, Mtu mtu) {
+  void messagesOfAllLengthsArrive(WrOpcode opcode, Mtu mtu) {
     try (RcPair pair = setup().mtu(mtu).open()) {
       Transfer transfer = new Transfer(pair.left, pair.right, 3);
       for (int length : Sizes.some(LENGTHS)) {
@@ -56,7 +56,7 @@ class UcTest {
   @EnumSource(
       value = WrOpcode.class,
       names = {"SEND", "SEND_WITH_IMM", "RDMA_WRITE_WITH_IMM"})
-  void everyNumberOfElementsUpToTheDevicesMost(WrOpcode opcode) {
+  void everyNumberOfElementsUpToTheDeviceLimitArrives(WrOpcode opcode) {
     SplittableRandom random = new SplittableRandom(8);
     try (RcPair pair = setup().sges(16).open()) {
       assertThat(pair.left.context.queryDevice().maxSge()).isGreaterThanOrEqualTo(16);
@@ -77,7 +77,7 @@ class UcTest {
   @ParameterizedTest
   @MethodSource("messages")
   @Needs(Feature.PSN_WRAP)
-  void sequenceNumbersWrapInTheMiddleOfMessages(WrOpcode opcode, Mtu mtu) {
+  void psnWrapsInTheMiddleOfMessages(WrOpcode opcode, Mtu mtu) {
     try (RcPair pair = setup().mtu(mtu).psns(0xfffffe, 0xfffffd).open()) {
       Transfer toRight = new Transfer(pair.left, pair.right, 10);
       Transfer toLeft = new Transfer(pair.right, pair.left, 11);
@@ -103,7 +103,7 @@ class UcTest {
   }
 
   @Test
-  void writesOfAllLengths() {
+  void writesOfAllLengthsArrive() {
     try (RcPair pair = setup().open()) {
       SplittableRandom random = new SplittableRandom(6);
       for (int length : Sizes.some(LENGTHS)) {
@@ -138,7 +138,7 @@ class UcTest {
 
   @Test
   @Needs(Feature.RNR_RETRY)
-  void aMessageThatFindsNoReceiveIsLost() {
+  void messageWithoutAReceiveIsLost() {
     try (RcPair pair = setup().open()) {
       for (long length : new long[] {8, 5000}) {
         pair.left.qp.postSend(pair.left.send.wrId(1).send().sge(pair.left.buffer, 0, length));
@@ -165,7 +165,7 @@ class UcTest {
    */
   @Test
   @OnlyOn(value = "r1", why = "writeWithoutPermissionIsLost shows the specified behavior")
-  void aWriteThatIsNotAllowedEndsTheResponderOnTheFirstRtl() {
+  void writeWithoutPermissionMovesTheResponderToErrOnR1() {
     try (RcPair pair = setup().open()) {
       pair.left.randomize(0, 8, new SplittableRandom(8));
       write(pair, pair.right.buffer.rkey() ^ 1 << 24, 8);
@@ -184,7 +184,7 @@ class UcTest {
   @OnlyOn(
       value = "s",
       why = "on R1 the responder goes to ERR, see the test above; R2 executes the write")
-  void aWriteThatIsNotAllowedIsLost() {
+  void writeWithoutPermissionIsLost() {
     try (RcPair pair = setup().open()) {
       for (long length : new long[] {8, 5000}) {
         pair.left.randomize(0, length, new SplittableRandom(length));
@@ -208,7 +208,7 @@ class UcTest {
 
   @Test
   @Needs(Feature.RECEIVE_ERRORS)
-  void aReceiveThatIsTooSmallIsTheReceiversError() {
+  void receiveThatIsTooSmallIsAnErrorOfTheReceiver() {
     try (RcPair pair = setup().open()) {
       for (long[] sizes : new long[][] {{8, 7}, {5000, 300}}) {
         pair.right.postReceive(1, 100, sizes[1]);
@@ -236,7 +236,7 @@ class UcTest {
   @EnumSource(
       value = WrOpcode.class,
       names = {"RDMA_READ", "ATOMIC_CMP_AND_SWP", "ATOMIC_FETCH_AND_ADD"})
-  void whatNeedsAnAnswerIsRefused(WrOpcode opcode) {
+  void operationWithAResponseIsRefused(WrOpcode opcode) {
     try (RcPair pair = setup().open()) {
       long address = pair.right.address(0);
       int rkey = pair.right.buffer.rkey();

@@ -106,7 +106,7 @@ class UdTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 39, 40, 41, 255, 1023, 1024})
-  void aDatagramArrivesBehindItsHeader(int length) {
+  void datagramArrivesBehindItsHeader(int length) {
     left.randomize(0, length, random);
     right.postReceive(2, RECEIVE, HEADER + length);
     left.qp.postSend(send().sge(left.buffer, 0, length));
@@ -122,7 +122,7 @@ class UdTest {
   }
 
   @Test
-  void aDatagramOfThePortsMtu() {
+  void datagramOfThePortMtuArrives() {
     int mtu = left.context.queryPort(1).activeMtu().bytes();
     left.randomize(0, mtu, random);
     // The data starts at a multiple of 32: it extends into the next page.
@@ -136,7 +136,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.SEND_WITH_IMMEDIATE)
-  void anImmediate() {
+  void immediateArrives() {
     right.postReceive(2, RECEIVE, HEADER + 8);
     left.qp.postSend(
         left.send
@@ -154,7 +154,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.ZERO_LENGTH)
-  void aDatagramOfNothingIsAHeader() {
+  void emptyDatagramIsAHeader() {
     right.postReceive(2, RECEIVE, HEADER);
     left.qp.postSend(send());
     assertSent(WcStatus.SUCCESS);
@@ -163,7 +163,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.INLINE_DATAGRAMS)
-  void inlineDataIsFreeAtOnce() {
+  void inlineDataIsReusableAtOnce() {
     byte[] data = new byte[33];
     random.nextBytes(data);
     MemorySegment source = MemorySegment.ofArray(data.clone());
@@ -179,7 +179,7 @@ class UdTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
   @Needs(Feature.GRH)
-  void theHeaderNamesBothSides(int gidIndex) {
+  void headerNamesBothSides(int gidIndex) {
     try (AddressHandle handle = handle(left, right, gidIndex)) {
       right.postReceive(2, RECEIVE, 100);
       left.qp.postSend(left.send.wrId(1).send().to(handle, right.qp.number(), QKEY).signaled());
@@ -194,7 +194,7 @@ class UdTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
   @Needs(Feature.GRH)
-  void theHeaderLeadsBack(int gidIndex) {
+  void headerHasTheReturnAddress(int gidIndex) {
     Gid own = left.context.queryGid(1, gidIndex);
     right.context.addNeighbor(own, left.context.queryGid(1, 0).mac().orElseThrow());
     left.randomize(0, 50, random);
@@ -224,7 +224,7 @@ class UdTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 13, 20, 39, 40, 41, 60})
   @Needs(Feature.GRH)
-  void theHeaderIsScatteredLikeData(int first) {
+  void headerIsScatteredLikeData(int first) {
     left.randomize(0, 60, random);
     right.qp.postReceive(
         right
@@ -250,7 +250,7 @@ class UdTest {
   }
 
   @Test
-  void sixteenElementsOnBothSides() {
+  void sixteenElementsOnBothSidesArrive() {
     int length = 16 * 9;
     try (RcPair wide = new RcSetup().type(QpType.UD).sges(16).open();
         AddressHandle way = handle(wide.left, wide.right, 0)) {
@@ -282,7 +282,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.PSN_WRAP)
-  void sequenceNumbersWrap() {
+  void psnWraps() {
     try (RcPair late = new RcSetup().type(QpType.UD).psns(0xfffffe, 0xfffffe).open();
         AddressHandle way = handle(late.left, late.right, 0)) {
       for (int i = 0; i < 5; i++) {
@@ -297,7 +297,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.SOLICITED_ONLY)
-  void aSolicitedDatagramGivesAnEvent() throws InterruptedException {
+  void solicitedDatagramRaisesAnEvent() throws InterruptedException {
     try (RcPair told = new RcSetup().type(QpType.UD).channel().open();
         AddressHandle way = handle(told.left, told.right, 0)) {
       told.right.receiveQueue.requestNotify(true);
@@ -322,7 +322,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.MANY_PEERS)
-  void severalPeersEachWay() {
+  void severalPeersExchangeDatagramsBothWays() {
     try (QueuePair second =
         left.pd.createQueuePair(
             QueuePairConfig.ud(left.sendQueue, left.receiveQueue).sendDepth(4).receiveDepth(4))) {
@@ -356,7 +356,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.QKEY_CHECK)
-  void aWrongQkeyIsDroppedInSilence() {
+  void wrongQkeyIsDropped() {
     right.postReceive(2, RECEIVE, 200);
     left.qp.postSend(left.send.wrId(1).send().to(toRight, right.qp.number(), QKEY + 1).signaled());
     assertSent(WcStatus.SUCCESS);
@@ -367,7 +367,7 @@ class UdTest {
   }
 
   @Test
-  void theHighestBitOfAQkeyMeansOnesOwn() {
+  void highBitOfTheQkeySelectsTheSendersOwnQkey() {
     right.postReceive(2, RECEIVE, 200);
     left.qp.postSend(
         left.send
@@ -382,7 +382,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.QKEY_CHECK)
-  void aQkeyMayBeChangedOnTheWay() {
+  void qkeyMayBeChangedInRts() {
     right.qp.modify(QpAttributes.to(QpState.RTS).qkey(77));
     assertThat(right.qp.query().qkey()).isEqualTo(77);
     right.postReceive(2, RECEIVE, 200);
@@ -396,7 +396,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.RNR_RETRY)
-  void whatFindsNoReceiveIsLost() {
+  void datagramWithoutAReceiveIsLost() {
     left.qp.postSend(send());
     assertSent(WcStatus.SUCCESS);
     right.assertQuiet();
@@ -406,7 +406,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.MANY_PEERS)
-  void whatGoesToNobodyIsLost() {
+  void datagramToAnUnknownQueuePairIsLost() {
     left.qp.postSend(left.send.wrId(1).send().to(toRight, 0x7ffff, QKEY).signaled());
     assertSent(WcStatus.SUCCESS);
     assertWorks();
@@ -414,7 +414,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.RECEIVE_ERRORS)
-  void aDatagramThatIsTooLongForItsReceiveIsTheReceiversError() {
+  void datagramTooLongForItsReceiveIsAnErrorOfTheReceiver() {
     right.postReceive(2, RECEIVE, HEADER + 7);
     right.postReceive(3, RECEIVE, 200);
     left.qp.postSend(send().sge(left.buffer, 0, 8));
@@ -431,7 +431,7 @@ class UdTest {
 
   @Test
   @Needs(Feature.SQE)
-  void aDatagramBeyondThePortsMtuStopsTheSendQueueUntilItRecovers() {
+  void datagramBeyondThePortMtuPutsTheSendQueueInSqe() {
     int mtu = left.context.queryPort(1).activeMtu().bytes();
     right.postReceive(2, RECEIVE, HEADER + mtu);
     left.qp.postSend(send().sge(left.buffer, 0, mtu + 1L));

@@ -59,7 +59,7 @@ class ZeroBasedRegionTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void requestsTakePartsOfThem(boolean inline) {
+  void requestsUsePartsOfThem(boolean inline) {
     try (RcPair pair = new RcSetup().inline(64).open();
         MemoryRegion from = pair.left.pd.allocate(10_000, ZERO_BASED);
         MemoryRegion into = pair.right.pd.allocate(10_000, ZERO_BASED)) {
@@ -80,7 +80,7 @@ class ZeroBasedRegionTest {
   @ParameterizedTest
   @CsvSource({"-1, 1", "-1, 2", "10000, 1", "9999, 2", "0, 10001", "4611686018427387904, 1"})
   @Needs(Feature.REMOTE_PROTECTION)
-  void nothingIsReachedBesideThem(long offset, long length) {
+  void bytesBeyondThemFail(long offset, long length) {
     if (offset != Long.MAX_VALUE / 2 + 1) {
       TestProfile.require(Feature.BYTE_EXACT_REMOTE_BOUNDS);
     }
@@ -94,7 +94,7 @@ class ZeroBasedRegionTest {
 
   @Test
   @Needs(Feature.REMOTE_PROTECTION)
-  void theAddressOfTheirMemoryMeansNothing() {
+  void virtualAddressOfTheirMemoryFails() {
     try (RcPair pair = RcPair.open();
         MemoryRegion region = pair.right.pd.allocate(10_000, ZERO_BASED)) {
       long address = region.segment().address();
@@ -119,7 +119,7 @@ class ZeroBasedRegionTest {
   }
 
   @Test
-  void aRegionBecomesOneByReregistration() {
+  void regionBecomesZeroBasedByReregistration() {
     try (RcPair pair = RcPair.open();
         MemoryRegion region = pair.right.pd.allocate(100, Side.ALL)) {
       region.reregister(
