@@ -17,11 +17,17 @@ final class Aeth {
   static final int NAK_REMOTE_OPERATION = 0x63;
 
   private static final int KIND = 0x60;
+  private static final int RESERVED = 0x40;
 
   private Aeth() {}
 
   static boolean isAck(int syndrome) {
     return (syndrome & KIND) == 0;
+  }
+
+  /** Whether a syndrome is of the kind without a meaning. */
+  static boolean isReserved(int syndrome) {
+    return (syndrome & KIND) == RESERVED;
   }
 
   static boolean isRnr(int syndrome) {

@@ -1,5 +1,6 @@
 package org.hghca.model.transport;
 
+import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
@@ -54,6 +55,12 @@ final class Requester implements SendSide {
   /** Set while no packet has been sent since the decision to retransmit. */
   private boolean rewound;
 
+  /**
+   * Set once a sequence NAK was obeyed: others for the same packet are its repeats. Progress and
+   * time-outs clear it.
+   */
+  private boolean nakObeyed;
+
   Requester(Transport transport, Endpoint endpoint) {
     this.transport = transport;
     this.endpoint = endpoint;
@@ -71,6 +78,7 @@ final class Requester implements SendSide {
     readsUnderWay = 0;
     waitingForReceiver = false;
     rewound = false;
+    nakObeyed = false;
   }
 
   @Override
@@ -236,6 +244,8 @@ final class Requester implements SendSide {
       if (!beforeOldest && !acknowledge(qp, packet.psn)) {
         gap(qp);
       }
+    } else if (Aeth.isReserved(packet.syndrome)) {
+      transport.counters().drops.count(DropCause.UNWANTED);
     } else if (!beforeOldest) {
       receiveNak(qp, packet);
     }
@@ -264,14 +274,22 @@ final class Requester implements SendSide {
       }
       rewind();
       waitingForReceiver = true;
+      nakObeyed = false;
       transport.wakeAfter(endpoint, RnrTimer.nanos(packet.syndrome));
       return;
     }
     switch (packet.syndrome) {
-      case Aeth.NAK_SEQUENCE -> retry(qp);
+      case Aeth.NAK_SEQUENCE -> obey(qp);
       case Aeth.NAK_REMOTE_ACCESS -> fail(qp, WorkStatus.REMOTE_ACCESS);
-      case Aeth.NAK_REMOTE_OPERATION -> fail(qp, WorkStatus.REMOTE_OPERATION);
-      default -> fail(qp, WorkStatus.REMOTE_INVALID_REQUEST);
+      case Aeth.NAK_INVALID_REQUEST -> fail(qp, WorkStatus.REMOTE_INVALID_REQUEST);
+      default -> fail(qp, WorkStatus.REMOTE_OPERATION);
+    }
+  }
+
+  private void obey(ConnectionContext qp) {
+    if (!nakObeyed) {
+      retry(qp);
+      nakObeyed = !waitingForReceiver;
     }
   }
 
@@ -369,6 +387,7 @@ final class Requester implements SendSide {
       }
     }
     waitingForReceiver = false; // it was ready for a duplicate
+    nakObeyed = false;
     if (unackedPsn == unsentPsn) {
       transport.cancelTimer(endpoint);
     } else {
@@ -418,6 +437,7 @@ final class Requester implements SendSide {
       transport.counters().timeouts++;
       ring[head & REQUESTS - 1].gapAt = -1;
       rewound = false;
+      nakObeyed = false;
       retry(qp);
     }
     if (qp.state.sends()) {

@@ -158,6 +158,10 @@ final class Responder implements ReceiveSide {
       writeKey = packet.remoteKey;
       announced = Integer.toUnsignedLong(packet.dmaLength);
       arrived = 0;
+      if (announced > SendWork.MAX_LENGTH) {
+        refuse(qp, Aeth.NAK_INVALID_REQUEST);
+        return;
+      }
       if (announced > 0
           && !allowed(
               qp,
@@ -233,11 +237,14 @@ final class Responder implements ReceiveSide {
   }
 
   private void startRead(ConnectionContext qp, Packet packet) {
-    if (!qp.remoteRead || qp.mtu == 0 || owed.fresh() >= qp.maxReadsServed) {
+    long length = Integer.toUnsignedLong(packet.dmaLength);
+    if (!qp.remoteRead
+        || qp.mtu == 0
+        || length > SendWork.MAX_LENGTH
+        || owed.fresh() >= qp.maxReadsServed) {
       refuse(qp, Aeth.NAK_INVALID_REQUEST);
       return;
     }
-    long length = Integer.toUnsignedLong(packet.dmaLength);
     if (length > 0 && !allowed(qp, checkRead(qp, packet, length))) {
       return;
     }
@@ -248,12 +255,18 @@ final class Responder implements ReceiveSide {
     transport.schedule(endpoint);
   }
 
-  /** Answers a READ again. One that is no longer allowed is a late duplicate. */
+  /**
+   * Answers a READ again. One that is no longer allowed is a late duplicate; one that goes beyond
+   * the newest request is none.
+   */
   private void repeatRead(ConnectionContext qp, Packet packet) {
     long length = Integer.toUnsignedLong(packet.dmaLength);
+    if (!qp.remoteRead || qp.mtu == 0 || length > SendWork.MAX_LENGTH) {
+      return;
+    }
+    int packets = (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu);
     boolean allowed = length == 0 || checkRead(qp, packet, length) == MemoryStatus.OK;
-    if (allowed && qp.remoteRead && qp.mtu != 0) {
-      int packets = (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu);
+    if (allowed && packets <= Psn.distance(packet.psn, qp.expectedPsn)) {
       owed.repeatRead(packet, length, packets, qp.expectedPsn);
       transport.schedule(endpoint);
     }
