@@ -14,7 +14,10 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.model.hca.Hca;
 import org.hghca.model.rtl.Defect;
+import org.hghca.model.rtl.R1Engine;
+import org.hghca.model.rtl.R2Engine;
 import org.hghca.vfio.DriverParameter;
 import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.LinkAddress;
@@ -148,7 +151,7 @@ public final class ModelProvider implements PciFunctionProvider {
     HardwareProfile profile = profile(locator);
     boolean canReset = value(locator, "reset", "function", "function", "none").equals("function");
     boolean interrupts = value(locator, "interrupts", MSIX, MSIX, "none").equals(MSIX);
-    Set<Defect> defects = defects(locator, profile);
+    CardMaker maker = card(locator, profile);
     LinkAddress address = LinkAddress.of(locator);
     Optional<Plug> inside = plug(locator, profile);
     Simulation simulation = simulation(locator);
@@ -164,14 +167,12 @@ public final class ModelProvider implements PciFunctionProvider {
       SoftwareHca hca =
           new SoftwareHca(
               locator.name(),
-              profile,
+              maker,
               address,
               simulation,
               plug,
               canReset,
               interrupts,
-              defects,
-              disturbance(locator).seed(),
               () -> OPEN.remove(locator));
       OPEN.put(locator, Optional.of(hca));
       locator.parameter("capture").ifPresent(file -> capture(locator, hca, file));
@@ -200,6 +201,18 @@ public final class ModelProvider implements PciFunctionProvider {
 
   private static HardwareProfile profile(Locator locator) {
     return HardwareProfile.byName(value(locator, "profile", "s", "s", "r1", "r2"));
+  }
+
+  private static CardMaker card(Locator locator, HardwareProfile profile) {
+    Set<Defect> defects = defects(locator, profile);
+    long seed = disturbance(locator).seed();
+    if (profile == HardwareProfile.R1) {
+      return (port, faults, vectors) -> R1Engine.card(port, faults, defects);
+    }
+    if (profile == HardwareProfile.R2) {
+      return (port, faults, vectors) -> R2Engine.card(port, faults, seed);
+    }
+    return (port, faults, vectors) -> new Hca(profile, port, faults, vectors);
   }
 
   private static Set<Defect> defects(Locator locator, HardwareProfile profile) {

@@ -2,16 +2,12 @@ package org.hghca.model;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.hghca.abi.Bar;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.model.hca.Card;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.hca.Hca;
 import org.hghca.model.hca.MsixRegion;
 import org.hghca.model.hca.StepBudget;
-import org.hghca.model.rtl.Defect;
-import org.hghca.model.rtl.RtlCard;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.vfio.ConfigurationRegisters;
 import org.hghca.vfio.DeviceBus;
@@ -68,21 +64,18 @@ public final class SoftwareHca implements EmulatedFunction {
   /**
    * Puts an HCA into a simulation.
    *
+   * @param maker makes its card
    * @param plug the cable of its port
-   * @param defects defects of the first RTL to model
-   * @param seed selects the unknown behaviour of the card
    * @param onClose called once when the HCA is closed
    */
   SoftwareHca(
       String name,
-      HardwareProfile profile,
+      CardMaker maker,
       LinkAddress address,
       Simulation simulation,
       Optional<Plug> plug,
       boolean canReset,
       boolean interrupts,
-      Set<Defect> defects,
-      long seed,
       Runnable onClose) {
     this.name = name;
     this.address = address;
@@ -94,10 +87,7 @@ public final class SoftwareHca implements EmulatedFunction {
     this.simulation = simulation;
     this.onClose = onClose;
     this.port = new EthernetPort(address.mac(), simulation.packets());
-    this.hca =
-        profile == HardwareProfile.S
-            ? new Hca(profile, port, faults, vectors)
-            : new RtlCard(profile, defects, port, faults, seed);
+    this.hca = maker.make(port, faults, vectors);
     this.configuration = configuration();
     try {
       simulation.join(this, plug);

@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.hghca.abi.Bar;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.conformance.abi.Vectors;
 import org.hghca.model.hca.Faults;
 import org.hghca.model.rtl.Defect;
+import org.hghca.model.rtl.R1Engine;
 import org.hghca.model.rtl.RtlCard;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Medium;
@@ -44,7 +44,7 @@ final class ReplayedCard implements Medium {
 
   ReplayedCard(Set<Defect> defects, int number, PacketPool pool) {
     port = new EthernetPort(0x0200_0000_0001L + number, pool);
-    card = new RtlCard(HardwareProfile.R1, defects, port, new Faults(), 0);
+    card = R1Engine.card(port, new Faults(), defects);
     port.plug(this);
     card.attach(memory);
     card.busMaster(true);

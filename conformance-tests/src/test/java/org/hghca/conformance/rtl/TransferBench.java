@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.Set;
 import org.hghca.abi.Bar;
 import org.hghca.abi.CompletionQueueContext;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.IcmChunk;
@@ -39,6 +38,7 @@ import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.WriteMtt;
 import org.hghca.model.hca.Faults;
+import org.hghca.model.rtl.R1Engine;
 import org.hghca.model.rtl.RtlCard;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Medium;
@@ -73,7 +73,7 @@ final class TransferBench implements Medium {
 
   final FlatMemory memory = new FlatMemory(MEMORY);
   final EthernetPort port = new EthernetPort(PORT_MAC, new PacketPool());
-  final RtlCard card = new RtlCard(HardwareProfile.R1, Set.of(), port, new Faults(), 0);
+  final RtlCard card = R1Engine.card(port, new Faults(), Set.of());
   final List<List<String>> packets = new ArrayList<>();
   private final MemorySegment mailbox = Arena.ofAuto().allocate(PAGE);
   private int nextPage;

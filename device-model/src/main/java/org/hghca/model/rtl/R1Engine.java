@@ -3,7 +3,9 @@ package org.hghca.model.rtl;
 import static org.hghca.wire.PacketOpcode.*;
 
 import java.util.Set;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QpcServiceType;
+import org.hghca.model.hca.Faults;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
@@ -13,7 +15,7 @@ import org.hghca.wire.Packet;
  * The data path of the first RTL: doorbells, work requests, packets and completions. It has no
  * timers and no retries. Used by the thread that does the steps.
  */
-final class R1Engine implements DataPath {
+public final class R1Engine implements DataPath {
   /** Bytes of READs for which there is room in any case. */
   private static final int ANSWERED_BESIDE_PAYLOAD = 1024;
 
@@ -29,16 +31,12 @@ final class R1Engine implements DataPath {
   private final R1SendSide sender;
   private final TransportCounters counters = new TransportCounters();
 
-  R1Engine(
-      Set<Defect> defects,
-      Contexts contexts,
-      Translation translation,
-      Doorbells doorbells,
-      EthernetPort port,
-      Hazards hazards) {
+  R1Engine(CardParts card, Set<Defect> defects) {
+    Contexts contexts = card.contexts();
+    Translation translation = card.translation();
     this.deadlocks = defects.contains(Defect.READ_DEADLOCK);
-    this.hazards = hazards;
-    this.port = port;
+    this.hazards = card.hazards();
+    this.port = card.port();
     this.stops = new Stops(hazards);
     this.connections = new ConnectionStates(contexts);
     this.channel = new WriteChannel(translation, hazards);
@@ -57,7 +55,24 @@ final class R1Engine implements DataPath {
     this.receiver = new R1Receiver(translation, hazards, stops, channel, cqes, replies, counters);
     this.sender =
         new R1SendSide(
-            connections, translation, doorbells, port, stops, hazards, requester, cqes, counters);
+            connections,
+            translation,
+            card.doorbells(),
+            port,
+            stops,
+            hazards,
+            requester,
+            cqes,
+            counters);
+  }
+
+  /**
+   * A card of the first RTL.
+   *
+   * @param defects those to model
+   */
+  public static RtlCard card(EthernetPort port, Faults faults, Set<Defect> defects) {
+    return new RtlCard(HardwareProfile.R1, port, faults, parts -> new R1Engine(parts, defects));
   }
 
   @Override

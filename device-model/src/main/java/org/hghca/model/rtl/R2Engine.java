@@ -4,7 +4,9 @@ import static org.hghca.wire.PacketOpcode.*;
 
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
+import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.model.hca.Faults;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
@@ -15,7 +17,7 @@ import org.hghca.wire.Packet;
  * network, without checks and errors. Unknown behaviour depends on the seed and varies from one
  * time to the next.
  */
-final class R2Engine implements DataPath {
+public final class R2Engine implements DataPath {
   private static final int NUMBERS = 1 << 8;
 
   private final EthernetPort port;
@@ -30,22 +32,26 @@ final class R2Engine implements DataPath {
   private final TransportCounters counters = new TransportCounters();
   private R2QueuePositions[] queues = new R2QueuePositions[NUMBERS];
 
-  R2Engine(
-      Contexts contexts,
-      Translation translation,
-      Doorbells doorbells,
-      EthernetPort port,
-      Hazards hazards,
-      long seed) {
-    this.port = port;
-    this.translation = translation;
+  R2Engine(CardParts card, long seed) {
+    this.port = card.port();
+    this.translation = card.translation();
     this.random = new SplittableRandom(seed);
-    this.stops = new Stops(hazards);
-    this.connections = new ConnectionStates(contexts);
-    this.cqes = new R2CqeWriter(contexts, translation, random);
+    this.stops = new Stops(card.hazards());
+    this.connections = new ConnectionStates(card.contexts());
+    this.cqes = new R2CqeWriter(card.contexts(), translation, random);
     this.replies = new Replies(translation, port, counters);
-    this.receiver = new R2Receiver(translation, cqes, replies, hazards, counters);
-    this.sender = new R2SendSide(this, translation, doorbells, port, stops, cqes, counters, random);
+    this.receiver = new R2Receiver(translation, cqes, replies, card.hazards(), counters);
+    this.sender =
+        new R2SendSide(this, translation, card.doorbells(), port, stops, cqes, counters, random);
+  }
+
+  /**
+   * A card of the second RTL.
+   *
+   * @param seed selects its unknown behaviour
+   */
+  public static RtlCard card(EthernetPort port, Faults faults, long seed) {
+    return new RtlCard(HardwareProfile.R2, port, faults, parts -> new R2Engine(parts, seed));
   }
 
   R2QueuePositions queues(int qpn) {

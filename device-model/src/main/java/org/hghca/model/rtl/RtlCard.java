@@ -1,8 +1,8 @@
 package org.hghca.model.rtl;
 
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.hghca.abi.Bar;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
@@ -39,21 +39,20 @@ public final class RtlCard implements Card {
 
   /**
    * @param profile R1 or R2
-   * @param defects of R1 to model
-   * @param seed selects the unknown behaviour of R2
+   * @param engine makes the data path of that profile
    */
-  public RtlCard(
-      HardwareProfile profile, Set<Defect> defects, EthernetPort port, Faults faults, long seed) {
+  RtlCard(
+      HardwareProfile profile,
+      EthernetPort port,
+      Faults faults,
+      Function<CardParts, DataPath> engine) {
     this.faults = faults;
     this.host = new HostMemory(faults, this::failed);
     this.doorbells = new Doorbells(faults, hazards);
     this.translation = new TranslationUnit(profile, host, hazards);
     this.contexts = new ContextManager(profile, host, hazards);
     this.commands = new RtlCommandUnit(profile, host, contexts, translation, hazards);
-    this.engine =
-        profile == HardwareProfile.R2
-            ? new R2Engine(contexts, translation, doorbells, port, hazards, seed)
-            : new R1Engine(defects, contexts, translation, doorbells, port, hazards);
+    this.engine = engine.apply(new CardParts(contexts, translation, doorbells, port, hazards));
   }
 
   @Override

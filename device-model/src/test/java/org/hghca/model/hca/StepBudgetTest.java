@@ -8,7 +8,8 @@ import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
-import org.hghca.model.rtl.RtlCard;
+import org.hghca.model.rtl.R1Engine;
+import org.hghca.model.rtl.R2Engine;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.PacketPool;
 import org.junit.jupiter.api.Test;
@@ -21,9 +22,13 @@ class StepBudgetTest {
   private final EthernetPort port = new EthernetPort(1, new PacketPool());
 
   private Card card(HardwareProfile profile) {
-    return profile == HardwareProfile.S
-        ? new Hca(profile, port, new Faults(), 0)
-        : new RtlCard(profile, Set.of(), port, new Faults(), 1);
+    Faults faults = new Faults();
+    if (profile == HardwareProfile.R1) {
+      return R1Engine.card(port, faults, Set.of());
+    }
+    return profile == HardwareProfile.R2
+        ? R2Engine.card(port, faults, 1)
+        : new Hca(profile, port, faults, 0);
   }
 
   @ParameterizedTest

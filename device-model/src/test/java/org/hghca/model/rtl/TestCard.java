@@ -64,15 +64,19 @@ final class TestCard implements Translation, Contexts {
 
   TestCard(long mac, PacketPool pool, Set<Defect> defects) {
     port = new EthernetPort(mac, pool);
-    engine = new R1Engine(defects, this, this, doorbells, port, hazards);
+    engine = new R1Engine(parts(), defects);
     regions.put(DATA, new Region(BASE, 0, DATA_SIZE, 7));
   }
 
   /** A card of the second RTL. */
   TestCard(long mac, PacketPool pool, long seed) {
     port = new EthernetPort(mac, pool);
-    engine = new R2Engine(this, this, doorbells, port, hazards, seed);
+    engine = new R2Engine(parts(), seed);
     regions.put(DATA, new Region(BASE, 0, DATA_SIZE, 7));
+  }
+
+  private CardParts parts() {
+    return new CardParts(this, this, doorbells, port, hazards);
   }
 
   /** A region over the first page of the data region with other rights. */

@@ -1,0 +1,18 @@
+package org.hghca.model;
+
+import org.hghca.model.hca.Card;
+import org.hghca.model.hca.Faults;
+import org.hghca.wire.EthernetPort;
+
+/** Makes the card of a software HCA. */
+@FunctionalInterface
+interface CardMaker {
+  /**
+   * Makes it.
+   *
+   * @param port its port
+   * @param faults where it records refused accesses and dropped stores
+   * @param vectors interrupt vectors, 0 for none
+   */
+  Card make(EthernetPort port, Faults faults, int vectors);
+}
