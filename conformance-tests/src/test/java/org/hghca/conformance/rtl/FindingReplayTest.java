@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.hghca.conformance.abi.Vectors;
-import org.hghca.model.rtl.Defect;
+import org.hghca.model.rtl.r1.Defect;
 import org.hghca.wire.PacketPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

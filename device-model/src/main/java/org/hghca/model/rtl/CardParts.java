@@ -8,7 +8,7 @@ import org.hghca.wire.EthernetPort;
  * @param doorbells those that wait for the send side
  * @param hazards where it records what stops or corrupts the card
  */
-record CardParts(
+public record CardParts(
     Contexts contexts,
     Translation translation,
     Doorbells doorbells,

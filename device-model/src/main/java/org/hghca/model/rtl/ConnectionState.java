@@ -7,82 +7,82 @@ import org.hghca.abi.WqeOpcode;
 import org.hghca.wire.Packet;
 
 /** The engine's state of a queue pair in addition to its context. No MODIFY_QP clears any of it. */
-final class ConnectionState {
-  final OnChipQp qp;
+public final class ConnectionState {
+  public final OnChipQp qp;
 
   // The send side.
 
   /** Oldest first. */
-  final Deque<Message> outstanding = new ArrayDeque<>();
+  public final Deque<Message> outstanding = new ArrayDeque<>();
 
   /** The PSN after the last one sent; the context's PSN differs if a MODIFY_QP changed it. */
-  int sentUpToPsn;
+  public int sentUpToPsn;
 
   /**
    * Whether the send side is in the middle of one of its messages, and tracks the next PSN itself.
    */
-  boolean sendsOn;
+  public boolean sendsOn;
 
   /** The position of the WQE of the READ that finished last. */
-  int finishedRead;
+  public int finishedRead;
 
   /** The PSNs were set back before an unacknowledged message: no send completes any more. */
-  boolean completesNothing;
+  public boolean completesNothing;
 
   // The receive side.
 
   /** Whether a message is being received, and whether the rest of it is dropped. */
-  boolean inMessage;
+  public boolean inMessage;
 
-  boolean swallows;
+  public boolean swallows;
 
   /** Bytes of it that have arrived. */
-  long received;
+  public long received;
 
   /** Of an RDMA WRITE: its target. */
-  long writeAddress;
+  public long writeAddress;
 
-  int writeKey;
+  public int writeKey;
 
   /** Of a SEND: its receive WQE. */
-  final ReceiveWqe taken = new ReceiveWqe();
+  public final ReceiveWqe taken = new ReceiveWqe();
 
   /** Linked receive WQEs that the card has prefetched. */
-  final Deque<ReceiveWqe> linked = new ArrayDeque<>();
+  public final Deque<ReceiveWqe> linked = new ArrayDeque<>();
 
   /**
    * The receive WQE that every message gets from now on, independent of the posted ones: one
    * without data unit has corrupted the list. {@code null} while the list is good.
    */
-  ReceiveWqe stale;
+  public ReceiveWqe stale;
 
   /** The receive WQE with data units that was taken last, if one was. */
-  final ReceiveWqe last = new ReceiveWqe();
+  public final ReceiveWqe last = new ReceiveWqe();
 
-  boolean hasReceived;
+  public boolean hasReceived;
 
   /** A message found an empty receive queue: from then on the card's offset matches no slot. */
-  boolean receivesAstray;
+  public boolean receivesAstray;
 
   ConnectionState(OnChipQp qp) {
     this.qp = qp;
   }
 
   /** Takes the PSNs of the next packets, from {@code psn} on. */
-  void advance(int psn, int packets) {
+  public void advance(int psn, int packets) {
     qp.nextSendPsn = psn + packets & OnChipQp.PSN_MASK;
     sentUpToPsn = qp.nextSendPsn;
   }
 
   /** Whether an RDMA READ is outstanding. */
-  boolean hasReads() {
+  public boolean hasReads() {
     return newest(true) != null;
   }
 
   /**
    * The newest outstanding READ, or the newest other outstanding message; {@code null} for none.
    */
-  Message newest(boolean read) {
+  public Message newest(boolean read) {
     for (Iterator<Message> all = outstanding.descendingIterator(); all.hasNext(); ) {
       Message message = all.next();
       if (read == (message.opcode == WqeOpcode.RDMA_READ)) {
@@ -93,7 +93,7 @@ final class ConnectionState {
   }
 
   /** Addresses a packet to the peer. */
-  Packet address(Packet packet) {
+  public Packet address(Packet packet) {
     packet.destinationMac = qp.destinationMac;
     packet.sourceMac = qp.sourceMac;
     packet.destinationIpv4(qp.destinationIp);

@@ -1,17 +1,17 @@
 package org.hghca.model.rtl;
 
 /** The {@link ConnectionState} of each queue pair, created on first use. */
-final class ConnectionStates {
+public final class ConnectionStates {
   private static final int NUMBERS = 1 << 13;
 
   private final Contexts contexts;
   private ConnectionState[] connections = new ConnectionState[NUMBERS];
 
-  ConnectionStates(Contexts contexts) {
+  public ConnectionStates(Contexts contexts) {
     this.contexts = contexts;
   }
 
-  ConnectionState of(int qpn) {
+  public ConnectionState of(int qpn) {
     OnChipQp qp = contexts.queuePair(qpn);
     if (connections[qp.qpn] == null) {
       connections[qp.qpn] = new ConnectionState(qp);
@@ -19,7 +19,7 @@ final class ConnectionStates {
     return connections[qp.qpn];
   }
 
-  void reset() {
+  public void reset() {
     connections = new ConnectionState[NUMBERS];
   }
 }

@@ -1,7 +1,7 @@
 package org.hghca.model.rtl;
 
 /** The contexts on the chip. Numbers alias: only the low 13 bits of a number count. */
-interface Contexts {
+public interface Contexts {
 
   /** The queue pair of a number; never null, but perhaps never programmed. */
   OnChipQp queuePair(int qpn);

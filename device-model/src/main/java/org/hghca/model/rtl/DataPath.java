@@ -3,7 +3,7 @@ package org.hghca.model.rtl;
 import org.hghca.model.transport.TransportCounters;
 
 /** The data path behind the doorbells of a card. Used by the thread that does the steps. */
-interface DataPath {
+public interface DataPath {
 
   /**
    * Does all work that is due.

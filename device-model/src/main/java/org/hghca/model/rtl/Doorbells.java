@@ -9,7 +9,7 @@ import org.hghca.model.hca.RegisterQueue;
  * The FIFO between the doorbell registers and the send side: 64 deep; doorbells that do not fit are
  * lost. Any thread writes it; the thread that does the steps reads it.
  */
-final class Doorbells {
+public final class Doorbells {
   static final int DEPTH = 64;
 
   private final Faults faults;
@@ -47,17 +47,17 @@ final class Doorbells {
     held = on;
   }
 
-  boolean hasEntry() {
+  public boolean hasEntry() {
     return !held && entries.hasEntry();
   }
 
   /** The oldest, which must exist. */
-  long first() {
+  public long first() {
     return entries.value();
   }
 
   /** Takes the oldest, which must exist. */
-  long take() {
+  public long take() {
     long value = entries.value();
     entries.remove();
     size.getAndDecrement();

@@ -7,7 +7,7 @@ import java.util.List;
  * Uses that stop or corrupt the card. The first 64 are kept. The effects are modelled where they
  * occur; this class reports the cause to tests and other observers. Thread-safe.
  */
-final class Hazards {
+public final class Hazards {
   private static final int KEPT = 64;
 
   private final List<String> struck = new ArrayList<>();
@@ -19,7 +19,7 @@ final class Hazards {
    *     lost, 2.3 for commands that hang, 3.3 for pages that are mapped wrongly, 5.2 for CQEs that
    *     are lost, 6.6 for receives that are read outside their queue
    */
-  synchronized void strike(String line, String what) {
+  public synchronized void strike(String line, String what) {
     if (struck.size() < KEPT) {
       struck.add(line + ": " + what);
     }

@@ -7,13 +7,13 @@ import java.util.Arrays;
  * of pages. Page numbers count from the table's base and wrap at the capacity, so that a mapping
  * beyond the end replaces one at the beginning.
  */
-final class IcmTableMap {
+public final class IcmTableMap {
   /** What {@link #address} answers for a page that is not mapped. */
   static final long NONE = -1;
 
   static final int PAGE_SHIFT = 12;
   static final int PAGE_SIZE = 1 << PAGE_SHIFT;
-  static final int PAGE_MASK = PAGE_SIZE - 1;
+  public static final int PAGE_MASK = PAGE_SIZE - 1;
 
   private final long[] pages;
   private long base;

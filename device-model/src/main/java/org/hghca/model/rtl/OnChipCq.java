@@ -1,18 +1,18 @@
 package org.hghca.model.rtl;
 
 /** The on-chip state of a completion queue in the RTL. */
-final class OnChipCq {
-  final int cqn;
+public final class OnChipCq {
+  public final int cqn;
 
   /** Whether the card owns it: between SW2HW_CQ and HW2SW_CQ. */
-  boolean owned;
+  public boolean owned;
 
-  int logSize;
-  int pd;
-  int key;
+  public int logSize;
+  public int pd;
+  public int key;
 
   /** Byte offset of the next entry; survives HW2SW_CQ and SW2HW_CQ. */
-  int offset;
+  public int offset;
 
   OnChipCq(int cqn) {
     this.cqn = cqn;

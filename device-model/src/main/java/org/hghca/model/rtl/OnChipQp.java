@@ -11,48 +11,48 @@ import org.hghca.wire.Packet;
  * MODIFY_QP wrote them and traffic has advanced them, and positions that only a reset of the card
  * clears.
  */
-final class OnChipQp {
-  static final int PSN_MASK = 0xff_ffff;
+public final class OnChipQp {
+  public static final int PSN_MASK = 0xff_ffff;
   private static final int RNR_TIMER_MASK = 0x1f;
 
-  final int qpn;
+  public final int qpn;
 
   /** Whether a MODIFY_QP has ever named it. */
-  boolean programmed;
+  public boolean programmed;
 
   /** QPC 08h[31:28] as a number, 0 to 6: 4 is SQD and 5 is SQE here. */
-  int state;
+  public int state;
 
   /** QPC 08h[23:16]: 0 RC, 1 UC, 2 RD, 3 UD. */
-  int service;
+  public int service;
 
   /** Bytes of a full packet, from the code at 0Ch[31:29]. */
   int mtu;
 
   /** Low 5 bits of rnr_retry, QPC 20h[31:24], which are in an RNR NAK. */
-  int rnrTimer;
+  public int rnrTimer;
 
-  int receiveStrideLog;
-  int sendStrideLog;
+  public int receiveStrideLog;
+  public int sendStrideLog;
   int localQpn;
-  int remoteQpn;
+  public int remoteQpn;
   long sourceMac;
-  long destinationMac;
+  public long destinationMac;
   int sourceIp;
   int destinationIp;
-  int pd;
-  int nextSendPsn;
-  int oldestUnackedPsn;
-  int expectedPsn;
-  int sendCqn;
-  int sendKey;
-  int sendLength;
-  int receiveCqn;
-  int receiveKey;
-  int receiveLength;
+  public int pd;
+  public int nextSendPsn;
+  public int oldestUnackedPsn;
+  public int expectedPsn;
+  public int sendCqn;
+  public int sendKey;
+  public int sendLength;
+  public int receiveCqn;
+  public int receiveKey;
+  public int receiveLength;
 
   /** Byte offset of the next receive in its queue; survives every MODIFY_QP. */
-  int receiveOffset;
+  public int receiveOffset;
 
   /** How often a MODIFY_QP has put it into RESET. */
   private int lives;
@@ -115,7 +115,7 @@ final class OnChipQp {
   }
 
   /** Number of MODIFY_QPs to RESET: WQEs fetched before belong to an earlier use. */
-  int lives() {
+  public int lives() {
     return lives;
   }
 
@@ -125,21 +125,21 @@ final class OnChipQp {
   }
 
   /** The oldest PSN that was not acknowledged when that happened last. */
-  int oldestUnackedAtEnding() {
+  public int oldestUnackedAtEnding() {
     return oldestUnackedAtEnding;
   }
 
   /** Bytes of payload in a full packet. */
-  int packetSize() {
+  public int packetSize() {
     return Math.min(mtu, Packet.MAX_PAYLOAD);
   }
 
   /** Packets of a message of {@code length} bytes, at least one. */
-  int packets(long length) {
+  public int packets(long length) {
     return (int) Math.max(1, (length + packetSize() - 1) / packetSize());
   }
 
-  void advanceExpectedPsn(int packets) {
+  public void advanceExpectedPsn(int packets) {
     expectedPsn = expectedPsn + packets & PSN_MASK;
   }
 

@@ -11,15 +11,15 @@ import org.hghca.wire.Packet;
  * The message that the send side is sending, packet by packet. The object is reused. It tracks its
  * own packet sequence: a MODIFY_QP does not change that.
  */
-final class OutgoingMessage {
+public final class OutgoingMessage {
   private final Translation translation;
   private final EthernetPort port;
   private final PayloadStream payloads = new PayloadStream();
 
-  final SendWqe wqe = new SendWqe();
+  public final SendWqe wqe = new SendWqe();
 
   /** Its queue pair; {@code null} before the first. */
-  ConnectionState connection;
+  public ConnectionState connection;
 
   /** Whether packets are left to fetch, and the number of bytes already fetched. */
   private boolean goesOn;
@@ -29,24 +29,24 @@ final class OutgoingMessage {
   /** How often MODIFY_QP had ended its queue pair when it began. */
   private int endings;
 
-  OutgoingMessage(Translation translation, EthernetPort port) {
+  public OutgoingMessage(Translation translation, EthernetPort port) {
     this.translation = translation;
     this.port = port;
   }
 
-  boolean goesOn() {
+  public boolean goesOn() {
     return goesOn;
   }
 
   /** Starts it with the current WQE and queue pair. */
-  void begin() {
+  public void begin() {
     goesOn = true;
     sent = 0;
     endings = connection.qp.endings();
   }
 
   /** Nothing more of it is sent. */
-  void end() {
+  public void end() {
     goesOn = false;
     if (connection != null) {
       connection.sendsOn = false;
@@ -54,17 +54,17 @@ final class OutgoingMessage {
   }
 
   /** From now on each packet has the payload of the one before it. */
-  void skewPayload() {
+  public void skewPayload() {
     payloads.skew();
   }
 
   /** Whether a MODIFY_QP to RESET or ERR has come since it began. */
-  boolean isOvertaken() {
+  public boolean isOvertaken() {
     return endings != connection.qp.endings();
   }
 
   /** Makes the next packet, with its payload. */
-  Packet fetch() {
+  public Packet fetch() {
     OnChipQp qp = connection.qp;
     Packet packet = connection.address(port.pool().take());
     packet.sourceQpn = wqe.qpn;
@@ -114,7 +114,7 @@ final class OutgoingMessage {
     goesOn = !last;
   }
 
-  static int operation(boolean write, boolean first, boolean last, boolean immediate) {
+  public static int operation(boolean write, boolean first, boolean last, boolean immediate) {
     int base = write ? WRITE_FIRST : SEND_FIRST;
     if (!last) {
       return base + (first ? SEND_FIRST : SEND_MIDDLE);
@@ -122,7 +122,7 @@ final class OutgoingMessage {
     return base + (first ? SEND_ONLY : SEND_LAST) + (immediate ? 1 : 0);
   }
 
-  static int service(OnChipQp qp) {
+  public static int service(OnChipQp qp) {
     return switch (qp.service) {
       case QpcServiceType.RC -> RC;
       case QpcServiceType.UC -> UC;
@@ -136,7 +136,7 @@ final class OutgoingMessage {
     packet.dmaLength = (int) wqe.length;
   }
 
-  void reset() {
+  public void reset() {
     connection = null;
     goesOn = false;
     payloads.reset();

@@ -9,20 +9,20 @@ import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
 
 /** The pending replies of responders: acknowledgements and RDMA READ responses, in one order. */
-final class Replies {
+public final class Replies {
   /** The bits of a syndrome that say what an acknowledgement is. */
-  static final int KIND_MASK = 0x60;
+  public static final int KIND_MASK = 0x60;
 
-  static final int ACK = 0x00;
+  public static final int ACK = 0x00;
 
   /** Its low 5 bits are the retry count of the responder's context, where a timer belongs. */
-  static final int RNR = 0x20;
+  public static final int RNR = 0x20;
 
   /** NAK: PSN sequence error, with the PSN that is expected. */
-  static final int OUT_OF_ORDER = 0x60;
+  public static final int OUT_OF_ORDER = 0x60;
 
   /** NAK: remote access error. The card gives no other reason. */
-  static final int REFUSED = 0x62;
+  public static final int REFUSED = 0x62;
 
   /** The unsent part of an RDMA READ response. The object is reused after it is sent. */
   private static final class Response {
@@ -53,7 +53,7 @@ final class Replies {
   private long owed;
   private final Deque<Response> free = new ArrayDeque<>();
 
-  Replies(Translation translation, EthernetPort port, TransportCounters counters) {
+  public Replies(Translation translation, EthernetPort port, TransportCounters counters) {
     this.translation = translation;
     this.port = port;
     this.counters = counters;
@@ -64,7 +64,7 @@ final class Replies {
    *
    * @param completes whether it ends a message; messages are not counted, their number is 1
    */
-  void acknowledge(ConnectionState connection, int psn, int syndrome, boolean completes) {
+  public void acknowledge(ConnectionState connection, int psn, int syndrome, boolean completes) {
     Packet packet = connection.address(port.pool().take());
     packet.opcode = ACKNOWLEDGE;
     packet.solicited = true;
@@ -79,7 +79,7 @@ final class Replies {
   }
 
   /** Answers an RDMA READ whose source was checked. */
-  void respond(ConnectionState connection, Packet request) {
+  public void respond(ConnectionState connection, Packet request) {
     Response response = free.isEmpty() ? new Response() : free.remove();
     response.answer(connection, request);
     owed += response.length;
@@ -92,7 +92,7 @@ final class Replies {
    * @param budget maximum number of replies
    * @return whether there was one
    */
-  boolean run(int budget) {
+  public boolean run(int budget) {
     int left = budget;
     for (; left > 0 && !waiting.isEmpty(); left--) {
       if (waiting.peek() instanceof Response response) {
@@ -109,12 +109,12 @@ final class Replies {
   }
 
   /** Bytes of READs that are not answered. */
-  long owed() {
+  public long owed() {
     return owed;
   }
 
   /** Whether the reply that is next is data. */
-  boolean isAtData() {
+  public boolean isAtData() {
     return waiting.peek() instanceof Response;
   }
 
@@ -149,7 +149,7 @@ final class Replies {
     port.transmit(packet);
   }
 
-  void reset() {
+  public void reset() {
     waiting.clear();
     owed = 0;
   }

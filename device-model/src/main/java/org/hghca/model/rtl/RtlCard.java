@@ -41,7 +41,7 @@ public final class RtlCard implements Card {
    * @param profile R1 or R2
    * @param engine makes the data path of that profile
    */
-  RtlCard(
+  public RtlCard(
       HardwareProfile profile,
       EthernetPort port,
       Faults faults,

@@ -3,9 +3,9 @@ package org.hghca.model.rtl;
 import java.lang.foreign.MemorySegment;
 
 /** A send WQE as the parser has read it. The object is reused. */
-final class SendWqe {
+public final class SendWqe {
   /** The parser's result for a WQE. */
-  enum Outcome {
+  public enum Outcome {
     GOOD,
     /** An access of a data unit, other than the last, is not allowed. */
     DENIED,
@@ -15,48 +15,48 @@ final class SendWqe {
     STOPPED
   }
 
-  int opcode;
+  public int opcode;
 
   /** The queue pair's number as the doorbell had it. */
-  int qpn;
+  public int qpn;
 
   /** Byte offset in the send queue. */
-  int offset;
+  public int offset;
 
   /** Of the WQE behind it: opcode, byte offset and size in units of 16 bytes, 0 for none. */
-  int nextOpcode;
+  public int nextOpcode;
 
-  int nextOffset;
-  int nextSize;
-  boolean nextFence;
+  public int nextOffset;
+  public int nextSize;
+  public boolean nextFence;
 
   /** Whether it is not to be sent before the READs in front of it are finished. */
-  boolean fence;
+  public boolean fence;
 
-  int immediate;
-  long remoteAddress;
-  int remoteKey;
+  public int immediate;
+  public long remoteAddress;
+  public int remoteKey;
 
   /** Of a datagram. */
-  long destinationMac;
+  public long destinationMac;
 
-  int destinationIp;
-  int destinationQpn;
-  int queueKey;
+  public int destinationIp;
+  public int destinationQpn;
+  public int queueKey;
 
   /** Whether there is an inline unit, or a data unit at least. */
-  boolean hasData;
+  public boolean hasData;
 
   boolean isInline;
 
   /** Bytes of the message. */
-  long length;
+  public long length;
 
-  final SgeList data = new SgeList();
+  public final SgeList data = new SgeList();
   private MemorySegment inline;
   private long inlineAt;
 
-  void clear() {
+  public void clear() {
     nextSize = 0;
     hasData = false;
     isInline = false;
@@ -64,7 +64,7 @@ final class SendWqe {
     data.clear();
   }
 
-  void inline(MemorySegment bytes, long at, int count) {
+  public void inline(MemorySegment bytes, long at, int count) {
     inline = bytes;
     inlineAt = at;
     isInline = true;
@@ -73,7 +73,7 @@ final class SendWqe {
   }
 
   /** Fetches the next bytes of the message. */
-  void gather(Translation translation, MemorySegment target, int count) {
+  public void gather(Translation translation, MemorySegment target, int count) {
     if (isInline) {
       MemorySegment.copy(inline, inlineAt, target, 0, count);
       inlineAt += count;

@@ -1,9 +1,9 @@
 package org.hghca.model.rtl;
 
 /** Data units of a WQE in order, and the consumed part. */
-final class SgeList {
+public final class SgeList {
   /** More do not fit into the bytes that the card fetches. */
-  static final int MAX = 31;
+  public static final int MAX = 31;
 
   private final int[] keys = new int[MAX];
   private final int[] lengths = new int[MAX];
@@ -15,43 +15,43 @@ final class SgeList {
 
   private int used;
 
-  void clear() {
+  public void clear() {
     count = 0;
     at = 0;
     used = 0;
   }
 
-  void add(int length, int key, long address) {
+  public void add(int length, int key, long address) {
     lengths[count] = length;
     keys[count] = key;
     addresses[count++] = address;
   }
 
-  void copy(SgeList other) {
+  public void copy(SgeList other) {
     clear();
     for (int i = 0; i < other.count; i++) {
       add(other.lengths[i], other.keys[i], other.addresses[i]);
     }
   }
 
-  int count() {
+  public int count() {
     return count;
   }
 
-  int key(int i) {
+  public int key(int i) {
     return keys[i];
   }
 
-  int length(int i) {
+  public int length(int i) {
     return lengths[i];
   }
 
-  long address(int i) {
+  public long address(int i) {
     return addresses[i];
   }
 
   /** Bytes of all of them. */
-  long total() {
+  public long total() {
     long total = 0;
     for (int i = 0; i < count; i++) {
       total += lengths[i];
@@ -59,7 +59,7 @@ final class SgeList {
     return total;
   }
 
-  boolean hasEmpty() {
+  public boolean hasEmpty() {
     for (int i = 0; i < count; i++) {
       if (lengths[i] == 0) {
         return true;
@@ -69,7 +69,7 @@ final class SgeList {
   }
 
   /** Whether the next data unit of a message has no bytes. */
-  boolean meetsEmpty(int bytes) {
+  public boolean meetsEmpty(int bytes) {
     int behind = bytes + used;
     for (int i = at; i < count && behind > 0; i++) {
       if (lengths[i] == 0) {
@@ -81,7 +81,7 @@ final class SgeList {
   }
 
   /** Remaining bytes. */
-  long left() {
+  public long left() {
     long left = -used;
     for (int i = at; i < count; i++) {
       left += lengths[i];
@@ -90,7 +90,7 @@ final class SgeList {
   }
 
   /** The data unit that is next: an index, {@link #count} at the end. */
-  int index() {
+  public int index() {
     while (at < count && used == lengths[at]) {
       at++;
       used = 0;
@@ -99,21 +99,21 @@ final class SgeList {
   }
 
   /** The data unit that the last byte went into; the first before any byte. */
-  int reached() {
+  public int reached() {
     return at;
   }
 
   /** Where the next byte of the data unit at {@link #index} stands. */
-  long position() {
+  public long position() {
     return addresses[at] + used;
   }
 
   /** Bytes that are left of the data unit at {@link #index}. */
-  int room() {
+  public int room() {
     return lengths[at] - used;
   }
 
-  void use(int bytes) {
+  public void use(int bytes) {
     used += bytes;
   }
 }

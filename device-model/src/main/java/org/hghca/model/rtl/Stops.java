@@ -4,48 +4,48 @@ package org.hghca.model.rtl;
  * The stopped parts of the card. Only a reset restarts them, and every queue pair is affected. Each
  * stop is recorded as the hazard that it comes from.
  */
-final class Stops {
+public final class Stops {
   private final Hazards hazards;
   private boolean sender;
   private boolean receiver;
 
-  Stops(Hazards hazards) {
+  public Stops(Hazards hazards) {
     this.hazards = hazards;
   }
 
   /** Nothing is sent any more; doorbells stay in their FIFO. */
-  void stopSender(String line, String why) {
+  public void stopSender(String line, String why) {
     hazards.strike(line, why + ": the send side stops");
     sender = true;
   }
 
   /** Arriving packets are no longer processed. */
-  void stopReceiver(String line, String why) {
+  public void stopReceiver(String line, String why) {
     hazards.strike(line, why + ": the card stops receiving");
     receiver = true;
   }
 
   /** Arriving packets are no longer processed, and nothing is sent. */
-  void stopAll(String line, String why) {
+  public void stopAll(String line, String why) {
     hazards.strike(line, why + ": the card stops sending and receiving");
     sender = true;
     receiver = true;
   }
 
   /** Something stays in the parser that the next WQE begins with. */
-  void stray(String why) {
+  public void stray(String why) {
     hazards.strike("12.7", why + ": its units stay in the parser");
   }
 
-  boolean sender() {
+  public boolean sender() {
     return sender;
   }
 
-  boolean receiver() {
+  public boolean receiver() {
     return receiver;
   }
 
-  void reset() {
+  public void reset() {
     sender = false;
     receiver = false;
   }

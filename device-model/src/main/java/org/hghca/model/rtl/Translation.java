@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
  * no ICM page backs the entry of a key or of a page, the card takes it from bus address 0 plus its
  * offset in the page, and DMA goes to the resulting address.
  */
-interface Translation {
+public interface Translation {
   int OK = 0;
   int WRONG_PD = 1;
   int WRONG_FLAGS = 2;

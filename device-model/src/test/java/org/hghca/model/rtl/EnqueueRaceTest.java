@@ -7,6 +7,7 @@ import static org.hghca.model.rtl.TestPair.data;
 
 import java.util.List;
 import org.hghca.abi.QpcServiceType;
+import org.hghca.model.rtl.r1.Defect;
 import org.junit.jupiter.api.Test;
 
 /** Requests that are entered into the list of outstanding ones when the last in it is released. */

@@ -7,6 +7,7 @@ import static org.hghca.model.rtl.TestPair.data;
 
 import java.util.Set;
 import org.hghca.abi.QpcServiceType;
+import org.hghca.model.rtl.r1.Defect;
 import org.hghca.wire.PacketPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.IntPredicate;
 import org.hghca.model.rtl.TestCard.Sge;
+import org.hghca.model.rtl.r1.Defect;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Medium;
 import org.hghca.wire.Packet;

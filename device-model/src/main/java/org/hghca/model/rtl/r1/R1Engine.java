@@ -1,4 +1,4 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r1;
 
 import static org.hghca.wire.PacketOpcode.*;
 
@@ -6,6 +6,18 @@ import java.util.Set;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.model.hca.Faults;
+import org.hghca.model.rtl.CardParts;
+import org.hghca.model.rtl.ConnectionState;
+import org.hghca.model.rtl.ConnectionStates;
+import org.hghca.model.rtl.Contexts;
+import org.hghca.model.rtl.DataPath;
+import org.hghca.model.rtl.Hazards;
+import org.hghca.model.rtl.OnChipQp;
+import org.hghca.model.rtl.OutgoingMessage;
+import org.hghca.model.rtl.Replies;
+import org.hghca.model.rtl.RtlCard;
+import org.hghca.model.rtl.Stops;
+import org.hghca.model.rtl.Translation;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
@@ -25,13 +37,13 @@ public final class R1Engine implements DataPath {
   private final Stops stops;
   private final ConnectionStates connections;
   private final WriteChannel channel;
-  private final R1Requester requester;
+  private final Requester requester;
   private final Replies replies;
-  private final R1Receiver receiver;
-  private final R1SendSide sender;
+  private final Receiver receiver;
+  private final SendSide sender;
   private final TransportCounters counters = new TransportCounters();
 
-  R1Engine(CardParts card, Set<Defect> defects) {
+  public R1Engine(CardParts card, Set<Defect> defects) {
     Contexts contexts = card.contexts();
     Translation translation = card.translation();
     this.deadlocks = defects.contains(Defect.READ_DEADLOCK);
@@ -40,9 +52,9 @@ public final class R1Engine implements DataPath {
     this.stops = new Stops(hazards);
     this.connections = new ConnectionStates(contexts);
     this.channel = new WriteChannel(translation, hazards);
-    R1CqeWriter cqes = new R1CqeWriter(contexts, channel);
+    CqeWriter cqes = new CqeWriter(contexts, channel);
     this.requester =
-        new R1Requester(
+        new Requester(
             defects.contains(Defect.ENQUEUE_RACE),
             contexts,
             hazards,
@@ -52,9 +64,9 @@ public final class R1Engine implements DataPath {
             port,
             counters);
     this.replies = new Replies(translation, port, counters);
-    this.receiver = new R1Receiver(translation, hazards, stops, channel, cqes, replies, counters);
+    this.receiver = new Receiver(translation, hazards, stops, channel, cqes, replies, counters);
     this.sender =
-        new R1SendSide(
+        new SendSide(
             connections,
             translation,
             card.doorbells(),

@@ -1,4 +1,4 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r2;
 
 import static org.hghca.wire.PacketOpcode.*;
 
@@ -7,6 +7,13 @@ import java.lang.foreign.MemorySegment;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.NextUnit;
 import org.hghca.abi.QpcServiceType;
+import org.hghca.model.rtl.ConnectionState;
+import org.hghca.model.rtl.Hazards;
+import org.hghca.model.rtl.OnChipQp;
+import org.hghca.model.rtl.ReceiveWqe;
+import org.hghca.model.rtl.Replies;
+import org.hghca.model.rtl.SgeList;
+import org.hghca.model.rtl.Translation;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
@@ -15,20 +22,20 @@ import org.hghca.wire.Packet;
  * The receiving side of the second RTL, which checks nothing: no state, no key, no bounds, no
  * sequence numbers. It advances in the receive queue by the size in the WQE.
  */
-final class R2Receiver {
+final class Receiver {
   private static final int UNIT = 16;
   private static final int FETCH = 1024;
 
   private final Translation translation;
-  private final R2CqeWriter cqes;
+  private final CqeWriter cqes;
   private final Replies replies;
   private final Hazards hazards;
   private final TransportCounters counters;
   private final MemorySegment fetched = Arena.ofAuto().allocate(FETCH, 64);
 
-  R2Receiver(
+  Receiver(
       Translation translation,
-      R2CqeWriter cqes,
+      CqeWriter cqes,
       Replies replies,
       Hazards hazards,
       TransportCounters counters) {
@@ -39,7 +46,7 @@ final class R2Receiver {
     this.counters = counters;
   }
 
-  void receive(R2QueuePositions queues, Packet packet) {
+  void receive(QueuePositions queues, Packet packet) {
     ConnectionState connection = queues.connection;
     int operation = packet.opcode & OPERATION_MASK;
     if (operation == READ_REQUEST) {
@@ -68,7 +75,7 @@ final class R2Receiver {
     }
   }
 
-  private void finish(R2QueuePositions queues, Packet packet, int operation) {
+  private void finish(QueuePositions queues, Packet packet, int operation) {
     ConnectionState connection = queues.connection;
     OnChipQp qp = connection.qp;
     connection.inMessage = false;
@@ -97,7 +104,7 @@ final class R2Receiver {
     }
   }
 
-  private boolean take(R2QueuePositions queues) {
+  private boolean take(QueuePositions queues) {
     OnChipQp qp = queues.connection.qp;
     int offset = queues.receiveOffset;
     int first = Math.max(0, Math.min(FETCH, qp.receiveLength - offset));

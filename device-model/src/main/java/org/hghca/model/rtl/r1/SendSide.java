@@ -1,10 +1,19 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r1;
 
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.Syndrome;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.model.rtl.ConnectionState;
+import org.hghca.model.rtl.ConnectionStates;
+import org.hghca.model.rtl.Doorbells;
+import org.hghca.model.rtl.Hazards;
+import org.hghca.model.rtl.OnChipQp;
+import org.hghca.model.rtl.OutgoingMessage;
+import org.hghca.model.rtl.SendWqe;
+import org.hghca.model.rtl.Stops;
+import org.hghca.model.rtl.Translation;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
@@ -13,7 +22,7 @@ import org.hghca.wire.Packet;
  * The send side, which sends one message at a time for the whole card. A message that waits for its
  * fence blocks all later ones.
  */
-final class R1SendSide {
+final class SendSide {
   /** No limit on the packets that may leave. */
   private static final int UNBOUNDED = -1;
 
@@ -23,8 +32,8 @@ final class R1SendSide {
   private final Hazards hazards;
   private final WqeScheduler scheduler;
   private final WqeParser parser;
-  private final R1Requester requester;
-  private final R1CqeWriter cqes;
+  private final Requester requester;
+  private final CqeWriter cqes;
   private final TransportCounters counters;
   private final OutgoingMessage message;
 
@@ -37,15 +46,15 @@ final class R1SendSide {
   /** Packets that may leave before host memory stops answering. */
   private int untilStall = UNBOUNDED;
 
-  R1SendSide(
+  SendSide(
       ConnectionStates connections,
       Translation translation,
       Doorbells doorbells,
       EthernetPort port,
       Stops stops,
       Hazards hazards,
-      R1Requester requester,
-      R1CqeWriter cqes,
+      Requester requester,
+      CqeWriter cqes,
       TransportCounters counters) {
     this.connections = connections;
     this.port = port;

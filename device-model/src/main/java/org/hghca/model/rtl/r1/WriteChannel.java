@@ -1,4 +1,4 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r1;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -6,6 +6,11 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.MptFlags;
+import org.hghca.model.rtl.Hazards;
+import org.hghca.model.rtl.IcmTableMap;
+import org.hghca.model.rtl.OnChipCq;
+import org.hghca.model.rtl.SgeList;
+import org.hghca.model.rtl.Translation;
 
 /**
  * The channel through which received data and CQEs go to host memory, in one order for the whole

@@ -1,19 +1,22 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r1;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.QpcServiceType;
+import org.hghca.model.rtl.Contexts;
+import org.hghca.model.rtl.OnChipCq;
+import org.hghca.model.rtl.OnChipQp;
 
 /** Makes CQEs as the first RTL does: without immediates, without an owner. */
-final class R1CqeWriter {
+final class CqeWriter {
   private static final int KEY_MASK = 0x3fff;
 
   private final Contexts contexts;
   private final WriteChannel channel;
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, Cqe.SIZE);
 
-  R1CqeWriter(Contexts contexts, WriteChannel channel) {
+  CqeWriter(Contexts contexts, WriteChannel channel) {
     this.contexts = contexts;
     this.channel = channel;
   }

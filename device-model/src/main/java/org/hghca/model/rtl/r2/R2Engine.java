@@ -1,4 +1,4 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r2;
 
 import static org.hghca.wire.PacketOpcode.*;
 
@@ -7,6 +7,17 @@ import java.util.random.RandomGenerator;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.model.hca.Faults;
+import org.hghca.model.rtl.CardParts;
+import org.hghca.model.rtl.ConnectionState;
+import org.hghca.model.rtl.ConnectionStates;
+import org.hghca.model.rtl.DataPath;
+import org.hghca.model.rtl.Message;
+import org.hghca.model.rtl.Replies;
+import org.hghca.model.rtl.RtlCard;
+import org.hghca.model.rtl.SendWqe;
+import org.hghca.model.rtl.SgeList;
+import org.hghca.model.rtl.Stops;
+import org.hghca.model.rtl.Translation;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
@@ -25,24 +36,24 @@ public final class R2Engine implements DataPath {
   private final RandomGenerator random;
   private final Stops stops;
   private final ConnectionStates connections;
-  private final R2CqeWriter cqes;
+  private final CqeWriter cqes;
   private final Replies replies;
-  private final R2Receiver receiver;
-  private final R2SendSide sender;
+  private final Receiver receiver;
+  private final SendSide sender;
   private final TransportCounters counters = new TransportCounters();
-  private R2QueuePositions[] queues = new R2QueuePositions[NUMBERS];
+  private QueuePositions[] queues = new QueuePositions[NUMBERS];
 
-  R2Engine(CardParts card, long seed) {
+  public R2Engine(CardParts card, long seed) {
     this.port = card.port();
     this.translation = card.translation();
     this.random = new SplittableRandom(seed);
     this.stops = new Stops(card.hazards());
     this.connections = new ConnectionStates(card.contexts());
-    this.cqes = new R2CqeWriter(card.contexts(), translation, random);
+    this.cqes = new CqeWriter(card.contexts(), translation, random);
     this.replies = new Replies(translation, port, counters);
-    this.receiver = new R2Receiver(translation, cqes, replies, card.hazards(), counters);
+    this.receiver = new Receiver(translation, cqes, replies, card.hazards(), counters);
     this.sender =
-        new R2SendSide(this, translation, card.doorbells(), port, stops, cqes, counters, random);
+        new SendSide(this, translation, card.doorbells(), port, stops, cqes, counters, random);
   }
 
   /**
@@ -54,11 +65,11 @@ public final class R2Engine implements DataPath {
     return new RtlCard(HardwareProfile.R2, port, faults, parts -> new R2Engine(parts, seed));
   }
 
-  R2QueuePositions queues(int qpn) {
+  QueuePositions queues(int qpn) {
     ConnectionState connection = connections.of(qpn);
     int number = connection.qp.qpn % NUMBERS;
     if (queues[number] == null) {
-      queues[number] = new R2QueuePositions(connection);
+      queues[number] = new QueuePositions(connection);
     }
     return queues[number];
   }
@@ -79,7 +90,7 @@ public final class R2Engine implements DataPath {
 
   private void receive(Packet packet) {
     counters.packetsReceived++;
-    R2QueuePositions to = queues(packet.destinationQpn);
+    QueuePositions to = queues(packet.destinationQpn);
     to.lookForReset(random);
     if (!to.connection.qp.programmed) {
       counters.drops.count(DropCause.NO_QUEUE_PAIR);
@@ -139,7 +150,7 @@ public final class R2Engine implements DataPath {
     connections.reset();
     replies.reset();
     sender.reset();
-    queues = new R2QueuePositions[NUMBERS];
+    queues = new QueuePositions[NUMBERS];
   }
 
   @Override

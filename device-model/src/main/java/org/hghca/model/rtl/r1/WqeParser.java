@@ -1,4 +1,4 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r1;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -11,6 +11,11 @@ import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.UdUnit;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.model.rtl.OnChipQp;
+import org.hghca.model.rtl.SendWqe;
+import org.hghca.model.rtl.SgeList;
+import org.hghca.model.rtl.Stops;
+import org.hghca.model.rtl.Translation;
 
 /**
  * The parser of send WQEs, which all queue pairs share: if it waits for data that never arrives,

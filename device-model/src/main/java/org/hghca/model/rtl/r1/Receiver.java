@@ -1,10 +1,17 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r1;
 
 import static org.hghca.wire.PacketOpcode.*;
 
 import org.hghca.abi.MptFlags;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
+import org.hghca.model.rtl.ConnectionState;
+import org.hghca.model.rtl.Hazards;
+import org.hghca.model.rtl.OnChipQp;
+import org.hghca.model.rtl.ReceiveWqe;
+import org.hghca.model.rtl.Replies;
+import org.hghca.model.rtl.Stops;
+import org.hghca.model.rtl.Translation;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
@@ -14,7 +21,7 @@ import org.hghca.wire.Packet;
  * services. A message that a queue pair cannot accept puts it into ERR on every service; the peer
  * is notified only on a reliable connection.
  */
-final class R1Receiver {
+final class Receiver {
   private static final int BEAT = 32;
 
   private final Translation translation;
@@ -22,16 +29,16 @@ final class R1Receiver {
   private final Stops stops;
   private final WriteChannel channel;
   private final ReceiveQueues queues;
-  private final R1CqeWriter cqes;
+  private final CqeWriter cqes;
   private final Replies replies;
   private final TransportCounters counters;
 
-  R1Receiver(
+  Receiver(
       Translation translation,
       Hazards hazards,
       Stops stops,
       WriteChannel channel,
-      R1CqeWriter cqes,
+      CqeWriter cqes,
       Replies replies,
       TransportCounters counters) {
     this.translation = translation;

@@ -1,9 +1,12 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r1;
 
 import java.util.ArrayDeque;
 import java.util.BitSet;
 import java.util.Deque;
 import org.hghca.abi.Doorbell;
+import org.hghca.model.rtl.Doorbells;
+import org.hghca.model.rtl.Hazards;
+import org.hghca.model.rtl.SendWqe;
 
 /**
  * Puts the WQEs of doorbells and of chains into the order in which the parser takes them. A WQE is

@@ -1,12 +1,13 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r2;
 
 import java.util.random.RandomGenerator;
+import org.hghca.model.rtl.ConnectionState;
 
 /**
  * The positions of a queue pair of the second RTL in its queues; it tracks them itself and ignores
  * those in doorbells.
  */
-final class R2QueuePositions {
+final class QueuePositions {
   final ConnectionState connection;
 
   /** Byte offsets of the next WQEs. */
@@ -24,7 +25,7 @@ final class R2QueuePositions {
 
   private int life;
 
-  R2QueuePositions(ConnectionState connection) {
+  QueuePositions(ConnectionState connection) {
     this.connection = connection;
     this.life = connection.qp.lives();
   }

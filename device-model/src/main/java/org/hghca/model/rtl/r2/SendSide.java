@@ -1,4 +1,4 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r2;
 
 import static org.hghca.wire.PacketOpcode.*;
 
@@ -15,6 +15,14 @@ import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.RemoteAddressUnit;
 import org.hghca.abi.UdUnit;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.model.rtl.ConnectionState;
+import org.hghca.model.rtl.Doorbells;
+import org.hghca.model.rtl.OnChipQp;
+import org.hghca.model.rtl.OutgoingMessage;
+import org.hghca.model.rtl.SendWqe;
+import org.hghca.model.rtl.SgeList;
+import org.hghca.model.rtl.Stops;
+import org.hghca.model.rtl.Translation;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
@@ -24,7 +32,7 @@ import org.hghca.wire.Packet;
  * from a doorbell it takes only the queue pair and the end position. Size and opcode of a WQE are
  * in the WQE. The order of queue pairs is unknown.
  */
-final class R2SendSide {
+final class SendSide {
   private static final int UNIT = 16;
   private static final int LARGEST = 1024;
 
@@ -33,25 +41,25 @@ final class R2SendSide {
   private final Doorbells doorbells;
   private final EthernetPort port;
   private final Stops stops;
-  private final R2CqeWriter cqes;
+  private final CqeWriter cqes;
   private final TransportCounters counters;
   private final RandomGenerator random;
   private final MemorySegment bytes = Arena.ofAuto().allocate(LARGEST, 64);
   private final SendWqe wqe = new SendWqe();
-  private final List<R2QueuePositions> ready = new ArrayList<>();
+  private final List<QueuePositions> ready = new ArrayList<>();
 
   /** The queue pair of the message in progress; {@code null} for none. */
-  private R2QueuePositions current;
+  private QueuePositions current;
 
   private long sent;
 
-  R2SendSide(
+  SendSide(
       R2Engine engine,
       Translation translation,
       Doorbells doorbells,
       EthernetPort port,
       Stops stops,
-      R2CqeWriter cqes,
+      CqeWriter cqes,
       TransportCounters counters,
       RandomGenerator random) {
     this.engine = engine;
@@ -83,7 +91,7 @@ final class R2SendSide {
   }
 
   private void ring(long doorbell) {
-    R2QueuePositions queues = engine.queues(Doorbell.qpn(doorbell));
+    QueuePositions queues = engine.queues(Doorbell.qpn(doorbell));
     queues.lookForReset(random);
     queues.head = Doorbell.headUnits16(doorbell) * UNIT;
     queues.hasReachedHead = false;
@@ -93,7 +101,7 @@ final class R2SendSide {
     }
   }
 
-  private void fetch(R2QueuePositions queues) {
+  private void fetch(QueuePositions queues) {
     OnChipQp qp = queues.connection.qp;
     int offset = queues.sendOffset;
     int stride = 1 << qp.sendStrideLog;

@@ -1,4 +1,4 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r2;
 
 import static org.hghca.wire.PacketOpcode.*;
 
@@ -7,13 +7,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.random.RandomGenerator;
 import org.hghca.abi.Cqe;
+import org.hghca.model.rtl.Contexts;
+import org.hghca.model.rtl.OnChipCq;
+import org.hghca.model.rtl.OnChipQp;
+import org.hghca.model.rtl.Translation;
 
 /**
  * Makes CQEs as the second RTL does, all of them successes. Unknown details vary from one to the
  * next: the value of is_send for sends, the unused byte, and whether a message of several packets
  * differs from one of a single packet.
  */
-final class R2CqeWriter {
+final class CqeWriter {
   private static final int IS_SEND_OFFSET = 0x1d;
   private static final int UNUSED_OFFSET = 0x1e;
 
@@ -23,7 +27,7 @@ final class R2CqeWriter {
   private final MemorySegment entry = Arena.ofAuto().allocate(Cqe.SIZE, Cqe.SIZE);
   private long entries;
 
-  R2CqeWriter(Contexts contexts, Translation translation, RandomGenerator random) {
+  CqeWriter(Contexts contexts, Translation translation, RandomGenerator random) {
     this.contexts = contexts;
     this.translation = translation;
     this.random = random;

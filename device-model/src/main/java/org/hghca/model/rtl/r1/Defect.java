@@ -1,4 +1,4 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r1;
 
 /**
  * A timing-dependent defect of the first RTL. Modelled only on request, and then at every

@@ -1,9 +1,14 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r1;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.hghca.abi.DataUnit;
 import org.hghca.abi.NextUnit;
+import org.hghca.model.rtl.ConnectionState;
+import org.hghca.model.rtl.Hazards;
+import org.hghca.model.rtl.OnChipQp;
+import org.hghca.model.rtl.ReceiveWqe;
+import org.hghca.model.rtl.Translation;
 
 /**
  * Takes receive WQEs from their queues. There is no doorbell: when the card needs one, it reads 512

@@ -1,4 +1,4 @@
-package org.hghca.model.rtl;
+package org.hghca.model.rtl.r1;
 
 import static org.hghca.wire.PacketOpcode.*;
 
@@ -7,6 +7,14 @@ import java.util.Deque;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.Syndrome;
 import org.hghca.abi.WqeOpcode;
+import org.hghca.model.rtl.ConnectionState;
+import org.hghca.model.rtl.Contexts;
+import org.hghca.model.rtl.Hazards;
+import org.hghca.model.rtl.Message;
+import org.hghca.model.rtl.OnChipQp;
+import org.hghca.model.rtl.Replies;
+import org.hghca.model.rtl.SendWqe;
+import org.hghca.model.rtl.Stops;
 import org.hghca.model.transport.TransportCounters;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
@@ -17,7 +25,7 @@ import org.hghca.wire.Packet;
  * has no timer and no retries: a lost request, or one that found the receiver not ready, stays
  * outstanding. Packet sequence numbers are compared as plain numbers.
  */
-final class R1Requester {
+final class Requester {
   /** Nanoseconds between two bursts of a storm: it must not block everything else. */
   private static final long STORM_PAUSE = 1_000_000;
 
@@ -25,7 +33,7 @@ final class R1Requester {
   private final Contexts contexts;
   private final Hazards hazards;
   private final WriteChannel channel;
-  private final R1CqeWriter cqes;
+  private final CqeWriter cqes;
   private final Stops stops;
   private final EthernetPort port;
   private final TransportCounters counters;
@@ -45,12 +53,12 @@ final class R1Requester {
   private int payloads;
   private int gathered;
 
-  R1Requester(
+  Requester(
       boolean races,
       Contexts contexts,
       Hazards hazards,
       WriteChannel channel,
-      R1CqeWriter cqes,
+      CqeWriter cqes,
       Stops stops,
       EthernetPort port,
       TransportCounters counters) {
