@@ -4,16 +4,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.util.ArrayDeque;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
-import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
-import org.hghca.wire.PacketPool;
-import org.hghca.wire.frame.ArpFrame;
 import org.hghca.wire.frame.FrameDecoder;
-import org.hghca.wire.frame.FrameEncoder;
-import org.hghca.wire.frame.FrameLayout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +18,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>What is sent is guarded by the link's monitor, since the poller ends connections.
  */
-final class StreamLink implements Link {
+final class StreamLink implements Link, EthernetEnd.Frames {
   private static final Logger LOG = LoggerFactory.getLogger(StreamLink.class);
 
   /** A longer frame is no frame: the connection ends. */
@@ -37,35 +31,22 @@ final class StreamLink implements Link {
   private static final int INCOMING = 4 * LONGEST_FRAME;
   private static final int DONT_WAIT_NO_SIGNAL = 0x40 | 0x4000;
   private static final int BOTH_DIRECTIONS = 2;
-  private static final int MOST_HELD = 64;
 
   /** Reads in a row: a peer whose frames bring no packet does not keep the poller to itself. */
   private static final int MOST_READS = 4;
-
-  private static final long PATIENCE = 3 * AddressResolution.INTERVAL;
 
   private final SystemCalls linux;
   private final StreamAddress address;
   private final StreamConnection connection;
   private final LinkOptions options;
-  private final AddressResolution neighbors;
   private final LinkCounts counts = new LinkCounts();
 
   private final MemorySegment outgoing = Arena.ofAuto().allocate(OUTGOING, 64);
-  private final FrameEncoder encoder = new FrameEncoder(outgoing);
+  private final EthernetEnd ethernet;
   private final SocketMessage sent = new SocketMessage();
   private int outgoingHead;
   private int outgoingTail;
   private boolean awaitsRoom;
-
-  /** Packets whose destination's MAC is asked for, and since when. */
-  private final ArrayDeque<Packet> held = new ArrayDeque<>();
-
-  private final PacketPool pool = new PacketPool();
-  private long heldUntil;
-
-  /** When to ask again. */
-  private volatile long asksAt = Long.MAX_VALUE;
 
   private final MemorySegment incoming = Arena.ofAuto().allocate(INCOMING, 64);
   private final FrameDecoder decoder = new FrameDecoder(incoming);
@@ -83,7 +64,7 @@ final class StreamLink implements Link {
     this.linux = linux;
     this.address = address;
     this.options = options;
-    this.neighbors = new AddressResolution(options.mac(), options.ip());
+    this.ethernet = new EthernetEnd(options, counts, outgoing, this);
     this.connection = new StreamConnection(linux, address);
   }
 
@@ -123,69 +104,28 @@ final class StreamLink implements Link {
       counts.notSent(SendFailure.DOWN);
       return;
     }
-    if (packet.destinationIpv4() == 0) {
-      counts.notSent(SendFailure.NO_ADDRESS);
-      return;
-    }
-    long now = System.nanoTime();
-    if (!resolve(packet, now)) {
-      hold(packet, now);
-    } else {
-      append(packet);
-    }
-  }
-
-  private boolean resolve(Packet packet, long now) {
-    if (packet.destinationMac == 0) {
-      packet.destinationMac = neighbors.resolve(packet.destinationIpv4(), now);
-    }
-    return packet.destinationMac != 0;
-  }
-
-  private void hold(Packet packet, long now) {
-    if (held.size() == MOST_HELD) {
-      counts.notSent(SendFailure.UNRESOLVED);
-      return;
-    }
-    if (held.isEmpty()) {
-      heldUntil = now + PATIENCE;
-      asksAt = now + AddressResolution.INTERVAL;
+    if (ethernet.send(packet)) {
       connection.hurry(); // the poller may sleep without a deadline
     }
-    held.add(pool.copy(packet));
   }
 
-  private void append(Packet packet) {
-    packet.sourceMac = options.mac();
-    packet.sourceIpv4(options.ip());
-    packet.identification = 0;
-    packet.hopLimit = packet.hopLimit <= 1 ? Packet.DEFAULT_HOP_LIMIT : packet.hopLimit;
-    if (!makeRoom(FrameLayout.MAX_FRAME)) {
-      counts.notSent(SendFailure.BUFFER_FULL);
-      return;
-    }
-    int length = encoder.encode(packet, outgoingTail + Integer.BYTES);
-    if (length == 0) {
-      counts.notSent(SendFailure.NO_ADDRESS);
-      return;
-    }
-    append(length);
-    counts.sent(1);
-  }
-
-  private boolean makeRoom(int bytes) {
+  @Override
+  public int room(int bytes) {
     if (outgoingTail + Integer.BYTES + bytes > OUTGOING) {
       MemorySegment.copy(outgoing, outgoingHead, outgoing, 0, outgoingTail - outgoingHead);
       outgoingTail -= outgoingHead;
       outgoingHead = 0;
     }
-    return outgoingTail + Integer.BYTES + bytes <= OUTGOING;
+    int at = outgoingTail + Integer.BYTES;
+    return at + bytes <= OUTGOING ? at : -1;
   }
 
   /** A frame is written behind the place of its length. */
-  private void append(int length) {
+  @Override
+  public void add(int length, int packets) {
     outgoing.set(LENGTH, outgoingTail, length);
     outgoingTail += Integer.BYTES + length;
+    counts.sent(packets);
   }
 
   @Override
@@ -193,13 +133,7 @@ final class StreamLink implements Link {
     if (!connection.isUp()) {
       return;
     }
-    long now = System.nanoTime();
-    sendHeld(now);
-    while (neighbors.hasFrames()
-        && makeRoom(ArpFrame.SIZE)
-        && neighbors.write(outgoing, outgoingTail + Integer.BYTES)) {
-      append(ArpFrame.SIZE);
-    }
+    ethernet.flush();
     while (outgoingHead < outgoingTail) {
       long written =
           linux.sendmsg(
@@ -229,32 +163,12 @@ final class StreamLink implements Link {
     }
   }
 
-  private void sendHeld(long now) {
-    if (held.isEmpty()) {
-      return;
-    }
-    boolean late = now >= heldUntil;
-    for (int left = held.size(); left > 0; left--) {
-      Packet packet = held.remove();
-      if (resolve(packet, now)) {
-        append(packet);
-        pool.giveBack(packet);
-      } else if (late) {
-        counts.notSent(SendFailure.UNRESOLVED);
-        pool.giveBack(packet);
-      } else {
-        held.add(packet);
-      }
-    }
-    asksAt = held.isEmpty() ? Long.MAX_VALUE : now + AddressResolution.INTERVAL;
-  }
-
   /**
    * The next attempt to connect, frames that found no room in the last batch, the next question.
    */
   @Override
   public long deadline() {
-    return incomingLeft ? System.nanoTime() : Math.min(asksAt, connection.due());
+    return incomingLeft ? System.nanoTime() : Math.min(ethernet.due(), connection.due());
   }
 
   /** Leaves what is not read to the poller's next round: it waits for a level, not for an edge. */
@@ -294,11 +208,7 @@ final class StreamLink implements Link {
     outgoingHead = 0;
     outgoingTail = 0;
     awaitsRoom = false;
-    while (!held.isEmpty()) {
-      counts.notSent(SendFailure.DOWN);
-      pool.giveBack(held.remove());
-    }
-    asksAt = Long.MAX_VALUE;
+    ethernet.clear();
     incomingHead = 0;
     incomingTail = 0;
   }
@@ -314,7 +224,7 @@ final class StreamLink implements Link {
       if (incomingTail - incomingHead < Integer.BYTES + length) {
         break;
       }
-      take(incomingHead + Integer.BYTES, length, batch);
+      ethernet.take(decoder, incoming, incomingHead + Integer.BYTES, length, batch);
       incomingHead += Integer.BYTES + length;
     }
     if (INCOMING - incomingHead < Integer.BYTES + LONGEST_FRAME || incomingHead == incomingTail) {
@@ -323,22 +233,6 @@ final class StreamLink implements Link {
       incomingHead = 0;
     }
     return true;
-  }
-
-  private void take(int at, int length, ReceiveBatch batch) {
-    if (ArpFrame.isArp(incoming, at, length)) {
-      neighbors.heard(incoming, at, System.nanoTime());
-      return;
-    }
-    Packet packet = batch.next();
-    if (!decoder.decode(at, length, packet)) {
-      counts.dropped(decoder.cause());
-    } else if (packet.destinationMac != options.mac() || packet.destinationIpv4() != options.ip()) {
-      counts.dropped(DropCause.ADDRESS);
-    } else {
-      counts.received();
-      batch.filled();
-    }
   }
 
   @Override

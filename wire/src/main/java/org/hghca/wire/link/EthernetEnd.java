@@ -1,0 +1,192 @@
+package org.hghca.wire.link;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import org.hghca.wire.DropCause;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketPool;
+import org.hghca.wire.frame.ArpFrame;
+import org.hghca.wire.frame.FrameDecoder;
+import org.hghca.wire.frame.FrameEncoder;
+import org.hghca.wire.frame.FrameLayout;
+
+/**
+ * A port's place on an Ethernet, whatever carries the frames: packets become frames with the port's
+ * addresses, neighbors are found and answered, and packets wait meanwhile. One thread at a time
+ * sends; one, perhaps another, takes what comes.
+ */
+final class EthernetEnd {
+  private static final int MOST_HELD = 64;
+  private static final long PATIENCE = 3 * AddressResolution.INTERVAL;
+
+  /** Where frames to send are written. */
+  interface Frames {
+    /**
+     * Makes room for a frame.
+     *
+     * @param bytes of the longest frame that may be written there
+     * @return where it begins in the memory, or a negative number where there is no room
+     */
+    int room(int bytes);
+
+    /**
+     * A frame was written where there was {@link #room}.
+     *
+     * @param length its bytes
+     * @param packets how many of the port's packets it is: 1, or 0 for a frame of our own
+     */
+    void add(int length, int packets);
+  }
+
+  private final LinkOptions options;
+  private final LinkCounts counts;
+  private final MemorySegment outgoing;
+  private final Frames frames;
+  private final FrameEncoder encoder;
+  private final AddressResolution neighbors;
+
+  /** Packets whose destination's MAC is asked for, and until when they wait. */
+  private final ArrayDeque<Packet> held = new ArrayDeque<>();
+
+  private final PacketPool pool = new PacketPool();
+  private long heldUntil;
+
+  /** When to ask again. */
+  private volatile long due = Long.MAX_VALUE;
+
+  /**
+   * @param outgoing the memory of the frames
+   */
+  EthernetEnd(LinkOptions options, LinkCounts counts, MemorySegment outgoing, Frames frames) {
+    this.options = options;
+    this.counts = counts;
+    this.outgoing = outgoing;
+    this.frames = frames;
+    this.encoder = new FrameEncoder(outgoing);
+    this.neighbors = new AddressResolution(options.mac(), options.ip());
+  }
+
+  /**
+   * Takes a packet to be sent, which stays the caller's.
+   *
+   * @return whether {@link #due} is earlier than it was
+   */
+  boolean send(Packet packet) {
+    if (packet.destinationIpv4() == 0) {
+      counts.notSent(SendFailure.NO_ADDRESS);
+      return false;
+    }
+    long now = System.nanoTime();
+    if (resolve(packet, now)) {
+      append(packet);
+      return false;
+    }
+    return hold(packet, now);
+  }
+
+  private boolean resolve(Packet packet, long now) {
+    if (packet.destinationMac == 0) {
+      packet.destinationMac = neighbors.resolve(packet.destinationIpv4(), now);
+    }
+    return packet.destinationMac != 0;
+  }
+
+  private boolean hold(Packet packet, long now) {
+    if (held.size() == MOST_HELD) {
+      counts.notSent(SendFailure.UNRESOLVED);
+      return false;
+    }
+    boolean first = held.isEmpty();
+    if (first) {
+      heldUntil = now + PATIENCE;
+      due = now + AddressResolution.INTERVAL;
+    }
+    held.add(pool.copy(packet));
+    return first;
+  }
+
+  private void append(Packet packet) {
+    packet.sourceMac = options.mac();
+    packet.sourceIpv4(options.ip());
+    packet.identification = 0;
+    packet.hopLimit = packet.hopLimit <= 1 ? Packet.DEFAULT_HOP_LIMIT : packet.hopLimit;
+    int at = frames.room(FrameLayout.MAX_FRAME);
+    if (at < 0) {
+      counts.notSent(SendFailure.BUFFER_FULL);
+      return;
+    }
+    int length = encoder.encode(packet, at);
+    if (length == 0) {
+      counts.notSent(SendFailure.NO_ADDRESS);
+      return;
+    }
+    frames.add(length, 1);
+  }
+
+  /** Writes what has waited long enough, questions and answers. */
+  void flush() {
+    if (!held.isEmpty()) {
+      sendHeld(System.nanoTime());
+    }
+    while (neighbors.hasFrames()) {
+      int at = frames.room(ArpFrame.SIZE);
+      if (at < 0 || !neighbors.write(outgoing, at)) {
+        return;
+      }
+      frames.add(ArpFrame.SIZE, 0);
+    }
+  }
+
+  private void sendHeld(long now) {
+    boolean late = now >= heldUntil;
+    for (int left = held.size(); left > 0; left--) {
+      Packet packet = held.remove();
+      if (resolve(packet, now)) {
+        append(packet);
+        pool.giveBack(packet);
+      } else if (late) {
+        counts.notSent(SendFailure.UNRESOLVED);
+        pool.giveBack(packet);
+      } else {
+        held.add(packet);
+      }
+    }
+    due = held.isEmpty() ? Long.MAX_VALUE : now + AddressResolution.INTERVAL;
+  }
+
+  /** Gives up what waits, as the link is down. */
+  void clear() {
+    while (!held.isEmpty()) {
+      counts.notSent(SendFailure.DOWN);
+      pool.giveBack(held.remove());
+    }
+    due = Long.MAX_VALUE;
+  }
+
+  /** When {@link #flush} is due by itself. By any thread. */
+  long due() {
+    return due;
+  }
+
+  /**
+   * Takes a frame that has come: the next packet of the batch, which has room for it, or what
+   * neighbors say.
+   *
+   * @param memory that of the decoder, where the frame begins at a byte
+   */
+  void take(FrameDecoder decoder, MemorySegment memory, int at, int length, ReceiveBatch batch) {
+    if (ArpFrame.isArp(memory, at, length)) {
+      neighbors.heard(memory, at, System.nanoTime());
+      return;
+    }
+    Packet packet = batch.next();
+    if (!decoder.decode(at, length, packet)) {
+      counts.dropped(decoder.cause());
+    } else if (packet.destinationMac != options.mac() || packet.destinationIpv4() != options.ip()) {
+      counts.dropped(DropCause.ADDRESS);
+    } else {
+      counts.received();
+      batch.filled();
+    }
+  }
+}
