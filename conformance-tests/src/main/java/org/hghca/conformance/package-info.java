@@ -1,5 +1,5 @@
 /**
- * What a card and any stand-in for it must do, as tests. There is no other code here; this file
- * keeps the module's class folder in being, without which the compiler warns of its class path.
+ * What a card and any replacement for it must do, as tests. There is no other code here; without
+ * this file the module has no class folder, and the compiler warns about its class path.
  */
 package org.hghca.conformance;

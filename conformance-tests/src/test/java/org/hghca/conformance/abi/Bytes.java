@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HexFormat;
 
-/** Memory written and read as hexadecimal digits in address order; blanks are for the eye. */
+/** Memory written and read as hexadecimal digits in address order; blanks are ignored. */
 final class Bytes {
   private Bytes() {}
 

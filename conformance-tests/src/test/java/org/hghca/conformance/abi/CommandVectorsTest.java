@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What the recorded commands say of the HCR, of opcodes, statuses and the sizes of mailboxes. */
+/** What the recorded commands show about the HCR, opcodes, statuses and the sizes of mailboxes. */
 class CommandVectorsTest {
   static Stream<CommandVector> all() {
     return CommandVector.all();

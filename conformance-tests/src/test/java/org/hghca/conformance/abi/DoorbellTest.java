@@ -45,7 +45,7 @@ class DoorbellTest {
 
   @Test
   void valuesTooLargeDoNotReachOtherFields() {
-    // above all 31:24, which the RTL would take for a part of the offset
+    // above all 31:24, which the RTL would take as part of the offset
     assertThat(Doorbell.sendQueue(0, 0, 0xffff_0001, 0, 0)).isEqualTo(0x0000_0000_0000_0100L);
     assertThat(Doorbell.sendQueue(0, 0x101, 0, 0, 0)).isEqualTo(0x0000_0001_0000_0000L);
     assertThat(Doorbell.sendQueue(0x0100_0002, 0, 0, 0, 0)).isEqualTo(0x0000_0200_0000_0000L);

@@ -10,11 +10,11 @@ import org.hghca.abi.MailboxField;
 import org.hghca.abi.MailboxLayout;
 
 /**
- * One row of a table of the interface document: a field, where its bits lie, and one value with the
- * bytes that it makes there.
+ * One row of a table of the interface document: a field, the position of its bits, and one value
+ * with its encoded bytes.
  *
- * @param name as the document has it
- * @param field what abi offers for it
+ * @param name as in the document
+ * @param field the field's accessor in abi
  * @param offset byte offset, as the document numbers the dwords
  * @param mask bytes at the offset with all bits of the field set: 8 digits, or 16 for two dwords
  * @param bytes bytes at the offset with {@code value} in the field
@@ -61,7 +61,7 @@ record FieldRow(
     }
   }
 
-  /** The rows cover the layout: each of its fields has one, and it has the size. */
+  /** The rows cover the layout: each field has a row, and the layout has this size. */
   static void checkComplete(MailboxLayout layout, int size, List<FieldRow> rows) {
     assertThat(layout.size()).isEqualTo(size);
     assertThat(layout.fields())

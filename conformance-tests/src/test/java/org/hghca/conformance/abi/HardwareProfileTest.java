@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The three readings of the card: S by the interface document, R1 and R2 by what the makers' first
- * and second RTL were seen to do.
+ * The three readings of the card: S by the interface document, R1 and R2 by the observed behavior
+ * of the makers' first and second RTL.
  */
 class HardwareProfileTest {
   private static Arguments fact(

@@ -72,8 +72,8 @@ class QueuePairTablesTest {
   }
 
   /**
-   * Where abi reads more into a field than the document says, in the positions of the card's
-   * ancestor. The document has ackto as 24h[31:24] and sl_tclass_flowlabel as one dword at 28h.
+   * Fields where abi reads more than the document says, in the positions of the card's ancestor.
+   * The document has ackto as 24h[31:24] and sl_tclass_flowlabel as one dword at 28h.
    */
   static List<FieldRow> refinements() {
     return List.of(
@@ -83,7 +83,7 @@ class QueuePairTablesTest {
         row("flowlabel", FLOW_LABEL, 0x28, "000fffff", "000abcde", 0xabcde));
   }
 
-  /** What the document leaves blank and this project fills, in the ancestor's positions. */
+  /** Fields that the document leaves blank and this project fills, in the ancestor's positions. */
   static List<FieldRow> extensions() {
     return List.of(
         row("max_dest_rd_atomic", MAX_DEST_RD_ATOMIC, 0x58, "00e00000", "00a00000", 5),

@@ -102,9 +102,9 @@ class QueuePairVectorsTest {
   }
 
   /**
-   * All but the bits that belong to no field, which the pattern sets too, is written again.
+   * Writes all but the bits that belong to no field, which the pattern also sets.
    *
-   * @param extensions what stands from A0h to ABh
+   * @param extensions the bytes from A0h to ABh
    */
   private static void checkWritten(QueuePairContext context, int n, String extensions) {
     String literal =

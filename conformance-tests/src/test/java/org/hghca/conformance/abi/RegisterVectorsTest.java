@@ -17,8 +17,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The recorded stores and loads on the BARs: what software wrote, read by abi, is what the card
- * made of it.
+ * The recorded stores and loads on the BARs: the values that software wrote, read by abi, are those
+ * that the card used.
  */
 class RegisterVectorsTest {
   private static final List<Object> RECORDS = Vectors.load("stage2_pio.json");

@@ -21,8 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The recorded RC transfers from QP 2 to QP 3: WQEs, doorbells and CQEs, read and written field by
- * field. The recorded WQEs leave blank what the document leaves blank; a receive WQE is marked by
- * dw0 = 1.
+ * field. The recorded WQEs leave blank what the document leaves blank; dw0 = 1 marks a receive WQE.
  */
 class TransferVectorsTest {
   private static final int LOCAL_KEY = 0x20;
@@ -34,7 +33,7 @@ class TransferVectorsTest {
   record Sge(int byteCount, int lkey, long address) {}
 
   /**
-   * One transfer: what its arguments were.
+   * One transfer with its arguments.
    *
    * @param name as recorded
    * @param opcode of the WQE
@@ -144,7 +143,7 @@ class TransferVectorsTest {
             0x04));
   }
 
-  /** What was recorded of a transfer: inputs and CQEs by their names. */
+  /** The recording of a transfer: inputs and CQEs by their names. */
   private record Recorded(String sendWqe, String receiveWqe, long doorbell, Map<?, ?> cqes) {}
 
   private static final Map<String, Recorded> RECORDED = load();

@@ -102,7 +102,7 @@ class TranslationTablesTest {
 
   @ParameterizedTest
   @CsvSource({
-    // entries, then groups of four page addresses as they stand in memory
+    // entries, then groups of four page addresses as they are in memory
     "1, 0000000000000000 0000000000000000 0000000000000000 1010101010101000",
     "2, 0000000000000000 0000000000000000 2020202020202000 1010101010101000",
     "3, 0000000000000000 3030303030303000 2020202020202000 1010101010101000",

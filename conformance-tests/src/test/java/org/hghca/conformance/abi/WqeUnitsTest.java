@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class WqeUnitsTest {
   private static final int AT = 16;
 
-  /** Memory of ones with a literal at offset 16. */
+  /** Memory of all ones with a literal at offset 16. */
   private static String among(int size, String... literal) {
     String unit = Bytes.hex(literal);
     return "ff".repeat(AT) + unit + "ff".repeat(size - AT - unit.length() / 2);

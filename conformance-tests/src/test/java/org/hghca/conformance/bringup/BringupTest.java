@@ -22,9 +22,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Every step of {@code hghca bringup} as a case of its own: on what the system property {@code
- * hghca.device} names, else on a software HCA of each profile, where also the steps are done that
- * stop a card.
+ * Every step of {@code hghca bringup} as a separate test: on the device of the system property
+ * {@code hghca.device}, else on a software HCA of each profile, which also runs the steps that stop
+ * a card.
  */
 class BringupTest {
   private static final String DEVICE = System.getProperty("hghca.device", "");
@@ -40,7 +40,7 @@ class BringupTest {
         .map(BringupTest::container);
   }
 
-  /** Nothing that is done without being asked for is among what breaks the card of the RTL. */
+  /** No step that runs by default triggers a hazard of the RTL. */
   @ParameterizedTest
   @ValueSource(strings = {"r1", "r2"})
   void noStepThatMayBeDoneMeetsHazard(String profile) {
@@ -68,7 +68,7 @@ class BringupTest {
         .withMeasure(Duration.ofMillis(20));
   }
 
-  /** A session and its cases: it has run when they are known. */
+  /** A session and its cases, which are known once it has run. */
   private static DynamicContainer container(BringupOptions options) {
     Bringup session = new Bringup(options);
     BringupReport report = session.run(result -> {});

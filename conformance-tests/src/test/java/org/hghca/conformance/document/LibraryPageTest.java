@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What {@code docs/library.md} tells programs to write is what the consumers have written, and
- * their programs work. Their builds are run by {@code consumers/run}.
+ * The code in {@code docs/library.md} is that of the consumers, and their programs work. {@code
+ * consumers/run} runs their builds.
  */
 class LibraryPageTest {
   private static final Pattern BLOCK =

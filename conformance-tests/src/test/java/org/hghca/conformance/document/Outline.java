@@ -6,10 +6,10 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * What a page is made of, whatever language it is in.
+ * The structure of a page, independent of its language.
  *
  * @param headings in order, with their marks
- * @param tables of each its rows, with the line of the head first
+ * @param tables of each its rows, with the header row first
  * @param blocks the blocks of code, without the comments behind commands
  */
 record Outline(List<String> headings, List<List<String>> tables, List<String> blocks) {
@@ -46,7 +46,7 @@ record Outline(List<String> headings, List<List<String>> tables, List<String> bl
     return new Outline(headings, tables, blocks);
   }
 
-  /** How deep each heading is. */
+  /** The level of each heading. */
   List<Integer> levels() {
     return headings.stream().map(heading -> heading.indexOf(' ')).toList();
   }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What is deployed is in the BOM, and says what a repository asks of it. */
+/** Every deployed module is in the BOM, and has the elements that a repository requires. */
 class PublishedModulesTest {
   private static final Pattern MODULE = Pattern.compile("<module>(.*?)</module>");
   private static final Pattern ARTIFACT = Pattern.compile("<artifactId>(.*?)</artifactId>");

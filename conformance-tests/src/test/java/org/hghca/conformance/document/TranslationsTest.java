@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Pages in Chinese say what their English twins say, as far as a program can tell. */
+/** Chinese pages correspond to their English originals, as far as a program can check. */
 class TranslationsTest {
   private static final String CHINESE = ".zh.md";
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");

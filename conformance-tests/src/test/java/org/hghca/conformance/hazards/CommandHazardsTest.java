@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** No command that stops the command unit of the RTL is ever given. */
+/** The driver never issues a command that stops the command unit of the RTL. */
 class CommandHazardsTest {
   private static final Set<AccessFlag> LOCAL = Set.of(AccessFlag.LOCAL_WRITE);
 
@@ -49,7 +49,7 @@ class CommandHazardsTest {
     qp.modify(options.toRts(type, 7));
   }
 
-  /** Every verb that gives a command; the next context command shows that the unit works. */
+  /** Every verb that issues a command; the next context command shows that the unit works. */
   @ParameterizedTest
   @CsvSource({"r1, RC", "r1, UC", "r1, UD", "r2, RC"})
   @Tag("hazard-2.3")
@@ -125,7 +125,7 @@ class CommandHazardsTest {
     void run(CommandInterface commands);
   }
 
-  /** Gives commands to a fresh card, and checks that it is alive afterwards. */
+  /** Issues commands to a fresh card, and checks that it still works afterwards. */
   private static void withCommands(String profile, OnCommands test) {
     Locator locator = Locator.parse("model:commands?mode=inline&profile=" + profile);
     try (PciFunction function = PciFunctions.open(locator)) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class ErrorFlowTest {
   private static final int NO_TIME_OUT = 0;
 
-  /** 8 us; the driver looks each 10 ms. */
+  /** 8 us; the driver checks every 10 ms. */
   private static final int SHORT = 1;
 
   private final OneCard card = OneCard.r1();
@@ -52,7 +52,7 @@ class ErrorFlowTest {
     Done done = TwoQueuePairs.await(pair.left.sent, 1).getFirst();
     assertThat(done.wrId()).isEqualTo(1);
     assertThat(done.status()).isEqualTo(WcStatus.RNR_RETRY_EXC_ERR);
-    assertThat(done.vendorError()).as("the driver's own finding").isEqualTo(0x100);
+    assertThat(done.vendorError()).as("detected by the driver").isEqualTo(0x100);
     assertThat(pair.left.qp.state()).isEqualTo(QpState.ERR);
   }
 
@@ -63,7 +63,7 @@ class ErrorFlowTest {
     for (int i = 0; i < 5; i++) {
       pair.receive(pair.left, 10 + i, i);
     }
-    pair.send(pair.left, 1, 8, 64); // finds no receive: stuck
+    pair.send(pair.left, 1, 8, 64); // finds no receive: no progress
     pair.left.qp.modify(QpAttributes.to(QpState.ERR));
     pair.send(pair.left, 2, 8, 64);
     pair.receive(pair.left, 15, 5);

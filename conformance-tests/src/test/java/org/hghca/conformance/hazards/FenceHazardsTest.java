@@ -94,7 +94,7 @@ class FenceHazardsTest {
   @Test
   @Tag("hazard-12.15")
   void whatWaitsIsFlushedInOrderAtErr() {
-    it.expectHarm("12.5"); // of a peer that has no receive
+    it.expectHarm("12.5"); // the peer has no receive
     qp.postSend(it.send(64).wrId(1));
     postReadAndFencedWrite();
     qp.modify(QpAttributes.to(QpState.ERR));

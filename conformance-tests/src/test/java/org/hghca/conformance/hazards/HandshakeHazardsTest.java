@@ -22,7 +22,7 @@ import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What both ends of a connection must agree on, and what happens if they do not. */
+/** Requirements on both ends of a connection, and the result if one of them is violated. */
 class HandshakeHazardsTest {
   /** 4.096 us * 2^8. */
   private static final int SHORT = 8;
@@ -54,7 +54,7 @@ class HandshakeHazardsTest {
     }
   }
 
-  /** The peer must start again, but no side assumes data that did not arrive. */
+  /** The peer must reconnect, but neither side reports data that did not arrive. */
   @Test
   @Tag("hazard-12.12")
   void aMessageToAReceiverThatIsNotReadyIsNotTakenForDelivered() {
@@ -120,7 +120,7 @@ class HandshakeHazardsTest {
     }
   }
 
-  /** So that the remaining ones are reused repeatedly. */
+  /** So that the remaining numbers are reused repeatedly. */
   private static List<QueuePair> takeAllNumbersBut(
       int few, ProtectionDomain pd, CompletionQueue queue) {
     QueuePairConfig small =

@@ -28,16 +28,18 @@ final class LoopedCard implements AutoCloseable {
   private static final Duration STEP = Duration.ofNanos(100_000);
   private static final int STEPS = 1000;
 
-  /** The driver's time-outs are by the system's clock, and the card stands still between steps. */
+  /**
+   * The driver's time-outs use the system's clock, and the card makes no progress between steps.
+   */
   private static final ConnectionOptions NEVER_TIMED_OUT = ConnectionOptions.DEFAULT.withTimeout(0);
 
   final OneCard card;
   final ProtectionDomain pd;
 
-  /** Where requests take data from: 16 pages of numbers. */
+  /** Source of all requests: 16 pages of numbers. */
   final MemoryRegion source;
 
-  /** Where data goes. */
+  /** Target of all requests. */
   final MemoryRegion target;
 
   final CompletionQueue cq;
@@ -170,7 +172,7 @@ final class LoopedCard implements AutoCloseable {
         .isEqualTo(-1);
   }
 
-  /** The test expects exactly this hazard. */
+  /** Expects exactly this hazard. */
   void expectHarm(String line) {
     harm = line + ":";
   }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * With several outstanding requests of a queue pair, the first RTL can lose completions: no thread
- * waits for one that cannot come, with a time-out or without.
+ * waits for a lost one, with a time-out or without.
  */
 class LostCompletionTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);

@@ -19,11 +19,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Measured failures of the first RTL in ordinary use, which the driver avoids or detects: requests
- * one at a time, no chains, no fences, no receives without data unit, receives taken in order,
- * short READs, and RESET or ERR only for idle queue pairs.
+ * one at a time, no chains, no fences, no receives without data unit, receives used in order, short
+ * READs, and RESET or ERR only for idle queue pairs.
  */
 class MeasuredHazardsTest {
-  /** How long anything may take that the driver does by itself. */
+  /** Limit for anything that the driver does by itself. */
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
   private static List<Long> numbers(int from, int count) {

@@ -10,8 +10,8 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevices;
 
 /**
- * A context on a software HCA that plays the makers' RTL, in an inline simulation of its own. The
- * driver detects the profile.
+ * A context on a software HCA with the behavior of the makers' RTL, in an inline simulation of its
+ * own. The driver detects the profile.
  */
 final class OneCard implements AutoCloseable {
   private static final AtomicInteger NAMES = new AtomicInteger();
@@ -53,13 +53,13 @@ final class OneCard implements AutoCloseable {
 
   /** Checks that no hazard occurred except a given line. */
   void assertOnlyHazards(String line) {
-    assertThat(hca.hazards()).as("what was done to the card").allMatch(h -> h.startsWith(line));
-    assertThat(hca.faults()).as("what the software HCA had to object to").isEmpty();
+    assertThat(hca.hazards()).as("accesses to the card").allMatch(h -> h.startsWith(line));
+    assertThat(hca.faults()).as("violations that the software HCA recorded").isEmpty();
   }
 
   private static void assertUnharmed(SoftwareHca hca) {
-    assertThat(hca.hazards()).as("what was done to the card that breaks it").isEmpty();
-    assertThat(hca.faults()).as("what the software HCA had to object to").isEmpty();
+    assertThat(hca.hazards()).as("accesses that break the card").isEmpty();
+    assertThat(hca.faults()).as("violations that the software HCA recorded").isEmpty();
   }
 
   /** Shuts the card down, which must not cause a hazard either. */
@@ -68,7 +68,7 @@ final class OneCard implements AutoCloseable {
     try {
       context.close();
       List<SoftwareHca> left = simulation.hca(hca.name()).stream().toList();
-      assertThat(left).as("software HCAs that are still there").isEmpty();
+      assertThat(left).as("software HCAs that are still open").isEmpty();
     } finally {
       simulation.close();
     }

@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Requests that would stop a card of the first RTL do not reach it, and all others do. */
+/** Requests that would stop a card of the first RTL do not reach it; all others do. */
 class PostingHazardsTest {
-  /** How long anything may take that the driver does by itself. */
+  /** Limit for anything that the driver does by itself. */
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
   private final LoopedCard it = new LoopedCard();
@@ -197,7 +197,7 @@ class PostingHazardsTest {
     }
   }
 
-  /** A card that keeps what receives are linked to would fill the memory of another time. */
+  /** A card that keeps the links of receives would write to memory of another time. */
   @Test
   @Tag("hazard-12.8")
   void receivesThatAResetTookBackAreNotFilled() {
@@ -217,7 +217,7 @@ class PostingHazardsTest {
     }
   }
 
-  /** A slot that still looked posted would take another message into memory that was given back. */
+  /** A slot that still looks posted would place another message in memory that was freed. */
   @Test
   @Tag("hazard-12.5")
   void nothingIsReceivedIntoASlotThatWasConsumed() {
@@ -227,7 +227,7 @@ class PostingHazardsTest {
       it.await(2);
     }
     it.target.segment().fill((byte) 0);
-    it.expectHarm("12.5"); // of a peer that sends though nothing was posted
+    it.expectHarm("12.5"); // the peer sends though no receive is posted
     it.a.postSend(it.send(64));
     it.settle();
     assertUntouched(64);
@@ -251,7 +251,7 @@ class PostingHazardsTest {
       LoopedCard.connect(sender, peer);
       senders.add(sender);
     }
-    // The card is busy: what is rung now waits, and there is room for 64.
+    // The card is busy: doorbells rung now wait, and there is room for 64.
     it.card.hca.holdDoorbells(true);
     for (int i = 0; i < 20; i++) {
       for (QueuePair sender : senders) {
@@ -266,7 +266,7 @@ class PostingHazardsTest {
     }
   }
 
-  /** It may wait for something else first: an answer of the peer, say. */
+  /** It may wait for something else first, such as a response of the peer. */
   @Test
   @Tag("hazard-1.4")
   void requestsAreCarriedOutThoughNobodyPollsForThem() {

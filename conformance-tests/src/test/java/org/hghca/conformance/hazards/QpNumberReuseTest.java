@@ -27,14 +27,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * On a card whose rings continue at their last positions, with nearly all numbers taken: the few
+ * On a card whose rings continue at their last positions, with nearly all numbers retired: the few
  * remaining ones are reused repeatedly.
  */
 class QpNumberReuseTest {
   private static final int LIVES = 56;
   private static final int RING = 64;
 
-  /** 8 us; the driver looks each 10 ms. */
+  /** 8 us; the driver checks every 10 ms. */
   private static final int SHORT = 1;
 
   private final OneCard card = OneCard.r1();

@@ -19,7 +19,7 @@ class R2ErrorFlowTest {
   private static final int RING = 64;
   private static final int NO_TIME_OUT = 0;
 
-  /** 8 us; the driver looks each 10 ms. */
+  /** 8 us; the driver checks every 10 ms. */
   private static final int SHORT = 1;
 
   private static OneCard card(long seed) {
@@ -70,7 +70,7 @@ class R2ErrorFlowTest {
         List<Done> sends = TwoQueuePairs.await(pair.left.sent, 2);
         assertThat(sends).extracting(Done::wrId).containsExactly(1L, 2L);
         assertThat(sends).allMatch(done -> done.status() == WcStatus.WR_FLUSH_ERR);
-        pair.send(pair.right, 3, 4, 64); // the card would still take it
+        pair.send(pair.right, 3, 4, 64); // the card would still execute it
         assertThat(TwoQueuePairs.poll(pair.left.received, 4)).isEmpty();
       }
       assertNextPairWorks(card);

@@ -86,7 +86,7 @@ class TranslationHazardsTest {
       List<MemoryRegion> regions = new ArrayList<>();
       MemoryRegion memory = pd.allocate(8 << 20, ALL);
       regions.add(memory);
-      // 2048 pages each: beyond what is mapped in one piece.
+      // 2048 pages each: more than one mapping holds.
       for (int i = 0; i < 20; i++) {
         regions.add(pd.register(memory.segment(), ALL));
       }
@@ -109,7 +109,7 @@ class TranslationHazardsTest {
       long pages = usage(card, IcmTable.MTT).pages();
       assertThat(pages).isPositive();
 
-      // As many lines as take the places of all others.
+      // Enough lines to replace all others.
       for (int i = 0; i < 40; i++) {
         MemoryRegion first = pd.allocate(1 << 20, ALL);
         pd.allocate(4096, ALL).close();

@@ -29,7 +29,7 @@ final class TwoQueuePairs implements AutoCloseable {
   static final int DEPTH = 16;
   static final int SLOT = 4096;
 
-  /** How long anything may take, in real time: the driver's time-outs are by the system's clock. */
+  /** Limit for any wait, in real time: the driver's time-outs use the system's clock. */
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
   /** A completion as a value. */
@@ -97,7 +97,7 @@ final class TwoQueuePairs implements AutoCloseable {
     return ConnectionOptions.DEFAULT.toRts(QpType.RC, psn).timeout(timeout).retryCount(0);
   }
 
-  /** Posts a message that holds its number. */
+  /** Posts a message that contains its number. */
   void send(Half half, long wrId, int place, int bytes) {
     long at = (long) place * SLOT;
     buffer.segment().asSlice(at, bytes).fill((byte) wrId);
@@ -108,7 +108,7 @@ final class TwoQueuePairs implements AutoCloseable {
     half.qp.postReceive(receive.wrId(wrId).into(buffer, (long) place * SLOT, SLOT));
   }
 
-  /** Checks that a place holds a message. */
+  /** Checks that a slot holds a message. */
   void assertHolds(int place, long wrId, int bytes) {
     for (int i = 0; i < bytes; i++) {
       assertThat(buffer.segment().get(ValueLayout.JAVA_BYTE, (long) place * SLOT + i))
@@ -116,7 +116,7 @@ final class TwoQueuePairs implements AutoCloseable {
     }
   }
 
-  /** Waits until a place holds a message without polling: the driver sends it in time. */
+  /** Waits until a slot holds a message, without polling: the driver sends it in time. */
   void awaitHeld(int place, long wrId, int bytes) {
     long last = (long) place * SLOT + bytes - 1;
     long start = System.nanoTime();

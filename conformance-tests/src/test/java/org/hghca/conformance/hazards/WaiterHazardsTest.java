@@ -27,13 +27,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A thread that waits for completions that the first RTL does not generate is woken for the
- * driver's.
+ * A thread that waits for completions that the first RTL does not generate is woken for those of
+ * the driver.
  */
 class WaiterHazardsTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
-  /** 8 us; the driver looks each 10 ms. */
+  /** 8 us; the driver checks every 10 ms. */
   private static final int SHORT = 1;
 
   private final OneCard card = OneCard.r1();

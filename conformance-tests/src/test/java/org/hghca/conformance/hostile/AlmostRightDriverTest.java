@@ -27,12 +27,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The software HCA under a driver that does nearly everything right, so that its errors are not
- * refused at once: commands that were good once, given again with a byte changed; lives of queue
- * pairs of every type with one step changed; work requests, contexts and tables of which the HCA
- * reads some bytes wrongly; a second bring-up. It never fails internally, and commands always
- * complete. The program gets an error and reopens the device. {@code -Dhghca.fuzz=N} gives it N
- * rounds instead of the build's.
+ * The software HCA under a driver that is nearly correct, so that its errors are not refused at
+ * once: valid commands issued again with one byte changed; queue pairs of every type with one step
+ * changed; work requests, contexts and tables of which the HCA reads some bytes wrongly; a second
+ * bring-up. It never fails internally, and commands always complete. The program gets an error and
+ * reopens the device. {@code -Dhghca.fuzz=N} runs N rounds instead of the build's.
  */
 @Timeout(600)
 class AlmostRightDriverTest {
@@ -40,7 +39,7 @@ class AlmostRightDriverTest {
   private static final int INPUTS = 1_000;
   private static final long HCR = HardwareProfile.S.hcrBase();
 
-  /** Of so many bytes that the HCA reads at once, one is wrong. */
+  /** One in this many bytes that the HCA reads at once is wrong. */
   private static final int WRONG_READS = 60;
 
   private final String name = Victim.newName();
@@ -109,7 +108,7 @@ class AlmostRightDriverTest {
       @Override
       public boolean dmaRead(MemorySegment bytes) {
         if (bytes.byteSize() > 0 && own.nextInt(WRONG_READS) == 0) {
-          // The units of a request are in the first bytes of what is read.
+          // The units of a request are in the first bytes that are read.
           long at =
               own.nextLong(own.nextBoolean() ? Math.min(64, bytes.byteSize()) : bytes.byteSize());
           int change = own.nextBoolean() ? 1 << own.nextInt(8) : own.nextInt(256);
@@ -147,7 +146,7 @@ class AlmostRightDriverTest {
     }
   }
 
-  /** Any command that was given, of each kind equally often. */
+  /** Any recorded command, each kind with the same probability. */
   private void oneAgain() {
     List<HcrCommand> kinds = new ArrayList<>(commands.keySet());
     HcrCommand kind = kinds.get(random.nextInt(kinds.size()));
@@ -226,7 +225,7 @@ class AlmostRightDriverTest {
     device.write(Bar.BAR0, HCR + register, 4, value & 0xffff_ffffL);
   }
 
-  /** Of event queues and completion queues that are there, mostly. */
+  /** Mostly of existing event queues and completion queues. */
   private void arm() {
     long page = random.nextInt(64) * (long) Bar.UAR_PAGE_SIZE;
     if (random.nextBoolean()) {

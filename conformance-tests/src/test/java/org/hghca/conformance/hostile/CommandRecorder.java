@@ -10,14 +10,14 @@ import org.hghca.abi.HcrCommand;
 import org.hghca.abi.MapIcm;
 import org.hghca.abi.WriteMtt;
 
-/** Keeps the commands that a good driver gives, with their inboxes. */
+/** Records the commands that a correct driver issues, with their inboxes. */
 final class CommandRecorder implements Sabotage {
 
   /**
    * A command.
    *
    * @param in address of the inbox, or the argument itself
-   * @param inbox what stood there; empty when there is none
+   * @param inbox its content; empty when there is none
    */
   record Given(HcrCommand command, int opModifier, long in, int modifier, long out, byte[] inbox) {}
 

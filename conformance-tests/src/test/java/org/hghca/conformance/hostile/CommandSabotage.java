@@ -6,9 +6,7 @@ import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 
-/**
- * Sabotage of commands: counts them, and does wrong from a certain one on, or at that one alone.
- */
+/** Sabotage of commands: counts them, and misbehaves from a certain one on, or at that one only. */
 abstract class CommandSabotage implements Sabotage {
   private static final long COMMAND = (long) HardwareProfile.S.hcrBase() + Hcr.COMMAND;
 
@@ -19,28 +17,28 @@ abstract class CommandSabotage implements Sabotage {
   /**
    * Sabotage of one command.
    *
-   * @param victim which one, from 0; the probe of the HCR is none
+   * @param victim its index, from 0; the probe of the HCR is not counted
    */
   CommandSabotage(int victim) {
     this.victim = victim;
   }
 
-  /** How many commands were given. */
+  /** The number of commands issued. */
   final int commands() {
     return commands.get();
   }
 
-  /** Whether the command that does wrong was given. */
+  /** Whether the sabotaged command was issued. */
   final boolean isReached() {
     return commands.get() > victim;
   }
 
-  /** Whether it was the last one that was given. */
+  /** Whether it was the last command issued. */
   final boolean isAt() {
     return commands.get() == victim + 1;
   }
 
-  /** Which command it is that does wrong. */
+  /** The sabotaged command. */
   final HcrCommand command() {
     return HcrCommand.of(op).orElseThrow();
   }
@@ -50,7 +48,7 @@ abstract class CommandSabotage implements Sabotage {
   }
 
   /**
-   * The command is about to be given.
+   * The command is about to be issued.
    *
    * @return false to keep it from the device
    */

@@ -17,13 +17,13 @@ import org.hghca.abi.WriteMtt;
 
 /**
  * Learns from the commands where the event queues are, and then writes entries that the device
- * never gave. Its own writes are for one thread at a time.
+ * never generated. One thread at a time may forge.
  */
 class EventForger implements Sabotage {
   private static final int PAGE = MapIcm.PAGE_SIZE;
   private static final long HCR = HardwareProfile.S.hcrBase();
 
-  /** An event queue in host memory: where, how many entries, its vector, and what comes next. */
+  /** An event queue in host memory: address, number of entries, vector, and next position. */
   private static final class Ring {
     private final long[] pages;
     private final int entries;
@@ -56,7 +56,7 @@ class EventForger implements Sabotage {
     return HostileProvider.device(name);
   }
 
-  /** How many event queues there are; the first is for the asynchronous events. */
+  /** The number of event queues; the first is for asynchronous events. */
   int rings() {
     return rings.size();
   }
@@ -95,14 +95,14 @@ class EventForger implements Sabotage {
     }
   }
 
-  /** Whether an address is that of an event queue's entry. */
+  /** Whether an address is in an event queue's entries. */
   boolean isEvent(long iova) {
     return rings.stream()
         .flatMapToLong(ring -> Arrays.stream(ring.pages))
         .anyMatch(page -> page == (iova & -PAGE));
   }
 
-  /** Counts what the device itself writes; a forger goes on behind it. */
+  /** Counts the device's own writes; a forger continues behind them. */
   @Override
   public boolean dmaWrite(long iova, MemorySegment bytes) {
     for (Ring ring : rings) {
@@ -151,7 +151,7 @@ class EventForger implements Sabotage {
   /** Overwrites some bytes of an event queue's memory. */
   void scribble(SplittableRandom random) {
     Ring ring = rings.get(random.nextInt(rings.size()));
-    // Mostly where the next entries will be.
+    // Mostly at the next entries.
     int ahead = random.nextInt(random.nextInt(4) == 0 ? ring.entries : 8);
     byte[] bytes = new byte[1 + random.nextInt(Eqe.SIZE)];
     random.nextBytes(bytes);

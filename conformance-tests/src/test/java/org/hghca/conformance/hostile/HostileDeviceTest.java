@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HostileDeviceTest {
   private static final long ALL_ONES = 0xffff_ffffL;
 
-  /** Commands of a life from opening to closing, and how many of them come before closing. */
+  /** Commands from opening to closing, and how many of them precede closing. */
   private static final int COMMANDS;
 
   private static final int COMMANDS_OF_OPENING;
@@ -132,7 +132,8 @@ class HostileDeviceTest {
         };
     VerbsException told = live(garbage);
     assertThat(garbage.isReached()).isTrue();
-    if (garbage.command() != HcrCommand.MAD_IFC) { // a card that does not know it is no bad card
+    if (garbage.command()
+        != HcrCommand.MAD_IFC) { // a card without this command is not a faulty card
       assertTold(victim, told, "0xc7");
     }
     assertRecovers();
@@ -177,7 +178,7 @@ class HostileDeviceTest {
           @Override
           boolean given() {
             HostileProvider.device(name).hca().reset();
-            return false; // the card comes back from its reset without the command
+            return false; // the card returns from its reset without the command
           }
         };
     VerbsException told = live(reset);
@@ -215,7 +216,7 @@ class HostileDeviceTest {
 
   // ---- completions
 
-  /** Changes completions: 32 bytes written while no command is under way. */
+  /** Changes completions: 32-byte writes while no command is in progress. */
   private static Sabotage completions(Consumer<MemorySegment> change) {
     return new Sabotage() {
       @Override
@@ -321,7 +322,7 @@ class HostileDeviceTest {
     assertRecovers();
   }
 
-  /** What a program can be told is an error; that nothing was read at all cannot pass unseen. */
+  /** Programs receive errors; a read that did not happen at all cannot go undetected. */
   @ParameterizedTest
   @ValueSource(doubles = {0.02, 0.2, 1})
   void refusedDmaNeverHangsAProgram(double rate) {
@@ -341,7 +342,7 @@ class HostileDeviceTest {
     assertRecovers();
   }
 
-  /** Sends messages, and looks for completions, whatever comes of it. */
+  /** Sends messages and polls for completions, whatever the results are. */
   private static void tryToExchange(Victim victim) {
     Completions room = new Completions(3);
     for (int i = 0; i < 4; i++) {

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The software HCA under a faulty driver: random registers, commands, mailboxes, work requests, and
- * contents of the memory that holds its tables. It never fails inside, never hangs, and works again
- * after a reset. {@code -Dhghca.fuzz=N} gives it N rounds instead of the build's.
+ * contents of the memory that holds its tables. It never fails internally, never hangs, and works
+ * again after a reset. {@code -Dhghca.fuzz=N} runs N rounds instead of the build's.
  */
 @Timeout(600)
 class HostileDriverTest {
@@ -99,7 +99,7 @@ class HostileDriverTest {
     }
   }
 
-  /** Any register at all; the one that resets among them, rarely. */
+  /** Any register; rarely the one that resets. */
   private static void register(Saboteur device, SplittableRandom random) {
     int bar = random.nextBoolean() ? Bar.BAR0 : Bar.BAR2;
     int width = WIDTHS[random.nextInt(WIDTHS.length)];
@@ -130,7 +130,7 @@ class HostileDriverTest {
     assertThat(Hcr.go((int) device.read(Bar.BAR0, hcr + Hcr.COMMAND, 4))).isFalse();
   }
 
-  /** Memory that the device knows, or any address, or a small number. */
+  /** An address that the device uses, any address, or a small number. */
   private static long parameter(Saboteur device, SplittableRandom random) {
     return switch (random.nextInt(4)) {
       case 0 -> random.nextLong();
@@ -139,7 +139,7 @@ class HostileDriverTest {
     };
   }
 
-  /** Mostly small, sometimes anything. */
+  /** Mostly small, sometimes any value. */
   private static long number(SplittableRandom random) {
     return switch (random.nextInt(4)) {
       case 0 -> random.nextLong() & 0xffff_ffffL;
@@ -148,7 +148,7 @@ class HostileDriverTest {
     };
   }
 
-  /** Tables, queues and mailboxes: some bytes near a place that the device has used. */
+  /** Tables, queues and mailboxes: some bytes near an address that the device has used. */
   private static void memory(Saboteur device, SplittableRandom random) {
     long at = device.touched(random);
     byte[] bytes = new byte[1 << random.nextInt(6)];
@@ -182,7 +182,7 @@ class HostileDriverTest {
         number(random) << random.nextInt(32));
   }
 
-  /** An honest request, whose element is then changed where it stands. */
+  /** A valid request, whose element is then changed in place. */
   private static void request(Victim victim, SplittableRandom random) {
     try {
       if (random.nextBoolean()) {
@@ -200,7 +200,7 @@ class HostileDriverTest {
       victim.queue.poll(new Completions(4));
       victim.buffer.segment().get(ValueLayout.JAVA_BYTE, 0);
     } catch (VerbsException e) {
-      // the program on top is told that its device is broken, as it should be
+      // the program is told that its device is broken, as it should be
     }
   }
 }

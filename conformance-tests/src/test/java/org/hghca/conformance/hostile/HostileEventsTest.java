@@ -32,8 +32,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The driver on devices that report events wrongly: too many, none, for unknown objects, or without
- * a cause. No thread waits indefinitely, the event thread continues or the device is declared dead
- * with its cause, and closing leaves no thread, mapping or descriptor.
+ * a cause. No thread waits indefinitely, the event thread continues or the device goes to the error
+ * state with its cause, and closing leaves no thread, mapping or descriptor.
  */
 @Timeout(60)
 class HostileEventsTest {
@@ -94,7 +94,7 @@ class HostileEventsTest {
     }
   }
 
-  /** Forges an entry, as soon as there is room for it. */
+  /** Forges an entry as soon as there is room for it. */
   private void forge(int ring, int type, int subtype, int data) {
     await(
         () -> {
@@ -104,10 +104,10 @@ class HostileEventsTest {
           }
           return done;
         },
-        "nobody reads the event queue");
+        "no thread reads the event queue");
   }
 
-  /** Any event but the one that says that the device is broken. */
+  /** Any event except the one that reports a broken device. */
   private void forgeAny(SplittableRandom random) {
     int ring = random.nextInt(forger.rings());
     int type =
@@ -129,7 +129,7 @@ class HostileEventsTest {
     }
   }
 
-  /** Everything works, once the queue pairs that were said to have failed are reset. */
+  /** Everything works after a reset of the queue pairs that were reported as failed. */
   private void assertWorksOn() {
     victim.reset();
     victim.exchange();
@@ -242,7 +242,7 @@ class HostileEventsTest {
     }
   }
 
-  /** As {@link #lostEventsOnlyDelayThoughInterruptsComeForNothing}, with useless events. */
+  /** As {@link #lostEventsOnlyDelayDespiteSpuriousInterrupts}, with useless events. */
   @Test
   void lostEventsOnlyDelayThoughOthersComeAllTheTime() throws Exception {
     victim
@@ -313,12 +313,12 @@ class HostileEventsTest {
     assertWorksOn();
   }
 
-  /** A lie costs the queue pair its connection, and no more. */
+  /** A forged event costs the queue pair its connection, and no more. */
   @ParameterizedTest
   @ValueSource(ints = {0x05, 0x10, 0x11})
   void aQueuePairThatIsSaidToHaveFailedWorksAgainAfterReset(int type) throws Exception {
     while (victim.context.asyncEvents().poll().isPresent()) {
-      // of before
+      // from before
     }
     forge(0, type, 0, victim.left.number());
     forger.interrupt(0);
@@ -347,7 +347,7 @@ class HostileEventsTest {
     assertEnded("LOCAL_CATAS_ERROR");
   }
 
-  /** Waiters get an error that the device is dead, with the cause. */
+  /** Waiters get an error that the device failed, with the cause. */
   private void assertEnded(String cause) {
     VerbsException told =
         catchThrowableOfType(

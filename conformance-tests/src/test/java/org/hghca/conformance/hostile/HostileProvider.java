@@ -10,8 +10,8 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
 
 /**
- * Opens bad devices: {@code hostile:NAME?...} is a software HCA of that name with the parameters of
- * {@code model:}, which does wrong as its {@link Sabotage} says.
+ * Opens faulty devices: {@code hostile:NAME?...} is a software HCA of that name with the parameters
+ * of {@code model:}, which misbehaves as its {@link Sabotage} says.
  */
 public final class HostileProvider implements PciFunctionProvider {
   private static final Map<String, Sabotage> PLANS = new ConcurrentHashMap<>();
@@ -20,7 +20,7 @@ public final class HostileProvider implements PciFunctionProvider {
   /** Used by the service loader. */
   public HostileProvider() {}
 
-  /** What the next device of a name does from the first access on. */
+  /** The behavior of the next device of a name, from the first access on. */
   static void plan(String name, Sabotage sabotage) {
     PLANS.put(name, sabotage);
   }

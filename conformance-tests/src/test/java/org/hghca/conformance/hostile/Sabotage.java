@@ -2,16 +2,16 @@ package org.hghca.conformance.hostile;
 
 import java.lang.foreign.MemorySegment;
 
-/** What a bad device does differently from a good one. Called by any thread. */
+/** The deviations of a faulty device from a correct one. Called by any thread. */
 interface Sabotage {
 
-  /** A device that does nothing wrong. */
+  /** A device without faults. */
   Sabotage NONE = new Sabotage() {};
 
   /**
    * A register was read.
    *
-   * @param honest what a good device answers
+   * @param honest the value of a correct device
    */
   default long read(int bar, long offset, int width, long honest) {
     return honest;
@@ -29,8 +29,8 @@ interface Sabotage {
   /**
    * The device has read host memory.
    *
-   * @param bytes what it got, to be changed at will
-   * @return false to have it take the access for refused
+   * @param bytes the data, which may be changed
+   * @return false to make the access fail
    */
   default boolean dmaRead(MemorySegment bytes) {
     return true;
@@ -39,9 +39,9 @@ interface Sabotage {
   /**
    * The device is about to write host memory.
    *
-   * @param iova where
-   * @param bytes what it writes, to be changed at will
-   * @return false to lose the write without telling the device
+   * @param iova the address
+   * @param bytes the data, which may be changed
+   * @return false to drop the write without an error
    */
   default boolean dmaWrite(long iova, MemorySegment bytes) {
     return true;

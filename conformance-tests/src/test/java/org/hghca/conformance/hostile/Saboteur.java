@@ -9,7 +9,7 @@ import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.testing.ForwardingDevice;
 
-/** Stands between a software HCA and its host, and makes it as bad a device as it is told to. */
+/** Sits between a software HCA and its host, and applies a {@link Sabotage}. */
 final class Saboteur extends ForwardingDevice {
   private final SoftwareHca hca;
   private volatile Sabotage sabotage;
@@ -17,7 +17,7 @@ final class Saboteur extends ForwardingDevice {
   private volatile InProcessFunction function;
   private volatile int mappingsAtClose = -1;
 
-  /** Addresses of host memory that the device has touched; the oldest are overwritten. */
+  /** Addresses of host memory that the device has accessed; the oldest are overwritten. */
   private final long[] touched = new long[1024];
 
   private int touches;
@@ -28,12 +28,12 @@ final class Saboteur extends ForwardingDevice {
     this.sabotage = sabotage;
   }
 
-  /** Does wrong from here on; {@link Sabotage#NONE} makes it good again. */
+  /** Applies a sabotage from now on; {@link Sabotage#NONE} ends it. */
   void turn(Sabotage how) {
     sabotage = how;
   }
 
-  /** The good device inside. */
+  /** The correct device inside. */
   SoftwareHca hca() {
     return hca;
   }
@@ -42,12 +42,12 @@ final class Saboteur extends ForwardingDevice {
     function = to;
   }
 
-  /** DMA mappings that the host holds now. */
+  /** The current number of DMA mappings of the host. */
   int mappings() {
     return function.mappings();
   }
 
-  /** DMA mappings that the host had left when it closed the function; -1 while it is open. */
+  /** The number of DMA mappings when the host closed the function; -1 while it is open. */
   int mappingsAtClose() {
     return mappingsAtClose;
   }
@@ -61,12 +61,12 @@ final class Saboteur extends ForwardingDevice {
     touched[touches++ & touched.length - 1] = iova;
   }
 
-  /** An address of host memory that the device has touched; 0 when it touched none. */
+  /** An address of host memory that the device has accessed; 0 when there is none. */
   synchronized long touched(SplittableRandom random) {
     return touches == 0 ? 0 : touched[random.nextInt(Math.min(touches, touched.length))];
   }
 
-  /** Writes host memory on its own account. */
+  /** Writes host memory. */
   boolean write(long iova, byte[] bytes) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment source = arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes);
@@ -74,7 +74,7 @@ final class Saboteur extends ForwardingDevice {
     }
   }
 
-  /** Reads host memory on its own account; zeros where it cannot. */
+  /** Reads host memory; zeros where it is not accessible. */
   MemorySegment read(long iova, long length) {
     MemorySegment bytes = Arena.ofAuto().allocate(length);
     boolean done = host.read(iova, bytes, 0, length);

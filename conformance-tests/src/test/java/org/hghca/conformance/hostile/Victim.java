@@ -36,28 +36,28 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 
 /**
- * A program on a bad device: two reliable queue pairs that are connected to each other, and one of
- * each type that is connected to itself; the reliable one among those has atomics and shares its
- * receives. A channel tells of their completions.
+ * A program on a faulty device: two reliable queue pairs that are connected to each other, and one
+ * of each type that is connected to itself; the reliable one among those has atomics and shares its
+ * receives. A channel reports their completions.
  */
 final class Victim implements AutoCloseable {
   static final Duration LIMIT = Duration.ofMillis(30);
 
-  /** How many completions {@link #sendOthers} brings. */
+  /** The number of completions that {@link #sendOthers} produces. */
   static final int OTHERS = 7;
 
-  /** For what the event thread tells, which looks at least twice a second. */
+  /** For events of the event thread, which checks at least twice a second. */
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private static final AtomicInteger NAMES = new AtomicInteger();
   private static final int SIZE = 4096;
 
-  /** Bytes of a message to itself, with the place of the header of a datagram. */
+  /** Bytes of a message to itself, with room for the header of a datagram. */
   private static final int SHORT = 64;
 
   private static final int HEADER = 40;
 
-  /** Where the others receive, and where they count. */
+  /** Offsets at which the others receive, and of their atomics. */
   private static final int SINK = 2 * SIZE;
 
   private static final int COUNTER = SINK + 1024;
@@ -70,7 +70,7 @@ final class Victim implements AutoCloseable {
   };
   private static final ConnectionOptions OPTIONS = ConnectionOptions.DEFAULT.withAccess(ACCESS);
 
-  /** What was made, newest first. */
+  /** Created objects, newest first. */
   private final ArrayDeque<AutoCloseable> made = new ArrayDeque<>();
 
   private final String name;
@@ -92,7 +92,7 @@ final class Victim implements AutoCloseable {
     this.name = name;
   }
 
-  /** A name that no device has yet. */
+  /** A name that no device uses yet. */
   static String newName() {
     return "hostile" + NAMES.incrementAndGet();
   }
@@ -102,7 +102,7 @@ final class Victim implements AutoCloseable {
         .formatted(name, LIMIT);
   }
 
-  /** Opens a device and makes everything that traffic needs; on failure nothing stays open. */
+  /** Opens a device and creates everything that traffic needs; on failure nothing stays open. */
   static Victim open(String name) {
     Victim victim = new Victim(name);
     try {
@@ -164,7 +164,7 @@ final class Victim implements AutoCloseable {
     return HostileProvider.device(name);
   }
 
-  /** One message of each kind; checks that all arrive and are told of. */
+  /** One message of each kind; checks that all arrive and are reported. */
   void exchange() {
     exchangeReliably();
     buffer.reregister(Reregistration.to(ACCESS));
@@ -232,7 +232,7 @@ final class Victim implements AutoCloseable {
         .isEqualTo(-1);
   }
 
-  /** Posts the others if there is room, and polls, whatever comes of it. */
+  /** Posts the others if there is room, and polls, whatever the results are. */
   void tryOthers() {
     try {
       sendOthers();
@@ -241,11 +241,11 @@ final class Victim implements AutoCloseable {
     }
     Completions room = new Completions(16);
     while (told.poll(room) > 0) {
-      // none matters
+      // the results do not matter
     }
   }
 
-  /** Takes every queue pair to RESET and connects it again; forgets what was to poll. */
+  /** Takes every queue pair to RESET and connects it again; discards pending completions. */
   void reset() {
     for (QueuePair qp : queuePairs()) {
       qp.modify(QpAttributes.to(QpState.RESET));
@@ -258,15 +258,15 @@ final class Victim implements AutoCloseable {
     Completions room = new Completions(16);
     for (CompletionQueue each : List.of(queue, told)) {
       while (each.poll(room) > 0) {
-        // of before
+        // from before
       }
     }
     while (channel.poll().isPresent()) {
-      // of before
+      // from before
     }
   }
 
-  /** Destroys a queue pair and makes another one. */
+  /** Destroys a queue pair and creates another one. */
   void remake() {
     made.remove(datagram);
     datagram.close();

@@ -30,22 +30,22 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * A device that dies while it is used. The system property {@code hghca.lab.device} names two
+ * A device that disappears while it is used. The system property {@code hghca.lab.device} names two
  * devices that reach each other, separated by a comma, and {@code hghca.lab.kill} the command that
- * takes both away.
+ * removes both.
  */
 @EnabledIfSystemProperty(named = "hghca.lab.kill", matches = ".+")
 class DeviceDeathTest {
   private static final String[] DEVICES = System.getProperty("hghca.lab.device", "").split(",");
   private static final String KILL = System.getProperty("hghca.lab.kill", "");
 
-  /** How many writes go well before the device dies. */
+  /** Number of writes that succeed before the device disappears. */
   private static final int WRITES = 100;
 
-  /** How long anything may take on an emulated machine. */
+  /** Limit for any wait on an emulated machine. */
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
-  /** After this silence a program asks the device whether it is there. */
+  /** After this time without a completion a program asks the device whether it is present. */
   private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private static final int LENGTH = 8;
@@ -74,7 +74,7 @@ class DeviceDeathTest {
     }
   }
 
-  /** One end of a reliable connection. Closing it must work also when its device is dead. */
+  /** One end of a reliable connection. Closing it must work also when its device is gone. */
   private static final class Side implements AutoCloseable {
     final Context context;
     private final ProtectionDomain pd;
@@ -111,7 +111,7 @@ class DeviceDeathTest {
               .signaled());
     }
 
-    /** Whether a completion comes before the silence is too long. */
+    /** Whether a completion arrives in time. */
     boolean completed() {
       long start = System.nanoTime();
       while (queue.poll(completions) == 0) {
@@ -123,7 +123,7 @@ class DeviceDeathTest {
       return completions.isSuccess(0);
     }
 
-    /** Writes until the device is dead. */
+    /** Writes until the device fails. */
     void writeOn(Side peer) {
       long start = System.nanoTime();
       while (System.nanoTime() - start < LIMIT.toNanos()) {
@@ -134,7 +134,7 @@ class DeviceDeathTest {
       }
     }
 
-    /** Asks the device until it is dead. */
+    /** Queries the device until it fails. */
     void awaitEnd() {
       long start = System.nanoTime();
       assertThatThrownBy(
@@ -146,7 +146,7 @@ class DeviceDeathTest {
           .isInstanceOf(VerbsException.class);
     }
 
-    /** Waits for the event that says that the device is dead. */
+    /** Waits for the fatal event of the device. */
     void assertTold() throws InterruptedException {
       Optional<AsyncEvent> event = context.asyncEvents().await(LIMIT);
       while (event.isPresent() && event.get().type() != AsyncEventType.DEVICE_FATAL) {

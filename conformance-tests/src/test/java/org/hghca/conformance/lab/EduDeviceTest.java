@@ -47,21 +47,21 @@ class EduDeviceTest {
   private static final long COMMAND_TO_MEMORY = 1 << 1;
   private static final long COMMAND_INTERRUPT = 1 << 2;
 
-  /** What the interrupt status says after a copy. */
+  /** The interrupt status after a copy. */
   private static final int COPY_DONE = 0x100;
 
-  /** Where the device's own buffer of 4096 bytes lies, in its own addresses. */
+  /** Address of the device's own buffer of 4096 bytes, in the device's address space. */
   private static final long BUFFER = 0x4_0000;
 
   private static final int LENGTH = 2048;
 
-  /** How long anything may take on an emulated machine. */
+  /** Limit for any wait on an emulated machine. */
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
-  /** Opening a device may take 100 ms; an emulated processor is slower by a factor of ten or so. */
+  /** Opening a device may take 100 ms; an emulated processor is slower by a factor of about ten. */
   private static final Duration OPENING = Duration.ofMillis(100).multipliedBy(20);
 
-  /** How long the first opening of this process took, which binds system calls; 0 before. */
+  /** Time of the first opening of this process, which binds system calls; 0 before. */
   private static long firstOpening;
 
   private PciFunction function;
@@ -75,7 +75,7 @@ class EduDeviceTest {
     }
     assertThat(function.configuration().enableMemorySpace()).isTrue();
     function.configuration().busMaster(true);
-    // What an earlier test left: this device is not reset when it is opened.
+    // Left by an earlier test: this device is not reset when it is opened.
     function
         .region(0)
         .writeInt(INTERRUPT_ACKNOWLEDGE, function.region(0).readInt(INTERRUPT_STATUS));
@@ -121,7 +121,9 @@ class EduDeviceTest {
     }
   }
 
-  /** Where nothing translates, only memory that was allocated for the device is known to stay. */
+  /**
+   * Without translation, only memory that was allocated for the device is known to stay in place.
+   */
   @Test
   void withoutAnIommuMemoryOfTheProgramIsRefused() {
     assumeTrue(NO_IOMMU, "the device is behind an IOMMU");
@@ -203,7 +205,7 @@ class EduDeviceTest {
     assertThat(nanos).isLessThan(OPENING.toNanos());
   }
 
-  /** Has the device copy {@link #LENGTH} bytes, and waits for its interrupt. */
+  /** Makes the device copy {@link #LENGTH} bytes, and waits for its interrupt. */
   private void copy(long source, long destination, long direction) {
     function.region(0).writeLong(DMA_SOURCE, source);
     function.region(0).writeLong(DMA_DESTINATION, destination);

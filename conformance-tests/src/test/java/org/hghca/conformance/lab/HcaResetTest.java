@@ -13,7 +13,7 @@ import org.hghca.vfio.VfioException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** One HCA, which the system property {@code hghca.lab.hca} names, opened again and again. */
+/** One HCA, which the system property {@code hghca.lab.hca} names, opened repeatedly. */
 @EnabledIfSystemProperty(named = "hghca.lab.hca", matches = ".+")
 class HcaResetTest {
   private static final String LOCATOR = System.getProperty("hghca.lab.hca", "");

@@ -22,10 +22,10 @@ import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * What it takes to give a device 1 GiB: system calls, and time. The system property {@code
+ * The cost of giving a device 1 GiB: system calls, and time. The system property {@code
  * hghca.lab.edu} names a function behind an IOMMU, {@code hghca.lab.trace} the file to which the
- * log tells the system calls of this process. The system has 1 GiB of free huge pages of 2 MiB, and
- * as much memory beside them.
+ * log writes the system calls of this process. The system has 1 GiB of free huge pages of 2 MiB,
+ * and as much other memory.
  */
 @EnabledIfSystemProperty(named = "hghca.lab.trace", matches = ".+")
 class LargeMemoryTest {
@@ -63,7 +63,7 @@ class LargeMemoryTest {
     assertThat(freeHugePages()).as("given back").isEqualTo(free);
   }
 
-  /** Touches each page, so that the kernel has only to find it; maps all; looks at the trace. */
+  /** Touches each page, so that the kernel has only to find it; maps all; reads the trace. */
   private static void report(
       TestReporter reporter, String what, PciFunction function, MemorySegment memory)
       throws IOException {
@@ -86,7 +86,7 @@ class LargeMemoryTest {
     }
   }
 
-  /** How much a call has mapped: 64 bits at 24 in the one structure, at 24 in the other, too. */
+  /** Bytes that each call has mapped: 64 bits at offset 24 in both structures. */
   private static long length(String call) {
     Matcher matcher = MAP.matcher(call);
     assertThat(call).matches(MAP);

@@ -67,7 +67,7 @@ public final class TestTool implements ToolProvider {
     }
   }
 
-  /** Tells each test before it runs: the last one of a run that hangs is the one that hangs. */
+  /** Prints each test before it runs: the last one printed is the one that hangs. */
   private record Progress(PrintWriter out) implements TestExecutionListener {
     @Override
     public void executionStarted(TestIdentifier test) {

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.spi.ToolProvider;
 
 /**
- * Runs tools, {@code hghca} and {@link TestTool} among them, one after the other for a shell: a JVM
- * that an emulated processor has started and warmed up is worth keeping.
+ * Runs tools, {@code hghca} and {@link TestTool} among them, one after the other for a shell:
+ * starting and warming up a JVM takes long on an emulated processor.
  *
  * <p>A request is a line of stdin with fields between tabs: system properties as in {@code
  * -Dkey=value}, the name of the tool, its arguments.
@@ -28,7 +28,7 @@ final class ToolServer {
   /**
    * Serves until stdin ends.
    *
-   * @param args the file that has the output of the last tool, and the one that gets its exit code
+   * @param args the file for the output of the last tool, and the one for its exit code
    */
   public static void main(String[] args) throws IOException {
     BufferedReader requests =
@@ -43,7 +43,7 @@ final class ToolServer {
     }
   }
 
-  /** What a tool prints past its own streams goes the same way. */
+  /** Output that bypasses a tool's own streams goes to the same place. */
   private static int run(List<String> fields, PrintStream stream) {
     PrintStream out = System.out;
     PrintStream err = System.err;

@@ -18,11 +18,11 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.Test;
 
-/** What a process has resident after its regions and queues were closed, with the device open. */
+/** Resident memory of a process after its regions and queues were closed, with the device open. */
 class MemoryGoesBackTest {
   private static final int MEBIBYTE = 1 << 20;
 
-  /** What a device keeps at most, and what the JVM itself may take meanwhile. */
+  /** The most that a device keeps, and the JVM's own share. */
   private static final long MOST = 64 + 48;
 
   private static long residentMebibytes() throws IOException {
@@ -33,7 +33,7 @@ class MemoryGoesBackTest {
         .orElseThrow();
   }
 
-  /** Prints what each kind of use leaves, in MiB more than before. */
+  /** Prints the growth after each kind of use, in MiB. */
   static final class Program {
     private Program() {}
 

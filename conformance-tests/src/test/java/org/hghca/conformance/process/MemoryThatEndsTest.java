@@ -35,14 +35,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Registered memory that is not there, or not any more, against a device that software plays: in a
- * JVM of its own, which must not crash, and whose device must serve others afterwards.
+ * Registered memory that is not mapped, or no longer, on a software device: in a JVM of its own,
+ * which must not crash, and whose device must serve others afterwards.
  */
 class MemoryThatEndsTest {
   private static final String INLINE = "model:memory?mode=inline";
   private static final String THREADED = "model:memory";
 
-  /** Stands for a software HCA that is reached through a socket. */
+  /** Represents a software HCA that is reached through a socket. */
   private static final String SERVED = "served";
 
   /** malloc(3) for Java memory fails from 256 MiB on. */
@@ -76,7 +76,7 @@ class MemoryThatEndsTest {
       qp.connect(own -> own);
     }
 
-    /** What comes of a WRITE from one region to another; there is a new queue pair after it. */
+    /** The result of a WRITE from one region to another; a new queue pair replaces the old one. */
     String write(MemoryRegion from, MemoryRegion to) {
       qp.postSend(
           new SendRequest()
@@ -107,7 +107,7 @@ class MemoryThatEndsTest {
     }
   }
 
-  /** Does one thing that no program should, and says what came of it. */
+  /** Does one thing that no program should do, and prints the result. */
   static final class Program {
     private Program() {}
 
@@ -196,7 +196,7 @@ class MemoryThatEndsTest {
       }
     }
 
-    /** Allocates until there is nothing left, in an address space that has a limit. */
+    /** Allocates until no memory is left, in an address space that has a limit. */
     private static void exhausted(Loop loop) {
       List<MemoryRegion> regions = new ArrayList<>();
       Errno end = null;
@@ -235,7 +235,7 @@ class MemoryThatEndsTest {
 
   @ParameterizedTest
   @CsvSource({INLINE, THREADED, SERVED})
-  @OnlyOn(value = "s", why = "the RTL does not hear whether the host took its writes")
+  @OnlyOn(value = "s", why = "the host's answer to a write does not reach the RTL")
   void memoryOfAnArenaThatIsClosedUnderItsRegionIsAnError(String locator) {
     assertThat(run("closed", locator))
         .hasSize(3)
@@ -246,7 +246,7 @@ class MemoryThatEndsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INLINE, THREADED, SERVED})
-  @OnlyOn(value = "s", why = "the RTL does not hear whether the host took its writes")
+  @OnlyOn(value = "s", why = "the host's answer to a write does not reach the RTL")
   void memoryOfAFileThatIsCutOffUnderItsRegionIsAnError(String locator) {
     assertThat(run("truncated", locator))
         .hasSize(3)
@@ -262,7 +262,7 @@ class MemoryThatEndsTest {
         .containsExactly("named", "ENOMEM (12)", "others: SUCCESS", "others: SUCCESS");
   }
 
-  /** Leaves everything open, with requests under way, and its own thread too. */
+  /** Leaves everything open, with requests in flight, and a thread of its own. */
   static final class Forgetful {
     private Forgetful() {}
 

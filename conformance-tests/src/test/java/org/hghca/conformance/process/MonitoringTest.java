@@ -21,7 +21,7 @@ import org.hghca.verbs.Counters;
 import org.hghca.verbs.RdmaDevices;
 import org.junit.jupiter.api.Test;
 
-/** A context's counters, as Flight Recorder and JMX show them, are those that it tells itself. */
+/** Flight Recorder and JMX show the same counters of a context as the context itself. */
 class MonitoringTest {
   private static final MBeanServer BEANS = ManagementFactory.getPlatformMBeanServer();
 
@@ -29,7 +29,7 @@ class MonitoringTest {
     return name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
   }
 
-  /** Every number that {@link Counters} has, by its name. */
+  /** Every counter of {@link Counters}, by name. */
   private static Map<String, Long> numbers(Counters counters) throws ReflectiveOperationException {
     Map<String, Long> numbers = new TreeMap<>();
     for (Method method : Counters.class.getDeclaredMethods()) {

@@ -25,7 +25,7 @@ class NativeAccessTest {
 
   @TempDir private Path directory;
 
-  /** Opens what it is given, twice, and allocates memory; prints what came of it. */
+  /** Opens its argument twice and allocates memory; prints the result. */
   static final class Opener {
     private Opener() {}
 
@@ -48,7 +48,7 @@ class NativeAccessTest {
     }
   }
 
-  /** Serves a software HCA to a program in the same JVM, so that both ends meet its options. */
+  /** Serves a software HCA to a program in the same JVM, so that the options apply to both ends. */
   static final class Server {
     private Server() {}
 

@@ -13,17 +13,18 @@ import java.util.concurrent.TimeUnit;
 import org.hghca.conformance.profile.TestProfile;
 
 /**
- * Runs a program of the tests in a JVM of its own, for what may end one, or needs other options.
+ * Runs a program of the tests in a JVM of its own: the program may crash the JVM, or need other
+ * options.
  */
 public final class OtherJvm {
   private static final int SECONDS = 120;
 
   private OtherJvm() {}
 
-  /** How a program ended, and all that it printed. */
+  /** The exit of a program, and all of its output. */
   public record Ended(int exitValue, String said) {
 
-    /** Checks that it ended by itself and in peace, not by a signal. */
+    /** Checks that it exited normally, not by a signal. */
     public Ended assertSuccess() {
       assertThat(exitValue).as(said).isZero();
       return this;
@@ -73,7 +74,7 @@ public final class OtherJvm {
         try {
           boolean ended = process.waitFor(SECONDS, TimeUnit.SECONDS);
           String text = Files.readString(said, StandardCharsets.UTF_8);
-          assertThat(ended).as("it ended; it said %s", text).isTrue();
+          assertThat(ended).as("it exited; its output: %s", text).isTrue();
           return new Ended(process.exitValue(), text);
         } finally {
           process.destroyForcibly();

@@ -4,12 +4,12 @@ import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.DeviceFeature;
 import org.hghca.verbs.DeviceQuirk;
 
-/** What a device says of itself, in the tests' own terms. */
+/** The features that a device reports, in the tests' own terms. */
 public final class DeviceClaims {
 
   private DeviceClaims() {}
 
-  /** Whether the attributes of a device say that it lacks a feature. */
+  /** Whether the attributes of a device report that it lacks a feature. */
   public static boolean lacks(DeviceAttributes device, Feature feature) {
     return switch (feature) {
       case ATOMICS,

@@ -15,10 +15,10 @@ public enum Feature {
   /** Both RTLs lack them; a WQE with one stops the first one's send side. */
   ATOMICS("atomic operations", "EOPNOTSUPP at the post", Place.OPCODES, Says.ERROR),
 
-  /** The wire carries the immediate shifted by one bit. */
+  /** The immediate is sent shifted by one bit. */
   SEND_WITH_IMMEDIATE("SEND with immediate", "EOPNOTSUPP at the post", Place.OPCODES, Says.ERROR),
 
-  /** RDMA WRITE with immediate takes a receive; the value is in no completion. */
+  /** RDMA WRITE with immediate consumes a receive; the value is in no completion. */
   IMMEDIATE_VALUE(
       "the value of an immediate",
       "an RDMA WRITE with immediate takes a receive, whose completion is without the value",
@@ -26,7 +26,7 @@ public enum Feature {
       Says.ATTRIBUTE),
 
   ZERO_LENGTH(
-      "messages of no bytes",
+      "empty messages",
       "EOPNOTSUPP at the post; empty elements among others are left out",
       Place.OPCODES,
       Says.ERROR),
@@ -38,16 +38,16 @@ public enum Feature {
   SHARED_RECEIVE_QUEUES(
       "shared receive queues", "EOPNOTSUPP; max_srq is 0", Place.RECEIVES, Says.ERROR),
 
-  /** No event queue is ever written, so that nothing but the CQE tells of a completion. */
+  /** No event queue is ever written: only CQEs report completions. */
   SOLICITED_ONLY(
       "events of solicited completions only",
       "EOPNOTSUPP; events of all completions are there",
       Place.EVENTS,
       Says.ERROR),
 
-  /** Nor does the card tell of connections, ports, and queues that are drained. */
+  /** The card does not report connections, ports and drained queues either. */
   CARD_EVENTS(
-      "asynchronous events that only the card knows",
+      "asynchronous events that only the card can detect",
       "they never come",
       Place.EVENTS,
       Says.ATTRIBUTE),
@@ -61,14 +61,14 @@ public enum Feature {
   /** As for SQD: a send error of UC and UD ends in ERR. */
   SQE("the state SQE", "a send error of UC and UD leads to ERR", Place.QUEUE_PAIRS, Says.ATTRIBUTE),
 
-  /** A message that finds no receive ends the use of the QPN as a receiver. */
+  /** A message without a receive ends the use of the QPN as a receiver. */
   RNR_RETRY(
       "waiting for a receive",
       "the connection ends by time-out: post receives before the peer may send",
       Place.TRANSPORT,
       Says.ATTRIBUTE),
 
-  /** No timer ever runs: a lost packet is a message that never ends. */
+  /** No timer ever runs: a message with a lost packet never completes. */
   LOSS_RECOVERY(
       "recovery of lost packets",
       "the connection ends by time-out",
@@ -82,31 +82,31 @@ public enum Feature {
       Place.COMPLETIONS,
       Says.ATTRIBUTE),
 
-  /** The responder has no error CQE, and a short buffer none at all. */
+  /** The responder has no error CQE, and a buffer that is too short has none at all. */
   RECEIVE_ERRORS(
-      "completions of receives that fail",
+      "completions of failed receives",
       "they stay outstanding until they are flushed",
       Place.COMPLETIONS,
       Says.ATTRIBUTE),
 
-  /** A bad element would stop the card, so that no post with one is taken. */
+  /** A bad element would stop the card, so that the post refuses it. */
   LOCAL_ERROR_COMPLETIONS(
       "bad local keys as completions",
       "EINVAL at the post, which changes nothing",
       Place.HAZARDS,
       Says.ERROR),
 
-  /** As for bad elements: memory may not go away under a request. */
+  /** As for bad elements: memory must stay registered while a request uses it. */
   DEREGISTERING_IN_USE(
-      "ending a region that a request names",
-      "EBUSY until the request is done",
+      "deregistration of a region that a request uses",
+      "EBUSY until the request completes",
       Place.HAZARDS,
       Says.ERROR),
 
   /** A READ that the responder refuses makes an endless stream of packets. */
   REFUSED_READS(
       "READs that the peer refuses",
-      "the card is lost; keys of the same device are checked at the post",
+      "the card stops; keys of the same device are checked at the post",
       Place.TRANSPORT,
       Says.ATTRIBUTE),
 
@@ -117,51 +117,55 @@ public enum Feature {
       Place.TRANSPORT,
       Says.ATTRIBUTE),
 
-  /** Pages are all that the translation knows. */
+  /** The translation has the granularity of pages. */
   BYTE_EXACT_REMOTE_BOUNDS(
-      "remote bounds to the byte",
+      "remote bounds in bytes",
       "bounds are those of the pages, and R1 has none below a region",
       Place.REGIONS,
       Says.ATTRIBUTE),
 
-  /** The fields are not used; regions alone say what peers may do. */
+  /** The fields are not used; only the access flags of regions count. */
   QUEUE_PAIR_ACCESS(
-      "what peers may do through a queue pair",
-      "regions alone say it",
+      "access rights of a queue pair",
+      "only those of regions count",
       Place.REGIONS,
       Says.ATTRIBUTE),
 
-  /** A write channel stops at some crossings of a page. */
+  /** A write channel stops at some page crossings. */
   ANY_DESTINATION(
       "destinations at any address",
-      "EINVAL for those that the card does not survive; multiples of 32 are safe",
+      "EINVAL for those that stop the card; multiples of 32 are safe",
       Place.HAZARDS,
       Says.ERROR),
 
-  /** Numbers are compared without their wrap. */
+  /** PSNs are compared without wrap. */
   PSN_WRAP(
-      "sequence numbers that wrap",
-      "begin low: 2^24 packets a connection",
+      "PSNs that wrap",
+      "start low: 2^24 packets per connection",
       Place.QUEUE_PAIRS,
       Says.ATTRIBUTE),
 
-  /** Payload is all that is placed. */
+  /** Only payload is placed. */
   GRH(
       "the header before a datagram",
-      "40 bytes of nothing, and no GRH flag",
+      "40 undefined bytes, and no GRH flag",
       Place.RECEIVES,
       Says.ATTRIBUTE),
 
-  /** Each datagram is checked against the sequence number of a connection. */
+  /** Each datagram is checked against the PSN of a connection. */
   MANY_PEERS(
-      "several peers of a datagram queue pair", "one is heard", Place.TRANSPORT, Says.ATTRIBUTE),
+      "several peers of a datagram queue pair",
+      "only one is received",
+      Place.TRANSPORT,
+      Says.ATTRIBUTE),
 
-  QKEY_CHECK("the check of the Q_Key", "every datagram is taken", Place.TRANSPORT, Says.ATTRIBUTE),
+  QKEY_CHECK(
+      "the check of the Q_Key", "every datagram is accepted", Place.TRANSPORT, Says.ATTRIBUTE),
 
   /** The ports of every packet are 4791. */
   ENTROPY("flow labels", "none", Place.TRANSPORT, Says.ATTRIBUTE),
 
-  /** A receiver in INIT acknowledges, and loses the data. */
+  /** A receiver in INIT acknowledges messages, and loses the data. */
   SAFE_INIT(
       "messages that wait for the receiver's RTR",
       "it fails or, on R2, gets lost: take the receiver to RTR first",
@@ -170,18 +174,18 @@ public enum Feature {
 
   /** Whether the second RTL starts again after RESET is not known. */
   RECONNECTION(
-      "RESET of a queue pair that was connected", "EIO: make another", Place.NUMBERS, Says.ERROR),
+      "RESET of a queue pair that was connected", "EIO: create another", Place.NUMBERS, Says.ERROR),
 
   /** A QPN whose card-side position is not known is never used again. */
   QUEUE_PAIR_NUMBERS_FOR_EVER(
-      "queue pairs without end",
-      "ENOMEM in the end, with the number of those retired",
+      "an unlimited number of queue pairs",
+      "ENOMEM once all numbers are retired; the message says how many",
       Place.NUMBERS,
       Says.ERROR);
 
   /** How a program detects that it is missing. */
   public enum Says {
-    /** A verb fails; the attributes of the device say so, too. */
+    /** A verb fails, and the attributes of the device report it. */
     ERROR,
     /** The attributes of the device. */
     ATTRIBUTE
@@ -197,7 +201,7 @@ public enum Feature {
     COMPLETIONS("completion-queues-and-completions"),
     /** States. */
     QUEUE_PAIRS("queue-pairs-and-states"),
-    /** What survives destroy. */
+    /** State that survives destroy. */
     NUMBERS("numbers-and-what-survives-destroy"),
     /** Receives. */
     RECEIVES("receive-rules"),
@@ -207,7 +211,7 @@ public enum Feature {
     TRANSPORT("transport"),
     /** Events. */
     EVENTS("events-and-interrupts"),
-    /** What stops it. */
+    /** Uses that stop the card. */
     HAZARDS("what-stops-an-r1-card-and-what-the-driver-does");
 
     private final String anchor;
@@ -216,7 +220,7 @@ public enum Feature {
       this.anchor = anchor;
     }
 
-    /** As behind the # of a link to {@code docs/hardware.md}. */
+    /** The anchor of a link to {@code docs/hardware.md}. */
     public String anchor() {
       return anchor;
     }
@@ -234,7 +238,7 @@ public enum Feature {
     this.says = says;
   }
 
-  /** A few words for people. */
+  /** A short description. */
   public String what() {
     return what;
   }
@@ -254,12 +258,15 @@ public enum Feature {
     return says;
   }
 
-  /** Names of several. */
+  /** The names of several features. */
   public static String names(List<Feature> features) {
     return features.stream().sorted().map(Feature::name).collect(Collectors.joining(", "));
   }
 
-  /** Those that a profile lacks: the interface document has everything, its two RTLs nothing. */
+  /**
+   * The features that a profile lacks: the interface document lacks none, its two RTLs all of
+   * these.
+   */
   public static Set<Feature> missingOn(String profile) {
     return switch (profile) {
       case "s" -> EnumSet.noneOf(Feature.class);
@@ -269,7 +276,7 @@ public enum Feature {
     };
   }
 
-  /** Whether the profile that the tests run on lacks any of them. */
+  /** Whether the profile under test lacks any of them. */
   public static List<Feature> missing(Feature... features) {
     Set<Feature> missing = missingOn(TestProfile.name());
     return Arrays.stream(features).filter(missing::contains).distinct().toList();

@@ -7,8 +7,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What a test, or all tests of a class, cannot do without. Where the {@link TestProfile} lacks one
- * of them the test counts as UNSUPPORTED.
+ * The features that a test, or all tests of a class, require. Where the {@link TestProfile} lacks
+ * one of them the test counts as UNSUPPORTED.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.TYPE})

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Leaves out what {@link Needs} more than there is. */
+/** Skips tests that {@link Needs} missing features. */
 final class NeedsCondition implements ExecutionCondition {
   /** Used by the test platform. */
   NeedsCondition() {}

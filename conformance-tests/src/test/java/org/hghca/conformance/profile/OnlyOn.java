@@ -6,7 +6,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What a test is tied to, though the others lack nothing that a program could miss. */
+/** Limits a test to one profile, though the others lack no feature that it needs. */
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.TYPE})
 @ExtendWith(OnlyOnCondition.class)
@@ -14,6 +14,6 @@ public @interface OnlyOn {
   /** Name of a profile. */
   String value();
 
-  /** Why it says nothing about the others, or which test says it there. */
+  /** Why it does not apply to the others, or which test covers them. */
   String why();
 }

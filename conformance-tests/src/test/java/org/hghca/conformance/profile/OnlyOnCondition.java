@@ -5,7 +5,7 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Leaves out what is tied to another profile. */
+/** Skips tests that are limited to another profile. */
 final class OnlyOnCondition implements ExecutionCondition {
   /** Used by the test platform. */
   OnlyOnCondition() {}
@@ -17,6 +17,6 @@ final class OnlyOnCondition implements ExecutionCondition {
         .flatMap(element -> AnnotationSupport.findAnnotation(element, OnlyOn.class))
         .filter(only -> !only.value().equals(TestProfile.name()))
         .map(only -> ConditionEvaluationResult.disabled("not here: " + only.why()))
-        .orElse(ConditionEvaluationResult.enabled("tied to nothing else"));
+        .orElse(ConditionEvaluationResult.enabled("not limited to another profile"));
   }
 }

@@ -14,11 +14,11 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Nothing is left out on any profile but for lack of a {@link Feature} of the facts. */
+/** A test is skipped only because of a missing {@link Feature} of the facts. */
 class OnlyReasonsTest {
   private static final Path SOURCES = sources();
 
-  /** Tests that a machine may lack something for: an interface of a small MTU, tshark. */
+  /** Tests with requirements on the machine: an interface with a small MTU, tshark. */
   private static final Set<String> OF_THE_MACHINE =
       Set.of("verbs/NetworkTest.java", "verbs/CaptureTest.java");
 

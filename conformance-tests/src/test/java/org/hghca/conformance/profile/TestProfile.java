@@ -5,9 +5,8 @@ import org.hghca.abi.HardwareProfile;
 import org.opentest4j.TestAbortedException;
 
 /**
- * Which reading of the card the tests meet: the system property {@code hghca.profile}, s unless it
- * is given. It is what the software HCAs play; a device that the tests were told to use is what it
- * is, and the property says so.
+ * The profile of the card under test: the system property {@code hghca.profile}, s by default.
+ * Software HCAs take it from here; for a device under test the property describes the device.
  */
 public final class TestProfile {
   private static final HardwareProfile CURRENT =
@@ -20,7 +19,7 @@ public final class TestProfile {
     return CURRENT.name();
   }
 
-  /** What it is as data, for limits. */
+  /** The profile as data, for limits. */
   public static HardwareProfile hardware() {
     return CURRENT;
   }
@@ -36,8 +35,8 @@ public final class TestProfile {
   }
 
   /**
-   * Ends the invocation as not run when the tests were told to use a device, for tests that need a
-   * software HCA of their own.
+   * Skips the invocation when a device is under test, for tests that need a software HCA of their
+   * own.
    */
   public static void requireModel() {
     if (!System.getProperty("hghca.device", "").isEmpty()) {
@@ -53,8 +52,8 @@ public final class TestProfile {
   }
 
   /**
-   * Ends the invocation as UNSUPPORTED when any of them is missing, for tests whose parameters need
-   * different ones; others carry {@link Needs}.
+   * Skips the invocation as UNSUPPORTED when any of them is missing, for tests whose parameters
+   * need different ones; other tests use {@link Needs}.
    */
   public static void require(Feature... features) {
     List<Feature> missing = Feature.missing(features);
@@ -64,7 +63,7 @@ public final class TestProfile {
   }
 
   /**
-   * The locator of a software HCA that plays it.
+   * The locator of a software HCA with this profile.
    *
    * @param locator a scheme that takes {@code profile=}, and a name, with or without parameters
    */

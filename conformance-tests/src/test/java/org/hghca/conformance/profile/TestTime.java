@@ -30,19 +30,19 @@ public final class TestTime implements LauncherSessionListener {
         .orElse(TimeScale.CARD);
   }
 
-  /** How long to wait for what a card does within so many seconds. */
+  /** The time limit for an operation that takes a card so many seconds. */
   public static Duration seconds(long ofCard) {
     return SCALE.stretch(Duration.ofSeconds(ofCard));
   }
 
-  /** How long to wait for what a card does within so many milliseconds. */
+  /** The time limit for an operation that takes a card so many milliseconds. */
   public static Duration millis(long ofCard) {
     return SCALE.stretch(Duration.ofMillis(ofCard));
   }
 
   /**
-   * How many times to do what a card does so many times: as many times fewer as a device is slower,
-   * so that a test takes no longer there.
+   * The number of repetitions on this device, for so many on a card: fewer on a slower device, so
+   * that a test takes the same time.
    */
   public static int times(int ofCard) {
     return fewer(ofCard, SCALE);

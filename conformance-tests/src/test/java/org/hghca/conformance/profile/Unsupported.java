@@ -3,7 +3,7 @@ package org.hghca.conformance.profile;
 import java.util.List;
 import java.util.Optional;
 
-/** How a test that was not run because of missing features says so. */
+/** The reason of a test that was skipped because of missing features. */
 public final class Unsupported {
   private static final String PREFIX = "UNSUPPORTED: ";
 

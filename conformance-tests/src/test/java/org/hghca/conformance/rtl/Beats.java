@@ -10,8 +10,8 @@ import java.util.List;
 import org.hghca.wire.Packet;
 
 /**
- * A packet as the RTL's engine hands it on: little-endian dwords from the base transport header on,
- * in beats of 32 bytes. The length of the payload stands in reserved bits of that header.
+ * A packet as the RTL's engine passes it on: little-endian dwords from the base transport header
+ * on, in beats of 32 bytes. Reserved bits of that header hold the length of the payload.
  */
 final class Beats {
   private static final int BEAT = 32;

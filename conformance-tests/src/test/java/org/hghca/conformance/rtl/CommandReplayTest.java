@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The commands that were recorded on the RTL, given to the software HCA that plays it: the same
- * statuses, the same DMA in the same order, the same bytes.
+ * Commands recorded on the RTL, replayed on its software HCA: the same statuses, the same DMA in
+ * the same order, the same bytes.
  */
 class CommandReplayTest {
   private static final int INBOX = 0x10_0000;

@@ -66,7 +66,7 @@ class FindingReplayTest {
       return (Integer) recorded.get("cards");
     }
 
-    /** Whether the request is entered in the cycle that corrupts the list. */
+    /** Whether the request is posted in the cycle that corrupts the list. */
     boolean races() {
       return name().startsWith("f9(113") || name().startsWith("f9w(207");
     }
@@ -123,7 +123,7 @@ class FindingReplayTest {
     return cards.get((Integer) of.get("card"));
   }
 
-  /** The payload of each message, as the files say: that of message k begins with 3 + 31 k. */
+  /** The payload of each message, as in the files: that of message k starts with 3 + 31 k. */
   private void fill(Finding finding) {
     if (finding.file().startsWith("r4")) {
       pattern(cards.getLast(), REMOTE_PAGES, 1024, 1);
@@ -147,7 +147,7 @@ class FindingReplayTest {
     int length = little(bytes, unit, 4);
     pattern(cards.getFirst(), ReplayedCard.DATA + little(bytes, unit + 8, 4), length, number);
     if (bytes.length == 48 && cards.size() == 2) {
-      // Where a READ has its data from; a WRITE overwrites them.
+      // The data of a READ; a WRITE overwrites it.
       pattern(cards.getLast(), REMOTE_PAGES + little(bytes, 16, 4), length, number);
     }
   }
@@ -176,7 +176,7 @@ class FindingReplayTest {
       card(stimulus).run(stimulus);
     } else if (stimulus.get("run") instanceof String time) {
       if (SOME_CYCLES.matcher(time).matches()) {
-        cards.getFirst().card.step(0); // it has sent, and heard nothing
+        cards.getFirst().card.step(0); // it has sent, and received nothing
       } else {
         rest();
       }

@@ -8,9 +8,7 @@ import java.util.HexFormat;
 import java.util.List;
 import org.hghca.vfio.DeviceBus;
 
-/**
- * Host memory from bus address 0 on, all of which a card may reach, with a list of its accesses.
- */
+/** Host memory from bus address 0 on, fully accessible to a card, with a list of its accesses. */
 final class FlatMemory implements DeviceBus {
   private static final long SIZE = 8 << 20;
 

@@ -22,10 +22,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random programs of SEND, WRITE, WRITE with immediate data and READ that were recorded on the RTL,
- * played on the card that plays it: the same completions, receives, packets, DMA and memory. Of
- * requests that are rung together only what follows from their order is compared, since the
- * recorded card fetches and writes side by side.
+ * Random programs of SEND, WRITE, WRITE with immediate data and READ, recorded on the RTL and
+ * replayed on its software HCA: the same completions, receives, packets, DMA and memory. For
+ * requests that are rung together only the effects that follow from their order are compared, since
+ * the recorded card fetches and writes in parallel.
  */
 class RandomTransferReplayTest {
   private static final int CQE = 32;
@@ -150,7 +150,7 @@ class RandomTransferReplayTest {
     return Vectors.longNumber(access.substring(0, access.indexOf(':')));
   }
 
-  /** What data was read, in which pieces ever. */
+  /** The data that was read, independent of the size of the reads. */
   private static String data(TransferBench bench) {
     TreeMap<Long, Long> ranges = new TreeMap<>();
     for (String access : accesses(bench, "read ", DATA)) {

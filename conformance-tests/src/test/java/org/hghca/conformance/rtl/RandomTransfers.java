@@ -15,7 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The random programs of {@code vectors/random_transfers.txt}, whose first lines say what it is.
+ * The random programs of {@code vectors/random_transfers.txt}, whose first lines describe the
+ * format.
  */
 final class RandomTransfers {
   private static final String FILE = "/vectors/random_transfers.txt";
@@ -41,9 +42,9 @@ final class RandomTransfers {
   /**
    * A request of QP 2.
    *
-   * @param remote where it writes or reads in the peer's region
-   * @param gather what it sends, or where a READ puts what it reads
-   * @param receive where the peer's receive puts what arrives; empty for what takes no receive
+   * @param remote address in the peer's region that it writes or reads
+   * @param gather source of its data, or the target of a READ
+   * @param receive target of the data in the peer's receive; empty for a request without a receive
    */
   record Request(char kind, int remote, List<Piece> gather, List<Piece> receive) {
     static Request of(String line) {
@@ -51,7 +52,7 @@ final class RandomTransfers {
       int mark = Arrays.asList(words).indexOf(">");
       int end = mark < 0 ? words.length : mark;
       List<Piece> gather = pieces(words, 2, end);
-      // A receive for immediate data takes one byte of memory that nothing is written to.
+      // A receive for immediate data uses one byte of memory that is never written.
       List<Piece> receive =
           mark >= 0
               ? pieces(words, mark + 1, words.length)
@@ -100,7 +101,7 @@ final class RandomTransfers {
       return HexFormat.of().formatHex(bytes);
     }
 
-    /** The doorbell for it in a slot of the send queue. */
+    /** The doorbell of the request in a slot of the send queue. */
     long doorbell(int slot) {
       long offset = slot * SEND_SLOT / UNIT;
       return (long) (QPN << 8 | units()) << 32 | offset << 8 | opcode();
@@ -108,16 +109,16 @@ final class RandomTransfers {
   }
 
   /**
-   * A program and what the card made of it.
+   * A program and its recorded results.
    *
-   * @param together whether all doorbells were rung at once, instead of each when nothing was left
-   *     of the request before
+   * @param together whether all doorbells were rung at once, instead of each after the request
+   *     before it completed
    * @param seen by the first character of its line
    */
   record Program(
       String name, boolean together, int mtu, List<Request> requests, Map<Character, String> seen) {
 
-    /** Puts all its requests and receives into the queues. */
+    /** Writes all its requests and receives into the queues. */
     void post(TransferBench bench) {
       int receives = 0;
       for (int i = 0; i < requests.size(); i++) {

@@ -11,9 +11,9 @@ import org.hghca.conformance.abi.Vectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * The register accesses that were recorded on the RTL, given to the software HCA that plays it. The
- * recorded top accepts reads of 80000h.. and ignores them; with the unconnected port they would
- * block BAR0, so they are omitted here.
+ * Register accesses recorded on the RTL, replayed on its software HCA. The recorded top accepts
+ * reads of 80000h.. and ignores them; with the unconnected port they would block BAR0, so they are
+ * omitted here.
  */
 class RegisterReplayTest {
   private static final String STORE = "mmio_write bar0+";
@@ -43,7 +43,7 @@ class RegisterReplayTest {
         if (name.startsWith(STORE) && offset(name, STORE) >> 12 != HCR_DOCUMENT_PAGE) {
           store(bench, offset(name, STORE), Vectors.list(Vectors.list(record).get(1)));
         } else if (name.equals("be=1")) {
-          // Recorded without its address: what came back was the register at 08h.
+          // Recorded without its address: the value is that of the register at 08h.
           bench.card.write(Bar.BAR0, 0x08, 1, 0xff);
           late = "mmio_read bar0+00008 n=1 090a0b0c";
         } else if (name.startsWith(LOAD) && offset(name, LOAD) >> 12 != HCR_DOCUMENT_PAGE) {

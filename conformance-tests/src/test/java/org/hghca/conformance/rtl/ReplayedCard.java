@@ -22,20 +22,20 @@ import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
 
-/** One card of a recording, with its memory and notes of the packets that it sends. */
+/** One card of a recording, with its memory and a log of the packets that it sends. */
 final class ReplayedCard implements Medium {
   private static final int DWORD = 4;
   private static final long MEMORY = 0x130_0000;
   private static final int INBOX = 0x10_0000;
   private static final int OUTBOX = 0x11_0000;
 
-  /** From here on there is data, below are queues and contexts. */
+  /** Data is at this address and above, queues and contexts are below. */
   static final long DATA = 0x110_0000;
 
   final FlatMemory memory = new FlatMemory(MEMORY);
   final RtlCard card;
 
-  /** The first beats of requests and of answers, in the order in which they left. */
+  /** The first beats of requests and of responses, in the order in which they were sent. */
   final List<String> requests = new ArrayList<>();
 
   final List<String> answers = new ArrayList<>();
@@ -51,7 +51,7 @@ final class ReplayedCard implements Medium {
     memory.bytes.asSlice(CompletionRings.FIRST, CompletionRings.LENGTH).fill((byte) 0xff);
   }
 
-  /** Leads the packets of two cards to each other; those of one alone go round to itself. */
+  /** Joins two cards; a single card receives its own packets. */
   static void join(ReplayedCard left, ReplayedCard right) {
     left.peer = right;
     right.peer = left;
@@ -70,7 +70,7 @@ final class ReplayedCard implements Medium {
     peer.port.deliver(packet);
   }
 
-  /** Writes the registers of a recorded command; it is executed with the next step. */
+  /** Writes the registers of a recorded command; the card executes it in the next step. */
   void start(Map<?, ?> command) {
     String name = Vectors.text(command, "command");
     HcrCommand code = name.equals("MODIFY_QP") ? HcrCommand.RTR2RTS : HcrCommand.valueOf(name);
@@ -85,7 +85,7 @@ final class ReplayedCard implements Medium {
     write(Hcr.COMMAND, Hcr.command(code.code(), (Integer) command.get("op_mod")));
   }
 
-  /** Looks at what has become of a command that was started, and executed. */
+  /** Checks the result of a command that was started and executed. */
   void check(Map<?, ?> command) {
     int dword = (int) card.read(Bar.BAR0, Hcr.COMMAND, DWORD);
     assertThat(Hcr.go(dword)).as("%s still runs", command).isFalse();
@@ -117,7 +117,7 @@ final class ReplayedCard implements Medium {
     MemorySegment.copy(MemorySegment.ofArray(bytes), 0, memory.bytes, address, bytes.length);
   }
 
-  /** Address, length and first 16 bytes of what was written to data, in order. */
+  /** Address, length and first 16 bytes of each data write, in order. */
   List<String> writes() {
     return memory.accesses.stream()
         .map(access -> access.split(" "))
@@ -126,7 +126,7 @@ final class ReplayedCard implements Medium {
         .toList();
   }
 
-  /** Address and length of what was read of queues of WQEs, sorted. */
+  /** Address and length of the reads of WQEs, sorted. */
   List<String> queueReads() {
     return memory.accesses.stream()
         .map(access -> access.split(" "))
@@ -138,7 +138,7 @@ final class ReplayedCard implements Medium {
         .toList();
   }
 
-  /** Where the recordings have their queues. */
+  /** Addresses of the recordings' queues. */
   static final class CompletionRings {
     static final long QUEUES = 0x100_0000;
     static final long FIRST = 0x100_8000;
@@ -149,7 +149,10 @@ final class ReplayedCard implements Medium {
 
     private CompletionRings() {}
 
-    /** The entries of a ring that is as it was: ff, from the first one on that was not written. */
+    /**
+     * The entries of a ring that still have their initial bytes ff, from the first unwritten one
+     * on.
+     */
     static List<String> written(ReplayedCard card, int cqn) {
       List<String> entries = new ArrayList<>();
       long ring = FIRST + BETWEEN * (cqn - 1);

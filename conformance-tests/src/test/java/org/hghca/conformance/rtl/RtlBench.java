@@ -6,7 +6,7 @@ import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
 import org.hghca.vfio.Locator;
 
-/** The software HCA as the makers' first RTL, before a memory that notes what it does. */
+/** The software HCA as the makers' first RTL, with memory that records its accesses. */
 final class RtlBench implements AutoCloseable {
   private static final int DWORD = 4;
   private static final int CONFIGURATION_COMMAND = 0x04;

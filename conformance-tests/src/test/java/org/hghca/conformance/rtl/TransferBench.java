@@ -45,7 +45,7 @@ import org.hghca.wire.Medium;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketPool;
 
-/** The card with its packets led round to itself, and noted on the way. */
+/** The card connected to itself; packets are recorded on the way. */
 final class TransferBench implements Medium {
   private static final int DWORD = 4;
   private static final int PD = 1;
@@ -55,7 +55,7 @@ final class TransferBench implements Medium {
   private static final long ICM = 0x20_0000;
   private static final long PORT_MAC = 0x0200_0000_0001L;
 
-  /** What the QPs hold for their peer's: the CQEs show its low 16 bits. */
+  /** The numbers that the QPs hold for their peer's: the CQEs show the low 16 bits. */
   private static final long PEER_MAC = 0x0200_0000_0022L;
 
   private static final int FIRST_PSN = 0x100;
@@ -66,7 +66,7 @@ final class TransferBench implements Medium {
   static final long[] LOCAL_PAGES = {0x102_c000, 0x102_8000, 0x102_4000, 0x102_0000};
   static final long[] REMOTE_PAGES = {0x104_c000, 0x104_8000, 0x104_4000, 0x104_0000};
 
-  /** First pages of the queues that the keys 10h to 17h are for. */
+  /** First pages of the queues with the keys 10h to 17h. */
   static final long[] QUEUE_PAGES = {
     0x100_0000, 0x100_2000, 0x100_4000, 0x100_6000, 0x100_8000, 0x100_a000, 0x100_c000, 0x100_e000
   };
@@ -166,7 +166,7 @@ final class TransferBench implements Medium {
   void ring(long doorbell) {
     card.write(Bar.BAR2, 0, Long.BYTES, doorbell);
     while (card.step(0)) {
-      // until nothing is left to do
+      // until no work is left
     }
   }
 
@@ -182,7 +182,7 @@ final class TransferBench implements Medium {
     from.deliver(packet);
   }
 
-  /** Fills a region with the bytes that were there when the transfers were recorded. */
+  /** Fills a region with the bytes that it held when the transfers were recorded. */
   void fill(long[] pages) {
     for (int i = 0; i < pages.length * PAGE; i++) {
       byte value = (byte) (3 + 7 * i + 13 * (i >> 8));

@@ -18,9 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The transfers from QP 2 to QP 3 that were recorded on the RTL, played on the card that plays it:
- * from the same WQEs and doorbells come the same packets, the same CQEs and the same DMA. Where the
- * recorded card does two things side by side, their order is its own.
+ * The transfers from QP 2 to QP 3, recorded on the RTL and replayed on its software HCA: the same
+ * WQEs and doorbells lead to the same packets, the same CQEs and the same DMA. Where the recorded
+ * card works in parallel, the order may differ.
  */
 class TransferReplayTest {
   private static final long QUEUES = 0x100_0000;
@@ -60,7 +60,7 @@ class TransferReplayTest {
     return Vectors.loadObjects("stage3_rc_data.json").stream().map(Transfer::new).toList();
   }
 
-  /** What was sent, all packets to the peer first: the two directions overlap. */
+  /** The sent packets, those to the peer first: the two directions overlap. */
   private static List<String> ordered(List<List<String>> packets) {
     return packets.stream()
         .sorted(Comparator.comparing(beats -> beats.getFirst().substring(4, 6)))
@@ -81,7 +81,7 @@ class TransferReplayTest {
     return packets;
   }
 
-  /** What was read of queues, and every byte of data that was read. */
+  /** The reads of queues, and every byte of data that was read. */
   private static List<String> recordedReads(Transfer transfer) {
     List<String> queues = new ArrayList<>();
     TreeSet<Long> data = new TreeSet<>();

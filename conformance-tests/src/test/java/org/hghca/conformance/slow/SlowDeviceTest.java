@@ -9,7 +9,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Devices whose registers are hundreds of times as far away as those of a card are no worse. */
+/**
+ * Devices whose register accesses take hundreds of times as long as those of a card work the same.
+ */
 @Timeout(120)
 class SlowDeviceTest {
 

@@ -14,9 +14,9 @@ import org.hghca.vfio.PciFunctionProvider;
 import org.hghca.vfio.PciFunctions;
 
 /**
- * Opens software HCAs whose registers are far away, as those of a device that another process plays
- * for a virtual machine: {@code slow:NAME?access=PT0.0001S} takes so long for every access, and
- * else the parameters of {@code model:}.
+ * Opens software HCAs with slow registers, as those of a device that another process emulates for a
+ * virtual machine: {@code slow:NAME?access=PT0.0001S} delays every access by this time, and has
+ * otherwise the parameters of {@code model:}.
  */
 public final class SlowProvider implements PciFunctionProvider {
   private static final String ACCESS = "access";

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 
 /**
- * Which class or package of the project uses which other one, as {@code jdeps} reads it from the
+ * Dependencies between the classes or packages of the project, as {@code jdeps} reads them from the
  * class files.
  */
 final class Arrows {
@@ -31,7 +31,7 @@ final class Arrows {
 
   private Arrows() {}
 
-  /** Between classes; what is nested counts as its outermost class. */
+  /** Between classes; a nested class counts as its outermost class. */
   static Arrows betweenClasses() {
     Arrows arrows = new Arrows();
     for (MatchResult arrow : ARROW.matcher(jdeps()).results().toList()) {
@@ -67,7 +67,7 @@ final class Arrows {
     String all = System.getProperty("java.class.path");
     List<String> arguments =
         new ArrayList<>(List.of("--multi-release", "base", "-verbose:class", "-filter:none"));
-    // jdeps resolves what a module requires, other people's modules too.
+    // jdeps also resolves the modules of other projects that a module requires.
     arguments.addAll(List.of("--module-path", all));
     Arrays.stream(all.split(File.pathSeparator))
         .map(Path::of)
@@ -88,7 +88,7 @@ final class Arrows {
     return out.toString();
   }
 
-  /** What is built of the project, without its tests: they use whatever they need. */
+  /** The built classes of the project, without its tests, which may use anything. */
   private static boolean isOurs(Path path) {
     String name = path.getFileName().toString();
     if (name.startsWith("test-") || name.endsWith("-tests.jar")) {
@@ -99,19 +99,19 @@ final class Arrows {
         : name.startsWith("hghca-");
   }
 
-  /** All that uses something or is used. */
+  /** All members that use others or are used. */
   int size() {
     Set<String> all = new TreeSet<>(uses.keySet());
     uses.values().forEach(all::addAll);
     return all.size();
   }
 
-  /** What one uses itself. */
+  /** The members that one uses itself. */
   Set<String> usedBy(String name) {
     return uses.getOrDefault(name, Set.of());
   }
 
-  /** Groups of which each member reaches each other one. */
+  /** Groups in which each member reaches each other one. */
   Set<Set<String>> circles() {
     Map<String, Set<String>> reached = new TreeMap<>();
     uses.keySet().forEach(name -> reached.put(name, reach(name)));

@@ -7,14 +7,14 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Imports between packages run one way, in every module. */
+/** Imports between packages are acyclic, in every module. */
 class ArrowsTest {
   /** The API finds its providers by an interface that speaks of the API. */
   private static final Set<String> API = Set.of("org.hghca.verbs", "org.hghca.verbs.spi");
 
   /**
-   * A function of the same process, which any caller may create, is made of address spaces and of
-   * system calls; both throw the exceptions of functions. No two classes of theirs name each other.
+   * A function in the same process, which any caller may create, consists of address spaces and
+   * system calls; both throw the exceptions of functions. No two classes refer to each other.
    */
   private static final Set<String> FUNCTIONS =
       Set.of("org.hghca.vfio", "org.hghca.vfio.dma", "org.hghca.vfio.linux");
@@ -33,7 +33,7 @@ class ArrowsTest {
           "org.hghca.driver.memory",
           "org.hghca.driver.card");
 
-  /** What the verbs name in a circle, on a card: the objects of the driver. */
+  /** The cycle that the verbs name, on a card: the objects of the driver. */
   private static final int LARGEST_TANGLE = 15;
 
   @Test
@@ -76,7 +76,7 @@ class ArrowsTest {
         .allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(LARGEST_TANGLE));
   }
 
-  /** What any provider stands on knows no card, and no more does what travels between ports. */
+  /** Modules for any provider know no card, nor does the module of packets between ports. */
   @Test
   void whatKnowsNoCardUsesNothingOfIt() {
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.provider"))

@@ -9,7 +9,7 @@ import java.util.List;
 import org.hghca.vfio.DriverParameter;
 import org.junit.jupiter.api.Test;
 
-/** The document for writers of backends lists the driver's parameters as the code does. */
+/** The page for writers of backends lists exactly the driver's parameters in the code. */
 class BackendsDocumentTest {
 
   @Test

@@ -30,7 +30,7 @@ public final class CaseResults implements TestExecutionListener {
 
   @Override
   public void executionFinished(TestIdentifier test, TestExecutionResult result) {
-    // The container of a parameterized test succeeds whatever becomes of its invocations.
+    // The container of a parameterized test succeeds whatever the results of its invocations are.
     boolean succeeded = result.getStatus() == TestExecutionResult.Status.SUCCESSFUL;
     if (succeeded && !test.isTest()) {
       return;

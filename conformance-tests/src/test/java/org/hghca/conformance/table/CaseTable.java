@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** All cases of how verbs behave, and how the table of them looks. */
+/** All cases of how verbs behave, and the Markdown of their table. */
 final class CaseTable {
   /** How the committed table is regenerated. */
   static final String COMMAND = "mvn verify -Dhghca.table=docs/verbs-behaviour.md";
@@ -42,7 +42,7 @@ final class CaseTable {
     return project().resolve("docs/verbs-behaviour.md");
   }
 
-  /** The cases of all test methods, and those that have none, in the table's order. */
+  /** The cases of all test methods, and those without a test, in the table's order. */
   static List<Row> rows() {
     Stream<Row> tested =
         classes().stream()
@@ -87,7 +87,7 @@ final class CaseTable {
         .map(verbsCase -> Row.of(verbsCase, key(className, method.getName())));
   }
 
-  /** What tells a test method from all others. */
+  /** The unique key of a test method. */
   static String key(String className, String method) {
     return className + "#" + method;
   }
@@ -124,7 +124,7 @@ final class CaseTable {
     return text.toString();
   }
 
-  /** How people call a profile. */
+  /** The displayed name of a profile. */
   static String title(String profile) {
     return profile.toUpperCase(Locale.ROOT);
   }

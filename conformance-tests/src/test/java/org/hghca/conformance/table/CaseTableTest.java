@@ -25,11 +25,11 @@ class CaseTableTest {
   @Test
   void theCommittedTableListsExactlyTheCasesThatExist() throws IOException {
     if (!System.getProperty("hghca.table", "").isEmpty()) {
-      return; // this run makes it again
+      return; // this run regenerates it
     }
     String now = CaseTable.render(CaseTable.rows(), none());
     assertThat(CaseTable.cases(Files.readString(CaseTable.committed())))
-        .as("cases in %s; make it again: %s", CaseTable.committed(), CaseTable.COMMAND)
+        .as("cases in %s; regenerate it: %s", CaseTable.committed(), CaseTable.COMMAND)
         .containsExactlyElementsOf(CaseTable.cases(now));
   }
 

@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Test;
 /** The list of what breaks a card, and the tests that guard it. */
 class HazardTableTest {
   private static final String SAYS =
-      "%s; make it again: %s".formatted(HazardTable.committed(), HazardTable.COMMAND);
+      "%s; regenerate it: %s".formatted(HazardTable.committed(), HazardTable.COMMAND);
 
-  /** Tests may be newer than it; it lists none that is gone, and leaves out no line. */
+  /** Tests may be newer than the list; it names no test that does not exist, and omits no line. */
   @Test
   void theCommittedListIsTrue() throws IOException {
     if (!System.getProperty("hghca.table", "").isEmpty()) {

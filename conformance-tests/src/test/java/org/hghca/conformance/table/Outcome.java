@@ -1,6 +1,8 @@
 package org.hghca.conformance.table;
 
-/** How a case ended; of several invocations the worst one counts, which is the last of these. */
+/**
+ * The result of a case; of several invocations the worst one counts, which is the last of these.
+ */
 enum Outcome {
   /** The profile lacks what the test needs. */
   UNSUPPORTED("UNSUPPORTED"),

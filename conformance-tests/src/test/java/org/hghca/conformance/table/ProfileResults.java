@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How the tests ended on one profile, kept in a file between the executions of a build, each of
- * which runs on one profile.
+ * The test results of one profile, kept in a file between the executions of a build, each of which
+ * runs on one profile.
  */
 final class ProfileResults {
   private static final String SEPARATOR = "\t";
@@ -73,7 +73,7 @@ final class ProfileResults {
     }
   }
 
-  /** What the last run on a profile has left; nothing when there was none. */
+  /** The results of the last run on a profile; empty when there was none. */
   static ProfileResults load(String profile) {
     Map<String, Result> results = new TreeMap<>();
     try {

@@ -5,9 +5,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * How the invocations of a test ended on one profile.
+ * The result of a test's invocations on one profile.
  *
- * @param missing the features for lack of which some or all were not run, with their sections
+ * @param missing the features for lack of which some or all were skipped, with their sections
  */
 record Result(Outcome outcome, Collection<String> missing) {
   static final Result NOT_RUN = of(Outcome.NOT_RUN);

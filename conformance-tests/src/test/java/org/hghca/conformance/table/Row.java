@@ -38,7 +38,7 @@ record Row(Tier tier, String source, String says, String test, String remark, bo
     return "| %s | %s | %s |".formatted(source, says, proof);
   }
 
-  /** What the column of a profile says. */
+  /** The text of a profile's column. */
   String result(Result result) {
     if (!hasTest()) {
       return unsupported ? UNSUPPORTED : "not applicable";

@@ -1,6 +1,6 @@
 package org.hghca.conformance.table;
 
-/** How much a case of the verbs' behaviour is worth, in the order of the table. */
+/** The importance of a case of the verbs' behaviour, in the order of the table. */
 public enum Tier {
   REQUIRED("Tier 1: what every device must do"),
   IF_SUPPORTED("Tier 2: what a device does, or refuses with EOPNOTSUPP"),

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class TroubleshootingTest {
   private static final String LITERAL = "\"(?:[^\"\\\\]|\\\\.)*\"";
 
-  /** Where the sources name the reason of a failure, or begin to say what was found. */
+  /** The places where the sources name the reason of a failure, or start a finding. */
   private static final Pattern MESSAGE =
       Pattern.compile(
           ("(?:(?:Reason|Errno)\\.[A-Z_]+,|Failures\\.(?:of|checked)\\("
@@ -31,7 +31,7 @@ class TroubleshootingTest {
 
   private static final Pattern LITERALS = Pattern.compile(LITERAL);
 
-  /** What differs, and what ends the words that make a message known. */
+  /** Placeholders, and the ends of the words that identify a message. */
   private static final Pattern BETWEEN_WORDS = Pattern.compile("%\\w+|[:;,()]");
 
   private static final int WORDS = 10;
@@ -65,7 +65,7 @@ class TroubleshootingTest {
     return files;
   }
 
-  /** The words by which a message is known: the first that are long enough, else the longest. */
+  /** The words that identify a message: the first that are long enough, else the longest. */
   private static String words(String message) {
     List<String> pieces =
         Arrays.stream(BETWEEN_WORDS.split(message))

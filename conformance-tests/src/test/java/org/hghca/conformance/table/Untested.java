@@ -3,7 +3,7 @@ package org.hghca.conformance.table;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Cases that no test can prove here, and why. */
+/** Cases that no test can prove here, with the reason. */
 final class Untested {
   private Untested() {}
 
@@ -13,12 +13,12 @@ final class Untested {
         .toList();
   }
 
-  /** It has no meaning here. */
+  /** Not applicable here. */
   private static Row none(Tier tier, String source, String says, String reason) {
     return new Row(tier, source, says, "", reason, false);
   }
 
-  /** It has a meaning, but the API has no way to ask for it. */
+  /** Applicable, but the API has no method for it. */
   private static Row unsupported(String source, String says, String reason) {
     return new Row(Tier.IF_SUPPORTED, source, says, "", reason, true);
   }
@@ -30,34 +30,34 @@ final class Untested {
             tier,
             "test_device.DeviceTest.test_query_gid_table_bad_flow",
             "a table of 0 entries is EINVAL",
-            "the verb answers a list, and takes no room to fill"),
+            "the verb returns a list and takes no array to fill"),
         none(
             tier,
             "test_device.DeviceTest.test_query_port_speed",
             "the speed of a port in Mbit/s",
-            "no command of the device tells it"),
+            "no device command reports it"),
         none(
             tier,
             "test_fork.ForkAPITest.test_is_fork_initialized",
-            "fork support is initialized, or said to be unneeded",
-            "unneeded: a JVM does not fork, and starting a process gives it none of the memory"),
+            "fork support is initialized, or reported as unneeded",
+            "unneeded: a JVM does not fork, and a started process gets none of the memory"),
         none(
             tier,
             "test_qp.QPTest.test_create_ud_qp_with_privileged_qkey",
             "a Q_Key with its highest bit set needs CAP_NET_RAW",
-            "the kernel's check: who owns the function may set what he likes"),
+            "checked by the kernel: the owner of the function may set any value"),
         none(
             tier,
             "test_qp.QPTest.test_query_data_in_order",
-            "whether data are written in order",
-            "no such verb: nothing may be read before its completion"));
+            "whether data is written in order",
+            "no such verb: data may be read only after its completion"));
   }
 
   private static List<Row> ifSupported() {
     String mode = "no such queue pair type in the API, nor in the device";
-    String one = "one way to make them serves both";
-    String cm = "no connection manager is shipped: it needs QP1, which the device has not";
-    String parent = "no parent domains: rings live in memory that the driver pools";
+    String one = "one method creates them for both";
+    String cm = "no connection manager is shipped: it needs QP1, which the device lacks";
+    String parent = "no parent domains: rings are in memory that the driver pools";
     String test = "test_parent_domain.ParentDomainTrafficTest.";
     Tier tier = Tier.IF_SUPPORTED;
     return List.of(
@@ -89,13 +89,13 @@ final class Untested {
             Tier.CONTRACT,
             VerbsCase.CONTRACT,
             "a CQ that is overrun raises IBV_EVENT_CQ_ERR",
-            "no program can overrun one; the device's part is tested below the verbs"),
+            "no program can overrun one; tests below the verbs cover the device's part"),
         none(
             Tier.CONTRACT,
             VerbsCase.CONTRACT,
             "kill -9 leaves no DMA mapping",
-            "the kernel's: VFIO unmaps and resets when the descriptor closes; a software HCA has"
-                + " no kernel in between"));
+            "done by the kernel: VFIO unmaps and resets when the descriptor closes; a software HCA"
+                + " has no kernel in between"));
   }
 
   private static List<Row> notHere() {
@@ -105,17 +105,17 @@ final class Untested {
     return List.of(
         none(tier, "test_cuda_dmabuf", "memory of a GPU", dmaBuf),
         none(tier, "test_device.DMTest", "memory of the device", "the device has none to give"),
-        none(tier, "test_dmah", "processing hints", "the device takes none"),
-        none(tier, "test_efa*", "what EFA adds", "another device"),
+        none(tier, "test_dmah", "processing hints", "the device supports none"),
+        none(tier, "test_efa*", "extensions of EFA", "another device"),
         none(tier, "test_flow, test_rss_traffic", "flow steering and RSS", "no raw packets"),
-        none(tier, "test_mlx5_*", "what mlx5 adds", "another device; its VFIO tests are above"),
+        none(tier, "test_mlx5_*", "extensions of mlx5", "another device; its VFIO tests are above"),
         none(tier, "test_mr.DeviceMemory*", "memory of the device", "the device has none to give"),
         none(tier, "test_mr.DmaBuf*", "memory of other drivers", dmaBuf),
-        none(tier, "test_phc_timestamp", "time stamps in completions", "the device makes none"),
+        none(tier, "test_phc_timestamp", "time stamps in completions", "the device generates none"),
         none(tier, "test_qp.QPTest.test_*_raw_qp_*", "raw packet queue pairs", "no such type"),
         none(tier, "test_qpex.QpExTestCase.test_qp_ex_rc_atomic_write", "ATOMIC WRITE", operation),
         none(tier, "test_qpex.QpExTestCase.test_qp_ex_rc_flush*", "FLUSH", operation),
         none(tier, "test_shared_pd", "another process's PD", "a function has one owner"),
-        none(tier, "test_tag_matching.TMTest", "tag matching", "the device cannot"));
+        none(tier, "test_tag_matching.TMTest", "tag matching", "not supported by the device"));
   }
 }

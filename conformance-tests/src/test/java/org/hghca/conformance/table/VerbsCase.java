@@ -8,7 +8,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A test method proves a case of how verbs behave; each gives a row of {@code
+ * A test method proves a case of how verbs behave; each adds a row to {@code
  * docs/verbs-behaviour.md}.
  */
 @Documented
@@ -21,12 +21,12 @@ public @interface VerbsCase {
 
   Tier tier();
 
-  /** The test of rdma-core that asks for it, as {@code module.Class.method}. */
+  /** The test of rdma-core for the case, as {@code module.Class.method}. */
   String source();
 
-  /** What must happen, with its status, errno or event. */
+  /** The required result, with its status, errno or event. */
   String says();
 
-  /** The device lacks it: the test proves that it says so, by EOPNOTSUPP. */
+  /** The device lacks it: the test proves that the verb fails with EOPNOTSUPP. */
   boolean unsupported() default false;
 }
