@@ -34,7 +34,7 @@ class CommandVectorsTest {
 
   @ParameterizedTest
   @MethodSource("all")
-  void commandDwordIsMadeOfItsFields(CommandVector vector) {
+  void commandDwordIsComposedOfItsFields(CommandVector vector) {
     int started = Vectors.number("008" + vector.opModifier() + vector.op());
     int completed = Vectors.number(vector.status() + "0" + vector.opModifier() + vector.op());
     int op = Vectors.number(vector.op());
@@ -71,7 +71,7 @@ class CommandVectorsTest {
 
   @ParameterizedTest
   @MethodSource("refusedAsUnknown")
-  void opcodesThatTheRtlRefusesAreNoCommandsButTwo(CommandVector vector) {
+  void opcodesThatTheRtlRefusesAreNoCommandsExceptTwo(CommandVector vector) {
     Optional<HcrCommand> expected =
         switch (vector.op()) {
           case "031" -> Optional.of(HcrCommand.NOP);
@@ -93,7 +93,7 @@ class CommandVectorsTest {
 
   @ParameterizedTest
   @MethodSource("accepted")
-  void cardFetchesAnInboxOfTheSizeThatTheCommandHas(CommandVector vector) {
+  void cardFetchesAnInboxOfTheCommandsSize(CommandVector vector) {
     HcrCommand command = command(vector);
     int expected =
         switch (command) {
@@ -108,7 +108,7 @@ class CommandVectorsTest {
 
   @ParameterizedTest
   @MethodSource("accepted")
-  void cardWritesAnOutboxOfTheSizeThatTheCommandHas(CommandVector vector) {
+  void cardWritesAnOutboxOfTheCommandsSize(CommandVector vector) {
     assertThat(vector.outboxWritten()).isEqualTo(command(vector).outboxSize());
   }
 

@@ -49,7 +49,7 @@ class CompletionQueueEntryTest {
   }
 
   @Test
-  void fieldsOfTheLastDwordDoNotTouchEachOther() {
+  void fieldsOfTheLastDwordDoNotOverlap() {
     assertThat(Cqe.owner(0x00ffffff)).isZero();
     assertThat(Cqe.owner(0xff000000)).isEqualTo(0xff);
     assertThat(Cqe.isSend(0xffff00ff)).isFalse();
@@ -59,7 +59,7 @@ class CompletionQueueEntryTest {
   }
 
   @Test
-  void largeValuesComeOutUnsigned() {
+  void largeValuesAreReadUnsigned() {
     MemorySegment ones = Bytes.filled(96, 0xff);
     assertThat(Cqe.remoteLid(ones, AT)).isEqualTo(0xffff);
     assertThat(Cqe.owner(ones, AT)).isEqualTo(0xff);
@@ -129,13 +129,13 @@ class CompletionQueueEntryTest {
   }
 
   @Test
-  void ownersAreThoseOfTable332() {
+  void ownersMatchTable332() {
     assertThat(Cqe.OWNER_SOFTWARE).isEqualTo(0x00);
     assertThat(Cqe.OWNER_HARDWARE).isEqualTo(0x80);
   }
 
   @Test
-  void sentinelIsNoOwnerThatADeviceWrites() {
+  void sentinelIsNotAnOwnerThatADeviceWrites() {
     MemorySegment ring = Bytes.zeros(96);
     Cqe.fill(ring, AT, 1);
     assertThat(Cqe.SENTINEL).isEqualTo(0xff);
@@ -170,7 +170,7 @@ class CompletionQueueEntryTest {
     "0x23, INVAL_EECN_ERR",
     "0x24, INVAL_EEC_STATE_ERR",
   })
-  void syndromesAreThoseOfTheSecondTable333(String code, Syndrome syndrome) {
+  void syndromesMatchTheSecondTable333(String code, Syndrome syndrome) {
     assertThat(syndrome.code()).isEqualTo(Integer.decode(code));
     assertThat(Syndrome.of(Integer.decode(code))).isEqualTo(syndrome);
   }
@@ -201,7 +201,7 @@ class CompletionQueueEntryTest {
   }
 
   @Test
-  void fourReceiveOpcodesBringAnImmediateTwoOfThemOfAWrite() {
+  void fourReceiveOpcodesHaveAnImmediateTwoOfThemOfAWrite() {
     assertThat(IntStream.range(0, 32).filter(BthOpcode::hasImmediate))
         .containsExactly(0x03, 0x05, 0x09, 0x0b);
     assertThat(IntStream.range(0, 32).filter(BthOpcode::isWriteImmediate))
@@ -209,7 +209,7 @@ class CompletionQueueEntryTest {
   }
 
   @Test
-  void offsetsAndBitsAreThoseOfTheTables() {
+  void offsetsAndBitsMatchTheTables() {
     assertThat(Cqe.QPN_OFFSET).isEqualTo(0x00);
     assertThat(Cqe.EE_OFFSET).isEqualTo(0x04);
     assertThat(Cqe.REMOTE_QPN_OFFSET).isEqualTo(0x08);
@@ -234,7 +234,7 @@ class CompletionQueueEntryTest {
   }
 
   @Test
-  void firstRtlGivesNoSyndromeOnRcAndPutsItAtByte13hOnUcAndUd() {
+  void firstRtlGivesNoSyndromeOnRcAndByte13hOnUcAndUd() {
     MemorySegment rc =
         read("02000000 00000000 00000000 00000000 00000000 00000000 c0010000 ff000000");
     assertThat(Cqe.opcode(Cqe.lastDword(rc, AT))).isEqualTo(0xff);

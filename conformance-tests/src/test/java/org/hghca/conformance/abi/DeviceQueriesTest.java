@@ -64,12 +64,12 @@ class DeviceQueriesTest {
 
   @ParameterizedTest
   @MethodSource("table323")
-  void deviceLimitStandsWhereTable323PutsIt(FieldRow row) {
+  void deviceLimitIsAtItsPlaceInTable323(FieldRow row) {
     row.check(64);
   }
 
   @Test
-  void deviceLimitsAreThoseOfTable323AndNoOthers() {
+  void deviceLimitsAreExactlyThoseOfTable323() {
     FieldRow.checkComplete(DeviceLimits.LAYOUT, 64, table323());
   }
 
@@ -154,7 +154,7 @@ class DeviceQueriesTest {
   }
 
   @Test
-  void logarithmsAreOfferedAsNumbers() {
+  void logarithmsAreReturnedAsNumbers() {
     DeviceLimits limits = DeviceLimits.decode(Bytes.of(EVERY_LIMIT));
 
     assertThat(limits.reservedQps()).isEqualTo(2);
@@ -188,12 +188,12 @@ class DeviceQueriesTest {
 
   @ParameterizedTest
   @MethodSource("table326")
-  void boardIdStandsWhereTable326PutsIt(FieldRow row) {
+  void boardIdIsAtItsPlaceInTable326(FieldRow row) {
     row.check(32);
   }
 
   @Test
-  void adapterOutboxHasTheBoardIdOnly() {
+  void adapterOutboxHasOnlyTheBoardId() {
     FieldRow.checkComplete(AdapterInfo.LAYOUT, 32, table326());
 
     MemorySegment outbox = Bytes.filled(40, 0xff);

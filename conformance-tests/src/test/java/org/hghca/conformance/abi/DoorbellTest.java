@@ -70,7 +70,7 @@ class DoorbellTest {
   }
 
   @Test
-  void armValuesAreThisProjectsOwn() {
+  void armValuesAreDefinedByThisProject() {
     assertThat(Doorbell.armCompletionQueue(0x123456, true)).isEqualTo(0x01123456);
     assertThat(Doorbell.armCompletionQueue(0x123456, false)).isEqualTo(0x02123456);
     assertThat(Doorbell.armedCqn(0x02123456)).isEqualTo(0x123456);
@@ -84,7 +84,7 @@ class DoorbellTest {
   }
 
   @Test
-  void bitsAreThoseOfTable317() {
+  void bitsMatchTable317() {
     assertThat(Doorbell.OPCODE_MASK).isEqualTo(0x1f);
     assertThat(Doorbell.FENCE_SHIFT).isEqualTo(5);
     assertThat(Doorbell.HEAD_SHIFT).isEqualTo(8);

@@ -100,7 +100,7 @@ class EventAndCompletionQueueTablesTest {
 
   @ParameterizedTest
   @MethodSource("table3227")
-  void eventQueueFieldStandsWhereTable3227PutsIt(FieldRow row) {
+  void eventQueueFieldIsAtItsPlaceInTable3227(FieldRow row) {
     row.check(64);
   }
 
@@ -150,7 +150,7 @@ class EventAndCompletionQueueTablesTest {
 
   @ParameterizedTest
   @MethodSource("table3232")
-  void completionQueueFieldStandsWhereTable3232PutsIt(FieldRow row) {
+  void completionQueueFieldIsAtItsPlaceInTable3232(FieldRow row) {
     row.check(64);
   }
 
@@ -188,7 +188,7 @@ class EventAndCompletionQueueTablesTest {
 
   @ParameterizedTest
   @MethodSource("table3237")
-  void resizeFieldStandsWhereTable3237PutsIt(FieldRow row) {
+  void resizeFieldIsAtItsPlaceInTable3237(FieldRow row) {
     row.check(32);
   }
 

@@ -104,7 +104,7 @@ class HardwareProfileTest {
   }
 
   @Test
-  void firstRtlTakesTenBitsOfAQpnAndThirteenOfACqn() {
+  void firstRtlUsesTenBitsOfAQpnAndThirteenOfACqn() {
     assertThat(HardwareProfile.R1.qpnLimit()).isEqualTo(1024);
     assertThat(HardwareProfile.R1.cqnLimit()).isEqualTo(8192);
   }
@@ -118,7 +118,7 @@ class HardwareProfileTest {
   }
 
   @Test
-  void documentBoundsAMapIcmEntryByItsTwelveBits() {
+  void documentLimitsAMapIcmEntryByItsTwelveBits() {
     assertThat(HardwareProfile.S.mapIcmMaxPagesPerEntry()).isEqualTo(4095);
     assertThat(HardwareProfile.S.mapIcmMaxEntries()).isBetween(2, 256);
   }
@@ -135,7 +135,7 @@ class HardwareProfileTest {
 
   @ParameterizedTest
   @CsvSource({"64, 2", "128, 6", "256, 14"})
-  void receiveSlotHasRoomForTheNextUnitAndTheTerminatorToo(int stride, int dataUnits) {
+  void receiveSlotHasRoomForTheNextUnitAndTheTerminator(int stride, int dataUnits) {
     assertThat(HardwareProfile.R1.maxReceiveSge(stride)).isEqualTo(dataUnits);
     assertThat(HardwareProfile.R2.maxReceiveSge(stride)).isEqualTo(dataUnits);
   }

@@ -87,7 +87,7 @@ class HcrCommandTest {
     "QUERY_QP,      0, 192, false", // 3-2-43
     "NOP,           0,   0, false", // 3-2-44
   })
-  void mailboxesAreThoseOfTheCommandsTables(
+  void mailboxesMatchTheCommandsTables(
       HcrCommand command, int inbox, int outbox, boolean immediate) {
     assertThat(command.inboxSize()).isEqualTo(inbox);
     assertThat(command.hasInbox(0)).isEqualTo(inbox > 0);
@@ -121,7 +121,7 @@ class HcrCommandTest {
   }
 
   @Test
-  void onlyTheWayToResetGoesWithoutAnInbox() {
+  void onlyTheTransitionToResetHasNoInbox() {
     assertThat(HcrCommand.NO_INBOX).isEqualTo(3);
     assertThat(HcrCommand.ERR2RST.opModifiers()).isEqualTo(List.of(0, 3));
     assertThat(HcrCommand.ERR2RST.hasInbox(3)).isFalse();
@@ -131,7 +131,7 @@ class HcrCommandTest {
 
   @ParameterizedTest
   @CsvSource({"MAP_ICM", "UNMAP_ICM"})
-  void icmCommandsTakeTheKindOfTableAsOpModifier(HcrCommand command) {
+  void icmCommandsHaveTheKindOfTableAsOpModifier(HcrCommand command) {
     assertThat(command.opModifiers()).isEqualTo(List.of(1, 2));
     assertThat(MapIcm.CONTEXTS).isEqualTo(1); // QPC, CQC, EQC: tables 3-2-12 and 3-2-15
     assertThat(MapIcm.TRANSLATION).isEqualTo(2); // MPT, MTT
@@ -140,7 +140,7 @@ class HcrCommandTest {
   }
 
   @Test
-  void unmapIcmCommandDwordsAreThoseOfTable3215() {
+  void unmapIcmCommandDwordsMatchTable3215() {
     assertThat(Hcr.command(HcrCommand.UNMAP_ICM.code(), MapIcm.CONTEXTS)).isEqualTo(0x00801ff9);
     assertThat(Hcr.command(HcrCommand.UNMAP_ICM.code(), MapIcm.TRANSLATION)).isEqualTo(0x00802ff9);
   }

@@ -22,14 +22,14 @@ class HcrRegisterTest {
   }
 
   @Test
-  void registersLieWhereTable312PutsThem() {
+  void registersAreWhereTable312PutsThem() {
     assertThat(Bar.HCR_DOCUMENT).isEqualTo(0x80000);
     assertThat(Bar.RESET_DOCUMENT).isEqualTo(0xf0010);
     assertThat(Hcr.SIZE).isEqualTo(28);
   }
 
   @Test
-  void registersLieElsewhereInTheRtl() {
+  void registersAreElsewhereInTheRtl() {
     assertThat(Bar.HCR_RTL).isEqualTo(0);
     assertThat(Bar.RESET_RTL).isEqualTo(0xf10);
     assertThat(Bar.FORBIDDEN_RTL_FIRST).isEqualTo(0x10000);
@@ -45,7 +45,7 @@ class HcrRegisterTest {
   }
 
   @Test
-  void dwordsStandInTheOrderOfTable313HighHalvesFirst() {
+  void dwordsAreInTheOrderOfTable313HighHalvesFirst() {
     assertThat(Hcr.IN_PARAM_HIGH).isEqualTo(0x00);
     assertThat(Hcr.IN_PARAM_LOW).isEqualTo(0x04);
     assertThat(Hcr.IN_MODIFIER).isEqualTo(0x08);
@@ -103,7 +103,7 @@ class HcrRegisterTest {
   }
 
   @Test
-  void completionSetsStatusAndClearsGoAndKeepsTheRest() {
+  void completionSetsStatusClearsGoAndKeepsTheRest() {
     assertThat(Hcr.completed(0x00805031, 0x02)).isEqualTo(0x02005031);
     assertThat(Hcr.completed(0x00c00003, 0x00)).isEqualTo(0x00400003);
     assertThat(Hcr.completed(0x00801ffa, 0xff)).isEqualTo(0xff001ffa);
@@ -127,7 +127,7 @@ class HcrRegisterTest {
     "0x04, HGHCA_CMD_STAT_BAD_SYS_STATE",
     "0x05, HGHCA_CMD_STAT_BAD_NVMEM",
   })
-  void statusCodesAreThoseOfTable315(String code, String symbol) {
+  void statusCodesMatchTable315(String code, String symbol) {
     CommandStatus status = CommandStatus.of(Integer.decode(code)).orElseThrow();
 
     assertThat(status.code()).isEqualTo(Integer.decode(code));
@@ -139,7 +139,7 @@ class HcrRegisterTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0x01, 0x06, 0x07, 0x80, 0xff})
-  void codesOutsideTheTableHaveNoNameButAreStillShown(int code) {
+  void codesOutsideTheTableHaveNoNameButAreShown(int code) {
     assertThat(CommandStatus.of(code)).isEmpty();
     assertThat(CommandStatus.describe(code)).containsIgnoringCase("%02x".formatted(code));
   }

@@ -39,12 +39,12 @@ class IcmTablesTest {
 
   @ParameterizedTest
   @MethodSource("table329")
-  void initHcaFieldStandsWhereTable329PutsIt(FieldRow row) {
+  void initHcaFieldIsAtItsPlaceInTable329(FieldRow row) {
     row.check(64);
   }
 
   @Test
-  void initHcaHasTheFieldsOfTable329AndNoOthers() {
+  void initHcaHasExactlyTheFieldsOfTable329() {
     FieldRow.checkComplete(InitHca.LAYOUT, 64, table329());
   }
 
@@ -96,12 +96,12 @@ class IcmTablesTest {
 
   @ParameterizedTest
   @MethodSource("table3214")
-  void fieldOfAMapIcmEntryStandsWhereTable3214PutsIt(FieldRow row) {
+  void fieldOfAMapIcmEntryIsAtItsPlaceInTable3214(FieldRow row) {
     row.check(16);
   }
 
   @Test
-  void mapIcmEntryHasTheFieldsOfTable3214AndNoOthers() {
+  void mapIcmEntryHasExactlyTheFieldsOfTable3214() {
     FieldRow.checkComplete(MapIcm.ENTRY, 16, table3214());
     assertThat(MapIcm.PAGE_SIZE).isEqualTo(4096);
   }
@@ -132,7 +132,7 @@ class IcmTablesTest {
 
   @ParameterizedTest
   @CsvSource({"1, 32", "2, 32", "3, 64", "4, 64", "5, 96"})
-  void laterEntryOfAPairStandsFirstAndALoneOneAtTheEnd(int count, int size) {
+  void laterEntryOfAPairIsFirstAndASingleOneIsAtTheEnd(int count, int size) {
     String literal = Bytes.hex(inboxesByCount().get(count - 1).toArray(String[]::new));
     List<IcmChunk> chunks = CHUNKS.subList(0, count);
 
@@ -146,12 +146,12 @@ class IcmTablesTest {
 
   @ParameterizedTest
   @CsvSource({"0, 0x10", "1, 0x00", "2, 0x30", "3, 0x20", "4, 0x50", "5, 0x40", "254, 0xff0"})
-  void entriesStandAtTheOffsetsOfTheirPairs(int index, String offset) {
+  void entriesAreAtTheOffsetsOfTheirPairs(int index, String offset) {
     assertThat(MapIcm.offset(index)).isEqualTo(Integer.decode(offset));
   }
 
   @Test
-  void countsAndAddressesThatTheInboxCannotHoldAreRefused() {
+  void countsAndAddressesBeyondTheInboxAreRefused() {
     MemorySegment inbox = Bytes.zeros(4096);
     assertThatThrownBy(() -> MapIcm.encode(inbox, List.of()))
         .isInstanceOf(IllegalArgumentException.class);

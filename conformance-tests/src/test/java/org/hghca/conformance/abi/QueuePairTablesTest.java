@@ -104,13 +104,13 @@ class QueuePairTablesTest {
 
   @ParameterizedTest
   @MethodSource("allFields")
-  void fieldStandsWhereItsTablePutsIt(FieldRow row) {
+  void fieldIsAtItsPlaceInItsTable(FieldRow row) {
     row.check(192);
   }
 
   @ParameterizedTest
   @MethodSource("allFields")
-  void fieldSetAloneInAContextStandsAloneInTheMailbox(FieldRow row) {
+  void fieldSetAloneIsAloneInTheMailbox(FieldRow row) {
     QueuePairContext context = new QueuePairContext().setLong(row.field(), row.value());
     String literal = Bytes.body(192, "%02x: %s".formatted(row.offset(), row.bytes()));
 
@@ -123,7 +123,7 @@ class QueuePairTablesTest {
   }
 
   @Test
-  void contextHasTheseFieldsAndNoOthers() {
+  void contextHasExactlyTheseFields() {
     FieldRow.checkComplete(QueuePairContext.LAYOUT, 192, allFields());
   }
 
@@ -201,7 +201,7 @@ class QueuePairTablesTest {
   }
 
   @Test
-  void contextIsReadInsideALargerPieceOfMemory() {
+  void contextIsReadWithinALargerSegment() {
     MemorySegment icm = Bytes.zeros(1024);
     icm.asSlice(512, 192).copyFrom(Bytes.of(Bytes.body(192, "08: 60030000", "14: 000000ab")));
 
@@ -223,7 +223,7 @@ class QueuePairTablesTest {
   }
 
   @Test
-  void statesAndServiceTypesAreThoseOfTable3242() {
+  void statesAndServiceTypesMatchTable3242() {
     assertThat(QpcState.RST).isEqualTo(0);
     assertThat(QpcState.INIT).isEqualTo(1);
     assertThat(QpcState.RTR).isEqualTo(2);
@@ -238,7 +238,7 @@ class QueuePairTablesTest {
   }
 
   @Test
-  void attributeMaskBitsAreThoseOfTableA13() {
+  void attributeMaskBitsMatchTableA13() {
     assertThat(OptParamMask.STATE).isEqualTo(0x000001);
     assertThat(OptParamMask.CUR_STATE).isEqualTo(0x000002);
     assertThat(OptParamMask.EN_SQD_ASYNC_NOTIFY).isEqualTo(0x000004);

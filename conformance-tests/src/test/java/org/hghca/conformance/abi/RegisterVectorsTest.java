@@ -139,7 +139,7 @@ class RegisterVectorsTest {
 
   @ParameterizedTest
   @MethodSource("commandDwords")
-  void completedCommandIsTheWrittenOneWithStatusAndWithoutGo(List<Integer> pair) {
+  void completedCommandIsTheWrittenOneWithStatusWithoutGo(List<Integer> pair) {
     int written = pair.get(0);
     int read = pair.get(1);
 

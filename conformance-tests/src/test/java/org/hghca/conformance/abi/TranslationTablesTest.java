@@ -37,12 +37,12 @@ class TranslationTablesTest {
 
   @ParameterizedTest
   @MethodSource("table3217")
-  void mptFieldStandsWhereTable3217PutsIt(FieldRow row) {
+  void mptFieldIsAtItsPlaceInTable3217(FieldRow row) {
     row.check(64);
   }
 
   @Test
-  void mptHasTheFieldsOfTable3217AndNoOthers() {
+  void mptHasExactlyTheFieldsOfTable3217() {
     FieldRow.checkComplete(Mpt.LAYOUT, 64, table3217());
   }
 
@@ -76,7 +76,7 @@ class TranslationTablesTest {
   }
 
   @Test
-  void flagsAreTheBitsOfTable3219() {
+  void flagsMatchTheBitsOfTable3219() {
     assertThat(MptFlags.LOCAL_WRITE).isEqualTo(0x0000_0001);
     assertThat(MptFlags.REMOTE_WRITE).isEqualTo(0x0000_0002);
     assertThat(MptFlags.REMOTE_READ).isEqualTo(0x0000_0004);
@@ -115,7 +115,7 @@ class TranslationTablesTest {
         + " 8080808080808000 7070707070707000 6060606060606000 5050505050505000"
         + " 0000000000000000 0000000000000000 0000000000000000 9090909090909000",
   })
-  void firstPageOfAGroupOfFourStandsLast(int count, String groups) {
+  void firstPageOfAGroupOfFourIsLast(int count, String groups) {
     String literal = HEADER + Bytes.hex(groups);
     int size = literal.length() / 2;
     long[] pages = Arrays.copyOf(PAGES, count);
@@ -144,7 +144,7 @@ class TranslationTablesTest {
     "252, 0x818",
     "254, 0x808"
   })
-  void pagesStandAtTheOffsetsOfTheirGroups(int index, String offset) {
+  void pagesAreAtTheOffsetsOfTheirGroups(int index, String offset) {
     assertThat(WriteMtt.offset(index)).isEqualTo(Integer.decode(offset));
   }
 

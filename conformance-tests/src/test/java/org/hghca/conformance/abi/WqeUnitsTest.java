@@ -70,7 +70,7 @@ class WqeUnitsTest {
   }
 
   @Test
-  void flagsAreTheBitsOfTable343() {
+  void flagsMatchTheBitsOfTable343() {
     assertThat(NextUnit.SIZE).isEqualTo(16);
     assertThat(NextUnit.SOLICITED).isEqualTo(0x2);
     assertThat(NextUnit.EVENT).isEqualTo(0x4);
@@ -99,7 +99,7 @@ class WqeUnitsTest {
   }
 
   @Test
-  void eachReaderLooksAtItsOwnBitsOnly() {
+  void eachReaderReadsOnlyItsOwnBits() {
     MemorySegment ones = Bytes.filled(16, 0xff);
     assertThat(NextUnit.nextHeadUnits16(ones, 0)).isEqualTo(0x3ff_ffff);
     assertThat(NextUnit.nextOpcode(ones, 0)).isEqualTo(0x1f);
@@ -146,7 +146,7 @@ class WqeUnitsTest {
   }
 
   @Test
-  void linkingChangesTheWayToTheNextWqeOnly() {
+  void linkingChangesOnlyTheLinkToTheNextWqe() {
     MemorySegment memory = read("20000000 00000000 0f0b0200 efbeadde");
     NextUnit.link(memory, AT, 0x10, 0x0a, 0x03, 1);
 
@@ -190,7 +190,7 @@ class WqeUnitsTest {
   }
 
   @Test
-  void remoteAddressUnitIsThatOfTable344() {
+  void remoteAddressUnitMatchesTable344() {
     MemorySegment memory = Bytes.filled(80, 0xff);
     RemoteAddressUnit.write(memory, AT, 0x0000_7e00_1234_5678L, 0xabc08033);
 
@@ -202,7 +202,7 @@ class WqeUnitsTest {
   }
 
   @Test
-  void atomicUnitIsThatOfTable346() {
+  void atomicUnitMatchesTable346() {
     MemorySegment memory = Bytes.filled(80, 0xff);
     AtomicUnit.write(memory, AT, 0x0102030405060708L, 0xf1f2f3f4f5f6f7f8L);
 
@@ -214,7 +214,7 @@ class WqeUnitsTest {
   }
 
   @Test
-  void udUnitIsThatOfTable348() {
+  void udUnitMatchesTable348() {
     MemorySegment memory = Bytes.filled(80, 0xff);
     UdUnit.write(
         memory,
@@ -272,7 +272,7 @@ class WqeUnitsTest {
     "0x00001770, 70170000",
     "0x7fffffff, ffffff7f",
   })
-  void dataUnitIsThatOfTable3412(String byteCount, String firstDword) {
+  void dataUnitMatchesTable3412(String byteCount, String firstDword) {
     MemorySegment memory = Bytes.filled(80, 0xff);
     DataUnit.write(memory, AT, Integer.decode(byteCount), 0x80000020, 0x0102030405060708L);
 
@@ -287,7 +287,7 @@ class WqeUnitsTest {
   }
 
   @Test
-  void receiveListEndsAtAnEntirelyZeroUnitOnly() {
+  void receiveListEndsOnlyAtAnAllZeroUnit() {
     MemorySegment memory = Bytes.filled(80, 0xff);
     DataUnit.writeTerminator(memory, AT);
 
@@ -316,7 +316,7 @@ class WqeUnitsTest {
   }
 
   @Test
-  void opcodesAreThoseOfTable333() {
+  void opcodesMatchTable333() {
     assertThat(WqeOpcode.NOP).isEqualTo(0x00);
     assertThat(WqeOpcode.RDMA_WRITE).isEqualTo(0x08);
     assertThat(WqeOpcode.RDMA_WRITE_IMM).isEqualTo(0x09);
@@ -331,7 +331,7 @@ class WqeUnitsTest {
   }
 
   @Test
-  void offsetsAndBitsAreThoseOfTheTables() {
+  void offsetsAndBitsMatchTheTables() {
     assertThat(NextUnit.ADDRESS_OFFSET).isEqualTo(0x00);
     assertThat(NextUnit.NEXT_SIZE_OFFSET).isEqualTo(0x04);
     assertThat(NextUnit.CONTROL_OFFSET).isEqualTo(0x08);

@@ -43,7 +43,7 @@ class BringupTest {
   /** No step that runs by default triggers a hazard of the RTL. */
   @ParameterizedTest
   @ValueSource(strings = {"r1", "r2"})
-  void noStepThatMayBeDoneMeetsHazard(String profile) {
+  void defaultStepTriggersNoHazard(String profile) {
     BringupOptions options = options("careful", HardwareProfile.byName(profile));
     String locator = options.device();
     List<String> hazards = new ArrayList<>();

@@ -50,20 +50,20 @@ class LibraryPageTest {
 
   @ParameterizedTest
   @MethodSource("blocks")
-  void whatThePageSaysStandsInAConsumer(String block) {
+  void codeOfThePageIsInAConsumer(String block) {
     String lines = block.substring(block.indexOf('\n') + 1, block.lastIndexOf("```"));
 
     assertThat(written()).anySatisfy(file -> assertThat(file).contains(withoutIndentation(lines)));
   }
 
   @Test
-  void thePageSaysSomething() {
+  void pageHasCode() {
     assertThat(blocks()).hasSizeGreaterThan(4);
   }
 
   @ParameterizedTest
   @CsvSource({"classpath, arrived: A message over the class path", "modulepath, written: 1048576"})
-  void theProgramsMoveData(String consumer, String says, @TempDir Path folder) throws IOException {
+  void programsMoveData(String consumer, String says, @TempDir Path folder) throws IOException {
     Path program = Path.of("com/example", consumer, "Main.java");
     Path source = folder.resolve(program);
     Files.createDirectories(source.getParent());

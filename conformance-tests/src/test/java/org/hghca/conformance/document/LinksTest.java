@@ -40,7 +40,7 @@ class LinksTest {
   }
 
   @Test
-  void theLeadingPageNamesAllOthers() {
+  void entryPageNamesAllOthers() {
     Path docs = Documents.project().resolve("docs");
     String leading = Documents.read(docs.resolve("README.md"));
 

@@ -34,7 +34,7 @@ class PublishedModulesTest {
 
   @ParameterizedTest
   @MethodSource("published")
-  void aPublishedModuleIsNamedAndInTheBom(String module) {
+  void publishedModuleIsNamedAndInTheBom(String module) {
     List<String> own = all(OWN, pom(module));
 
     assertThat(own).as("<artifactId> and <name> of %s/pom.xml", module).hasSize(1);
@@ -49,20 +49,20 @@ class PublishedModulesTest {
   }
 
   @Test
-  void theBomHasWhatIsPublishedAndNothingElse() {
+  void bomHasExactlyThePublishedModules() {
     assertThat(all(ARTIFACT, managed()))
         .hasSameSizeAs(published().toList())
         .doesNotHaveDuplicates();
   }
 
   @Test
-  void everyCommonElementOfAPomIsSaid() {
+  void everyCommonElementOfAPomIsPresent() {
     assertThat(pom("bom"))
         .contains("<name>", "<description>", "<url>", "<licenses>", "<developers>", "<scm");
   }
 
   @Test
-  void theConsumersAskForTheVersionThatIsBuilt() {
+  void consumersUseTheVersionOfTheBuild() {
     String version = all(Pattern.compile("<version>(.*?)</version>"), pom("bom")).getFirst();
 
     for (String consumer : List.of("classpath", "modulepath", "jlink")) {

@@ -19,12 +19,12 @@ class ReadmeTest {
   }
 
   @Test
-  void itIsShort() {
+  void readmeIsShort() {
     assertThat(readme().lines()).hasSizeLessThanOrEqualTo(LINES);
   }
 
   @Test
-  void itsProgramCompilesAndMovesData(@TempDir Path folder) throws IOException {
+  void programOfTheReadmeCompilesAndMovesData(@TempDir Path folder) throws IOException {
     String readme = readme();
     int begin = readme.indexOf(BEGIN) + BEGIN.length();
     Path source =

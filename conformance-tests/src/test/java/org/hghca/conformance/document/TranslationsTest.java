@@ -38,7 +38,7 @@ class TranslationsTest {
 
   @ParameterizedTest
   @MethodSource("translations")
-  void twinsLinkToEachOther(Path translation) {
+  void translationsLinkToEachOther(Path translation) {
     Path english = twin(translation);
 
     assertThat(Documents.read(english)).contains("[中文](" + translation.getFileName() + ")");
@@ -47,7 +47,7 @@ class TranslationsTest {
 
   @ParameterizedTest
   @MethodSource("translations")
-  void twinsHaveTheSameHeadingsTablesAndCommands(Path translation) {
+  void translationsHaveTheSameHeadingsTablesAndCommands(Path translation) {
     Outline chinese = Outline.of(Documents.read(translation));
     Outline english = Outline.of(Documents.read(twin(translation)));
 

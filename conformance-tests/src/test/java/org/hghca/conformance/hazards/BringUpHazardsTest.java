@@ -19,7 +19,7 @@ class BringUpHazardsTest {
   @ValueSource(strings = {"r1", "r2"})
   @Tag("hazard-1.1")
   @Tag("hazard-12.11")
-  void theCardIsFoundWithoutTouchingWhatNobodyAnswers(String profile) {
+  void cardIsDetectedWithoutAccessToTheUnconnectedRange(String profile) {
     try (OneCard card = new OneCard(profile, "")) {
       CardInformation found = ((HghcaContext) card.context).card();
 
@@ -33,7 +33,7 @@ class BringUpHazardsTest {
   @ValueSource(strings = {"r1", "r2"})
   @Tag("hazard-1.1")
   @Tag("hazard-12.11")
-  void itIsFoundAgainAndAgain(String profile) {
+  void cardIsDetectedRepeatedly(String profile) {
     for (int life = 0; life < 3; life++) {
       try (OneCard card = new OneCard(profile, "")) {
         card.context.allocateProtectionDomain().close();
@@ -45,7 +45,7 @@ class BringUpHazardsTest {
   @ParameterizedTest
   @ValueSource(strings = {"&as=r1", "&hcr=0x0", "&hcr=0&as=r1"})
   @Tag("hazard-1.1")
-  void whatTheUserNamesIsLookedAtAlone(String parameters) {
+  void onlyTheGivenProfileOrRegistersAreProbed(String parameters) {
     try (OneCard card = new OneCard("r1", parameters)) {
       assertThat(((HghcaContext) card.context).card().profile()).isEqualTo("r1");
       card.assertUnharmed();
@@ -57,7 +57,7 @@ class BringUpHazardsTest {
    */
   @Test
   @Tag("hazard-1.1")
-  void theUsersWordIsFollowed() {
+  void namedProfileTakesPrecedence() {
     try (OneCard card = new OneCard("r1", "&as=r2")) {
       assertThat(((HghcaContext) card.context).card().profile()).isEqualTo("r2");
       assertThat(card.context.queryDevice().maxQp()).isLessThan(256);
@@ -69,7 +69,7 @@ class BringUpHazardsTest {
   @ParameterizedTest
   @ValueSource(strings = {"r1", "r2"})
   @Tag("hazard-1.3")
-  void aCardThatMayHoldOldPositionsIsRefused(String profile) {
+  void cardThatMayHoldOldPositionsIsRefused(String profile) {
     assertThatThrownBy(() -> new OneCard(profile, "&reset=none"))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EOPNOTSUPP))

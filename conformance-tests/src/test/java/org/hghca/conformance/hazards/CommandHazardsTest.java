@@ -54,7 +54,7 @@ class CommandHazardsTest {
   @CsvSource({"r1, RC", "r1, UC", "r1, UD", "r2, RC"})
   @Tag("hazard-2.3")
   @Tag("hazard-12.10")
-  void aWholeLifeLeavesTheCommandUnitAlive(String profile, QpType type) {
+  void commandUnitWorksFromOpenToClose(String profile, QpType type) {
     try (OneCard card = new OneCard(profile, "")) {
       ProtectionDomain pd = card.context.allocateProtectionDomain();
       CompletionQueue cq = card.context.createCompletionQueue(64);
@@ -110,7 +110,7 @@ class CommandHazardsTest {
   @Tag("hazard-2.3")
   @Tag("hazard-12.10")
   @Tag("hazard-11.3")
-  void regionsOfAnyLengthAreWrittenInPieces(int pages) {
+  void regionsOfAnyLengthAreWrittenInParts(int pages) {
     try (OneCard card = OneCard.r1()) {
       ProtectionDomain pd = card.context.allocateProtectionDomain();
       MemoryRegion region = pd.allocate(pages * 4096L, LOCAL);
@@ -150,7 +150,7 @@ class CommandHazardsTest {
   @ValueSource(strings = {"r1", "r2"})
   @Tag("hazard-2.3")
   @Tag("hazard-12.10")
-  void theCommandsThatHangAreRefusedBelowTheDriverToo(String profile) {
+  void commandsThatHangAreRefusedBelowTheDriverToo(String profile) {
     withCommands(
         profile,
         commands -> {
@@ -165,7 +165,7 @@ class CommandHazardsTest {
   @CsvSource({"r1, 2", "r1, 3", "r1, 29", "r1, 255", "r2, 2"})
   @Tag("hazard-2.3")
   @Tag("hazard-11.3")
-  void oneMapIcmHasOneEntry(String profile, int entries) {
+  void mapIcmHasOneEntry(String profile, int entries) {
     List<IcmChunk> chunks =
         IntStream.range(0, entries)
             .mapToObj(i -> new IcmChunk(0x10_0000 + i * 4096L, 0x20_0000 + i * 4096L, 1))
@@ -181,7 +181,7 @@ class CommandHazardsTest {
   /** The second RTL maps one page, independent of the entry. */
   @Test
   @Tag("hazard-11.3")
-  void anEntryIsNoLongerThanTheCardTakes() {
+  void entryIsNoLongerThanTheCardTakes() {
     withCommands(
         "r2",
         commands ->

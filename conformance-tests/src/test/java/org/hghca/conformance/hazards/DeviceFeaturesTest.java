@@ -34,7 +34,7 @@ class DeviceFeaturesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"s", "r1", "r2"})
-  void whatTheFactsSayIsMissingIsMissing(String profile) {
+  void featuresMissingInTheFactsAreReportedMissing(String profile) {
     DeviceAttributes device = attributes("&profile=" + profile);
 
     for (Feature feature : Feature.values()) {
@@ -52,7 +52,7 @@ class DeviceFeaturesTest {
     "r1, 'COMPLETION_EVENTS, ACK_TIMEOUT, FLUSH, RESIZE_CQ'",
     "r2, 'COMPLETION_EVENTS, ACK_TIMEOUT, FLUSH, RESIZE_CQ'"
   })
-  void theDriverMakesUpForTheRest(String profile, String software) {
+  void driverProvidesTheOtherFeaturesInSoftware(String profile, String software) {
     Set<DeviceFeature> expected = EnumSet.noneOf(DeviceFeature.class);
     for (String name : software.split(", ")) {
       expected.add(DeviceFeature.valueOf(name));
@@ -64,7 +64,7 @@ class DeviceFeaturesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"s", "r1", "r2"})
-  void noCardHasThese(String profile) {
+  void noCardHasTheseFeatures(String profile) {
     assertThat(with(attributes("&profile=" + profile), FeatureSupport.MISSING))
         .contains(
             DeviceFeature.MEMORY_WINDOWS,
@@ -81,7 +81,7 @@ class DeviceFeaturesTest {
     "r1&outstanding=8, 32, 63, 8, 1024, true, 2",
     "r2, 32, 63, 1, 0, true, 2"
   })
-  void adviceIsWhatTheCardSurvives(
+  void adviceMatchesWhatTheCardTolerates(
       String profile,
       int alignment,
       int doorbells,

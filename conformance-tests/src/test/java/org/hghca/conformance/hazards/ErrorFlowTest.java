@@ -46,7 +46,7 @@ class ErrorFlowTest {
 
   @Test
   @Tag("hazard-12.5")
-  void aMessageThatFoundNoReceiveTimesOut() {
+  void messageWithoutAReceiveTimesOut() {
     pair.connect(100, 200, SHORT);
     pair.send(pair.left, 1, 0, 64);
     Done done = TwoQueuePairs.await(pair.left.sent, 1).getFirst();
@@ -58,7 +58,7 @@ class ErrorFlowTest {
 
   @Test
   @Tag("hazard-5.4")
-  void allThatIsOutstandingAtErrIsFlushedInOrder() {
+  void requestsOutstandingAtErrAreFlushedInOrder() {
     pair.connect(100, 200, NO_TIME_OUT);
     for (int i = 0; i < 5; i++) {
       pair.receive(pair.left, 10 + i, i);
@@ -84,7 +84,7 @@ class ErrorFlowTest {
 
   @Test
   @Tag("hazard-9")
-  void sendsBehindOneThatFailsAreFlushedAndSoAreItsReceives() {
+  void sendsBehindAFailedOneAndReceivesAreFlushed() {
     pair.connect(100, 200, SHORT);
     pair.receive(pair.left, 10, 0);
     for (int i = 0; i < 4; i++) {
@@ -100,7 +100,7 @@ class ErrorFlowTest {
 
   @Test
   @Tag("hazard-6.6")
-  void aQueuePairBeginsAnewWhereTheCardStopped() {
+  void resetQueuePairContinuesAtTheCardsRingPosition() {
     int messages = 3;
     for (int life = 0; life < 12; life++) {
       pair.connect(100 * life, 70 * life, NO_TIME_OUT);
@@ -124,7 +124,7 @@ class ErrorFlowTest {
 
   @Test
   @Tag("hazard-12.5")
-  void aQueuePairThatMetAMessageWithoutAReceiveDoesNotBeginAnew() {
+  void resetAfterAMessageWithoutAReceiveFailsWithEio() {
     pair.connect(100, 200, SHORT);
     pair.send(pair.left, 1, 0, 64);
     TwoQueuePairs.await(pair.left.sent, 1);

@@ -74,7 +74,7 @@ class FenceHazardsTest {
 
   @Test
   @Tag("hazard-12.15")
-  void whoWaitsForAnEventIsWokenBehindAReadThatSaysNothing() throws InterruptedException {
+  void waiterIsWokenByARequestBehindAnUnsignaledRead() throws InterruptedException {
     sent.requestNotify(false);
     postReadAndFencedWrite();
     assertThat(channel.await(LIMIT)).contains(sent);
@@ -85,7 +85,7 @@ class FenceHazardsTest {
 
   @Test
   @Tag("hazard-12.15")
-  void itIsCarriedOutThoughNobodyPollsOrWaits() {
+  void fencedRequestIsExecutedWithoutPollingOrWaiting() {
     postReadAndFencedWrite();
     awaitWritten();
     assertThat(TwoQueuePairs.await(sent, 1)).extracting(Done::wrId).containsExactly(2L);
@@ -93,7 +93,7 @@ class FenceHazardsTest {
 
   @Test
   @Tag("hazard-12.15")
-  void whatWaitsIsFlushedInOrderAtErr() {
+  void waitingRequestsAreFlushedInOrderAtErr() {
     it.expectHarm("12.5"); // the peer has no receive
     qp.postSend(it.send(64).wrId(1));
     postReadAndFencedWrite();

@@ -36,7 +36,7 @@ class HandshakeHazardsTest {
   @Test
   @Tag("hazard-12.12")
   @Tag("hazard-6.3")
-  void nothingIsSentBeforeReadyToSend() {
+  void nothingIsSentBeforeRts() {
     try (OneCard card = OneCard.r1();
         TwoQueuePairs pair = new TwoQueuePairs(card.context, RING)) {
       ConnectionOptions options = ConnectionOptions.DEFAULT;
@@ -57,7 +57,7 @@ class HandshakeHazardsTest {
   /** The peer must reconnect, but neither side reports data that did not arrive. */
   @Test
   @Tag("hazard-12.12")
-  void aMessageToAReceiverThatIsNotReadyIsNotTakenForDelivered() {
+  void messageToAReceiverThatIsNotReadyIsNotReportedDelivered() {
     try (OneCard card = OneCard.r1();
         TwoQueuePairs pair = new TwoQueuePairs(card.context, RING)) {
       ConnectionOptions options = ConnectionOptions.DEFAULT;

@@ -23,7 +23,7 @@ class LostCompletionTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 12})
   @Tag("hazard-12.18")
-  void oneThatTheCardHasLostEndsTheDevice(int timeout) throws InterruptedException {
+  void lostCompletionEndsTheDevice(int timeout) throws InterruptedException {
     try (OneCard card = new OneCard("r1", "&race=on&outstanding=2");
         TwoQueuePairs pair = new TwoQueuePairs(card.context, 64)) {
       pair.connect(100, 200, timeout);

@@ -71,7 +71,7 @@ class LostPacketTest {
 
   @Test
   @Tag("hazard-9")
-  void aLostPacketEndsInATimeOutAndTheCardGoesOn() {
+  void lostPacketEndsInATimeOutAndTheCardContinues() {
     try (Simulation simulation = Simulation.inline("lost");
         End left = new End("left");
         End right = new End("right")) {

@@ -32,7 +32,7 @@ class MeasuredHazardsTest {
 
   @Test
   @Tag("hazard-5.3")
-  void receivesAreTakenInOrderHoweverLongTheMessages() {
+  void receivesAreUsedInOrderForMessagesOfAnyLength() {
     try (LoopedCard it = new LoopedCard()) {
       int[] lengths = {64, 3000, 5000, 64, 2049, 1};
       for (int i = 0; i < lengths.length; i++) {
@@ -54,7 +54,7 @@ class MeasuredHazardsTest {
 
   @Test
   @Tag("hazard-12.13")
-  void receivesForImmediatesAloneSpoilNoOthers() {
+  void receivesForImmediatesDoNotAffectOthers() {
     try (LoopedCard it = new LoopedCard()) {
       it.b.postReceive(it.into(0, 64).wrId(100));
       it.b.postReceive(new ReceiveRequest().wrId(101));
@@ -81,7 +81,7 @@ class MeasuredHazardsTest {
 
   @Test
   @Tag("hazard-12.19")
-  void anElementOfNoBytesBehindOthersIsNoUnitWithoutRight() {
+  void emptyElementBehindOthersIsNotAUnitWithoutRights() {
     try (LoopedCard it = new LoopedCard()) {
       it.b.postReceive(it.into(0, 40).sge(it.target, 64, 0));
       it.a.postSend(it.send(64));
@@ -93,7 +93,7 @@ class MeasuredHazardsTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   @Tag("hazard-12.20")
-  void whoSendsToAQueuePairThatIsGoneGetsAnError(boolean closed) {
+  void sendToADestroyedQueuePairFails(boolean closed) {
     try (LoopedCard it = new LoopedCard()) {
       it.a.postSend(it.write(0, 64).wrId(1));
       it.await(1);
@@ -114,7 +114,7 @@ class MeasuredHazardsTest {
 
   @Test
   @Tag("hazard-12.14")
-  void listsThatWaitAreCarriedOutInOrder() {
+  void waitingListsAreExecutedInOrder() {
     try (LoopedCard it = new LoopedCard()) {
       it.card.hca.holdDoorbells(true);
       for (int list = 0; list < 3; list++) {
@@ -132,7 +132,7 @@ class MeasuredHazardsTest {
 
   @Test
   @Tag("hazard-12.15")
-  void aFencedRequestSendsWhatTheReadBeforeItHasFetched() {
+  void fencedRequestSendsTheDataOfTheReadBeforeIt() {
     try (LoopedCard it = new LoopedCard()) {
       it.b.postReceive(it.into(2L * PAGE, 64).wrId(100));
       it.card.hca.holdDoorbells(true);
@@ -154,7 +154,7 @@ class MeasuredHazardsTest {
 
   @Test
   @Tag("hazard-12.16")
-  void noMoreOfReadsIsUnderWayThanTheCardAnswersBesidePayload() {
+  void readsInFlightStayWithinTheCardsAnswerBuffer() {
     try (LoopedCard it = new LoopedCard("&deadlock=on")) {
       it.card.hca.holdDoorbells(true);
       it.b.postSend(it.write(8L * PAGE, 3000).wrId(0));
@@ -169,7 +169,7 @@ class MeasuredHazardsTest {
 
   @Test
   @Tag("hazard-12.17")
-  void aQueuePairEndsWhenItsPacketsHaveLeft() throws InterruptedException {
+  void queuePairIsDestroyedAfterItsPacketsHaveLeft() throws InterruptedException {
     try (OneCard card = OneCard.r1();
         TwoQueuePairs pair = new TwoQueuePairs(card.context, 32)) {
       pair.connect(100, 200, 20);
@@ -193,7 +193,7 @@ class MeasuredHazardsTest {
 
   @Test
   @Tag("hazard-12.18")
-  void noRequestIsRungBesideAnotherOfItsQueuePair() {
+  void oneRequestOfAQueuePairIsInFlight() {
     try (LoopedCard it = new LoopedCard("&race=on")) {
       it.card.hca.stallAfter(1);
       it.a.postSend(it.write(0, 3000).wrId(0));

@@ -42,7 +42,7 @@ class PostingHazardsTest {
 
   @Test
   @Tag("hazard-12.1")
-  void messagesOfNoBytesAreRefused() {
+  void emptyMessagesAreRefused() {
     SendRequest request = new SendRequest();
     long a = it.target.address();
     int key = it.target.rkey();
@@ -57,7 +57,7 @@ class PostingHazardsTest {
 
   @Test
   @Tag("hazard-12.1")
-  void elementsOfNoBytesAreLeftOut() {
+  void emptyElementsAreOmitted() {
     it.b.postReceive(it.into(0, 64).sge(it.target, 5, 0).sge(it.target, 64, 64));
     it.a.postSend(
         new SendRequest()
@@ -82,7 +82,7 @@ class PostingHazardsTest {
   @ParameterizedTest(name = "{1} bytes at {0}")
   @CsvSource({"4095, 33", "4064, 33", "4095, 1", "4090, 6", "33, 8192", "4096, 8192", "32, 9999"})
   @Tag("hazard-12.2")
-  void othersArriveWhole(long offset, long bytes) {
+  void otherTransfersArriveComplete(long offset, long bytes) {
     it.a.postSend(it.write(offset, bytes));
     it.await(1);
     it.assertArrived(offset, bytes);
@@ -95,7 +95,7 @@ class PostingHazardsTest {
 
   @Test
   @Tag("hazard-12.2")
-  void receivesThatAnyMessageMayStrikeAreRefused() {
+  void receivesThatAMessageMayOverrunAreRefused() {
     it.assertRefused(it.into(PAGE - 1, 200), Errno.EINVAL);
     it.assertRefused(it.into(0, 10).sge(it.target, PAGE - 64, 128), Errno.EINVAL);
     it.b.postReceive(it.into(PAGE - 64, 128));
@@ -130,7 +130,7 @@ class PostingHazardsTest {
 
   @Test
   @Tag("hazard-12.3")
-  void memoryIsNotDeregisteredUnderARequest() {
+  void memoryIsNotDeregisteredWhileARequestUsesIt() {
     MemoryRegion memory = it.pd.allocate(PAGE, AccessFlag.LOCAL_WRITE);
     it.card.hca.holdDoorbells(true);
     it.a.postSend(it.write(0, 8).sge(memory, 0, 8));
@@ -145,7 +145,7 @@ class PostingHazardsTest {
 
   @Test
   @Tag("hazard-12.6")
-  void aReadThatItsTargetWouldRefuseIsNotPosted() {
+  void readThatItsTargetWouldRefuseIsNotPosted() {
     try (MemoryRegion closed = it.pd.allocate(PAGE, AccessFlag.LOCAL_WRITE)) {
       SendRequest request = new SendRequest();
       long end = it.source.address() + it.source.length();
@@ -162,7 +162,7 @@ class PostingHazardsTest {
 
   @Test
   @Tag("hazard-12.7")
-  void opcodesThatTheCardDoesNotKnowAreRefused() {
+  void opcodesUnknownToTheCardAreRefused() {
     SendRequest request = new SendRequest();
     long a = it.target.address();
     int key = it.target.rkey();
@@ -183,7 +183,7 @@ class PostingHazardsTest {
 
   @Test
   @Tag("hazard-12.8")
-  void receivesAreTakenInOrderAroundTheRingManyTimes() {
+  void receivesAreUsedInOrderAcrossRingWraps() {
     for (int i = 0; i < 100; i++) {
       long offset = 128L * (i % 50);
       it.b.postReceive(it.into(offset, 64).sge(it.target, offset + 64, 64));
@@ -200,7 +200,7 @@ class PostingHazardsTest {
   /** A card that keeps the links of receives would write to memory of another time. */
   @Test
   @Tag("hazard-12.8")
-  void receivesThatAResetTookBackAreNotFilled() {
+  void receivesDiscardedByAResetAreNotWritten() {
     for (int life = 0; life < 3; life++) {
       long first = 4L * life * PAGE;
       for (int i = 0; i < 3; i++) {
@@ -220,7 +220,7 @@ class PostingHazardsTest {
   /** A slot that still looks posted would place another message in memory that was freed. */
   @Test
   @Tag("hazard-12.5")
-  void nothingIsReceivedIntoASlotThatWasConsumed() {
+  void consumedSlotReceivesNothing() {
     for (int i = 0; i < 16; i++) { // all slots of the ring
       it.b.postReceive(it.into(0, 64));
       it.a.postSend(it.send(64));
@@ -243,7 +243,7 @@ class PostingHazardsTest {
 
   @Test
   @Tag("hazard-1.4")
-  void noDoorbellIsLostHoweverManyQueuePairsPost() {
+  void noDoorbellIsLostForAnyNumberOfQueuePairs() {
     List<QueuePair> senders = new ArrayList<>();
     for (int i = 0; i < 80; i++) {
       QueuePair sender = it.queuePair();
@@ -269,7 +269,7 @@ class PostingHazardsTest {
   /** It may wait for something else first, such as a response of the peer. */
   @Test
   @Tag("hazard-1.4")
-  void requestsAreCarriedOutThoughNobodyPollsForThem() {
+  void requestsAreExecutedWithoutPolling() {
     CompletionQueue unpolled = it.card.context.createCompletionQueue(512);
     QueuePair sender =
         it.pd.createQueuePair(

@@ -72,7 +72,7 @@ class QpNumberReuseTest {
   @Tag("hazard-5.2")
   @Tag("hazard-6.6")
   @Tag("hazard-12.8")
-  void numbersLiveManyTimesWithWhateverIsLeftOver(long seed) {
+  void numbersAreReusedWithAnyLeftovers(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     for (int life = 0; life < LIVES; life++) {
       try (TwoQueuePairs pair =
@@ -119,7 +119,7 @@ class QpNumberReuseTest {
   @Test
   @Tag("hazard-12.5")
   @Tag("hazard-6.6")
-  void aNumberThatMetAMessageWithoutAReceiveDoesNotComeAgain() {
+  void numberThatHadAMessageWithoutAReceiveIsNotReused() {
     try (TwoQueuePairs pair = new TwoQueuePairs(card.context, RING)) {
       pair.connect(1, 2, SHORT);
       pair.send(pair.left, 1, 0, 64);

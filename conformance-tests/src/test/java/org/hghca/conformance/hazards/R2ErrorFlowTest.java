@@ -29,7 +29,7 @@ class R2ErrorFlowTest {
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
   @Tag("hazard-9")
-  void aMessageThatFoundNoReceiveTimesOutAndWhatIsBehindItIsFlushed(long seed) {
+  void messageWithoutAReceiveTimesOutAndLaterOnesAreFlushed(long seed) {
     try (OneCard card = card(seed)) {
       try (TwoQueuePairs pair = new TwoQueuePairs(card.context, RING)) {
         pair.connect(0, 0, SHORT);
@@ -54,7 +54,7 @@ class R2ErrorFlowTest {
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
   @Tag("hazard-5.4")
-  void whatIsPostedAtErrAndInErrIsFlushedInOrder(long seed) {
+  void requestsPostedAtErrAndInErrAreFlushedInOrder(long seed) {
     try (OneCard card = card(seed)) {
       try (TwoQueuePairs pair = new TwoQueuePairs(card.context, RING)) {
         pair.connect(0, 0, NO_TIME_OUT);
@@ -81,7 +81,7 @@ class R2ErrorFlowTest {
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
   @Tag("hazard-6.6")
-  void whatIsOutstandingAtCloseHarmsNobodyLater(long seed) {
+  void requestsOutstandingAtCloseDoNoHarmLater(long seed) {
     try (OneCard card = card(seed)) {
       try (TwoQueuePairs pair = new TwoQueuePairs(card.context, RING)) {
         pair.connect(0, 0, NO_TIME_OUT);

@@ -42,7 +42,7 @@ class TranslationHazardsTest {
   /** For an address below its region, the card reads entries before the region's. */
   @Test
   @Tag("hazard-12.9")
-  void everyEntryOfTheTranslationHasAPageFromTheBeginning() {
+  void everyTranslationEntryHasAPageFromTheBeginning() {
     try (OneCard card = OneCard.r1()) {
       IcmUsage pages = usage(card, IcmTable.MTT);
       assertThat(pages.entries()).isEqualTo(1 << 18);
@@ -65,7 +65,7 @@ class TranslationHazardsTest {
     "own, -0x7fffffff00000000"
   })
   @Tag("hazard-12.9")
-  void noKeyOrAddressFromThePeerLeadsOutOfTheTables(String key, String offset) {
+  void noKeyOrAddressOfAPeerReadsBeyondTheTables(String key, String offset) {
     try (LoopedCard it = new LoopedCard()) {
       SendRequest wild = new SendRequest();
       int rkey = key.equals("own") ? it.target.rkey() : Long.decode(key).intValue();
@@ -102,7 +102,7 @@ class TranslationHazardsTest {
   @Test
   @Tag("hazard-12.9")
   @Tag("hazard-11.3")
-  void pagesOfTheTableStayForEver() {
+  void pagesOfTheTableStayMapped() {
     try (OneCard card = OneCard.r1()) {
       ProtectionDomain pd = card.context.allocateProtectionDomain();
       pd.allocate(8 << 20, ALL).close();

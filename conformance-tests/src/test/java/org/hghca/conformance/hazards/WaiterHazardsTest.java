@@ -81,7 +81,7 @@ class WaiterHazardsTest {
 
   @Test
   @Tag("hazard-5.4")
-  void aWaiterIsWokenForReceivesThatTheDriverFlushes() throws InterruptedException {
+  void waiterIsWokenForReceivesThatTheDriverFlushes() throws InterruptedException {
     connect(peer, qp, 0);
     connect(qp, peer, 0);
     qp.postReceive(new ReceiveRequest().wrId(3).into(buffer, 0, 64));
@@ -100,7 +100,7 @@ class WaiterHazardsTest {
 
   @Test
   @Tag("hazard-9")
-  void aWaiterIsWokenForATimeOutThatTheDriverFinds() throws InterruptedException {
+  void waiterIsWokenForATimeOutThatTheDriverDetects() throws InterruptedException {
     connect(peer, qp, 0);
     connect(qp, peer, SHORT);
     sent.requestNotify(false);

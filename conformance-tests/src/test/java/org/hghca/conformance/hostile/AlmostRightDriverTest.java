@@ -57,7 +57,7 @@ class AlmostRightDriverTest {
 
   @ParameterizedTest
   @MethodSource("seeds")
-  void inputsThatAreAlmostRightHarmNothingThatAResetDoesNotFix(long seed) {
+  void inputsThatAreNearlyCorrectDoNoHarmBeyondAReset(long seed) {
     random = new SplittableRandom(seed);
     open();
     for (int i = 0; i < INPUTS; i++) {

@@ -99,7 +99,7 @@ class HostileDeviceTest {
 
   @ParameterizedTest
   @MethodSource("commands")
-  void commandThatNeverEndsIsNamedAndEndsTheDevice(int victim) {
+  void commandThatNeverCompletesIsNamedAndEndsTheDevice(int victim) {
     CommandSabotage stuck =
         new CommandSabotage(victim) {
           @Override
@@ -120,7 +120,7 @@ class HostileDeviceTest {
 
   @ParameterizedTest
   @MethodSource("commands")
-  void statusThatNobodyKnowsIsReportedWithItsNumber(int victim) {
+  void unknownStatusIsReportedWithItsNumber(int victim) {
     CommandSabotage garbage =
         new CommandSabotage(victim) {
           @Override
@@ -141,7 +141,7 @@ class HostileDeviceTest {
 
   @ParameterizedTest
   @MethodSource("commands")
-  void surpriseRemovalIsNoticedAtAnyCommand(int victim) {
+  void surpriseRemovalIsDetectedAtAnyCommand(int victim) {
     CommandSabotage gone =
         new CommandSabotage(victim) {
           @Override
@@ -172,7 +172,7 @@ class HostileDeviceTest {
 
   @ParameterizedTest
   @MethodSource("commands")
-  void resetInTheMiddleNeverPassesForSuccess(int victim) {
+  void resetDuringACommandIsNeverReportedAsSuccess(int victim) {
     CommandSabotage reset =
         new CommandSabotage(victim) {
           @Override
@@ -189,7 +189,7 @@ class HostileDeviceTest {
 
   @ParameterizedTest
   @MethodSource("commands")
-  void outboxThatIsOverwrittenLateHarmsNothingElse(int victim) {
+  void outboxOverwrittenLateAffectsNothingElse(int victim) {
     byte[] garbage = new byte[192];
     new SplittableRandom(victim).nextBytes(garbage);
     long[] outbox = new long[1];
@@ -243,7 +243,7 @@ class HostileDeviceTest {
 
   @ParameterizedTest
   @MethodSource("impossibleCompletions")
-  void completionThatFitsNoRequestEndsTheDevice(Consumer<MemorySegment> change) {
+  void completionWithoutARequestEndsTheDevice(Consumer<MemorySegment> change) {
     Victim victim = Victim.open(name);
     victim.device().turn(completions(change));
     victim.send();
@@ -267,7 +267,7 @@ class HostileDeviceTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0x00, 0x07, 0x17, 0x25, 0x7f, 0xff})
-  void syndromeThatNobodyKnowsIsAGeneralError(int syndrome) {
+  void unknownSyndromeIsAGeneralError(int syndrome) {
     Victim victim = Victim.open(name);
     victim
         .device()

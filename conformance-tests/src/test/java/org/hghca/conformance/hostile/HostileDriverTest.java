@@ -41,7 +41,7 @@ class HostileDriverTest {
 
   @ParameterizedTest
   @MethodSource("seeds")
-  void inputsOfAnyKindHarmNothingThatAResetDoesNotFix(long seed) {
+  void inputsOfAnyKindDoNoHarmBeyondAReset(long seed) {
     String name = Victim.newName();
     SplittableRandom random = new SplittableRandom(seed);
     Victim victim = Victim.open(name);
@@ -63,7 +63,7 @@ class HostileDriverTest {
 
   /** An internal failure must not recur with each attempt to report it. */
   @Test
-  void aBusThatThrowsDoesNotKeepTheHcaBusyForEver() {
+  void busThatThrowsDoesNotKeepTheHcaBusy() {
     String name = Victim.newName();
     Victim victim = Victim.open(name);
     Saboteur device = victim.device();

@@ -137,7 +137,7 @@ class HostileEventsTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
-  void eventsOfThingsThatAreNotThereAreIgnored(long seed) {
+  void eventsOfUnknownObjectsAreIgnored(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     for (int i = 0; i < 2_000; i++) {
       forgeAny(random);
@@ -151,7 +151,7 @@ class HostileEventsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aFloodOfEventsStopsNobody(boolean garbage) throws Exception {
+  void floodOfEventsBlocksNoThread(boolean garbage) throws Exception {
     AtomicBoolean over = new AtomicBoolean();
     AtomicInteger made = new AtomicInteger();
     int number = victim.left.number();
@@ -209,7 +209,7 @@ class HostileEventsTest {
 
   /** Completions that the device never reports are found, despite constant interrupts. */
   @Test
-  void lostEventsOnlyDelayThoughInterruptsComeForNothing() throws Exception {
+  void lostEventsOnlyDelayDespiteSpuriousInterrupts() throws Exception {
     victim
         .device()
         .turn(
@@ -244,7 +244,7 @@ class HostileEventsTest {
 
   /** As {@link #lostEventsOnlyDelayDespiteSpuriousInterrupts}, with useless events. */
   @Test
-  void lostEventsOnlyDelayThoughOthersComeAllTheTime() throws Exception {
+  void lostEventsOnlyDelayDespiteConstantOtherEvents() throws Exception {
     victim
         .device()
         .turn(
@@ -278,7 +278,7 @@ class HostileEventsTest {
   }
 
   @Test
-  void interruptsForNothingAndInterruptsThatComeOftenDoNoHarm() {
+  void spuriousAndFrequentInterruptsDoNoHarm() {
     for (int i = 0; i < 10_000; i++) {
       victim.device().raise(i % 64);
     }
@@ -316,7 +316,7 @@ class HostileEventsTest {
   /** A forged event costs the queue pair its connection, and no more. */
   @ParameterizedTest
   @ValueSource(ints = {0x05, 0x10, 0x11})
-  void aQueuePairThatIsSaidToHaveFailedWorksAgainAfterReset(int type) throws Exception {
+  void queuePairReportedAsFailedWorksAgainAfterReset(int type) throws Exception {
     while (victim.context.asyncEvents().poll().isPresent()) {
       // from before
     }
@@ -335,7 +335,7 @@ class HostileEventsTest {
   }
 
   @Test
-  void aDeviceThatSaysItIsBrokenIsLetGoByAllWhoWait() {
+  void waitersAreWokenWhenADeviceReportsThatItIsBroken() {
     var waiting = victim.channel.next();
     forge(0, EventType.LOCAL_CATAS_ERROR.code(), 0, 0);
     forger.interrupt(0);
@@ -372,7 +372,7 @@ class HostileEventsTest {
   /** After an entry that neither side owns, no side would read again. */
   @ParameterizedTest
   @ValueSource(ints = {0x01, 0x7f, 0x81, 0xff})
-  void anOwnerThatIsNobodyEndsTheDevice(int owner) {
+  void unknownOwnerEndsTheDevice(int owner) {
     forger.forge(0, 0, 0, 0, owner);
     forger.interrupt(0);
     assertEnded("owner byte 0x%02x".formatted(owner));
@@ -380,7 +380,7 @@ class HostileEventsTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
-  void eventMemoryThatIsOverwrittenHangsNobody(long seed) {
+  void overwrittenEventMemoryHangsNoThread(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     try {
       for (int i = 0; i < 200; i++) {

@@ -52,7 +52,7 @@ class DeviceDeathTest {
 
   @Test
   @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-  void programsAreToldAndNothingHangs() throws Exception {
+  void programsGetAnErrorAndNothingHangs() throws Exception {
     try (Side left = new Side(DEVICES[0]);
         Side right = new Side(DEVICES[1])) {
       left.connect(right);

@@ -88,14 +88,14 @@ class EduDeviceTest {
   }
 
   @Test
-  void configurationSpaceSaysWhatItIs() {
+  void configurationSpaceIdentifiesTheDevice() {
     assertThat(function.configuration().vendorId()).isEqualTo(0x1234);
     assertThat(function.configuration().deviceId()).isEqualTo(0x11e8);
     assertThat(function.region(0).size()).isEqualTo(1 << 20);
   }
 
   @Test
-  void registersAnswer() {
+  void registersAreReadAndWritten() {
     assertThat(function.region(0).readInt(IDENTIFICATION)).isEqualTo(0x010000ed);
     for (int value : new int[] {0, -1, 0x1234_5678}) {
       function.region(0).writeInt(LIVENESS, value);
@@ -104,7 +104,7 @@ class EduDeviceTest {
   }
 
   @Test
-  void theDeviceReadsAndWritesMemory() {
+  void deviceReadsAndWritesMemory() {
     try (DmaMapping source = function.allocate(LENGTH);
         DmaMapping destination = function.allocate(LENGTH)) {
       byte[] sent = new byte[LENGTH];
@@ -163,7 +163,7 @@ class EduDeviceTest {
   }
 
   @Test
-  void memoryTakenAwayIsNotWritten() {
+  void unmappedMemoryIsNotWritten() {
     assumeFalse(NO_IOMMU, "without an IOMMU nothing stops a device");
     try (Arena arena = Arena.ofShared();
         DmaMapping witness = function.allocate(LENGTH)) {
@@ -186,7 +186,7 @@ class EduDeviceTest {
   }
 
   @Test
-  void itCanBeOpenedAgainAtOnce() {
+  void deviceCanBeReopenedAtOnce() {
     function.close();
     open();
     function.region(0).writeInt(INTERRUPT_RAISE, 1);

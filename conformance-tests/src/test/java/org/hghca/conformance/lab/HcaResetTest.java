@@ -25,7 +25,7 @@ class HcaResetTest {
   }
 
   @Test
-  void aResetFunctionAnswers() {
+  void resetFunctionAnswers() {
     try (PciFunction function = open()) {
       int vendor = function.configuration().vendorId();
       assertThat(function.canReset()).isTrue();
@@ -37,7 +37,7 @@ class HcaResetTest {
   }
 
   @Test
-  void whatIsOpenIsNotOpenedAgain() {
+  void openDeviceIsNotOpenedAgain() {
     try (PciFunction function = open()) {
       assertThatThrownBy(HcaResetTest::open)
           .isInstanceOf(VfioException.class)
@@ -47,7 +47,7 @@ class HcaResetTest {
   }
 
   @Test
-  void theDriverOpensItAfterAReset() {
+  void driverOpensItAfterAReset() {
     for (int i = 0; i < 3; i++) {
       try (PciFunction function = open()) {
         function.reset();

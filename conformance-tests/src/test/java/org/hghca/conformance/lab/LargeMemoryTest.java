@@ -40,7 +40,7 @@ class LargeMemoryTest {
           "ioctl\\(.*(VFIO_IOMMU_MAP_DMA|IOMMU_IOAS_MAP) .*\\{(\\p{XDigit}+)}\\) = 0x0.*");
 
   @Test
-  void pagesOfTheProgramAreOneCall(TestReporter reporter) throws IOException {
+  void pagesOfTheProgramAreMappedInOneCall(TestReporter reporter) throws IOException {
     long free = freeHugePages();
     try (PciFunction function = open();
         Arena arena = Arena.ofShared()) {
@@ -51,7 +51,7 @@ class LargeMemoryTest {
   }
 
   @Test
-  void hugePagesAreOneCall(TestReporter reporter) throws IOException {
+  void hugePagesAreMappedInOneCall(TestReporter reporter) throws IOException {
     long free = freeHugePages();
     assertThat(free).isGreaterThanOrEqualTo(GIBIBYTE / MemorySource.HUGE_PAGE);
     try (PciFunction function = open();

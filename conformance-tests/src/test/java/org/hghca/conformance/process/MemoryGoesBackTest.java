@@ -69,7 +69,7 @@ class MemoryGoesBackTest {
   }
 
   @Test
-  void regionsAndQueuesThatAreClosedLeaveLittleBehind() {
+  void closedRegionsAndQueuesReturnTheirMemory() {
     // R1 translates 1 GiB in all.
     String most = TestProfile.isDocument() ? "1536" : "512";
     List<Long> left =

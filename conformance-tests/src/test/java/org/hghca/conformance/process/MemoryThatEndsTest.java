@@ -227,7 +227,7 @@ class MemoryThatEndsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INLINE, THREADED, SERVED})
-  void memoryThatIsNotMappedIsRefused(String locator) {
+  void unmappedMemoryIsRefused(String locator) {
     String refused = "EFAULT (14)";
     assertThat(run("unmapped", locator))
         .containsExactly(refused, refused, refused, refused, "others: SUCCESS");
@@ -236,7 +236,7 @@ class MemoryThatEndsTest {
   @ParameterizedTest
   @CsvSource({INLINE, THREADED, SERVED})
   @OnlyOn(value = "s", why = "the host's answer to a write does not reach the RTL")
-  void memoryOfAnArenaThatIsClosedUnderItsRegionIsAnError(String locator) {
+  void arenaClosedUnderItsRegionIsAnError(String locator) {
     assertThat(run("closed", locator))
         .hasSize(3)
         .noneMatch(line -> line.startsWith("from it: SUCCESS"))
@@ -247,7 +247,7 @@ class MemoryThatEndsTest {
   @ParameterizedTest
   @ValueSource(strings = {INLINE, THREADED, SERVED})
   @OnlyOn(value = "s", why = "the host's answer to a write does not reach the RTL")
-  void memoryOfAFileThatIsCutOffUnderItsRegionIsAnError(String locator) {
+  void fileTruncatedUnderItsRegionIsAnError(String locator) {
     assertThat(run("truncated", locator))
         .hasSize(3)
         .noneMatch(line -> line.startsWith("from it: SUCCESS"))
@@ -257,7 +257,7 @@ class MemoryThatEndsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INLINE, THREADED})
-  void whenNoMemoryIsLeftThatIsAnErrorAndWhatThereIsGoesOn(String locator) {
+  void outOfMemoryIsAnErrorAndOpenObjectsContinueToWork(String locator) {
     assertThat(run("exhausted", locator, LITTLE_MEMORY))
         .containsExactly("named", "ENOMEM (12)", "others: SUCCESS", "others: SUCCESS");
   }
@@ -288,7 +288,7 @@ class MemoryThatEndsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INLINE, THREADED})
-  void aProgramThatLeavesEverythingOpenEnds(String locator) {
+  void programThatLeavesEverythingOpenEnds(String locator) {
     assertThat(OtherJvm.run(Forgetful.class, locator, directory.toString()).assertSuccess().said())
         .isEqualToIgnoringNewLines("left");
   }

@@ -63,7 +63,7 @@ class MonitoringTest {
   }
 
   @Test
-  void flightRecorderTellsTheCountersOfAnOpenContext() throws Exception {
+  void flightRecorderShowsTheCountersOfAnOpenContext() throws Exception {
     try (Context context = RdmaDevices.open("model:recorded")) {
       String device = context.device().name();
       RecordedEvent event = recorded(e -> e.getString("device").equals(device));
@@ -77,7 +77,7 @@ class MonitoringTest {
   }
 
   @Test
-  void flightRecorderIsToldNothingOfAClosedContext() throws Exception {
+  void flightRecorderShowsNothingOfAClosedContext() throws Exception {
     String closed;
     try (Context context = RdmaDevices.open("model:closed")) {
       closed = context.device().name();
@@ -119,7 +119,7 @@ class MonitoringTest {
   }
 
   @Test
-  void withoutBeingAskedForNothingIsRegistered() throws Exception {
+  void nothingIsRegisteredByDefault() throws Exception {
     try (Context context = RdmaDevices.open("model:unmanaged")) {
       assertThat(BEANS.queryNames(bean(context.device().name()), null)).isEmpty();
     }

@@ -73,18 +73,18 @@ class NativeAccessTest {
   }
 
   @Test
-  void withoutNativeAccessADeviceInTheProcessSaysWhichOptionItNeeds() {
+  void withoutNativeAccessALocalDeviceNamesTheOption() {
     assertNamesTheOption(OtherJvm.run(List.of(NO_NATIVE), Opener.class, "model:x"));
   }
 
   @Test
-  void remoteDeviceWithoutNativeAccessNamesTheOption() {
+  void withoutNativeAccessARemoteDeviceNamesTheOption() {
     String nobody = "vfio-user:" + directory.resolve("nobody");
     assertNamesTheOption(OtherJvm.run(List.of(NO_NATIVE), Opener.class, nobody));
   }
 
   @Test
-  void withoutNativeAccessACardSaysWhichOptionItNeeds() {
+  void withoutNativeAccessACardNamesTheOption() {
     String passed = "pci:0000:ff:1f.7?fd=0&iommufd=0";
     assertNamesTheOption(OtherJvm.run(List.of(NO_NATIVE), Opener.class, passed));
   }

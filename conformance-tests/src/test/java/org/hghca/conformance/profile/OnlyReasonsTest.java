@@ -41,7 +41,7 @@ class OnlyReasonsTest {
   }
 
   @Test
-  void noTestIsLeftOutInAnotherWay() throws IOException {
+  void noTestIsSkippedForAnotherReason() throws IOException {
     List<String> ways = List.of("@Disab", "@Enab", "Assumptions", "assumeT", "TestAborted");
     assertThat(texts())
         .allSatisfy(
@@ -62,7 +62,7 @@ class OnlyReasonsTest {
 
   /** Headings become anchors as the usual viewers make them. */
   @Test
-  void everyFeatureNamesASectionOfThePageOnTheHardware() throws IOException {
+  void everyFeatureNamesASectionOfTheHardwarePage() throws IOException {
     Path page = SOURCES.resolve("../../../../../../../docs/hardware.md").normalize();
     List<String> anchors =
         Files.readAllLines(page).stream()
@@ -75,7 +75,7 @@ class OnlyReasonsTest {
   }
 
   @Test
-  void theReasonIsReadBackAsItWasWritten() {
+  void reasonIsParsedAsItWasWritten() {
     List<Feature> two = List.of(Feature.SQD, Feature.ATOMICS);
     assertThat(Unsupported.features(Unsupported.reason(two))).contains("ATOMICS, SQD");
     assertThat(Unsupported.features("no time")).isEmpty();

@@ -69,7 +69,7 @@ class CommandReplayTest {
 
   @ParameterizedTest
   @MethodSource("singleCommands")
-  void aCommandOfItsOwnIsAnsweredAsRecorded(CommandVector vector) {
+  void singleCommandIsAnsweredAsRecorded(CommandVector vector) {
     try (RtlBench bench = new RtlBench()) {
       replay(bench, vector);
     }
@@ -77,7 +77,7 @@ class CommandReplayTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"stage1_ceu_sequence.json", "stage1_v2p_map.json"})
-  void aSequenceOfCommandsIsAnsweredAsRecorded(String file) {
+  void sequenceOfCommandsIsAnsweredAsRecorded(String file) {
     try (RtlBench bench = new RtlBench()) {
       CommandVector.load(file).forEach(vector -> replay(bench, vector));
     }

@@ -194,14 +194,14 @@ class FindingReplayTest {
   }
 
   @Test
-  void allAreReplayed() {
+  void allFindingsAreReplayed() {
     assertThat(findings()).hasSize(21);
     assertThat(load(ENDING)).hasSize(2);
   }
 
   @ParameterizedTest
   @MethodSource("findings")
-  void aFindingGoesAsRecorded(Finding finding) {
+  void findingIsReplayedAsRecorded(Finding finding) {
     setUp(finding);
     finding.stimulus().forEach(this::play);
 
@@ -217,7 +217,7 @@ class FindingReplayTest {
 
   /** MODIFY_QP comes when the packets of 8448 bytes have left and were acknowledged. */
   @Test
-  void errAmidAMessageStopsTheSendSide() {
+  void errDuringAMessageStopsTheSendSide() {
     Finding finding = load(ENDING).getFirst();
     setUp(finding);
     List<Map<?, ?>> stimulus = finding.stimulus();
@@ -239,7 +239,7 @@ class FindingReplayTest {
 
   /** MODIFY_QP comes when the first packets have left and none was acknowledged. */
   @Test
-  void errBeforeTheFirstAcknowledgementComesTooLate() {
+  void errBeforeTheFirstAcknowledgementIsTooLate() {
     Finding finding = load(ENDING).get(1);
     setUp(finding);
     List<Map<?, ?>> stimulus = finding.stimulus();

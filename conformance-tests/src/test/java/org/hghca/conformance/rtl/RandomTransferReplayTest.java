@@ -41,13 +41,13 @@ class RandomTransferReplayTest {
   }
 
   @Test
-  void twoHundredProgramsArePlayed() {
+  void twoHundredProgramsAreReplayed() {
     assertThat(programs()).hasSize(200);
   }
 
   @ParameterizedTest
   @MethodSource("programs")
-  void aProgramGoesAsRecorded(Program program) {
+  void programIsReplayedAsRecorded(Program program) {
     TransferBench bench = new TransferBench(program.mtu());
     fill(bench);
     program.post(bench);

@@ -140,13 +140,13 @@ class TransferReplayTest {
   }
 
   @Test
-  void allTransfersArePlayed() {
+  void allTransfersAreReplayed() {
     assertThat(transfers()).hasSize(15);
   }
 
   @ParameterizedTest
   @MethodSource("transfers")
-  void aTransferGoesAsRecorded(Transfer transfer) {
+  void transferIsReplayedAsRecorded(Transfer transfer) {
     TransferBench bench = new TransferBench(transfer.mtu());
     boolean isRead = transfer.name().startsWith("RDMA_READ");
     bench.fill(isRead ? TransferBench.REMOTE_PAGES : TransferBench.LOCAL_PAGES);

@@ -17,7 +17,7 @@ class SlowDeviceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "&events=poll", "&interrupts=none"})
-  void everythingWorksAndNothingIsTakenForATimeOut(String parameters) {
+  void everythingWorksAndNothingTimesOut(String parameters) {
     String locator = "slow:%s?cable=slow&access=PT0.0002S" + parameters;
     StringWriter steps = new StringWriter();
     new Demo(locator.formatted("left"), locator.formatted("right"), new PrintWriter(steps))

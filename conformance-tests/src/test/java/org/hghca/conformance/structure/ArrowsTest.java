@@ -37,7 +37,7 @@ class ArrowsTest {
   private static final int LARGEST_TANGLE = 15;
 
   @Test
-  void noCircleOfPackagesIsAdded() {
+  void noCycleOfPackagesIsAdded() {
     Arrows arrows = Arrows.betweenPackages();
 
     assertThat(arrows.size()).as("packages seen").isGreaterThan(20);
@@ -45,7 +45,7 @@ class ArrowsTest {
   }
 
   @Test
-  void noTangleOfClassesReachesIntoAnotherPackage() {
+  void noCycleOfClassesSpansPackages() {
     assertThat(Arrows.betweenClasses().circles())
         .allSatisfy(
             circle ->
@@ -55,7 +55,7 @@ class ArrowsTest {
   }
 
   @Test
-  void thePackagesOfTheDriverAreLayers() {
+  void packagesOfTheDriverAreLayers() {
     Arrows arrows = Arrows.betweenPackages();
 
     for (int at = 0; at < DRIVER.size(); at++) {
@@ -69,7 +69,7 @@ class ArrowsTest {
   }
 
   @Test
-  void noTangleOfTheDriverGrows() {
+  void noCycleOfTheDriverGrows() {
     assertThat(Arrows.betweenClasses().circles())
         .filteredOn(circle -> circle.iterator().next().startsWith("org.hghca.driver."))
         .isNotEmpty()
@@ -78,7 +78,7 @@ class ArrowsTest {
 
   /** Modules for any provider know no card, nor does the module of packets between ports. */
   @Test
-  void whatKnowsNoCardUsesNothingOfIt() {
+  void modulesIndependentOfTheCardUseNoCardModule() {
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.provider"))
         .isSubsetOf("org.hghca.verbs", "org.hghca.verbs.spi", "org.hghca.vfio");
     assertThat(Arrows.betweenPackages().usedBy("org.hghca.verbs")).isSubsetOf(API);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class BackendsDocumentTest {
 
   @Test
-  void theDriversParametersAreThoseOfTheCode() throws IOException {
+  void parametersOfThePageAreThoseOfTheCode() throws IOException {
     List<String> rows =
         Files.readAllLines(CaseTable.project().resolve("docs/backends.md")).stream()
             .filter(line -> line.matches("\\| `\\w+=` \\|.*"))

@@ -23,7 +23,7 @@ class CaseTableTest {
   }
 
   @Test
-  void theCommittedTableListsExactlyTheCasesThatExist() throws IOException {
+  void committedTableListsExactlyTheExistingCases() throws IOException {
     if (!System.getProperty("hghca.table", "").isEmpty()) {
       return; // this run regenerates it
     }
@@ -34,13 +34,13 @@ class CaseTableTest {
   }
 
   @Test
-  void noCaseStandsInTheTableTwice() {
+  void noCaseIsInTheTableTwice() {
     assertThat(CaseTable.rows().stream().map(row -> row.source() + ": " + row.says()))
         .doesNotHaveDuplicates();
   }
 
   @Test
-  void noCaseSpoilsTheTable() {
+  void noCaseBreaksTheMarkdownTable() {
     assertThat(CaseTable.rows())
         .allSatisfy(
             row ->
@@ -59,7 +59,7 @@ class CaseTableTest {
   }
 
   @Test
-  void aCaseOfWhichSomethingRanHasPassedAndSaysWhatDidNot() {
+  void partlyRunCasePassesAndNamesTheMissingFeature() {
     Result missing = new Result(Outcome.UNSUPPORTED, List.of("ATOMICS"));
     assertThat(missing.text()).isEqualTo("UNSUPPORTED: ATOMICS");
     assertThat(missing.and(Result.of(Outcome.PASSED)).text()).isEqualTo("passed, but for ATOMICS");
@@ -67,7 +67,7 @@ class CaseTableTest {
   }
 
   @Test
-  void whatIsSaidOfAClassHoldsForItsTests() {
+  void resultOfAClassHoldsForItsTests() {
     Result missing = new Result(Outcome.UNSUPPORTED, List.of("ATOMICS"));
     ProfileResults results = new ProfileResults("r1", Map.of("a.Test", missing));
     assertThat(results.of("a.Test#b")).isEqualTo(missing);
@@ -75,7 +75,7 @@ class CaseTableTest {
   }
 
   @Test
-  void whatIsUnsupportedIsSaidOnlyWhenItsTestPassed() {
+  void unsupportedIsReportedOnlyWhenTheTestPassed() {
     assertThat(row("a.Test#b", true).result(Result.of(Outcome.PASSED))).isEqualTo("UNSUPPORTED");
     assertThat(row("a.Test#b", true).result(Result.of(Outcome.FAILED))).isEqualTo("failed");
     assertThat(row("a.Test#b", false).result(Result.of(Outcome.PASSED))).isEqualTo("passed");
@@ -84,7 +84,7 @@ class CaseTableTest {
   }
 
   @Test
-  void linesAreComparedWithoutTheirResults() {
+  void rowsAreComparedWithoutTheirResults() {
     List<Row> rows = List.of(row("a.Test#b", false), row("", false));
     String passed = CaseTable.render(rows, all("a.Test#b", Result.of(Outcome.PASSED)));
     String failed = CaseTable.render(rows, all("a.Test#b", Result.of(Outcome.FAILED)));

@@ -15,7 +15,7 @@ class HazardTableTest {
 
   /** Tests may be newer than the list; it names no test that does not exist, and omits no line. */
   @Test
-  void theCommittedListIsTrue() throws IOException {
+  void committedListIsTrue() throws IOException {
     if (!System.getProperty("hghca.table", "").isEmpty()) {
       Files.writeString(HazardTable.committed(), HazardTable.render());
     }
@@ -34,7 +34,7 @@ class HazardTableTest {
   }
 
   @Test
-  void theListSaysWhatTheTagsSay() {
+  void listMatchesTheTags() {
     assertThat(HazardTable.listed(HazardTable.render())).isEqualTo(HazardTable.guards());
   }
 
@@ -45,13 +45,13 @@ class HazardTableTest {
   }
 
   @Test
-  void everyTagIsOfALineThatThereIs() {
+  void everyTagNamesAnExistingLine() {
     assertThat(HazardTable.guards().keySet())
         .allSatisfy(line -> assertThat(Hazard.of(line).what()).as("tag %s", line).isNotEmpty());
   }
 
   @Test
-  void theTableOfWhatBreaksACardComesFirst() {
+  void tableOfHazardsComesFirst() {
     assertThat(Hazard.ORDER.compare("12.2", "12.10")).isNegative();
     assertThat(Hazard.ORDER.compare("12.12", "2.3")).isNegative();
     assertThat(Hazard.ORDER.compare("8", "5.4")).isPositive();
