@@ -26,6 +26,8 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.wire.IpAddress;
+import org.hghca.wire.PortAddresses;
 import org.hghca.wire.capture.CaptureException;
 import org.hghca.wire.capture.CaptureFile;
 import org.hghca.wire.link.LinkException;
@@ -312,7 +314,8 @@ public final class ModelProvider implements PciFunctionProvider {
             ? OptionalInt.empty()
             : OptionalInt.of(whole(locator, "mtu", 0, SMALLEST_MTU, LARGEST_MTU));
     int sourcePorts = whole(locator, "sports", SOURCE_PORTS, 0, MOST_SOURCE_PORTS);
-    return new LinkOptions(address.mac(), address.ip(), mtu, sourcePorts);
+    PortAddresses addresses = PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(address.ip()));
+    return new LinkOptions(address.mac(), addresses, mtu, sourcePorts);
   }
 
   private static int whole(Locator locator, String key, int absent, int least, int most) {

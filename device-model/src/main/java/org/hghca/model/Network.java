@@ -3,6 +3,7 @@ package org.hghca.model;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Medium;
 import org.hghca.wire.Packet;
+import org.hghca.wire.PortAddresses;
 import org.hghca.wire.link.Link;
 import org.hghca.wire.link.LinkCounters;
 import org.hghca.wire.link.LinkPoller;
@@ -17,7 +18,7 @@ final class Network implements Medium, LinkUser {
   private final Link link;
   private final SoftwareHca hca;
   private final EthernetPort port;
-  private final int ip;
+  private final PortAddresses addresses;
   private final Simulation simulation;
   private LinkPoller.Attachment attachment;
   private boolean up;
@@ -27,7 +28,7 @@ final class Network implements Medium, LinkUser {
     this.link = link;
     this.hca = hca;
     this.port = port;
-    this.ip = hca.address().ip();
+    this.addresses = link.addresses();
     this.simulation = hca.simulation();
     this.up = link.isUp();
     port.plug(this);
@@ -58,10 +59,10 @@ final class Network implements Medium, LinkUser {
     return true;
   }
 
-  /** Sends a packet with the next {@link #flush}; one to the port's own address comes back. */
+  /** Sends a packet with the next {@link #flush}; one to an own address of the port comes back. */
   @Override
   public void carry(EthernetPort from, Packet packet) {
-    if (packet.destinationIpv4() == ip) {
+    if (addresses.has(packet.destinationIpHigh, packet.destinationIpLow)) {
       packet.destinationMac = from.mac();
       from.deliver(packet);
     } else {

@@ -2,15 +2,22 @@ package org.hghca.wire.link;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import org.hghca.wire.IpAddress;
+import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.ArpFrame;
+import org.hghca.wire.frame.NeighborFrame;
 
 /**
- * Which MACs IPv4 addresses have on an Ethernet: asks, answers, and remembers. What the poller
- * hears and what the owner of a link asks for meet here. Thread-safe.
+ * Which MACs IP addresses have on an Ethernet: asks, answers, and remembers, by ARP for IPv4 and by
+ * neighbor discovery for IPv6. What the poller hears and what the owner of a link asks for meet
+ * here. Thread-safe.
  */
 final class AddressResolution {
   /** How long between two questions for the same address, in nanoseconds. */
   static final long INTERVAL = 1_000_000_000L;
+
+  /** Bytes of the longest frame that is written. */
+  static final int LONGEST_FRAME = NeighborFrame.SIZE;
 
   /** How old an answer gets before the question is asked again. */
   private static final long OLD = 30 * INTERVAL;
@@ -19,7 +26,8 @@ final class AddressResolution {
   private static final int MOST_ANSWERS = 64;
 
   private static final class Neighbor {
-    final int ip;
+    final long high;
+    final long low;
     long mac;
     long asked;
     long heard;
@@ -28,44 +36,47 @@ final class AddressResolution {
     /** Packets were sent to it. */
     boolean wanted;
 
-    Neighbor(int ip, long now) {
-      this.ip = ip;
+    Neighbor(long high, long low, long now) {
+      this.high = high;
+      this.low = low;
       this.asked = now - INTERVAL;
       this.heard = now - OLD;
     }
   }
 
+  /** An answer: our address, and who asked for it, whose address is :: when it has none yet. */
+  private record Answer(long ownHigh, long ownLow, long toMac, long toHigh, long toLow) {}
+
   private final long mac;
-  private final int ip;
-  private final long[] answersToMac = new long[MOST_ANSWERS];
-  private final int[] answersToIp = new int[MOST_ANSWERS];
-  private int answers;
+  private final PortAddresses own;
+  private final Answer[] answers = new Answer[MOST_ANSWERS];
+  private int answerCount;
   private Neighbor[] neighbors = new Neighbor[4];
   private int count;
   private int last;
   private int questions;
 
   /** Resolution for a port with these addresses. */
-  AddressResolution(long mac, int ip) {
+  AddressResolution(long mac, PortAddresses own) {
     this.mac = mac;
-    this.ip = ip;
+    this.own = own;
   }
 
   /**
-   * The MAC of an address.
+   * The MAC of an address, in halves as {@link IpAddress} has them.
    *
    * @param now by {@link System#nanoTime}
    * @return 0 while it is not known: the question is among the {@link #write frames to send}
    */
-  synchronized long resolve(int address, long now) {
-    Neighbor neighbor = find(address);
+  synchronized long resolve(long high, long low, long now) {
+    Neighbor neighbor = find(high, low);
     if (neighbor == null) {
-      neighbor = add(address, now);
+      neighbor = add(high, low, now);
     }
     neighbor.wanted = true;
     if ((neighbor.mac == 0 || now - neighbor.heard >= OLD) && now - neighbor.asked >= INTERVAL) {
       neighbor.asked = now;
-      if (!neighbor.asks) {
+      if (!neighbor.asks && own.toward(high, low) >= 0) {
         neighbor.asks = true;
         questions++;
       }
@@ -74,7 +85,7 @@ final class AddressResolution {
   }
 
   /** Remembers an address, in the place of another one where there are enough. */
-  private Neighbor add(int address, long now) {
+  private Neighbor add(long high, long low, long now) {
     int place = count < MOST ? count++ : mostUseless();
     if (place == neighbors.length) {
       neighbors = Arrays.copyOf(neighbors, 2 * place);
@@ -83,7 +94,7 @@ final class AddressResolution {
     if (before != null && before.asks) {
       questions--;
     }
-    Neighbor neighbor = new Neighbor(address, now);
+    Neighbor neighbor = new Neighbor(high, low, now);
     neighbors[place] = neighbor;
     last = place;
     return neighbor;
@@ -106,12 +117,12 @@ final class AddressResolution {
     return neighbor.wanted ? neighbor.mac == 0 ? 1 : 2 : 0;
   }
 
-  private Neighbor find(int address) {
-    if (count > 0 && neighbors[last].ip == address) {
+  private Neighbor find(long high, long low) {
+    if (count > 0 && neighbors[last].low == low && neighbors[last].high == high) {
       return neighbors[last];
     }
     for (int i = 0; i < count; i++) {
-      if (neighbors[i].ip == address) {
+      if (neighbors[i].low == low && neighbors[i].high == high) {
         last = i;
         return neighbors[i];
       }
@@ -120,54 +131,133 @@ final class AddressResolution {
   }
 
   /**
-   * Takes a frame of the protocol. Who asks for us is answered and remembered, as it will be asked
-   * for soon; of others only what is known already is updated.
+   * Takes a frame, if it is one of the protocols. Who asks for us is answered and remembered, as it
+   * will be asked for soon; of others only what is known already is updated.
+   *
+   * @return whether it is one
    */
-  synchronized void heard(MemorySegment memory, long at, long now) {
-    int senderIp = ArpFrame.senderIp(memory, at);
+  synchronized boolean heard(MemorySegment memory, long at, int length, long now) {
+    if (ArpFrame.isArp(memory, at, length)) {
+      heardArp(memory, at, now);
+      return true;
+    }
+    if (NeighborFrame.isNeighbor(memory, at, length)) {
+      heardNeighbor(memory, at, now);
+      return true;
+    }
+    return false;
+  }
+
+  private void heardArp(MemorySegment memory, long at, long now) {
+    long senderLow = IpAddress.lowOfIpv4(ArpFrame.senderIp(memory, at));
     long senderMac = ArpFrame.senderMac(memory, at);
-    boolean forUs = ArpFrame.targetIp(memory, at) == ip;
-    if (senderIp == ip || senderMac == 0 || (senderMac >>> 40 & 1) != 0) {
+    long target = IpAddress.lowOfIpv4(ArpFrame.targetIp(memory, at));
+    boolean forUs = own.has(0, target);
+    if (!isOthers(0, senderLow, senderMac)) {
       return;
     }
-    Neighbor neighbor = senderIp == 0 ? null : find(senderIp);
-    if (neighbor == null && senderIp != 0 && forUs && count < MOST) {
-      neighbor = add(senderIp, now);
+    learn(0, senderLow, senderMac, forUs, now);
+    if (forUs && ArpFrame.isRequest(memory, at)) {
+      answer(new Answer(0, target, senderMac, 0, senderLow));
+    }
+  }
+
+  private void heardNeighbor(MemorySegment memory, long at, long now) {
+    long senderHigh = NeighborFrame.senderHigh(memory, at);
+    long senderLow = NeighborFrame.senderLow(memory, at);
+    long targetHigh = NeighborFrame.targetHigh(memory, at);
+    long targetLow = NeighborFrame.targetLow(memory, at);
+    long named = NeighborFrame.mac(memory, at);
+    if (NeighborFrame.isSolicitation(memory, at)) {
+      long senderMac = named == 0 ? NeighborFrame.frameMac(memory, at) : named;
+      boolean forUs = own.has(targetHigh, targetLow);
+      if (isOthers(senderHigh, senderLow, senderMac)) {
+        if (named != 0) {
+          learn(senderHigh, senderLow, named, forUs, now);
+        }
+        if (forUs) {
+          answer(new Answer(targetHigh, targetLow, senderMac, senderHigh, senderLow));
+        }
+      }
+    } else if (isOthers(targetHigh, targetLow, named)) {
+      Neighbor known = find(targetHigh, targetLow);
+      if (known != null && (known.mac == 0 || NeighborFrame.overrides(memory, at))) {
+        learn(targetHigh, targetLow, named, false, now);
+      }
+    }
+  }
+
+  /** Whether what is told of an address is of another one's, and its MAC that of one station. */
+  private boolean isOthers(long high, long low, long ofMac) {
+    return !own.has(high, low) && ofMac != 0 && (ofMac >>> 40 & 1) == 0;
+  }
+
+  /**
+   * @param isNew whether it is remembered if it was not known
+   */
+  private void learn(long high, long low, long itsMac, boolean isNew, long now) {
+    if ((high | low) == 0) {
+      return;
+    }
+    Neighbor neighbor = find(high, low);
+    if (neighbor == null && isNew && count < MOST) {
+      neighbor = add(high, low, now);
     }
     if (neighbor != null) {
-      neighbor.mac = senderMac;
+      neighbor.mac = itsMac;
       neighbor.heard = now;
     }
-    if (forUs && ArpFrame.isRequest(memory, at) && answers < MOST_ANSWERS) {
-      answersToMac[answers] = senderMac;
-      answersToIp[answers++] = senderIp;
+  }
+
+  private void answer(Answer answer) {
+    if (answerCount < MOST_ANSWERS) {
+      answers[answerCount++] = answer;
     }
   }
 
   /** Whether there are frames to send. */
   synchronized boolean hasFrames() {
-    return answers > 0 || questions > 0;
+    return answerCount > 0 || questions > 0;
   }
 
   /**
-   * Writes the next frame to send, of {@link ArpFrame#SIZE} bytes.
+   * Writes the next frame to send.
    *
-   * @return false when there is none
+   * @return its bytes, at most {@link #LONGEST_FRAME}; 0 when there is none
    */
-  synchronized boolean write(MemorySegment memory, long at) {
-    if (answers > 0) {
-      answers--;
-      ArpFrame.writeReply(memory, at, mac, ip, answersToMac[answers], answersToIp[answers]);
-      return true;
+  synchronized int write(MemorySegment memory, long at) {
+    if (answerCount > 0) {
+      return write(memory, at, answers[--answerCount]);
     }
     for (int i = 0; i < count && questions > 0; i++) {
       if (neighbors[i].asks) {
         neighbors[i].asks = false;
         questions--;
-        ArpFrame.writeRequest(memory, at, mac, ip, neighbors[i].ip);
-        return true;
+        return writeQuestion(memory, at, neighbors[i]);
       }
     }
-    return false;
+    return 0;
+  }
+
+  private int write(MemorySegment memory, long at, Answer answer) {
+    if (IpAddress.isIpv4(answer.ownHigh, answer.ownLow)) {
+      int ip = (int) answer.ownLow;
+      ArpFrame.writeReply(memory, at, mac, ip, answer.toMac, (int) answer.toLow);
+      return ArpFrame.SIZE;
+    }
+    NeighborFrame.writeAdvertisement(
+        memory, at, mac, answer.ownHigh, answer.ownLow, answer.toMac, answer.toHigh, answer.toLow);
+    return NeighborFrame.SIZE;
+  }
+
+  private int writeQuestion(MemorySegment memory, long at, Neighbor to) {
+    int from = own.toward(to.high, to.low);
+    if (IpAddress.isIpv4(to.high, to.low)) {
+      ArpFrame.writeRequest(memory, at, mac, (int) own.low(from), (int) to.low);
+      return ArpFrame.SIZE;
+    }
+    NeighborFrame.writeSolicitation(
+        memory, at, mac, own.high(from), own.low(from), to.high, to.low);
+    return NeighborFrame.SIZE;
   }
 }

@@ -5,7 +5,7 @@ import java.util.ArrayDeque;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketPool;
-import org.hghca.wire.frame.ArpFrame;
+import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.FrameDecoder;
 import org.hghca.wire.frame.FrameEncoder;
 import org.hghca.wire.frame.FrameLayout;
@@ -43,6 +43,7 @@ final class EthernetEnd {
   private final MemorySegment outgoing;
   private final Frames frames;
   private final FrameEncoder encoder;
+  private final PortAddresses addresses;
   private final AddressResolution neighbors;
 
   /** Packets whose destination's MAC is asked for, and until when they wait. */
@@ -63,7 +64,13 @@ final class EthernetEnd {
     this.outgoing = outgoing;
     this.frames = frames;
     this.encoder = new FrameEncoder(outgoing);
-    this.neighbors = new AddressResolution(options.mac(), options.ip());
+    this.addresses = options.addresses().withLinkLocal(options.mac());
+    this.neighbors = new AddressResolution(options.mac(), addresses);
+  }
+
+  /** The port's addresses, its link-local one among them. */
+  PortAddresses addresses() {
+    return addresses;
   }
 
   /**
@@ -72,9 +79,14 @@ final class EthernetEnd {
    * @return whether {@link #due} is earlier than it was
    */
   boolean send(Packet packet) {
-    if (packet.destinationIpv4() == 0) {
+    int from = addresses.toward(packet.destinationIpHigh, packet.destinationIpLow);
+    if ((packet.destinationIpHigh | packet.destinationIpLow) == 0 || from < 0) {
       counts.notSent(SendFailure.NO_ADDRESS);
       return false;
+    }
+    if (!addresses.has(packet.sourceIpHigh, packet.sourceIpLow)) {
+      packet.sourceIpHigh = addresses.high(from);
+      packet.sourceIpLow = addresses.low(from);
     }
     long now = System.nanoTime();
     if (resolve(packet, now)) {
@@ -86,7 +98,8 @@ final class EthernetEnd {
 
   private boolean resolve(Packet packet, long now) {
     if (packet.destinationMac == 0) {
-      packet.destinationMac = neighbors.resolve(packet.destinationIpv4(), now);
+      packet.destinationMac =
+          neighbors.resolve(packet.destinationIpHigh, packet.destinationIpLow, now);
     }
     return packet.destinationMac != 0;
   }
@@ -107,7 +120,6 @@ final class EthernetEnd {
 
   private void append(Packet packet) {
     packet.sourceMac = options.mac();
-    packet.sourceIpv4(options.ip());
     packet.identification = 0;
     packet.hopLimit = packet.hopLimit <= 1 ? Packet.DEFAULT_HOP_LIMIT : packet.hopLimit;
     int at = frames.room(FrameLayout.MAX_FRAME);
@@ -129,11 +141,12 @@ final class EthernetEnd {
       sendHeld(System.nanoTime());
     }
     while (neighbors.hasFrames()) {
-      int at = frames.room(ArpFrame.SIZE);
-      if (at < 0 || !neighbors.write(outgoing, at)) {
+      int at = frames.room(AddressResolution.LONGEST_FRAME);
+      int length = at < 0 ? 0 : neighbors.write(outgoing, at);
+      if (length == 0) {
         return;
       }
-      frames.add(ArpFrame.SIZE, 0);
+      frames.add(length, 0);
     }
   }
 
@@ -175,14 +188,14 @@ final class EthernetEnd {
    * @param memory that of the decoder, where the frame begins at a byte
    */
   void take(FrameDecoder decoder, MemorySegment memory, int at, int length, ReceiveBatch batch) {
-    if (ArpFrame.isArp(memory, at, length)) {
-      neighbors.heard(memory, at, System.nanoTime());
+    if (neighbors.heard(memory, at, length, System.nanoTime())) {
       return;
     }
     Packet packet = batch.next();
     if (!decoder.decode(at, length, packet)) {
       counts.dropped(decoder.cause());
-    } else if (packet.destinationMac != options.mac() || packet.destinationIpv4() != options.ip()) {
+    } else if (packet.destinationMac != options.mac()
+        || !addresses.has(packet.destinationIpHigh, packet.destinationIpLow)) {
       counts.dropped(DropCause.ADDRESS);
     } else {
       counts.received();

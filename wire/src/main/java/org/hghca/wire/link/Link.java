@@ -1,6 +1,7 @@
 package org.hghca.wire.link;
 
 import org.hghca.wire.Packet;
+import org.hghca.wire.PortAddresses;
 
 /**
  * A medium that leads out of this process. The owner sends, on one thread at a time; what comes in
@@ -13,6 +14,12 @@ public interface Link extends AutoCloseable {
 
   /** The largest path MTU whose packets it carries whole: 256, 512, 1024, 2048 or 4096 bytes. */
   int pathMtu();
+
+  /**
+   * The IP addresses that packets leave from and come to. A packet with another source leaves from
+   * the one of these that is next to its destination.
+   */
+  PortAddresses addresses();
 
   /** Whether packets may reach a peer; always true if the link cannot determine it. */
   boolean isUp();

@@ -1,17 +1,18 @@
 package org.hghca.wire.link;
 
 import java.util.OptionalInt;
+import org.hghca.wire.PortAddresses;
 
 /**
  * What a link is told of the port that it is for.
  *
  * @param mac the port's MAC, 48 bits; not for links that have no Ethernet of their own
- * @param ip the port's IPv4 address
+ * @param addresses the port's IP addresses; not for links whose specification names them
  * @param mtu bytes of the longest IP packet of the network; where it is not given, the interface
  *     tells it, or else it is that of every Ethernet
  * @param sourcePorts UDP source ports to send from beside that of RoCE, 0 to 1024
  */
-public record LinkOptions(long mac, int ip, OptionalInt mtu, int sourcePorts) {
+public record LinkOptions(long mac, PortAddresses addresses, OptionalInt mtu, int sourcePorts) {
   /** What every Ethernet carries. */
   static final int ETHERNET_MTU = 1500;
 }

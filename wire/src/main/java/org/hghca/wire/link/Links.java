@@ -1,5 +1,8 @@
 package org.hghca.wire.link;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import org.hghca.linux.Linux;
 import org.hghca.wire.link.LinkException.Reason;
 
@@ -13,15 +16,14 @@ public final class Links {
   /**
    * Opens a link; {@link LinkPoller#add} begins to receive.
    *
-   * @param specification {@code udp:ADDR} with an IP address of this machine; {@code stream:/path}
-   *     or {@code stream:host:port} where a peer listens, {@code stream:listen:/path} or {@code
-   *     stream:listen:host:port} where it comes to
+   * @param specification {@code udp:ADDR} with an IP address of this machine, {@code udp:ADDR,ADDR}
+   *     with several; {@code stream:/path} or {@code stream:host:port} where a peer listens, {@code
+   *     stream:listen:/path} or {@code stream:listen:host:port} where it comes to
    * @throws LinkException with what it lacks, and the fix
    */
   public static Link open(String specification, LinkOptions options) {
     if (specification.startsWith(UDP)) {
-      LocalAddress address = LocalAddress.parse(specification.substring(UDP.length()));
-      return new UdpLink(Linux.system(), address, options);
+      return udp(specification.substring(UDP.length()), options);
     }
     if (specification.startsWith(STREAM)) {
       StreamAddress address = StreamAddress.parse(specification.substring(STREAM.length()));
@@ -32,5 +34,20 @@ public final class Links {
         "'%s' is no link: give udp:ADDR with an IP address of this machine, such as udp:192.0.2.1,"
                 .formatted(specification)
             + " or stream:/path or stream:host:port");
+  }
+
+  private static Link udp(String addresses, LinkOptions options) {
+    List<LocalAddress> parsed =
+        Arrays.stream(addresses.split(",", -1)).map(LocalAddress::parse).toList();
+    List<UdpLink> links = new ArrayList<>();
+    try {
+      for (LocalAddress address : parsed) {
+        links.add(new UdpLink(Linux.system(), address, options));
+      }
+    } catch (RuntimeException | Error e) {
+      links.forEach(UdpLink::close);
+      throw e;
+    }
+    return links.size() == 1 ? links.getFirst() : new JoinedLink(links);
   }
 }

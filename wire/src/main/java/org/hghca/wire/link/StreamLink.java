@@ -7,6 +7,7 @@ import java.nio.ByteOrder;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
 import org.hghca.wire.Packet;
+import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.FrameDecoder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -76,6 +77,11 @@ final class StreamLink implements Link, EthernetEnd.Frames {
   @Override
   public int pathMtu() {
     return PathMtu.of(options.mtu().orElse(LinkOptions.ETHERNET_MTU));
+  }
+
+  @Override
+  public PortAddresses addresses() {
+    return ethernet.addresses();
   }
 
   @Override

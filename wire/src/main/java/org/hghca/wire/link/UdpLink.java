@@ -4,6 +4,7 @@ import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
+import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.FrameDecoder;
 import org.hghca.wire.frame.FrameEncoder;
 import org.hghca.wire.frame.FrameLayout;
@@ -90,6 +91,11 @@ final class UdpLink implements Link {
   @Override
   public int pathMtu() {
     return PathMtu.of(Math.min(address.mtu(), options.mtu().orElse(address.mtu())));
+  }
+
+  @Override
+  public PortAddresses addresses() {
+    return PortAddresses.NONE.with(address.high(), address.low());
   }
 
   @Override
@@ -195,14 +201,16 @@ final class UdpLink implements Link {
   public void receive(ReceiveBatch batch) {
     DatagramBatch datagrams = batch.datagrams();
     datagrams.prepareToReceive();
-    int came = linux.recvmmsg(socket, datagrams.messagesFrom(0), DONT_WAIT);
+    int first = batch.count();
+    int came = linux.recvmmsg(socket, datagrams.messagesFrom(first), DONT_WAIT);
     FrameDecoder decoder = batch.datagramDecoder();
     for (int i = 0; i < came; i++) {
       Packet packet = batch.next();
       packet.destinationIpHigh = address.high();
       packet.destinationIpLow = address.low();
-      int length = datagrams.restore(i, ipv4, packet);
-      if (decoder.decode(RestoredHeaders.frame(datagrams.datagram(i), ipv4), length, packet)) {
+      int length = datagrams.restore(first + i, ipv4, packet);
+      int frame = RestoredHeaders.frame(datagrams.datagram(first + i), ipv4);
+      if (decoder.decode(frame, length, packet)) {
         counts.received();
         batch.filled();
       } else {

@@ -15,6 +15,7 @@ import org.hghca.linux.LinuxErrno;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
+import org.hghca.wire.PortAddresses;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,7 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 final class LinkPollerTest {
   private static final String NAME = "hghca-links";
-  private static final LinkOptions OPTIONS = new LinkOptions(0, 0, OptionalInt.empty(), 1);
+  private static final LinkOptions OPTIONS =
+      new LinkOptions(0, PortAddresses.NONE, OptionalInt.empty(), 1);
 
   private static List<Thread> threads() {
     return Thread.getAllStackTraces().keySet().stream()

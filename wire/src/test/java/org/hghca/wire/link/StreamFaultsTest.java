@@ -26,9 +26,11 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.locks.LockSupport;
 import org.hghca.linux.LinuxErrno;
+import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
+import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.FrameEncoder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -45,8 +47,11 @@ final class StreamFaultsTest {
   private static final long OWN_MAC = 0x0200_0000_0001L;
   private static final long PEER_MAC = 0x5254_0012_3456L;
   private static final int OWN = 0x0a00_0001;
+  private static final PortAddresses ADDRESSES =
+      PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(OWN));
   private static final int PEER = 0x0a00_0002;
-  private static final LinkOptions OPTIONS = new LinkOptions(OWN_MAC, OWN, OptionalInt.empty(), 0);
+  private static final LinkOptions OPTIONS =
+      new LinkOptions(OWN_MAC, ADDRESSES, OptionalInt.empty(), 0);
 
   /** In {@code struct msghdr} with the one vector that follows it: how long the memory is. */
   private static final long ROOM_AT = 64;

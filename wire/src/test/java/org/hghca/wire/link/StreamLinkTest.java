@@ -26,9 +26,11 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.hghca.wire.DropCause;
+import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
+import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.FrameDecoder;
 import org.hghca.wire.frame.FrameEncoder;
 import org.junit.jupiter.api.AfterEach;
@@ -44,6 +46,8 @@ final class StreamLinkTest {
   private static final long OWN_MAC = 0x0200_0000_0001L;
   private static final long PEER_MAC = 0x5254_0012_3456L;
   private static final int OWN = 0x0a00_0001;
+  private static final PortAddresses ADDRESSES =
+      PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(OWN));
   private static final int PEER = 0x0a00_0002;
   private static final String QUESTION =
       "ffffffffffff0200000000010806000108000604"
@@ -69,7 +73,7 @@ final class StreamLinkTest {
   private DataOutputStream out;
 
   private void attach(String specification) {
-    link = Links.open(specification, new LinkOptions(OWN_MAC, OWN, OptionalInt.of(4200), 0));
+    link = Links.open(specification, new LinkOptions(OWN_MAC, ADDRESSES, OptionalInt.of(4200), 0));
     up = link.isUp();
     open.add(0, LinkPoller.shared().add(link, this::arrive));
   }

@@ -20,6 +20,7 @@ import org.hghca.wire.DropCause;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
+import org.hghca.wire.PortAddresses;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -68,7 +69,7 @@ final class UdpLinkTest {
   }
 
   private static LinkOptions options(int sourcePorts) {
-    return new LinkOptions(0, 0, OptionalInt.empty(), sourcePorts);
+    return new LinkOptions(0, PortAddresses.NONE, OptionalInt.empty(), sourcePorts);
   }
 
   private End open(String address) {
@@ -139,6 +140,45 @@ final class UdpLinkTest {
     assertThat(came.trafficClass).isEqualTo(0x48);
     assertThat(came.hopLimit).isEqualTo(17);
     assertThat(came.length).isEqualTo(1000);
+  }
+
+  /** IPv4 and IPv6 of one port: by the source, else by what is next to the destination. */
+  @Test
+  void aPortHasSeveralAddresses() throws InterruptedException {
+    End left = open("127.0.0.101,127.0.0.103,[::1]");
+    End right = open("127.0.0.102");
+    left.send(write(RIGHT, 1));
+    assertThat(right.next().sourceIpv4()).isEqualTo(LEFT + 2); // 101 differs from 102 in two bits
+    Packet second = write(RIGHT, 2);
+    second.sourceIpv4(LEFT);
+    left.send(second);
+    assertThat(right.next().sourceIpv4()).isEqualTo(LEFT);
+    Packet other = write(RIGHT, 3);
+    other.destinationIpLow = 1;
+    left.send(other);
+    Packet came = left.next();
+    assertThat(came.sourceIpLow).isOne();
+    assertThat(came.length).isEqualTo(3);
+    for (int last : new int[] {101, 103}) {
+      right.send(write(0x7f00_0000 + last, last));
+      came = left.next();
+      assertThat(came.destinationIpv4()).isEqualTo(0x7f00_0000 + last);
+      assertThat(came.length).isEqualTo(last);
+    }
+    assertThat(left.link.counters()).isEqualTo(new LinkCounters(3, 3, Map.of(), Map.of()));
+    assertThat(left.link.addresses().count()).isEqualTo(3);
+    assertThat(left.link.description())
+        .isEqualTo(
+            "udp 127.0.0.101, path MTU 4096; udp 127.0.0.103, path MTU 4096; udp [::1], path MTU"
+                + " 4096");
+  }
+
+  @Test
+  void ofSeveralAddressesNoneIsOpenWhenOneIsNotToBeHad() {
+    assertThatThrownBy(() -> open("127.0.0.101,198.51.100.1"))
+        .isInstanceOf(LinkException.class)
+        .hasMessageContaining("udp:198.51.100.1: no interface of this machine has the address");
+    assertThat(open("127.0.0.101").link.addresses().count()).isOne();
   }
 
   @ParameterizedTest
@@ -269,6 +309,8 @@ final class UdpLinkTest {
         "udp:1.2.3.4.5",
         "udp:0.0.0.0",
         "udp:::",
+        "udp:127.0.0.101,",
+        "udp:127.0.0.101,::",
         "what:ever",
         ""
       })
