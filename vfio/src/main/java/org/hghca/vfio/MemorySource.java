@@ -2,8 +2,9 @@ package org.hghca.vfio;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.hghca.linux.Linux;
+import org.hghca.linux.NativeAccessException;
 import org.hghca.linux.SystemCalls;
-import org.hghca.vfio.linux.HostCalls;
 
 /** The source of the memory that a program and a device share. Thread-safe. */
 @FunctionalInterface
@@ -32,10 +33,9 @@ public interface MemorySource {
         @Override
         public boolean discard(MemorySegment memory) {
           try {
-            return HostCalls.system()
-                    .madvise(memory.address(), memory.byteSize(), SystemCalls.DONTNEED)
+            return Linux.system().madvise(memory.address(), memory.byteSize(), SystemCalls.DONTNEED)
                 == 0;
-          } catch (VfioException e) {
+          } catch (NativeAccessException e) {
             return false; // a JVM without native access
           }
         }
