@@ -7,7 +7,9 @@ module org.hghca.vfio {
   requires org.slf4j;
 
   exports org.hghca.vfio;
+  exports org.hghca.vfio.inprocess;
   exports org.hghca.vfio.kernel;
+  exports org.hghca.vfio.memory;
   exports org.hghca.vfio.user;
 
   uses org.hghca.vfio.PciFunctionProvider;

@@ -6,8 +6,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
-import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.Locator;
+import org.hghca.vfio.inprocess.InProcessFunction;
 import org.hghca.vfio.testing.ForwardingDevice;
 
 /** A software HCA whose accesses to host memory are watched: on which thread, how many bytes. */

@@ -3,10 +3,10 @@ package org.hghca.provider;
 import java.lang.foreign.MemorySegment;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
-import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.memory.BufferPool;
 
 /**
  * The memory of a region and its mapping for a device: memory of the application, which must be

@@ -5,11 +5,11 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.hghca.model.ModelProvider;
 import org.hghca.vfio.EmulatedFunction;
-import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
+import org.hghca.vfio.inprocess.InProcessFunction;
 
 /**
  * Opens {@code example:NAME?wire=W}: cards that some simulator plays. Here the simulator is the

@@ -8,10 +8,10 @@ import java.util.Locale;
 import org.hghca.model.ModelProvider;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
-import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
+import org.hghca.vfio.inprocess.InProcessFunction;
 import org.hghca.vfio.testing.ForwardingDevice;
 
 /** Opens boards that are broken: {@code faulty:FAULT}, software HCAs with a {@link Fault}. */

@@ -2,6 +2,8 @@ package org.hghca.vfio;
 
 import java.util.List;
 import java.util.Locale;
+import org.hghca.vfio.inprocess.FakeDevice;
+import org.hghca.vfio.inprocess.InProcessFunction;
 
 /** A backend from outside, found by {@link java.util.ServiceLoader} as any other. */
 public final class StubProvider implements PciFunctionProvider {

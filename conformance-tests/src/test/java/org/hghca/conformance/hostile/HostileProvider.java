@@ -4,10 +4,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.model.ModelProvider;
-import org.hghca.vfio.InProcessFunction;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctionProvider;
+import org.hghca.vfio.inprocess.InProcessFunction;
 
 /**
  * Opens faulty devices: {@code hostile:NAME?...} is a software HCA of that name with the parameters

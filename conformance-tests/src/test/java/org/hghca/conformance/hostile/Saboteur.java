@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.SplittableRandom;
 import org.hghca.model.SoftwareHca;
 import org.hghca.vfio.DeviceBus;
-import org.hghca.vfio.InProcessFunction;
+import org.hghca.vfio.inprocess.InProcessFunction;
 import org.hghca.vfio.testing.ForwardingDevice;
 
 /** Sits between a software HCA and its host, and applies a {@link Sabotage}. */

@@ -111,6 +111,18 @@ final class Arrows {
     return uses.getOrDefault(name, Set.of());
   }
 
+  /** The classes that use one of a package; among arrows between classes. */
+  Set<String> usersOf(String packageName) {
+    Set<String> users = new TreeSet<>();
+    uses.forEach(
+        (from, all) -> {
+          if (all.stream().anyMatch(to -> packageOf(to).equals(packageName))) {
+            users.add(from);
+          }
+        });
+    return users;
+  }
+
   /** Groups in which each member reaches each other one. */
   Set<Set<String>> circles() {
     Map<String, Set<String>> reached = new TreeMap<>();

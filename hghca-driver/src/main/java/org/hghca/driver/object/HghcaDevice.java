@@ -20,9 +20,9 @@ import org.hghca.provider.Neighbors;
 import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.RingNumbers;
 import org.hghca.provider.Undo;
-import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.LinkAddress;
+import org.hghca.vfio.memory.BufferPool;
 
 /**
  * A card that this process owns and has brought up: its command interface, tables and numbers,

@@ -14,9 +14,9 @@ import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.Reregistration;
 import org.hghca.verbs.VerbsException;
-import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.memory.BufferPool;
 
 /** Registered memory of an application. */
 final class HghcaMemoryRegion extends Resource implements MemoryRegion {

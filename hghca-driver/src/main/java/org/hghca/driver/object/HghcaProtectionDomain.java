@@ -23,7 +23,7 @@ import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.VerbsException;
-import org.hghca.vfio.BufferPool;
+import org.hghca.vfio.memory.BufferPool;
 
 /** A protection domain: a number that memory, queue pairs and completion queues share. */
 final class HghcaProtectionDomain extends Resource implements ProtectionDomain {

@@ -20,11 +20,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.hghca.linux.Linux;
 import org.hghca.linux.LinuxErrno;
-import org.hghca.vfio.BufferPool;
 import org.hghca.vfio.MemorySource;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.linux.MemoryFile.FileRange;
+import org.hghca.vfio.memory.BufferPool;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

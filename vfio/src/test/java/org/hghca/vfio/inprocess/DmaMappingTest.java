@@ -1,4 +1,4 @@
-package org.hghca.vfio;
+package org.hghca.vfio.inprocess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -17,6 +17,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.DmaFault;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.testing.Racers;
 import org.junit.jupiter.api.AfterEach;

@@ -1,13 +1,15 @@
-package org.hghca.vfio;
+package org.hghca.vfio.inprocess;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import org.hghca.vfio.DeviceBus;
+import org.hghca.vfio.EmulatedFunction;
 
 /** A device with a BAR0 of 4 KiB and a BAR2 of 64 KiB that notes every call, for tests. */
-final class FakeDevice implements EmulatedFunction {
+public final class FakeDevice implements EmulatedFunction {
   final List<String> calls = new ArrayList<>();
   final byte[] configuration = new byte[4096];
   boolean inline;

@@ -1,4 +1,4 @@
-package org.hghca.vfio;
+package org.hghca.vfio.inprocess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -8,6 +8,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.DmaFault;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -1,9 +1,12 @@
-package org.hghca.vfio;
+package org.hghca.vfio.inprocess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
+import org.hghca.vfio.Interrupts;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.PciFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -1,7 +1,8 @@
-package org.hghca.vfio;
+package org.hghca.vfio.inprocess;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import org.hghca.vfio.Interrupts;
 
 /** Interrupt vectors of a function in this process: a set of fired vectors and one waiter. */
 final class InProcessInterrupts implements Interrupts {

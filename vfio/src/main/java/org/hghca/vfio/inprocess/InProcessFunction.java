@@ -1,7 +1,19 @@
-package org.hghca.vfio;
+package org.hghca.vfio.inprocess;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.hghca.vfio.ConfigurationSpace;
+import org.hghca.vfio.DeviceBus;
+import org.hghca.vfio.DmaAccess;
+import org.hghca.vfio.DmaFault;
+import org.hghca.vfio.DmaMapping;
+import org.hghca.vfio.EmulatedFunction;
+import org.hghca.vfio.Interrupts;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.MmioHandler;
+import org.hghca.vfio.MmioRegion;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.dma.AddressSpace;
 import org.hghca.vfio.dma.DeviceMemory;

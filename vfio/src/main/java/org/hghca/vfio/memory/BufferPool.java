@@ -1,7 +1,10 @@
-package org.hghca.vfio;
+package org.hghca.vfio.memory;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.hghca.vfio.MemorySource;
+import org.hghca.vfio.PciFunction;
+import org.hghca.vfio.VfioException;
 import org.hghca.vfio.dma.PagePool;
 import org.hghca.vfio.linux.HostCalls;
 

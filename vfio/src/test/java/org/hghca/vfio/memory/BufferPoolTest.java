@@ -1,4 +1,4 @@
-package org.hghca.vfio;
+package org.hghca.vfio.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -14,8 +14,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.ArrayList;
 import java.util.List;
-import org.hghca.vfio.BufferPool.Buffer;
+import org.hghca.vfio.MemorySource;
+import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
+import org.hghca.vfio.memory.BufferPool.Buffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
