@@ -54,6 +54,12 @@ final class Network implements Medium, LinkUser {
     return link.pathMtu();
   }
 
+  /** So much of one connection fits into the buffer that a UDP socket of Linux has at first. */
+  @Override
+  public int window() {
+    return 128;
+  }
+
   @Override
   public boolean findsNeighbors() {
     return true;

@@ -55,6 +55,11 @@ public final class EthernetPort {
     return medium == null ? Packet.MAX_PAYLOAD : medium.pathMtu();
   }
 
+  /** KiB that one connection may have in flight; see {@link Medium#window}. */
+  public int window() {
+    return medium == null ? Medium.DEFAULT_WINDOW : medium.window();
+  }
+
   /** Whether packets need no Ethernet address of their destination, as the medium finds it. */
   public boolean findsNeighbors() {
     return medium != null && medium.findsNeighbors();

@@ -2,6 +2,8 @@ package org.hghca.wire;
 
 /** The medium that a port is plugged into. */
 public interface Medium {
+  /** {@link #window} of a medium that keeps everything. */
+  int DEFAULT_WINDOW = 256;
 
   /** Whether another port is at the other end. */
   boolean isUp();
@@ -17,6 +19,14 @@ public interface Medium {
   /** The largest path MTU whose packets it carries. */
   default int pathMtu() {
     return Packet.MAX_PAYLOAD;
+  }
+
+  /**
+   * KiB of one connection that it keeps until the receiver takes them, at least 64: more may be
+   * lost.
+   */
+  default int window() {
+    return DEFAULT_WINDOW;
   }
 
   /** Whether it finds the Ethernet address of an IP address by itself. */

@@ -13,22 +13,12 @@ final class Requester implements SendSide {
   /** Work requests that may be outstanding. */
   private static final int REQUESTS = 128;
 
-  /** Packets that may be in flight. */
-  private static final int PACKETS = 256;
-
-  /**
-   * PSNs that READs and atomics may have taken beyond the first one: more could not be
-   * distinguished from repeats.
-   */
-  private static final int PSN_RANGE = 1 << 23;
-
-  /** The number of packets of a long message after which an acknowledgement is requested. */
-  private static final int ACK_INTERVAL = 32;
-
   private static final int FOR_EVER = 7;
 
   private final Transport transport;
   private final Endpoint endpoint;
+
+  private final SendWindow window;
 
   /** Requests from {@code head}, the oldest, to {@code tail}; the next to send is at the cursor. */
   private final SendWork[] ring = new SendWork[REQUESTS];
@@ -45,7 +35,9 @@ final class Requester implements SendSide {
   /** The PSN after the last one ever sent. */
   private int unsentPsn;
 
+  /** READs and atomics on the wire; a long READ is several, see {@link SendWindow#readPackets}. */
   private int readsUnderWay;
+
   private int retriesLeft;
   private int rnrRetriesLeft;
 
@@ -64,6 +56,7 @@ final class Requester implements SendSide {
   Requester(Transport transport, Endpoint endpoint) {
     this.transport = transport;
     this.endpoint = endpoint;
+    this.window = new SendWindow(transport.window());
   }
 
   @Override
@@ -79,6 +72,7 @@ final class Requester implements SendSide {
     waitingForReceiver = false;
     rewound = false;
     nakObeyed = false;
+    window.reset();
   }
 
   @Override
@@ -173,27 +167,33 @@ final class Requester implements SendSide {
     if (request.fence && cursorPacket == 0 && readsUnderWay > 0) {
       return false;
     }
-    if (request.operation.isAnsweredWithData()) {
-      int behind = Psn.distance(unackedPsn, request.firstPsn) + request.packets;
-      return readsUnderWay == 0 || readsUnderWay < qp.maxReads && behind <= PSN_RANGE;
+    boolean isRead = request.operation.isAnsweredWithData();
+    if (isRead && readsUnderWay > 0 && readsUnderWay >= qp.maxReads) {
+      return false;
     }
-    return Psn.distance(unackedPsn, Psn.add(request.firstPsn, cursorPacket)) < PACKETS;
+    return window.takes(request, cursorPacket, isRead ? pieceEnd(request) : cursorPacket + 1);
+  }
+
+  /** The packet behind the piece of a READ or atomic that is asked for at the cursor. */
+  private int pieceEnd(SendWork request) {
+    int most = window.readPackets(request.mtu);
+    return Math.min(request.packets, cursorPacket - cursorPacket % most + most);
   }
 
   private void sendPacket(ConnectionContext qp, SendWork request) {
     boolean isRead = request.operation.isAnsweredWithData();
     boolean isFirst = cursorPacket == 0;
-    boolean isLast = isRead || cursorPacket == request.packets - 1;
+    int end = isRead ? pieceEnd(request) : cursorPacket + 1;
+    boolean isLast = end == request.packets;
     long offset = (long) cursorPacket * request.mtu;
     Packet packet = transport.packetTo(qp);
     packet.opcode = PacketOpcode.RC | request.operation.packetOperation(isFirst, isLast);
     packet.psn = Psn.add(request.firstPsn, cursorPacket);
     packet.solicited = isLast && request.solicited;
-    packet.ackRequest = isLast || cursorPacket % ACK_INTERVAL == ACK_INTERVAL - 1;
     if (isRead) {
       packet.remoteAddress = request.remoteAddress + offset;
       packet.remoteKey = request.remoteKey;
-      packet.dmaLength = (int) (request.length() - offset);
+      packet.dmaLength = (int) (Math.min((long) end * request.mtu, request.length()) - offset);
       packet.swapAdd = request.swapAdd;
       packet.compare = request.compare;
       readsUnderWay++;
@@ -212,7 +212,8 @@ final class Requester implements SendSide {
       }
     }
     rewound = false;
-    int behind = isRead ? Psn.add(request.firstPsn, request.packets) : Psn.add(packet.psn, 1);
+    packet.ackRequest = window.sent(request, cursorPacket, end) || isLast;
+    int behind = Psn.add(request.firstPsn, end);
     if (unackedPsn == unsentPsn) {
       startTimer(qp);
     }
@@ -223,7 +224,7 @@ final class Requester implements SendSide {
       cursor++;
       cursorPacket = 0;
     } else {
-      cursorPacket++;
+      cursorPacket = end;
     }
     transport.transmit(packet);
   }
@@ -311,10 +312,11 @@ final class Requester implements SendSide {
     long offset = (long) request.responses * request.mtu;
     boolean isLast = request.responses == request.packets - 1;
     int expected = (int) Math.min(request.mtu, request.length() - offset);
+    boolean endsPiece = isLast || (request.responses + 1) % window.readPackets(request.mtu) == 0;
     boolean saysLast =
         operation == PacketOpcode.READ_RESPONSE_LAST
             || operation == PacketOpcode.READ_RESPONSE_ONLY;
-    if (packet.length != expected || saysLast && !isLast) {
+    if (packet.length != expected || saysLast && !endsPiece) {
       fail(qp, WorkStatus.BAD_RESPONSE);
       return;
     }
@@ -326,6 +328,9 @@ final class Requester implements SendSide {
       return;
     }
     request.responses++;
+    if (endsPiece && (head != cursor || request.responses <= cursorPacket)) {
+      readsUnderWay--;
+    }
     acknowledge(qp, packet.psn);
   }
 
@@ -340,19 +345,23 @@ final class Requester implements SendSide {
     int done = 0;
     while (head != tail && done <= target) {
       SendWork request = ring[head & REQUESTS - 1];
-      int left = request.packets - Psn.distance(request.firstPsn, Psn.add(unackedPsn, done));
+      int from = Psn.distance(request.firstPsn, Psn.add(unackedPsn, done));
+      int left = request.packets - from;
       if (request.operation.isAnsweredWithData()) {
-        int arrived = request.responses - Psn.distance(request.firstPsn, Psn.add(unackedPsn, done));
+        int arrived = request.responses - from;
         if (arrived < left) {
           whole = done + arrived > target;
           done += arrived;
+          window.acknowledged(request, from, from + arrived);
           break;
         }
       } else if (done + left > target + 1) {
+        window.acknowledged(request, from, from + target + 1 - done);
         done = target + 1;
         break;
       }
       done += left;
+      window.acknowledged(request, from, request.packets);
       complete(qp, request);
     }
     if (done > 0) {
@@ -363,9 +372,6 @@ final class Requester implements SendSide {
   }
 
   private void complete(ConnectionContext qp, SendWork request) {
-    if (request.operation.isAnsweredWithData() && head != cursor) {
-      readsUnderWay--;
-    }
     if (head++ == cursor) {
       cursor = head;
       cursorPacket = 0;
@@ -413,11 +419,13 @@ final class Requester implements SendSide {
       return;
     }
     retriesLeft--;
+    window.lost();
     rewind();
     startTimer(qp);
   }
 
   private void rewind() {
+    window.rewound();
     transport.counters().retries++;
     rewound = true;
     cursor = head;

@@ -409,6 +409,11 @@ public final class Transport {
     timers.clear(endpoint);
   }
 
+  /** KiB that a connection may have in flight. */
+  int window() {
+    return port.window();
+  }
+
   /** A packet without addresses. */
   Packet packet() {
     return port.pool().take();

@@ -104,15 +104,16 @@ class LossRecoveryTest {
   void aReadThatIsAnsweredInPartGoesOnBehindALateDuplicate() {
     post(SendOperation.READ, 0, 8);
     line.run();
-    post(SendOperation.READ, 1, 100 * 256);
+    post(SendOperation.READ, 1, 10 * 256);
+    post(SendOperation.READ, 2, 100 * 256);
     line.a.step(0);
-    line.b.step(0); // 64 of 100 responses
+    line.b.step(0); // 64 responses: 54 of 100
     lateRequest(PacketOpcode.READ_REQUEST, 0);
     line.run();
-    assertDone(0, 1);
+    assertDone(0, 1, 2);
     List<Integer> opcodes =
         line.seen.stream().filter(p -> p.to() == Line.A).map(Line.Seen::opcode).toList();
-    assertThat(opcodes).hasSize(1 + 100 + 1);
+    assertThat(opcodes).hasSize(1 + 110 + 1);
     assertThat(opcodes.get(1 + 64)).isEqualTo(PacketOpcode.READ_RESPONSE_ONLY);
     assertThat(opcodes.get(1 + 64 + 1)).isEqualTo(PacketOpcode.READ_RESPONSE_MIDDLE);
     assertThat(opcodes).endsWith(PacketOpcode.READ_RESPONSE_LAST);

@@ -36,11 +36,19 @@ final class RawPeer implements Medium {
   RawPeer(Service service) {
     station = new Station(service, STATION, PEER, pool);
     station.port.plug(this);
+    // Anew, as a queue pair asks the medium for the window at its beginning.
+    station.transport.reset(Station.QPN);
+    station.transport.modified(Station.QPN, QueuePairState.RTS);
   }
 
   @Override
   public boolean isUp() {
     return true;
+  }
+
+  @Override
+  public int window() {
+    return 128;
   }
 
   @Override
