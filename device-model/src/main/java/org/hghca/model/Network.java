@@ -65,6 +65,11 @@ final class Network implements Medium, LinkUser {
     return true;
   }
 
+  @Override
+  public boolean sendsFrom(long high, long low) {
+    return addresses.has(high, low);
+  }
+
   /** Sends a packet with the next {@link #flush}; one to an own address of the port comes back. */
   @Override
   public void carry(EthernetPort from, Packet packet) {

@@ -65,6 +65,11 @@ public final class EthernetPort {
     return medium != null && medium.findsNeighbors();
   }
 
+  /** Whether the medium carries packets from an IP address, in halves as {@link IpAddress} has. */
+  public boolean sendsFrom(long high, long low) {
+    return medium == null || medium.sendsFrom(high, low);
+  }
+
   /** Sends a packet. The receiver owns it afterwards. */
   public void transmit(Packet packet) {
     bytesSent += packet.length;

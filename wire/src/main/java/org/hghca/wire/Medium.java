@@ -29,6 +29,14 @@ public interface Medium {
     return DEFAULT_WINDOW;
   }
 
+  /**
+   * Whether packets may have an IP address as their source, in halves as {@link IpAddress} has
+   * them.
+   */
+  default boolean sendsFrom(long high, long low) {
+    return true;
+  }
+
   /** Whether it finds the Ethernet address of an IP address by itself. */
   default boolean findsNeighbors() {
     return false;

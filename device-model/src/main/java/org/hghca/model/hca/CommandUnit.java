@@ -1,5 +1,6 @@
 package org.hghca.model.hca;
 
+import static org.hghca.abi.DeviceExtension.IPV6_ADDRESSES;
 import static org.hghca.abi.DeviceExtension.NEIGHBOR_DISCOVERY;
 import static org.hghca.abi.DeviceExtension.RING_OFFSETS;
 import static org.hghca.abi.DeviceExtension.SHARED_RECEIVE_QUEUES;
@@ -57,7 +58,7 @@ final class CommandUnit {
    * extensions.
    */
   static final DeviceLimits LIMITS =
-      limits(MTU_4096, EnumSet.of(SHARED_RECEIVE_QUEUES, RING_OFFSETS));
+      limits(MTU_4096, EnumSet.of(SHARED_RECEIVE_QUEUES, RING_OFFSETS, IPV6_ADDRESSES));
 
   private static DeviceLimits limits(int maxMtu, Set<DeviceExtension> extensions) {
     return new DeviceLimits(
@@ -106,6 +107,7 @@ final class CommandUnit {
   private final QueuePairTable queuePairs;
   private final QueuePositions.Table positions;
   private final Transport transport;
+  private final LocalGids gids;
   private final EthernetPort port;
   private final MemorySegment mailbox = Arena.ofAuto().allocate(MAILBOX_SIZE, 64);
 
@@ -121,6 +123,7 @@ final class CommandUnit {
       QueuePairTable queuePairs,
       QueuePositions.Table positions,
       Transport transport,
+      LocalGids gids,
       EthernetPort port) {
     this.profile = profile;
     this.host = host;
@@ -133,15 +136,14 @@ final class CommandUnit {
     this.queuePairs = queuePairs;
     this.positions = positions;
     this.transport = transport;
+    this.gids = gids;
     this.port = port;
   }
 
   /** Executes a command and returns its status. */
   CommandStatus execute(int op, int opModifier, long in, int modifier, long out) {
     HcrCommand command = HcrCommand.of(op).orElse(null);
-    if (command == null
-        || command == HcrCommand.CONF_SPECIAL_QP
-        || command == HcrCommand.WRITE_GID) {
+    if (command == null || command == HcrCommand.CONF_SPECIAL_QP) {
       return CommandStatus.BAD_OP;
     }
     boolean hasInbox = command.hasInbox(opModifier);
@@ -218,6 +220,7 @@ final class CommandUnit {
       case RESIZE_SRQ -> sharedQueues.resize(modifier, mailbox);
       case QUERY_SRQ -> sharedQueues.query(modifier, mailbox);
       case ARM_SRQ -> in >>> 32 == 0 && sharedQueues.arm(modifier, (int) in);
+      case WRITE_GID -> gids.write(modifier, mailbox);
       case QUERY_QP -> queryQueuePair(modifier);
       case MAD_IFC -> {
         portInfo().encode(mailbox);
@@ -248,6 +251,7 @@ final class CommandUnit {
     positions.forgetAll();
     queuePairs.reset();
     sharedQueues.reset();
+    gids.reset();
     completionQueues.reset();
     eventQueues.reset();
     events.reset();

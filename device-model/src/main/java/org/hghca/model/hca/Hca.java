@@ -63,7 +63,8 @@ public final class Hca implements Card {
     this.faults = faults;
     this.host = new HostMemory(faults, this::failed);
     TranslationTables memory = new TranslationTables(host, icm);
-    QueuePairTable queuePairs = new QueuePairTable(host, icm);
+    LocalGids gids = new LocalGids(port);
+    QueuePairTable queuePairs = new QueuePairTable(host, icm, gids);
     this.eventQueues = new EventQueues(host, icm, memory, faults, vectors, this::failed);
     this.events = new EventRouting(eventQueues);
     this.completionQueues =
@@ -83,7 +84,7 @@ public final class Hca implements Card {
         new Transport(
             port,
             queuePairs,
-            new WorkQueueReader(memory, positions, receives, sharedQueues),
+            new WorkQueueReader(memory, positions, receives, sharedQueues, gids),
             memory,
             completionQueues,
             events);
@@ -100,6 +101,7 @@ public final class Hca implements Card {
             queuePairs,
             positions,
             transport,
+            gids,
             port);
   }
 

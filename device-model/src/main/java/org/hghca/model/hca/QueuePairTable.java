@@ -9,6 +9,7 @@ import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.ContextStore;
+import org.hghca.model.transport.IpPath;
 import org.hghca.model.transport.QueuePairState;
 import org.hghca.model.transport.Service;
 
@@ -27,12 +28,14 @@ final class QueuePairTable implements ContextStore {
 
   private final HostMemory host;
   private final Icm icm;
+  private final LocalGids gids;
   private final BitSet set = new BitSet();
   private final MemorySegment image = Arena.ofAuto().allocate(SIZE, 64);
 
-  QueuePairTable(HostMemory host, Icm icm) {
+  QueuePairTable(HostMemory host, Icm icm, LocalGids gids) {
     this.host = host;
     this.icm = icm;
+    this.gids = gids;
   }
 
   /** Takes all queue pairs to RESET. */
@@ -182,8 +185,7 @@ final class QueuePairTable implements ContextStore {
         mac(QueuePairContext.SMAC_HIGH.get(image), QueuePairContext.SMAC_LOW.get(image));
     context.destinationMac =
         mac(QueuePairContext.DMAC_HIGH.get(image), QueuePairContext.DMAC_LOW.get(image));
-    context.sourceIp = QueuePairContext.SOURCE_IP.get(image);
-    context.destinationIp = QueuePairContext.DESTINATION_IP.get(image);
+    loadPath(context.path);
     context.nextSendPsn = QueuePairContext.NEXT_SEND_PSN.get(image) & PSN_MASK;
     context.oldestUnackedPsn = QueuePairContext.LAST_ACKED_PSN.get(image) & PSN_MASK;
     context.expectedPsn = QueuePairContext.NEXT_RECEIVE_PSN.get(image);
@@ -211,6 +213,18 @@ final class QueuePairTable implements ContextStore {
             : ConnectionContext.NO_SHARED_QUEUE;
     context.receiveSlotLog = QueuePairContext.RQ_ENTRY_SIZE.get(image);
     return true;
+  }
+
+  private void loadPath(IpPath path) {
+    int source = QueuePairContext.MGID_INDEX.get(image);
+    if (gids.isIpv6(source)) {
+      path.source(gids.high(source), gids.low(source));
+      path.destination(
+          QueuePairContext.REMOTE_GID_HIGH.getLong(image),
+          QueuePairContext.REMOTE_GID_LOW.getLong(image));
+    } else {
+      path.ipv4(QueuePairContext.SOURCE_IP.get(image), QueuePairContext.DESTINATION_IP.get(image));
+    }
   }
 
   private static long mac(int high, int low) {

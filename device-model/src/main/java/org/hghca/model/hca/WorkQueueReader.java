@@ -32,17 +32,20 @@ final class WorkQueueReader implements WorkQueues {
   private final QueuePositions.Table positions;
   private final ReceiveWqeReader receives;
   private final SharedReceiveQueues sharedQueues;
+  private final LocalGids gids;
   private final MemorySegment send = Arena.ofAuto().allocate(MAX_SEND, 64);
 
   WorkQueueReader(
       TranslationTables memory,
       QueuePositions.Table positions,
       ReceiveWqeReader receives,
-      SharedReceiveQueues sharedQueues) {
+      SharedReceiveQueues sharedQueues,
+      LocalGids gids) {
     this.memory = memory;
     this.positions = positions;
     this.receives = receives;
     this.sharedQueues = sharedQueues;
+    this.gids = gids;
   }
 
   @Override
@@ -113,7 +116,9 @@ final class WorkQueueReader implements WorkQueues {
     if (operation.usesRemoteMemory()) {
       parseRemoteMemory(operation, into);
     } else if (service == Service.UD) {
-      parseDestination(into);
+      if (!parseDestination(into)) {
+        return WorkStatus.LOCAL_OPERATION;
+      }
     }
     if (at < size && DataUnit.isInline(DataUnit.firstDword(send, at))) {
       return parseInline(operation, at, size, into);
@@ -147,14 +152,24 @@ final class WorkQueueReader implements WorkQueues {
     }
   }
 
-  private void parseDestination(SendWork into) {
+  /** Returns false for an IPv6 destination from an entry of the GID table that has none. */
+  private boolean parseDestination(SendWork into) {
     int at = NextUnit.SIZE;
     into.destinationMac = UdUnit.destinationMac(send, at);
     into.sourceMac = UdUnit.sourceMac(send, at);
-    into.destinationIp = UdUnit.destinationIp(send, at);
-    into.sourceIp = UdUnit.sourceIp(send, at);
     into.destinationQpn = UdUnit.destinationQpn(send, at) & QPN_MASK;
     into.queueKey = UdUnit.qkey(send, at);
+    if (!UdUnit.isIpv6(send, at)) {
+      into.path.ipv4(UdUnit.sourceIp(send, at), UdUnit.destinationIp(send, at));
+      return true;
+    }
+    int source = UdUnit.sourceIndex(send, at);
+    if (!gids.isIpv6(source)) {
+      return false;
+    }
+    into.path.source(gids.high(source), gids.low(source));
+    into.path.destination(UdUnit.destinationGidHigh(send, at), UdUnit.destinationGidLow(send, at));
+    return true;
   }
 
   private WorkStatus parseInline(SendOperation operation, int at, int size, SendWork into) {

@@ -19,8 +19,9 @@ public final class ConnectionContext {
 
   public long sourceMac;
   public long destinationMac;
-  public int sourceIp;
-  public int destinationIp;
+
+  /** The IP addresses of the connection; not used for datagrams. */
+  public final IpPath path = new IpPath();
 
   /** PSN of the next new packet. */
   public int nextSendPsn;

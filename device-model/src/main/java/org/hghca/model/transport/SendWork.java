@@ -38,8 +38,7 @@ public final class SendWork {
   public long destinationMac;
 
   public long sourceMac;
-  public int destinationIp;
-  public int sourceIp;
+  public final IpPath path = new IpPath();
   public int destinationQpn;
   public int queueKey;
 
@@ -84,8 +83,7 @@ public final class SendWork {
     compare = 0;
     destinationMac = 0;
     sourceMac = 0;
-    destinationIp = 0;
-    sourceIp = 0;
+    path.ipv4(0, 0);
     destinationQpn = 0;
     queueKey = 0;
     immediate = 0;

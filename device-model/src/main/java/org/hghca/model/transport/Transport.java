@@ -4,7 +4,6 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
-import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
@@ -225,7 +224,7 @@ public final class Transport {
       counters.drops.count(DropCause.SERVICE);
     } else if (!(isResponse ? qp.state.sends() : qp.state.receives())) {
       counters.drops.count(DropCause.STATE);
-    } else if (endpoint.service != Service.UD && !isFromPeer(qp, packet)) {
+    } else if (endpoint.service != Service.UD && !qp.path.isBack(packet)) {
       counters.drops.count(DropCause.ADDRESS);
     } else if (PacketOpcode.invalidates(operation)) {
       counters.drops.count(DropCause.UNSUPPORTED);
@@ -241,13 +240,6 @@ public final class Transport {
       }
       endpoint.receiver.receive(qp, packet, operation);
     }
-  }
-
-  /** Whether a packet has the IP addresses of the connection. */
-  private static boolean isFromPeer(ConnectionContext qp, Packet packet) {
-    return (packet.sourceIpHigh | packet.destinationIpHigh) == 0
-        && packet.sourceIpLow == IpAddress.lowOfIpv4(qp.destinationIp)
-        && packet.destinationIpLow == IpAddress.lowOfIpv4(qp.sourceIp);
   }
 
   /** Sets the time: nanoseconds, never less than before. */
@@ -424,8 +416,7 @@ public final class Transport {
     Packet packet = packet();
     packet.destinationMac = qp.destinationMac;
     packet.sourceMac = qp.sourceMac;
-    packet.destinationIpv4(qp.destinationIp);
-    packet.sourceIpv4(qp.sourceIp);
+    qp.path.putInto(packet);
     packet.destinationQpn = qp.remoteQpn;
     return packet;
   }

@@ -130,8 +130,7 @@ final class UnreliableSender implements SendSide {
     Packet packet = transport.packet();
     packet.destinationMac = request.destinationMac;
     packet.sourceMac = request.sourceMac;
-    packet.destinationIpv4(request.destinationIp);
-    packet.sourceIpv4(request.sourceIp);
+    request.path.putInto(packet);
     packet.destinationQpn = request.destinationQpn;
     packet.sourceQpn = qp.qpn;
     packet.queueKey = (request.queueKey & OWN_QUEUE_KEY) != 0 ? qp.queueKey : request.queueKey;

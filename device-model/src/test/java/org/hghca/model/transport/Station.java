@@ -92,8 +92,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
     qp.state = state;
     qp.remoteQpn = QPN;
     qp.destinationMac = peerMac;
-    qp.sourceIp = sourceIp;
-    qp.destinationIp = destinationIp;
+    qp.path.ipv4(sourceIp, destinationIp);
     qp.mtu = mtu;
     qp.nextSendPsn = nextSendPsn;
     qp.oldestUnackedPsn = oldestUnackedPsn;
