@@ -47,7 +47,8 @@ import org.hghca.wire.link.Links;
  *   <li>{@code net=LINK}, instead of a cable: the network outside of this process that its port
  *       speaks RoCE v2 with, as {@link Links#open} describes. {@code sports=} how many UDP source
  *       ports it sends from beside its own, 0 to 1024, 8 by default. {@code mtu=} bytes of the
- *       longest IP packet that the network carries, where the link cannot tell.
+ *       longest IP packet that the network carries, where the link cannot tell. {@code share=true}
+ *       with {@code net=packet:}: its addresses are those of the interface.
  *   <li>{@code drop=, duplicate=, reorder=, corrupt=, delay=}: what the cable does to packets, as
  *       rates of 0 to 1; {@code maxdelay=} the longest delay in the form of {@link Duration#parse},
  *       such as {@code PT0.0001S}, and {@code seed=} a number: the parts of a {@link Disturbance},
@@ -86,6 +87,7 @@ public final class ModelProvider implements PciFunctionProvider {
                   "net",
                   "sports",
                   "mtu",
+                  "share",
                   "mode",
                   "sim",
                   "reset",
@@ -261,7 +263,7 @@ public final class ModelProvider implements PciFunctionProvider {
   private static void checkNetwork(
       Locator locator, HardwareProfile profile, Simulation simulation) {
     if (locator.parameter("net").isEmpty()) {
-      for (String parameter : List.of("sports", "mtu")) {
+      for (String parameter : List.of("sports", "mtu", "share")) {
         if (locator.parameter(parameter).isPresent()) {
           throw new VfioException(
               Reason.INVALID,
@@ -314,8 +316,9 @@ public final class ModelProvider implements PciFunctionProvider {
             ? OptionalInt.empty()
             : OptionalInt.of(whole(locator, "mtu", 0, SMALLEST_MTU, LARGEST_MTU));
     int sourcePorts = whole(locator, "sports", SOURCE_PORTS, 0, MOST_SOURCE_PORTS);
+    boolean share = value(locator, "share", "false", "false", "true").equals("true");
     PortAddresses addresses = PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(address.ip()));
-    return new LinkOptions(address.mac(), addresses, mtu, sourcePorts);
+    return new LinkOptions(address.mac(), addresses, mtu, sourcePorts, share);
   }
 
   private static int whole(Locator locator, String key, int absent, int least, int most) {

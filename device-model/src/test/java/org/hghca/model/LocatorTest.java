@@ -48,6 +48,8 @@ class LocatorTest {
         "model:x?net=udp:127.0.0.1&sports=1025 | sports=1025 must be from 0 to 1024",
         "model:x?net=udp:127.0.0.1&sports=some | sports=some is not a whole number",
         "model:x?sports=1 | sports= belongs to a network",
+        "model:x?share=true | share= belongs to a network",
+        "model:x?net=packet:no-such&share=true | there is no interface of that name",
         "model:x?net=tcp | is no link: give udp:ADDR",
         "model:x?net=udp:198.51.100.1 | no interface of this machine has the address"
       })

@@ -28,6 +28,7 @@ public enum LinuxErrno {
   EOPNOTSUPP(95, "not supported"),
   EADDRINUSE(98, "address in use"),
   EADDRNOTAVAIL(99, "no such address here"),
+  ENETDOWN(100, "network is down"),
   ENETUNREACH(101, "network unreachable"),
   ECONNABORTED(103, "connection aborted"),
   ECONNRESET(104, "connection reset"),

@@ -1,5 +1,9 @@
 package org.hghca.vfio;
 
+import java.net.Inet4Address;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.Optional;
@@ -12,13 +16,14 @@ import java.util.zip.CRC32;
  * the MAC is taken from the function's serial number, where network cards keep it, else it is a
  * locally administered one from a hash of the locator. Without {@code ip=} it is the IPv4 address
  * that the port is bound to by {@code net=udp:}, else 10.0.0.0/8 and the last three bytes of the
- * MAC.
+ * MAC. With {@code net=packet:IFACE} and {@code share=true} both are those of the interface.
  *
  * @param mac 48 bits, the first byte of the written form in bits 47:40
  * @param ip IPv4 address, a.b.c.d as 0xaabbccdd
  */
 public record LinkAddress(long mac, int ip) {
   private static final String BOUND = "udp:";
+  private static final String PACKET = "packet:";
 
   /**
    * The address that a locator specifies or implies, for use without an open function.
@@ -42,12 +47,19 @@ public record LinkAddress(long mac, int ip) {
   }
 
   private static LinkAddress of(Locator locator, long otherwise) {
-    long mac = locator.parameter("mac").map(LinkAddress::parseMac).orElse(otherwise);
+    Optional<NetworkInterface> shared = sharedWith(locator);
+    long mac =
+        locator
+            .parameter("mac")
+            .map(LinkAddress::parseMac)
+            .or(() -> shared.flatMap(LinkAddress::macOf))
+            .orElse(otherwise);
     int ip =
         locator
             .parameter("ip")
             .or(() -> boundTo(locator))
             .map(LinkAddress::parseIp)
+            .or(() -> shared.flatMap(LinkAddress::ipOf))
             .orElse(0x0a00_0000 | (int) (mac & 0xff_ffff));
     return new LinkAddress(mac, ip);
   }
@@ -57,6 +69,43 @@ public record LinkAddress(long mac, int ip) {
         .parameter("net")
         .filter(net -> net.startsWith(BOUND))
         .map(net -> net.substring(BOUND.length()));
+  }
+
+  /** The interface whose addresses are the port's; what is wrong with it, the link will say. */
+  private static Optional<NetworkInterface> sharedWith(Locator locator) {
+    if (!locator.parameter("share").filter("true"::equals).isPresent()) {
+      return Optional.empty();
+    }
+    return locator
+        .parameter("net")
+        .filter(net -> net.startsWith(PACKET))
+        .flatMap(
+            net -> {
+              try {
+                return Optional.ofNullable(
+                    NetworkInterface.getByName(net.substring(PACKET.length())));
+              } catch (SocketException e) {
+                return Optional.empty();
+              }
+            });
+  }
+
+  private static Optional<Long> macOf(NetworkInterface shared) {
+    try {
+      byte[] bytes = shared.getHardwareAddress();
+      return Optional.ofNullable(bytes)
+          .map(mac -> Long.parseLong(HexFormat.of().formatHex(mac), 16));
+    } catch (SocketException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static Optional<Integer> ipOf(NetworkInterface shared) {
+    return shared
+        .inetAddresses()
+        .filter(Inet4Address.class::isInstance)
+        .map(address -> ByteBuffer.wrap(address.getAddress()).getInt())
+        .findFirst();
   }
 
   private static long parseMac(String text) {

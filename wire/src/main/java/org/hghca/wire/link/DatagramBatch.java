@@ -129,6 +129,23 @@ final class DatagramBatch {
     }
   }
 
+  /**
+   * Completes a slot with a whole frame, whose addresses are in it.
+   *
+   * @param length bytes of the frame
+   */
+  void complete(int slot, int length) {
+    long message = (long) slot * MESSAGE;
+    messages.set(INT, message + 8, 0);
+    messages.set(LONG, message + 0x28, 0);
+    vectors.set(LONG, (long) slot * VECTOR + 8, length);
+  }
+
+  /** The frame, or the datagram, of a slot that is completed. */
+  MemorySegment completed(int slot) {
+    return frames.asSlice(datagram(slot), vectors.get(LONG, (long) slot * VECTOR + 8));
+  }
+
   private void control(long at, boolean ipv4, int type, int value) {
     controls.set(LONG, at, CONTROL_HEADER + Integer.BYTES);
     controls.set(INT, at + 8, ipv4 ? IP_LEVEL : IPV6_LEVEL);

@@ -186,8 +186,15 @@ final class EthernetEnd {
    * neighbors say.
    *
    * @param memory that of the decoder, where the frame begins at a byte
+   * @param vlan a tag that was taken out of the frame, or {@link Packet#NO_VLAN}
    */
-  void take(FrameDecoder decoder, MemorySegment memory, int at, int length, ReceiveBatch batch) {
+  void take(
+      FrameDecoder decoder,
+      MemorySegment memory,
+      int at,
+      int length,
+      int vlan,
+      ReceiveBatch batch) {
     if (neighbors.heard(memory, at, length, System.nanoTime())) {
       return;
     }
@@ -198,6 +205,9 @@ final class EthernetEnd {
         || !addresses.has(packet.destinationIpHigh, packet.destinationIpLow)) {
       counts.dropped(DropCause.ADDRESS);
     } else {
+      if (vlan != Packet.NO_VLAN) {
+        packet.vlan = vlan;
+      }
       counts.received();
       batch.filled();
     }

@@ -11,8 +11,10 @@ import org.hghca.wire.PortAddresses;
  * @param mtu bytes of the longest IP packet of the network; where it is not given, the interface
  *     tells it, or else it is that of every Ethernet
  * @param sourcePorts UDP source ports to send from beside that of RoCE, 0 to 1024
+ * @param share whether MAC and IP address are the kernel's own at the interface; for packet sockets
  */
-public record LinkOptions(long mac, PortAddresses addresses, OptionalInt mtu, int sourcePorts) {
+public record LinkOptions(
+    long mac, PortAddresses addresses, OptionalInt mtu, int sourcePorts, boolean share) {
   /** What every Ethernet carries. */
   static final int ETHERNET_MTU = 1500;
 }

@@ -22,6 +22,7 @@ public final class LinkPoller {
   private static final int CLOSE_ON_EXEC = 0x80000;
   private static final int NONBLOCK = 0x800;
   private static final int ADD = 1;
+  private static final int DELETE = 2;
   private static final int MODIFY = 3;
 
   /** {@code struct epoll_event}: events, and what is told with them, here the link's place. */
@@ -168,6 +169,11 @@ public final class LinkPoller {
     }
 
     @Override
+    public void remove(int descriptor) {
+      round.control(DELETE, descriptor, 0, index);
+    }
+
+    @Override
     public void hurry() {
       LinkPoller.this.hurry(this);
     }
@@ -212,7 +218,7 @@ public final class LinkPoller {
       } finally {
         busy.unlock();
       }
-      remove(this);
+      LinkPoller.this.remove(this);
     }
   }
 

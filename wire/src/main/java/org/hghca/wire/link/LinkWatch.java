@@ -24,6 +24,9 @@ public interface LinkWatch {
    */
   void change(int descriptor, int events);
 
+  /** Waits on a descriptor no longer, as one that has failed would wake the poller for ever. */
+  void remove(int descriptor);
+
   /** Has the poller look at {@link Link#deadline} again, which is earlier than it was. */
   void hurry();
 }

@@ -10,6 +10,8 @@ import org.hghca.wire.link.LinkException.Reason;
 public final class Links {
   private static final String UDP = "udp:";
   private static final String STREAM = "stream:";
+  private static final String PACKET = "packet:";
+  private static final String TAP = "tap:";
 
   private Links() {}
 
@@ -18,7 +20,8 @@ public final class Links {
    *
    * @param specification {@code udp:ADDR} with an IP address of this machine, {@code udp:ADDR,ADDR}
    *     with several; {@code stream:/path} or {@code stream:host:port} where a peer listens, {@code
-   *     stream:listen:/path} or {@code stream:listen:host:port} where it comes to
+   *     stream:listen:/path} or {@code stream:listen:host:port} where it comes to; {@code
+   *     packet:IFACE} for a packet socket at an interface, {@code tap:NAME} for a TAP device
    * @throws LinkException with what it lacks, and the fix
    */
   public static Link open(String specification, LinkOptions options) {
@@ -29,11 +32,19 @@ public final class Links {
       StreamAddress address = StreamAddress.parse(specification.substring(STREAM.length()));
       return new StreamLink(Linux.system(), address, options);
     }
+    if (specification.startsWith(PACKET)) {
+      String name = specification.substring(PACKET.length());
+      return new FrameLink(new PacketSocket(Linux.system(), name, options), options);
+    }
+    if (specification.startsWith(TAP)) {
+      String name = specification.substring(TAP.length());
+      return new FrameLink(new TapDevice(Linux.system(), name), options);
+    }
     throw new LinkException(
         Reason.INVALID,
         "'%s' is no link: give udp:ADDR with an IP address of this machine, such as udp:192.0.2.1,"
                 .formatted(specification)
-            + " or stream:/path or stream:host:port");
+            + " packet:IFACE or tap:NAME with an interface, or stream:/path or stream:host:port");
   }
 
   private static Link udp(String addresses, LinkOptions options) {

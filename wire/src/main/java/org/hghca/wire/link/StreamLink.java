@@ -230,7 +230,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
       if (incomingTail - incomingHead < Integer.BYTES + length) {
         break;
       }
-      ethernet.take(decoder, incoming, incomingHead + Integer.BYTES, length, batch);
+      ethernet.take(decoder, incoming, incomingHead + Integer.BYTES, length, Packet.NO_VLAN, batch);
       incomingHead += Integer.BYTES + length;
     }
     if (INCOMING - incomingHead < Integer.BYTES + LONGEST_FRAME || incomingHead == incomingTail) {

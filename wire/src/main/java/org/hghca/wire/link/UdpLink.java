@@ -73,14 +73,19 @@ final class UdpLink implements Link {
               .formatted(name));
     }
     if (LinuxErrno.EADDRINUSE.is(answer)) {
-      throw new LinkException(
-          Reason.BUSY,
-          "%s: UDP port %d is in use by rdma_rxe or another process ('ss -aun sport = %d' shows it):"
-                  .formatted(name, PORT, PORT)
-              + " unload or end it, or give another address");
+      throw portInUse(name);
     }
     LinuxFailures.check(answer, name, "bind");
     throw new IllegalStateException(name);
+  }
+
+  /** What to throw when another socket has the port of RoCE at an address. */
+  static LinkException portInUse(String link) {
+    return new LinkException(
+        Reason.BUSY,
+        "%s: UDP port %d is in use by rdma_rxe or another process ('ss -aun sport = %d' shows it):"
+                .formatted(link, PORT, PORT)
+            + " unload or end it, or give another address");
   }
 
   @Override

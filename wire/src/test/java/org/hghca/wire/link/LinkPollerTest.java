@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class LinkPollerTest {
   private static final String NAME = "hghca-links";
   private static final LinkOptions OPTIONS =
-      new LinkOptions(0, PortAddresses.NONE, OptionalInt.empty(), 1);
+      new LinkOptions(0, PortAddresses.NONE, OptionalInt.empty(), 1, false);
 
   private static List<Thread> threads() {
     return Thread.getAllStackTraces().keySet().stream()

@@ -47,6 +47,11 @@ final class SourcePortsTest {
       public void change(int descriptor, int events) {}
 
       @Override
+      public void remove(int descriptor) {
+        throw new AssertionError();
+      }
+
+      @Override
       public void hurry() {}
     };
   }

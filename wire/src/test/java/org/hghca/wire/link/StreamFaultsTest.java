@@ -51,7 +51,7 @@ final class StreamFaultsTest {
       PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(OWN));
   private static final int PEER = 0x0a00_0002;
   private static final LinkOptions OPTIONS =
-      new LinkOptions(OWN_MAC, ADDRESSES, OptionalInt.empty(), 0);
+      new LinkOptions(OWN_MAC, ADDRESSES, OptionalInt.empty(), 0, false);
 
   /** In {@code struct msghdr} with the one vector that follows it: how long the memory is. */
   private static final long ROOM_AT = 64;
@@ -80,6 +80,11 @@ final class StreamFaultsTest {
         @Override
         public void change(int descriptor, int events) {
           watched.add("change " + events);
+        }
+
+        @Override
+        public void remove(int descriptor) {
+          watched.add("remove");
         }
 
         @Override

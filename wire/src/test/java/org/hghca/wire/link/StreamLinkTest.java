@@ -73,7 +73,9 @@ final class StreamLinkTest {
   private DataOutputStream out;
 
   private void attach(String specification) {
-    link = Links.open(specification, new LinkOptions(OWN_MAC, ADDRESSES, OptionalInt.of(4200), 0));
+    link =
+        Links.open(
+            specification, new LinkOptions(OWN_MAC, ADDRESSES, OptionalInt.of(4200), 0, false));
     up = link.isUp();
     open.add(0, LinkPoller.shared().add(link, this::arrive));
   }

@@ -69,7 +69,7 @@ final class UdpLinkTest {
   }
 
   private static LinkOptions options(int sourcePorts) {
-    return new LinkOptions(0, PortAddresses.NONE, OptionalInt.empty(), sourcePorts);
+    return new LinkOptions(0, PortAddresses.NONE, OptionalInt.empty(), sourcePorts, false);
   }
 
   private End open(String address) {

@@ -1,0 +1,159 @@
+package org.hghca.wire.link;
+
+import org.hghca.linux.LinuxErrno;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PortAddresses;
+
+/**
+ * Ethernet frames by an interface of this machine. The port has a MAC and IP addresses of its own
+ * there, and finds and answers its neighbors by itself.
+ */
+final class FrameLink implements Link, EthernetEnd.Frames {
+  private static final int SLOTS = 128;
+
+  /** So many are sent at once; the other slots are for who finds out late that there is no room. */
+  private static final int BATCH = 64;
+
+  private final FrameCarrier carrier;
+  private final LinkOptions options;
+  private final LinkCounts counts = new LinkCounts();
+  private final DatagramBatch outgoing = new DatagramBatch(SLOTS);
+  private final EthernetEnd ethernet;
+  private final int[] packets = new int[SLOTS];
+  private LinkWatch watch;
+
+  /** Slots that are written and not sent: from {@code head} to below {@code tail}. */
+  private int head;
+
+  private int tail;
+  private volatile boolean full;
+
+  FrameLink(FrameCarrier carrier, LinkOptions options) {
+    this.carrier = carrier;
+    this.options = options;
+    this.ethernet = new EthernetEnd(options, counts, outgoing.frames(), this);
+  }
+
+  @Override
+  public String description() {
+    return "%s, path MTU %d".formatted(carrier.description(), pathMtu());
+  }
+
+  @Override
+  public int pathMtu() {
+    return PathMtu.of(Math.min(carrier.mtu(), options.mtu().orElse(carrier.mtu())));
+  }
+
+  @Override
+  public PortAddresses addresses() {
+    return ethernet.addresses();
+  }
+
+  @Override
+  public boolean isUp() {
+    return carrier.isUp();
+  }
+
+  @Override
+  public boolean hasRoom() {
+    return !full;
+  }
+
+  @Override
+  public LinkCounters counters() {
+    return counts.snapshot();
+  }
+
+  @Override
+  public void open(LinkWatch watched) {
+    watch = watched;
+    carrier.open(watched);
+  }
+
+  @Override
+  public void send(Packet packet) {
+    if (!carrier.isUp()) {
+      counts.notSent(SendFailure.DOWN);
+    } else if (ethernet.send(packet)) {
+      watch.hurry(); // the poller may sleep without a deadline
+    }
+  }
+
+  @Override
+  public int room(int bytes) {
+    if (tail >= BATCH) {
+      transmit();
+    }
+    return tail == SLOTS ? -1 : outgoing.datagram(tail);
+  }
+
+  @Override
+  public void add(int length, int ofPackets) {
+    outgoing.complete(tail, length);
+    packets[tail++] = ofPackets;
+  }
+
+  @Override
+  public void flush() {
+    if (!carrier.isUp()) {
+      ethernet.clear();
+    } else {
+      ethernet.flush();
+    }
+    transmit();
+  }
+
+  private void transmit() {
+    while (head < tail) {
+      int sent = carrier.send(outgoing, head, tail - head);
+      if (LinuxErrno.EAGAIN.is(sent)) {
+        await(true);
+        return;
+      }
+      if (sent < 0 && packets[head] > 0) {
+        counts.notSent(failure(sent));
+      }
+      for (int i = 0; i < sent; i++) {
+        counts.sent(packets[head + i]);
+      }
+      head += Math.max(1, sent);
+    }
+    head = 0;
+    tail = 0;
+    await(false);
+  }
+
+  private static SendFailure failure(int answer) {
+    if (LinuxErrno.EMSGSIZE.is(answer)) {
+      return SendFailure.TOO_LONG;
+    }
+    if (LinuxErrno.ENOBUFS.is(answer)) {
+      return SendFailure.BUFFER_FULL; // the queue of the interface has dropped it
+    }
+    boolean down = LinuxErrno.ENETDOWN.is(answer) || LinuxErrno.EIO.is(answer);
+    return down ? SendFailure.DOWN : SendFailure.REFUSED;
+  }
+
+  private void await(boolean room) {
+    if (full != room) {
+      full = room;
+      carrier.awaitRoom(room);
+    }
+  }
+
+  /** The next question for a neighbor. */
+  @Override
+  public long deadline() {
+    return ethernet.due();
+  }
+
+  @Override
+  public void receive(ReceiveBatch batch) {
+    carrier.receive(ethernet, batch);
+  }
+
+  @Override
+  public void close() {
+    carrier.close();
+  }
+}
