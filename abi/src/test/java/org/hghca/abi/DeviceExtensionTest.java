@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The extension part of QUERY_DEV_LIM. */
 class DeviceExtensionTest {
-  /** What the makers' first RTL answers; 30h holds a filler, 38h zeros. */
+  /** The answer of the makers' first RTL; 30h holds a filler, 38h zeros. */
   private static final String RTL =
       "0100000000000000000d000d0e0d050e0c000001000800000100008000400040"
           + "005000f1000c0000001002000010020012345678876500000000000000000000";

@@ -8,12 +8,12 @@ import java.util.HexFormat;
 final class Mailboxes {
   private Mailboxes() {}
 
-  /** A mailbox of exactly these bytes; spaces are for the reader. */
+  /** A mailbox of exactly these bytes; spaces are ignored. */
   static MemorySegment of(String hex) {
     return MemorySegment.ofArray(HexFormat.of().parseHex(hex.replace(" ", "")));
   }
 
-  /** A mailbox without zero bytes, as a used one has. */
+  /** A mailbox without zero bytes, like a used one. */
   static MemorySegment used(int size) {
     return MemorySegment.ofArray(new byte[size]).fill((byte) 0xA5);
   }

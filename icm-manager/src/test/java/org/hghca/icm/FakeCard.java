@@ -41,10 +41,10 @@ final class FakeCard extends StubFunction implements MmioHandler {
   final List<NavigableMap<Long, Long>> mapped =
       List.of(new TreeMap<>(), new TreeMap<>(), new TreeMap<>());
 
-  /** Which commands are answered with BAD_PARAM. */
+  /** Selects the commands that are answered with BAD_PARAM. */
   Predicate<IcmCommand> refuse = command -> false;
 
-  /** Which commands never end. */
+  /** Selects the commands that never end. */
   Predicate<IcmCommand> hang = command -> false;
 
   /** Runs while a command is in progress. */
@@ -68,7 +68,7 @@ final class FakeCard extends StubFunction implements MmioHandler {
     this.place = place;
   }
 
-  /** How many DMA pages of 4 KiB exist. */
+  /** The number of DMA pages of 4 KiB that exist. */
   synchronized int pages() {
     return memory.size();
   }

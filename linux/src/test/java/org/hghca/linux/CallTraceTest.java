@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What a system call is logged as. */
+/** The log line of a system call. */
 final class CallTraceTest {
   private final List<String> lines = new ArrayList<>();
 

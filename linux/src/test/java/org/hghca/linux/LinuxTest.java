@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is asked reaches the kernel, and what it answers comes back: errors as error numbers. */
+/** Calls reach the kernel, and its results come back: errors as error numbers. */
 final class LinuxTest {
   private static final int O_RDWR = 2;
   private static final int PROT_READ_WRITE = 3;

@@ -70,7 +70,7 @@ class CommandConcurrencyTest {
     ConcurrentLinkedQueue<Throwable> told = new ConcurrentLinkedQueue<>();
     commands.onFatal(told::add);
     hcr.hang = true;
-    // The command is given, and hangs, when all others wait behind it.
+    // The command hangs when all others wait behind it.
     List<Thread> givers = new CopyOnWriteArrayList<>();
     CountDownLatch begun = new CountDownLatch(THREADS);
     hcr.onCommand =

@@ -456,7 +456,7 @@ class CommandEncodingTest {
     assertThat(issued.token()).isEqualTo(0xffff0000);
   }
 
-  /** The inbox begins with these bytes, and is zero after them. */
+  /** The inbox starts with these bytes, and is zero after them. */
   private static void assertInbox(Issued issued, int dword6, int inModifier, String bytes) {
     assertThat(issued.dword6()).isEqualTo(dword6);
     assertThat(issued.inModifier()).isEqualTo(inModifier);

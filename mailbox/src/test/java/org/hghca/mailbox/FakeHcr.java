@@ -21,7 +21,7 @@ final class FakeHcr implements MmioHandler {
     }
   }
 
-  /** A command as the card saw it. */
+  /** A command as the card received it. */
   record Issued(long inParam, int inModifier, long outParam, int token, int dword6, byte[] inbox) {
     int opcode() {
       return dword6 & 0xfff;
@@ -31,7 +31,7 @@ final class FakeHcr implements MmioHandler {
       return dword6 >>> 12 & 0xff;
     }
 
-    /** A part of the inbox in hexadecimal. */
+    /** Part of the inbox in hexadecimal. */
     String inbox(int from, int to) {
       return HexFormat.of().formatHex(inbox, from, to);
     }
@@ -73,14 +73,14 @@ final class FakeHcr implements MmioHandler {
   /** What commands with an outbox write there, in hexadecimal. */
   String outbox = "";
 
-  /** Runs when a command has been taken. */
+  /** Runs when a command has been accepted. */
   Runnable onCommand = () -> {};
 
   private final long base;
   private final int[] dwords = new int[7];
   private int pollsLeft;
 
-  /** An HCR where the interface document has it (table 3-1-2). */
+  /** An HCR at the offset of the interface document (table 3-1-2). */
   FakeHcr() {
     this(0x80000);
   }

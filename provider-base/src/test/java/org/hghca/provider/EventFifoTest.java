@@ -21,10 +21,10 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** Events and waiters, both in their order; none is lost and none comes twice. */
+/** Events and waiters, both in their order; none is lost or delivered twice. */
 public class EventFifoTest {
 
-  /** Of numbers, of which the taken ones are known. */
+  /** A queue of numbers that knows which ones were taken. */
   private static final class Numbers extends EventFifo<Integer> {
     private final Set<Integer> taken = new HashSet<>();
     private final List<Integer> dropped = new ArrayList<>();
@@ -124,7 +124,7 @@ public class EventFifoTest {
               }));
     }
     for (int i = 0; i < events; i++) {
-      // The last ones are given when each way to take one, and not to, has been seen.
+      // The last ones are delivered when each way to take one, and not to, has occurred.
       while (i == events - 100 && !met.all()) {
         threads.get(i % threads.size()).interrupt();
         Thread.yield();
@@ -139,7 +139,7 @@ public class EventFifoTest {
     assertThat(found).hasSize(events).doesNotHaveDuplicates();
   }
 
-  /** What has become of those who wanted an event. */
+  /** The outcome of each waiter. */
   private static final class Met {
     final AtomicInteger taken = new AtomicInteger();
     final AtomicInteger timedOut = new AtomicInteger();

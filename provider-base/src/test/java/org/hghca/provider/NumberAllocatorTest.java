@@ -57,7 +57,7 @@ public class NumberAllocatorTest {
   @Test
   public void aNumberComesWithThePositionThatItStoppedAtIfThatFits() {
     RingNumbers<Integer> rings = new RingNumbers<>("completion queues", 0, 2);
-    int first = rings.allocate(slot -> false); // fresh: nothing is asked
+    int first = rings.allocate(slot -> false); // new: no position is requested
     assertThat(rings.position(first)).isEmpty();
     rings.free(first, 5);
     int second = rings.allocate(slot -> slot < 4);

@@ -74,7 +74,7 @@ public class ResourceTest {
     closed.close();
     assertThatThrownBy(() -> new Named("QP 0x2", open, closed))
         .hasMessage("PD 0x1 is closed: EINVAL (22)");
-    // The parent that was open is not held by the child that never was.
+    // The open parent does not count a child that was never created.
     assertThatCode(open::close).doesNotThrowAnyException();
   }
 

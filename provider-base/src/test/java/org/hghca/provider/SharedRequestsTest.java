@@ -92,7 +92,7 @@ public class SharedRequestsTest {
     assertThat(requests.capacity()).isEqualTo(2);
   }
 
-  /** Against lists of what ought to be there. */
+  /** Against lists of the expected requests. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
   public void anySequenceKeepsEveryRequestAndTheOrder(long seed) {

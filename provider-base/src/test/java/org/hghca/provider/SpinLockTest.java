@@ -22,7 +22,7 @@ public class SpinLockTest {
     assertThat(counter).isEqualTo(Arrays.stream(rounds).sum());
   }
 
-  /** Sometimes another thread has the processor in the middle. */
+  /** Sometimes another thread gets the processor in the middle. */
   private void count(int round) {
     lock.lock();
     try {

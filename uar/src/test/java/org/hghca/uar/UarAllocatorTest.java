@@ -143,7 +143,7 @@ class UarAllocatorTest {
     Racers.Step take =
         round -> {
           if (round < 500) {
-            together.await(); // all four take one at once
+            together.await(); // all four allocate at once
             indices.add(uar.allocate().index());
             taken.incrementAndGet();
           }

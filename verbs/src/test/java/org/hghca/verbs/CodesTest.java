@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Numbers and texts, against libibverbs' own. */
+/** Numbers and texts, against those of libibverbs. */
 class CodesTest {
 
   @ParameterizedTest

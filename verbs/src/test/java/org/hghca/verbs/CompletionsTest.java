@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class CompletionsTest {
 
-  /** What one place holds. */
+  /** Contents of one position. */
   private record Entry(
       long wrId,
       WcStatus status,
@@ -86,7 +86,8 @@ class CompletionsTest {
     WcOpcode[] opcodes = WcOpcode.values();
     Completions completions = new Completions(4);
     for (int round = 0; round < 1000; round++) {
-      // Each field is none, all or some of its bits, so that any leak into a neighbour shows.
+      // Each field has none, all or some of its bits set, so that any overlap with a neighbor
+      // shows.
       Entry entry =
           new Entry(
               random.nextLong() * random.nextInt(2),

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The short forms of verbs pass their arguments on. */
+/** The short forms of verbs pass on their arguments. */
 class DefaultMethodsTest {
   private final List<Object> calls = new ArrayList<>();
 

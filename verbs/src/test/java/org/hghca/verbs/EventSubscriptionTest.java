@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class EventSubscriptionTest {
-  /** Events that are there, and those who wait for others. */
+  /** Pending events, and subscriptions that wait for events. */
   private final List<CompletionQueue> events = new ArrayList<>();
 
   private final BlockingQueue<CompletableFuture<CompletionQueue>> waiting =
@@ -77,7 +77,7 @@ class EventSubscriptionTest {
     assertThat(seen).isSorted().hasSize(count);
   }
 
-  /** Each would otherwise be called from within the one before it. */
+  /** Otherwise each would be called from within the one before it. */
   @Test
   void executorThatRunsTasksAtOnceDoesNotNestThem() throws Exception {
     int count = 20_000;

@@ -7,12 +7,12 @@ import java.util.Set;
 record FakeRegion(MemorySegment segment, long address, long length, int lkey)
     implements MemoryRegion {
 
-  /** Over memory that is there. */
+  /** Over existing memory. */
   FakeRegion(MemorySegment segment, int lkey) {
     this(segment, segment.address(), segment.byteSize(), lkey);
   }
 
-  /** Over memory that is not. */
+  /** Without memory. */
   FakeRegion(long address, long length, int lkey) {
     this(MemorySegment.NULL, address, length, lkey);
   }

@@ -36,7 +36,7 @@ class GlobalRouteHeaderTest {
   @ParameterizedTest
   @CsvSource({
     "0000000000000000000000000000000000000000",
-    // What a datagram before it has left there may look like the other form.
+    // Bytes left by an earlier datagram may look like the other form.
     "6a51234500601b3ffe80000000000000020203ff",
     "ffffffffffffffffffffffffffffffffffffffff"
   })

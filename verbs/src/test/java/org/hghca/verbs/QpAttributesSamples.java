@@ -3,7 +3,7 @@ package org.hghca.verbs;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** Sets attributes by name, to some value that is right. */
+/** Sets attributes by name, to a valid value. */
 final class QpAttributesSamples {
 
   /** The attributes that {@link QpAttributes} has a value for. */
@@ -17,7 +17,7 @@ final class QpAttributesSamples {
 
   private QpAttributesSamples() {}
 
-  /** Adds values of some attributes, as far as there are any. */
+  /** Adds values of some attributes, where values exist. */
   static QpAttributes with(QpAttributes to, QpState current, Set<QpAttribute> attributes) {
     for (QpAttribute attribute : attributes) {
       switch (attribute) {

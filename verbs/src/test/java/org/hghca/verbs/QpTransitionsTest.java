@@ -19,10 +19,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class QpTransitionsTest {
 
   /**
-   * The tables line by line: transition; types; required; optional. Three things are changed: an
+   * The tables line by line: transition; types; required; optional. Three things differ: an
    * attribute in brackets is in the tables, but alternate paths do not exist here; one with a plus
-   * is optional here where the tables require it or do not have it; and what they have from INIT to
-   * INIT is optional.
+   * is optional here where the tables require it or do not have it; and the attributes of INIT to
+   * INIT are optional.
    */
   private static final String TABLE =
       """

@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What queue pairs of all providers do alike: connecting, and what a full queue throws. */
+/**
+ * The common behavior of queue pairs of all providers: connecting, and the exception of a full
+ * queue.
+ */
 class QueuePairTest {
   private static final Gid OWN = Gid.ofMac(0x0200_0000_0001L);
   private static final QpEndpoint PEER =
@@ -105,7 +108,7 @@ class QueuePairTest {
     assertThat(local.toText()).hasSize(51);
   }
 
-  /** A connection that begins high would soon end where sequence numbers do not come round. */
+  /** A connection that starts high would soon fail where PSNs do not wrap. */
   @Test
   void sequenceNumbersBeginLowWhereTheyDoNotComeRound() {
     psnWraps = false;
@@ -274,7 +277,7 @@ class QueuePairTest {
     assertThatThrownBy(() -> connectOverSocket(failure)).isSameAs(failure);
   }
 
-  /** What it throws is what the exchange throws: this compiles. */
+  /** It throws the exception of the exchange: this compiles. */
   private void connectOverSocket(IOException failure) throws IOException {
     queuePair(QpType.RC)
         .connect(

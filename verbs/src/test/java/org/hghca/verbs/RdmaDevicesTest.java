@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class RdmaDevicesTest {
 
-  /** A provider that finds one device and knows its own names only. */
+  /** A provider that finds one device and knows only its own names. */
   abstract static class OneDevice implements RdmaProvider {
     private final RdmaDevice device;
 

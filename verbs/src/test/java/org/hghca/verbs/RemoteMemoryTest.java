@@ -16,7 +16,7 @@ class RemoteMemoryTest {
   private static final RemoteMemory MEMORY =
       new RemoteMemory(0x7f01_0203_0405_0607L, 0xdeadbeef, 0x1_0000_0008L);
 
-  /** The layout that the documentation gives, to the byte. */
+  /** The documented layout, byte by byte. */
   private static final String BYTES = "7f01020304050607" + "0000000100000008" + "deadbeef";
 
   @Test

@@ -10,12 +10,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The numbers were worked out by hand from the text of the two proposals. */
+/** The numbers were calculated by hand from the text of the two proposals. */
 class RoceEntropyTest {
 
   @ParameterizedTest
   @CsvSource({
-    // Neither bits 16 to 23 nor 0 to 7 alone decide: the highest byte is folded into the lowest.
+    // Both bits 16 to 23 and 0 to 7 count: the highest byte is folded into the lowest.
     "0x000000, 0x000000, 0xC000",
     "0x000001, 0x000002, 0xC003",
     "0x010000, 0x000000, 0xC001",
@@ -36,7 +36,7 @@ class RoceEntropyTest {
   @CsvSource({
     "0x123456, 0x654321, 0xF700",
     "0x123456, 0x123456, 0xF444",
-    // A multicast group: of the sender alone.
+    // A multicast group: the sender alone counts.
     "0x123456, 0xffffff, 0xF444",
     "0x000001, 0xffffff, 0xC001",
   })
@@ -154,7 +154,7 @@ class RoceEntropyTest {
     }
   }
 
-  /** What entropy is for: connections of neighbouring numbers take ways of their own. */
+  /** The purpose of entropy: connections of neighboring numbers use different paths. */
   @ParameterizedTest
   @EnumSource
   void connectionsToOnePeerSpread(RoceEntropy entropy) {

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What values and requests look like in logs and debuggers. */
+/** The text of values and requests in logs and debuggers. */
 class TextTest {
   private final MemoryRegion region = new FakeRegion(0x1000, 4096, 0x105);
 
@@ -73,7 +73,7 @@ class TextTest {
     assertThat(attributes.toString()).startsWith("device 10ee:0000").contains("7 QPs");
   }
 
-  /** What was built does not change with its builder. */
+  /** Built objects do not change with their builder. */
   @Test
   void attributesAreOfTheMomentThatTheyWereBuilt() {
     DeviceAttributes.Builder builder = DeviceAttributes.builder().maxQp(7);

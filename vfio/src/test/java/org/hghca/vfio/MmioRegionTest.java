@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class MmioRegionTest {
 
-  /** Notes every access, and answers reads with all ones. */
+  /** Records every access, and answers reads with all ones. */
   private static final class Recorder implements MmioHandler {
     final List<String> accesses = new ArrayList<>();
 
@@ -144,7 +144,7 @@ class MmioRegionTest {
     }
   }
 
-  /** Both kinds of region refuse alike, for every access. */
+  /** Both kinds of region refuse the same accesses. */
   private static void assertRefused(
       MmioRegion region, long offset, Class<? extends RuntimeException> how) {
     assertThatThrownBy(() -> region.readInt(offset)).isInstanceOf(how);

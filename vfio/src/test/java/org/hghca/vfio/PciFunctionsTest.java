@@ -16,7 +16,10 @@ import org.junit.jupiter.api.io.TempDir;
 class PciFunctionsTest {
   @TempDir Path folder;
 
-  /** Has the calling thread find backends from outside, as those of a jar, until it is closed. */
+  /**
+   * Makes the calling thread find backends of other projects, as those of a jar, until it is
+   * closed.
+   */
   private AutoCloseable with(Class<?>... backends) throws IOException {
     Path services = Files.createDirectories(folder.resolve("META-INF/services"));
     Files.write(

@@ -6,10 +6,10 @@ import java.util.Map;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** The extended capability 0003h, as PCI Express lays it out and network cards fill it. */
+/** The extended capability 0003h, as PCI Express defines it and network cards fill it. */
 class SerialNumberTest {
 
-  /** Registers by their offset; what is not named reads as otherwise. */
+  /** Registers by their offset; all others read as a default. */
   private record Registers(Map<Integer, Integer> values, int otherwise)
       implements ConfigurationSpace {
     @Override

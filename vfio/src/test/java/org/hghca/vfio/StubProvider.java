@@ -5,7 +5,7 @@ import java.util.Locale;
 import org.hghca.vfio.inprocess.FakeDevice;
 import org.hghca.vfio.inprocess.InProcessFunction;
 
-/** A backend from outside, found by {@link java.util.ServiceLoader} as any other. */
+/** A backend of another project, found by {@link java.util.ServiceLoader} like any other. */
 public final class StubProvider implements PciFunctionProvider {
 
   @Override

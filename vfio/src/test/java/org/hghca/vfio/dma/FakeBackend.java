@@ -8,7 +8,7 @@ import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
-/** An I/O page table that minds its rules: what is wrong is an AssertionError. */
+/** An I/O page table that checks its rules: a violation is an AssertionError. */
 final class FakeBackend implements DmaBackend {
   record Entry(long address, long bytes, DmaAccess access, MemorySegment memory) {}
 
@@ -64,7 +64,7 @@ final class FakeBackend implements DmaBackend {
     check(entry != null && entry.bytes == bytes, "not what was mapped");
   }
 
-  /** The address of the memory that the device reaches, or -1 where it may not. */
+  /** The address of the memory that the device reaches, or -1 where access is refused. */
   synchronized long translate(long iova, boolean write) {
     for (Map.Entry<Long, Entry> mapped : entries.entrySet()) {
       long offset = iova - mapped.getKey();

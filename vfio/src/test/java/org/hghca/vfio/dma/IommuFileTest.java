@@ -18,14 +18,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 class IommuFileTest {
   private static final int BYTES = 1 << 20;
 
-  /** So many that the accesses are compiled by then. */
+  /** Enough for the accesses to be compiled. */
   private static final int ACCESSES = 50_000;
 
   private static final long IOVA = 0x10_0000;
 
   private final Iommu iommu = new Iommu();
 
-  /** So that the accesses end up within a larger piece of compiled code, as in a device. */
+  /** So that the accesses are inlined into a larger compiled method, as in a device. */
   private long succeeded(MemorySegment buffer, int length, int count) {
     long done = 0;
     for (int i = 0; i < count; i++) {

@@ -203,14 +203,14 @@ class IovaAllocatorTest {
     return end - at >= size ? at : -1;
   }
 
-  /** Pages of a small address space, one by one. */
+  /** Pages of a small address space, individually. */
   private static final class Oracle {
     static final int PAGES = 600;
     final boolean[] usable = new boolean[PAGES];
     final boolean[] used = new boolean[PAGES];
     final TreeMap<Integer, Integer> live = new TreeMap<>();
 
-    /** Usable stretches, as the interface tells them. */
+    /** Usable ranges, as the interface reports them. */
     List<IovaRange> ranges() {
       List<IovaRange> ranges = new ArrayList<>();
       for (int page = 0; page < PAGES; page++) {
@@ -258,7 +258,7 @@ class IovaAllocatorTest {
     for (int step = 0; step < 3_000; step++) {
       String where = "seed %d step %d".formatted(seed, step);
       if (step % 500 == 499) {
-        // Some of what is free is taken away.
+        // Some of the free addresses are removed.
         int first = random.nextInt(Oracle.PAGES);
         for (int page = first; page < Math.min(first + 20, Oracle.PAGES); page++) {
           oracle.usable[page] &= oracle.used[page];

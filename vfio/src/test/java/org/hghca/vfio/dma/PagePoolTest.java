@@ -20,7 +20,7 @@ class PagePoolTest {
   private static final long HUGE = MemorySource.HUGE_PAGE;
   private static final long MEBIBYTE = 1 << 20;
 
-  /** Counts what it is asked for. */
+  /** Counts its calls. */
   private static class Source implements MemorySource {
     private final long grain;
     final List<Long> asked = new ArrayList<>();
@@ -45,7 +45,7 @@ class PagePoolTest {
       return ANONYMOUS.discard(memory);
     }
 
-    /** What has not gone back. */
+    /** Memory that has not been returned. */
     long held() {
       long held = 0;
       for (int i = 0; i < arenas.size(); i++) {
@@ -89,7 +89,7 @@ class PagePoolTest {
       // Half of it, less the first page, is left: too little.
       pool.take(HUGE / 2);
       assertThat(source.asked).containsExactly(HUGE, 3 * HUGE, HUGE);
-      // What was too little is not lost.
+      // The remainder that was too small is not lost.
       pool.take(HUGE / 4);
       pool.take(HUGE / 8);
       pool.take(4096);
@@ -180,7 +180,9 @@ class PagePoolTest {
     }
   }
 
-  /** A little of a large piece is in use: the pages of the rest go back, and come again as zero. */
+  /**
+   * Part of a large piece is in use: the pages of the rest are returned, and read as zero later.
+   */
   @ParameterizedTest
   @ValueSource(longs = {4096, HUGE})
   void pagesOfFreePartsGoBackToo(long grain) {

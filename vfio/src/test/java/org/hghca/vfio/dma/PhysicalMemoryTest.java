@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** With a sparse file in the place of the process's page map. */
+/** With a sparse file instead of the process's page map. */
 class PhysicalMemoryTest {
   private static final long PAGE = 4096;
   private static final long PRESENT = 1L << 63;
@@ -53,7 +53,7 @@ class PhysicalMemoryTest {
     pagemap = directory.resolve("pagemap");
     space = new PhysicalMemory(linux.calls, pagemap);
     device = new DeviceMemory(Locator.parse("fake:f0"), space, new MemoryFile(linux.calls));
-    // Bits beside the frame number say other things: soft-dirty (55), file-mapped (61).
+    // Bits beside the frame number have other meanings: soft-dirty (55), file-mapped (61).
     entries(
         PRESENT | 1L << 61 | 0x12_3456,
         PRESENT | 1L << 55 | 0x77,
@@ -146,7 +146,7 @@ class PhysicalMemoryTest {
     assertRefused(memory, Reason.NO_MEMORY, "not present");
   }
 
-  /** Whether this user may know or not: the page map of the system itself. */
+  /** With or without permission: the page map of the system itself. */
   @Test
   void theSystemTellsAddressesOrSaysWhatIsMissing() {
     SystemCalls system = Linux.system();

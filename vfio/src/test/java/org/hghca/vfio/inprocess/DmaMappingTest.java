@@ -411,7 +411,7 @@ class DmaMappingTest {
 
   @Test
   void unmapReturnsOnlyAfterTheAccessInFlightHasEnded() throws Exception {
-    // The device fills the memory with one number after the other. Were a write still going on when
+    // The device fills the memory with consecutive numbers. Were a write still in progress when
     // close returns, the memory would hold two numbers, or change afterwards.
     int size = 1 << 20;
     MemorySegment memory = memory(size);
@@ -488,7 +488,7 @@ class DmaMappingTest {
           Thread.onSpinWait();
         }
         other.close();
-        both += closed.get() < mappings.size() ? 1 : 0; // it was the function that closed the rest
+        both += closed.get() < mappings.size() ? 1 : 0; // the function closed the rest
         closing.get();
         assertThat(other.mappings()).isZero();
       }

@@ -8,7 +8,7 @@ import java.util.List;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
 
-/** A device with a BAR0 of 4 KiB and a BAR2 of 64 KiB that notes every call, for tests. */
+/** A device with a BAR0 of 4 KiB and a BAR2 of 64 KiB that records every call, for tests. */
 public final class FakeDevice implements EmulatedFunction {
   final List<String> calls = new ArrayList<>();
   final byte[] configuration = new byte[4096];

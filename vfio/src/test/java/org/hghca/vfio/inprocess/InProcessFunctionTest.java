@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the host half shows of a device: registers, configuration space, reset and the end. */
+/** The host's view of a device: registers, configuration space, reset and close. */
 class InProcessFunctionTest {
   private static final Locator LOCATOR = Locator.parse("fake:f0");
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Over a made-up machine whose drivers take functions as the kernel's do. */
+/** On a simulated machine whose drivers take functions as the kernel's do. */
 class BindingTest {
   private static final String CARD = "0000:03:00.0";
   private static final String SECOND = "0000:03:00.1";

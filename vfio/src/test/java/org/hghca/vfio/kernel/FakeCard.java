@@ -13,7 +13,7 @@ import java.util.List;
 import org.hghca.linux.Linux;
 import org.hghca.linux.SystemCalls;
 
-/** A function as vfio-pci hands it out: what its descriptor answers. */
+/** A function as vfio-pci exposes it: the answers of its descriptor. */
 final class FakeCard {
   static final int EINVAL = -22;
   static final int EIO = -5;
@@ -30,26 +30,26 @@ final class FakeCard {
   /** Of struct vfio_region_info: can be read, written, mapped. */
   final int[] regionFlags = {7, 0, 7, 0, 0, 0};
 
-  /** Where and how long; null when all of the region can be mapped. */
+  /** Offset and length; null when all of the region can be mapped. */
   final long[][] sparse = new long[6][];
 
   /** INTx, MSI, MSI-X, errors, requests. */
   final int[] irqs = {1, 8, 32, 1, 1};
 
-  /** How many vectors are left in the system. */
+  /** The number of vectors left in the system. */
   int vectorsLeft = 64;
 
-  /** What the kernel is to signal, by index; null when it is switched off. */
+  /** The eventfds that the kernel signals, by index; null when switched off. */
   final int[][] signals = new int[5][];
 
-  /** Functions that a hot reset takes along, as the kernel tells them; null for no hot reset. */
+  /** Functions that a hot reset includes, as the kernel reports them; null for no hot reset. */
   List<int[]> together;
 
   int hotResetFlags;
   int[] hotResetProofs;
   int resets;
 
-  /** What a reset answers, when it is not 0. */
+  /** The result of a reset, when it is not 0. */
   int resetAnswer;
 
   int unmasked;
@@ -83,7 +83,7 @@ final class FakeCard {
     }
   }
 
-  /** What a BAR holds, as the card sees it. */
+  /** Contents of a BAR, as the card sees it. */
   long register(int bar, long offset) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment buffer = arena.allocate(JAVA_LONG);
@@ -98,7 +98,7 @@ final class FakeCard {
     }
   }
 
-  /** An interrupt, an error or a request, if it is switched on. */
+  /** An interrupt, an error or a request, if it is enabled. */
   void raise(int index, int vector) {
     try (Arena arena = Arena.ofConfined()) {
       assertThat(LINUX.write(signals[index][vector], arena.allocateFrom(JAVA_LONG, 1L)) == 8);
@@ -226,7 +226,7 @@ final class FakeCard {
     boolean message = index == 1 || index == 2;
     boolean other = index < 3 && (signals[0] != null || signals[1] != null || signals[2] != null);
     if (other && !(message && signals[index] != null && count <= signals[index].length)) {
-      return EINVAL; // one kind at a time, and no vectors more than at first
+      return EINVAL; // one kind at a time, and no more vectors than at first
     }
     if (message && count > vectorsLeft) {
       return vectorsLeft == 0 ? -28 : vectorsLeft;

@@ -44,7 +44,7 @@ class FakeMachine implements Machine {
     return Files.exists(node) && !closed.contains(node);
   }
 
-  /** Does what the kernel does with the files by which functions get their drivers. */
+  /** Reacts to writes to the files by which functions get their drivers, as the kernel does. */
   @Override
   public void write(Path file, String text) throws IOException {
     String name = "/" + root.relativize(file);
@@ -74,12 +74,12 @@ class FakeMachine implements Machine {
     }
   }
 
-  /** What has been written to the kernel's files, as commands. */
+  /** The commands that were written to the kernel's files. */
   List<String> writes() {
     return writes;
   }
 
-  /** Makes a driver one that takes a function when it may. */
+  /** Makes a driver accept a function when it may. */
   FakeMachine wants(String address, String driver) {
     wanting.put(address, driver);
     return this;
@@ -91,7 +91,7 @@ class FakeMachine implements Machine {
     return this;
   }
 
-  /** Makes the kernel refuse what is written to a file. */
+  /** Makes the kernel refuse writes to a file. */
   FakeMachine refuse(String file) {
     refused = file;
     return this;
@@ -128,7 +128,7 @@ class FakeMachine implements Machine {
     }
   }
 
-  /** Takes a file, a link or an empty folder away. */
+  /** Removes a file, a link or an empty folder. */
   FakeMachine delete(String name) {
     try {
       Files.delete(file(name));
@@ -138,25 +138,25 @@ class FakeMachine implements Machine {
     }
   }
 
-  /** Makes a node that exists, open to this user. */
+  /** Makes a node that this user may open. */
   FakeMachine node(String name) {
     return text(name, "");
   }
 
-  /** Takes this user's permission for a node away. */
+  /** Removes this user's permission for a node. */
   FakeMachine forbid(String name) {
     closed.add(file(name));
     return this;
   }
 
-  /** Who runs the process, and with what capabilities. */
+  /** The user of the process, and its capabilities. */
   FakeMachine user(int effective, long capabilities) {
     return text(
         "/proc/self/status",
         "Name:\tjava\nUid:\t1000\t%d\t0\t0\nCapEff:\t%016x\n".formatted(effective, capabilities));
   }
 
-  /** Plugs in a function without a driver. */
+  /** Adds a function without a driver. */
   FakeMachine function(String address, String id, String classCode) {
     String real = real(address);
     String[] numbers = id.split(":");
@@ -198,7 +198,7 @@ class FakeMachine implements Machine {
     return node("/dev/vfio/17");
   }
 
-  /** What makes the interface of one node for each function complete, for a card that is ready. */
+  /** Completes the interface of one node per function, for a card that is ready. */
   FakeMachine iommufd(String address) {
     directory(real(address) + "/vfio-dev/vfio3");
     node("/dev/iommu");

@@ -17,9 +17,9 @@ import org.hghca.linux.Linux;
 import org.hghca.linux.SystemCalls;
 
 /**
- * The part of a kernel that hands out functions, as the comments of linux/vfio.h and
- * linux/iommufd.h have it, over cards that a test makes. What is not VFIO's (memory, events) goes
- * to the real kernel. Knows what is open and mapped, and can let any one call fail. Thread-safe.
+ * The VFIO part of a kernel, as the comments of linux/vfio.h and linux/iommufd.h describe it, for
+ * the cards of a test. All else (memory, events) goes to the real kernel. Knows what is open and
+ * mapped, and can make any single call fail. Thread-safe.
  */
 final class FakeVfio {
   private static final int FIRST = 1_000_000;
@@ -28,7 +28,7 @@ final class FakeVfio {
   private static final int EINVAL = -22;
   private static final int ENOTTY = -25;
 
-  /** What a fake descriptor stands for. */
+  /** The object behind a fake descriptor. */
   private interface File {}
 
   /** A container; type 0 until it has its IOMMU. */
@@ -75,26 +75,26 @@ final class FakeVfio {
   private int failing = -1;
   private int failure;
 
-  /** What was called, oldest first: the name, of ioctl that of the request, and on what. */
+  /** The calls, oldest first: the name, for ioctl that of the request, and its object. */
   final List<String> calls = new ArrayList<>();
 
-  /** What a container tells. */
+  /** The information that a container returns. */
   int api;
 
   boolean secondType = true;
   long pageSizes = 0x201000;
   long[][] ranges = {{0, 0xfedf_ffffL}, {0xfef0_0000L, (1L << 39) - 1}};
 
-  /** Whether the kernel has capabilities that tell of ranges and mappings: not before 5.4. */
+  /** Whether the kernel has capabilities that report ranges and mappings: not before 5.4. */
   boolean tellsRanges = true;
 
   int mappingsLeft = 65535;
   long alignment = 4096;
 
-  /** What mapping memory answers, when it is not 0. */
+  /** The result of mapping memory, when it is not 0. */
   int mapAnswer;
 
-  /** Whether the kernel maps no registers, although it said that it would. */
+  /** Whether the kernel maps no registers, although it reported that it would. */
   boolean refusedMaps;
 
   final SystemCalls system =
@@ -104,7 +104,7 @@ final class FakeVfio {
               new Class<?>[] {SystemCalls.class},
               (self, method, arguments) -> call(method, arguments));
 
-  /** Puts a card into the machine: into its group, and with a node of its own. */
+  /** Adds a card to the machine: in its group, and with a node of its own. */
   FakeVfio card(FakeCard card, String ownNode) {
     cards.add(card);
     nodes.put(ownNode, card);
@@ -112,7 +112,7 @@ final class FakeVfio {
   }
 
   /**
-   * Lets one call fail; of those that take something back none can.
+   * Makes one call fail, except calls that release something.
    *
    * @param call its number, counted from the first
    */
@@ -122,7 +122,7 @@ final class FakeVfio {
     return this;
   }
 
-  /** Descriptors and mappings that are left. */
+  /** The remaining descriptors and mappings. */
   synchronized List<String> leaks() {
     List<String> leaks = new ArrayList<>();
     files.values().forEach(file -> leaks.add(file.getClass().getSimpleName()));
@@ -192,7 +192,7 @@ final class FakeVfio {
     return method.getReturnType() == long.class ? ((Number) answer).longValue() : answer;
   }
 
-  /** Before the call: what it gives back may be another thread's at once. */
+  /** Before the call: a number that it releases may belong to another thread at once. */
   private void forget(String name, Object[] arguments) {
     switch (name) {
       case "close" -> realFiles.remove(arguments[0]);
@@ -219,7 +219,7 @@ final class FakeVfio {
     return answer;
   }
 
-  /** The answer of this kernel, or null when it is the real one's. */
+  /** The answer of this kernel, or null for the real one's. */
   private Object fake(String name, Object[] arguments) {
     if (name.equals("open")) {
       calls.add("open " + arguments[0]);
@@ -285,7 +285,7 @@ final class FakeVfio {
   private int close(int descriptor) {
     File file = files.remove(descriptor);
     if (files.containsValue(file)) {
-      return 0; // a duplicate is left
+      return 0; // a duplicate remains
     }
     if (file instanceof Device device) {
       device.card.released();
@@ -475,7 +475,7 @@ final class FakeVfio {
     };
   }
 
-  /** Some addresses, whether there is memory or not. */
+  /** Some addresses, with or without memory. */
   @SuppressWarnings("restricted")
   static MemorySegment memory(long address, long bytes) {
     return MemorySegment.ofAddress(address).reinterpret(bytes);

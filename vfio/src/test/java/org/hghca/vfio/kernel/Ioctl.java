@@ -2,7 +2,7 @@ package org.hghca.vfio.kernel;
 
 import java.util.Arrays;
 
-/** The requests of linux/vfio.h and linux/iommufd.h that the made-up kernel knows, by name. */
+/** The requests of linux/vfio.h and linux/iommufd.h that the fake kernel knows, by name. */
 enum Ioctl {
   VFIO_GET_API_VERSION(100),
   VFIO_CHECK_EXTENSION(101),
@@ -22,7 +22,7 @@ enum Ioctl {
   VFIO_DEVICE_ATTACH_IOMMUFD_PT(119),
   VFIO_DEVICE_DETACH_IOMMUFD_PT(120),
 
-  // Those of a container have numbers that requests of a function have, too.
+  // Requests of a container share their numbers with requests of a function.
   VFIO_IOMMU_GET_INFO(112),
   VFIO_IOMMU_MAP_DMA(113),
   VFIO_IOMMU_UNMAP_DMA(114),
@@ -51,7 +51,8 @@ enum Ioctl {
   /**
    * The request with a number.
    *
-   * @param ofContainer whether a container is asked, else a group, a function or an address space
+   * @param ofContainer whether the descriptor is a container, else a group, a function or an
+   *     address space
    */
   static Ioctl of(int request, boolean ofContainer) {
     return Arrays.stream(values())

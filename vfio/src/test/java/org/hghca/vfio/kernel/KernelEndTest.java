@@ -23,9 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * How a function of the kernel's VFIO ends: closed, lost meanwhile, or after a call that failed.
- */
+/** How a function of the kernel's VFIO ends: closed, lost, or after a failed call. */
 class KernelEndTest extends KernelFunctionFixture {
   @Test
   void busMasteringIsOffUntilTheDriverSwitchesItOnAndAfterTheEnd() {
@@ -88,7 +86,7 @@ class KernelEndTest extends KernelFunctionFixture {
     }
   }
 
-  /** Threads that never stop using a function whose end comes meanwhile. */
+  /** Threads that keep using a function while it is closed. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void endMeanwhileIsToldAndCrashesNobody(boolean lost) throws Exception {
@@ -151,7 +149,7 @@ class KernelEndTest extends KernelFunctionFixture {
         });
   }
 
-  /** All that a driver does, until something fails. */
+  /** All operations of a driver, until one fails. */
   private void use(String parameters) {
     try (PciFunction function = open(parameters)) {
       function.region(0).writeInt(0, 1);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A function of the kernel's VFIO, over a kernel that is made up. */
+/** A function of the kernel's VFIO on a fake kernel. */
 abstract class KernelFunctionFixture {
   static final String CARD = "0000:03:00.0";
 

@@ -108,7 +108,7 @@ class KernelInterruptsTest extends KernelFunctionFixture {
       function.configuration().busMaster(true);
       assertThatThrownBy(function::reset).hasMessageContaining(CARD);
       assertThatThrownBy(() -> function.allocate(1)).hasMessageContaining(CARD);
-      // What a driver still reads of its rings is there, and goes back as always.
+      // Ring memory that a driver still reads stays, and is freed as usual.
       assertThat(ring.segment().get(ValueLayout.JAVA_INT, 0)).isZero();
       ring.close();
     }

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What memory a function of the kernel's VFIO reaches, where, and why not. */
+/**
+ * The memory that a function of the kernel's VFIO reaches, its addresses, and the causes of
+ * failures.
+ */
 class KernelMemoryTest extends KernelFunctionFixture {
   @Test
   void contiguousMemoryIsOneMappingHoweverLargeItIs() {
@@ -50,7 +53,7 @@ class KernelMemoryTest extends KernelFunctionFixture {
 
     try (PciFunction function = open("")) {
       for (int i = 0; i < 6; i++) {
-        // The kernel that is made up refuses what lies in 0xfee00000 to 0xfeefffff.
+        // The fake kernel refuses addresses in 0xfee00000 to 0xfeefffff.
         function.map(
             FakeVfio.memory(0x7f00_0000_0000L + 2L * i * bytes, bytes), DmaAccess.READ_WRITE);
       }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How a function of the kernel's VFIO is opened, and what is refused. */
+/** How a function of the kernel's VFIO is opened, and which ones are refused. */
 class KernelOpeningTest extends KernelFunctionFixture {
   @Test
   void groupThenContainerThenIommuThenFunction() {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which functions are found, and what keeps one from being opened, over a made-up machine. */
+/** Which functions are found, and what prevents opening one, on a fake machine. */
 class KernelProviderTest {
   private static final String CARD = "0000:03:00.0";
 

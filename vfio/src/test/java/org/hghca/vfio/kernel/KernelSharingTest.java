@@ -101,14 +101,14 @@ class KernelSharingTest extends KernelFunctionFixture {
     int iommufd = vfio.openIommufd();
     String descriptors = "fd=%d&iommufd=%d".formatted(device, iommufd);
 
-    for (int i = 0; i < 2; i++) { // a descriptor is bound once for all
+    for (int i = 0; i < 2; i++) { // a descriptor is bound once
       try (PciFunction function = open(descriptors)) {
         assertThat(function.configuration().deviceId()).isEqualTo(0x9038);
         function.configuration().busMaster(true);
         assertThat(function.interrupts().vectors()).isEqualTo(32);
         function.map(shared(4096), DmaAccess.READ);
       }
-      // The kernel cleans up after the last descriptor only: this is up to us.
+      // The kernel cleans up only after the last descriptor: this process must.
       assertThat(vfio.mapped()).isEmpty();
       assertThat(card.isBusMaster()).isFalse();
       assertThat((Object[]) card.signals).containsOnlyNulls();

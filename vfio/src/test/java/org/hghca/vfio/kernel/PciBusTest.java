@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The facts of a function, over a tree that looks like sysfs. */
+/** The facts of a function, from a tree with the layout of sysfs. */
 class PciBusTest {
   private static final String CARD = "0000:03:00.0";
 

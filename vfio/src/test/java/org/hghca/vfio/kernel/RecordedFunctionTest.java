@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The kernel's side of a session is what Linux 6.12 answered: QEMU's edu device behind intel-iommu,
- * by its IOMMU group.
+ * The kernel's side of a session consists of the recorded answers of Linux 6.12: QEMU's edu device
+ * behind intel-iommu, by its IOMMU group.
  */
 class RecordedFunctionTest {
   private static final String EDU = "0000:00:04.0";

@@ -8,14 +8,14 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.PciFunctions;
 
 /**
- * What was done with QEMU's edu device while its system calls were recorded. To record again: run
- * this in a virtual machine whose edu device is bound to vfio-pci, with {@code -Dhghca.log=TRACE}
- * and the locator as argument, and keep what follows {@code TRACE SystemCalls: } of each line.
+ * The session with QEMU's edu device whose system calls were recorded. To record it again: run this
+ * in a virtual machine whose edu device is bound to vfio-pci, with {@code -Dhghca.log=TRACE} and
+ * the locator as argument, and keep the text behind {@code TRACE SystemCalls: } of each line.
  */
 final class RecordedSession {
   private RecordedSession() {}
 
-  /** Opens a function, uses all of it that needs no answer of the device, and closes it. */
+  /** Opens a function, uses everything that needs no answer of the device, and closes it. */
   static String run(PciFunction function) {
     try (function;
         Arena arena = Arena.ofConfined()) {

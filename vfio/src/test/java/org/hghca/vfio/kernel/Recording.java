@@ -21,20 +21,20 @@ import org.hghca.linux.Linux;
 import org.hghca.linux.SystemCalls;
 
 /**
- * System calls that were recorded, one a line, and are answered again as they were. A call that is
- * not the next of the record fails. Memory is real, at other addresses than on the record.
+ * Recorded system calls, one a line, answered as recorded. A call that is not the next one of the
+ * recording fails. Memory is real, at other addresses than in the recording.
  */
 final class Recording {
   private static final int MAP_DMA = VfioAbi.IOMMU_MAP_DMA;
 
-  /** Private and of no file, and of nothing until it is touched. */
+  /** Private anonymous memory, without pages until it is touched. */
   private static final int MAP_ANONYMOUS = 0x2 | 0x20 | 0x4000;
 
   private static final long HUGE_PAGE = 2 << 20;
 
   final List<String> lines;
 
-  /** What was mapped for each address that was told. */
+  /** The mapping for each recorded address. */
   private final Map<Long, Long> starts = new HashMap<>();
 
   private int next;
@@ -96,7 +96,7 @@ final class Recording {
     return method.getReturnType() == long.class ? (Object) value : (Object) (int) value;
   }
 
-  /** Where I/O addresses end as the memory's do: on a huge page, as on the record. */
+  /** Memory whose alignment matches the recorded I/O addresses: on a huge page. */
   private long map(long bytes) {
     long start = Linux.system().mmap(bytes + HUGE_PAGE, 3, MAP_ANONYMOUS, -1, 0);
     long aligned = start + HUGE_PAGE - 1 & -HUGE_PAGE;
@@ -111,7 +111,7 @@ final class Recording {
   private static boolean same(Method method, Object[] arguments, String recorded, String asked) {
     return switch (method.getName()) {
       case "open" -> {
-        // The recorded machine's files lie at the root, the test's in a folder.
+        // The recorded machine's files are at the root, the test's in a folder.
         String path = recorded.substring("open(".length());
         yield asked.endsWith(path);
       }

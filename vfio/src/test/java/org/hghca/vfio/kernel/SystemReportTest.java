@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every finding, on a machine where it is as it should be and on one where it is not. */
+/** Every finding, on a machine that is set up correctly and on one that is not. */
 class SystemReportTest {
   private static final String CARD = "0000:03:00.0";
   private static final long NEED = 5 << 20;

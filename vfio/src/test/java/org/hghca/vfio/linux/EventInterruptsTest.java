@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Signalled as the kernel does: by a write to the eventfd. */
+/** Signaled as the kernel does: by a write to the eventfd. */
 @Timeout(60)
 class EventInterruptsTest {
   private static final long LONG = TimeUnit.SECONDS.toNanos(30);
@@ -295,7 +295,7 @@ class EventInterruptsTest {
 
   @Test
   void noDescriptorIsUsedAfterItsEnd() throws Exception {
-    // Were a closed descriptor used, the call would fail, or hit what got its number since.
+    // Were a closed descriptor used, the call would fail, or reach the file that reuses its number.
     tampered.answer(
         "write",
         arguments -> {
@@ -328,7 +328,7 @@ class EventInterruptsTest {
                     wakes.incrementAndGet();
                   }
                 });
-        int before = round % 50; // at another moment each time
+        int before = round % 50; // at a different moment each time
         while (waits.get() == 0 || wakes.get() <= before) {
           Thread.onSpinWait();
         }
@@ -336,7 +336,7 @@ class EventInterruptsTest {
         int atClose = wakes.get();
         waiter.get();
         while (wakes.get() <= atClose) {
-          Thread.onSpinWait(); // one more began and ended after the end
+          Thread.onSpinWait(); // one more began and ended after the close
         }
         over.set(true);
         waker.get();

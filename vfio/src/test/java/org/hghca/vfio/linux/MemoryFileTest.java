@@ -181,7 +181,7 @@ class MemoryFileTest {
                 while (!done.get()) {
                   try (FileRange range = MemoryFile.of(address.get(), 4096).orElse(null)) {
                     if (range != null) {
-                      // A number that was closed would be an error, or another file's by now.
+                      // A closed number would be an error, or another file's.
                       assertThat(Linux.system().lseek(range.descriptor(), 0, SEEK_END))
                           .isEqualTo(20480);
                       found.incrementAndGet();
@@ -257,7 +257,7 @@ class MemoryFileTest {
         .hasMessageContainingAll((1L << 46) + " bytes", "ulimit -v");
   }
 
-  /** The kernel here may have no huge pages: an ordinary file is made in their place. */
+  /** The kernel may have no huge pages: an ordinary file replaces them. */
   private void pretendHugePages() {
     tampered.answer(
         "memfdCreate",
@@ -301,7 +301,7 @@ class MemoryFileTest {
     assertThat(tampered.names.stream().filter("close"::equals)).hasSize(1);
   }
 
-  /** Whatever this system has. */
+  /** With the pages that this system has. */
   @Test
   void largeMemoryWorksHere() {
     long bytes = 2 * MemorySource.HUGE_PAGE;

@@ -17,7 +17,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ProcessMemoryTest {
-  /** As the kernel tells: two areas that touch, a file, one without rights, one behind a hole. */
+  /**
+   * In the kernel's format: two adjacent areas, a file, one without permissions, one behind a hole.
+   */
   private static final String MAPS =
       """
       00400000-00402000 r--p 00000000 fe:00 1234                       /usr/bin/java

@@ -13,9 +13,9 @@ import org.hghca.linux.Linux;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
 
-/** The system's calls, some of which a test answers itself; notes the names of all. */
+/** The system's calls, some of which a test answers; records the names of all. */
 public final class TamperedCalls {
-  /** What was called, oldest first. */
+  /** The calls, oldest first. */
   public final List<String> names = Collections.synchronizedList(new ArrayList<>());
 
   private final Map<String, Function<Object[], Object>> answers = new HashMap<>();
@@ -43,14 +43,14 @@ public final class TamperedCalls {
   /**
    * Answers a call by its name.
    *
-   * @param answer given the arguments, says what the kernel would, or null to ask the kernel
+   * @param answer gets the arguments and returns the result, or null to call the kernel
    */
   public TamperedCalls answer(String name, Function<Object[], Object> answer) {
     answers.put(name, answer);
     return this;
   }
 
-  /** Lets a call fail. */
+  /** Makes a call fail. */
   public TamperedCalls fail(String name, LinuxErrno errno) {
     boolean wide =
         List.of(SystemCalls.class.getMethods()).stream()

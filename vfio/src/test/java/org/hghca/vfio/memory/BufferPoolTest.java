@@ -144,7 +144,7 @@ class BufferPoolTest {
     assertThat(second.segment().scope().isAlive()).isFalse();
   }
 
-  /** Remembers how long its memory lives. */
+  /** Records how long its memory exists. */
   private static final class Recorded implements MemorySource {
     final List<Arena> arenas = new ArrayList<>();
 

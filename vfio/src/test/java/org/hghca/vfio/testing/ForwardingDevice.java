@@ -4,7 +4,7 @@ import java.util.Objects;
 import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
 
-/** A device that forwards every call to another one, for subclasses that change some of it. */
+/** A device that forwards every call to another one, for subclasses that change some of them. */
 public abstract class ForwardingDevice implements EmulatedFunction {
   private final EmulatedFunction device;
 

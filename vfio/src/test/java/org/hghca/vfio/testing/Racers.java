@@ -7,11 +7,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Threads that do one thing each, over and over, at the same time. A test of what they do to each
- * other cannot pass because one of them had ended before another began.
+ * Threads that each repeat one step, at the same time. A test of their interaction cannot pass
+ * because one thread ended before another began.
  */
 public final class Racers {
-  /** What a thread does once; called with 0, 1, 2 ... */
+  /** The step of a thread; called with 0, 1, 2 ... */
   public interface Step {
     void run(int round) throws Exception;
   }
@@ -29,12 +29,12 @@ public final class Racers {
   }
 
   /**
-   * Lets a thread for each of some steps repeat it, until each of them has done it so many times
-   * after all had done it once. Ends at the first step that fails, and when it is interrupted.
+   * Lets one thread per step repeat it, until each has run it so many times after all have run it
+   * once. Ends at the first step that fails, and when it is interrupted.
    *
    * @param steps at least 1
-   * @return how often each has done its step
-   * @throws AssertionError caused by what a step threw
+   * @return how often each has run its step
+   * @throws AssertionError caused by the exception of a step
    */
   public static int[] race(int steps, List<Step> racing) throws InterruptedException {
     Racers racers = new Racers(racing.size(), steps);

@@ -12,8 +12,8 @@ import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 
 /**
- * A function that has nothing, for subclasses that add what a test needs: no configuration space,
- * registers, memory, interrupts or reset. Using these throws {@link UnsupportedOperationException}.
+ * A function without any part, for subclasses that add what a test needs: no configuration space,
+ * registers, memory, interrupts or reset. Their use throws {@link UnsupportedOperationException}.
  */
 public abstract class StubFunction implements PciFunction {
 

@@ -9,7 +9,7 @@ import org.hghca.vfio.DmaMapping;
  * Memory that a device may read and write, at the I/O addresses that a test chooses.
  *
  * @param iovas the I/O address of each offset into the memory
- * @param onClose what ends the mapping
+ * @param onClose runs when the mapping is closed
  */
 public record StubMapping(MemorySegment segment, LongUnaryOperator iovas, Runnable onClose)
     implements DmaMapping {

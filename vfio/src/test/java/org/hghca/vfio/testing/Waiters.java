@@ -2,13 +2,13 @@ package org.hghca.vfio.testing;
 
 import java.util.Collection;
 
-/** Threads that are to wait for something before a test goes on. */
+/** Threads that must wait for something before a test continues. */
 public final class Waiters {
 
   private Waiters() {}
 
   /**
-   * Returns when each thread is seen to wait: for a monitor, for a lock, for a condition.
+   * Returns when each thread waits: for a monitor, for a lock, for a condition.
    *
    * @throws AssertionError when one has ended
    */

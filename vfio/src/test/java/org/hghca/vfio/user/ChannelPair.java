@@ -12,7 +12,7 @@ import org.hghca.linux.SystemCalls;
 record ChannelPair(UserChannel left, UserChannel right) implements AutoCloseable {
   static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  /** Connects by a socket at a path where nothing is yet. */
+  /** Connects by a socket at an unused path. */
   static ChannelPair connect(Path socket) {
     SystemCalls linux = Linux.system();
     String path = socket.toString();

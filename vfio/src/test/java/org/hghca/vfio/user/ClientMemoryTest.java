@@ -30,7 +30,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The device reaches the memory that its client told, and nothing else, whatever becomes of it. */
+/**
+ * The device reaches the memory that its client mapped, and nothing else, whatever the client does.
+ */
 @Timeout(60)
 final class ClientMemoryTest {
   private static final int EINVAL = LinuxErrno.EINVAL.number();
@@ -55,7 +57,7 @@ final class ClientMemoryTest {
     assertThat(mappings()).isZero();
   }
 
-  /** How many mappings of clients' memory this process has. */
+  /** The number of mappings of clients' memory in this process. */
   private static long mappings() throws IOException {
     try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
       return lines.filter(line -> line.contains("/memfd:client")).count();
@@ -109,7 +111,7 @@ final class ClientMemoryTest {
     client.out.attach(readOnly);
     assertThat(client.call()).isZero();
     assertThat(device.read(0x10_0000)).isZero();
-    // The same file by a descriptor that may write it, too.
+    // The same file by a descriptor that may also write it.
     int both = client.linux.open(path.toString(), 2);
     assertThat(client.map(0x20_0000, PAGE, both, 0)).isZero();
     assertThat(device.write(0x20_0000, 9)).isTrue();
@@ -305,7 +307,7 @@ final class ClientMemoryTest {
     long expected = 0;
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment bytes = arena.allocate(4 * PAGE);
-      // Often enough for the compiled code to be what meets the fault.
+      // Often enough for the compiled code to meet the fault.
       for (int i = 0; i < 20_000; i++) {
         int length = 1 + i * 37 % (int) (4 * PAGE);
         assertThat(device.bus().read(0x10_0000, bytes, 0, length)).isTrue();
@@ -363,7 +365,7 @@ final class ClientMemoryTest {
     assertThat(served.server.dmaFaultCount()).isEqualTo(2);
   }
 
-  /** What an answer to a read or a write of 8 bytes can have wrong. */
+  /** Errors in an answer to a read or a write of 8 bytes. */
   enum WrongAnswer {
     COUNT_0,
     COUNT_4,
@@ -474,7 +476,7 @@ final class ClientMemoryTest {
   @Test
   void theClientIsAskedWhileItWaitsForAReply() {
     assertThat(client.map(0x10_0000, PAGE, -1, 0)).isZero();
-    // This write has the device read memory on the thread that serves the client's commands.
+    // This write makes the device read memory on the thread that serves the client's commands.
     client.beginWrite(2, 0, 8, 0x10_0008);
     int id = client.out.id();
     client.channel.send(client.out);
@@ -496,7 +498,7 @@ final class ClientMemoryTest {
     awaitRequest(UserCommand.DMA_READ, 0x10_0000, 8);
     answer(DmaTransfer.DATA + 8);
     client.out.putLong(DmaTransfer.DATA, 99);
-    // Before it answers, it has commands of its own answered; with a message of its own.
+    // Before it answers, it sends commands of its own and waits for their replies.
     UserMessage answer = new UserMessage(64, 0);
     answer.command(client.out.id(), UserCommand.DMA_READ, UserMessage.TYPE_REPLY, 24);
     answer.put(0, client.out.memory(), UserMessage.HEADER_BYTES, 24);

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A connection's memory ends with it, not with the next collection. {@code -Dhghca.connections=}
- * says how many to measure.
+ * A connection's memory is freed at its end, not by the next collection. {@code
+ * -Dhghca.connections=} is the number of connections to measure.
  */
 @Timeout(600)
 final class ConnectionMemoryTest {
@@ -27,7 +27,9 @@ final class ConnectionMemoryTest {
   /** The longest message to a server is longer by its headers. */
   private static final int LONG = 1 << 20;
 
-  /** What the measured connections may add, of whatever kind; they send as many MiB as they are. */
+  /**
+   * The most that the measured connections may add; together they send as many MiB as their number.
+   */
   private static final long MOST_KILOBYTES = 64 << 10;
 
   @TempDir Path directory;
@@ -89,7 +91,7 @@ final class ConnectionMemoryTest {
         .isInstanceOf(IllegalStateException.class);
   }
 
-  /** Its calls say that it is closed, though their messages are gone. */
+  /** Its calls report that it is closed, though their messages are freed. */
   @Test
   void aFunctionThatIsClosedUsesNoMessageAnyLonger() {
     try (Served served = new Served(directory)) {

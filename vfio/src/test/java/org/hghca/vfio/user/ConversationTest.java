@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the client says while the device waits for an answer of its own is not lost. */
+/** Messages of the client while the device waits for an answer are not lost. */
 @Timeout(60)
 final class ConversationTest {
   private final SystemCalls linux = Linux.system();
@@ -51,7 +51,7 @@ final class ConversationTest {
     assertThat(Descriptors.open()).isEqualTo(before);
   }
 
-  /** Has the device read 8 bytes; returns when the client was asked. */
+  /** Makes the device read 8 bytes; returns when the client got the request. */
   private CompletableFuture<Boolean> ask() {
     CompletableFuture<Boolean> reading =
         CompletableFuture.supplyAsync(() -> conversation.read(0x1000, found, 0, 8));

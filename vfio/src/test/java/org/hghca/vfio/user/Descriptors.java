@@ -13,7 +13,7 @@ final class Descriptors {
 
   private Descriptors() {}
 
-  /** How many there are of each kind, such as {@code anon_inode:[eventfd]}. */
+  /** The number of each kind, such as {@code anon_inode:[eventfd]}. */
   static Map<String, Integer> open() {
     Map<String, Integer> kinds = new TreeMap<>();
     try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {

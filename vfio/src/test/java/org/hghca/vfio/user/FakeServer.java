@@ -30,14 +30,14 @@ import org.hghca.vfio.user.UserStructures.RegionAccess;
 import org.hghca.vfio.user.UserStructures.RegionInfo;
 
 /**
- * A server for tests of the client: notes every command and answers as the protocol says, or as a
- * test has it answer. BAR0 and BAR2 are trapped memory of 64 KiB, BAR4 is what a test makes of it,
- * and there are four MSI-X vectors.
+ * A server for tests of the client: records every command and answers as the protocol says, or as a
+ * test tells it. BAR0 and BAR2 are trapped memory of 64 KiB, a test defines BAR4, and there are
+ * four MSI-X vectors.
  */
 final class FakeServer implements AutoCloseable {
   private static final int MOST = 2 << 20;
 
-  /** Answers a command: has {@code reply} begun as a reply, or does not reply at all. */
+  /** Answers a command: fills a started {@code reply}, or sends no reply at all. */
   interface Answer {
     /** Returns whether the reply is to be sent. */
     boolean make(UserMessage command, UserMessage reply);
@@ -51,7 +51,7 @@ final class FakeServer implements AutoCloseable {
   final byte[] configuration = new byte[4096];
   final byte[] registers = new byte[0x1_0000];
 
-  /** The client's memory with a descriptor, by I/O address; mapped as long as it is. */
+  /** The client's memory with a descriptor, by I/O address, while it is mapped. */
   final Map<Long, MemorySegment> shared = new ConcurrentHashMap<>();
 
   /** The eventfds by vector. */
@@ -213,7 +213,7 @@ final class FakeServer implements AutoCloseable {
     return true;
   }
 
-  /** An answer that refuses. */
+  /** An answer with an error. */
   static Answer refuse(int error) {
     return (command, reply) -> {
       reply.failure(command, error);
@@ -255,7 +255,7 @@ final class FakeServer implements AutoCloseable {
     return true;
   }
 
-  /** Describes the region that was asked for; room for its capabilities is left behind. */
+  /** Describes the requested region; room for its capabilities is left behind. */
   static void region(
       UserMessage command, UserMessage reply, int flags, long size, long offset, int capabilities) {
     reply.reply(command, RegionInfo.BYTES + capabilities);
@@ -345,7 +345,7 @@ final class FakeServer implements AutoCloseable {
     return true;
   }
 
-  /** The connection, to send on what a test likes. */
+  /** The connection, for arbitrary messages of a test. */
   UserChannel channel() throws InterruptedException {
     assertThat(connected.await(30, TimeUnit.SECONDS)).isTrue();
     return channel;
@@ -356,7 +356,7 @@ final class FakeServer implements AutoCloseable {
     return channel;
   }
 
-  /** A command to the client that asks for memory. */
+  /** A command to the client that reads memory. */
   static UserMessage dmaRead(int id, long address, long count) {
     UserMessage message = new UserMessage(MOST, 1);
     message.command(id, UserCommand.DMA_READ, 0, DmaTransfer.DATA);
@@ -385,14 +385,14 @@ final class FakeServer implements AutoCloseable {
     return reply;
   }
 
-  /** The commands since the last time it was asked. */
+  /** The commands since the last call. */
   List<String> newCalls() {
     List<String> taken = new ArrayList<>(calls);
     calls.clear();
     return taken;
   }
 
-  /** The client is served no more. */
+  /** Ends the service of the client. */
   void hangUp() throws InterruptedException {
     channel().close();
     thread.join();
@@ -417,7 +417,7 @@ final class FakeServer implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     if (channel != null) {
-      channel.close(); // it came while this was closing
+      channel.close(); // it arrived during this close
     }
     linux.close(listening);
     events.values().forEach(linux::close);

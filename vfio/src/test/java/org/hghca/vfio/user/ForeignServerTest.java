@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * The client against a server that is not ours: the copying device of the laboratory, PCI function
+ * The client with a server of another project: the copying device of the laboratory, PCI function
  * 1d1d:0001 with BAR0 that can be mapped, a doorbell in BAR2 and four MSI-X vectors. Run with
- * {@code -Dhghca.vfio-user=/path.sock}; prints what it sees.
+ * {@code -Dhghca.vfio-user=/path.sock}; prints its findings.
  */
 @EnabledIfSystemProperty(named = "hghca.vfio-user", matches = ".+")
 final class ForeignServerTest {

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Whatever a client sends, the server replies to it or hangs up, leaks nothing and serves the next
- * one. {@code -Dhghca.fuzz=} is how many messages to throw for each seed.
+ * one. {@code -Dhghca.fuzz=} is the number of messages for each seed.
  */
 @Timeout(600)
 final class HostileClientTest {
@@ -34,7 +34,7 @@ final class HostileClientTest {
   /** Where memory without a descriptor is mapped for {@link Throw#WRONG_ANSWER}. */
   private static final long REMOTE = 0x90_0000;
 
-  /** Numbers at which something may change. */
+  /** Boundary values. */
   private static final long[] EDGES = {
     0,
     1,
@@ -76,7 +76,7 @@ final class HostileClientTest {
     -1
   };
 
-  /** What is thrown. */
+  /** The kinds of messages. */
   private enum Throw {
     COMMAND,
     WRONG_NUMBERS,
@@ -125,7 +125,7 @@ final class HostileClientTest {
     assertThat(refused).isGreaterThan(MESSAGES / 10);
   }
 
-  /** A client that means well finds all in order. */
+  /** A correct client is served. */
   private static void good(Served served) {
     try (RawClient client = RawClient.greeted(served.path)) {
       int file = client.memory(8192);
@@ -148,7 +148,7 @@ final class HostileClientTest {
     assertThat(client.linux.close(descriptor)).isZero();
   }
 
-  /** Throws messages until the server hangs up, or enough; returns how many. */
+  /** Sends messages until the server hangs up, or enough; returns how many. */
   private int converse(String path, int most) {
     int count = 0;
     try (RawClient client =
@@ -170,7 +170,7 @@ final class HostileClientTest {
     }
   }
 
-  /** Throws a message; returns whether the server still talks. */
+  /** Sends a message; returns whether the server is still connected. */
   private boolean hurl(RawClient client, Throw what) {
     try {
       command(client);
@@ -259,7 +259,7 @@ final class HostileClientTest {
     }
   }
 
-  /** Sends the first bytes of what was begun, and the descriptors. */
+  /** Sends the first bytes of the started message, and the descriptors. */
   private static void sendPart(RawClient client, int bytes) {
     if (bytes <= UserMessage.HEADER_BYTES) {
       bytes = UserMessage.HEADER_BYTES;
@@ -270,7 +270,10 @@ final class HostileClientTest {
     client.channel.send(client.out);
   }
 
-  /** Has the device read memory that the client must serve, and serves it wrongly, or at last. */
+  /**
+   * Makes the device read memory that the client must serve, and serves it wrongly, or correctly in
+   * the end.
+   */
   private boolean answer(RawClient client) {
     client.beginMap(REMOTE, 4096, 0, DmaMap.FLAG_READ);
     client.out.memory().set(ValueLayout.JAVA_INT, UserMessage.FLAGS, UserMessage.NO_REPLY);
@@ -332,12 +335,12 @@ final class HostileClientTest {
     };
   }
 
-  /** A page at one of a few places, so that ranges meet. */
+  /** A page at one of a few addresses, so that ranges overlap. */
   private long page() {
     return random.nextInt(8) == 0 ? edge() : 0x10_0000 + 4096L * random.nextInt(16);
   }
 
-  /** Begins a command that is right, or nearly. */
+  /** Starts a command that is correct, or nearly. */
   private void command(RawClient client) {
     UserMessage out = client.out;
     switch (random.nextInt(12)) {

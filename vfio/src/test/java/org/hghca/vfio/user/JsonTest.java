@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Texts by the grammar of RFC 8259, and what is none. */
+/** Texts of the grammar of RFC 8259, and invalid ones. */
 final class JsonTest {
 
   @Test

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The end without descriptors reports it, and so does the other end. */
+/** A side without descriptors reports it, and so does the other side. */
 @Timeout(120)
 final class OutOfDescriptorsTest {
   private static final String LIMIT = "120";
@@ -36,14 +36,14 @@ final class OutOfDescriptorsTest {
   @TempDir Path directory;
 
   /**
-   * A server in a process of its own, which keeps all descriptors when its first client is gone.
+   * A server in a process of its own, which keeps all descriptors after its first client has left.
    */
   public static final class Hog {
     private static final Deque<Integer> KEPT = new ArrayDeque<>();
 
     private Hog() {}
 
-    /** A line of input is how many descriptors to let go. */
+    /** A line of input is the number of descriptors to release. */
     public static void main(String[] arguments) throws IOException {
       SystemCalls linux = Linux.system();
       ServedDevice device =
@@ -123,7 +123,7 @@ final class OutOfDescriptorsTest {
     }
   }
 
-  /** Has the server do all it will have to do, so that it needs no more classes from files. */
+  /** Makes the server run everything once, so that it needs no more classes from files. */
   private static void useOnce(String path) {
     try (RawClient client = RawClient.greeted(path)) {
       int file = client.memory(4096);
@@ -182,7 +182,7 @@ final class OutOfDescriptorsTest {
     }
   }
 
-  /** What the kernel says when it could not hand a descriptor over: MSG_CTRUNC. */
+  /** The kernel's flag for a descriptor that it could not pass: MSG_CTRUNC. */
   @Test
   void aClientSaysThatItCannotTakeWhatComesWithAReply() {
     TamperedCalls tampered = new TamperedCalls();

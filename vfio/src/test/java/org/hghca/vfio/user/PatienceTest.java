@@ -19,12 +19,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A client that is slow on purpose holds a server no longer than the server's patience. */
+/** A deliberately slow client holds a server no longer than the server's time limit. */
 @Timeout(60)
 final class PatienceTest {
   private static final Duration PATIENCE = Duration.ofMillis(500);
 
-  /** Less than the patience: each byte comes in time, the message does not. */
+  /** Less than the limit: each byte arrives in time, the message does not. */
   private static final long BETWEEN_BYTES = TimeUnit.MILLISECONDS.toNanos(100);
 
   private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;

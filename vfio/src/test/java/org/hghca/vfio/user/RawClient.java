@@ -13,7 +13,7 @@ import org.hghca.vfio.user.UserStructures.DmaUnmap;
 import org.hghca.vfio.user.UserStructures.IrqSet;
 import org.hghca.vfio.user.UserStructures.RegionAccess;
 
-/** A client that says exactly what a test wants, one command after another. */
+/** A client that sends exactly the messages of a test, one command after another. */
 final class RawClient implements AutoCloseable {
   static final int MOST = 2 << 20;
 
@@ -32,7 +32,7 @@ final class RawClient implements AutoCloseable {
     return new RawClient(path);
   }
 
-  /** Connects and agrees on the version. */
+  /** Connects and negotiates the version. */
   static RawClient greeted(String path) {
     RawClient client = connect(path);
     assertThat(client.greet("{\"capabilities\":{\"max_msg_fds\":16,\"write_multiple\":true}}"))
@@ -53,7 +53,7 @@ final class RawClient implements AutoCloseable {
     return call();
   }
 
-  /** The text that came with the version. */
+  /** The text of the version reply. */
   String text() {
     return new String(
         in.memory()
@@ -70,7 +70,7 @@ final class RawClient implements AutoCloseable {
   }
 
   /**
-   * Sends what was begun and waits for its reply.
+   * Sends the started message and waits for its reply.
    *
    * @return 0, or the error number
    */
@@ -156,7 +156,7 @@ final class RawClient implements AutoCloseable {
     }
   }
 
-  /** Marks what was begun as one that wants no reply, and sends it. */
+  /** Marks the started message as one without a reply, and sends it. */
   void post() {
     out.memory().set(ValueLayout.JAVA_INT, UserMessage.FLAGS, UserMessage.NO_REPLY);
     channel.send(out);
@@ -176,7 +176,7 @@ final class RawClient implements AutoCloseable {
     return event;
   }
 
-  /** What an event has counted since the last look. */
+  /** The count of an event since the last read. */
   long count(int event) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment count = arena.allocate(8, 8);

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** A device and its server, which must leave nothing when they are closed; for tests. */
+/** A device and its server, which must leave nothing behind when they are closed; for tests. */
 final class Served implements AutoCloseable {
   private final Map<String, Integer> before = Descriptors.open();
   final ServedDevice device = new ServedDevice();
@@ -20,7 +20,7 @@ final class Served implements AutoCloseable {
     server = UserServer.start(path, device);
   }
 
-  /** Waits until the server has finished with a client that hung up. */
+  /** Waits until the server has released a client that hung up. */
   void awaitNobody() {
     await(() -> !server.isConnected());
   }

@@ -9,9 +9,9 @@ import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.EmulatedFunction;
 
 /**
- * A device that notes every call, for tests: BAR0 of 4 KiB, BAR2 of 64 KiB, vectors. An 8-byte
- * write to BAR2 has it read 8 bytes at that I/O address on the thread of the write; a read of BAR2
- * answers what it found.
+ * A device that records every call, for tests: BAR0 of 4 KiB, BAR2 of 64 KiB, vectors. An 8-byte
+ * write to BAR2 makes it read 8 bytes at that I/O address on the thread of the write; a read of
+ * BAR2 returns the result.
  */
 class ServedDevice implements EmulatedFunction {
   static final int VECTORS = 32;

@@ -6,7 +6,7 @@ import org.assertj.core.api.ThrowingConsumer;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 
-/** What a test expects to be thrown. */
+/** The expected exception of a test. */
 final class Thrown {
 
   private Thrown() {}

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Messages arrive whole, in order and with their descriptors, or not at all. */
+/** Messages arrive complete, in order and with their descriptors, or not at all. */
 @Timeout(60)
 final class UserChannelTest {
   private static final int MOST = 2 << 20;
@@ -213,7 +213,7 @@ final class UserChannelTest {
     }
   }
 
-  /** Sends a header that claims a size, an event beside it, and so many bytes behind it. */
+  /** Sends a header that claims a size, an event with it, and so many bytes behind it. */
   private void sendRaw(long size, int behind) {
     out.command(9, UserCommand.VERSION, 0, behind);
     out.memory().set(ValueLayout.JAVA_INT, UserMessage.SIZE, (int) size);
@@ -250,7 +250,7 @@ final class UserChannelTest {
   void aClosedChannelTouchesNoSocketThatHasItsNumberNow() {
     pair.left().close();
     pair.right().close();
-    // The lowest free numbers are given first.
+    // The lowest free numbers are used first.
     try (ChannelPair next = ChannelPair.connect(directory.resolve("next"))) {
       out.command(1, UserCommand.DEVICE_RESET, 0, 0);
       assertThatThrownBy(() -> pair.left().send(out)).satisfies(UserChannelTest::isClosed);

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What goes over the socket when a function is opened, and when its registers are accessed. */
+/** The messages over the socket when a function is opened, and when its registers are accessed. */
 @Timeout(60)
 final class UserFunctionTest {
   private static final int READ_WRITE = RegionInfo.FLAG_READ | RegionInfo.FLAG_WRITE;
@@ -278,7 +278,7 @@ final class UserFunctionTest {
     return file;
   }
 
-  /** Has the server describe BAR4, with areas of offset and length. */
+  /** Makes the server describe BAR4, with areas of offset and length. */
   private void describe(int flags, long size, long offset, int file, long... areas) {
     int capability = areas.length == 0 ? 0 : 16 + 8 * areas.length;
     FakeServer.Answer usual = server.answers.get(UserCommand.DEVICE_GET_REGION_INFO);
@@ -325,7 +325,7 @@ final class UserFunctionTest {
     assertThatThrownBy(() -> registers.readInt(0)).isInstanceOf(IllegalStateException.class);
   }
 
-  /** Often enough for the compiled code to be what meets the fault. */
+  /** Often enough for the compiled code to meet the fault. */
   @ParameterizedTest
   @ValueSource(ints = {1, 50_000})
   void aMappedRegionThatItsServerCutsOffIsAVfioException(int times) {
@@ -445,7 +445,7 @@ final class UserFunctionTest {
               fits ? needed - RegionInfo.BYTES : 0);
           reply.putInt(RegionInfo.ARGSZ, needed);
           if (fits) {
-            // A capability of 8 bytes that means something else, then the areas at the very end.
+            // A capability of 8 bytes with another meaning, then the areas at the very end.
             reply.putInt(32, 3 | 1 << 16);
             reply.putInt(36, needed - 32);
             reply.putInt(needed - 32, SparseAreas.SPARSE_MMAP | 1 << 16);

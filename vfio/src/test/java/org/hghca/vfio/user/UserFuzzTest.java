@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A server that spoils its replies at random: whatever it sends, each call ends in time with a
- * value or a {@link VfioException}, and nothing is left behind.
+ * A server that corrupts its replies at random: each call ends in time with a value or a {@link
+ * VfioException}, and nothing is left behind.
  */
 @Timeout(120)
 final class UserFuzzTest {
@@ -61,12 +61,12 @@ final class UserFuzzTest {
     }
     linux.close(file);
     assertThat(Descriptors.open()).as("seed %d", seed).isEqualTo(before);
-    // The spoiling is neither too wild nor too tame.
+    // The corruption is neither too frequent nor too rare.
     assertThat(opened).isPositive();
     assertThat(refused).isPositive();
   }
 
-  /** Every call of a function once; the ones behind the first failure, too. */
+  /** Every call of a function once, also those after the first failure. */
   private static void use(PciFunction function) {
     List<Runnable> calls =
         List.of(
@@ -108,7 +108,7 @@ final class UserFuzzTest {
     }
   }
 
-  // Has a server begin to spoil what it sends, after some messages that it does not.
+  // Makes a server corrupt what it sends, after some correct messages.
   private void spoil(FakeServer server, Random random, int file) {
     FakeServer.Answer usual = server.answers.get(UserCommand.DEVICE_GET_REGION_INFO);
     server.answers.put(

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The server is given eventfds, and what it signals arrives. */
+/** The server gets eventfds, and its signals arrive. */
 @Timeout(60)
 final class UserInterruptsTest {
   private static final long LONG = TimeUnit.SECONDS.toNanos(30);

@@ -36,7 +36,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A server that dies, is silent, or talks nonsense takes the function away and nothing else. */
+/**
+ * A server that exits, is silent, or breaks the protocol removes the function and affects nothing
+ * else.
+ */
 @Timeout(60)
 final class UserLossTest {
   private static final long LONG = TimeUnit.SECONDS.toNanos(30);
@@ -68,7 +71,7 @@ final class UserLossTest {
     return function;
   }
 
-  /** The function behaves as one that is gone, and says why. */
+  /** The function behaves as a removed one, and reports the cause. */
   private void assertGone(String... why) {
     for (int bar : new int[] {0, 2}) {
       MmioRegion registers = function.region(bar);
@@ -114,7 +117,7 @@ final class UserLossTest {
         .hasMessageContainingAll(server.locator(), "is gone: the server closed the connection");
     assertThatThrownBy(() -> interrupts.await(0)).satisfies(is(Reason.CLOSED));
     assertGone("the server closed the connection");
-    // What is mapped is still the program's, and ends without the server.
+    // Mapped memory still belongs to the program, and is unmapped without the server.
     assertThat(mapping.segment().get(ValueLayout.JAVA_INT, 0)).isEqualTo(5);
     mapping.close();
     function.close();
@@ -167,7 +170,7 @@ final class UserLossTest {
     server.answers.put(UserCommand.REGION_WRITE, (command, reply) -> awaitQuietly(over));
     try {
       long start = System.nanoTime();
-      for (int i = 0; i < 10_000; i++) { // far more than a socket's buffer takes
+      for (int i = 0; i < 10_000; i++) { // far more than a socket's buffer holds
         function.region(2).writeLong(0, i);
       }
       assertThat(System.nanoTime() - start)
@@ -279,7 +282,7 @@ final class UserLossTest {
     reader.join();
   }
 
-  /** What a reply to a read of 4 bytes can have wrong, and what is said about it. */
+  /** Errors in a reply to a read of 4 bytes, and the messages for them. */
   private static Stream<Named<Nonsense>> replies() {
     return Stream.of(
         nonsense("no payload", "with a payload of 0 bytes", m -> resize(m, 0)),
@@ -303,7 +306,7 @@ final class UserLossTest {
         nonsense("a size beyond all", "a message of 4294967295 bytes", m -> size(m, -1)));
   }
 
-  /** Spoils a reply. */
+  /** Corrupts a reply. */
   interface Nonsense {
     void spoil(UserMessage reply);
 

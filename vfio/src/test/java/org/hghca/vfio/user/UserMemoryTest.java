@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The server reaches memory that is mapped, by itself or by asking, and no other. */
+/** The server reaches mapped memory, directly or by requests, and no other. */
 @Timeout(60)
 final class UserMemoryTest {
   private static final int EINVAL = 22;
@@ -307,7 +307,7 @@ final class UserMemoryTest {
             return server.read(command, reply);
           });
       assertThat(function.region(0).readInt(0)).isZero();
-      // The access came first, and was served first.
+      // The access arrived first, and was served first.
       assertThat(mapping.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 42);
       assertThat(server.replies.take().isFailed()).isFalse();
       mapping.close();
@@ -324,7 +324,7 @@ final class UserMemoryTest {
     assertThat(server.ask(FakeServer.dmaRead(1, 0x1_0000, 1)).isFailed()).isTrue();
     server.answers.put(UserCommand.DMA_MAP, usual);
     function.allocate(4096);
-    assertThat(calls()).containsExactly(first); // the address was given back
+    assertThat(calls()).containsExactly(first); // the address was released
   }
 
   @Test
@@ -340,7 +340,7 @@ final class UserMemoryTest {
     assertThat(function.allocate(4096).iova(0)).isNotEqualTo(iova);
   }
 
-  /** As libvfio-user answers whose device never reaches memory. */
+  /** As libvfio-user answers when its device never reaches memory. */
   @Test
   void anUnmapMayBeAnsweredWithoutAPayload() {
     server.answers.put(UserCommand.DMA_MAP, FakeServer::header);

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The error says why a socket cannot be opened, with the fix. */
+/** The error names the reason why a socket cannot be opened, with the fix. */
 @Timeout(60)
 final class UserProviderTest {
   private final SystemCalls linux = Linux.system();
@@ -93,7 +93,7 @@ final class UserProviderTest {
         .hasMessageContainingAll(said, socket());
   }
 
-  /** Linux, but for what connecting answers. */
+  /** Linux, except for the result of connecting. */
   private SystemCalls connecting(int answer) {
     return (SystemCalls)
         Proxy.newProxyInstance(

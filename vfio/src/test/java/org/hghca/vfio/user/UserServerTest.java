@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the server answers, by the protocol description and {@code linux/vfio.h}. */
+/** The server's answers, by the protocol description and {@code linux/vfio.h}. */
 @Timeout(60)
 final class UserServerTest {
   private static final int EINVAL = LinuxErrno.EINVAL.number();
@@ -58,7 +58,7 @@ final class UserServerTest {
     client.close();
     try (RawClient other = RawClient.connect(served.path)) {
       assertThat(other.read(7, 0, 4)).as("before the version").isEqualTo(EINVAL);
-      // What QEMU sends.
+      // QEMU's message.
       assertThat(
               other.greet(
                   "{\"capabilities\": {\"pgsizes\": 4096, \"max_msg_fds\": 16, \"max_dma_maps\":"
@@ -261,7 +261,7 @@ final class UserServerTest {
     assertThat(served.device.calls).isEmpty();
   }
 
-  /** A byte of what the device reads as: the high end of 0x1122334455667788. */
+  /** A byte of the device's read value: the high end of 0x1122334455667788. */
   private static int byteOf(int width, int index) {
     return (int) (0x1122_3344_5566_7788L >>> 64 - 8 * width + 8 * index) & 0xff;
   }
@@ -357,7 +357,7 @@ final class UserServerTest {
     served.device.bus().raise(2);
     served.device.bus().raise(ServedDevice.VECTORS);
     served.device.bus().raise(-1);
-    // The client may ask for one itself.
+    // The client may trigger one itself.
     assertThat(client.setInterrupts(2, IrqSet.DATA_NONE | TRIGGER, 4, 1)).isZero();
     assertThat(client.count(two)).isEqualTo(1);
     client.begin(UserCommand.DEVICE_SET_IRQS, IrqSet.DATA + 2);
@@ -430,7 +430,7 @@ final class UserServerTest {
     client.linux.close(event);
   }
 
-  /** The reference takes them, too: what it is that 8 bytes are written to is the client's. */
+  /** As in the reference: the client decides which file gets the 8 bytes. */
   @Test
   void anEventMayBeAnyFileThatTakesEightBytes() {
     int file = client.memory(0);
@@ -519,7 +519,7 @@ final class UserServerTest {
       assertThat(client.write(7, 4, 2, 6)).isZero();
       assertThat(served.device.write(0x10000, 1)).isTrue();
       served.device.calls.clear();
-      // The next one waits until this one is gone.
+      // The next one waits until this one has left.
       RawClient next = RawClient.connect(served.path);
       client.close();
       assertThat(next.greet("{}")).isZero();

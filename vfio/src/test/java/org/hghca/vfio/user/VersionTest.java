@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a client says of itself is served when it can be, and refused with EINVAL when not. */
+/** A valid version message of a client is accepted, an invalid one refused with EINVAL. */
 @Timeout(60)
 final class VersionTest {
   private static final int EINVAL = LinuxErrno.EINVAL.number();
