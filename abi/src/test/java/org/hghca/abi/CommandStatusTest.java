@@ -29,7 +29,7 @@ class CommandStatusTest {
   }
 
   @Test
-  void describeTakesOredCodesApart() {
+  void describeSplitsOredCodes() {
     assertThat(CommandStatus.describe(0x06))
         .isEqualTo("0x06, several codes ORed: HGHCA_CMD_STAT_BAD_OP|HGHCA_CMD_STAT_BAD_SYS_STATE");
     assertThat(CommandStatus.describe(0x07))
@@ -37,7 +37,7 @@ class CommandStatusTest {
   }
 
   @Test
-  void describeSaysUnknown() {
+  void describeReportsUnknownCodes() {
     assertThat(CommandStatus.describe(0xE0)).isEqualTo("unknown status 0xe0");
   }
 }

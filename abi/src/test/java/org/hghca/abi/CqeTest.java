@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class CqeTest {
   @Test
-  void gettersSeeTheBitsOfTables331And334() {
+  void gettersReadTheBitsOfTables331And334() {
     new BitMap(32)
         .field("my_qpn", bits(0x00, 31, 0), m -> unsigned(Cqe.qpn(m, AT)))
         .field("my_ee", bits(0x04, 31, 0), m -> unsigned(Cqe.ee(m, AT)))
@@ -73,7 +73,7 @@ class CqeTest {
   }
 
   @Test
-  void errorOfTheFirstRtlKeepsTheOpcodeAndHasItsSyndromeOnTop() {
+  void errorOfTheFirstRtlKeepsTheOpcodeAndHasItsSyndromeAtTheTop() {
     // A datagram of QP 2 at offset 0x40, whose first element failed with a local access error
     // (11h).
     assertThat(BitMap.encoded(32, m -> Cqe.encodeTopError(m, AT, 2, 0x40, WqeOpcode.SEND, 0x11)))
@@ -81,7 +81,7 @@ class CqeTest {
   }
 
   @Test
-  void armStoresTheSentinelAndLeavesTheRest() {
+  void armStoresTheSentinelAndKeepsTheRest() {
     MemorySegment memory = BitMap.memory("00".repeat(32));
     assertThat(Cqe.owner(memory, AT)).isEqualTo(0x00);
     Cqe.arm(memory, AT);
@@ -90,19 +90,19 @@ class CqeTest {
   }
 
   @Test
-  void fillArmsEveryEntryAndNothingBeside() {
+  void fillArmsEveryEntryAndNothingElse() {
     assertThat(BitMap.encoded(96, m -> Cqe.fill(m, AT, 3))).isEqualTo("ff".repeat(96));
   }
 
   @Test
-  void noOwnerThatADeviceWritesIsTheSentinel() {
+  void sentinelIsNotAnOwnerThatADeviceWrites() {
     assertThat(Cqe.OWNER_SOFTWARE).isEqualTo(0x00).isNotEqualTo(Cqe.SENTINEL);
     assertThat(Cqe.OWNER_HARDWARE).isEqualTo(0x80).isNotEqualTo(Cqe.SENTINEL);
   }
 
   @ParameterizedTest
   @ValueSource(longs = {31, 32, 33})
-  void whatIsWrittenIsRead(long seed) {
+  void writtenFieldsAreReadBack(long seed) {
     var random = new SplittableRandom(seed);
     MemorySegment memory = BitMap.memory("ff".repeat(32));
     for (int i = 0; i < 1000; i++) {

@@ -26,7 +26,7 @@ class DeviceExtensionTest {
   }
 
   @Test
-  void magicVersionAndBitsStandInTheLastEightBytes() {
+  void magicVersionAndBitsAreInTheLastEightBytes() {
     assertThat(announced("4867582b01000003"))
         .containsExactlyInAnyOrder(
             DeviceExtension.SHARED_RECEIVE_QUEUES, DeviceExtension.RING_OFFSETS);
@@ -39,7 +39,7 @@ class DeviceExtensionTest {
   }
 
   @Test
-  void bitsThatAreNotKnownAreIgnored() {
+  void unknownBitsAreIgnored() {
     assertThat(announced("4867582b01ffff01"))
         .containsExactly(DeviceExtension.SHARED_RECEIVE_QUEUES);
   }
@@ -58,12 +58,12 @@ class DeviceExtensionTest {
         "010000034867582b",
         "0000000001000003"
       })
-  void whatIsNoAnnouncementAnnouncesNothing(String bytes) {
+  void otherContentsAnnounceNothing(String bytes) {
     assertThat(announced(bytes)).isEmpty();
   }
 
   @Test
-  void whatIsAnnouncedIsReadAgain() {
+  void announcementIsReadBack() {
     DeviceLimits limits = DeviceLimits.decode(outbox("4867582b01000003"));
     MemorySegment written = MemorySegment.ofArray(new byte[64]);
     limits.encode(written);

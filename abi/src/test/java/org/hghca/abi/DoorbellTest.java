@@ -16,7 +16,7 @@ class DoorbellTest {
   }
 
   @Test
-  void eachArgumentReachesItsOwnBitsOnly() {
+  void eachArgumentReachesOnlyItsOwnBits() {
     assertThat(Doorbell.sendQueue(-1, 0, 0, 0, 0)).isEqualTo(0xffff_ff00_0000_0000L);
     assertThat(Doorbell.sendQueue(0, -1, 0, 0, 0)).isEqualTo(0x0000_00ff_0000_0000L);
     assertThat(Doorbell.sendQueue(0, 0, -1, 0, 0)).isEqualTo(0x0000_0000_00ff_ff00L);
@@ -25,7 +25,7 @@ class DoorbellTest {
   }
 
   @Test
-  void eachBitIsSeenByOneField() {
+  void eachBitBelongsToOneField() {
     for (int bit = 0; bit < 64; bit++) {
       long value = 1L << bit;
       assertThat(Doorbell.opcode(value)).as("opcode, bit %d", bit).isEqualTo(in(bit, 4, 0));
@@ -37,7 +37,7 @@ class DoorbellTest {
   }
 
   @Test
-  void registersStandAtTheirOffsets() {
+  void registersAreAtTheirOffsets() {
     assertThat(Doorbell.SEND_QUEUE).isZero();
     assertThat(Doorbell.CQ_ARM).isEqualTo(0x10);
     assertThat(Doorbell.EQ_ARM).isEqualTo(0x20);
@@ -69,7 +69,7 @@ class DoorbellTest {
 
   @ParameterizedTest
   @ValueSource(longs = {21, 22, 23})
-  void whatIsComposedIsExtracted(long seed) {
+  void composedFieldsAreExtracted(long seed) {
     var random = new SplittableRandom(seed);
     for (int i = 0; i < 1000; i++) {
       int qpn = random.nextInt(1 << 24);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class EqeTest {
   @Test
-  void gettersSeeTheirBytesAndTheDataIsBigEndian() {
+  void gettersReadTheirBytesAndTheDataIsBigEndian() {
     new BitMap(32)
         .field("type", bits(0x01, 7, 0), m -> Eqe.type(m, AT))
         .field("subtype", bits(0x03, 7, 0), m -> Eqe.subtype(m, AT))
@@ -34,7 +34,7 @@ class EqeTest {
   }
 
   @Test
-  void armedEntryIsTheCardsAndAWrittenOneSoftwares() {
+  void ownerOfAnArmedEntryIsTheCardAndOfAWrittenOneSoftware() {
     MemorySegment memory = BitMap.memory("00".repeat(32));
     Eqe.arm(memory, AT);
     assertThat(Eqe.owner(memory, AT)).isEqualTo(0x80);

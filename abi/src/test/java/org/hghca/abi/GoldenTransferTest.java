@@ -23,7 +23,7 @@ class GoldenTransferTest {
   }
 
   @Test
-  void elevenOfFifteenTransfersConsumeAReceiveAndGiveItACqe() {
+  void elevenOfFifteenTransfersConsumeAReceive() {
     assertThat(transfers()).hasSize(15);
     assertThat(transfersThatConsumeAReceive()).hasSize(11);
     assertThat(transfers())

@@ -19,21 +19,21 @@ class HardwareProfileTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "S", "r3", "rtl"})
-  void unknownNameIsAnsweredWithTheKnownOnes(String name) {
+  void unknownNameIsRefusedWithTheKnownOnes(String name) {
     assertThatThrownBy(() -> HardwareProfile.byName(name))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("unknown hardware profile \"" + name + "\"; known are s, r1 and r2");
   }
 
   @Test
-  void registersStandWhereTable312AndTheRtlPutThem() {
+  void registersAreWhereTable312AndTheRtlPutThem() {
     expect(HardwareProfile::hcrBase, 0x80000, 0x0, 0x0);
     expect(HardwareProfile::resetOffset, 0xf0010, 0xf10, 0xf10);
     expect(HardwareProfile::resetConnected, true, false, false);
   }
 
   @Test
-  void commandsThatWedgeTheRtlAreNotForIt() {
+  void commandsThatHangTheRtlAreMarked() {
     expect(HardwareProfile::nopStatus, 0x00, 0x02, 0x02);
     expect(HardwareProfile::resizeCq, true, false, false);
     expect(HardwareProfile::modifyQpWithoutInbox, true, false, false);
@@ -106,7 +106,7 @@ class HardwareProfileTest {
   }
 
   @Test
-  void completionsAreWhatEachReadingWrites() {
+  void completionsMatchEachReading() {
     expect(HardwareProfile::cqeOwner, 0x00, 0x00, 0x80);
     expect(HardwareProfile::receiveCqeUnit, 1, 1, 16);
     expect(HardwareProfile::errorCqes, true, true, false);

@@ -68,7 +68,7 @@ class HcrCommandTest {
   }
 
   @Test
-  void opcodesThatTheTableLacksAreNone() {
+  void opcodesOutsideTheTableAreUnknown() {
     // QUERY_FW, INIT_IB, CLOSE_IB, SET_IB, RUN_FW, MAP_ICM_AUX and SET_ICM_SIZE of the ancestor.
     for (int code : new int[] {0, 4, 9, 0xA, 0xC, 0xFF6, 0xFFC, 0xFFD, 0xFFF, -1, 0x1003}) {
       assertThat(HcrCommand.of(code)).as("opcode %x", code).isEmpty();

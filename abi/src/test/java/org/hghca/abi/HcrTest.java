@@ -44,7 +44,7 @@ class HcrTest {
   }
 
   @Test
-  void tokenStandsInTheHighHalf() {
+  void tokenIsInTheHighHalf() {
     assertThat(Hcr.tokenRegister(Hcr.POLL_TOKEN)).isEqualTo(0xFFFF0000);
     assertThat(Hcr.token(0x5AA50000)).isEqualTo(0x5AA5);
   }

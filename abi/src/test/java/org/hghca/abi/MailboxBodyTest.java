@@ -151,7 +151,7 @@ class MailboxBodyTest {
 
   @ParameterizedTest
   @MethodSource("bodies")
-  void fieldsHoldTheirLargestValueAndNoLarger(Body body) {
+  void fieldsHoldTheirLargestValueAndNoMore(Body body) {
     for (MailboxField field : body.layout.fields()) {
       MemorySegment mailbox = MemorySegment.ofArray(new byte[body.layout.size()]);
       long largest = field.isWide() ? field.mask() : (1L << field.width()) - 1;

@@ -57,7 +57,7 @@ class MailboxBytesTest {
   }
 
   @Test
-  void absurdLogarithmSaturates() {
+  void impossibleLogarithmSaturates() {
     MemorySegment mailbox = Mailboxes.of(DEV_LIM);
     DeviceLimits.MAX_QPS.set(mailbox, 30);
     assertThat(DeviceLimits.decode(mailbox).maxQps()).isEqualTo(1 << 30);
@@ -189,7 +189,7 @@ class MailboxBytesTest {
   }
 
   @Test
-  void portInfoOfTheRtlSaysNothing() {
+  void portInfoOfTheRtlIsEmpty() {
     PortInfo info = PortInfo.decode(Mailboxes.of("00010203" + "00".repeat(28)));
     assertThat(info).isEqualTo(new PortInfo(1, 2, 3));
     assertThat(info.isConstantAnswer()).isTrue();

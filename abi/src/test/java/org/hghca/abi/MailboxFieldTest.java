@@ -37,7 +37,7 @@ class MailboxFieldTest {
   }
 
   @Test
-  void rangeOfAQwordStandsInPlaceAndSparesTheLowBits() {
+  void rangeOfAQwordKeepsItsPositionAndTheLowBits() {
     MemorySegment mailbox = Mailboxes.of("00000000 00000000 00000000 0000000e");
     BASE.setLong(mailbox, 0xFEDCBA9876543200L);
     assertThat(Mailboxes.hex(mailbox)).isEqualTo("0000000000000000fedcba987654320e");
@@ -45,7 +45,7 @@ class MailboxFieldTest {
   }
 
   @Test
-  void writingLeavesNeighbouringBitsAlone() {
+  void writingKeepsNeighboringBits() {
     MemorySegment ones = Mailboxes.of("ffffffff ffffffff ffffffff ffffffff");
     STATE.set(ones, 0x5);
     assertThat(Mailboxes.hex(ones)).isEqualTo("ffffffffffffffff5fffffffffffffff");
@@ -77,7 +77,7 @@ class MailboxFieldTest {
   }
 
   @Test
-  void lowBitsThatARangeOfAQwordLacksAreRejected() {
+  void lowBitsBelowARangeOfAQwordAreRejected() {
     MemorySegment mailbox = Mailboxes.of("00000000 00000000 00000000 00000000");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> BASE.setLong(mailbox, 0x1080))
@@ -122,7 +122,7 @@ class MailboxFieldTest {
   }
 
   @Test
-  void rangesThatAreNoneAreRefused() {
+  void invalidRangesAreRefused() {
     assertThatIllegalArgumentException().isThrownBy(() -> MailboxField.bits("f", 0, 32, 0));
     assertThatIllegalArgumentException().isThrownBy(() -> MailboxField.bits("f", 0, 3, 4));
     assertThatIllegalArgumentException().isThrownBy(() -> MailboxField.bits("f", 0, 3, -1));

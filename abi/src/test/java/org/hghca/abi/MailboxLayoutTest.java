@@ -30,7 +30,7 @@ class MailboxLayoutTest {
   }
 
   @Test
-  void clearTouchesTheBodyOnly() {
+  void clearWritesOnlyTheBody() {
     MemorySegment mailbox = Mailboxes.of("ffffffff ffffffff");
     layout(4, HIGH).clear(mailbox);
     assertThat(Mailboxes.hex(mailbox)).isEqualTo("00000000ffffffff");

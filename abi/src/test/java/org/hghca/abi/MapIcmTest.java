@@ -39,7 +39,7 @@ class MapIcmTest {
 
   @ParameterizedTest
   @MethodSource("commands")
-  void laterEntryOfAPairStandsFirst(List<IcmChunk> chunks, String bytes) {
+  void laterEntryOfAPairIsFirst(List<IcmChunk> chunks, String bytes) {
     MemorySegment mailbox = Mailboxes.used(4096);
     MapIcm.encode(mailbox, chunks);
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class NextUnitTest {
   @Test
-  void gettersSeeTheBitsOfTables342And343() {
+  void gettersReadTheBitsOfTables342And343() {
     new BitMap(16)
         .field("nop", bits(0x00, 4, 0), m -> NextUnit.nextOpcode(m, AT))
         .field("nda", bits(0x00, 31, 6), m -> NextUnit.nextHeadUnits16(m, AT))
@@ -29,7 +29,7 @@ class NextUnitTest {
   }
 
   @Test
-  void flagsStandWhereTable343PutsThem() {
+  void flagsAreWhereTable343PutsThem() {
     assertThat(NextUnit.SOLICITED).isEqualTo(0b0010);
     assertThat(NextUnit.EVENT).isEqualTo(0b0100);
     assertThat(NextUnit.COMPLETION).isEqualTo(0b1000);
@@ -49,7 +49,7 @@ class NextUnitTest {
   }
 
   @Test
-  void composingDropsWhatLiesOutsideAField() {
+  void composingDropsBitsOutsideAField() {
     assertThat(NextUnit.address(0, 0xffff_ffff)).isEqualTo(0x1f);
     assertThat(NextUnit.address(0xffff_ffff, 0)).isEqualTo(0xffff_ffc0);
     assertThat(NextUnit.size(0xffff_ffff, 0)).isEqualTo(0x3f);
@@ -68,7 +68,7 @@ class NextUnitTest {
   }
 
   @Test
-  void linkSetsTheNextWqeAndLeavesEveryOtherBit() {
+  void linkSetsTheNextWqeAndKeepsEveryOtherBit() {
     MemorySegment memory = BitMap.memory("ffffffffffffffffffffffffffffffff");
     NextUnit.link(memory, AT, 0, 0, 0, 0);
     // dw0[5], D, nee and dwords 2 and 3 stay.
@@ -90,7 +90,7 @@ class NextUnitTest {
   }
 
   @Test
-  void receiveIsUnlinkedMarkedInBothHalvesAndTellsItsSize() {
+  void receiveIsUnlinkedMarkedInBothHalvesAndHasItsSize() {
     // dw0[5] and dw2[0] are the markers, dw2[13:6] = 7 units.
     String bytes = BitMap.encoded(16, m -> NextUnit.writeReceive(m, AT, 7));
     assertThat(bytes).isEqualTo("2000000000000000c101000000000000");
@@ -118,7 +118,7 @@ class NextUnitTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
-  void whatIsWrittenIsRead(long seed) {
+  void writtenFieldsAreReadBack(long seed) {
     var random = new SplittableRandom(seed);
     for (int i = 0; i < 1000; i++) {
       int head = random.nextInt(1 << 26);

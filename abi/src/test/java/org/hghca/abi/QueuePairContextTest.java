@@ -73,7 +73,7 @@ class QueuePairContextTest {
 
   @ParameterizedTest
   @MethodSource("fields")
-  void fieldStandsWhereTheTablePutsIt(MailboxField field, int value, int offset, int dword) {
+  void fieldIsWhereTheTablePutsIt(MailboxField field, int value, int offset, int dword) {
     MemorySegment mailbox = Mailboxes.used(192);
     new QueuePairContext().set(field, value).encode(mailbox);
     for (int at = 0; at < 192; at += 4) {
@@ -109,7 +109,7 @@ class QueuePairContextTest {
   }
 
   @Test
-  void copyGoesItsOwnWay() {
+  void copyIsIndependent() {
     QueuePairContext context = new QueuePairContext().set(QueuePairContext.STATE, QpcState.RTR);
     QueuePairContext copy = context.copy();
     context.set(QueuePairContext.STATE, QpcState.RTS);
@@ -132,7 +132,7 @@ class QueuePairContextTest {
   }
 
   @Test
-  void toStringTellsWhatIsSet() {
+  void toStringNamesTheFieldsThatAreSet() {
     assertThat(
             new QueuePairContext()
                 .set(QueuePairContext.STATE, QpcState.INIT)

@@ -19,7 +19,7 @@ class SrqContextTest {
           1, 10, 0x01_2345, 0x89ab_cdef, 0x1_0000, 7, 0x77, 0x1_2345_6780L, 0xabc, 7, 0xff, 0xbeef);
 
   @Test
-  void everyFieldStandsWhereTheAncestorHasIt() {
+  void everyFieldIsAtTheAncestorsPosition() {
     MemorySegment mailbox = MemorySegment.ofArray(new byte[64]).fill((byte) -1);
     CONTEXT.encode(mailbox);
     assertThat(HexFormat.of().formatHex(mailbox.toArray(ValueLayout.JAVA_BYTE))).isEqualTo(BYTES);

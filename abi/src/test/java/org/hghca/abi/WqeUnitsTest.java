@@ -144,7 +144,7 @@ class WqeUnitsTest {
   }
 
   @Test
-  void udUnitKeepsTheTwoMacsApart() {
+  void udUnitKeepsTheTwoMacsSeparate() {
     for (int i = 0; i < 48; i++) {
       long mac = 1L << i;
       assertThat(BitMap.encoded(48, m -> UdUnit.write(m, AT, 0, mac, 0, 0, 0, 0, 0)))
@@ -170,7 +170,7 @@ class WqeUnitsTest {
   }
 
   @Test
-  void dataUnitNeverLooksInline() {
+  void dataUnitIsNeverTakenForInlineData() {
     String bytes = BitMap.encoded(16, m -> DataUnit.write(m, AT, 0xffff_ffff, 0, 0));
     assertThat(bytes).isEqualTo("ffffff7f000000000000000000000000");
     assertThat(DataUnit.isInline(DataUnit.firstDword(BitMap.memory(bytes), AT))).isFalse();
@@ -216,7 +216,7 @@ class WqeUnitsTest {
 
   @ParameterizedTest
   @ValueSource(longs = {11, 12, 13})
-  void whatIsWrittenIsRead(long seed) {
+  void writtenFieldsAreReadBack(long seed) {
     var random = new SplittableRandom(seed);
     MemorySegment memory = BitMap.memory("ff".repeat(48));
     for (int i = 0; i < 1000; i++) {

@@ -55,7 +55,7 @@ class WriteMttTest {
 
   @ParameterizedTest
   @MethodSource("commands")
-  void lastEntryOfAGroupOfFourStandsFirst(long start, long[] pages, String bytes) {
+  void lastEntryOfAGroupOfFourIsFirst(long start, long[] pages, String bytes) {
     MemorySegment mailbox = Mailboxes.used(4096);
     WriteMtt.encode(mailbox, start, pages);
 
@@ -97,7 +97,7 @@ class WriteMttTest {
   }
 
   @Test
-  void countThatTheRtlCannotTakeIsRefused() {
+  void countThatHangsTheRtlIsRefused() {
     assertThatIllegalArgumentException().isThrownBy(() -> WriteMtt.size(0));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> WriteMtt.encode(Mailboxes.used(4096), 0, 256, i -> i << 12))

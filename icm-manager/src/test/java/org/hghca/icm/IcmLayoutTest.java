@@ -58,7 +58,7 @@ class IcmLayoutTest {
   }
 
   @Test
-  void secondRtlGetsTheLogarithmsThatItSizesItsRegionsBy() {
+  void secondRtlGetsTheLogarithmsOfItsRegionSizes() {
     InitHca init = IcmFixture.layoutOnly(HardwareProfile.R2).initHca();
 
     assertThat(init.logQps()).isEqualTo(8);

@@ -45,7 +45,7 @@ class IcmManagerTest {
 
   @ParameterizedTest
   @CsvSource({"1, 16", "2, 8", "3, 6", "5, 4", "16, 1"})
-  void pagesThatAreNotNeighboursGetEntriesOfTheirOwn(int run, int entries) {
+  void nonContiguousPagesGetEntriesOfTheirOwn(int run, int entries) {
     // A hole in the I/O addresses after each run of pages; pages are counted from the first chunk.
     long first = 0x10_1000;
     IcmFixture f =
@@ -90,7 +90,7 @@ class IcmManagerTest {
     "MTT, 8192, 1, 1",
     "MTT, 16384, 8192, 2",
   })
-  void rangeWithinAChunkMapsThatChunkAlone(IcmTable table, long first, long count, int chunk) {
+  void rangeWithinAChunkMapsOnlyThatChunk(IcmTable table, long first, long count, int chunk) {
     IcmFixture f = IcmFixture.active();
 
     f.icm.reserve(table, first, count);
@@ -101,7 +101,7 @@ class IcmManagerTest {
   }
 
   @Test
-  void rangeAcrossChunksMapsEachWithACommandOfItsOwn() {
+  void rangeAcrossChunksMapsEachWithItsOwnCommand() {
     IcmFixture f = IcmFixture.active();
 
     f.icm.reserve(IcmTable.MTT, 8191, 8194);
@@ -113,7 +113,7 @@ class IcmManagerTest {
   }
 
   @Test
-  void tableShorterThanAChunkIsMappedNoFurtherThanItGoes() {
+  void tableShorterThanAChunkIsMappedToItsEnd() {
     IcmFixture f = IcmFixture.active();
 
     f.icm.reserve(IcmTable.EQC, 31, 1);
@@ -194,7 +194,7 @@ class IcmManagerTest {
   }
 
   @Test
-  void rangeSaysWhatItIs() {
+  void textOfARangeNamesIt() {
     IcmRange range = IcmFixture.active().icm.reserve(IcmTable.MTT, 77, 5);
 
     assertThat(range.table()).isEqualTo(IcmTable.MTT);
@@ -261,7 +261,7 @@ class IcmManagerTest {
   }
 
   @Test
-  void memoryOfAMappingThatDidNotEndStaysUntilTheClose() {
+  void memoryOfAHungMappingStaysUntilTheClose() {
     IcmFixture f = IcmFixture.active();
     f.card.hang = command -> true;
 
@@ -275,7 +275,7 @@ class IcmManagerTest {
   }
 
   @Test
-  void rangeOfADeadCardKeepsItsMemoryUntilTheClose() {
+  void rangeOfAFailedCardKeepsItsMemoryUntilTheClose() {
     IcmFixture f = IcmFixture.active();
     IcmRange range = f.icm.reserve(IcmTable.QPC, 0, 1);
     f.card.hang = command -> true;
@@ -346,7 +346,7 @@ class IcmManagerTest {
   }
 
   @Test
-  void firstRtlTakesNoRunBeyondTheEndOfATable() {
+  void firstRtlMapsNoRunBeyondTheEndOfATable() {
     IcmFixture f = active(HardwareProfile.R1, LongUnaryOperator.identity());
 
     f.icm.reserve(IcmTable.EQC, 0, 1);
@@ -364,7 +364,7 @@ class IcmManagerTest {
    */
   @ParameterizedTest
   @CsvSource({"r1, 512, 512", "r2, 256, 0"})
-  void whatAPeerCanReachIsMappedBeforeAnyTraffic(String profile, int keys, int translations) {
+  void entriesThatAPeerCanReachAreMappedBeforeTraffic(String profile, int keys, int translations) {
     IcmFixture f = IcmFixture.active(HardwareProfile.byName(profile), LongUnaryOperator.identity());
 
     InitHca bases = f.icm.initHca();
@@ -384,7 +384,7 @@ class IcmManagerTest {
   }
 
   @Test
-  void aPartOfAChunkThatTheCardHasTakenStaysUntilTheClose() {
+  void partOfAChunkThatTheCardHasTakenStaysUntilTheClose() {
     IcmFixture f = active(HardwareProfile.R2, LongUnaryOperator.identity());
     f.card.refuse = command -> f.card.commands.size() == 3;
 
@@ -399,7 +399,7 @@ class IcmManagerTest {
   }
 
   @Test
-  void rtlIsNeverToldToUnmap() {
+  void rtlNeverGetsAnUnmapCommand() {
     IcmFixture f = active(HardwareProfile.R1, LongUnaryOperator.identity());
     int before = f.icmPages();
 
@@ -468,7 +468,7 @@ class IcmManagerTest {
   }
 
   @Test
-  void threadsThatComeAndGoLeaveNothingBehind() throws Exception {
+  void concurrentReserveAndReleaseLeavesNothingBehind() throws Exception {
     IcmFixture f = IcmFixture.active();
     List<Racers.Step> steps = new ArrayList<>();
     for (int t = 0; t < 4; t++) {

@@ -15,7 +15,7 @@ final class CallTraceTest {
   private final List<String> lines = new ArrayList<>();
 
   @Test
-  void callIsOneLineWithItsAnswerAndWhatItChanged() {
+  void callIsOneLineWithItsAnswerAndItsChanges() {
     SystemCalls calls = CallTrace.of(Linux.system(), lines::add);
     int event = calls.eventfd(5, 0);
     try (Arena arena = Arena.ofConfined()) {
@@ -34,7 +34,7 @@ final class CallTraceTest {
   }
 
   @Test
-  void requestOfAContainerIsToldApartFromThatOfADeviceWithItsNumber() {
+  void requestOfAContainerIsDistinguishedFromADeviceRequest() {
     SystemCalls calls =
         CallTrace.of(answering(Map.of("open", 5, "close", 0, "ioctl", 0)), lines::add);
     try (Arena arena = Arena.ofConfined()) {

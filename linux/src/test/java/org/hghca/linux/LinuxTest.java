@@ -20,7 +20,7 @@ final class LinuxTest {
   private final SystemCalls linux = Linux.system();
 
   @Test
-  void anErrorIsANegativeNumber() {
+  void errorIsANegativeNumber() {
     assertThat(LinuxErrno.ENOENT.is(linux.open("/nowhere/at/all", O_RDWR))).isTrue();
     assertThat(LinuxErrno.EBADF.is(linux.close(-1))).isTrue();
     assertThat(LinuxErrno.EBADF.is(linux.mmap(4096, PROT_READ_WRITE, MAP_SHARED, -1, 0))).isTrue();
@@ -29,7 +29,7 @@ final class LinuxTest {
   }
 
   @Test
-  void aFileIsReadAndWrittenAtAnOffset(@TempDir Path directory) throws IOException {
+  void fileIsReadAndWrittenAtAnOffset(@TempDir Path directory) throws IOException {
     Path file = directory.resolve("file");
     Files.writeString(file, "0123456789");
     int descriptor = linux.open(file.toString(), O_RDWR);
@@ -60,7 +60,7 @@ final class LinuxTest {
   }
 
   @Test
-  void anEventIsAnswered() {
+  void eventIsSignaledAndRead() {
     int event = linux.eventfd(5, 0);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment count = arena.allocate(ValueLayout.JAVA_LONG);
@@ -72,7 +72,7 @@ final class LinuxTest {
   }
 
   @Test
-  void theUserIsTheProcesss() throws IOException {
+  void userIsThatOfTheProcess() throws IOException {
     Object owner = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
     assertThat(linux.geteuid()).isEqualTo(owner);
   }

@@ -59,7 +59,7 @@ final class SocketsTest {
   }
 
   @Test
-  void aBatchOfDatagramsArrives() {
+  void batchOfDatagramsArrives() {
     assertThat(linux.bind(right, loopback(0))).isZero();
     MemorySegment bound = arena.allocate(16, 8);
     assertThat(linux.getsockname(right, bound)).isEqualTo(16);
@@ -78,7 +78,7 @@ final class SocketsTest {
   }
 
   @Test
-  void anOptionIsSetAndRead() {
+  void optionIsSetAndRead() {
     MemorySegment value = arena.allocateFrom(ValueLayout.JAVA_INT, 1);
     assertThat(linux.setsockopt(left, SOL_SOCKET, SO_REUSEADDR, value)).isZero();
     value.set(ValueLayout.JAVA_INT, 0, 0);
@@ -89,7 +89,7 @@ final class SocketsTest {
   }
 
   @Test
-  void whatFailsAnswersItsError() {
+  void failedCallReturnsItsError() {
     MemorySegment nothing = arena.allocate(64, 8);
     assertThat(LinuxErrno.EBADF.is(linux.sendmmsg(-1, nothing, 1, 0))).isTrue();
     assertThat(LinuxErrno.EBADF.is(linux.recvmmsg(-1, nothing, 0))).isTrue();

@@ -64,7 +64,7 @@ class CommandConcurrencyTest {
   }
 
   @Test
-  void oneTimeOutFailsAllWhoWait() throws Exception {
+  void oneTimeOutFailsAllWaiters() throws Exception {
     CommandInterface commands =
         CommandInterface.open(hcr.function, HardwareProfile.S, Duration.ofMillis(20));
     ConcurrentLinkedQueue<Throwable> told = new ConcurrentLinkedQueue<>();

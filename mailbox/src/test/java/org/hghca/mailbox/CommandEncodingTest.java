@@ -93,7 +93,7 @@ class CommandEncodingTest {
   }
 
   @Test
-  void mapIcmOfOneEntryStandsInTheHigherHalfOfItsGroup() {
+  void mapIcmOfOneEntryIsInTheHigherHalfOfItsGroup() {
     commands.mapIcm(1, List.of(new IcmChunk(0x40_0000L, 0x7_1234_5000L, 3)));
 
     assertInbox(
@@ -202,7 +202,7 @@ class CommandEncodingTest {
 
   @ParameterizedTest
   @CsvSource({"0", "256", "257", "-1"})
-  void writeMttOfACountThatHangsTheCardIsNotGiven(int count) {
+  void writeMttOfACountThatHangsTheCardIsNotIssued(int count) {
     hcr.accesses.clear();
 
     assertThatThrownBy(() -> commands.writeMtt(0, count, i -> 0))
@@ -333,7 +333,7 @@ class CommandEncodingTest {
   }
 
   @Test
-  void resetQpGoesWithoutAnInbox() {
+  void resetQpHasNoInbox() {
     commands.resetQp(0x47);
 
     assertNoMailbox(hcr.only(), 0x00803021, 0x47, 0);
@@ -377,7 +377,7 @@ class CommandEncodingTest {
   }
 
   @Test
-  void nopThatTheCardDoesNotKnowProvesThatItIsAlive() {
+  void nopUnknownToTheCardProvesThatItAnswers() {
     hcr.status = 2;
 
     assertThatCode(commands::nop).doesNotThrowAnyException();
@@ -393,7 +393,7 @@ class CommandEncodingTest {
   }
 
   @Test
-  void commandsThatWedgeTheRtlAreNotGivenToIt() {
+  void commandsThatHangTheRtlAreNotIssued() {
     FakeHcr rtl = new FakeHcr(0);
     CommandInterface r1 = CommandInterface.open(rtl.function, HardwareProfile.R1);
     rtl.accesses.clear();
@@ -426,7 +426,7 @@ class CommandEncodingTest {
   }
 
   @Test
-  void argumentThatDoesNotFitItsFieldTouchesNothing() {
+  void argumentThatDoesNotFitItsFieldWritesNothing() {
     hcr.accesses.clear();
 
     assertThatThrownBy(() -> commands.resizeCq(1, new ResizeCq(256, 1)))

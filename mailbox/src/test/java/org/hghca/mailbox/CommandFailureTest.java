@@ -76,7 +76,7 @@ class CommandFailureTest {
   }
 
   @Test
-  void commandThatDoesNotEndKillsTheCard() {
+  void commandThatDoesNotEndPutsTheCardInTheErrorState() {
     CommandInterface commands = open();
     hcr.hang = true;
 
@@ -110,7 +110,7 @@ class CommandFailureTest {
   }
 
   @Test
-  void lateCompletionDoesNotReviveTheCard() {
+  void lateCompletionDoesNotRecoverTheCard() {
     CommandInterface commands = open();
     hcr.hang = true;
     assertThatThrownBy(commands::closeHca).isInstanceOf(CommandTimeoutException.class);
@@ -122,7 +122,7 @@ class CommandFailureTest {
   }
 
   @Test
-  void mailboxOfACommandThatDidNotEndOutlivesTheClose() {
+  void mailboxOfAHungCommandOutlivesTheClose() {
     CommandInterface commands = open();
     hcr.hang = true;
     assertThatThrownBy(commands::queryAdapter).isInstanceOf(CommandTimeoutException.class);
@@ -175,7 +175,7 @@ class CommandFailureTest {
   }
 
   @Test
-  void fatalErrorIsToldOnceToEachListener() {
+  void fatalErrorIsReportedOnceToEachListener() {
     CommandInterface commands = open();
     List<Throwable> told = new ArrayList<>();
     commands.onFatal(told::add);
@@ -189,7 +189,7 @@ class CommandFailureTest {
   }
 
   @Test
-  void listenerThatComesAfterTheDeathIsToldAtOnce() {
+  void lateListenerIsCalledAtOnce() {
     CommandInterface commands = open();
     hcr.gone = true;
     Throwable first = catchThrowable(commands::closeHca);
@@ -221,7 +221,7 @@ class CommandFailureTest {
   }
 
   @Test
-  void listenerThatThrowsHidesNothing() {
+  void listenerThatThrowsDoesNotBlockOthers() {
     CommandInterface commands = open();
     IllegalStateException listeners = new IllegalStateException("listener");
     List<Throwable> told = new ArrayList<>();
@@ -239,7 +239,7 @@ class CommandFailureTest {
   }
 
   @Test
-  void openRefusesWhereNothingAnswers() {
+  void openRefusesWhereNoCardAnswers() {
     hcr.gone = true;
 
     assertThatThrownBy(this::open)

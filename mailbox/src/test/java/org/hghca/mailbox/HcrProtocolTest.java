@@ -21,7 +21,7 @@ class HcrProtocolTest {
   }
 
   @Test
-  void sevenDwordsAreStoredAndGoComesLast() {
+  void sevenDwordsAreStoredAndGoIsLast() {
     commands.hw2swMpt(0x1234);
 
     assertThat(hcr.lastStores())
@@ -48,7 +48,7 @@ class HcrProtocolTest {
   }
 
   @Test
-  void outParamIsTheOutboxAndIsWrittenAgainForEachCommand() {
+  void outParamIsTheOutboxAndIsWrittenForEachCommand() {
     commands.queryAdapter();
     commands.queryAdapter();
     commands.closeHca();
@@ -62,7 +62,7 @@ class HcrProtocolTest {
   }
 
   @Test
-  void goIsAwaitedClearBeforeTheFirstStore() {
+  void goMustBeClearBeforeTheFirstStore() {
     hcr.busyPolls = 3;
     hcr.setGo(3);
 
@@ -96,7 +96,7 @@ class HcrProtocolTest {
   }
 
   @Test
-  void longCommandIsWaitedForWithPauses() {
+  void longCommandIsAwaitedWithPauses() {
     hcr.busyPolls = 140;
 
     commands.closeHca();
@@ -116,7 +116,7 @@ class HcrProtocolTest {
   }
 
   @Test
-  void interruptWhileWaitingIsKept() {
+  void interruptDuringTheWaitIsKept() {
     hcr.busyPolls = 140;
     Thread caller = Thread.currentThread();
     hcr.onCommand = caller::interrupt;
@@ -128,7 +128,7 @@ class HcrProtocolTest {
   }
 
   @Test
-  void interruptOfOneCommandIsNotThatOfTheNext() {
+  void interruptDoesNotAffectTheNextCommand() {
     hcr.busyPolls = 140;
     Thread.currentThread().interrupt();
     commands.closeHca();
@@ -140,7 +140,7 @@ class HcrProtocolTest {
   }
 
   @Test
-  void interruptedThreadPausesLikeAnyOther() {
+  void interruptedThreadPausesToo() {
     CommandInterface impatient =
         CommandInterface.open(hcr.function, HardwareProfile.S, Duration.ofMillis(50));
     hcr.hang = true;
@@ -155,7 +155,7 @@ class HcrProtocolTest {
   }
 
   @Test
-  void mailboxIsLentZeroedAfterAnotherCommandFilledIt() {
+  void reusedMailboxIsZeroed() {
     hcr.outbox = "ff".repeat(64);
     commands.queryDeviceLimits();
     hcr.outbox = "";
@@ -173,7 +173,7 @@ class HcrProtocolTest {
   }
 
   @Test
-  void closeGivesMailboxesBackAndEndsCommands() {
+  void closeFreesMailboxesAndRefusesCommands() {
     commands.queryAdapter();
     assertThat(hcr.function.mappings()).isEqualTo(1);
 

@@ -15,7 +15,7 @@ public class DeferredFreeTest {
   }
 
   @Test
-  public void memoryAndNumbersAreFreedAfterTheCardForgot() {
+  public void memoryAndNumbersAreFreedAfterTheCardReleasedThem() {
     retire(() -> events.add("command"));
     assertThat(events).containsExactly("command", "memory", "numbers");
   }
@@ -34,7 +34,7 @@ public class DeferredFreeTest {
   }
 
   @Test
-  public void afterTheResetNothingIsCommandedAnyMore() {
+  public void noCommandIsIssuedAfterTheReset() {
     deferredFree.afterReset();
     retire(() -> events.add("command"));
     assertThat(events).containsExactly("memory");
@@ -56,7 +56,7 @@ public class DeferredFreeTest {
   }
 
   @Test
-  public void memoryInUseElsewhereKeepsNoOtherFromBeingFreed() {
+  public void memoryInUseElsewhereDoesNotBlockOthers() {
     Runnable refused =
         () -> {
           throw new IllegalStateException("the card does not answer");

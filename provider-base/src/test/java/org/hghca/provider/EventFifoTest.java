@@ -56,7 +56,7 @@ public class EventFifoTest {
   }
 
   @Test
-  public void theOldestAreDroppedAndTheDeadNotGiven() {
+  public void oldestAreDroppedAndInvalidOnesNotDelivered() {
     Numbers fifo = new Numbers(3);
     for (int i = 0; i < 5; i++) {
       fifo.give(i);
@@ -71,7 +71,7 @@ public class EventFifoTest {
   }
 
   @Test
-  public void aFutureThatHasTimedOutTakesNoEvent() throws Exception {
+  public void timedOutFutureTakesNoEvent() throws Exception {
     Numbers fifo = new Numbers(10);
     CompletableFuture<Integer> late = fifo.next().orTimeout(1, TimeUnit.MILLISECONDS);
     assertThatThrownBy(() -> late.get(20, TimeUnit.SECONDS))
@@ -84,7 +84,7 @@ public class EventFifoTest {
   }
 
   @Test
-  public void whoWaitsLongerThanItsTimeGetsNothingAndTakesNothing() throws Exception {
+  public void timedOutWaiterTakesNoEvent() throws Exception {
     Numbers fifo = new Numbers(10);
     assertThat(fifo.await(Duration.ofMillis(1))).isEmpty();
     assertThat(fifo.await(Duration.ZERO)).isEmpty();
@@ -94,7 +94,7 @@ public class EventFifoTest {
   }
 
   @Test
-  public void theFirstEndStays() {
+  public void firstCauseOfTheEndIsKept() {
     Numbers fifo = new Numbers(10);
     fifo.give(1);
     fifo.end(() -> new VerbsException(Errno.EIO, "first"));
@@ -106,7 +106,7 @@ public class EventFifoTest {
   }
 
   @Test
-  public void everyEventFindsOneTakerDespiteCancellations() throws Exception {
+  public void everyEventHasOneTakerDespiteCancellations() throws Exception {
     int events = 3000;
     Numbers fifo = new Numbers(events);
     ConcurrentLinkedQueue<Integer> found = new ConcurrentLinkedQueue<>();

@@ -11,14 +11,14 @@ public class NumberAllocatorTest {
   private final NumberAllocator numbers = new NumberAllocator("queue pairs", 2, 5);
 
   @Test
-  public void handsOutEveryNumberOfTheRangeOnce() {
+  public void everyNumberOfTheRangeIsAllocatedOnce() {
     assertThat(new int[] {numbers.allocate(), numbers.allocate(), numbers.allocate()})
         .containsExactly(2, 3, 4);
     assertThat(numbers.inUse()).isEqualTo(3);
   }
 
   @Test
-  public void takesAFreedNumberAgainOnlyAfterAllOthers() {
+  public void freedNumberIsReusedOnlyAfterAllOthers() {
     int first = numbers.allocate();
     numbers.free(first);
     assertThat(numbers.allocate()).isEqualTo(3);
@@ -27,7 +27,7 @@ public class NumberAllocatorTest {
   }
 
   @Test
-  public void saysWhatIsExhausted() {
+  public void exhaustionNamesTheNumbers() {
     numbers.allocate();
     numbers.allocate();
     numbers.allocate();
@@ -38,7 +38,7 @@ public class NumberAllocatorTest {
   }
 
   @Test
-  public void aRetiredNumberDoesNotComeAgainAndIsTold() {
+  public void retiredNumberIsNotReusedAndIsReported() {
     int retired = numbers.allocate();
     numbers.retire(retired);
     int unfit = numbers.allocate();
@@ -55,7 +55,7 @@ public class NumberAllocatorTest {
   }
 
   @Test
-  public void aNumberComesWithThePositionThatItStoppedAtIfThatFits() {
+  public void numberHasItsLastPositionIfThatFits() {
     RingNumbers<Integer> rings = new RingNumbers<>("completion queues", 0, 2);
     int first = rings.allocate(slot -> false); // new: no position is requested
     assertThat(rings.position(first)).isEmpty();

@@ -11,7 +11,7 @@ class OwnerCheckTest {
   private final OwnerCheck check = new OwnerCheck("the send queue of QP 0x000041");
 
   @Test
-  void secondThreadIsToldOfTheFirst() throws Exception {
+  void secondThreadGetsTheNameOfTheFirst() throws Exception {
     check.begin();
     try (ExecutorService other =
         Executors.newSingleThreadExecutor(Thread.ofPlatform().name("second").factory())) {

@@ -45,7 +45,7 @@ public class ResourceTest {
   }
 
   @Test
-  public void closingAParentWithLiveChildrenNamesThem() {
+  public void closingAParentInUseNamesItsChildren() {
     Named parent = new Named("PD 0x1");
     Named first = new Named("MR 0x10", parent);
     Named second = new Named("QP 0x2", parent);
@@ -68,7 +68,7 @@ public class ResourceTest {
   }
 
   @Test
-  public void nothingCanBeMadeFromAClosedParent() {
+  public void nothingCanBeCreatedFromAClosedParent() {
     Named open = new Named("CQ 0x1");
     Named closed = new Named("PD 0x1");
     closed.close();
@@ -80,7 +80,7 @@ public class ResourceTest {
 
   /** An unfinished object is never called. */
   @Test
-  public void whatIsBeingMadeHoldsItsParentAndIsNotAskedForItsName() {
+  public void unfinishedChildKeepsItsParentOpenAndIsNotCalled() {
     Named parent = new Named("PD 0x1");
     Resource unfinished =
         new Resource(parent) {
@@ -100,7 +100,7 @@ public class ResourceTest {
   }
 
   @Test
-  public void anAbandonedConstructionReleasesNothingAndHoldsNobody() {
+  public void abandonedConstructionReleasesNothingAndKeepsNoParent() {
     Named parent = new Named("PD 0x1");
     Named child = new Named("MR 0x10", false, parent);
     child.abandon();
@@ -109,7 +109,7 @@ public class ResourceTest {
   }
 
   @Test
-  public void whatIsUsedInsteadCannotBeClosedAndWhatWasUsedBeforeCan() {
+  public void replacementIsInUseAndThePreviousOneIsFree() {
     Named before = new Named("PD 0x1");
     Named instead = new Named("PD 0x2");
     Named child = new Named("MR 0x10", before);
@@ -123,7 +123,7 @@ public class ResourceTest {
   }
 
   @Test
-  public void whatCannotBeLetGoOfStaysOpen() {
+  public void resourceThatCannotBeReleasedStaysOpen() {
     Named parent = new Named("PD 0x1");
     Named child = new Named("MR 0x10", parent);
     child.held = true;

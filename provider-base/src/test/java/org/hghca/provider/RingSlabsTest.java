@@ -70,7 +70,7 @@ public class RingSlabsTest {
   }
 
   @Test
-  public void aLongRingHasASlabOfItsOwn() {
+  public void longRingHasASlabOfItsOwn() {
     slabs.allocate(4096);
     DmaMapping ring = slabs.allocate(SLAB);
     assertThat(mapped).hasSize(2);
@@ -84,7 +84,7 @@ public class RingSlabsTest {
   }
 
   @Test
-  public void aPieceThatIsUsedAgainIsZeroed() {
+  public void reusedPieceIsZeroed() {
     DmaMapping ring = slabs.allocate(4096);
     ring.segment().fill((byte) 0x5a);
     ring.close();
@@ -96,7 +96,7 @@ public class RingSlabsTest {
   }
 
   @Test
-  public void slabsGoWithTheirLastPiece() {
+  public void slabsAreFreedWithTheirLastPiece() {
     List<DmaMapping> pieces = new ArrayList<>();
     for (int i = 0; i < 5 * SLAB / 4096; i++) {
       pieces.add(slabs.allocate(4096));

@@ -27,7 +27,7 @@ public class SharedRequestsTest {
   }
 
   @Test
-  public void whatIsCopiedOutIsWhatWasCopiedIn() {
+  public void requestsAreCopiedOutAsTheyWereCopiedIn() {
     long address = 0xffff_8000_0000_1234L;
     requests.add(
         new ReceiveRequest()
@@ -51,7 +51,7 @@ public class SharedRequestsTest {
   }
 
   @Test
-  public void requestsCountUntilTheyAreComplete() {
+  public void requestsCountUntilTheyComplete() {
     for (int i = 0; i < 4; i++) {
       assertThat(add(i)).isTrue();
     }
@@ -66,7 +66,7 @@ public class SharedRequestsTest {
   }
 
   @Test
-  public void whatComesBackTakesItsOldPlaceInWhateverOrderItComes() {
+  public void returnedRequestsTakeTheirOldPositionInAnyOrder() {
     for (int i = 0; i < 4; i++) {
       add(i);
     }
@@ -82,7 +82,7 @@ public class SharedRequestsTest {
   }
 
   @Test
-  public void aSmallerCapacityTakesNoMoreUntilEnoughAreComplete() {
+  public void smallerCapacityTakesNoMoreUntilEnoughComplete() {
     add(0);
     add(1);
     requests.resize(2);

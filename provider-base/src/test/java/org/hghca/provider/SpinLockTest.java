@@ -17,7 +17,7 @@ public class SpinLockTest {
   private int counter;
 
   @Test
-  public void letsOneThreadInAtATime() throws InterruptedException {
+  public void oneThreadAtATimeHasTheLock() throws InterruptedException {
     int[] rounds = Racers.race(ROUNDS, Collections.nCopies(THREADS, this::count));
     assertThat(counter).isEqualTo(Arrays.stream(rounds).sum());
   }
@@ -37,7 +37,7 @@ public class SpinLockTest {
   }
 
   @Test
-  void locksAreTakenInTheOrderOfTheirRanks() {
+  void locksMustBeTakenInTheOrderOfTheirRanks() {
     assumeTrue(SpinLock.class.desiredAssertionStatus());
     SpinLock receives = new SpinLock(LockRank.RECEIVES);
     SpinLock sends = new SpinLock(LockRank.SENDS);

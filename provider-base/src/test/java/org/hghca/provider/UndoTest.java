@@ -11,7 +11,7 @@ public class UndoTest {
   private final List<Integer> undone = new ArrayList<>();
 
   @Test
-  public void takesStepsBackLastFirst() {
+  public void stepsAreUndoneLastFirst() {
     try (Undo undo = new Undo()) {
       undo.add(() -> undone.add(1));
       undo.add(() -> undone.add(2));
@@ -20,7 +20,7 @@ public class UndoTest {
   }
 
   @Test
-  public void aStepThatFailsKeepsNoOtherFromBeingTakenBack() {
+  public void failedStepDoesNotKeepOthersFromBeingUndone() {
     Undo undo = new Undo();
     undo.add(() -> undone.add(1));
     undo.add(
@@ -33,7 +33,7 @@ public class UndoTest {
   }
 
   @Test
-  public void takesNothingBackWhenForgotten() {
+  public void forgottenStepsAreNotUndone() {
     try (Undo undo = new Undo()) {
       undo.add(() -> undone.add(1));
       undo.forget();

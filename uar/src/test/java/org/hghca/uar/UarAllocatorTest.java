@@ -65,7 +65,7 @@ class UarAllocatorTest {
   }
 
   @Test
-  void nothingIsEverRead() {
+  void pageIsNeverRead() {
     UarPage page = uar.allocate();
     page.ringSendQueue(-1);
     page.armCompletionQueue(-1);
@@ -77,7 +77,7 @@ class UarAllocatorTest {
   }
 
   @Test
-  void noPageIsHandedOutTwice() {
+  void pageIsNeverAllocatedTwice() {
     Set<Integer> indices = new HashSet<>();
     for (int i = 0; i < 2048; i++) {
       indices.add(uar.allocate().index());
@@ -88,7 +88,7 @@ class UarAllocatorTest {
   }
 
   @Test
-  void exhaustionSaysHowManyPagesThereAre() {
+  void exhaustionNamesTheNumberOfPages() {
     for (int i = 0; i < 2048; i++) {
       uar.allocate();
     }
@@ -100,7 +100,7 @@ class UarAllocatorTest {
   }
 
   @Test
-  void closedPageIsHandedOutAgain() {
+  void closedPageIsAllocatedAgain() {
     List<UarPage> pages = new ArrayList<>();
     for (int i = 0; i < 2048; i++) {
       pages.add(uar.allocate());
@@ -136,7 +136,7 @@ class UarAllocatorTest {
   }
 
   @Test
-  void pagesTakenByManyThreadsAreDistinct() throws Exception {
+  void pagesOfManyThreadsAreDistinct() throws Exception {
     Set<Integer> indices = ConcurrentHashMap.newKeySet();
     AtomicInteger taken = new AtomicInteger();
     CyclicBarrier together = new CyclicBarrier(4);

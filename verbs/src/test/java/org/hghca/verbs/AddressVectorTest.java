@@ -11,7 +11,7 @@ class AddressVectorTest {
   private static final Gid PEER = Gid.ofIpv4(0x0a000002);
 
   @Test
-  void wayToAGid() {
+  void routeToAGid() {
     AddressVector way = AddressVector.to(PEER, 1);
 
     assertThat(way).isEqualTo(new AddressVector(PEER, 1, 0, 64, 0, 0, 1));

@@ -66,7 +66,7 @@ class CompletionsTest {
   }
 
   @Test
-  void placesAndFieldsAreIndependent() {
+  void positionsAndFieldsAreIndependent() {
     Completions completions = new Completions(3);
     Entry.LEAST.putInto(completions, 0);
     Entry.MOST.putInto(completions, 1);
@@ -81,7 +81,7 @@ class CompletionsTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
-  void randomValuesComeBack(long seed) {
+  void randomValuesAreReadBack(long seed) {
     Random random = new Random(seed);
     WcOpcode[] opcodes = WcOpcode.values();
     Completions completions = new Completions(4);
@@ -126,7 +126,7 @@ class CompletionsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 2, Integer.MAX_VALUE, Integer.MIN_VALUE})
-  void placeOutsideIsRefused(int index) {
+  void positionOutsideIsRefused(int index) {
     Completions completions = new Completions(2);
 
     assertThatThrownBy(() -> completions.wrId(index)).isInstanceOf(IndexOutOfBoundsException.class);
@@ -137,7 +137,7 @@ class CompletionsTest {
   }
 
   @Test
-  void capacityIsAsAskedAndAtLeastOne() {
+  void capacityIsAsRequestedAndAtLeastOne() {
     assertThat(new Completions(1).capacity()).isOne();
     assertThat(new Completions(100).capacity()).isEqualTo(100);
     assertThatThrownBy(() -> new Completions(0)).isInstanceOf(VerbsException.class);

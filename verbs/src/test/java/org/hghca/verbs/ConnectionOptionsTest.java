@@ -69,7 +69,7 @@ class ConnectionOptionsTest {
     "traffic class, 256",
     "service level, 16"
   })
-  void valueThatDoesNotFitIsRefusedAtOnceByItsName(String option, int beyond) {
+  void valueThatDoesNotFitIsRefusedWithItsName(String option, int beyond) {
     for (int value : new int[] {beyond, -1}) {
       assertThatThrownBy(() -> with(option, value))
           .isInstanceOfSatisfying(

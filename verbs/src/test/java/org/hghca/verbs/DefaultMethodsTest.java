@@ -14,7 +14,7 @@ class DefaultMethodsTest {
   private final List<Object> calls = new ArrayList<>();
 
   @Test
-  void pollAsksForAsManyAsThereIsRoomFor() {
+  void pollRequestsAsManyAsThereIsRoomFor() {
     CompletionQueue queue =
         Fakes.of(
             CompletionQueue.class,

@@ -92,7 +92,7 @@ class EventSubscriptionTest {
   }
 
   @Test
-  void callbackThatThrowsDoesNotEndIt() throws Exception {
+  void callbackThatThrowsDoesNotEndTheSubscription() throws Exception {
     events.add(queue(1));
     events.add(queue(2));
     CountDownLatch second = new CountDownLatch(1);
@@ -134,7 +134,7 @@ class EventSubscriptionTest {
   }
 
   @Test
-  void channelThatFailsEndsItWithTheFailure() throws Exception {
+  void failedChannelEndsTheSubscriptionWithTheFailure() throws Exception {
     EventSubscription subscription = channel.subscribe(Runnable::run, q -> {});
     VerbsException failure = new VerbsException(Errno.EIO, "the device has failed");
 
@@ -146,7 +146,7 @@ class EventSubscriptionTest {
   }
 
   @Test
-  void channelThatIsClosedBetweenTwoEventsEndsIt() {
+  void channelClosedBetweenTwoEventsEndsTheSubscription() {
     VerbsException failure = new VerbsException(Errno.EINVAL, "closed");
     events.add(queue(1));
 
@@ -165,14 +165,14 @@ class EventSubscriptionTest {
   }
 
   @Test
-  void closedChannelIsNotSubscribedTo() {
+  void closedChannelRefusesSubscriptions() {
     end = new VerbsException(Errno.EINVAL, "closed");
 
     assertThatThrownBy(() -> channel.subscribe(Runnable::run, q -> {})).isSameAs(end);
   }
 
   @Test
-  void executorThatRefusesEndsIt() {
+  void executorThatRejectsTasksEndsTheSubscription() {
     events.add(queue(1));
 
     EventSubscription subscription =

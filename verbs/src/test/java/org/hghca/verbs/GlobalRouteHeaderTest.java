@@ -22,7 +22,7 @@ class GlobalRouteHeaderTest {
   }
 
   @Test
-  void aHeaderOfFortyBytes() {
+  void headerOfFortyBytesIsRead() {
     GlobalRouteHeader header = GlobalRouteHeader.of(bytes(IPV6));
     assertThat(header.sourceGid())
         .isEqualTo(new Gid(0xfe80_0000_0000_0000L, 0x0202_03ff_fe04_0506L));
@@ -40,7 +40,7 @@ class GlobalRouteHeaderTest {
     "6a51234500601b3ffe80000000000000020203ff",
     "ffffffffffffffffffffffffffffffffffffffff"
   })
-  void anIpv4HeaderBehindTwentyBytesOfAnything(String before) {
+  void ipv4HeaderBehindTwentyBytesOfAnythingIsRead(String before) {
     GlobalRouteHeader header = GlobalRouteHeader.of(bytes(before + IPV4));
     assertThat(header.sourceGid()).isEqualTo(Gid.ofIpv4(0xc0a80001));
     assertThat(header.destinationGid()).isEqualTo(Gid.ofIpv4(0xc0a800c7));
@@ -50,7 +50,7 @@ class GlobalRouteHeaderTest {
   }
 
   @Test
-  void whatLooksLikeIpv4ButHasAWrongChecksumIsTheOtherForm() {
+  void ipv4WithAWrongChecksumIsTheOtherForm() {
     String gids = "6000000000001b01" + "0".repeat(24) + IPV4.replace("b861", "b862");
     assertThat(GlobalRouteHeader.of(bytes(gids)).hopLimit()).isEqualTo(1);
   }
@@ -63,7 +63,7 @@ class GlobalRouteHeaderTest {
 
   @ParameterizedTest
   @CsvSource({"39", "0"})
-  void tooFewBytes(int length) {
+  void fewerThanFortyBytesAreRefused(int length) {
     assertThatThrownBy(() -> GlobalRouteHeader.of(MemorySegment.ofArray(new byte[length])))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
@@ -71,7 +71,7 @@ class GlobalRouteHeaderTest {
   }
 
   @Test
-  void neitherForm() {
+  void neitherFormIsRefused() {
     assertThatThrownBy(() -> GlobalRouteHeader.of(MemorySegment.ofArray(new byte[40])))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))

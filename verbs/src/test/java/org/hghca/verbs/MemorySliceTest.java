@@ -65,7 +65,7 @@ class MemorySliceTest {
   }
 
   @Test
-  void bufferIsTheSameMemoryAndMadeOnce() {
+  void bufferIsTheSameMemoryAndIsCreatedOnce() {
     MemorySlice slice = region.slice(64, 16);
     ByteBuffer buffer = slice.byteBuffer();
     buffer.putInt(0, 0x01020304);
@@ -100,7 +100,7 @@ class MemorySliceTest {
 
   @Test
   @SuppressWarnings("restricted")
-  void sliceThatIsTooLongForABufferSaysSo() {
+  void sliceTooLongForABufferIsReported() {
     long length = 1L << 31;
     MemorySegment large = MemorySegment.ofAddress(4096).reinterpret(length);
     MemorySlice slice = new FakeRegion(large, 1).slice(0, length);

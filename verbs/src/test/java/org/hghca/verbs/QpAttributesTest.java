@@ -33,7 +33,7 @@ class QpAttributesTest {
   }
 
   @Test
-  void valuesThatAreNotNumbersComeBackAndAreInTheMask() {
+  void otherValuesAreReadBackAndAreInTheMask() {
     AddressVector way = AddressVector.to(Gid.ofIpv4(1), 1);
     QpAttributes attributes =
         new QpAttributes()
@@ -92,7 +92,7 @@ class QpAttributesTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("numbers")
-  void largestNumberFitsAndOnlyItsAttributeIsSet(
+  void largestNumberFitsAndSetsOnlyItsAttribute(
       QpAttribute attribute,
       int bits,
       BiConsumer<QpAttributes, Integer> setter,

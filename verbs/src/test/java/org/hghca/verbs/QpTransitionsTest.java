@@ -121,7 +121,7 @@ class QpTransitionsTest {
 
   @ParameterizedTest
   @MethodSource("table")
-  void ruleIsTheTables(Line line) {
+  void ruleMatchesTheTables(Line line) {
     QpTransitions.Rule rule = QpTransitions.rule(line.type(), line.from(), line.to());
 
     assertThat(rule.required()).isEqualTo(line.required());
@@ -151,14 +151,14 @@ class QpTransitionsTest {
 
   @ParameterizedTest
   @MethodSource("table")
-  void requiredAttributesAreEnough(Line line) {
+  void requiredAttributesSuffice(Line line) {
     assertThat(QpTransitions.check(line.type(), line.from(), line.attributes()))
         .isEqualTo(line.to());
   }
 
   @ParameterizedTest
   @MethodSource("table")
-  void optionalAttributesAreTaken(Line line) {
+  void optionalAttributesAreAccepted(Line line) {
     QpAttributes attributes =
         QpAttributesSamples.with(line.attributes(), line.from(), line.optional());
 
@@ -221,7 +221,7 @@ class QpTransitionsTest {
   }
 
   @Test
-  void withoutStateAStateThatCannotStayIsRefused() {
+  void missingStateIsRefusedWhereTheStateCannotStay() {
     assertThatThrownBy(() -> QpTransitions.check(QpType.RC, QpState.RTR, new QpAttributes()))
         .hasMessageContaining("cannot go from RTR to RTR");
   }

@@ -11,7 +11,7 @@ class QueuePairConfigTest {
   private final CompletionQueue receive = Fakes.of(CompletionQueue.class, Map.of());
 
   @Test
-  void oneRequestWithOneElementEachWayUnlessSaidOtherwise() {
+  void defaultIsOneRequestWithOneElementEachWay() {
     QueuePairConfig config = QueuePairConfig.rc(send, receive);
 
     assertThat(config.type()).isEqualTo(QpType.RC);
@@ -23,7 +23,7 @@ class QueuePairConfigTest {
   }
 
   @Test
-  void eachCallChangesOneThing() {
+  void eachCallChangesOneProperty() {
     QueuePairConfig config =
         QueuePairConfig.of(QpType.UC, send, receive)
             .sendDepth(128)
@@ -45,7 +45,7 @@ class QueuePairConfigTest {
   }
 
   @Test
-  void attributesAreNotChangedByWhatIsMadeFromThem() {
+  void configurationIsNotChangedByDerivedOnes() {
     QueuePairConfig config = QueuePairConfig.rc(send, receive);
     QueuePairConfig other = config.sendDepth(9).signalAll();
 

@@ -95,7 +95,7 @@ class QueuePairTest {
   }
 
   @Test
-  void connectingTellsThePeerWhoWeAre() {
+  void connectingSendsTheLocalEndpointToThePeer() {
     queuePair(QpType.RC).connect(this::exchange);
 
     assertThat(events).contains("gid 0 of port 1").containsSubsequence("exchange", "RTR", "RTS");
@@ -110,7 +110,7 @@ class QueuePairTest {
 
   /** A connection that starts high would soon fail where PSNs do not wrap. */
   @Test
-  void sequenceNumbersBeginLowWhereTheyDoNotComeRound() {
+  void psnsStartLowWhereTheyDoNotWrap() {
     psnWraps = false;
     for (int i = 0; i < 100; i++) {
       queuePair(QpType.RC).connect(this::exchange);
@@ -175,7 +175,7 @@ class QueuePairTest {
   @EnumSource(
       value = QpType.class,
       names = {"RC", "UC"})
-  void everyConnectedTypeGetsWhatItsTransitionsTake(QpType type) {
+  void everyConnectedTypeGetsTheAttributesOfItsTransitions(QpType type) {
     queuePair(type).connect(this::exchange);
 
     QpState state = QpState.RESET;
@@ -186,7 +186,7 @@ class QueuePairTest {
   }
 
   @Test
-  void datagramsAreNotConnectedAndAreToldOfActivate() {
+  void connectOfADatagramQueuePairNamesActivate() {
     assertThatThrownBy(() -> queuePair(QpType.UD).connect(this::exchange))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL))
@@ -256,7 +256,7 @@ class QueuePairTest {
   }
 
   @Test
-  void exchangeThatFailsIsPassedOn() {
+  void failedExchangeIsPassedOn() {
     IllegalStateException failure = new IllegalStateException("peer is gone");
 
     assertThatThrownBy(
@@ -290,7 +290,7 @@ class QueuePairTest {
   }
 
   @Test
-  void queuePairIsConnectedAfterAnExchangeThatFailed() {
+  void queuePairIsConnectedAfterAFailedExchange() {
     QueuePair queuePair = queuePair(QpType.RC);
     assertThatThrownBy(() -> queuePair.connect(local -> failing())).hasMessage("no peer yet");
     queuePair.connect(this::exchange);
@@ -339,7 +339,7 @@ class QueuePairTest {
   }
 
   @Test
-  void listSaysWhichRequestFoundNoRoom() {
+  void listReportsTheFirstUnpostedRequest() {
     QueuePair queuePair = queuePair(QpType.RC);
     room = 2;
     SendRequest send = new SendRequest();

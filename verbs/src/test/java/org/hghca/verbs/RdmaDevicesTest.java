@@ -73,7 +73,7 @@ class RdmaDevicesTest {
   }
 
   @Test
-  void deviceThatCannotBeOpenedSaysWhy() {
+  void deviceThatCannotBeOpenedNamesTheReason() {
     assertThatThrownBy(() -> RdmaDevices.open("busy"))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))

@@ -20,7 +20,7 @@ class ReceiveRequestTest {
   }
 
   @Test
-  void intoStartsAfreshAndKeepsTheWrId() {
+  void intoStartsEmptyAndKeepsTheWrId() {
     request.wrId(-7).into(REGION).sge(REGION, 1, 2);
 
     request.into(REGION, 16, 100);
@@ -31,7 +31,7 @@ class ReceiveRequestTest {
   }
 
   @Test
-  void emptyForgetsTheElements() {
+  void emptyRemovesTheElements() {
     request.wrId(3).into(REGION).empty();
 
     assertThat(request.sgeCount()).isZero();
@@ -66,7 +66,7 @@ class ReceiveRequestTest {
   }
 
   @Test
-  void sixteenElementsFitUnlessSaidOtherwise() {
+  void sixteenElementsFitByDefault() {
     for (int i = 0; i < 16; i++) {
       request.sge(REGION, i, 1);
     }

@@ -54,12 +54,12 @@ class RegisteredBufferPoolTest {
   }
 
   @Test
-  void buffersAreAtCacheLinesUnlessSaidOtherwise() {
+  void buffersAreAlignedToCacheLinesByDefault() {
     assertThat(pool(2, 65).buffer(1).offset()).isEqualTo(128);
   }
 
   @Test
-  void everyBufferIsLentOnceAndTheLastReleasedComesFirst() {
+  void everyBufferIsAllocatedOnceAndTheLastReleasedIsFirst() {
     RegisteredBufferPool pool = pool(3, 64);
     RegisteredBuffer a = pool.tryAcquire();
     RegisteredBuffer b = pool.tryAcquire();
@@ -76,7 +76,7 @@ class RegisteredBufferPoolTest {
   }
 
   @Test
-  void aSecondReleaseIsRefused() {
+  void secondReleaseIsRefused() {
     RegisteredBufferPool pool = pool(2, 64);
     RegisteredBuffer buffer = pool.tryAcquire();
     buffer.close();
@@ -88,7 +88,7 @@ class RegisteredBufferPoolTest {
   }
 
   @Test
-  void closingWithBuffersOutSaysHowManyAndChangesNothing() {
+  void closingWithAllocatedBuffersFailsAndChangesNothing() {
     RegisteredBufferPool pool = pool(3, 64);
     RegisteredBuffer a = pool.tryAcquire();
     RegisteredBuffer b = pool.tryAcquire();
@@ -109,7 +109,7 @@ class RegisteredBufferPoolTest {
   }
 
   @Test
-  void aRegionThatCannotBeClosedLeavesThePoolAsItWas() {
+  void regionThatCannotBeClosedLeavesThePoolUnchanged() {
     boolean[] busy = {true};
     FakeRegion memory = new FakeRegion(Arena.ofAuto().allocate(128), LKEY);
     MemoryRegion region =
@@ -155,7 +155,7 @@ class RegisteredBufferPoolTest {
   }
 
   @Test
-  void waitingEndsWithThePool() throws InterruptedException {
+  void closingThePoolEndsAWait() throws InterruptedException {
     RegisteredBufferPool pool = pool(1, 64);
     RegisteredBuffer only = pool.acquire();
     List<Thread> waiters = new ArrayList<>();
@@ -190,7 +190,7 @@ class RegisteredBufferPoolTest {
   }
 
   @Test
-  void aWaitingThreadCanBeInterrupted() throws InterruptedException {
+  void waitingThreadCanBeInterrupted() throws InterruptedException {
     RegisteredBufferPool pool = pool(1, 64);
     RegisteredBuffer only = pool.acquire();
     AtomicReference<Throwable> found = new AtomicReference<>();
@@ -204,7 +204,7 @@ class RegisteredBufferPoolTest {
   }
 
   @Test
-  void noBufferIsLentToTwoThreads() throws InterruptedException {
+  void noBufferIsAllocatedToTwoThreads() throws InterruptedException {
     RegisteredBufferPool pool = pool(3, 64);
     CyclicBarrier start = new CyclicBarrier(6);
     AtomicInteger waits = new AtomicInteger();

@@ -26,7 +26,7 @@ class RemoteMemoryTest {
   }
 
   @Test
-  void orderOfTheBufferDoesNotMatterAndStays() {
+  void orderOfTheBufferDoesNotMatterAndIsKept() {
     ByteBuffer buffer = ByteBuffer.allocate(30).order(ByteOrder.LITTLE_ENDIAN).position(3);
     MEMORY.writeTo(buffer);
 
@@ -40,7 +40,7 @@ class RemoteMemoryTest {
   }
 
   @Test
-  void bufferThatIsTooShortStaysAsItIs() {
+  void bufferThatIsTooShortStaysUnchanged() {
     ByteBuffer buffer = ByteBuffer.allocate(19);
 
     assertThatThrownBy(() -> MEMORY.writeTo(buffer)).isInstanceOf(BufferOverflowException.class);
@@ -52,7 +52,7 @@ class RemoteMemoryTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "00", BYTES + "00", "7f01020304050607ffffffffffffffffdeadbeef"})
-  void bytesOfSomethingElseAreRefused(String hex) {
+  void otherBytesAreRefused(String hex) {
     assertThatThrownBy(() -> RemoteMemory.of(HexFormat.of().parseHex(hex)))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
@@ -68,7 +68,7 @@ class RemoteMemoryTest {
   }
 
   @Test
-  void requestsGoToIt() {
+  void requestsUseItAsTarget() {
     SendRequest write = new SendRequest().rdmaWrite(MEMORY.slice(8, 8));
     assertThat(write.opcode()).isEqualTo(WrOpcode.RDMA_WRITE);
     assertThat(write.remoteAddress()).isEqualTo(0x7f01_0203_0405_060fL);
@@ -81,7 +81,7 @@ class RemoteMemoryTest {
   }
 
   @Test
-  void saysWhatItIs() {
+  void textNamesAddressAndKey() {
     assertThat(new RemoteMemory(0x1000, 0x105, 64))
         .hasToString("64 bytes at 0x1000 rkey 0x00000105");
   }

@@ -40,7 +40,7 @@ class RoceEntropyTest {
     "0x123456, 0xffffff, 0xF444",
     "0x000001, 0xffffff, 0xC001",
   })
-  void version1DatagramPortCountsAGroupAsNobody(String local, String remote, String port) {
+  void version1DatagramPortOfAGroupDependsOnTheSender(String local, String remote, String port) {
     assertThat(RoceEntropy.V1.datagramPort(Integer.decode(local), Integer.decode(remote)))
         .isEqualTo(Integer.decode(port));
   }
@@ -101,13 +101,13 @@ class RoceEntropyTest {
     "0xfffff, 0xFFC0",
     "0xFFF1E, 0xFF21",
   })
-  void thePortOfAFlowLabelFoldsItsUpperSixBitsIn(String label, String port) {
+  void portOfAFlowLabelFoldsItsUpperSixBits(String label, String port) {
     assertThat(RoceEntropy.portOf(Integer.decode(label))).isEqualTo(Integer.decode(port));
   }
 
   @ParameterizedTest
   @EnumSource
-  void bothEndsComeToTheSameAndEverythingIsInItsRange(RoceEntropy entropy) {
+  void bothEndsComputeTheSameValuesWithinTheirRanges(RoceEntropy entropy) {
     SplittableRandom random = new SplittableRandom(20_200_108);
     for (int i = 0; i < 100_000; i++) {
       int bits = 1 + random.nextInt(24);

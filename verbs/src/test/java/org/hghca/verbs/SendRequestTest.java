@@ -36,7 +36,7 @@ class SendRequestTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("operations")
-  void operationStartsAfreshAndKeepsOnlyTheWrId(
+  void operationStartsEmptyAndKeepsOnlyTheWrId(
       WrOpcode opcode, long address, int rkey, int immediate, UnaryOperator<SendRequest> call) {
     request
         .wrId(77)
@@ -63,7 +63,7 @@ class SendRequestTest {
   }
 
   @Test
-  void freshRequestIsAnEmptySend() {
+  void newRequestIsAnEmptySend() {
     assertThat(request.opcode()).isEqualTo(WrOpcode.SEND);
     assertThat(request.wrId()).isZero();
     assertThat(request.sgeCount()).isZero();
@@ -71,7 +71,7 @@ class SendRequestTest {
   }
 
   @Test
-  void eachFlagIsItsOwn() {
+  void eachFlagIsIndependent() {
     assertThat(request.send().signaled().isSignaled()).isTrue();
     assertThat(request.isSolicited() || request.isFenced() || request.isInline()).isFalse();
     assertThat(request.send().solicited().isSolicited()).isTrue();
@@ -136,7 +136,7 @@ class SendRequestTest {
   }
 
   @Test
-  void sixteenElementsFitUnlessSaidOtherwise() {
+  void sixteenElementsFitByDefault() {
     request.send();
     for (int i = 0; i < 16; i++) {
       request.sge(REGION, i, 1);
@@ -159,7 +159,7 @@ class SendRequestTest {
   }
 
   @Test
-  void bytesOfRegisteredElementsCanBeCopied() {
+  void registeredElementsCanBeCopied() {
     MemorySegment memory = Arena.ofAuto().allocate(64);
     memory.set(ValueLayout.JAVA_BYTE, 10, (byte) 1);
     memory.set(ValueLayout.JAVA_BYTE, 12, (byte) 3);
@@ -172,7 +172,7 @@ class SendRequestTest {
   }
 
   @Test
-  void bytesOfAnySegmentCanBeTakenInline() {
+  void anySegmentCanBeInline() {
     MemorySegment heap = MemorySegment.ofArray(new byte[] {1, 2, 3, 4}).asSlice(1, 2);
     MemorySegment copy = MemorySegment.ofArray(new byte[2]);
 
@@ -185,7 +185,7 @@ class SendRequestTest {
   }
 
   @Test
-  void bytesAtABareAddressCannotBeCopied() {
+  void elementsWithOnlyAnAddressCannotBeCopied() {
     MemorySegment copy = MemorySegment.ofArray(new byte[8]);
     request.send().sge(REGION);
     request.send().sge(0x1000, 8, 1);

@@ -11,7 +11,7 @@ class TextTest {
   private final MemoryRegion region = new FakeRegion(0x1000, 4096, 0x105);
 
   @Test
-  void requestSaysWhatIsPosted() {
+  void requestNamesItsOperationAndElements() {
     SendRequest request = new SendRequest().wrId(7);
 
     assertThat(request.send()).hasToString("SEND wr_id 7");
@@ -35,7 +35,7 @@ class TextTest {
   }
 
   @Test
-  void datagramSaysWhereItGoes() {
+  void datagramNamesItsDestination() {
     AddressVector vector = AddressVector.to(Gid.ofIpv4(0x0a00_0001), 0);
     AddressHandle handle = Fakes.of(AddressHandle.class, Map.of("vector", a -> vector));
 
@@ -44,13 +44,13 @@ class TextTest {
   }
 
   @Test
-  void receiveSaysWhereItGoes() {
+  void receiveNamesItsElements() {
     assertThat(new ReceiveRequest().wrId(9).into(region, 16, 64))
         .hasToString("RECV wr_id 9 [0x1010+64 lkey 0x00000105]");
   }
 
   @Test
-  void countersSayWhatIsNotZero() {
+  void countersOmitZeros() {
     assertThat(Counters.of(Map.of())).hasToString("all counters are 0");
     Counters counters = Counters.of(Map.of(Counter.DOORBELLS, 3L, Counter.SENDS_POSTED, 5L));
     assertThat(counters).hasToString("sends_posted 5, doorbells 3");
@@ -60,7 +60,7 @@ class TextTest {
   }
 
   @Test
-  void attributesThatNobodySetAreNothing() {
+  void unsetAttributesAreOmitted() {
     DeviceAttributes attributes = DeviceAttributes.builder().vendorId(0x10ee).maxQp(7).build();
 
     assertThat(attributes.maxQp()).isEqualTo(7);
@@ -75,7 +75,7 @@ class TextTest {
 
   /** Built objects do not change with their builder. */
   @Test
-  void attributesAreOfTheMomentThatTheyWereBuilt() {
+  void builtAttributesDoNotChangeLater() {
     DeviceAttributes.Builder builder = DeviceAttributes.builder().maxQp(7);
     DeviceAttributes before = builder.build();
     builder
@@ -91,7 +91,7 @@ class TextTest {
   }
 
   @Test
-  void reregistrationSaysWhatChanges() {
+  void reregistrationNamesItsChanges() {
     assertThat(Reregistration.NONE).hasToString("change memory to -, domain to -, access to -");
     assertThat(Reregistration.to(AccessFlag.LOCAL_WRITE).access())
         .contains(Set.of(AccessFlag.LOCAL_WRITE));

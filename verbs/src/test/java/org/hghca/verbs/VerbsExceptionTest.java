@@ -22,7 +22,7 @@ class VerbsExceptionTest {
   }
 
   @Test
-  void requestOfAListIsNamedByItsPlace() {
+  void requestOfAListIsNamedByItsPosition() {
     BadRequestException exception = new BadRequestException(Errno.ENOMEM, 3, "the queue is full");
 
     assertThat(exception).hasMessage("request 3 of the list: the queue is full: ENOMEM (12)");
@@ -31,7 +31,7 @@ class VerbsExceptionTest {
   }
 
   @Test
-  void singleRequestHasPlaceZero() {
+  void singleRequestHasPositionZero() {
     BadRequestException exception = new BadRequestException(Errno.EINVAL, 0, "too many elements");
 
     assertThat(exception).hasMessage("too many elements: EINVAL (22)");

@@ -17,7 +17,7 @@ class LinkAddressTest {
   }
 
   @Test
-  void addressesOfTheLocatorAreTaken() {
+  void addressesOfTheLocatorAreUsed() {
     LinkAddress address = of("model:a?mac=02:1a:bc:DE:0f:01&ip=192.168.0.255");
 
     assertThat(address.mac()).isEqualTo(0x021a_bcde_0f01L);
@@ -26,7 +26,7 @@ class LinkAddressTest {
   }
 
   @Test
-  void oneMayBeGivenWithoutTheOther() {
+  void eitherAddressMayBeGivenAlone() {
     assertThat(of("model:a?ip=10.1.2.3").ip()).isEqualTo(0x0a01_0203);
     assertThat(of("model:a?mac=00:11:22:33:44:55").mac()).isEqualTo(0x0011_2233_4455L);
   }
@@ -50,7 +50,7 @@ class LinkAddressTest {
   }
 
   @Test
-  void defaultsAreStableAndDifferFromLocatorToLocator() {
+  void defaultsAreStableAndDifferBetweenLocators() {
     Set<Long> macs = new HashSet<>();
     Set<Integer> ips = new HashSet<>();
     for (int i = 0; i < 100; i++) {
@@ -65,7 +65,7 @@ class LinkAddressTest {
   }
 
   @Test
-  void defaultIpEndsAsTheMacDoes() {
+  void defaultIpEndsInTheSameBytesAsTheMac() {
     assertThat(of("model:a?mac=02:1a:bc:de:0f:01").ip()).isEqualTo(0x0ade_0f01);
   }
 

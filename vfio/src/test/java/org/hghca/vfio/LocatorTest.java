@@ -40,7 +40,7 @@ class LocatorTest {
   }
 
   @Test
-  void valueMayBeEmptyAndMayHoldMarks() {
+  void valueMayBeEmptyAndMayContainSeparators() {
     assertThat(Locator.parse("model:a?x=").parameter("x")).contains("");
     assertThat(Locator.parse("model:a?x=b=c?d").parameter("x")).contains("b=c?d");
   }
@@ -53,7 +53,7 @@ class LocatorTest {
     "vfio-user:/tmp/a%20b, /tmp/a%20b, vfio-user:/tmp/a%20b",
     "vfio-user:/tmp/a%253F, /tmp/a%3F, vfio-user:/tmp/a%253F"
   })
-  void aNameMayHoldAQuestionMark(String text, String name, String again) {
+  void nameMayContainAQuestionMark(String text, String name, String again) {
     Locator locator = Locator.parse(text);
 
     assertThat(locator.name()).isEqualTo(name);
@@ -62,14 +62,14 @@ class LocatorTest {
   }
 
   @Test
-  void aQuestionMarkInANameIsExplained() {
+  void questionMarkInANameIsExplained() {
     assertThatThrownBy(() -> Locator.parse("vfio-user:/tmp/a?b.sock"))
         .hasMessageContaining(
             "'b.sock' is not of the form key=value (a ? in the name is written %3F)");
   }
 
   @Test
-  void parametersOfBackendAndDriverAreKnownAndNoOthers() {
+  void onlyParametersOfBackendAndDriverAreKnown() {
     Locator.parse(
             "rtl:a?port=1&as=r1&hcr=0x0&assumeClean=true&events=poll&limit=PT5S&slow=1000"
                 + "&mac=02:00:00:00:00:01&ip=10.0.0.1")

@@ -37,13 +37,13 @@ class MmioRegionTest {
     private final MmioRegion region = MmioRegion.mapped(memory);
 
     @Test
-    void sizeIsTheMemorys() {
+    void sizeIsThatOfTheMemory() {
       assertThat(region.size()).isEqualTo(64);
       assertThat(region.isMapped()).isTrue();
     }
 
     @Test
-    void intsAreLittleEndianAndTouchNothingElse() {
+    void intsAreLittleEndianAndChangeNothingElse() {
       memory.fill((byte) 0xee);
 
       region.writeInt(8, 0x0102_0304);
@@ -54,7 +54,7 @@ class MmioRegionTest {
     }
 
     @Test
-    void longsAreLittleEndianAndTouchNothingElse() {
+    void longsAreLittleEndianAndChangeNothingElse() {
       memory.fill((byte) 0xee);
 
       region.writeLong(8, 0x0102_0304_0506_0708L);
@@ -65,7 +65,7 @@ class MmioRegionTest {
     }
 
     @Test
-    void lastRegisterCanBeReached() {
+    void lastRegisterIsAccessible() {
       region.writeInt(60, 7);
       region.writeLong(56, -1);
 
@@ -74,13 +74,13 @@ class MmioRegionTest {
 
     @ParameterizedTest
     @ValueSource(longs = {-8, 64, 0x1_0000_0000L})
-    void beyondTheEndIsRefused(long offset) {
+    void accessBeyondTheEndIsRefused(long offset) {
       assertRefused(region, offset, IndexOutOfBoundsException.class);
     }
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 5})
-    void misalignedIsRefused(long offset) {
+    void misalignedAccessIsRefused(long offset) {
       assertRefused(region, offset, IllegalArgumentException.class);
     }
   }
@@ -113,20 +113,20 @@ class MmioRegionTest {
 
     @ParameterizedTest
     @ValueSource(longs = {-8, 0x1_0000_0010L, 0x2_0000_0000L})
-    void beyondTheEndIsRefusedAndReachesNobody(long offset) {
+    void accessBeyondTheEndIsRefusedAndReachesNoDevice(long offset) {
       assertRefused(region, offset, IndexOutOfBoundsException.class);
       assertThat(handler.accesses).isEmpty();
     }
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 5})
-    void misalignedIsRefusedAndReachesNobody(long offset) {
+    void misalignedAccessIsRefusedAndReachesNoDevice(long offset) {
       assertRefused(region, offset, IllegalArgumentException.class);
       assertThat(handler.accesses).isEmpty();
     }
 
     @Test
-    void fourBytesAreEnoughForAnIntOnly() {
+    void fourBytesSufficeForAnIntOnly() {
       MmioRegion small = MmioRegion.trapped(4, handler);
 
       small.readInt(0);

@@ -62,7 +62,7 @@ class PciFunctionsTest {
   }
 
   @Test
-  void locatorThatOnlySelectsIsResolvedByItsBackend() throws Exception {
+  void selectorIsResolvedByItsBackend() throws Exception {
     try (var _ = with(StubProvider.class)) {
       assertThat(PciFunctions.resolve(Locator.parse("stub:x?y=1"))).hasToString("stub:X?y=1");
       assertThat(PciFunctions.resolve(Locator.parse("nosuch:x"))).hasToString("nosuch:x");
@@ -70,7 +70,7 @@ class PciFunctionsTest {
   }
 
   @Test
-  void aSchemeIsNotTakenOver() throws Exception {
+  void schemeOfTwoBackendsIsRefused() throws Exception {
     try (var _ = with(StubProvider.class, OtherStubProvider.class)) {
       assertThatThrownBy(() -> PciFunctions.open(Locator.parse("stub:x")))
           .isInstanceOfSatisfying(

@@ -30,7 +30,7 @@ class SerialNumberTest {
   }
 
   @Test
-  void aCardsMacIsInItsSerialNumber() {
+  void macOfACardIsInItsSerialNumber() {
     // lspci: Device Serial Number 00-1b-21-ff-ff-aa-bb-cc
     assertThat(mac(Map.of(0x100, 0x0001_0003, 0x104, 0xffaa_bbcc, 0x108, 0x001b_21ff)))
         .hasValue(0x001b_21aa_bbccL);
@@ -43,7 +43,7 @@ class SerialNumberTest {
   }
 
   @Test
-  void itMayStandBehindOtherCapabilities() {
+  void capabilityMayFollowOthers() {
     assertThat(
             mac(
                 Map.of(
@@ -61,7 +61,7 @@ class SerialNumberTest {
   }
 
   @Test
-  void whatIsNoMacIsNotTakenForOne() {
+  void otherSerialNumbersAreNoMac() {
     assertThat(mac(Map.of())).isEmpty();
     assertThat(mac(Map.of(0x100, 0x0001_0003))).isEmpty();
     assertThat(mac(Map.of(0x100, 0x0001_0003, 0x104, 0x1234_5678, 0x108, 0x9abc_def0))).isEmpty();
@@ -72,17 +72,17 @@ class SerialNumberTest {
   }
 
   @Test
-  void aFunctionThatIsGoneHasNone() {
+  void removedFunctionHasNoSerialNumber() {
     assertThat(SerialNumber.mac(new Registers(Map.of(), -1))).isEmpty();
   }
 
   @Test
-  void aListInACircleEnds() {
+  void cyclicCapabilityListEnds() {
     assertThat(mac(Map.of(0x100, 0x1401_0001, 0x140, 0x1001_0018))).isEmpty();
   }
 
   @Test
-  void whatIsMadeOfAMacIsReadAsIt() {
+  void serialNumberOfAMacIsReadBack() {
     int[] registers = SerialNumber.registers(0x0292_bb77_5301L);
 
     assertThat(registers).containsExactly(0x0001_0003, 0xff77_5301, 0x0292_bbff);

@@ -16,20 +16,20 @@ class TimeScaleTest {
   }
 
   @Test
-  void aFunctionIsAsFastAsACardUnlessItsLocatorSaysOtherwise() {
+  void functionIsAsFastAsACardByDefault() {
     assertThat(of("model:x")).isEqualTo(TimeScale.CARD);
     assertThat(of("model:x?slow=1000").factor()).isEqualTo(1000);
   }
 
   @Test
-  void timesOfTheCardAreStretched() {
+  void timesOfTheCardAreScaled() {
     assertThat(of("model:x").stretch(Duration.ofSeconds(10))).isEqualTo(Duration.ofSeconds(10));
     assertThat(of("model:x?slow=1000").stretch(Duration.ofSeconds(10)))
         .isEqualTo(Duration.ofSeconds(10_000));
   }
 
   @Test
-  void theClockOfASlowFunctionGoesSlowly() {
+  void clockOfASlowFunctionIsSlow() {
     TimeScale time = of("model:x?slow=1000000");
     long before = System.nanoTime();
     long start = time.nanoTime();
@@ -41,7 +41,7 @@ class TimeScaleTest {
   }
 
   @Test
-  void theClockOfACardIsTheSystems() {
+  void clockOfACardIsTheSystems() {
     long before = System.nanoTime();
     long now = TimeScale.CARD.nanoTime();
 
@@ -50,7 +50,7 @@ class TimeScaleTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"0", "-1", "", "fast", "1.5", "1000001", "99999999999"})
-  void anythingElseIsRefusedWithWhatIsPossible(String value) {
+  void otherValuesAreRefusedWithTheRange(String value) {
     assertThatThrownBy(() -> of("rtl:x?slow=" + value))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))

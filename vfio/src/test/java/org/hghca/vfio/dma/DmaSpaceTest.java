@@ -84,7 +84,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void allocatedMemoryIsZeroedWholePagesAndReachedAlone() {
+  void allocatedMemoryIsZeroedWholePagesReachedAlone() {
     DmaMapping mapping = device.allocate(5000);
 
     assertThat(mapping.segment().byteSize()).isEqualTo(2 * PAGE);
@@ -128,7 +128,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void memoryThatOnlyOverlapsOrNeedsMoreAccessIsMappedForItself() {
+  void memoryThatOverlapsOrNeedsMoreAccessIsMappedSeparately() {
     MemorySegment memory = pages(8);
     DmaMapping low = device.map(memory.asSlice(0, 5 * PAGE), DmaAccess.READ_WRITE);
     DmaMapping high = device.map(memory.asSlice(3 * PAGE, 5 * PAGE), DmaAccess.READ);
@@ -145,7 +145,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void memoryIsSharedAgainWhenWhatEnclosedItIsGone() {
+  void memoryIsSharedAgainAfterItsEnclosingMemoryIsUnmapped() {
     MemorySegment memory = pages(8);
     DmaMapping small = device.map(memory.asSlice(2 * PAGE, 2 * PAGE), DmaAccess.READ_WRITE);
     device.map(memory, DmaAccess.READ_WRITE).close();
@@ -158,7 +158,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void functionsOfOneSpaceSharePinsAndTakeBackOnlyTheirOwn() {
+  void functionsOfOneSpaceSharePinsAndUnmapOnlyTheirOwn() {
     MemorySegment memory = pages(2);
     DeviceMemory other = device("f1");
     DmaMapping mine = device.map(memory, DmaAccess.READ_WRITE);
@@ -180,7 +180,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void memoryWhoseArenaEndedIsUnmappedAllTheSame() {
+  void memoryWhoseArenaEndedIsStillUnmapped() {
     Arena owner = Arena.ofShared();
     DmaMapping mapping = device.map(owner.allocate(100), DmaAccess.READ_WRITE);
     owner.close();
@@ -192,7 +192,7 @@ class DmaSpaceTest {
 
   @Test
   @SuppressWarnings("restricted")
-  void newMemoryWhereOtherMemoryEndedIsNotTakenForIt() {
+  void newMemoryAtAnOldAddressIsNotTakenForTheOld() {
     MemorySegment memory = pages(2);
     DmaMapping old;
     try (Arena owner = Arena.ofShared()) {
@@ -211,7 +211,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void largeMemoryStandsInTheLargePagesOfTheTableAsInItsOwn() {
+  void largeMemoryIsAlignedToLargePagesOfTheTable() {
     long huge = MemorySource.HUGE_PAGE;
     device.map(pages(1), DmaAccess.READ_WRITE);
     MemorySegment memory = arena.allocate(3 * huge, huge);
@@ -240,7 +240,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void addressesThatAFurtherFunctionTakesAwayAreUsedNoMore() {
+  void addressesThatAnotherFunctionReservesAreNoLongerUsed() {
     DmaMapping first = device.map(pages(2), DmaAccess.READ);
     assertThat(first.iova(0)).isEqualTo(0x1_0000);
     backend.ranges = List.of(new IovaRange(0, 0x1_1fff), new IovaRange(0x8_0000, 0xf_ffff));
@@ -254,7 +254,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void nothingIsTakenByAMappingThatFails() {
+  void failedMappingTakesNothing() {
     backend.refuseMaps = 2;
     MemorySegment memory = pages(1);
 
@@ -266,7 +266,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void addressesAndMemoryThatCouldNotBeTakenBackAreNotUsedAgain() {
+  void addressesAndMemoryThatCouldNotBeUnmappedAreNotReused() {
     DmaMapping stuck = device.allocate(1);
     backend.refuseUnmaps = true;
     assertRefused(stuck::close, Reason.INVALID, "refused");
@@ -279,7 +279,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void theEndOfAFunctionDoesWhatItCan() {
+  void closeOfAFunctionUnmapsWhatItCan() {
     DmaMapping allocated = device.allocate(1);
     device.map(pages(1), DmaAccess.READ);
     backend.refuseUnmaps = true;
@@ -312,7 +312,7 @@ class DmaSpaceTest {
   @ParameterizedTest
   @ValueSource(longs = {Long.MAX_VALUE - 10, -10, Long.MIN_VALUE})
   @SuppressWarnings("restricted")
-  void whereNoMemoryCanBeNoneIsMapped(long address) {
+  void spaceWithoutMemoryMapsNone(long address) {
     MemorySegment nonsense = MemorySegment.ofAddress(address).reinterpret(100);
 
     assertRefused(() -> device.map(nonsense, DmaAccess.READ), Reason.INVALID, "no memory");
@@ -320,7 +320,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void confinedMemoryIsWelcomeWhereOnlyPagesAreReached() throws Exception {
+  void confinedMemoryIsAcceptedWhereOnlyPagesAreReached() throws Exception {
     try (Arena confined = Arena.ofConfined();
         ExecutorService stranger = Executors.newSingleThreadExecutor()) {
       MemorySegment memory = confined.allocate(64);
@@ -331,7 +331,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void whereAThreadReachesMemoryItDoesSoByEachOwnersSegment() {
+  void threadReachesMemoryThroughEachOwnersSegment() {
     backend.pinsPages = false;
     MemorySegment memory = pages(2);
 
@@ -362,7 +362,7 @@ class DmaSpaceTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 42, 0x5eed})
-  void randomUseReachesWhatItShouldAndPinsOnlyWhatIsNotPinned(long seed) {
+  void randomUseReachesMappedMemoryAndPinsOnlyUnpinned(long seed) {
     Random random = new Random(seed);
     int count = 40;
     MemorySegment memory = pages(count);
@@ -395,7 +395,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void threadsMapAndUnmapAtOnce() throws Exception {
+  void threadsMapAndUnmapConcurrently() throws Exception {
     MemorySegment common = pages(16);
     Racers.Step work =
         i -> {
@@ -414,7 +414,7 @@ class DmaSpaceTest {
   }
 
   @Test
-  void aFunctionMayEndWhileMappingsComeAndGo() throws Exception {
+  void functionMayCloseWhileOthersMapAndUnmap() throws Exception {
     MemorySegment common = pages(1);
     try (ExecutorService executor = Executors.newFixedThreadPool(2)) {
       for (int round = 0; round < 100; round++) {

@@ -37,7 +37,7 @@ class IommuFileTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 8, 64, 4096, 65536})
-  void everyAccessBehindTheEndOfAFileIsAFault(int length, @TempDir Path directory)
+  void everyAccessBeyondTheEndOfAFileIsAFault(int length, @TempDir Path directory)
       throws IOException {
     try (Arena arena = Arena.ofShared();
         FileChannel file =

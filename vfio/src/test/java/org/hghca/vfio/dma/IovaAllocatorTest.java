@@ -24,7 +24,7 @@ class IovaAllocatorTest {
   }
 
   @Test
-  void nothingBelow64KiBIsHandedOut() {
+  void nothingBelow64KiBIsAllocated() {
     IovaAllocator addresses = space(0, 1L << 32);
 
     assertThat(addresses.allocate(1)).isEqualTo(0x1_0000);
@@ -42,7 +42,7 @@ class IovaAllocatorTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 4095, 4096})
-  void upToAPageTakesAPage(long bytes) {
+  void upToAPageUsesAPage(long bytes) {
     IovaAllocator addresses = space(0x10_0000, 0x20_0000);
 
     assertThat(addresses.allocate(bytes)).isEqualTo(0x10_0000);
@@ -50,7 +50,7 @@ class IovaAllocatorTest {
   }
 
   @Test
-  void oneByteMoreThanAPageTakesTwo() {
+  void oneByteMoreThanAPageUsesTwo() {
     IovaAllocator addresses = space(0x10_0000, 0x20_0000);
 
     addresses.allocate(4097);
@@ -67,7 +67,7 @@ class IovaAllocatorTest {
   }
 
   @Test
-  void freedRangeIsTheNextHandedOut() {
+  void freedRangeIsAllocatedNext() {
     IovaAllocator addresses = space(0x10_0000, 0x20_0000);
     long first = addresses.allocate(0x1000);
     addresses.allocate(0x1000);
@@ -79,7 +79,7 @@ class IovaAllocatorTest {
   }
 
   @Test
-  void neighboursThatAreFreedJoin() {
+  void freedNeighborsMerge() {
     // Freed in the order middle, left, right: joins upward, then on both sides.
     IovaAllocator addresses = space(0x10_0000, 0x10_3000);
     long left = addresses.allocate(0x1000);
@@ -95,7 +95,7 @@ class IovaAllocatorTest {
   }
 
   @Test
-  void exhaustionSaysWhatWasAskedAndHowManyAreInUse() {
+  void exhaustionNamesTheRequestAndTheRangesInUse() {
     IovaAllocator addresses = space(0x10_0000, 0x10_2000);
     long first = addresses.allocate(0x1000);
 
@@ -108,7 +108,7 @@ class IovaAllocatorTest {
   }
 
   @Test
-  void lengthThatCannotBeRoundedUpIsExhaustionToo() {
+  void lengthThatCannotBeRoundedUpIsExhaustion() {
     IovaAllocator addresses = space(0, 1L << 48);
 
     assertThatThrownBy(() -> addresses.allocate(Long.MAX_VALUE))
@@ -117,7 +117,7 @@ class IovaAllocatorTest {
   }
 
   @Test
-  void rangesThatTouchTakeNothingAway() {
+  void adjacentRangesRemoveNothing() {
     IovaAllocator addresses = space(0x10_0000, 0x30_0000);
 
     addresses.restrict(
@@ -127,7 +127,7 @@ class IovaAllocatorTest {
   }
 
   @Test
-  void remainderIsGivenUpWhereItDoesNotFit() {
+  void remainderIsDroppedWhereItDoesNotFit() {
     IovaAllocator addresses = space(0x10_0000, 0x40_0000);
 
     assertThat(addresses.allocate(0x20_0000, 0x20_0000, 0x30_0000)).isEqualTo(0x10_0000);
@@ -146,7 +146,7 @@ class IovaAllocatorTest {
   }
 
   @Test
-  void onlyWhatIsInUseCanBeFreed() {
+  void onlyRangesInUseCanBeFreed() {
     IovaAllocator addresses = space(0x10_0000, 0x20_0000);
     long start = addresses.allocate(0x2000);
 
@@ -246,7 +246,7 @@ class IovaAllocatorTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 42, 0x5eed})
-  void randomUseOfSeveralRangesKeepsToThemAndToTheAlignment(long seed) {
+  void randomUseOfSeveralRangesRespectsBoundsAndAlignment(long seed) {
     Random random = new Random(seed);
     Oracle oracle = new Oracle();
     boolean reserved = true;
@@ -293,7 +293,7 @@ class IovaAllocatorTest {
   }
 
   @Test
-  void aSpaceWithoutUsableAddressesHasNone() {
+  void spaceWithoutUsableAddressesHasNone() {
     for (List<IovaRange> ranges :
         List.of(
             List.<IovaRange>of(),
@@ -308,7 +308,7 @@ class IovaAllocatorTest {
   }
 
   @Test
-  void aSpaceOf64BitsIsUsedAsFarAsSignedNumbersGo() {
+  void spaceOf64BitsIsUsedUpToTheSignedLimit() {
     IovaAllocator addresses = new IovaAllocator(List.of(new IovaRange(0, -1)));
 
     assertThat(addresses.allocate(1L << 62)).isEqualTo(0x1_0000);

@@ -80,7 +80,7 @@ class PagePoolTest {
   }
 
   @Test
-  void smallPiecesArePartsOfOneAndLargeOnesAreNot() {
+  void smallPiecesShareAMappingAndLargeOnesDoNot() {
     Source source = new Source(HUGE);
     try (PagePool pool = new PagePool(source)) {
       pool.take(4096);
@@ -101,7 +101,7 @@ class PagePoolTest {
 
   @ParameterizedTest
   @CsvSource({"4096, 1", "4096, 42", "2097152, 1", "2097152, 42"})
-  void memoryIsZeroedAndNobodyElses(long grain, long seed) {
+  void memoryIsZeroedAndNotShared(long grain, long seed) {
     Random random = new Random(seed);
     try (PagePool pool = new PagePool(new Source(grain))) {
       List<Taken> live = new ArrayList<>();
@@ -130,7 +130,7 @@ class PagePoolTest {
   }
 
   @Test
-  void largeMemoryGoesBackAtOnce() {
+  void largeMemoryIsReturnedAtOnce() {
     Source source = new Source(4096);
     try (PagePool pool = new PagePool(source)) {
       for (long mebibytes = 64; mebibytes <= 512; mebibytes += 64) {
@@ -164,7 +164,7 @@ class PagePoolTest {
   }
 
   @Test
-  void aLargePieceServesSmallRequestsAndIsWholeAgainAfterwards() {
+  void largePieceServesSmallRequestsAndBecomesWholeAgain() {
     Source source = new Source(4096);
     try (PagePool pool = new PagePool(source)) {
       pool.giveBack(pool.take(16 * MEBIBYTE));
@@ -185,7 +185,7 @@ class PagePoolTest {
    */
   @ParameterizedTest
   @ValueSource(longs = {4096, HUGE})
-  void pagesOfFreePartsGoBackToo(long grain) {
+  void pagesOfFreePartsAreReturned(long grain) {
     Source source = new Source(grain);
     try (PagePool pool = new PagePool(source)) {
       MemorySegment large = pool.take(512 * MEBIBYTE);
@@ -208,7 +208,7 @@ class PagePoolTest {
   }
 
   @Test
-  void whatIsKeptGoesBackBeforeThereIsNoMemory() {
+  void keptMemoryIsReturnedBeforeAllocationFails() {
     Source source =
         new Source(4096) {
           @Override
@@ -229,7 +229,7 @@ class PagePoolTest {
 
   @ParameterizedTest
   @CsvSource({"4096, 7", "2097152, 7", "4096, 8"})
-  void whateverIsTakenAndGivenBackTheRestIsBounded(long grain, long seed) {
+  void memoryKeptIsBoundedForAnySequence(long grain, long seed) {
     Random random = new Random(seed);
     try (PagePool pool = new PagePool(new Source(grain))) {
       List<MemorySegment> live = new ArrayList<>();

@@ -97,7 +97,7 @@ class PhysicalMemoryTest {
   }
 
   @Test
-  void pagesAreLockedBeforeTheirAddressIsAsked() {
+  void pagesAreLockedBeforeTheirAddressIsRead() {
     device.map(memory.asSlice(PAGE + 1, PAGE), DmaAccess.READ).close();
 
     assertThat(locks).containsExactly("0x%x %d".formatted(memory.address() + PAGE, 2 * PAGE));
@@ -106,7 +106,7 @@ class PhysicalMemoryTest {
   }
 
   @Test
-  void onlyMemoryOfAFileOfOursIsTaken() {
+  void onlyMemoryOfTheBackendsOwnFilesIsAccepted() {
     assertRefused(arena.allocate(64), Reason.INVALID, "allocated for it");
     assertThat(locks).isEmpty();
   }
@@ -119,7 +119,7 @@ class PhysicalMemoryTest {
   }
 
   @Test
-  void aPageThatIsNotThereOrTooLowIsNotUsed() throws IOException {
+  void absentOrTooLowPageIsNotUsed() throws IOException {
     entries(PRESENT | 0x1234, 0x1234);
     assertRefused(memory, Reason.NO_MEMORY, "not present");
     entries(PRESENT | 0x1234, PRESENT | 0xf);
@@ -129,7 +129,7 @@ class PhysicalMemoryTest {
   }
 
   @Test
-  void withoutThePageMapThereIsNothing() {
+  void missingPageMapFails() {
     space = new PhysicalMemory(linux.calls, directory.resolve("nowhere"));
     device.close();
     device = new DeviceMemory(Locator.parse("fake:f0"), space, new MemoryFile(linux.calls));
@@ -138,7 +138,7 @@ class PhysicalMemoryTest {
   }
 
   @Test
-  void aShortPageMapIsNoMemory() throws IOException {
+  void shortPageMapFails() throws IOException {
     try (FileChannel file = FileChannel.open(pagemap, StandardOpenOption.WRITE)) {
       file.truncate(memory.address() / PAGE * 8 + 12);
     }
@@ -148,7 +148,7 @@ class PhysicalMemoryTest {
 
   /** With or without permission: the page map of the system itself. */
   @Test
-  void theSystemTellsAddressesOrSaysWhatIsMissing() {
+  void systemReturnsAddressesOrNamesThePermission() {
     SystemCalls system = Linux.system();
     DeviceMemory real =
         new DeviceMemory(

@@ -91,7 +91,7 @@ class DmaMappingTest {
   }
 
   @Test
-  void nothingIsMovedByAnAccessOfNoBytes() {
+  void emptyAccessMovesNothing() {
     assertThat(device.dmaRead(0x5000, 0)).isEmpty();
     assertThat(device.dmaWrite(0x5000)).isTrue();
     assertThat(function.dmaFaults()).isEmpty();
@@ -130,7 +130,7 @@ class DmaMappingTest {
   }
 
   @Test
-  void overlappingMappingsWorkAndEndEachForItself() {
+  void overlappingMappingsWorkAndEndIndependently() {
     MemorySegment memory = memory(8192);
     DmaMapping all = function.map(memory, DmaAccess.READ_WRITE);
     DmaMapping same = function.map(memory, DmaAccess.READ_WRITE);
@@ -149,7 +149,7 @@ class DmaMappingTest {
   }
 
   @Test
-  void unmappedMemoryIsOutOfTheDevicesReach() {
+  void unmappedMemoryIsNotReachable() {
     MemorySegment memory = memory(4096);
     DmaMapping mapping = function.map(memory, DmaAccess.READ_WRITE);
     long iova = mapping.iova(0x10);
@@ -170,7 +170,7 @@ class DmaMappingTest {
   }
 
   @Test
-  void ioAddressesOfUnmappedMemoryAreUsedAgain() {
+  void ioAddressesOfUnmappedMemoryAreReused() {
     DmaMapping first = function.map(memory(4096), DmaAccess.READ_WRITE);
     long iova = first.iova(0);
     first.close();
@@ -215,7 +215,7 @@ class DmaMappingTest {
   }
 
   @Test
-  void deviceCannotWriteWhatIsMappedForReading() {
+  void deviceCannotWriteMemoryMappedForReading() {
     MemorySegment memory = memory(16);
     DmaMapping mapping = function.map(memory.asReadOnly(), DmaAccess.READ);
     memory.set(ValueLayout.JAVA_BYTE, 0, (byte) 3);
@@ -264,7 +264,7 @@ class DmaMappingTest {
   }
 
   @Test
-  void confinedMemoryIsRefusedWhereADeviceThreadMustTouchIt() {
+  void confinedMemoryIsRefusedWhereADeviceThreadAccessesIt() {
     Thread here = Thread.currentThread();
     String name = here.getName();
     here.setName("the owner");
@@ -310,7 +310,7 @@ class DmaMappingTest {
   }
 
   @Test
-  void touchingConfinedMemoryFromAStrangeThreadIsAFault() throws Exception {
+  void accessToConfinedMemoryFromAnotherThreadIsAFault() throws Exception {
     device.inline = true;
     try (Arena arena = Arena.ofConfined();
         ExecutorService stranger = Executors.newSingleThreadExecutor()) {
@@ -367,7 +367,7 @@ class DmaMappingTest {
   }
 
   @Test
-  void freedMemoryIsUsedAgainAndZeroed() {
+  void freedMemoryIsReusedAndZeroed() {
     DmaMapping first = function.allocate(5 * 4096);
     long address = first.segment().address();
     first.segment().fill((byte) 0xff);
@@ -382,7 +382,7 @@ class DmaMappingTest {
   }
 
   @Test
-  void memoryInUseIsNeverGivenTwice() {
+  void memoryInUseIsNeverAllocatedTwice() {
     DmaMapping first = function.allocate(4096);
     DmaMapping second = function.allocate(4096);
 
@@ -392,7 +392,7 @@ class DmaMappingTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, -1, Long.MIN_VALUE})
-  void allocationOfNoBytesIsRefused(long bytes) {
+  void emptyAllocationIsRefused(long bytes) {
     assertThatThrownBy(() -> function.allocate(bytes))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
@@ -401,7 +401,7 @@ class DmaMappingTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1L << 46, (1L << 62) + 1, Long.MAX_VALUE - 4095, Long.MAX_VALUE})
-  void allocationThatNoMachineCanHoldNamesTheLimit(long bytes) {
+  void allocationBeyondAnyMachinesMemoryNamesTheLimit(long bytes) {
     assertThatThrownBy(() -> function.allocate(bytes))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
@@ -410,7 +410,7 @@ class DmaMappingTest {
   }
 
   @Test
-  void unmapReturnsOnlyAfterTheAccessInFlightHasEnded() throws Exception {
+  void unmapReturnsOnlyAfterTheAccessInFlight() throws Exception {
     // The device fills the memory with consecutive numbers. Were a write still in progress when
     // close returns, the memory would hold two numbers, or change afterwards.
     int size = 1 << 20;
@@ -449,7 +449,7 @@ class DmaMappingTest {
   }
 
   @Test
-  void threadsMapAndUnmapAtOnce() throws Exception {
+  void threadsMapAndUnmapConcurrently() throws Exception {
     Racers.Step work =
         round -> {
           int i = 1 + round % 300;

@@ -35,7 +35,7 @@ class InProcessFunctionTest {
   }
 
   @Test
-  void connectingPlugsTheDeviceIn() {
+  void connectingAttachesTheDevice() {
     assertThat(device.calls).containsExactly("attach");
     assertThat(function.locator()).isEqualTo(LOCATOR);
     assertThat(function.mappings()).isZero();
@@ -78,7 +78,7 @@ class InProcessFunctionTest {
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 1, 5, 6, Integer.MAX_VALUE})
-  void barThatIsNotThereIsNamed(int bar) {
+  void missingBarIsNamed(int bar) {
     assertThatThrownBy(() -> function.region(bar))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
@@ -99,7 +99,7 @@ class InProcessFunctionTest {
   }
 
   @Test
-  void busMasterChangesItsBitOnly() {
+  void busMasterChangesOnlyItsBit() {
     device.configuration[4] = 0x03;
     device.configuration[5] = 0x04;
 
@@ -115,7 +115,7 @@ class InProcessFunctionTest {
   }
 
   @Test
-  void lastBytesOfConfigurationSpaceCanBeReached() {
+  void lastBytesOfConfigurationSpaceAreAccessible() {
     function.configuration().write(4095, 1, 0xab);
     assertThat(function.configuration().read(4094, 2)).isEqualTo(0xab00);
     assertThat(function.configuration().read(4092, 4)).isEqualTo(0xab00_0000);
@@ -142,7 +142,7 @@ class InProcessFunctionTest {
   }
 
   @Test
-  void functionWithoutResetSaysSo() {
+  void functionWithoutResetReportsIt() {
     device.canReset = false;
 
     assertThat(function.canReset()).isFalse();
@@ -162,7 +162,7 @@ class InProcessFunctionTest {
   }
 
   @Test
-  void closingTakesBackEveryMapping() {
+  void closingUnmapsEverything() {
     DmaMapping allocated = function.allocate(4096);
     MemorySegment memory = Arena.ofAuto().allocate(4096);
     DmaMapping mapped = function.map(memory, DmaAccess.READ_WRITE);
@@ -214,7 +214,7 @@ class InProcessFunctionTest {
   }
 
   @Test
-  void faultsCanStillBeReadAfterTheEnd() {
+  void faultsAreReadableAfterTheClose() {
     device.dmaWrite(0x5000, 1);
     function.close();
 

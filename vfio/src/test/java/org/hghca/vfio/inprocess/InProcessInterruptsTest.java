@@ -40,7 +40,7 @@ class InProcessInterruptsTest {
   }
 
   @Test
-  void vectorsAreTheDevicesAndAtMost64() {
+  void vectorsAreLimitedTo64() {
     assertThat(connect(7).vectors()).isEqualTo(7);
     function.close();
     assertThat(connect(2048).vectors()).isEqualTo(64);
@@ -89,7 +89,7 @@ class InProcessInterruptsTest {
   }
 
   @Test
-  void longestWaitIsAWaitToo() throws Exception {
+  void longestWaitBlocksToo() throws Exception {
     Interrupts interrupts = connect(4);
     FutureTask<Long> wait = parked(() -> interrupts.await(Long.MAX_VALUE));
 
@@ -109,7 +109,7 @@ class InProcessInterruptsTest {
   }
 
   @Test
-  void wakeEndsTheNextWaitAndOnlyThat() throws Exception {
+  void wakeEndsOnlyTheNextWait() throws Exception {
     Interrupts interrupts = connect(4);
     interrupts.wake();
 

@@ -48,7 +48,7 @@ class BindingTest {
   }
 
   @Test
-  void functionGoesToVfioAndBackToItsDriver() {
+  void functionIsBoundToVfioAndBackToItsDriver() {
     bind(CARD);
     assertThat(device(CARD).driver()).contains("vfio-pci");
     assertThat(machine.writes())
@@ -70,7 +70,7 @@ class BindingTest {
   }
 
   @Test
-  void functionThatHadNoDriverHasNoneAgain() {
+  void functionWithoutADriverHasNoneAfterwards() {
     machine.function(SECOND, "10ee:9038", "020700").group(18, SECOND);
     bind(SECOND);
     machine.wants(SECOND, "hgrnic"); // loaded since
@@ -81,14 +81,14 @@ class BindingTest {
   }
 
   @Test
-  void functionThatSomebodyElseBoundGoesToTheDriverThatWantsIt() {
+  void functionBoundElsewhereGoesToItsDefaultDriver() {
     machine.driver(CARD, "vfio-pci").text(FakeMachine.real(CARD) + "/driver_override", "vfio-pci");
 
     assertThat(binding.unbind(device(CARD))).contains("hgrnic");
   }
 
   @Test
-  void overrideThatItHadComesBack() {
+  void earlierOverrideIsRestored() {
     machine.text(FakeMachine.real(CARD) + "/driver_override", "hgrnic-test\n");
     machine.driver(CARD, "hgrnic-test");
 
@@ -99,7 +99,7 @@ class BindingTest {
   }
 
   @Test
-  void functionThatIsBoundStaysAsItIs() {
+  void boundFunctionStaysUnchanged() {
     machine.driver(CARD, "vfio-pci").user(1000, 0);
 
     bind(CARD);
@@ -108,7 +108,7 @@ class BindingTest {
   }
 
   @Test
-  void commandsAreShownToAnybodyAndChangeNothing() {
+  void commandsAreShownToEveryUserAndChangeNothing() {
     machine.user(1000, 0);
 
     assertThat(binding.commandsToBind(List.of(device(CARD))))
@@ -126,7 +126,7 @@ class BindingTest {
   }
 
   @Test
-  void onlyRootMayAndIsToldHow() {
+  void onlyRootMayBindAndTheMessageSaysSo() {
     machine.user(1000, 0);
 
     assertNotBound(Reason.NO_PERMISSION, "only root", "sudo hghca bind " + CARD);
@@ -166,7 +166,7 @@ class BindingTest {
   }
 
   @Test
-  void groupThatAnotherDriverHoldsAPartOfIsBoundTogetherOrNotAtAll() {
+  void groupSharedWithAnotherDriverIsBoundTogetherOrNotAtAll() {
     machine.function(SECOND, "10ee:9039", "020000").group(17, SECOND).driver(SECOND, "xhci_hcd");
 
     assertNotBound(
@@ -180,7 +180,7 @@ class BindingTest {
   }
 
   @Test
-  void interfaceThatIsUpIsNotTakenAway() {
+  void interfaceThatIsUpIsRefused() {
     machine.function(SECOND, "10ee:9039", "020000").network(SECOND, "eth1", true);
     machine.network(CARD, "eth0", true);
     assertNotBound(Reason.BUSY, "network interface eth0 is up", "sudo ip link set eth0 down");
@@ -191,7 +191,7 @@ class BindingTest {
   }
 
   @Test
-  void diskThatIsMountedIsNotTakenAway() {
+  void mountedDiskIsRefused() {
     machine.disk(CARD, "nvme0n1", "259:0");
     for (String line :
         List.of(
@@ -211,7 +211,7 @@ class BindingTest {
   }
 
   @Test
-  void diskThatNobodyUsesIsBound() {
+  void unusedDiskIsBound() {
     machine.disk(CARD, "nvme0n1", "259:0");
 
     bind(CARD);
@@ -220,7 +220,7 @@ class BindingTest {
   }
 
   @Test
-  void functionThatVfioDoesNotTakeGoesBack() {
+  void functionThatVfioRefusesIsRestored() {
     machine.unwilling("vfio-pci");
 
     assertThatThrownBy(() -> bind(CARD))
@@ -232,7 +232,7 @@ class BindingTest {
   }
 
   @Test
-  void refusalOfTheKernelIsToldAndTakenBack() {
+  void refusalOfTheKernelIsReportedAndUndone() {
     machine.refuse("/sys/bus/pci/drivers_probe");
 
     assertThatThrownBy(() -> bind(CARD))
@@ -243,7 +243,7 @@ class BindingTest {
   }
 
   @Test
-  void functionOfAnotherDriverIsNotGivenBack() {
+  void functionOfAnotherDriverIsNotUnbound() {
     assertThatThrownBy(() -> binding.unbind(device(CARD)))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
@@ -251,7 +251,7 @@ class BindingTest {
   }
 
   @Test
-  void functionThatAProcessHasOpenIsNotGivenBack() {
+  void openFunctionIsNotUnbound() {
     machine.readyCard(SECOND).iommufd(SECOND);
     for (String node : List.of("/dev/vfio/17", "/dev/vfio/devices/vfio3")) {
       machine.process(4711, "java", node);
@@ -267,7 +267,7 @@ class BindingTest {
   }
 
   @Test
-  void whatIsWrittenDownByNobodyIsIgnored() throws Exception {
+  void malformedRecordIsIgnored() throws Exception {
     machine.driver(CARD, "vfio-pci").directory("/run/hghca");
     Files.writeString(machine.file("/run/hghca/" + CARD), "one\ntwo\nthree\n");
 

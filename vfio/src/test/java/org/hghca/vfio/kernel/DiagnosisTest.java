@@ -35,14 +35,14 @@ class DiagnosisTest {
   }
 
   @Test
-  void failureOfWhichNothingIsSeenStaysAsItIs() {
+  void failureWithoutAKnownCauseStaysUnchanged() {
     VfioException failure = new VfioException(Reason.UNSUPPORTED, "no");
 
     assertThat(Diagnosis.explain(machine, device, IommuMode.GROUP, failure)).isSameAs(failure);
   }
 
   @Test
-  void cardThatHasGoneMeanwhileIsSaidToBe() {
+  void removedCardIsReported() {
     machine.delete("/sys/bus/pci/devices/" + CARD);
 
     assertExplained(
@@ -50,14 +50,14 @@ class DiagnosisTest {
   }
 
   @Test
-  void whatKeepsTheFunctionFromBeingOpenedIsNamed() {
+  void causeThatPreventsOpeningIsNamed() {
     machine.driver(CARD, "hgrnic");
 
     assertExplained(Reason.INVALID, Reason.BUSY, "the driver hgrnic", "sudo hghca bind " + CARD);
   }
 
   @Test
-  void processThatHasItIsNamed() {
+  void processThatHasTheFunctionOpenIsNamed() {
     machine.process(4711, "java", "/dev/vfio/17");
 
     assertExplained(
@@ -68,7 +68,7 @@ class DiagnosisTest {
   }
 
   @Test
-  void processThatCannotBeSeenIsLookedForByRoot() {
+  void invisibleProcessNamesTheCommandToFindIt() {
     assertExplained(
         Reason.BUSY,
         Reason.BUSY,
@@ -77,7 +77,7 @@ class DiagnosisTest {
   }
 
   @Test
-  void refusalForWantOfInterruptRemappingSaysHowToTrustTheCard() {
+  void missingInterruptRemappingNamesTheOptionToTrustTheCard() {
     machine.directory("/sys/class/iommu/virtio0").text("/proc/interrupts", "IO-APIC 9-edge\n");
 
     assertExplained(
@@ -88,7 +88,7 @@ class DiagnosisTest {
   }
 
   @Test
-  void refusalThatNoModeExplainsNamesWhatElseForbids() {
+  void refusalWithoutAModeNamesOtherCauses() {
     assertExplained(
         Reason.NO_PERMISSION, Reason.NO_PERMISSION, "--device", "DeviceAllow=", "sudo dmesg");
   }

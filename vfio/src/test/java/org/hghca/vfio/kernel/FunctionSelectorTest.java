@@ -47,7 +47,7 @@ class FunctionSelectorTest {
         "class=020700",
         "020700"
       })
-  void whatMeansTheCardMatchesIt(String text) {
+  void selectorMatchesItsCard(String text) {
     assertThat(FunctionSelector.parse(text).matches(CARD)).isTrue();
   }
 
@@ -63,7 +63,7 @@ class FunctionSelectorTest {
         "class=020701",
         "0702"
       })
-  void whatMeansAnotherDoesNot(String text) {
+  void selectorDoesNotMatchOtherCards(String text) {
     assertThat(FunctionSelector.parse(text).matches(CARD)).isFalse();
   }
 
@@ -107,7 +107,7 @@ class FunctionSelectorTest {
         "10EE:9038,1234:4843|with id 10ee:9038 or 1234:4843",
         "0207|of class 0207"
       })
-  void saysWhatIsMeant(String text, String words) {
+  void descriptionNamesTheSelection(String text, String words) {
     assertThat(FunctionSelector.parse(text)).hasToString(words);
   }
 }

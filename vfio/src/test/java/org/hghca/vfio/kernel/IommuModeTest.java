@@ -27,14 +27,14 @@ class IommuModeTest {
   }
 
   @Test
-  void groupIsTakenWhereTheKernelHasNothingElse() {
+  void groupIsUsedWhereTheKernelHasNothingElse() {
     assertThat(choose(IommuMode.AUTO)).isEqualTo(IommuMode.GROUP);
     assertThat(IommuMode.GROUP.nodes(machine, device()))
         .containsExactly(machine.file("/dev/vfio/vfio"), machine.file("/dev/vfio/17"));
   }
 
   @Test
-  void iommufdIsTakenWhereTheKernelHasIt() {
+  void iommufdIsUsedWhereTheKernelHasIt() {
     machine.iommufd(CARD);
 
     assertThat(choose(IommuMode.AUTO)).isEqualTo(IommuMode.IOMMUFD);
@@ -43,14 +43,14 @@ class IommuModeTest {
   }
 
   @Test
-  void vfioDeviceWithoutNodeIsNoWayIn() {
+  void vfioDeviceWithoutNodeIsNotUsed() {
     machine.directory(FakeMachine.real(CARD) + "/vfio-dev/vfio3").node("/dev/iommu");
 
     assertThat(choose(IommuMode.AUTO)).isEqualTo(IommuMode.GROUP);
   }
 
   @Test
-  void wayThatThisUserMayGoIsPreferred() {
+  void accessibleModeIsPreferred() {
     machine.iommufd(CARD).forbid("/dev/iommu");
     assertThat(choose(IommuMode.AUTO)).isEqualTo(IommuMode.GROUP);
 
@@ -59,7 +59,7 @@ class IommuModeTest {
   }
 
   @Test
-  void wayThatTheLocatorNamesIsTaken() {
+  void modeOfTheLocatorIsUsed() {
     machine.iommufd(CARD);
 
     assertThat(choose("group")).isEqualTo(IommuMode.GROUP);
@@ -68,7 +68,7 @@ class IommuModeTest {
   }
 
   @Test
-  void noiommuIsTakenForItsGroupOnly() {
+  void noiommuIsUsedOnlyForItsGroup() {
     machine.node("/dev/vfio/noiommu-17");
     assertThat(choose(IommuMode.AUTO)).isEqualTo(IommuMode.GROUP);
 

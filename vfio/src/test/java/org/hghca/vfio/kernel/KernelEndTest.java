@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** How a function of the kernel's VFIO ends: closed, lost, or after a failed call. */
 class KernelEndTest extends KernelFunctionFixture {
   @Test
-  void busMasteringIsOffUntilTheDriverSwitchesItOnAndAfterTheEnd() {
+  void busMasteringIsOffBeforeTheDriverAndAfterTheClose() {
     try (PciFunction function = open("")) {
       assertThat(card.isBusMaster()).isFalse();
       function.configuration().busMaster(true);
@@ -37,7 +37,7 @@ class KernelEndTest extends KernelFunctionFixture {
   }
 
   @Test
-  void endStopsTheDeviceBeforeItTakesMemoryAway() {
+  void closeStopsTheDeviceBeforeItUnmapsMemory() {
     PciFunction function = open("");
     function.region(2).writeInt(0, 1);
     assertThat(function.interrupts().vectors()).isEqualTo(32);
@@ -62,7 +62,7 @@ class KernelEndTest extends KernelFunctionFixture {
   }
 
   @Test
-  void afterTheEndEverythingElseSaysSo() {
+  void closedFunctionRefusesEverything() {
     PciFunction function = open("");
     DmaMapping mapping = function.allocate(4096);
     function.close();
@@ -89,7 +89,7 @@ class KernelEndTest extends KernelFunctionFixture {
   /** Threads that keep using a function while it is closed. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void endMeanwhileIsToldAndCrashesNobody(boolean lost) throws Exception {
+  void closeDuringUseIsReportedAndCrashesNoThread(boolean lost) throws Exception {
     MemorySegment memory = shared(8192);
     for (int round = 0; round < 10; round++) {
       PciFunction function = open("");
@@ -168,7 +168,7 @@ class KernelEndTest extends KernelFunctionFixture {
 
   @ParameterizedTest
   @ValueSource(strings = {"iommu=group", "iommu=iommufd", "iommufd", "container"})
-  void whateverCallFailsNothingIsLeft(String way) {
+  void failureOfAnyCallLeavesNothingBehind(String way) {
     machine.iommufd(CARD);
     card.sparse[2] = new long[] {0, 0x1000, 0x2000, 0x1000};
     card.configuration[4] = 0;

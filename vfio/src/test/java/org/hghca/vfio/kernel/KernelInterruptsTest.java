@@ -20,7 +20,7 @@ class KernelInterruptsTest extends KernelFunctionFixture {
   private static final long SOON = TimeUnit.SECONDS.toNanos(20);
 
   @Test
-  void bestInterruptsAreTakenWithAllVectorsAtOnce() {
+  void bestInterruptsAreUsedWithAllVectorsAtOnce() {
     try (PciFunction function = open("")) {
       Interrupts interrupts = function.interrupts();
 
@@ -35,7 +35,7 @@ class KernelInterruptsTest extends KernelFunctionFixture {
   }
 
   @Test
-  void moreVectorsThanThereAreBitsAreNotTaken() {
+  void vectorsBeyondTheBitsOfAMaskAreNotUsed() {
     card.irqs[VfioAbi.MSIX_IRQ] = 2048;
 
     try (PciFunction function = open("")) {
@@ -45,7 +45,7 @@ class KernelInterruptsTest extends KernelFunctionFixture {
   }
 
   @Test
-  void asManyVectorsAreTakenAsTheSystemHasLeft() {
+  void vectorsAreLimitedToThoseLeftInTheSystem() {
     card.vectorsLeft = 3;
 
     try (PciFunction function = open("")) {
@@ -55,7 +55,7 @@ class KernelInterruptsTest extends KernelFunctionFixture {
   }
 
   @Test
-  void lineIsTakenWhereThereIsNothingElseAndUnmaskedWhenItWasSeenTo() {
+  void lineInterruptIsUsedLastAndUnmaskedAfterEachUse() {
     card.vectorsLeft = 0;
 
     try (PciFunction function = open("")) {
@@ -72,7 +72,7 @@ class KernelInterruptsTest extends KernelFunctionFixture {
   }
 
   @Test
-  void interruptsAreOfTheKindThatTheLocatorNames() {
+  void interruptsAreOfTheKindInTheLocator() {
     try (PciFunction function = open("interrupts=msi")) {
       assertThat(function.interrupts().vectors()).isEqualTo(8);
       assertThat(card.signals[VfioAbi.MSI_IRQ]).hasSize(8);
@@ -84,7 +84,7 @@ class KernelInterruptsTest extends KernelFunctionFixture {
 
   @ParameterizedTest
   @ValueSource(ints = {VfioAbi.ERR_IRQ, VfioAbi.REQ_IRQ})
-  void functionThatFailsOrIsWantedBackIsLetGoAtOnce(int event) {
+  void functionThatFailsOrIsRequestedBackIsReleasedAtOnce(int event) {
     try (PciFunction function = open("")) {
       MmioRegion registers = function.region(0);
       Interrupts interrupts = function.interrupts();

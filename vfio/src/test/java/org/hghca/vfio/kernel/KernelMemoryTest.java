@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class KernelMemoryTest extends KernelFunctionFixture {
   @Test
-  void contiguousMemoryIsOneMappingHoweverLargeItIs() {
+  void contiguousMemoryOfAnySizeIsOneMapping() {
     long bytes = 1L << 30;
     try (PciFunction function = open("")) {
       vfio.calls.clear();
@@ -35,7 +35,7 @@ class KernelMemoryTest extends KernelFunctionFixture {
 
   @ParameterizedTest
   @ValueSource(strings = {"group", "iommufd"})
-  void addressesAreTakenFromTheRangesThatTheKernelAllows(String way) {
+  void addressesAreAllocatedFromTheKernelsRanges(String way) {
     machine.iommufd(CARD);
     vfio.ranges = new long[][] {{0, 0x1_ffff}, {0x10_0000, 0x10_7fff}, {1L << 32, (1L << 33) - 1}};
 
@@ -47,7 +47,7 @@ class KernelMemoryTest extends KernelFunctionFixture {
   }
 
   @Test
-  void addressesOfInterruptsAreAvoidedWhereTheKernelTellsNoRanges() {
+  void interruptAddressesAreAvoidedWithoutKernelRanges() {
     vfio.tellsRanges = false;
     long bytes = 1L << 30;
 
@@ -62,7 +62,7 @@ class KernelMemoryTest extends KernelFunctionFixture {
   }
 
   @Test
-  void addressSpaceWithMoreRangesThanUsualTellsThemAll() {
+  void addressSpaceWithManyRangesReportsThemAll() {
     machine.iommufd(CARD);
     vfio.ranges = new long[20][];
     for (int i = 0; i < 20; i++) {
@@ -95,7 +95,7 @@ class KernelMemoryTest extends KernelFunctionFixture {
   }
 
   @Test
-  void limitOfLockedMemoryIsNotBlamedWhereItDoesNotCount() {
+  void limitOfLockedMemoryIsNotNamedWhereItDoesNotApply() {
     assertNotMapped(-12, Reason.NO_MEMORY, "CAP_IPC_LOCK", "control group");
     machine.text("/proc/self/status", "CapEff:\t0000000000000000\n");
     machine.text("/proc/self/limits", "Max locked memory         unlimited   unlimited    bytes\n");
@@ -103,7 +103,7 @@ class KernelMemoryTest extends KernelFunctionFixture {
   }
 
   @Test
-  void memoryThatAnEarlierProcessLeftInAContainerIsNamed() {
+  void memoryLeftInAContainerByAnEarlierProcessIsNamed() {
     assertNotMapped(-17, Reason.BUSY, "EEXIST", "must reopen it");
   }
 
@@ -120,7 +120,7 @@ class KernelMemoryTest extends KernelFunctionFixture {
 
   @ParameterizedTest
   @ValueSource(ints = {-14, -95, -22})
-  void memoryOfOrdinaryFilesIsNamedWhereTheKernelRefusesToPinIt(int answer) {
+  void ordinaryFileMemoryIsNamedWhereTheKernelRefusesToPinIt(int answer) {
     assertNotMapped(answer, Reason.INVALID, "ordinary file", "tmpfs", "hugetlbfs", "memfd");
   }
 }

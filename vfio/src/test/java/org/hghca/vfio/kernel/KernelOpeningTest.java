@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** How a function of the kernel's VFIO is opened, and which ones are refused. */
 class KernelOpeningTest extends KernelFunctionFixture {
   @Test
-  void groupThenContainerThenIommuThenFunction() {
+  void orderIsGroupContainerIommuFunction() {
     open("").close();
 
     assertThat(vfio.calls.stream().filter(call -> !call.startsWith("p")).toList())
@@ -49,7 +49,7 @@ class KernelOpeningTest extends KernelFunctionFixture {
   }
 
   @Test
-  void groupIsTakenWhenTheLocatorSaysSo() {
+  void groupIsUsedWhenTheLocatorSaysSo() {
     machine.iommufd(CARD);
 
     open("iommu=group").close();
@@ -61,7 +61,7 @@ class KernelOpeningTest extends KernelFunctionFixture {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "iommu=noiommu"})
-  void functionWithoutAnIommuIsOpenedAndReachesNoForeignMemory(String parameters) {
+  void functionWithoutAnIommuReachesNoOtherMemory(String parameters) {
     machine.text("/sys/kernel/iommu_groups/17/name", "vfio-noiommu\n");
     machine.node("/dev/vfio/noiommu-17");
 
@@ -79,7 +79,7 @@ class KernelOpeningTest extends KernelFunctionFixture {
   }
 
   @Test
-  void containerWithoutTheSecondTypeGetsTheFirst() {
+  void containerWithoutTheSecondTypeUsesTheFirst() {
     vfio.secondType = false;
 
     try (PciFunction function = open("")) {
@@ -110,7 +110,7 @@ class KernelOpeningTest extends KernelFunctionFixture {
   }
 
   @Test
-  void secondOpeningInOneProcessIsRefusedAndPossibleAfterwards() {
+  void secondOpeningInOneProcessIsRefusedUntilTheClose() {
     try (PciFunction function = open("")) {
       assertRefused("", Reason.BUSY, CARD + " is open in this process");
       assertThat(function.configuration().deviceId()).isEqualTo(0x9038);
@@ -119,7 +119,7 @@ class KernelOpeningTest extends KernelFunctionFixture {
   }
 
   @Test
-  void groupThatAnotherProcessHasIsBusy() {
+  void groupOpenInAnotherProcessIsBusy() {
     int other = vfio.system.open("/dev/vfio/17", 2);
 
     assertRefused("", Reason.BUSY, "cannot open", "/dev/vfio/17", "EBUSY");
@@ -143,20 +143,20 @@ class KernelOpeningTest extends KernelFunctionFixture {
         "profile=s",
         "iommu=best"
       })
-  void parametersThatAreNotUnderstoodAreRefused(String parameters) {
+  void unknownParametersAreRefused(String parameters) {
     assertRefused(parameters, Reason.INVALID, "=");
     assertThat(vfio.calls).isEmpty();
   }
 
   @Test
-  void parametersOfTheDriverAreLeftToIt() {
+  void parametersOfTheDriverAreAccepted() {
     open("as=r1&hcr=0x0&assumeClean=true&limit=PT5S&mac=02:00:00:00:00:01&ip=10.0.0.1&events=poll"
             + "&slow=2")
         .close();
   }
 
   @Test
-  void functionIsBoundAndGoesBackToItsDriver() {
+  void functionIsBoundAndReturnedToItsDriver() {
     machine.wants(CARD, "hgrnic").driver(CARD, "hgrnic");
     machine.directory("/run");
 
@@ -169,7 +169,7 @@ class KernelOpeningTest extends KernelFunctionFixture {
   }
 
   @Test
-  void functionThatCannotBeOpenedGoesBackToItsDriver() {
+  void functionThatCannotBeOpenedIsReturnedToItsDriver() {
     machine.wants(CARD, "hgrnic").driver(CARD, "hgrnic");
     machine.directory("/run");
     vfio.api = 1;

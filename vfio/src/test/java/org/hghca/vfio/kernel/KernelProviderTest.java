@@ -51,7 +51,7 @@ class KernelProviderTest {
   }
 
   @Test
-  void cardThatIsNotThereIsNamed() {
+  void missingCardIsNamed() {
     assertRefused("pci:" + CARD, Reason.NOT_FOUND, "no PCI function at " + CARD, "lspci -Dnn");
   }
 
@@ -66,7 +66,7 @@ class KernelProviderTest {
   }
 
   @Test
-  void addressStandsForItselfWhereTheFunctionIsNotSeen() {
+  void addressIsUsedAsIsWhereTheFunctionIsNotVisible() {
     assertThat(provider().resolve(Locator.parse("pci:0A:00.0?fd=7&iommufd=8")))
         .isEqualTo(Locator.parse("pci:0000:0a:00.0?fd=7&iommufd=8"));
     assertThatThrownBy(() -> provider().resolve(Locator.parse("pci:id=10ee:9038")))
@@ -75,7 +75,7 @@ class KernelProviderTest {
   }
 
   @Test
-  void functionWithoutDriverSaysHowToBindIt() {
+  void functionWithoutDriverNamesTheCommandToBindIt() {
     machine.readyCard("0000:04:00.0").function(CARD, "10ee:9038", "020700").group(18, CARD);
 
     assertRefused(
@@ -86,7 +86,7 @@ class KernelProviderTest {
   }
 
   @Test
-  void functionOfAnotherDriverSaysHowToTakeItAway() {
+  void functionOfAnotherDriverNamesTheCommandToRebindIt() {
     machine.readyCard(CARD).driver(CARD, "hgrnic");
 
     assertRefused(
@@ -97,7 +97,7 @@ class KernelProviderTest {
   }
 
   @Test
-  void functionWithoutIommuGroupSaysHowToSwitchTheIommuOn() {
+  void functionWithoutIommuGroupNamesTheKernelOption() {
     machine.function(CARD, "10ee:9038", "020700").driver(CARD, "vfio-pci");
 
     assertRefused(
@@ -109,7 +109,7 @@ class KernelProviderTest {
   }
 
   @Test
-  void groupThatAnotherDriverHoldsAPartOfIsNamed() {
+  void groupSharedWithAnotherDriverIsNamed() {
     machine
         .readyCard(CARD)
         .function("0000:03:00.1", "10ee:9039", "020000")
@@ -149,7 +149,7 @@ class KernelProviderTest {
   }
 
   @Test
-  void wayThatTheLocatorDoesNotKnowIsRefused() {
+  void unknownModeIsRefused() {
     machine.readyCard(CARD);
 
     assertRefused(
@@ -171,7 +171,7 @@ class KernelProviderTest {
   }
 
   @Test
-  void onlyFunctionsWithKnownIdsAreListedWhereTheUserNamesAny() {
+  void onlyFunctionsWithConfiguredIdsAreListed() {
     machine
         .readyCard(CARD)
         .function("0000:81:00.0", "10de:2204", "030000")
@@ -183,7 +183,7 @@ class KernelProviderTest {
   }
 
   @Test
-  void idThatIsNoneIsNamedWithItsProperty() {
+  void malformedIdIsNamedWithItsProperty() {
     System.setProperty(KnownIds.PROPERTY, "10ee:9038,10ee");
 
     assertThatThrownBy(() -> provider().enumerate())

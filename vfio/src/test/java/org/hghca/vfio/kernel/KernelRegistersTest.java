@@ -33,7 +33,7 @@ class KernelRegistersTest extends KernelFunctionFixture {
   }
 
   @Test
-  void registersThatTheFunctionDoesNotHaveAreRefused() {
+  void missingBarIsRefused() {
     try (PciFunction function = open("")) {
       for (int bar : new int[] {-1, 1, 6, 7}) {
         assertThatThrownBy(() -> function.region(bar)).hasMessageContaining("has no BAR" + bar);
@@ -42,7 +42,7 @@ class KernelRegistersTest extends KernelFunctionFixture {
   }
 
   @Test
-  void registersThatCannotBeMappedAreReadAndWritten() {
+  void registersThatCannotBeMappedAreReadAndWrittenByCalls() {
     card.regionFlags[0] = 3;
 
     try (PciFunction function = open("")) {
@@ -61,7 +61,7 @@ class KernelRegistersTest extends KernelFunctionFixture {
   }
 
   @Test
-  void registersThatTheKernelDoesNotMapAfterAllAreReadAndWritten() {
+  void registersThatTheKernelFailsToMapAreReadAndWrittenByCalls() {
     card.sparse[0] = new long[] {0x1000, 0x1000};
     card.regionFlags[0] = 3 | 4;
     vfio.refusedMaps = true;
@@ -73,7 +73,7 @@ class KernelRegistersTest extends KernelFunctionFixture {
   }
 
   @Test
-  void partsOfRegistersThatCanBeMappedAreMapped() {
+  void mappablePartsOfRegistersAreMapped() {
     card.sparse[2] = new long[] {0, 0x10_0000, 0x20_0000, 0x1000};
 
     try (PciFunction function = open("")) {
@@ -102,7 +102,7 @@ class KernelRegistersTest extends KernelFunctionFixture {
   }
 
   @Test
-  void registersThatBeginUnmappedAreReachedEitherWay() {
+  void registersWithAnUnmappedStartAreReachedEitherWay() {
     card.sparse[0] = new long[] {0x1000, 0xf_f000};
 
     try (PciFunction function = open("")) {
@@ -121,7 +121,7 @@ class KernelRegistersTest extends KernelFunctionFixture {
   @ParameterizedTest
   @ValueSource(
       strings = {"6.1.0-42-amd64", "6.11.4", "6.12.9-amd64", "6.12-rc1", "6.13.7-arch1", "strange"})
-  void kernelThatSplitsAnAccessOfEightBytesIsNotGivenOne(String release) {
+  void kernelThatSplitsEightByteAccessesGetsNone(String release) {
     machine.text("/proc/sys/kernel/osrelease", release + "\n");
     card.regionFlags[2] = 3;
 
@@ -137,7 +137,7 @@ class KernelRegistersTest extends KernelFunctionFixture {
 
   @ParameterizedTest
   @ValueSource(strings = {"6.12.16", "6.12.41+deb13-amd64", "6.14.0-29-generic", "6.18.44", "7.0"})
-  void kernelThatMakesOneAccessOfEightBytesIsGivenIt(String release) {
+  void kernelWithAtomicEightByteAccessesGetsThem(String release) {
     machine.text("/proc/sys/kernel/osrelease", release + "\n");
     card.regionFlags[2] = 3;
 
@@ -148,7 +148,7 @@ class KernelRegistersTest extends KernelFunctionFixture {
   }
 
   @Test
-  void registersAreGoneBeforeTheFunctionIsLetGo() {
+  void registersAreUnmappedBeforeTheFunctionIsReleased() {
     machine.text("/proc/sys/kernel/osrelease", "6.1.0-42-amd64\n");
     card.regionFlags[0] = 3;
     try (DeviceFile device = new DeviceFile(vfio.system, vfio.openDevice(card, false))) {
@@ -168,7 +168,7 @@ class KernelRegistersTest extends KernelFunctionFixture {
   }
 
   @Test
-  void registersReadAllOnesAfterTheEnd() {
+  void registersReadAllOnesAfterTheClose() {
     MmioRegion mapped;
     MmioRegion called;
     card.regionFlags[0] = 3;

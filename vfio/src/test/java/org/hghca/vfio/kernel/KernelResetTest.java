@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** The reset of a function of the kernel's VFIO, alone or with its bus. */
 class KernelResetTest extends KernelFunctionFixture {
   @Test
-  void functionThatCanBeResetIs() {
+  void functionWithResetIsReset() {
     try (PciFunction function = open("")) {
       assertThat(function.canReset()).isTrue();
       function.reset();
@@ -21,7 +21,7 @@ class KernelResetTest extends KernelFunctionFixture {
   }
 
   @Test
-  void resetThatSomethingElseKeepsAwaySaysSo() {
+  void refusedResetNamesItsCause() {
     card.resetAnswer = -11;
 
     try (PciFunction function = open("")) {
@@ -33,7 +33,7 @@ class KernelResetTest extends KernelFunctionFixture {
   }
 
   @Test
-  void functionAloneOnItsBusIsResetWithIt() {
+  void functionAloneOnItsBusIsResetWithTheBus() {
     card.flags = 2;
     card.together = List.of(new int[] {17, 3, 0});
 
@@ -46,7 +46,7 @@ class KernelResetTest extends KernelFunctionFixture {
   }
 
   @Test
-  void iommufdFunctionIsResetWithABusThatIsAllOurs() {
+  void iommufdFunctionIsResetWithABusOwnedByThisProcess() {
     machine.iommufd(CARD);
     card.flags = 2;
     card.hotResetFlags = 3;
@@ -64,7 +64,7 @@ class KernelResetTest extends KernelFunctionFixture {
   }
 
   @Test
-  void functionThatSharesItsBusWithSomebodyElseCannotBeReset() {
+  void functionSharingItsBusWithAnotherOwnerCannotBeReset() {
     card.flags = 2;
     card.together = List.of(new int[] {17, 3, 0}, new int[] {18, 3, 8});
 
@@ -78,7 +78,7 @@ class KernelResetTest extends KernelFunctionFixture {
   }
 
   @Test
-  void otherFunctionOfThisProcessIsNotResetAlong() {
+  void otherFunctionOfThisProcessIsNotReset() {
     FakeCard second = second(17);
     card.flags = 2;
     card.together = List.of(new int[] {17, 3, 0}, new int[] {17, 3, 1});

@@ -58,7 +58,7 @@ class KernelSharingTest extends KernelFunctionFixture {
 
   @ParameterizedTest
   @ValueSource(strings = {"group", "iommufd"})
-  void functionsThatNameNoContainerHaveTheirOwn(String way) {
+  void functionsWithoutAContainerNameHaveTheirOwn(String way) {
     FakeCard second = second(18);
     machine.iommufd(CARD);
 
@@ -70,7 +70,7 @@ class KernelSharingTest extends KernelFunctionFixture {
   }
 
   @Test
-  void containersOfTwoWaysAreNotMixed() {
+  void containersOfTwoModesAreNotMixed() {
     FakeCard second = second(18);
     machine.iommufd(CARD);
 
@@ -82,7 +82,7 @@ class KernelSharingTest extends KernelFunctionFixture {
   }
 
   @Test
-  void functionThatReachesLessTakesTheRestFromTheContainer() {
+  void smallerAddressRangeOfAFunctionLimitsTheContainer() {
     FakeCard second = second(18);
     vfio.ranges = new long[][] {{0, 0x1_ffff}, {1L << 32, (1L << 33) - 1}};
 
@@ -96,7 +96,7 @@ class KernelSharingTest extends KernelFunctionFixture {
   }
 
   @Test
-  void functionThatSomebodyElseHasOpenedIsTakenAndLeftToHim() {
+  void functionOpenedByAnotherProcessIsUsedAndLeftOpen() {
     int device = vfio.openDevice(card, true);
     int iommufd = vfio.openIommufd();
     String descriptors = "fd=%d&iommufd=%d".formatted(device, iommufd);

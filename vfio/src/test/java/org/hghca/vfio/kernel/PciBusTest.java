@@ -57,7 +57,7 @@ class PciBusTest {
   }
 
   @Test
-  void whatIsThereIsTold() {
+  void attributesOfAFunctionAreRead() {
     machine
         .function(CARD, "10ee:9038", "020700")
         .driver(CARD, "vfio-pci")
@@ -135,7 +135,7 @@ class PciBusTest {
   }
 
   @Test
-  void driversThatDoNoDmaOfTheirOwnLeaveTheGroupToTheUser() {
+  void driversWithoutDmaLeaveTheGroupToTheUser() {
     for (String driver : List.of("vfio-pci", "mlx5_vfio_pci", "pci-stub", "pcieport")) {
       assertThat(new IommuGroup.Member(CARD, Optional.of(driver)).allowsUser()).isTrue();
     }
@@ -166,7 +166,7 @@ class PciBusTest {
   }
 
   @Test
-  void selectorThatMatchesNoneSaysHowToSeeWhatThereIs() {
+  void selectorWithoutMatchNamesTheCommandToListFunctions() {
     assertThatThrownBy(() -> bus.select(FunctionSelector.parse("id=10ee:9038")))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NOT_FOUND))

@@ -17,7 +17,7 @@ class RecordedFunctionTest {
   @TempDir Path root;
 
   @Test
-  void sessionWithARealKernelRunsAgainCallByCall() {
+  void sessionWithARealKernelIsReplayedCallByCall() {
     Recording recording = new Recording("edu-group.trace");
     FakeMachine machine = new FakeMachine(root);
     machine.function(EDU, "1234:11e8", "00ff00").driver(EDU, "vfio-pci").group(4, EDU);
@@ -36,7 +36,7 @@ class RecordedFunctionTest {
   }
 
   @Test
-  void largeMemoryIsOneMappingOnTheRecord() {
+  void largeMemoryIsOneMappingInTheRecording() {
     assertThat(new Recording("edu-group.trace").lines)
         .filteredOn(line -> line.contains("VFIO_IOMMU_MAP_DMA"))
         .singleElement()

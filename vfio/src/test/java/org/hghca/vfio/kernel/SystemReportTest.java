@@ -89,7 +89,7 @@ class SystemReportTest {
   }
 
   @Test
-  void goodMachineHasNothingToFix() {
+  void correctMachineHasNothingToFix() {
     SystemReport report = SystemReport.of(machine, NEED);
 
     assertThat(report.findings()).allMatch(finding -> finding.level() == Level.OK);
@@ -142,7 +142,7 @@ class SystemReportTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"intel_iommu=off", "amd_iommu=off", "iommu=off"})
-  void iommuThatTheCommandLineKeepsOff(String option) {
+  void iommuDisabledOnTheCommandLine(String option) {
     withoutIommu();
     machine.text("/sys/firmware/acpi/tables/DMAR", "");
     machine.text("/proc/cmdline", "root=/dev/sda1 " + option + " quiet\n");
@@ -151,7 +151,7 @@ class SystemReportTest {
   }
 
   @Test
-  void iommuThatAVirtualMachineLacks() {
+  void iommuMissingInAVirtualMachine() {
     withoutIommu();
     machine.text("/proc/cpuinfo", "flags\t\t: fpu hypervisor\n");
 
@@ -159,7 +159,7 @@ class SystemReportTest {
   }
 
   @Test
-  void noiommuModeStandsInForAnIommu() {
+  void noiommuModeReplacesAnIommu() {
     withoutIommu();
     assertFound("IOMMU", Level.PROBLEM, "echo Y | sudo tee " + Vfio.NOIOMMU_MODE);
 
@@ -191,7 +191,7 @@ class SystemReportTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"vfio_iommu_type1", "iommufd"})
-  void interruptsThatAreAllowedAllTheSame(String module) {
+  void interruptsWithoutRemappingThatAreAllowed(String module) {
     String parameter = "/sys/module/" + module + "/parameters/allow_unsafe_interrupts";
     machine.text("/proc/interrupts", "");
     machine.text(parameter, "N\n");
@@ -306,7 +306,7 @@ class SystemReportTest {
   }
 
   @Test
-  void functionsThatMayBeCardsAreLookedAt() {
+  void functionsThatMayBeCardsAreExamined() {
     machine
         .function("0000:04:00.0", "1234:4843", "020700")
         .function("0000:05:00.0", "15b3:1017", "020700")
@@ -326,7 +326,7 @@ class SystemReportTest {
   }
 
   @Test
-  void oneFunctionIsLookedAtWhereItsLocatorIsGiven() {
+  void onlyTheFunctionOfAGivenLocatorIsExamined() {
     machine.function("0000:06:00.0", "10ee:9039", "058000").driver("0000:06:00.0", "xdma");
 
     SystemReport report =
@@ -385,7 +385,7 @@ class SystemReportTest {
   }
 
   @Test
-  void wayThatTheKernelLacks() {
+  void modeThatTheKernelLacks() {
     machine.delete(FakeMachine.real(CARD) + "/vfio-dev/vfio3");
     Locator locator = Locator.parse("pci:" + CARD + "?iommu=iommufd");
 

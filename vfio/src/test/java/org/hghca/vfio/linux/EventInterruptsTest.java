@@ -89,7 +89,7 @@ class EventInterruptsTest {
   }
 
   @Test
-  void vectorsThatFiredAreBitsToldOnce() {
+  void firedVectorsAreBitsReportedOnce() {
     signalVector(2);
     signalVector(0);
     signalVector(0);
@@ -112,7 +112,7 @@ class EventInterruptsTest {
   }
 
   @Test
-  void aFunctionWithoutVectorsCanBeAwaited() {
+  void functionWithoutVectorsCanBeAwaited() {
     try (EventInterrupts none = interrupts(0)) {
       assertThat(none.descriptors()).isEmpty();
       assertThat(none.await(0)).isZero();
@@ -122,7 +122,7 @@ class EventInterruptsTest {
   }
 
   @Test
-  void aSignalEndsAWait() throws Exception {
+  void signalEndsAWait() throws Exception {
     try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
       Future<Long> bits = executor.submit(() -> interrupts.await(LONG));
       awaitWaiter();
@@ -132,7 +132,7 @@ class EventInterruptsTest {
   }
 
   @Test
-  void wakingEndsTheWaitInProgressOrTheNextOnce() throws Exception {
+  void wakeEndsTheCurrentOrTheNextWaitOnce() throws Exception {
     interrupts.wake();
     interrupts.wake();
     assertThat(interrupts.await(LONG)).isZero();
@@ -149,7 +149,7 @@ class EventInterruptsTest {
   }
 
   @Test
-  void aWakeUpHidesNoVectorAndIsNotLost() {
+  void wakeHidesNoVectorAndIsNotLost() {
     signalVector(0);
     interrupts.wake();
 
@@ -185,7 +185,7 @@ class EventInterruptsTest {
   }
 
   @Test
-  void aWaitThatASignalHandlerInterruptedGoesOn() {
+  void waitInterruptedByASignalHandlerContinues() {
     AtomicInteger calls = new AtomicInteger();
     tampered.answer(
         "epollWait",
@@ -203,7 +203,7 @@ class EventInterruptsTest {
   }
 
   @Test
-  void anInterruptedThreadOnlyLooks() {
+  void interruptedThreadOnlyPolls() {
     Thread.currentThread().interrupt();
     assertThat(interrupts.await(LONG)).isZero();
     signalVector(0);
@@ -212,7 +212,7 @@ class EventInterruptsTest {
   }
 
   @Test
-  void whatTellsOfALossEndsEveryWait() {
+  void errorAndRequestEventsEndEveryWait() {
     int unplugged = interrupts.addLoss("unplugged");
     int failed = interrupts.addLoss("a PCIe error");
     signalVector(0);
@@ -228,7 +228,7 @@ class EventInterruptsTest {
   }
 
   @Test
-  void aLossCanBeSaidByAnyThread() throws Exception {
+  void anyThreadCanReportALoss() throws Exception {
     try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
       Future<?> waiter = executor.submit(() -> assertLost("the server is gone"));
       awaitWaiter();
@@ -241,7 +241,7 @@ class EventInterruptsTest {
   }
 
   @Test
-  void whoIsToldOfALossMayClose() {
+  void listenerOfALossMayClose() {
     List<EventInterrupts> self = new ArrayList<>();
     EventInterrupts other =
         new EventInterrupts(tampered.calls, 1, cause -> self.getFirst().close());
@@ -252,7 +252,7 @@ class EventInterruptsTest {
   }
 
   @Test
-  void closingEndsAWaitAndEveryDescriptor() throws Exception {
+  void closingEndsAWaitAndClosesEveryDescriptor() throws Exception {
     int lossEvent = interrupts.addLoss("unused");
     List<Path> descriptors = new ArrayList<>();
     IntStream.concat(IntStream.of(interrupts.descriptors()), IntStream.of(lossEvent))
@@ -274,7 +274,7 @@ class EventInterruptsTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2})
-  void withoutDescriptorsLeftNothingIsKept(int made) {
+  void failureWithoutDescriptorsLeavesNothingOpen(int made) {
     TamperedCalls failing = new TamperedCalls();
     AtomicInteger calls = new AtomicInteger();
     failing.answer(
@@ -294,7 +294,7 @@ class EventInterruptsTest {
   }
 
   @Test
-  void noDescriptorIsUsedAfterItsEnd() throws Exception {
+  void closedDescriptorIsNeverUsed() throws Exception {
     // Were a closed descriptor used, the call would fail, or reach the file that reuses its number.
     tampered.answer(
         "write",

@@ -61,7 +61,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void pagesThatAreDiscardedGoBackAndAreZero() {
+  void discardedPagesAreFreedAndReadAsZero() {
     MemorySegment memory = files.allocate(arena, 64 << 12);
     memory.fill((byte) 7);
     try (FileRange range = fileOf(memory)) {
@@ -89,7 +89,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void theFileBehindAnAddressHasTheMemorysBytes() throws IOException {
+  void fileOfAnAddressHasTheMemorysBytes() throws IOException {
     MemorySegment memory = files.allocate(arena, 8192);
     memory.set(ValueLayout.JAVA_BYTE, 5000, (byte) 42);
 
@@ -104,7 +104,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void rangesThatAreNotWithinOnePieceHaveNoFile() {
+  void rangesAcrossPiecesHaveNoFile() {
     MemorySegment memory = files.allocate(arena, 8192);
     long address = memory.address();
 
@@ -118,7 +118,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void theDescriptorIsClosedOnExecAndTheFilesSizeIsSealed() throws IOException {
+  void descriptorIsClosedOnExecAndTheSizeIsSealed() throws IOException {
     MemorySegment memory = files.allocate(arena, 4096);
 
     try (FileRange range = fileOf(memory)) {
@@ -131,7 +131,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void theEndOfTheArenaUnmapsAndClosesAndForgets() throws IOException {
+  void closeOfTheArenaUnmapsAndClosesAndForgets() throws IOException {
     MemorySegment memory = files.allocate(arena, 4096);
     long address = memory.address();
     List<Object> unmapped = new ArrayList<>();
@@ -157,7 +157,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void aDescriptorInUseOutlivesTheArena() {
+  void descriptorInUseOutlivesTheArena() {
     MemorySegment memory = files.allocate(arena, 4096);
     memory.set(ValueLayout.JAVA_BYTE, 7, (byte) 9);
     try (FileRange range = fileOf(memory)) {
@@ -169,7 +169,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void aDescriptorThatIsFoundIsTheMemorysHoweverSoonItEnds() throws Exception {
+  void foundDescriptorIsThatOfTheMemoryDespiteAConcurrentClose() throws Exception {
     MemorySource source = new MemoryFile(Linux.system());
     AtomicLong address = new AtomicLong();
     AtomicBoolean done = new AtomicBoolean();
@@ -203,7 +203,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void nothingIsLeftWhenTheArenaIsClosedAlready() {
+  void closedArenaLeavesNothingOpen() {
     arena.close();
 
     assertThatThrownBy(() -> files.allocate(arena, 4096)).isInstanceOf(IllegalStateException.class);
@@ -212,7 +212,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void nothingIsLeftOfAFailure() {
+  void failureLeavesNothingOpen() {
     for (String call : new String[] {"ftruncate", "fcntl", "mmap"}) {
       TamperedCalls failing = new TamperedCalls();
       failing.answer(
@@ -230,7 +230,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void withoutDescriptorsLeftTheLimitIsNamed() {
+  void limitOfDescriptorsIsNamed() {
     tampered.fail("memfdCreate", LinuxErrno.EMFILE);
 
     assertThatThrownBy(() -> files.allocate(arena, 2 * MemorySource.HUGE_PAGE))
@@ -240,7 +240,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void aKernelWithoutItIsSaidSo() {
+  void kernelWithoutMemoryFilesIsReported() {
     tampered.fail("memfdCreate", LinuxErrno.ENOSYS);
 
     assertThatThrownBy(() -> files.allocate(arena, 4096))
@@ -250,7 +250,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void moreThanThereCanBeIsRefusedAtOnce() {
+  void impossibleSizeIsRefusedAtOnce() {
     assertThatThrownBy(() -> files.allocate(arena, 1L << 46))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
@@ -278,7 +278,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void wholeHugePagesAreTakenInAdvance() throws IOException {
+  void wholeHugePagesAreAllocatedInAdvance() throws IOException {
     pretendHugePages();
     MemorySegment huge = files.allocate(arena, 2 * MemorySource.HUGE_PAGE);
     MemorySegment small = files.allocate(arena, MemorySource.HUGE_PAGE / 2);
@@ -291,7 +291,7 @@ class MemoryFileTest {
   }
 
   @Test
-  void ordinaryPagesServeWhereHugeOnesAreMissing() throws IOException {
+  void ordinaryPagesAreUsedWhereHugeOnesAreMissing() throws IOException {
     pretendHugePages();
     tampered.fail("fallocate", LinuxErrno.ENOSPC);
 
@@ -303,7 +303,7 @@ class MemoryFileTest {
 
   /** With the pages that this system has. */
   @Test
-  void largeMemoryWorksHere() {
+  void largeMemoryWorksOnThisSystem() {
     long bytes = 2 * MemorySource.HUGE_PAGE;
     MemorySegment memory = files.allocate(arena, bytes);
 

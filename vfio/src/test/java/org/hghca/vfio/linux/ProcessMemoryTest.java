@@ -44,7 +44,7 @@ class ProcessMemoryTest {
     "0x7f0000000001, 1, READ",
     "0x300000, 0, READ_WRITE"
   })
-  void whatIsThere(String start, String bytes, DmaAccess access) throws IOException {
+  void accessibleMemoryIsFound(String start, String bytes, DmaAccess access) throws IOException {
     check(Long.decode(start), Long.decode(bytes), access);
   }
 
@@ -63,7 +63,8 @@ class ProcessMemoryTest {
     "-4096, 4096, READ, is not mapped at 0xfffffffffffff000",
     "0x400000, 0x7fffffffffffffff, READ, may not be read at 0x404000"
   })
-  void whatIsNot(String start, String bytes, DmaAccess access, String words) {
+  void inaccessibleMemoryIsNamedWithItsAddress(
+      String start, String bytes, DmaAccess access, String words) {
     assertThatThrownBy(() -> check(Long.decode(start), Long.decode(bytes), access))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.BAD_ADDRESS))
@@ -72,7 +73,7 @@ class ProcessMemoryTest {
 
   @Test
   @SuppressWarnings("restricted")
-  void memoryOfThisProcess() {
+  void memoryOfThisProcessIsFound() {
     try (Arena arena = Arena.ofConfined()) {
       ProcessMemory.check(arena.allocate(10), DmaAccess.READ_WRITE);
       ProcessMemory.check(arena.allocate(64 << 20, 4096), DmaAccess.READ_WRITE);
@@ -83,7 +84,7 @@ class ProcessMemoryTest {
   }
 
   @Test
-  void aThreadThatWasInterruptedLooksAllTheSame() {
+  void interruptedThreadReadsTheMapsToo() {
     try (Arena arena = Arena.ofConfined()) {
       Thread.currentThread().interrupt();
       assertThatCode(() -> ProcessMemory.check(arena.allocate(10), DmaAccess.READ_WRITE))

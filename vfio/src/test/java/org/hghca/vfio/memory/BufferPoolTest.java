@@ -47,7 +47,7 @@ class BufferPoolTest {
 
   @ParameterizedTest
   @ValueSource(longs = {2 << 20, (2 << 20) + 1, 7 << 20})
-  void memoryFromAHugePageOnStandsInWholeOnes(long bytes) {
+  void memoryOfAHugePageOrMoreUsesWholeOnes(long bytes) {
     try (Buffer small = pool.allocate(4096);
         Buffer large = pool.allocate(bytes)) {
       assertThat(small.segment().address() % 4096).isZero();
@@ -56,7 +56,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void touchingABufferAfterItsEndThrows() {
+  void accessToAClosedBufferThrows() {
     Buffer buffer = pool.allocate(64);
     MemorySegment segment = buffer.segment();
     buffer.close();
@@ -68,7 +68,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void memoryIsUsedAgainZeroedAndOutOfReachOfItsFirstUser() {
+  void memoryIsReusedZeroedAndInaccessibleToItsFirstUser() {
     Buffer first = pool.allocate(8000);
     MemorySegment old = first.segment();
     old.fill((byte) 0xff);
@@ -86,7 +86,7 @@ class BufferPoolTest {
 
   @ParameterizedTest
   @CsvSource({"5, 8", "513, 767", "1025, 1536", "4097, 5120"})
-  void whatOneBufferLeavesALargerOneCanTake(int pages, int largerPages) {
+  void smallFreedBuffersServeALargerOne(int pages, int largerPages) {
     Buffer first = pool.allocate(pages * 4096L);
     long address = first.segment().address();
     first.close();
@@ -119,7 +119,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void closingABufferTwiceDoesNotLendItTwice() {
+  void closingABufferTwiceDoesNotAllocateItTwice() {
     Buffer first = pool.allocate(64);
     first.close();
     first.close();
@@ -131,7 +131,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void buffersLentOutliveTheClosedPool() {
+  void allocatedBuffersOutliveTheClosedPool() {
     Buffer first = pool.allocate(64);
     Buffer second = pool.allocate(64);
     pool.close();
@@ -156,7 +156,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void memoryOfAClosedPoolGoesBackWithTheLastBuffer() {
+  void memoryOfAClosedPoolIsFreedWithTheLastBuffer() {
     Recorded source = new Recorded();
     BufferPool other = new BufferPool(source);
     Buffer first = other.allocate(64);
@@ -171,7 +171,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void memoryOfAClosedPoolWithoutBuffersGoesBackAtOnce() {
+  void memoryOfAClosedPoolWithoutBuffersIsFreedAtOnce() {
     Recorded source = new Recorded();
     BufferPool other = new BufferPool(source);
     other.allocate(64).close();
@@ -183,7 +183,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void closedPoolLendsNothing() {
+  void closedPoolAllocatesNothing() {
     pool.close();
 
     assertThatThrownBy(() -> pool.allocate(64))
@@ -194,7 +194,7 @@ class BufferPoolTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, -1, Long.MIN_VALUE})
-  void bufferOfNoBytesIsRefused(long bytes) {
+  void emptyBufferIsRefused(long bytes) {
     assertThatThrownBy(() -> pool.allocate(bytes))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
@@ -203,7 +203,7 @@ class BufferPoolTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1L << 46, Long.MAX_VALUE})
-  void bufferThatNoMachineCanHoldNamesTheLimit(long bytes) {
+  void bufferBeyondAnyMachinesMemoryNamesTheLimit(long bytes) {
     assertThatThrownBy(() -> pool.allocate(bytes))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_MEMORY))
@@ -225,7 +225,7 @@ class BufferPoolTest {
 
   @Test
   @SuppressWarnings("restricted")
-  void bufferThatNativeCodeHoldsCannotBeClosedBeforeItIsLetGo() throws Throwable {
+  void bufferInUseByNativeCodeCannotBeClosed() throws Throwable {
     underNativeCall = pool.allocate(2);
     Linker linker = Linker.nativeLinker();
     MethodHandle qsort =

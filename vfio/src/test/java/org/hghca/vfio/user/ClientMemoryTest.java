@@ -85,7 +85,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void theKindOfAccessIsHeeded() {
+  void kindOfAccessIsChecked() {
     int file = client.memory(PAGE);
     client.beginMap(0x10_0000, PAGE, 0, DmaMap.FLAG_READ);
     client.out.attach(file);
@@ -103,7 +103,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void aFileThatMayOnlyBeReadIsMappedOnlyForReading() throws IOException {
+  void readOnlyFileIsMappedOnlyForReading() throws IOException {
     Path path = Files.write(directory.resolve("file"), new byte[8192]);
     int readOnly = client.linux.open(path.toString(), 0);
     assertThat(client.map(0x10_0000, PAGE, readOnly, 0)).isEqualTo(LinuxErrno.EACCES.number());
@@ -121,7 +121,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void anAccessMaySpanRangesThatTouch() {
+  void accessMaySpanAdjacentRanges() {
     int file = client.memory(4 * PAGE);
     // Pages in the opposite order, as a client with a page table of its own may have them.
     for (int i = 0; i < 4; i++) {
@@ -150,7 +150,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void rangesThatCannotBeAreRefused() {
+  void impossibleRangesAreRefused() {
     int file = client.memory(2 * PAGE);
     int eexist = LinuxErrno.EEXIST.number();
     assertThat(client.map(0x10_0000, 2 * PAGE, file, 0)).isZero();
@@ -186,7 +186,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void anUnmapMatchesAMapping() {
+  void unmapMustMatchAMapping() {
     int enoent = LinuxErrno.ENOENT.number();
     int file = client.memory(2 * PAGE);
     assertThat(client.map(0x20_0000, PAGE, file, 0)).isZero();
@@ -242,7 +242,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void thereIsAnEndToRanges() {
+  void numberOfRangesIsLimited() {
     for (int i = 0; i < 65_535; i++) {
       client.beginMap(0x1000_0000L + i * PAGE, PAGE, 0, DmaMap.FLAG_READ);
       client.post();
@@ -252,7 +252,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void thereIsAnEndToFiles() throws IOException {
+  void numberOfFilesIsLimited() throws IOException {
     for (int i = 0; i < ClientFiles.MOST_MAPPINGS; i++) {
       int file = client.memory(PAGE);
       assertThat(client.map(0x1000_0000L + i * PAGE, PAGE, file, 0)).isZero();
@@ -282,7 +282,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void aFileMayGrow() throws IOException {
+  void fileMayGrow() throws IOException {
     int file = client.memory(PAGE);
     assertThat(client.map(0x10_0000, PAGE, file, 0)).isZero();
     assertThat(client.map(0x20_0000, PAGE, file, PAGE)).isEqualTo(EINVAL);
@@ -301,7 +301,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void memoryThatItsOwnerCutsOffIsAFault() {
+  void memoryTruncatedByItsOwnerIsAFault() {
     int file = client.memory(64 * PAGE);
     assertThat(client.map(0x10_0000, 64 * PAGE, file, 0)).isZero();
     long expected = 0;
@@ -333,7 +333,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void memoryWithoutADescriptorIsAskedFor() {
+  void memoryWithoutADescriptorIsRequestedFromTheClient() {
     assertThat(client.map(0x10_0000, 2 * PAGE, -1, 0)).isZero();
     CompletableFuture<Long> reading = CompletableFuture.supplyAsync(() -> device.read(0x10_0010));
     awaitRequest(UserCommand.DMA_READ, 0x10_0010, 8);
@@ -379,7 +379,7 @@ final class ClientMemoryTest {
 
   @ParameterizedTest
   @EnumSource
-  void anAnswerToSomethingElseIsAFault(WrongAnswer wrong) {
+  void answerToAnotherRequestIsAFault(WrongAnswer wrong) {
     assertThat(client.map(0x10_0000, PAGE, -1, 0)).isZero();
     for (boolean write : new boolean[] {false, true}) {
       CompletableFuture<Boolean> access =
@@ -435,7 +435,7 @@ final class ClientMemoryTest {
   /** The reference's own client takes 1024 bytes at once. */
   @ParameterizedTest
   @ValueSource(ints = {4096, 1024, 1000, 7, 1})
-  void largeTransfersGoInPiecesThatTheClientTakes(int most) {
+  void largeTransfersAreSplitToTheClientsLimit(int most) {
     client.close();
     served.awaitNobody();
     client = RawClient.connect(served.path);
@@ -474,7 +474,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void theClientIsAskedWhileItWaitsForAReply() {
+  void clientIsAskedWhileItWaitsForAReply() {
     assertThat(client.map(0x10_0000, PAGE, -1, 0)).isZero();
     // This write makes the device read memory on the thread that serves the client's commands.
     client.beginWrite(2, 0, 8, 0x10_0008);
@@ -492,7 +492,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void commandsGoOnWhileTheDeviceWaitsForMemory() {
+  void commandsContinueWhileTheDeviceWaitsForMemory() {
     assertThat(client.map(0x10_0000, PAGE, -1, 0)).isZero();
     CompletableFuture<Long> reading = CompletableFuture.supplyAsync(() -> device.read(0x10_0000));
     awaitRequest(UserCommand.DMA_READ, 0x10_0000, 8);
@@ -542,7 +542,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void aClientThatDiesWhileItIsAskedIsAFault() {
+  void clientThatExitsWhileItIsAskedIsAFault() {
     assertThat(client.map(0x10_0000, PAGE, -1, 0)).isZero();
     CompletableFuture<Long> reading = CompletableFuture.supplyAsync(() -> device.read(0x10_0000));
     awaitRequest(UserCommand.DMA_READ, 0x10_0000, 8);
@@ -554,7 +554,7 @@ final class ClientMemoryTest {
   }
 
   @Test
-  void anAnswerThatNobodyAskedForEndsTheConnection() {
+  void unsolicitedAnswerEndsTheConnection() {
     client.out.command(3, UserCommand.DMA_READ, UserMessage.TYPE_REPLY, 24);
     client.channel.send(client.out);
     assertThat(client.channel.receive(client.in)).isFalse();

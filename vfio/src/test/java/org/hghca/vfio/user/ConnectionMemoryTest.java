@@ -48,7 +48,7 @@ final class ConnectionMemoryTest {
   }
 
   @Test
-  void aConnectionThatSendsAMebibyteLeavesNothing() throws IOException {
+  void connectionThatSendsAMebibyteLeavesNothing() throws IOException {
     try (Served served = new Served(directory)) {
       for (int i = 0; i < 20; i++) {
         connectAndSend(served);
@@ -76,7 +76,7 @@ final class ConnectionMemoryTest {
   }
 
   @Test
-  void aMessageIsNobodysOnceItIsClosed() {
+  void closedMessageIsInaccessible() {
     UserMessage message = new UserMessage(LONG, 0);
     MemorySegment first = message.memory();
     message.receivePayload(LONG / 2);
@@ -93,7 +93,7 @@ final class ConnectionMemoryTest {
 
   /** Its calls report that it is closed, though their messages are freed. */
   @Test
-  void aFunctionThatIsClosedUsesNoMessageAnyLonger() {
+  void closedFunctionUsesNoMessageAnyLonger() {
     try (Served served = new Served(directory)) {
       var function = PciFunctions.open(Locator.parse("vfio-user:" + served.path));
       var registers = function.region(0);

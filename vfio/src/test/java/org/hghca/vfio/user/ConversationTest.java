@@ -75,7 +75,7 @@ final class ConversationTest {
   }
 
   @Test
-  void aClientMayRingManyADoorbellBeforeItAnswers() {
+  void clientMayRingManyDoorbellsBeforeItAnswers() {
     CompletableFuture<Boolean> reading = ask();
     for (int i = 0; i < 20_000; i++) {
       post(i);
@@ -93,7 +93,7 @@ final class ConversationTest {
   }
 
   @Test
-  void aLongMessageThatComesEarlyIsWhole() {
+  void longEarlyMessageIsComplete() {
     CompletableFuture<Boolean> reading = ask();
     UserMessage write = new UserMessage(1 << 16, 0);
     write.command(5, UserCommand.REGION_WRITE, UserMessage.NO_REPLY, 1 << 16);
@@ -111,7 +111,7 @@ final class ConversationTest {
   }
 
   @Test
-  void whatComesEarlyKeepsItsDescriptors() {
+  void earlyMessageKeepsItsDescriptors() {
     CompletableFuture<Boolean> reading = ask();
     int event = linux.eventfd(0, 0x8_0000);
     for (int i = 0; i < 3; i++) {
@@ -137,7 +137,7 @@ final class ConversationTest {
   }
 
   @Test
-  void aClientThatOnlyTalksIsEnded() {
+  void clientThatOnlySendsCommandsIsEnded() {
     CompletableFuture<Boolean> reading = ask();
     int event = linux.eventfd(0, 0x8_0000);
     assertThatThrownBy(
@@ -154,7 +154,7 @@ final class ConversationTest {
   }
 
   @Test
-  void aClientThatNeverAnswersIsEnded() {
+  void clientThatNeverAnswersIsEnded() {
     conversation = new Conversation(linux, pair.right(), Duration.ofMillis(200));
     long start = System.nanoTime();
     assertThat(ask().join()).isFalse();

@@ -36,7 +36,7 @@ final class ForeignServerTest {
   private static final int BYTES = 20_000;
 
   @Test
-  void theFunctionIsWhatItsServerSays() {
+  void functionMatchesItsServersDescription() {
     String socket = System.getProperty("hghca.vfio-user");
     try (PciFunction function = PciFunctions.open(Locator.parse("vfio-user:" + socket))) {
       identify(function);

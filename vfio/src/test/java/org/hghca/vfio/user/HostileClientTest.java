@@ -103,7 +103,7 @@ final class HostileClientTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4})
-  void theServerOutlivesThem(long seed) {
+  void serverOutlivesHostileClients(long seed) {
     random = new Random(seed);
     try (Served served = new Served(directory)) {
       Map<String, Integer> before = Descriptors.open();

@@ -79,7 +79,7 @@ final class JsonTest {
   }
 
   @Test
-  void depthHasAnEnd() {
+  void depthIsLimited() {
     assertThatThrownBy(() -> Json.parse("[".repeat(1_000_000)))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> Json.parse("{\"a\":".repeat(100) + "1" + "}".repeat(100)))

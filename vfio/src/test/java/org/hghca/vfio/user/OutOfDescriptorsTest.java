@@ -75,7 +75,7 @@ final class OutOfDescriptorsTest {
   }
 
   @Test
-  void aServerTellsItsClientsAndItsLog() throws Exception {
+  void serverReportsToItsClientsAndItsLog() throws Exception {
     String path = directory.resolve("server").toString();
     Process process =
         new ProcessBuilder(
@@ -156,7 +156,7 @@ final class OutOfDescriptorsTest {
   }
 
   @Test
-  void aServerThatCannotEvenAcceptTriesAgain() {
+  void serverThatCannotAcceptRetries() {
     AtomicInteger left = new AtomicInteger(3);
     TamperedCalls tampered = new TamperedCalls();
     tampered.answer(
@@ -171,7 +171,7 @@ final class OutOfDescriptorsTest {
   }
 
   @Test
-  void aClientSaysThatItHasNone() {
+  void clientReportsThatItHasNone() {
     try (FakeServer server = new FakeServer(directory)) {
       Locator locator = Locator.parse(server.locator());
       TamperedCalls tampered = new TamperedCalls();
@@ -184,7 +184,7 @@ final class OutOfDescriptorsTest {
 
   /** The kernel's flag for a descriptor that it could not pass: MSG_CTRUNC. */
   @Test
-  void aClientSaysThatItCannotTakeWhatComesWithAReply() {
+  void clientReportsTheDescriptorThatItCannotReceive() {
     TamperedCalls tampered = new TamperedCalls();
     tampered.answer(
         "recvmsg",

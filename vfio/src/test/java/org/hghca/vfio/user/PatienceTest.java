@@ -76,7 +76,7 @@ final class PatienceTest {
   }
 
   @Test
-  void aHeaderThatTricklesInDoesNotHoldTheServer() {
+  void trickledHeaderDoesNotBlockTheServer() {
     int socket = UserSocket.connect(linux, path);
     try (Arena arena = Arena.ofConfined()) {
       trickle(socket, message(arena, UserCommand.VERSION, 4).asSlice(0, 16));
@@ -87,7 +87,7 @@ final class PatienceTest {
   }
 
   @Test
-  void aPayloadThatTricklesInDoesNotHoldTheServer() {
+  void trickledPayloadDoesNotBlockTheServer() {
     int socket = UserSocket.connect(linux, path);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment message = message(arena, UserCommand.VERSION, 2000);
@@ -100,7 +100,7 @@ final class PatienceTest {
   }
 
   @Test
-  void aMessageThatIsReadPieceByPieceDoesNotHoldTheServer() {
+  void messageReadInPiecesDoesNotBlockTheServer() {
     int bytes = 1 << 20;
     int socket = UserSocket.connect(linux, path);
     try (Arena arena = Arena.ofShared()) {
@@ -134,14 +134,14 @@ final class PatienceTest {
   }
 
   @Test
-  void aClientThatSaysNothingDoesNotHoldTheServer() {
+  void silentClientDoesNotBlockTheServer() {
     int silent = UserSocket.connect(linux, path);
     assertFree();
     linux.close(silent);
   }
 
   @Test
-  void aClientThatIsServedMayBeSilent() {
+  void connectedClientMayBeSilent() {
     try (RawClient client = RawClient.greeted(path)) {
       long until = System.nanoTime() + 2 * PATIENCE.toNanos();
       while (System.nanoTime() < until) {

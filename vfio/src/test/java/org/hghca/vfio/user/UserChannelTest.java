@@ -50,7 +50,7 @@ final class UserChannelTest {
   }
 
   @Test
-  void theHeaderIsTheProtocols() {
+  void headerHasTheProtocolsLayout() {
     out.command(0x1234, UserCommand.REGION_WRITE, UserMessage.NO_REPLY, 8);
     out.putLong(0, 0x1122_3344_5566_7788L);
     assertThat(out.memory().asSlice(0, 24).toArray(ValueLayout.JAVA_BYTE))
@@ -99,7 +99,7 @@ final class UserChannelTest {
   }
 
   @Test
-  void messagesLongerThanTheSocketsBufferArriveWhole() {
+  void messagesLongerThanTheSocketBufferArriveComplete() {
     out.command(1, UserCommand.DMA_WRITE, 0, MOST);
     for (int i = 0; i < MOST; i += 8) {
       out.putLong(i, i * 0x9e37_79b9_7f4a_7c15L);
@@ -116,7 +116,7 @@ final class UserChannelTest {
   }
 
   @Test
-  void manyMessagesKeepTheirOrderAndTheirBounds() {
+  void manyMessagesKeepTheirOrderAndBounds() {
     CompletableFuture<Void> sending =
         CompletableFuture.runAsync(
             () -> {
@@ -136,7 +136,7 @@ final class UserChannelTest {
   }
 
   @Test
-  void aDescriptorIsTheSameFileAtTheOtherEnd() {
+  void descriptorIsTheSameFileAtTheOtherEnd() {
     int event = event();
     out.command(1, UserCommand.DEVICE_SET_IRQS, 0, 0);
     out.attach(event);
@@ -162,7 +162,7 @@ final class UserChannelTest {
   }
 
   @Test
-  void moreDescriptorsThanHaveRoomAreClosedAndTold() {
+  void descriptorsBeyondTheRoomAreClosedAndReported() {
     UserMessage small = new UserMessage(64, 2);
     int event = event();
     out.command(1, UserCommand.DEVICE_SET_IRQS, 0, 0);
@@ -181,7 +181,7 @@ final class UserChannelTest {
   }
 
   @Test
-  void theEndOfTheStreamIsTold() {
+  void endOfTheStreamIsReported() {
     out.command(1, UserCommand.DEVICE_RESET, 0, 0);
     pair.left().send(out);
     pair.left().close();
@@ -194,7 +194,7 @@ final class UserChannelTest {
   }
 
   @Test
-  void endAmidAMessageIsAFailureAndClosesItsDescriptors() {
+  void endWithinAMessageIsAFailureAndClosesItsDescriptors() {
     sendRaw(40, 12);
     pair.left().close();
     assertThatThrownBy(() -> pair.right().receive(in)).satisfies(UserChannelTest::isClosed);
@@ -202,7 +202,7 @@ final class UserChannelTest {
   }
 
   @Test
-  void sizesThatCannotBeAreRefused() {
+  void impossibleSizesAreRefused() {
     for (long size : new long[] {0, 15, MOST + 17L, 0x7fff_ffffL, 0xffff_ffffL}) {
       sendRaw(size, 0);
       assertThatThrownBy(() -> pair.right().receive(in))
@@ -224,7 +224,7 @@ final class UserChannelTest {
   }
 
   @Test
-  void closingEndsAReceiveThatWaits() throws Exception {
+  void closingEndsAWaitingReceive() throws Exception {
     CompletableFuture<Boolean> receiving =
         CompletableFuture.supplyAsync(() -> pair.right().receive(in));
     pair.right().close();
@@ -233,7 +233,7 @@ final class UserChannelTest {
   }
 
   @Test
-  void closingEndsASendThatWaits() {
+  void closingEndsAWaitingSend() {
     CompletableFuture<Void> sending =
         CompletableFuture.runAsync(
             () -> {
@@ -247,7 +247,7 @@ final class UserChannelTest {
   }
 
   @Test
-  void aClosedChannelTouchesNoSocketThatHasItsNumberNow() {
+  void closedChannelDoesNotUseASocketThatReusesItsNumber() {
     pair.left().close();
     pair.right().close();
     // The lowest free numbers are used first.
@@ -265,12 +265,12 @@ final class UserChannelTest {
   }
 
   @Test
-  void aWaitForAMessageHasALimit() {
+  void waitForAMessageHasALimit() {
     assertThat(pair.right().awaitMessage(Duration.ofMillis(1))).isFalse();
   }
 
   @Test
-  void aPathThatIsTooLongIsRefused() {
+  void pathThatIsTooLongIsRefused() {
     String path = "/" + "x".repeat(107);
     assertThatThrownBy(() -> UserChannel.connect(linux, path, ChannelPair.PATIENCE))
         .isInstanceOfSatisfying(

@@ -73,7 +73,7 @@ final class UserFunctionTest {
   }
 
   @Test
-  void openingNegotiatesAndAsksForDeviceAndRegions() {
+  void openingNegotiatesAndQueriesDeviceAndRegions() {
     StringBuilder offered = new StringBuilder();
     server.answers.put(
         UserCommand.VERSION,
@@ -105,7 +105,7 @@ final class UserFunctionTest {
   }
 
   @Test
-  void aVersionWithoutTextHasTheProtocolsDefaults() {
+  void versionWithoutTextHasTheProtocolsDefaults() {
     server.answers.put(
         UserCommand.VERSION,
         (command, reply) -> {
@@ -118,7 +118,7 @@ final class UserFunctionTest {
 
   @ParameterizedTest
   @CsvSource({"1,0", "0,1", "65535,65535"})
-  void aVersionThatWasNotOfferedIsRefused(int major, int minor) {
+  void versionThatWasNotOfferedIsRefused(int major, int minor) {
     server.answers.put(
         UserCommand.VERSION,
         (command, reply) -> {
@@ -135,13 +135,13 @@ final class UserFunctionTest {
         "{\"capabilities\":{\"max_data_xfer_size\":4}}",
         "{\"capabilities\":{\"pgsizes\":2097152}}"
       })
-  void aServerWhoseLimitsAreTooTightIsRefused(String text) {
+  void serverWhoseLimitsAreTooLowIsRefused(String text) {
     server.version = text;
     assertThatThrownBy(this::open).hasMessageContaining("it takes no");
   }
 
   @Test
-  void whatIsNoPciFunctionIsRefused() {
+  void otherDevicesThanPciFunctionsAreRefused() {
     server.deviceFlags = DeviceInfo.FLAG_RESET;
     assertThatThrownBy(this::open)
         .satisfies(is(Reason.UNSUPPORTED))
@@ -149,7 +149,7 @@ final class UserFunctionTest {
   }
 
   @Test
-  void aRefusalIsToldWithItsErrorNumber() {
+  void refusalIsReportedWithItsErrorNumber() {
     server.answers.put(UserCommand.DEVICE_GET_INFO, FakeServer.refuse(16));
     assertThatThrownBy(this::open)
         .satisfies(is(Reason.BUSY))
@@ -180,7 +180,7 @@ final class UserFunctionTest {
   }
 
   @Test
-  void anAccessIsOneMessageOfItsWidthAndWritesAskForNoReply() {
+  void accessIsOneMessageOfItsWidthAndWritesNeedNoReply() {
     MmioRegion registers = open().region(0);
     server.newCalls();
     assertThat(registers.isMapped()).isFalse();
@@ -227,7 +227,7 @@ final class UserFunctionTest {
   }
 
   @Test
-  void threadsThatReadAtOnceEachGetTheirOwn() throws Exception {
+  void concurrentReadersEachGetTheirOwnValue() throws Exception {
     for (int i = 0; i < 8; i++) {
       server.registers[i * 8] = (byte) (i + 1);
     }
@@ -241,7 +241,7 @@ final class UserFunctionTest {
   }
 
   @Test
-  void anInterruptedThreadStillGetsItsValueAndStaysInterrupted() {
+  void interruptedThreadGetsItsValueAndStaysInterrupted() {
     MmioRegion registers = open().region(0);
     server.registers[0] = 9;
     Thread.currentThread().interrupt();
@@ -250,7 +250,7 @@ final class UserFunctionTest {
   }
 
   @Test
-  void aRefusedAccessIsOneThatNobodyAnswers() {
+  void refusedReadIsAllOnesAndRefusedWriteHasNoEffect() {
     MmioRegion registers = open("?posted=false").region(0);
     server.answers.put(UserCommand.REGION_READ, FakeServer.refuse(22));
     server.answers.put(UserCommand.REGION_WRITE, FakeServer.refuse(22));
@@ -305,7 +305,7 @@ final class UserFunctionTest {
   }
 
   @Test
-  void aRegionWithADescriptorIsMappedFromItsOffset() {
+  void regionWithADescriptorIsMappedFromItsOffset() {
     int file = file(0x4000);
     describe(MAPPABLE, 0x2000, 0x1000, file);
     MmioRegion registers = open().region(4);
@@ -328,7 +328,7 @@ final class UserFunctionTest {
   /** Often enough for the compiled code to meet the fault. */
   @ParameterizedTest
   @ValueSource(ints = {1, 50_000})
-  void aMappedRegionThatItsServerCutsOffIsAVfioException(int times) {
+  void regionTruncatedByItsServerIsAVfioException(int times) {
     int file = file(0x4000);
     describe(MAPPABLE, 0x4000, 0, file);
     MmioRegion registers = open().region(4);
@@ -356,7 +356,7 @@ final class UserFunctionTest {
   }
 
   @Test
-  void anAreaThatItsServerCutsOffIsAVfioException() {
+  void areaTruncatedByItsServerIsAVfioException() {
     int file = file(0x4000);
     describe(MAPPABLE | RegionInfo.FLAG_CAPS, 0x4000, 0, file, 0x1000, 0x1000);
     MmioRegion registers = open().region(4);
@@ -367,7 +367,7 @@ final class UserFunctionTest {
   }
 
   @Test
-  void outsideItsAreasARegionIsAccessedByMessages() {
+  void regionOutsideItsAreasIsAccessedByMessages() {
     server.registers[0x2ffc] = 0x77;
     describe(
         MAPPABLE | RegionInfo.FLAG_CAPS, 0x4000, 0, file(0x4000), 0x1000, 0x1000, 0x3000, 0x1000);
@@ -401,7 +401,7 @@ final class UserFunctionTest {
     "the area is no page,    15, 0x2000, 0x0000, 0x800, 0x800",
     "the area is empty,      15, 0x2000, 0x0000, 0, 0"
   })
-  void whatCannotBeMappedIsAccessedByMessages(
+  void unmappableRegionIsAccessedByMessages(
       String why, int flags, String size, String offset, String area, String length) {
     long[] areas =
         (flags & RegionInfo.FLAG_CAPS) == 0
@@ -416,13 +416,13 @@ final class UserFunctionTest {
   }
 
   @Test
-  void aRegionWithoutTheDescriptorItPromisesIsAccessedByMessages() {
+  void regionWithoutThePromisedDescriptorUsesMessages() {
     describe(MAPPABLE, 0x1000, 0, -1);
     assertThat(open().region(4).isMapped()).isFalse();
   }
 
   @Test
-  void aDescriptionThatIsLongerIsAskedForAgain() {
+  void longerDescriptionIsRequestedAgain() {
     int file = file(0x2000);
     List<Integer> rooms = new ArrayList<>();
     FakeServer.Answer usual = server.answers.get(UserCommand.DEVICE_GET_REGION_INFO);
@@ -473,7 +473,7 @@ final class UserFunctionTest {
     "0x7fffffffffffffff, 0x1000",
     "0, -0x1000"
   })
-  void anAreaOutsideItsRegionBreaksTheProtocol(String area, String length) {
+  void areaOutsideItsRegionBreaksTheProtocol(String area, String length) {
     describe(
         MAPPABLE | RegionInfo.FLAG_CAPS,
         0x2000,
@@ -504,7 +504,7 @@ final class UserFunctionTest {
   }
 
   @Test
-  void closingStopsTheDeviceAndTakesItsMemoryBackAndIsDoneOnce() {
+  void closingOnceStopsTheDeviceAndUnmapsItsMemory() {
     open();
     long iova = function.allocate(4096).iova(0);
     function.configuration().busMaster(true);

@@ -86,7 +86,7 @@ final class UserInterruptsTest {
   }
 
   @Test
-  void noMoreDescriptorsGoInAMessageThanTheServerTakes() {
+  void messageCarriesNoMoreDescriptorsThanTheServerTakes() {
     server.version = "{ \"capabilities\" : { \"max_msg_fds\" : 3 } }";
     Interrupts interrupts = open();
     assertThat(interrupts.vectors()).isEqualTo(4);
@@ -99,14 +99,14 @@ final class UserInterruptsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"{}", "{\"capabilities\":{}}", "{\"capabilities\":{\"max_msg_fds\":0}}"})
-  void aServerThatDoesNotSayHowManyItTakesTakesOne(String version) {
+  void serverWithoutALimitOfDescriptorsGetsOne(String version) {
     server.version = version;
     assertThat(open().vectors()).isEqualTo(4);
     assertThat(settings()).hasSize(4).allMatch(call -> call.endsWith("+1 with 1"));
   }
 
   @Test
-  void vectorsThatMustBeSetAllAtOnceAreAsManyAsFitOneMessage() {
+  void vectorsThatMustBeSetAtOnceAreLimitedToOneMessage() {
     server.version = "{\"capabilities\":{\"max_msg_fds\":3}}";
     has(IrqInfo.MSIX, IrqInfo.FLAG_EVENTFD | IrqInfo.FLAG_NORESIZE, 4);
     assertThat(open().vectors()).isEqualTo(3);
@@ -133,7 +133,7 @@ final class UserInterruptsTest {
   }
 
   @Test
-  void thePinIsUnmaskedAfterEachInterrupt() {
+  void pinIsUnmaskedAfterEachInterrupt() {
     server.interrupts.clear();
     has(IrqInfo.INTX, IrqInfo.FLAG_EVENTFD | IrqInfo.FLAG_MASKABLE | IrqInfo.FLAG_AUTOMASKED, 1);
     Interrupts interrupts = open();
@@ -147,7 +147,7 @@ final class UserInterruptsTest {
   }
 
   @Test
-  void interruptsThatCannotBeSignalledAreNone() {
+  void interruptsWithoutEventsAreNotUsed() {
     has(IrqInfo.MSIX, 0, 4);
     Interrupts interrupts = open();
     assertThat(interrupts.vectors()).isZero();
@@ -175,14 +175,14 @@ final class UserInterruptsTest {
   }
 
   @Test
-  void capabilitiesThatLeadToThemselvesDoNotHoldItUp() {
+  void cyclicCapabilityListEnds() {
     capabilities();
     server.configuration[0x41] = 0x40;
     assertThat(open().vectors()).isEqualTo(4);
   }
 
   @Test
-  void afterAResetTheyAreSetUpAgain() {
+  void interruptsAreSetUpAgainAfterAReset() {
     capabilities();
     Interrupts interrupts = open();
     server.newCalls();
@@ -195,7 +195,7 @@ final class UserInterruptsTest {
   }
 
   @Test
-  void aServerThatRefusesTheEventsIsTold() {
+  void serverThatRefusesTheEventsIsReported() {
     server.answers.put(UserCommand.DEVICE_SET_IRQS, FakeServer.refuse(22));
     assertThatThrownBy(this::open)
         .satisfies(is(Reason.INVALID))

@@ -97,7 +97,7 @@ final class UserLossTest {
   }
 
   @Test
-  void aServerThatHangsUpIsGone() throws Exception {
+  void serverThatHangsUpIsGone() throws Exception {
     Interrupts interrupts = open("").interrupts();
     DmaMapping mapping = function.allocate(4096);
     mapping.segment().set(ValueLayout.JAVA_INT, 0, 5);
@@ -125,7 +125,7 @@ final class UserLossTest {
   }
 
   @Test
-  void whoeverWaitsForAReplyIsToldWhenTheServerHangsUp() throws Exception {
+  void waitersAreWokenWhenTheServerHangsUp() throws Exception {
     open("");
     CountDownLatch asked = new CountDownLatch(4);
     server.answers.put(
@@ -152,7 +152,7 @@ final class UserLossTest {
   }
 
   @Test
-  void aServerThatDoesNotAnswerInTimeIsGone() {
+  void serverThatDoesNotAnswerInTimeIsGone() {
     Interrupts interrupts = open("?timeout=PT2S").interrupts();
     server.answers.put(UserCommand.REGION_READ, (command, reply) -> false);
     long start = System.nanoTime();
@@ -164,7 +164,7 @@ final class UserLossTest {
   }
 
   @Test
-  void aServerThatReadsNoLongerIsGoneInTime() {
+  void serverThatStopsReadingIsGoneInTime() {
     open("?timeout=PT2S");
     CountDownLatch over = new CountDownLatch(1);
     server.answers.put(UserCommand.REGION_WRITE, (command, reply) -> awaitQuietly(over));
@@ -192,7 +192,7 @@ final class UserLossTest {
 
   /** As when memory or stack run out. */
   @Test
-  void anErrorOfTheThreadThatReceivesReachesWhoeverWaits() {
+  void errorOfTheReceivingThreadReachesWaiters() {
     Duration limit = Duration.ofSeconds(30);
     UserChannel channel = UserChannel.connect(linux, server.socket.toString(), limit);
     try (UserConnection connection =
@@ -212,7 +212,7 @@ final class UserLossTest {
   }
 
   @Test
-  void aServerThatDoesNotAnswerTheFirstMessageIsBusy() {
+  void serverThatDoesNotAnswerTheFirstMessageIsBusy() {
     server.answers.put(UserCommand.VERSION, (command, reply) -> false);
     assertThatThrownBy(() -> open("?timeout=PT0.2S"))
         .satisfies(is(Reason.BUSY))
@@ -220,7 +220,7 @@ final class UserLossTest {
   }
 
   @Test
-  void aServerThatTurnsTheClientAwayIsBusy() {
+  void serverThatRejectsTheClientIsBusy() {
     server.answers.put(
         UserCommand.VERSION,
         (command, reply) -> {
@@ -233,7 +233,7 @@ final class UserLossTest {
   }
 
   @Test
-  void anEndInTheMiddleOfAReplyIsTold() {
+  void endInTheMiddleOfAReplyIsReported() {
     open("");
     server.answers.put(
         UserCommand.REGION_READ,
@@ -341,7 +341,7 @@ final class UserLossTest {
 
   @ParameterizedTest
   @MethodSource("replies")
-  void aReplyThatCannotBeEndsTheConnectionAndIsTold(Nonsense nonsense) {
+  void malformedReplyEndsTheConnectionAndIsReported(Nonsense nonsense) {
     open("");
     server.answers.put(
         UserCommand.REGION_READ,
@@ -355,7 +355,7 @@ final class UserLossTest {
   }
 
   @Test
-  void descriptorsThatNobodyAskedForAreClosedAndEndTheConnection() {
+  void unexpectedDescriptorsAreClosedAndEndTheConnection() {
     open("");
     int event = linux.eventfd(0, 0);
     server.answers.put(
@@ -372,7 +372,7 @@ final class UserLossTest {
   }
 
   @Test
-  void aReplyThatNobodyAskedForEndsTheConnection() throws Exception {
+  void unsolicitedReplyEndsTheConnection() throws Exception {
     Interrupts interrupts = open("").interrupts();
     UserMessage reply = new UserMessage(64, 0);
     reply.command(99, UserCommand.REGION_READ, UserMessage.TYPE_REPLY, 0);
@@ -383,7 +383,7 @@ final class UserLossTest {
   }
 
   @Test
-  void aRequestForMemoryThatIsCutShortEndsTheConnection() throws Exception {
+  void truncatedRequestForMemoryEndsTheConnection() throws Exception {
     Interrupts interrupts = open("").interrupts();
     UserMessage command = new UserMessage(64, 0);
     command.command(1, UserCommand.DMA_READ, 0, DmaTransfer.DATA - 1);
@@ -393,7 +393,7 @@ final class UserLossTest {
   }
 
   @Test
-  void aRequestWithDescriptorsEndsTheConnection() throws Exception {
+  void requestWithDescriptorsEndsTheConnection() throws Exception {
     Interrupts interrupts = open("").interrupts();
     int event = linux.eventfd(0, 0);
     UserMessage command = FakeServer.dmaRead(1, 0x1_0000, 8);

@@ -66,7 +66,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void allocatedMemoryIsTheServersByItsDescriptor() {
+  void allocatedMemoryIsSharedByItsDescriptor() {
     DmaMapping mapping = function.allocate(5000);
     long iova = mapping.iova(0);
     assertThat(iova & 0xfff).isZero();
@@ -109,7 +109,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void aGibibyteIsOneMessage() {
+  void gibibyteIsOneMessage() {
     try (Arena arena = Arena.ofShared()) {
       MemorySegment memory = function.memory().allocate(arena, 1L << 30);
       DmaMapping mapping = function.map(memory, DmaAccess.READ_WRITE);
@@ -121,7 +121,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void memoryWithoutADescriptorIsAskedForByteByByte() throws Exception {
+  void memoryWithoutADescriptorIsServedByRequests() throws Exception {
     try (Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(10_000, 4096).asSlice(0x123, 5000);
       DmaMapping mapping = function.map(memory, DmaAccess.READ_WRITE);
@@ -152,7 +152,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void sharedMemoryCanBeAskedForAsWell() throws Exception {
+  void sharedMemoryCanBeRequestedToo() throws Exception {
     DmaMapping mapping = function.allocate(4096);
     mapping.segment().set(ValueLayout.JAVA_BYTE, 7, (byte) 70);
     UserMessage read = server.ask(FakeServer.dmaRead(3, mapping.iova(7), 1));
@@ -160,7 +160,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void aMebibyteIsMovedAtOnceAndNoMore() throws Exception {
+  void requestMovesAtMostAMebibyte() throws Exception {
     int most = 1 << 20;
     try (Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(most + 1L);
@@ -188,7 +188,7 @@ final class UserMemoryTest {
     "0x7000000000000000, 8",
     "-0x7000000000000000, 8"
   })
-  void whatLiesOutsideIsRefusedAndNoted(String offset, int count) throws Exception {
+  void accessOutsideIsRefusedAndRecorded(String offset, int count) throws Exception {
     try (Arena arena = Arena.ofShared()) {
       MemorySegment all = arena.allocate(10_000, 4096);
       DmaMapping mapping = function.map(all.asSlice(0x123, 5000), DmaAccess.READ_WRITE);
@@ -212,7 +212,7 @@ final class UserMemoryTest {
 
   @ParameterizedTest
   @ValueSource(longs = {-1, Long.MIN_VALUE, Long.MAX_VALUE, 1L << 32, (1 << 20) + 1})
-  void aLengthThatCannotBeIsRefused(long count) throws Exception {
+  void impossibleLengthIsRefused(long count) throws Exception {
     DmaMapping mapping = function.allocate(4096);
     assertThat(server.ask(FakeServer.dmaRead(1, mapping.iova(0), count)).error()).isEqualTo(EINVAL);
     UserMessage write = FakeServer.dmaWrite(2, mapping.iova(0), new byte[8]);
@@ -248,7 +248,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void memoryOfAnArenaThatWasClosedIsARefusalAndNoCrash() throws Exception {
+  void memoryOfAClosedArenaIsARefusalAndNoCrash() throws Exception {
     Arena arena = Arena.ofShared();
     DmaMapping mapping = function.map(arena.allocate(1 << 22), DmaAccess.READ_WRITE);
     arena.close();
@@ -260,7 +260,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void overlappingMemoryIsMappedOnceForEachAndEndsEachForItself() throws Exception {
+  void overlappingMemoryIsMappedAndUnmappedIndependently() throws Exception {
     try (Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(8192, 4096);
       DmaMapping all = function.map(memory, DmaAccess.READ_WRITE);
@@ -274,7 +274,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void aCommandThatWantsNoReplyGetsNone() throws Exception {
+  void commandWithoutReplyFlagGetsNoReply() throws Exception {
     DmaMapping mapping = function.allocate(4096);
     UserMessage write = new UserMessage(64, 0);
     write.command(5, UserCommand.DMA_WRITE, UserMessage.NO_REPLY, DmaTransfer.DATA + 1);
@@ -289,7 +289,7 @@ final class UserMemoryTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"VERSION", "DMA_MAP", "REGION_READ", "DEVICE_RESET", "DEVICE_FEATURE"})
-  void commandsThatAreNotTheServersAreRefused(String name) throws Exception {
+  void commandsOfOtherDirectionsAreRefused(String name) throws Exception {
     UserMessage message = new UserMessage(64, 0);
     message.command(9, UserCommand.valueOf(name), 0, 16);
     assertThat(server.ask(message).error()).isEqualTo(EOPNOTSUPP);
@@ -297,7 +297,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void aServerThatAsksForMemoryBeforeItRepliesIsServed() throws Exception {
+  void serverThatRequestsMemoryBeforeItRepliesIsServed() throws Exception {
     try (Arena arena = Arena.ofShared()) {
       DmaMapping mapping = function.map(arena.allocate(64), DmaAccess.READ_WRITE);
       server.answers.put(
@@ -328,7 +328,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void anUnmapThatTheServerRefusesIsToldAndItsAddressIsNotUsedAgain() {
+  void unmapThatTheServerRefusesIsReportedAndItsAddressRetired() {
     FakeServer.Answer usual = server.answers.get(UserCommand.DMA_UNMAP);
     DmaMapping mapping = function.allocate(4096);
     long iova = mapping.iova(0);
@@ -342,7 +342,7 @@ final class UserMemoryTest {
 
   /** As libvfio-user answers when its device never reaches memory. */
   @Test
-  void anUnmapMayBeAnsweredWithoutAPayload() {
+  void unmapMayBeAnsweredWithoutAPayload() {
     server.answers.put(UserCommand.DMA_MAP, FakeServer::header);
     server.answers.put(UserCommand.DMA_UNMAP, FakeServer::header);
     DmaMapping mapping = function.allocate(4096);
@@ -352,7 +352,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void anUnmapThatIsNeverAnsweredIsToldByTheCloseThatAskedForIt() throws IOException {
+  void unansweredUnmapIsReportedByItsClose() throws IOException {
     function.close();
     server.close();
     server = new FakeServer(Files.createDirectory(directory.resolve("next")));
@@ -367,7 +367,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void anUnmapOfAServerThatHangsUpIsDone() {
+  void unmapIsDoneWhenTheServerHangsUp() {
     DmaMapping mapping = function.allocate(4096);
     server.answers.put(
         UserCommand.DMA_UNMAP,
@@ -380,7 +380,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void anUnmapOfSomethingElseBreaksTheProtocol() {
+  void unmapReplyForOtherMemoryBreaksTheProtocol() {
     DmaMapping mapping = function.allocate(4096);
     FakeServer.Answer usual = server.answers.get(UserCommand.DMA_UNMAP);
     server.answers.put(
@@ -397,7 +397,7 @@ final class UserMemoryTest {
   }
 
   @Test
-  void memoryThatNoOtherThreadMayTouchIsRefused() {
+  void confinedMemoryIsRefused() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment memory = arena.allocate(64);
       assertThatThrownBy(() -> function.map(memory, DmaAccess.READ))

@@ -48,14 +48,14 @@ final class UserProviderTest {
   }
 
   @Test
-  void noFunctionIsFoundByItself() {
+  void noFunctionIsListed() {
     UserProvider provider = new UserProvider();
     assertThat(provider.scheme()).isEqualTo("vfio-user");
     assertThat(provider.enumerate()).isEmpty();
   }
 
   @Test
-  void whereThereIsNoSocketTheServerMustBeStarted() {
+  void missingSocketNamesTheCommandThatStartsAServer() {
     assertThatThrownBy(() -> PciFunctions.open(Locator.parse("vfio-user:" + socket())))
         .satisfies(is(Reason.NOT_FOUND))
         .hasMessageContainingAll(
@@ -63,7 +63,7 @@ final class UserProviderTest {
   }
 
   @Test
-  void aSocketThatWasLeftBehindIsServedNoLonger() {
+  void socketWithoutAServerIsReported() {
     new FakeServer(directory).close();
     String left = directory.resolve("fake.sock").toString();
     assertThat(Path.of(left)).exists();
@@ -74,7 +74,7 @@ final class UserProviderTest {
   }
 
   @Test
-  void whatIsNoSocketIsNotServed() throws IOException {
+  void otherFileThanASocketIsReported() throws IOException {
     Files.writeString(Path.of(socket()), "no socket");
     assertThatThrownBy(() -> PciFunctions.open(Locator.parse("vfio-user:" + socket())))
         .satisfies(is(Reason.NOT_FOUND));
@@ -86,7 +86,7 @@ final class UserProviderTest {
     "1, NO_PERMISSION, no permission",
     "11, BUSY, too many"
   })
-  void whatTheKernelRefusesIsTold(int error, Reason reason, String said) {
+  void refusalOfTheKernelIsReported(int error, Reason reason, String said) {
     Locator locator = Locator.parse("vfio-user:" + socket());
     assertThatThrownBy(() -> UserFunction.open(connecting(-error), locator))
         .satisfies(is(reason))
@@ -122,7 +122,7 @@ final class UserProviderTest {
         "posted=maybe",
         "posted="
       })
-  void whatTheLocatorSaysWronglyIsNamed(String parameter) {
+  void invalidParameterIsNamed(String parameter) {
     Locator locator = Locator.parse("vfio-user:" + socket() + "?" + parameter);
     assertThatThrownBy(() -> PciFunctions.open(locator))
         .satisfies(is(Reason.INVALID))
@@ -135,12 +135,12 @@ final class UserProviderTest {
     "vfio-user:/a.sock?slow=60, PT10M",
     "vfio-user:/a.sock?slow=60&timeout=PT5S, PT5S"
   })
-  void aServerHasTenSecondsOfTheCardsTimeUnlessToldOtherwise(String locator, Duration limit) {
+  void serverHasTenSecondsOfTheCardsTimeByDefault(String locator, Duration limit) {
     assertThat(UserOptions.of(Locator.parse(locator)).limit()).isEqualTo(limit);
   }
 
   @Test
-  void anUnknownParameterIsNamedWithTheKnownOnes() {
+  void unknownParameterIsNamedWithTheKnownOnes() {
     Locator locator = Locator.parse("vfio-user:" + socket() + "?time=PT5S&slow=2");
     assertThatThrownBy(() -> PciFunctions.open(locator))
         .satisfies(is(Reason.INVALID))

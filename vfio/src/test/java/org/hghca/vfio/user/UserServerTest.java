@@ -54,7 +54,7 @@ final class UserServerTest {
   }
 
   @Test
-  void theVersionIsTheOneThatWasOffered() {
+  void versionIsTheOneThatWasOffered() {
     client.close();
     try (RawClient other = RawClient.connect(served.path)) {
       assertThat(other.read(7, 0, 4)).as("before the version").isEqualTo(EINVAL);
@@ -86,7 +86,7 @@ final class UserServerTest {
   }
 
   @Test
-  void theDeviceIsAPciFunctionWithReset() {
+  void deviceIsAPciFunctionWithReset() {
     client.begin(UserCommand.DEVICE_GET_INFO, DeviceInfo.BYTES);
     assertThat(client.call()).as("argsz 0").isEqualTo(EINVAL);
     client.out.command(5, UserCommand.DEVICE_GET_INFO, 0, DeviceInfo.BYTES);
@@ -160,7 +160,7 @@ final class UserServerTest {
   }
 
   @Test
-  void whatIsNotOfferedIsRefused() {
+  void unsupportedCommandsAreRefused() {
     for (UserCommand command :
         new UserCommand[] {
           UserCommand.DIRTY_PAGES,
@@ -384,7 +384,7 @@ final class UserServerTest {
   }
 
   @Test
-  void aMaskedVectorRemembersThatItWasRaised() {
+  void maskedVectorRecordsThatItWasRaised() {
     int event = client.event();
     assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | TRIGGER, 0, 1, event)).isZero();
     assertThat(client.setInterrupts(2, IrqSet.DATA_NONE | IrqSet.ACTION_MASK, 0, 1)).isZero();
@@ -399,7 +399,7 @@ final class UserServerTest {
   }
 
   @Test
-  void anEventWhoseCountIsFullStopsNobody() {
+  void fullEventBlocksNoThread() {
     int event = client.linux.eventfd(0, 0); // one whose writer waits for room
     assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | TRIGGER, 0, 1, event)).isZero();
     try (Arena arena = Arena.ofConfined()) {
@@ -415,7 +415,7 @@ final class UserServerTest {
   }
 
   @Test
-  void anEventThatIsMadeToWaitLaterStopsNobody() {
+  void eventThatBecomesBlockingBlocksNoThread() {
     int event = client.event();
     assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | TRIGGER, 0, 1, event)).isZero();
     assertThat(client.linux.fcntl(event, 4, 0)).as("F_SETFL: it waits for room now").isZero();
@@ -432,7 +432,7 @@ final class UserServerTest {
 
   /** As in the reference: the client decides which file gets the 8 bytes. */
   @Test
-  void anEventMayBeAnyFileThatTakesEightBytes() {
+  void eventMayBeAnyFileThatTakesEightBytes() {
     int file = client.memory(0);
     assertThat(client.setInterrupts(2, IrqSet.DATA_EVENTFD | TRIGGER, 5, 1, file)).isZero();
     served.device.bus().raise(5);
@@ -446,7 +446,7 @@ final class UserServerTest {
   }
 
   @Test
-  void structuresSayTheirLength() {
+  void structuresHaveTheirLength() {
     client.begin(UserCommand.DEVICE_SET_IRQS, IrqSet.DATA);
     client.out.putInt(IrqSet.ARGSZ, IrqSet.DATA - 1);
     client.out.putInt(IrqSet.FLAGS, IrqSet.DATA_NONE | TRIGGER);
@@ -472,7 +472,7 @@ final class UserServerTest {
   }
 
   @Test
-  void booleansAreAsManyAsVectors() {
+  void booleansMatchTheNumberOfVectors() {
     for (int bytes : new int[] {0, 1, 2, 3, 4}) {
       client.begin(UserCommand.DEVICE_SET_IRQS, IrqSet.DATA + bytes);
       client.out.putInt(IrqSet.ARGSZ, IrqSet.DATA + bytes);
@@ -484,7 +484,7 @@ final class UserServerTest {
   }
 
   @Test
-  void interruptsThatCannotBeAreRefused() {
+  void impossibleInterruptsAreRefused() {
     int event = client.event();
     int events = IrqSet.DATA_EVENTFD | TRIGGER;
     int most = ServedDevice.VECTORS;
@@ -509,7 +509,7 @@ final class UserServerTest {
   }
 
   @Test
-  void oneClientAfterAnotherFindsNothingOfTheOneBefore() {
+  void clientFindsNothingOfTheOneBefore() {
     for (int i = 0; i < 5; i++) {
       int event = client.event();
       int file = client.memory(8192);
@@ -537,7 +537,7 @@ final class UserServerTest {
   }
 
   @Test
-  void aSocketIsServedByOneServerOnly() throws IOException {
+  void socketIsServedByOneServerOnly() throws IOException {
     assertThatThrownBy(() -> UserServer.start(served.path, new ServedDevice()))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.BUSY))
@@ -555,7 +555,7 @@ final class UserServerTest {
   }
 
   @Test
-  void theSocketOfADeadServerIsReplaced() {
+  void socketOfAnEndedServerIsReplaced() {
     String path = directory.resolve("dead").toString();
     int socket = UserSocket.create(Linux.system());
     try (Arena arena = Arena.ofConfined()) {

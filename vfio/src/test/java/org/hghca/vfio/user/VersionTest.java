@@ -75,7 +75,7 @@ final class VersionTest {
   }
 
   @Test
-  void aTextWithoutItsNulIsRefused() {
+  void textWithoutItsNulIsRefused() {
     assertThat(client.greet("{}".getBytes(StandardCharsets.US_ASCII))).isEqualTo(EINVAL);
     assertThat(client.greet("{}\0 ".getBytes(StandardCharsets.US_ASCII))).isEqualTo(EINVAL);
     assertThat(client.greet("{}\0 \0".getBytes(StandardCharsets.US_ASCII))).isZero();
@@ -92,7 +92,7 @@ final class VersionTest {
         "{\"capabilities\":{\"migration\":{\"pgsize\":4095},\"twin_socket\":{\"supported\":true}}}",
         "{\"capabilities\":{\"unheard_of\":[null,{\"a\":1.5}]},\"more\":null}"
       })
-  void aTextThatCanBeIsServed(String text) {
+  void validTextIsAccepted(String text) {
     assertThat(client.greet(text)).isZero();
     assertThat(client.read(7, 0, 4)).isZero();
   }
