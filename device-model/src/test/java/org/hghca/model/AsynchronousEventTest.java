@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What the card tells of without being asked, and MAP_EQ, which says where. */
+/** Events that the card reports by itself, and MAP_EQ, which selects their event queue. */
 class AsynchronousEventTest {
   private static final int EQN = 2;
   private static final int ARMED = EventQueueContext.ARMED;
@@ -132,9 +132,9 @@ class AsynchronousEventTest {
   @Test
   void whatWasBegunEndsBeforeTheSendQueueIsDrained() {
     pair.connect();
-    pair.a.send(new Piece(source, 0, 8)); // finds no receive, is repeated after 640 us
+    pair.a.send(new Piece(source, 0, 8)); // finds no receive, is retransmitted after 640 us
     stop(true);
-    write(); // announced in SQD: not begun
+    write(); // rung in SQD: not started
     assertThat(left.take()).isEmpty();
     pair.b.receive(new Piece(target, 0, 8));
     pair.simulation.advance(Duration.ofMillis(1));
@@ -178,7 +178,9 @@ class AsynchronousEventTest {
     assertThat(left.take()).isEmpty();
   }
 
-  /** InfiniBand specification, volume 1, 9.9.3.1: a fault is told by a completion or an event. */
+  /**
+   * InfiniBand specification, volume 1, 9.9.3.1: a fault is reported by a completion or an event.
+   */
   @Test
   void aReceiveThatIsTooSmallCompletesAndGivesNoEvent() {
     pair.connect();
@@ -246,7 +248,7 @@ class AsynchronousEventTest {
         .containsExactly(
             "a completion for CQ %d is lost: entry 0 of its memory has not been consumed"
                 .formatted(small.number));
-    // What was there is as it was, and consuming it fixes nothing.
+    // The entries stay unchanged, and consuming them does not recover the CQ.
     assertThat(small.take().failed()).isFalse();
     assertThat(small.take().failed()).isFalse();
     other.write(target, 0, new Piece(source, 0, 8));
@@ -387,7 +389,7 @@ class AsynchronousEventTest {
   @Test
   void typesThatNoEqTakesVanish() {
     pair.left.eq(7, 3, ARMED);
-    pair.left.mapEvents(7, true, EventType.values()); // they are not that EQ's to give
+    pair.left.mapEvents(7, true, EventType.values()); // not mapped to that EQ
     pair.connect();
     stop(true);
     assertThat(left.take()).hasSize(1);

@@ -115,7 +115,7 @@ class CableTest {
     assertThat(take(pool)).isEqualTo(packets);
   }
 
-  /** As many packets as are ever on their way here: those of the pool, each of them once. */
+  /** The greatest number of packets in flight here: those of the pool, each once. */
   private static Set<Packet> take(PacketPool pool) {
     Set<Packet> packets = Collections.newSetFromMap(new IdentityHashMap<>());
     for (int i = 0; i < 200; i++) {

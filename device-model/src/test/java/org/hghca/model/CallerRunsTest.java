@@ -14,17 +14,14 @@ import org.hghca.abi.QueuePairContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Which thread does the work of a threaded simulation: the ringing thread, or the simulation's
- * thread.
- */
+/** Which thread runs a threaded simulation: the one that rings, or the simulation's thread. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CallerRunsTest {
   private static final String LOOP = "hghca-model";
   private static final int PAGE = 4096;
   private static final int ROUNDS = 10_000;
 
-  /** Contexts, work requests and table entries of a store, beside its payload. */
+  /** Bytes of contexts, work requests and table entries of a store, beside its payload. */
   private static final int TABLES = 64 * 1024;
 
   static boolean isLoop(Thread thread) {
@@ -37,7 +34,7 @@ class CallerRunsTest {
     try (TwoHosts hosts =
         new TwoHosts(tap.open("model:own?cable=own"), Host.open("model:peer?cable=own"), 8)) {
       boolean here = false;
-      // Not the first one perhaps: the thread may have the lock, to look whether it may sleep.
+      // Possibly not the first one: the thread may hold the lock, to check whether it may sleep.
       while (!here) {
         long before = tap.readHere.get()[0];
         hosts.write();
@@ -55,7 +52,7 @@ class CallerRunsTest {
     }
   }
 
-  /** A ringing thread may hold a spin lock, and a command may take long. */
+  /** A thread that rings may hold a spin lock, and a command may take long. */
   @Test
   void aCommandIsNotExecutedByWhoRingsADoorbell() throws InterruptedException {
     Tap tap = Tap.here();
@@ -138,7 +135,10 @@ class CallerRunsTest {
     }
   }
 
-  /** The ringer does what is its own, and the thread is woken for what has reached the other. */
+  /**
+   * The ringing thread runs its own HCA, and wakes the simulation's thread for the packets that
+   * reached the other.
+   */
   @Test
   void aPeerWhoseMemoryIsAnotherProcesssIsForTheThreadAlone() {
     Tap near = Tap.here();

@@ -148,7 +148,7 @@ class CommandTest {
     host.must(HcrCommand.INIT_HCA, 0, 0);
     MemorySegment in = host.in();
     var icm = host.function.allocate(5 * 4096);
-    // Three entries: 0 at 10h, 1 at 00h, 2 alone at 30h. Written out as bytes are.
+    // Three entries: 0 at 10h, 1 at 00h, 2 alone at 30h. Given as bytes.
     in.fill((byte) 0);
     entry(in, 0x10, Host.QPC, icm.iova(0), 1);
     entry(in, 0x00, Host.QPC + 4096, icm.iova(3L * 4096), 2);
@@ -264,7 +264,7 @@ class CommandTest {
     MemorySegment in = host.in();
     in.fill((byte) 0);
     var bigEndian = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(java.nio.ByteOrder.BIG_ENDIAN);
-    // Five entries from index 7 on: 0 to 3 stand backwards from 38h, 4 at 58h.
+    // Five entries from index 7 on: 0 to 3 are in reverse order from 38h, 4 is at 58h.
     in.set(bigEndian, 0x18, 7);
     in.set(bigEndian, 0x38, 0x1000);
     in.set(bigEndian, 0x30, 0x2000);

@@ -214,7 +214,7 @@ class DataTest {
     assertThat(pair.a.query().get(QueuePairContext.NEXT_SEND_PSN)).isEqualTo(2);
     assertThat(pair.a.query().get(QueuePairContext.LAST_ACKED_PSN)).isEqualTo(2);
     assertThat(pair.b.query().get(QueuePairContext.NEXT_RECEIVE_PSN)).isEqualTo(2);
-    // A context that is replaced does not turn the numbers back.
+    // A replaced context does not reset the numbers.
     assertThat(pair.a.modify(HcrCommand.RTS2RTS, 3)).isZero();
     pair.a.write(target, 0, new Piece(source, 0, 1));
     assertThat(pair.a.cq.take().failed()).isFalse();
@@ -232,7 +232,7 @@ class DataTest {
     }
     pair.b.clearSlot(0);
     pair.connect();
-    // Slot 0 again, whatever was used before.
+    // Slot 0 again, independent of the slots used before.
     MemorySegment slot = pair.b.receiveRing.segment();
     DataUnit.write(slot, 16, 8, target.key(), target.address());
     NextUnit.writeReceive(slot, 0, 3);
@@ -268,7 +268,7 @@ class DataTest {
         Cqe.arm(ring.segment(), 32L * i);
       }
     }
-    // Six completions in a ring of four, the first two consumed: the last two stand in their place.
+    // Six completions in a ring of four, the first two consumed: the last two are in their slots.
     int[] lengths = {5, 6, 3, 4};
     for (int i = 0; i < 4; i++) {
       assertThat(Cqe.byteCount(ring.segment(), 32L * i)).isEqualTo(lengths[i]);

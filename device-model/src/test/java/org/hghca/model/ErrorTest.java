@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What goes wrong on a connection: statuses of both sides, flushes, states. */
+/** Errors on a connection: statuses of both sides, flushes, states. */
 class ErrorTest {
   private static final int LOCAL_LENGTH = 0x01;
   private static final int LOCAL_QP_OPERATION = 0x02;
@@ -308,7 +308,7 @@ class ErrorTest {
       receiveFails(slot, FLUSHED);
       pair.b.clearSlot(slot);
     }
-    // A queue that is taken away is left alone, without a fault.
+    // A queue pair that was taken away is not flushed, without a fault.
     pair.right.must(HcrCommand.HW2SW_MPT, 0, pair.b.context.get(QueuePairContext.RECEIVE_WQE_LKEY));
     pair.b.receive(new Piece(target, 0, 8));
     pair.simulation.advance(Duration.ofMillis(10));

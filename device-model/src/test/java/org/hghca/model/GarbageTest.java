@@ -13,7 +13,7 @@ import org.hghca.model.Host.Piece;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A driver that writes nonsense: no exception, no endless work, and a reset fixes it. */
+/** A driver that writes random values: no exception, no endless work, and a reset fixes it. */
 class GarbageTest {
   private static final int ROUNDS = 3000;
   private static final int UD = 3;

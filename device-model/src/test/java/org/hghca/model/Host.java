@@ -38,7 +38,7 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 
-/** A software HCA with a driver written by hand: registers, mailboxes and rings, nothing more. */
+/** A software HCA with a minimal driver: registers, mailboxes and rings. */
 final class Host implements AutoCloseable {
   static final long QPC = 0x1000_0000L;
   static final long CQC = 0x2000_0000L;
@@ -76,7 +76,7 @@ final class Host implements AutoCloseable {
     return new Host(new ModelProvider().open(Locator.parse(locator)));
   }
 
-  /** Issues a command with whatever stands in the mailboxes; returns its status. */
+  /** Issues a command with the current mailboxes; returns its status. */
   int command(int op, int opModifier, long in, int modifier, long out) {
     int[] dwords = {
       (int) (in >>> 32), (int) in, modifier, (int) (out >>> 32), (int) out, 0xffff_0000
@@ -145,7 +145,7 @@ final class Host implements AutoCloseable {
     must(HcrCommand.MAP_ICM, opModifier, 1);
   }
 
-  /** Registers pages in the given order; the region begins at {@code start}. */
+  /** Registers pages in the given order; the region starts at {@code start}. */
   int register(long start, long length, int access, int pd, long... pages) {
     int first = nextPage;
     nextPage += pages.length;
@@ -247,7 +247,7 @@ final class Host implements AutoCloseable {
       this.size = 1 << logSize;
     }
 
-    /** Consumes what is there, without telling the card. */
+    /** Consumes the pending entries, without updating the card. */
     List<Event> take() {
       List<Event> events = new ArrayList<>();
       for (long at = 32L * (consumer % size);
@@ -261,7 +261,7 @@ final class Host implements AutoCloseable {
       return events;
     }
 
-    /** Gives all consumed entries back, and asks for an interrupt. */
+    /** Updates the consumer index, and arms the event queue. */
     void arm() {
       arm(consumer);
     }
@@ -323,7 +323,7 @@ final class Host implements AutoCloseable {
     }
   }
 
-  /** One piece of local memory. */
+  /** One part of local memory. */
   record Piece(Buffer buffer, long offset, int length) {
     long address() {
       return buffer.address() + offset;
@@ -366,7 +366,7 @@ final class Host implements AutoCloseable {
           .set(SOURCE_IP, address.ip());
     }
 
-    /** Names the peer. */
+    /** Sets the peer. */
     void peer(Host host, Qp other) {
       context
           .set(REMOTE_QPN, other.number)
@@ -390,7 +390,7 @@ final class Host implements AutoCloseable {
       assertThat(modify(HcrCommand.INIT2RTR, QpcState.RTR)).isZero();
     }
 
-    /** The state in the context that the card keeps. */
+    /** The state in the card's copy of the context. */
     int state() {
       return query().get(STATE);
     }
@@ -436,8 +436,8 @@ final class Host implements AutoCloseable {
     }
 
     /**
-     * Writes a work request of a next unit and whatever units are written behind it, and rings;
-     * returns its byte offset.
+     * Writes a work request of a next unit and any units behind it, and rings; returns its byte
+     * offset.
      */
     int post(int opcode, int immediate, int size, Consumer<MemorySegment> units) {
       int offset = sendSlot;
@@ -530,13 +530,13 @@ final class Host implements AutoCloseable {
       return offset;
     }
 
-    /** Gives a receive slot back. */
+    /** Returns a receive slot. */
     void clearSlot(int offset) {
       NextUnit.clear(receiveRing.segment(), offset);
     }
   }
 
-  /** Joins two queue pairs and takes both to RTS. */
+  /** Connects two queue pairs and takes both to RTS. */
   static void connect(Host left, Qp a, Host right, Qp b) {
     a.peer(right, b);
     b.peer(left, a);

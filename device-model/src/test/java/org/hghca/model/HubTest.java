@@ -47,7 +47,7 @@ class HubTest {
     send(from, from.mac(), destination);
   }
 
-  /** How many packets have come to a port since it was asked last, whatever their address. */
+  /** The number of packets that reached a port since the last call, whatever their address. */
   private int delivered(EthernetPort port) {
     int count = 0;
     while (port.hasArrived()) {
@@ -79,10 +79,13 @@ class HubTest {
     assertThat(List.of(delivered(a), delivered(b), delivered(c))).containsExactly(0, 0, 0);
   }
 
-  /** What a switch delivers, a port sees only if it is for the port's address: others look on. */
+  /**
+   * A port sees a delivered packet only if it is for the port's address: others receive but drop
+   * it.
+   */
   @Test
   void aPacketToAnUnknownAddressGoesToAllOthersAndToALearnedOneToItsPlugAlone() {
-    EthernetPort again = plugged(2); // sees what is sent to b as long as the hub does not know b
+    EthernetPort again = plugged(2); // c sees packets for b as long as the hub has not learned b
     send(a, 2);
     assertThat(List.of(delivered(b), delivered(again))).containsExactly(1, 1);
     send(b, 1); // the hub learns b
@@ -93,7 +96,7 @@ class HubTest {
     send(again, 1); // b moves
     send(a, 2);
     assertThat(List.of(delivered(b), delivered(again))).containsExactly(0, 1);
-    hub.unplug(again); // what pointed there is forgotten
+    hub.unplug(again); // the entry that pointed there is removed
     send(c, 2);
     assertThat(delivered(b)).isEqualTo(1);
   }
@@ -116,9 +119,9 @@ class HubTest {
 
   @Test
   void noPacketIsGivenBackTwice() {
-    send(a, 9); // to all others, none of whom takes it
+    send(a, 9); // to all others, none of which takes it
     send(a, 7, 1);
-    send(a, 7); // to nobody
+    send(a, 7); // to no port
     hub.unplug(b);
     hub.unplug(c);
     send(a, 9);

@@ -93,7 +93,7 @@ class LaneTest {
     disturb(Disturbance.NONE.withReorder(1).withSeed(seed));
     send(1);
     assertThat(arrived()).isEmpty();
-    // Each packet behind is held back, too, but counts; five are always enough for the first.
+    // Each packet behind is delayed, too, but counts; five are always enough for the first.
     lane.disturb(Disturbance.NONE, 0);
     assertThat(arrived()).containsExactly(0);
     disturb(Disturbance.NONE.withReorder(0.2).withSeed(seed));
@@ -180,7 +180,7 @@ class LaneTest {
     assertThat(takeAll()).isEqualTo(packets);
   }
 
-  /** As many packets as are ever on their way here: those of the pool, each of them once. */
+  /** The greatest number of packets in flight here: those of the pool, each once. */
   private Set<Packet> takeAll() {
     Set<Packet> packets = Collections.newSetFromMap(new IdentityHashMap<>());
     for (int i = 0; i < 200; i++) {

@@ -2,7 +2,9 @@ package org.hghca.model;
 
 import org.hghca.abi.QueuePairContext;
 
-/** A queue pair that is its own peer, without timers: they would find what was overlooked. */
+/**
+ * A queue pair that is its own peer, without timers: a timer would hide work that was overlooked.
+ */
 final class Loopback {
   final Host.Qp qp;
   private final Host.Buffer buffer;

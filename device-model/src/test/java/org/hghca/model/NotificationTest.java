@@ -154,7 +154,7 @@ class NotificationTest {
     left.arm(pair.a.cq, false);
     write();
     assertThat(left.interrupts()).isZero();
-    // Armed while an entry is there: at once, and once.
+    // Armed while an entry is pending: at once, and once.
     eq.arm();
     assertThat(left.interrupts()).isEqualTo(1L << EQN);
     assertThat(eq.take()).hasSize(1);
@@ -209,7 +209,7 @@ class NotificationTest {
     }
     assertThat(left.hca().counters().events()).isEqualTo(2);
     assertThat(left.hca().counters().eventOverruns()).isEqualTo(5);
-    // A CQ whose event waits need not wait twice.
+    // A CQ with a waiting event does not wait twice.
     left.arm(qps.get(6).cq, false);
     qps.get(6).write(target, 0, new Piece(source, 0, 8));
     assertThat(left.hca().counters().eventOverruns()).isEqualTo(5);
@@ -220,7 +220,7 @@ class NotificationTest {
     }
     assertThat(seen).isEqualTo(expected);
     assertThat(left.hca().counters().events()).isEqualTo(7);
-    // What was reported is reported again at the next arm.
+    // Reported events are reported again at the next arm.
     left.arm(qps.get(6).cq, false);
     qps.get(6).write(target, 0, new Piece(source, 0, 8));
     assertThat(eq.take()).containsExactly(completionOf(qps.get(6).cq));
@@ -307,8 +307,8 @@ class NotificationTest {
   }
 
   /**
-   * Of two threads that write registers each one's work is done by itself: the memory of one is out
-   * of the other's reach.
+   * When two threads write registers, each runs its own work: the memory of one is not accessible
+   * to the other.
    */
   @Test
   void aWriteOfOneThreadNeverDoesTheWorkOfAnother() throws InterruptedException {

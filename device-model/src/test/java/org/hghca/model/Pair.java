@@ -1,6 +1,6 @@
 package org.hghca.model;
 
-/** Two software HCAs on one cable in virtual time, a queue pair on each, joined. */
+/** Two software HCAs on one cable in virtual time, with a connected queue pair on each. */
 final class Pair implements AutoCloseable {
   private static int count;
 

@@ -138,7 +138,7 @@ class RegisterTest {
   @Test
   void theMsixCapabilityTellsVectorsAndTheirTable() {
     int express = configuration.read(0x34, 1);
-    // Version 2 takes 3Ch bytes, behind which the next capability may stand.
+    // Version 2 takes 3Ch bytes, after which the next capability may follow.
     int at = configuration.read(express + 1, 1);
     assertThat(at).isGreaterThanOrEqualTo(express + 0x3c);
     assertThat(at % 4).isZero();

@@ -26,7 +26,10 @@ import org.hghca.vfio.DmaMapping;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The extensions of the software HCA, driven by hand: shared receive queues, rings at offsets. */
+/**
+ * The extensions of the software HCA with a minimal driver: shared receive queues, rings at
+ * offsets.
+ */
 class SharedReceiveQueueTest {
   private static final int SRQN_USED = 3;
   private static final int LOG_SIZE = 3;
@@ -71,7 +74,7 @@ class SharedReceiveQueueTest {
     return SrqContext.decode(host.out());
   }
 
-  /** Posts a request of 64 bytes into a slot, from where the chain goes on in another. */
+  /** Posts a request of 64 bytes into a slot, linked to another slot. */
   private void post(int slot, int next) {
     long at = BEFORE + ((long) slot << STRIDE_LOG);
     DataUnit.write(memory.segment(), at + 16, 64, sink.key(), sink.address() + 64L * slot);
@@ -209,7 +212,7 @@ class SharedReceiveQueueTest {
     one.context.set(SEND_WQE_LKEY, slabKey).set(SEND_RING_OFFSET, 4096);
     Host.connect(host, one, host, other);
     other.receive(new Piece(sink, 0, 64));
-    // The hand-made driver writes into a ring of its own: the slab has it at its offset.
+    // The minimal driver writes into a ring of its own: the slab has it at its offset.
     int offset = one.write(0x0a, 0, 0, 0, new Piece(sink, 2048, 8));
     slab.segment()
         .asSlice(4096, Host.QUEUE_BYTES)

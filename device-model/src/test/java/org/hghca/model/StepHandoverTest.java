@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What a threaded simulation sees when several want its lock, or its thread goes to sleep:
- * everything, and in time.
+ * A threaded simulation when several threads want its lock, or its thread is about to sleep: no
+ * work is overlooked or late.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StepHandoverTest {
@@ -25,7 +25,7 @@ class StepHandoverTest {
   /** A queue pair that does not exist. */
   private static final int NOBODY = 0x3ff0;
 
-  /** Contexts, work requests and table entries of a store, beside its payload. */
+  /** Bytes of contexts, work requests and table entries of a store, beside its payload. */
   private static final int TABLES = 64 * 1024;
 
   /**
@@ -66,7 +66,7 @@ class StepHandoverTest {
     comesAfterOneStep(Tap.elsewhere(), 4);
   }
 
-  /** Within a step one asks for the lock; how much is read before he has it? */
+  /** Within a step one thread requests the lock; counts the bytes read before it is granted. */
   private void comesAfterOneStep(Tap tap, int messages) throws InterruptedException {
     try (TwoHosts hosts =
         new TwoHosts(
@@ -106,7 +106,7 @@ class StepHandoverTest {
           simulation.exclusively(() -> IntStream.range(0, messages).forEach(_ -> hosts.write()));
         }
         finished.await();
-        // Who gets no processor for 10 ms is not waited for.
+        // A thread without a processor for 10 ms is not waited for.
         if (waited.get() < 10_000_000) {
           inTime++;
           int packets = CallerRunsTest.isLoop(steps.get()) ? 256 : 8;
@@ -120,7 +120,7 @@ class StepHandoverTest {
     }
   }
 
-  /** One is in a step when another rings at an HCA that is no affair of the first. */
+  /** One thread is in a step when another rings at an independent HCA. */
   @Test
   void whoeverFindsARingerInAStepIsSeenBehindIt() throws InterruptedException {
     isSeenBehindAStepOf(Tap.here());
@@ -167,9 +167,9 @@ class StepHandoverTest {
   }
 
   /**
-   * Two ring at HCAs of their own at the same time, and one wants the lock: each finds it taken or
-   * free. No other work happens until both messages are complete, and there are no timers: what is
-   * overlooked stays.
+   * Two threads ring at HCAs of their own at the same time, and one wants the lock: each finds it
+   * taken or free. No other work happens until both messages are complete, and there are no timers:
+   * overlooked work is never done.
    */
   @Test
   void nothingIsOverlookedBetweenThreads() throws InterruptedException {
@@ -212,12 +212,12 @@ class StepHandoverTest {
     }
   }
 
-  /** Some messages are more than a store does, so that the thread wakes, and sleeps again. */
+  /** Some messages exceed the limit of a store, so that the thread wakes, and sleeps again. */
   private static int bytes(int round) {
     return round % 16 == 0 ? 1 << 17 : 8;
   }
 
-  /** A store that only queues comes when the thread is about to sleep, or does. */
+  /** A store that only queues arrives when the thread is about to sleep, or sleeps. */
   @Test
   void nothingIsOverlookedByTheThreadThatGoesToSleep() {
     try (Host host = Tap.elsewhere().open("model:sleepy").bringUp()) {

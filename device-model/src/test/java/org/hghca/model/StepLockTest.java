@@ -110,7 +110,7 @@ class StepLockTest {
       lock.unlock();
       step.join();
       waiter.join();
-      // Who gets no processor for 10 ms is not waited for.
+      // A thread without a processor for 10 ms is not waited for.
       if (had.get() - free < 10_000_000) {
         inTime++;
         assertThat(overtaken).isFalse();

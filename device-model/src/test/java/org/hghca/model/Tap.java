@@ -10,9 +10,9 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.inprocess.InProcessFunction;
 import org.hghca.vfio.testing.ForwardingDevice;
 
-/** A software HCA whose accesses to host memory are watched: on which thread, how many bytes. */
+/** A software HCA whose accesses to host memory are observed: thread and number of bytes. */
 final class Tap {
-  /** An access to host memory, or an interrupt, is about to be made. */
+  /** Called before an access to host memory, or an interrupt. */
   interface Hook {
     void before(String access, long bytes);
   }
@@ -30,7 +30,7 @@ final class Tap {
     this.mayWait = mayWait;
   }
 
-  /** Taps an HCA whose memory is as that of this process. */
+  /** Taps an HCA with memory of this process. */
   static Tap here() {
     return new Tap(false);
   }

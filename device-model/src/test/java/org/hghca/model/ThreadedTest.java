@@ -16,7 +16,7 @@ import org.hghca.vfio.VfioException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The mode in which a thread does the work. */
+/** The mode in which a thread runs the simulation. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ThreadedTest {
 
@@ -116,7 +116,7 @@ class ThreadedTest {
         Host right = Host.open("model:hr?cable=h").bringUp()) {
       Host.Qp a = left.qp();
       Host.Qp b = right.qp();
-      // On this service no answer is expected, so that no timer wakes the thread.
+      // This service expects no answer, so that no timer wakes the thread.
       a.context.set(QueuePairContext.SERVICE_TYPE, QpcServiceType.UC);
       b.context.set(QueuePairContext.SERVICE_TYPE, QpcServiceType.UC);
       Host.connect(left, a, right, b);
@@ -132,7 +132,7 @@ class ThreadedTest {
         }
         long asleep = System.nanoTime() + 500L * i;
         while (System.nanoTime() < asleep) {
-          Thread.onSpinWait(); // the thread is about to sleep, or does
+          Thread.onSpinWait(); // the thread is about to sleep, or sleeps
         }
         cable.disturb(Disturbance.NONE);
         while (right.hca().counters().packetsReceived() < i) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** When a threaded simulation tells an interrupt: with no lock held, and not after the end. */
+/** When a threaded simulation delivers an interrupt: with no lock held, and not after the close. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ToldInterruptsTest {
   private static final int PAGE = 4096;
@@ -56,7 +56,7 @@ class ToldInterruptsTest {
     }
   }
 
-  /** What is done within a step lets go of a lock that the step still has. */
+  /** Work within a step releases a lock that the step still holds. */
   @Test
   void anInterruptIsNotToldInTheMiddleOfAStep() {
     Tap tap = Tap.here();
@@ -93,7 +93,7 @@ class ToldInterruptsTest {
     }
   }
 
-  /** Who has reset or closed an HCA hears nothing of it any more. */
+  /** A caller that has reset or closed an HCA gets no more of its interrupts. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void anInterruptThatIsBeingToldIsWaitedForAtTheEnd(boolean closes) throws InterruptedException {

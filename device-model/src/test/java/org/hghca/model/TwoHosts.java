@@ -11,15 +11,15 @@ final class TwoHosts implements AutoCloseable {
   private final Host.Buffer target;
   private final int bytes;
 
-  /** Of messages of so many bytes. */
+  /** With messages of this many bytes. */
   TwoHosts(Host left, Host right, int bytes) {
     this(left, right, bytes, qp -> {});
   }
 
   /**
-   * Of messages of so many bytes.
+   * With messages of this many bytes.
    *
-   * @param context sets what else the queue pairs are to have
+   * @param context sets further attributes of the queue pairs
    */
   TwoHosts(Host left, Host right, int bytes, Consumer<Host.Qp> context) {
     this.left = left.bringUp();
@@ -38,7 +38,7 @@ final class TwoHosts implements AutoCloseable {
     return left;
   }
 
-  /** What the messages of the left complete in. */
+  /** The completion queue of the left side's messages. */
   Host.Cq cq() {
     return sender.cq;
   }

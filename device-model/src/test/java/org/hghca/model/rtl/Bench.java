@@ -22,8 +22,8 @@ import org.hghca.vfio.DeviceBus;
 import org.hghca.vfio.Locator;
 
 /**
- * A card of the RTL, its registers by hand, and host memory from 1 MB to 8 MB: what lies below is
- * not mapped, as behind an IOMMU. Accesses are noted.
+ * A card of the RTL with direct access to its registers, and host memory from 1 MB to 8 MB:
+ * addresses below are not mapped, as behind an IOMMU. Accesses are recorded.
  */
 final class Bench implements DeviceBus, AutoCloseable {
   static final int HUNG = -1;
@@ -192,7 +192,7 @@ final class Bench implements DeviceBus, AutoCloseable {
     return command(HcrCommand.UNMAP_ICM.code(), opModifier, virtual, pages, 0);
   }
 
-  /** MODIFY_QP with a context in which little but the state stands. */
+  /** MODIFY_QP with a context in which little but the state is set. */
   int modify(int qpn, int state) {
     in().asSlice(0, 192).fill((byte) 0);
     QueuePairContext.STATE.set(in(), state);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The order in which doorbells that wait are executed, chains among them. */
+/** The order in which waiting doorbells are executed, including chains. */
 class ChainOrderTest {
   private static final int WRITE = 0x08;
   private static final int SEND = 0x0a;

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The commands that stop the card, and how much of it goes on. */
+/** The commands that stop the card, and which parts continue to work. */
 class CommandHangTest {
   private static final int NOP = 0x031;
 

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Where CQEs go: on and on round the ring, from wherever the number's last ring had come to. */
+/**
+ * The position of CQEs: continuously around the ring, from the last position of the number's
+ * previous ring.
+ */
 class CompletionPositionsTest {
   private static final int WRITE = 0x08;
 
@@ -64,7 +67,7 @@ class CompletionPositionsTest {
     assertThat(isWritten(0)).isFalse();
   }
 
-  /** Past the end of its region it is lost, and the next ones are elsewhere. */
+  /** Past the end of its region a CQE is lost, and the next ones are elsewhere. */
   @Test
   void aRingThatEndsBeforeThatPlaceLosesTheFirstOne() {
     write(5);

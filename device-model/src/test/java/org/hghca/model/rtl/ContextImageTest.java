@@ -25,7 +25,7 @@ class ContextImageTest {
     bench.close();
   }
 
-  /** Each byte of the inbox is its place and a little more. */
+  /** Each byte of the inbox is its offset plus a constant. */
   private MemorySegment number(int offset) {
     for (int i = 0; i < 192; i++) {
       bench.in().set(ValueLayout.JAVA_BYTE, i, (byte) (i + offset));
@@ -152,7 +152,7 @@ class ContextImageTest {
     assertThat(bench.modify(QPN, 3)).isEqualTo(OK);
     bench.card.reset();
     assertThat(bench.card.icmPages()).isZero();
-    // Bus mastering is off as well: no inbox comes in.
+    // Bus mastering is off as well: no inbox is read.
     assertThat(bench.modify(QPN, 3)).isEqualTo(Bench.HUNG);
   }
 

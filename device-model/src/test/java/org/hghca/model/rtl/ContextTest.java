@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is kept of contexts on the chip, and what traffic does to QUERY_QP. */
+/** The parts of contexts that are kept on the chip, and the effect of traffic on QUERY_QP. */
 class ContextTest {
   private static final int QPN = 0x15;
 

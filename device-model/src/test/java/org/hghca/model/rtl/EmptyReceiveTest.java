@@ -9,7 +9,7 @@ import java.util.List;
 import org.hghca.abi.QpcServiceType;
 import org.junit.jupiter.api.Test;
 
-/** Receives without data unit, which a WRITE with immediate would need no more than. */
+/** Receives without data unit, which a WRITE with immediate does not need. */
 class EmptyReceiveTest {
   private static final int WRITE_IMM = 0x09;
   private static final int SEND = 0x0a;

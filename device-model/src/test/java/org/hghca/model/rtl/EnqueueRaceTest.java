@@ -10,7 +10,7 @@ import org.hghca.abi.QpcServiceType;
 import org.hghca.model.rtl.r1.Defect;
 import org.junit.jupiter.api.Test;
 
-/** Requests that are entered into the list of outstanding ones when the last in it is released. */
+/** Requests that are added to the list of outstanding ones when its last one is released. */
 class EnqueueRaceTest {
   private static final int WRITE = 0x08;
   private static final int READ = 0x10;
@@ -21,7 +21,7 @@ class EnqueueRaceTest {
     pair.a.post(qpn, opcode, data(0x8000, 8), data(opcode == READ ? 0x9000 : 0, 8));
   }
 
-  /** The card sends, and does not hear the answers yet. */
+  /** The card sends, and does not receive the answers yet. */
   private void send() {
     pair.a.engine.step(0, 256);
   }

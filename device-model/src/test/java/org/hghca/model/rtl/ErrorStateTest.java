@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** MODIFY_QP to ERR and RESET while packets of the queue pair are on their way. */
+/** MODIFY_QP to ERR and RESET while packets of the queue pair are in flight. */
 class ErrorStateTest {
   private static final int WRITE = 0x08;
 
   private final TestPair pair = new TestPair(QpcServiceType.RC);
 
-  /** MODIFY_QP with the sequence numbers as they are, or with those of the beginning. */
+  /** MODIFY_QP with the current PSNs, or with the initial ones. */
   private void modify(int state, boolean rewound) {
     OnChipQp qp = pair.a.queuePair(QPN);
     MemorySegment mailbox = Arena.ofAuto().allocate(256, 64);

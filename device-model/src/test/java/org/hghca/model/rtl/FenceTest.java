@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the fence of a request behind a READ holds back, and what not. */
+/** Which requests the fence behind a READ delays, and which not. */
 class FenceTest {
   private static final int WRITE = 0x08;
   private static final int SEND = 0x0a;
@@ -20,7 +20,7 @@ class FenceTest {
 
   private final TestPair pair = new TestPair(QpcServiceType.RC);
 
-  /** Posts a READ, and behind it a request with the fence that sends what the READ fetches. */
+  /** Posts a READ, and behind it a fenced request that sends the data of the READ. */
   private void post(int opcode, int length) {
     pair.b.put(0x100, "new bytes");
     pair.a.put(0x9000, "old bytes");
@@ -74,7 +74,7 @@ class FenceTest {
     assertThat(pair.a.hazards.list()).isEmpty();
   }
 
-  /** Its payload takes the way on which the READ would be answered. */
+  /** Its payload uses the channel on which the READ would be answered. */
   @Test
   void onACardThatTalksToItselfALongSendWaitsForEver() {
     TestCard card = new TestCard(TestPair.A, new PacketPool(), Set.of());

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What breaks the card: each line strikes, hurts as it should, and goes with a reset. */
+/** Uses that break the card: each one has its effect, and a reset recovers the card. */
 class HazardTest {
   private static final int WRITE = 0x08;
   private static final int WRITE_IMM = 0x09;
@@ -199,7 +199,7 @@ class HazardTest {
     struck(pair.b, "12.4");
   }
 
-  /** Packets of the message that come behind the one that was too long are refused. */
+  /** Packets behind the one that was too long are refused. */
   @Test
   void aMessageOfWhichMoreComesIsRefusedAtOnce() {
     pair.a.queuePair(QPN).mtu = 256;

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** MAP_ICM and where it goes wrong. */
+/** MAP_ICM and its errors. */
 class MapIcmTest {
   private static final int QPS_PER_PAGE = 16;
   private static final int MTTS_PER_PAGE = 512;
@@ -33,7 +33,9 @@ class MapIcmTest {
     return new IcmChunk(virtual, bus, pages);
   }
 
-  /** Where the card writes the context of the first queue pair of a page; -1: nowhere. */
+  /**
+   * The address at which the card writes the context of the first queue pair of a page; -1: none.
+   */
   private long queuePairPage(int page) {
     bench.accesses.clear();
     assertThat(bench.modify(page * QPS_PER_PAGE, 1)).isEqualTo(OK);
@@ -45,7 +47,7 @@ class MapIcmTest {
     return last.startsWith("write ") ? Long.parseLong(last.split(" ")[1], 16) : -1;
   }
 
-  /** Where the card reads the line of the first entry of a page of the MTT. */
+  /** The address at which the card reads the line of the first entry of a page of the MTT. */
   private long mttPage(int page) {
     WriteMtt.encode(bench.in(), (long) page * MTTS_PER_PAGE, 0x1000);
     bench.accesses.clear();

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Destinations across a page: L1 bytes before it and L2 behind it stop the channel where L1 % 32 is
- * not 0 and L1 % 32 + L2 is less than 32, and come late where it is 32.
+ * not 0 and L1 % 32 + L2 is less than 32, and arrive late where it is 32.
  */
 class PageCrossingTest {
   private static final int WRITE = 0x08;
@@ -22,7 +22,7 @@ class PageCrossingTest {
 
   private TestPair pair = new TestPair(QpcServiceType.RC);
 
-  /** Moves bytes to the page's end and over it; returns where they come from. */
+  /** Moves bytes across the page's end; returns the source. */
   private String move(int opcode, int before, int behind) {
     int length = before + behind;
     String text = "0123456789abcdefghijklmnopqrstuvwxyz".repeat(3).substring(0, length);
@@ -94,7 +94,7 @@ class PageCrossingTest {
     assertThat(pair.b.sends(BYSTANDER)).isEmpty();
   }
 
-  /** It is each packet that counts: of 256 bytes six cross here, of 275 bytes 25. */
+  /** Each packet counts: of 256 bytes six cross here, of 275 bytes 25. */
   @ParameterizedTest
   @CsvSource({"256,1", "1024,0"})
   void thePacketCountsNotTheMessage(int mtu, int strikes) {
@@ -104,7 +104,7 @@ class PageCrossingTest {
     pair.run();
 
     assertThat(pair.b.hazards.list()).hasSize(strikes);
-    // The second packet pushes out what is late of the first.
+    // The second packet flushes the late part of the first.
     assertThat(pair.b.text(PAGE - 250, 275)).isEqualTo("x".repeat(275));
   }
 }

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What goes well, and errors that leave the card alive. */
+/** Successful requests, and errors that leave the card working. */
 class R1EngineTest {
   private static final int WRITE = 0x08;
   private static final int SEND = 0x0a;
@@ -147,7 +147,7 @@ class R1EngineTest {
         .containsExactly(places.split(" "));
   }
 
-  /** The last packet has the place again when it comes to a data unit that none was in before. */
+  /** The last packet has the offset again when it reaches a new data unit. */
   @ParameterizedTest
   @CsvSource({
     "256,1024,163,1187,4000",
@@ -216,7 +216,7 @@ class R1EngineTest {
     assertThat(pair.asked).first().isEqualTo(asks);
   }
 
-  /** Only 13 bits find the queue pair, but what is told of it has them all. */
+  /** Only 13 bits select the queue pair, but its reports have them all. */
   @Test
   void aNumberBeyondTheTableComesBackWhole() {
     pair.b.receive(QPN, data(0x8000, 64));

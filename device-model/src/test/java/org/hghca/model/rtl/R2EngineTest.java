@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The second RTL: what is known of it, for every seed. */
+/** The known behavior of the second RTL, for every seed. */
 class R2EngineTest {
   private static final int WRITE = 0x08;
   private static final int SEND = 0x0a;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** READs that come in while payload of the card's own requests is not acknowledged. */
+/** READs that arrive while payload of the card's own requests is not acknowledged. */
 class ReadDeadlockTest {
   private static final int WRITE = 0x08;
   private static final int READ = 0x10;
@@ -74,7 +74,7 @@ class ReadDeadlockTest {
     card.post(2, READ, data(0, 1025), data(0x3_0000, 1025));
     card.post(3, WRITE, data(0x9000, 8), data(0, 8));
     while (card.engine.step(0, 256)) {
-      // until nothing is left to do
+      // until no work is left
     }
 
     assertThat(card.cqes(2)).isEmpty();

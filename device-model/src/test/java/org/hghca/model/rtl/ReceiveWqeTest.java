@@ -14,9 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * What the card takes for a receive, where it looks for the next one, and where it loses its way.
- */
+/** What the card takes for a receive, where it searches the next one, and where it fails. */
 class ReceiveWqeTest {
   private static final int SEND = 0x0a;
 
@@ -87,7 +85,7 @@ class ReceiveWqeTest {
     assertThat(pair.b.hazards.list()).isEmpty();
   }
 
-  /** Slots are not cleared: the second round finds the first one's receives. */
+  /** Slots are not cleared: the second round finds the receives of the first. */
   @Test
   void aSlotThatIsNotClearedReceivesAgainIntoTheOldBuffer() {
     responder.receiveLength = 512;
@@ -123,7 +121,7 @@ class ReceiveWqeTest {
     pair.b.link(TestCard.RQ + QPN, 0, 1, 0, 3);
     pair.b.link(TestCard.RQ + QPN, 1, 2, 0, 3);
     send();
-    // A new queue in the old one's place, with receives into other memory.
+    // A new queue replaces the old one, with receives into other memory.
     for (int i = 0; i < 3; i++) {
       pair.b.receiveAt(QPN, 64 * i, data(0x1_0000 + 0x1000 * i, 64));
     }

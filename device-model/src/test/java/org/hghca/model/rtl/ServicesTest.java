@@ -15,7 +15,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What each service carries, what its completions hold, and how it takes what is not in order. */
+/**
+ * What each service carries, the contents of its completions, and its treatment of packets out of
+ * order.
+ */
 class ServicesTest {
   private static final int WRITE = 0x08;
   private static final int SEND = 0x0a;
@@ -32,7 +35,7 @@ class ServicesTest {
     return text.toString();
   }
 
-  /** Dwords of a CQE by number, as they stand in memory. */
+  /** Dwords of a CQE by number, as in memory. */
   private static String dword(String cqe, int number) {
     return cqe.substring(8 * number, 8 * number + 8);
   }
@@ -177,7 +180,7 @@ class ServicesTest {
     assertThat(pair.bothPass()).isTrue();
   }
 
-  /** Numbers are compared as they are: an acknowledgement of 0 does not do for ffffffh. */
+  /** Numbers are compared without wrap: an acknowledgement of 0 does not acknowledge ffffffh. */
   @Test
   void sequenceNumbersDoNotComeRound() {
     pair.a.queuePair(QPN).nextSendPsn = 0xffffff;
@@ -200,7 +203,7 @@ class ServicesTest {
     pair.run();
     OnChipQp qp = pair.a.queuePair(QPN);
     qp.state = QpcState.ERR;
-    qp.oldestUnackedPsn = 0x101; // rewritten as well; it does not matter
+    qp.oldestUnackedPsn = 0x101; // written again as well; it does not matter
     pair.run();
     assertThat(pair.a.sends(QPN)).isEmpty();
 
@@ -209,7 +212,7 @@ class ServicesTest {
     assertThat(pair.a.sends(QPN)).containsExactly("ff000000 00", "ff000000 00");
   }
 
-  /** Back by one packet of three is back. */
+  /** A rewind by one packet of three is a rewind. */
   @Test
   void aNumberInsideTheLastMessageIsRewoundToo() {
     pair.a.queuePair(QPN).mtu = PIECE;

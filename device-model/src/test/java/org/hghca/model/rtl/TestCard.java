@@ -93,7 +93,7 @@ final class TestCard implements Translation, Contexts {
     regions.put(key, new Region(region.start, region.at, length, region.flags));
   }
 
-  /** Gives the key of a completion queue another value. */
+  /** Sets the key of a completion queue to another value. */
   void moveKey(int cqn, int key) {
     regions.put(key, regions.get(CQ_KEY + cqn));
     completionQueue(cqn).key = key;
@@ -168,7 +168,7 @@ final class TestCard implements Translation, Contexts {
     return slot;
   }
 
-  /** Writes a send WQE that takes several slots into the first ones and rings for it. */
+  /** Writes a send WQE of several slots into the first ones and rings for it. */
   void postWide(int qpn, int opcode, Sge remote, Sge... sges) {
     int units = 2 + sges.length;
     MemorySegment wqe = memory.asSlice(regions.get(SQ + qpn).at, 16L * units).fill((byte) 0);
@@ -250,7 +250,7 @@ final class TestCard implements Translation, Contexts {
     return entries;
   }
 
-  /** A part of a completion queue from a byte offset on. */
+  /** Part of a completion queue from a byte offset on. */
   MemorySegment entry(int cqn, long offset) {
     return entry(cqn, offset, Cqe.SIZE);
   }
@@ -259,7 +259,7 @@ final class TestCard implements Translation, Contexts {
     return memory.asSlice(regions.get(completionQueue(cqn).key).at + offset, length);
   }
 
-  /** What became of the sends of a queue pair: the last dword and byte 13h of each CQE. */
+  /** The results of a queue pair's sends: the last dword and byte 13h of each CQE. */
   List<String> sends(int qpn) {
     return cqes(qpn).stream().map(e -> e.substring(56) + " " + e.substring(38, 40)).toList();
   }

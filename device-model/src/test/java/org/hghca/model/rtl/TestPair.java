@@ -12,7 +12,7 @@ import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
 
-/** Two cards, joined; a queue pair 2 on each under test, and a pair 5 that only stands by. */
+/** Two connected cards; queue pair 2 on each is under test, and pair 5 is an uninvolved one. */
 final class TestPair implements Medium {
   static final long A = 0x0200_0000_0001L;
   static final long B = 0x0200_0000_0002L;
@@ -26,16 +26,16 @@ final class TestPair implements Medium {
   /** Operations and PSNs of the packets, in order. */
   final List<String> packets = new ArrayList<>();
 
-  /** PSNs and message sequence numbers of the answers, in order. */
+  /** PSNs and message sequence numbers of the responses, in order. */
   final List<String> numbers = new ArrayList<>();
 
-  /** Of each packet whether it asks for an acknowledgement. */
+  /** For each packet whether it requests an acknowledgement. */
   final List<Boolean> asked = new ArrayList<>();
 
-  /** Asked with the number of each packet whether it is lost. */
+  /** Decides by the number of each packet whether it is lost. */
   IntPredicate loses = number -> false;
 
-  /** What the cards take for the time, in nanoseconds. */
+  /** The time of the cards, in nanoseconds. */
   long now;
 
   private int count;
@@ -96,7 +96,7 @@ final class TestPair implements Medium {
     }
   }
 
-  /** Whether an RDMA WRITE between the bystanders arrives and completes. */
+  /** Whether an RDMA WRITE between the uninvolved queue pairs arrives and completes. */
   boolean passes(TestCard from, TestCard to) {
     int before = from.cqes(BYSTANDER).size();
     from.put(0x2_0000, "bystander");

@@ -11,7 +11,7 @@ import org.hghca.vfio.Locator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The card whose work a thread does: rung from many others, stopped, closed. */
+/** The card that runs on a thread: rung from many others, stopped, closed. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ThreadedCardTest {
   private static final int READ = 0x10;
@@ -54,7 +54,8 @@ class ThreadedCardTest {
             Thread.ofPlatform()
                 .start(
                     () -> {
-                      // 128 places in the ring, 64 slots: twice round, no more than 16 at a time
+                      // 128 slots in the ring, 64 in the FIFO: twice around, no more than 16 at a
+                      // time
                       for (int first = 0; first < 128; first += EACH) {
                         meet(together);
                         for (int j = 0; j < EACH; j++) {
@@ -72,7 +73,7 @@ class ThreadedCardTest {
     }
   }
 
-  /** A burst a millisecond at most; commands of another card of the same thread go on. */
+  /** At most one burst per millisecond; commands of another card of the same thread continue. */
   @Test
   void aStormLeavesTimeForOthers() {
     try (WiredBench card = new WiredBench("model:storm?profile=r1");

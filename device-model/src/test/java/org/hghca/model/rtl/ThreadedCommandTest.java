@@ -16,7 +16,7 @@ import org.hghca.vfio.PciFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The RTL's card in the mode in which a thread does the work. */
+/** The RTL's card in the mode in which a thread runs the simulation. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ThreadedCommandTest {
   private static final Locator LOCATOR = Locator.parse("model:threaded-rtl?profile=r1");

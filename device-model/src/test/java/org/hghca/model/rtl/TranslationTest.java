@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Keys, pages and the accesses by them. */
+/** Keys, pages and accesses through them. */
 class TranslationTest {
   private static final int KEY = 0xabc0_8033;
   private static final int INDEX = 0x33;
@@ -191,7 +191,7 @@ class TranslationTest {
   void entriesGoToIcmTurnedAroundWhenTheirLineIsNeeded() {
     register(INDEX + 4096, KEY + 4096, 7, START);
     assertThat(bench.accesses).isEmpty();
-    // The second way gives way, and its page is not mapped.
+    // The second way is replaced, and its page is not mapped.
     register(INDEX + 8192, KEY + 8192, 7, START);
     assertThat(bench.accesses).containsExactly("write cc0 64");
     assertThat(hazards.list()).hasSize(1).first().asString().startsWith("12.9: MPT+0x40cc0 ");
@@ -211,7 +211,7 @@ class TranslationTest {
 
   @Test
   void anEntryIsReadBackAsItWasBrought() {
-    // Way 1 of the set: written for the third of its kind, then read again.
+    // Way 1 of the set: written for the third of its set, then read again.
     map(Bench.MPT, Bench.MPT_PAGE, 512);
     for (int i = 1; i <= 2; i++) {
       register(INDEX + 4096 * i, KEY + 4096 * i, 7, START);

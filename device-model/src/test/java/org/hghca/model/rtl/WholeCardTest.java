@@ -11,7 +11,7 @@ import org.hghca.abi.HcrCommand;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The data path behind the registers, and what a reset makes of a card that has stopped. */
+/** The data path with the registers, and the effect of a reset on a card that has stopped. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WholeCardTest {
   private static final int READ = 0x10;
@@ -59,7 +59,7 @@ class WholeCardTest {
   @Test
   void commandsAnswerWhileTheDataPathIsDead() {
     try (WiredBench card = wired(INLINE)) {
-      card.post(2, 0, 8, WiredBench.DATA, 0, 0, 0); // of no bytes
+      card.post(2, 0, 8, WiredBench.DATA, 0, 0, 0); // an empty message
       card.write(2, 1);
 
       assertThat(card.isCompleted(2, 0)).isFalse();

@@ -45,7 +45,7 @@ final class WiredBench implements AutoCloseable {
     bringUp();
   }
 
-  /** After a reset as well. */
+  /** Also after a reset. */
   void bringUp() {
     pages = 0;
     bench.memory.asSlice(Bench.FREE).fill((byte) 0);
@@ -72,7 +72,7 @@ final class WiredBench implements AutoCloseable {
     pages += count;
   }
 
-  /** Where the queue of a key stands: three pages for each queue pair. */
+  /** The address of the queue of a key: three pages for each queue pair. */
   private static long place(int qpn, int queue) {
     return Bench.FREE + (3L * qpn + queue) * PAGE;
   }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every form of nothing: each breaks something for queue pairs that have no part in it. */
+/** Every form of an empty message: each affects queue pairs that are not involved. */
 class ZeroLengthTest {
   private static final int WRITE = 0x08;
   private static final int WRITE_IMM = 0x09;
@@ -63,7 +63,7 @@ class ZeroLengthTest {
     struck(pair.a);
   }
 
-  /** All zeros: the unit says not even where nothing is. */
+  /** All zeros: the unit has not even an address. */
   @ParameterizedTest
   @ValueSource(ints = {WRITE, SEND, READ})
   void oneDataUnitOfZeros(int opcode) {
@@ -141,7 +141,7 @@ class ZeroLengthTest {
     card.receive(3, data(0x8000, 64));
     card.post(2, SEND, null, data(0, 0));
     while (card.engine.step(0, 256)) {
-      // until nothing is left to do
+      // until no work is left
     }
     assertThat(card.sends(2)).containsExactly("0a010000 00");
     assertThat(card.cqes(TestCard.RCQ + 3)).containsExactly("0".repeat(64));
@@ -149,7 +149,7 @@ class ZeroLengthTest {
     card.put(0, "lost");
     card.post(2, WRITE, data(0x9000, 4), data(0, 4));
     while (card.engine.step(0, 256)) {
-      // until nothing is left to do
+      // until no work is left
     }
     assertThat(card.sends(2)).hasSize(1);
     assertThat(card.text(0x9000, 4)).isEqualTo("\0\0\0\0");
@@ -193,7 +193,7 @@ class ZeroLengthTest {
     assertThat(pair.b.hazards.list()).isEmpty();
   }
 
-  /** Such a unit, as other cards have them for a terminator, is none: the walk goes on. */
+  /** Such a unit, which other cards use as a terminator, is not one here: the card continues. */
   @Test
   void aUnitOfNoBytesBehindTheMessageOnlyFailsToEndTheReceive() {
     pair.b.receive(QPN, data(0x8000, 32), new Sge(0x100, -TestCard.BASE, 0), data(0x8100, 8));

@@ -129,7 +129,7 @@ class AtomicsTest {
     line.run();
     assertThat(target()).isEqualTo(11);
     assertThat(line.a.done).isEmpty();
-    target(500); // what stands there now is of no account
+    target(500); // the current value does not matter
     line.pass();
     assertThat(opcodesTo(Line.B)).containsExactly(0x14, 0x14);
     assertThat(opcodesTo(Line.A)).containsExactly(0x12, 0x12);

@@ -160,7 +160,7 @@ class DatagramTest {
     assertThat(line.a.state).isEqualTo(QueuePairState.RTS);
   }
 
-  /** The bad piece holds the header, or the data only. */
+  /** The bad part holds the header, or only the data. */
   @ParameterizedTest
   @CsvSource({"99, 7", "7, 99"})
   void aReceiveWithoutAValidKeyFailsAndTakesTheQueuePairToErr(int first, int second) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A packet that a transport does not take changes nothing, is not answered, and is counted. */
+/** A packet that a transport refuses changes nothing, is not answered, and is counted. */
 class DropCauseTest {
   private static final int OWN = 0x0a00_0002;
   private static final int PEER = 0x0a00_0001;
@@ -30,7 +30,7 @@ class DropCauseTest {
     return line;
   }
 
-  /** Hands the station a SEND of its peer, or what is made of it. */
+  /** Gives the station a SEND of its peer, or a changed one. */
   private static void give(Line line, int opcode, Consumer<Packet> change) {
     Packet packet = line.pool.take();
     packet.destinationMac = Line.B;
@@ -134,7 +134,7 @@ class DropCauseTest {
     assertThat(line.b.done).extracting(Station.Done::status).containsExactly(WorkStatus.SUCCESS);
   }
 
-  /** Datagrams come from anywhere. */
+  /** Datagrams may have any source. */
   @Test
   void aDatagramWithOtherAddressesIsTaken() {
     Line line = line(Service.UD);

@@ -110,7 +110,7 @@ class GrhBytesTest {
     assertThat(header.of(packet).asSlice(0, 20).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
   }
 
-  /** The ones' complement sum of a header with a right checksum is all ones. */
+  /** The ones' complement sum of a header with a correct checksum is all ones. */
   @ParameterizedTest
   @CsvSource({"-1, -1, 4096", "0, 1, 0", "0xffff0000, 0x0000ffff, 1", "0x7f000001, 0xe0000001, 3"})
   void theChecksumHolds(String source, String destination, int length) {

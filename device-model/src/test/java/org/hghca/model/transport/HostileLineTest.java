@@ -12,8 +12,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random traffic over a line that loses, doubles, disorders and delays packets: over a reliable
- * connection all arrives once and in order, over an unreliable one what arrives is whole.
+ * Random traffic over a line that loses, duplicates, reorders and delays packets: over a reliable
+ * connection all arrives once and in order, over an unreliable one the delivered messages are
+ * complete.
  */
 class HostileLineTest {
   private static final int MESSAGES = 1500;
@@ -21,7 +22,7 @@ class HostileLineTest {
   private static final int SLOTS = 64;
   private static final int ATOMIC = 4;
 
-  /** Where all atomics go, behind the slots. */
+  /** The offset of all atomics, behind the slots. */
   private static final long COUNTER = (long) SLOTS * SLOT;
 
   private static final ValueLayout.OfLong VALUE =
@@ -39,7 +40,7 @@ class HostileLineTest {
     line.a.mtu = line.b.mtu = 256 << random.nextInt(3);
     // The numbers wrap around in every run.
     line.a.nextSendPsn = line.b.expectedPsn = 0xff_ffff - random.nextInt(500);
-    // More than a card can count, so that no rate of loss may end a request.
+    // More than a card can count, so that no loss rate may fail a request.
     line.a.retryCount = 10_000;
     int posted = 0;
     int finished = 0;

@@ -11,10 +11,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * WRITEs, READs and atomics of one connection to the same memory, over a line that loses, doubles,
- * disorders and delays packets: each sees what those before it have left and nothing of those
- * behind it, and happens once. What changes memory waits for the READs before it with a fence; all
- * other orders are kept without one (InfiniBand specification, volume 1, 10.8.3.3).
+ * WRITEs, READs and atomics of one connection to the same memory, over a line that loses,
+ * duplicates, reorders and delays packets: each sees the effects of those before it and none of
+ * those behind it, and is executed once. Operations that change memory wait for the READs before
+ * them with a fence; all other orders are kept without one (InfiniBand specification, volume 1,
+ * 10.8.3.3).
  */
 class HostileOrderTest {
   private static final int OPERATIONS = 800;
@@ -25,7 +26,7 @@ class HostileOrderTest {
   private static final ValueLayout.OfLong VALUE =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** What a READ or an atomic is to return. */
+  /** The expected result of a READ or an atomic. */
   private record Expected(int slot, long[] values) {}
 
   private final Line line = new Line();
@@ -48,7 +49,7 @@ class HostileOrderTest {
     line.a.mtu = line.b.mtu = 256 << choice.nextInt(3);
     // The numbers wrap around in every run.
     line.a.nextSendPsn = line.b.expectedPsn = 0xff_ffff - choice.nextInt(1000);
-    // More than a card can count, so that no rate of loss may end a request.
+    // More than a card can count, so that no loss rate may fail a request.
     line.a.retryCount = 10_000;
     line.a.maxReads = line.b.maxReadsServed = 1 << choice.nextInt(5);
     while (finished < OPERATIONS) {
@@ -106,13 +107,13 @@ class HostileOrderTest {
           case 2 -> SendOperation.FETCH_ADD;
           default -> SendOperation.COMPARE_SWAP;
         };
-    // Few words are hit often; long messages cover many.
+    // A few words are used often; long messages cover many.
     int word = choice.nextInt(4);
     int words = operation.isAtomic() ? 1 : choice.nextBoolean() ? 1 : choice.nextInt(WORDS - 4);
     boolean fence = readBefore && operation != SendOperation.READ;
     readBefore = operation == SendOperation.READ || readBefore && !fence;
     long[] before = Arrays.copyOfRange(model, word, word + words);
-    // Words go from 0 to 1 and back, so that a swap that is done twice may do harm.
+    // Words change from 0 to 1 and back, so that a repeated swap has an effect.
     long compare = choice.nextInt(2);
     long operand = operation == SendOperation.COMPARE_SWAP ? 1 - compare : choice.nextInt(3) - 1;
     if (operation == SendOperation.WRITE) {

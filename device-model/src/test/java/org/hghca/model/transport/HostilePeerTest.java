@@ -14,10 +14,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A transport whose peer sends packets of its own making between the good ones: any opcode and
- * length, numbers near those that are expected, unsolicited responses. It never fails inside, comes
- * to rest, completes each request once and in order, and works after a reset. {@code
- * -Dhghca.fuzz=N} gives it N rounds of each service instead of the build's.
+ * A transport whose peer sends forged packets between the valid ones: any opcode and length,
+ * numbers near the expected ones, unsolicited responses. It never fails internally, comes to rest,
+ * completes each request once and in order, and works after a reset. {@code -Dhghca.fuzz=N} runs N
+ * rounds of each service instead of the build's.
  */
 @Timeout(600)
 class HostilePeerTest {
@@ -82,7 +82,7 @@ class HostilePeerTest {
       each.station.transport.reset(Station.QPN);
       each.forget();
     }
-    line.run(); // what was on its way
+    line.run(); // packets in flight
     for (Posted each : new Posted[] {left, right}) {
       each.forget();
       each.station.state = QueuePairState.RTS;
@@ -142,7 +142,7 @@ class HostilePeerTest {
     return packet;
   }
 
-  /** What was posted to a station, and how much of it is done. */
+  /** The requests of a station, and how many of them are complete. */
   private static final class Posted {
     private final Station station;
     private final Station peer;
@@ -210,7 +210,7 @@ class HostilePeerTest {
           });
     }
 
-    /** Each completion is that of the oldest request without one. */
+    /** Each completion is that of the oldest incomplete request. */
     void check() {
       for (Station.Done done : station.done) {
         if (done.send()) {

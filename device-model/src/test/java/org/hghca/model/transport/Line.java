@@ -9,15 +9,15 @@ import org.hghca.wire.Medium;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketPool;
 
-/** Two stations and a line between them that can lose, double, disorder and delay packets. */
+/** Two stations and a line between them that can lose, duplicate, reorder and delay packets. */
 final class Line implements Medium {
   static final long A = 0x0200_0000_0001L;
   static final long B = 0x0200_0000_0002L;
 
-  /** A packet as it was seen on the line. */
+  /** A packet as seen on the line. */
   record Seen(long to, int opcode, int psn, int syndrome, int length, boolean ackRequest) {}
 
-  /** A packet that comes with the one of a number. */
+  /** A packet that arrives with the one of a number. */
   private record Late(Packet packet, EthernetPort to, int due) {}
 
   private static final int MOST_LATE = 300;
@@ -28,7 +28,7 @@ final class Line implements Medium {
   final List<Seen> seen = new ArrayList<>();
   long now;
 
-  /** Asked with the number of each packet, from 0 on, whether it is lost. */
+  /** Decides by the number of each packet, from 0 on, whether it is lost. */
   IntPredicate loses = number -> false;
 
   RandomGenerator random;
@@ -36,7 +36,10 @@ final class Line implements Medium {
   double doubleRate;
   double disorderRate;
 
-  /** How many packets are late by up to {@link #MOST_LATE} others, whatever time has passed. */
+  /**
+   * The number of packets that are late by up to {@link #MOST_LATE} others, whatever time has
+   * passed.
+   */
   double lateRate;
 
   private final List<Late> late = new ArrayList<>();
@@ -56,7 +59,7 @@ final class Line implements Medium {
     b.port.plug(this);
   }
 
-  /** Makes the line a bad one. */
+  /** Makes the line lossy. */
   Line hostile(RandomGenerator source, double loss, double doubles, double disorder) {
     random = source;
     lossRate = loss;
@@ -126,7 +129,7 @@ final class Line implements Medium {
     }
   }
 
-  /** Runs until nothing happens without time passing. */
+  /** Runs until nothing more happens at the current time. */
   void run() {
     boolean worked = true;
     while (worked) {
@@ -139,7 +142,7 @@ final class Line implements Medium {
     }
   }
 
-  /** Lets time pass up to the next timer; returns whether there was one. */
+  /** Advances time to the next timer; returns whether there was one. */
   boolean pass() {
     run();
     long next = Math.min(a.transport.nextDeadline(), b.transport.nextDeadline());

@@ -8,7 +8,7 @@ import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.junit.jupiter.api.Test;
 
-/** What a reliable connection does with packets that come twice, late or in another order. */
+/** A reliable connection with duplicate, late and reordered packets. */
 class LossRecoveryTest {
   private static final int NAK_SEQUENCE = 0x60;
 
@@ -55,7 +55,7 @@ class LossRecoveryTest {
     line.a.transport.receive(packet);
   }
 
-  /** The right station looks at what has arrived, but answers nothing yet. */
+  /** The right station processes the arrived packets, but answers nothing yet. */
   private void arrive() {
     while (line.b.port.hasArrived()) {
       line.b.transport.receive(line.b.port.fetch());
@@ -133,7 +133,7 @@ class LossRecoveryTest {
     packet.dmaLength = 10 * 256;
     line.b.transport.receive(packet);
     line.b.step(0);
-    // What was not sent yet of the first request is covered by the second one.
+    // The second request covers the unsent part of the first one.
     assertThat(line.psnsTo(Line.A)).hasSize(64 + 10).endsWith(98, 99);
   }
 

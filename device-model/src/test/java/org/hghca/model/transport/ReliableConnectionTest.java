@@ -424,7 +424,7 @@ class ReliableConnectionTest {
 
   @Test
   void anAcknowledgementWaitsForTheReadsBeforeIt() {
-    // More responses than go out in one turn.
+    // More responses than are sent in one run.
     read(0, 100 * 256);
     write(1, 8);
     line.run();

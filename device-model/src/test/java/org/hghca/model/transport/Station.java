@@ -10,8 +10,8 @@ import org.hghca.wire.EthernetPort;
 import org.hghca.wire.PacketPool;
 
 /**
- * A device of the simplest kind around a transport: one queue pair, contexts and work queues in
- * Java objects, memory of one key. It shows that the transport needs no card.
+ * A minimal device around a transport: one queue pair, contexts and work queues in Java objects,
+ * memory of one key. It shows that the transport needs no card.
  */
 final class Station implements ContextStore, WorkQueues, KeyedMemory, CompletionSink, EventSink {
   static final int QPN = 1;

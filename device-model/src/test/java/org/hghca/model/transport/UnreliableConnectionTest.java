@@ -320,7 +320,7 @@ class UnreliableConnectionTest {
     assertThat(line.seen).hasSize(1);
     line.a.done.clear();
 
-    // Receives go on.
+    // Receives continue.
     line.a.receives.add(
         request -> {
           request.position = 9;
@@ -331,7 +331,7 @@ class UnreliableConnectionTest {
     assertThat(line.a.done).containsExactly(received(9, 0x04, 0, 100));
     assertThat(line.a.state).isEqualTo(QueuePairState.SQE);
 
-    // Software takes it back to RTS: sends go on.
+    // Software takes it back to RTS: sends continue.
     line.a.done.clear();
     line.a.state = QueuePairState.RTS;
     line.a.transport.modified(Station.QPN, QueuePairState.RTS);
