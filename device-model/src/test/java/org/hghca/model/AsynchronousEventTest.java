@@ -81,7 +81,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void theFirstPacketInRtrEstablishesTheConnection() {
+  void firstPacketInRtrEstablishesTheConnection() {
     connectHalf();
     assertThat(right.take()).isEmpty();
     write();
@@ -108,7 +108,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void aQueuePairThatIsInRtsIsNotTold() {
+  void queuePairInRtsRaisesNoEstablishedEvent() {
     pair.connect();
     write();
     assertThat(right.take()).isEmpty();
@@ -116,7 +116,7 @@ class AsynchronousEventTest {
 
   @ParameterizedTest
   @CsvSource({"true", "false"})
-  void anIdleSendQueueIsDrainedAtOnceWhenSoftwareAsks(boolean asks) {
+  void idleSendQueueIsDrainedAtOnceOnRequest(boolean asks) {
     pair.connect();
     stop(asks);
     assertThat(left.take()).isEqualTo(asks ? List.of(event(SQ_DRAINED, pair.a.number)) : List.of());
@@ -130,7 +130,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void whatWasBegunEndsBeforeTheSendQueueIsDrained() {
+  void messageInFlightEndsBeforeTheSendQueueIsDrained() {
     pair.connect();
     pair.a.send(new Piece(source, 0, 8)); // finds no receive, is retransmitted after 640 us
     stop(true);
@@ -146,7 +146,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void aSendQueueThatGoesOnIsNotDrained() {
+  void sendQueueThatContinuesIsNotDrained() {
     pair.connect();
     pair.a.send(new Piece(source, 0, 8));
     stop(true);
@@ -159,7 +159,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void anUnreliableConnectionIsEstablishedAndDrainedToo() {
+  void unreliableConnectionIsEstablishedAndDrainedToo() {
     pair.a.context.set(SERVICE_TYPE, QpcServiceType.UC);
     pair.b.context.set(SERVICE_TYPE, QpcServiceType.UC);
     connectHalf();
@@ -170,7 +170,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void aRequestThatIsRefusedAsInvalidIsTold() {
+  void requestRefusedAsInvalidRaisesAnEvent() {
     pair.b.context.set(REMOTE_WRITE_ENABLE, 0);
     pair.connect();
     write();
@@ -182,7 +182,7 @@ class AsynchronousEventTest {
    * InfiniBand specification, volume 1, 9.9.3.1: a fault is reported by a completion or an event.
    */
   @Test
-  void aReceiveThatIsTooSmallCompletesAndGivesNoEvent() {
+  void receiveThatIsTooSmallCompletesWithoutAnEvent() {
     pair.connect();
     pair.b.receive(new Piece(target, 0, 7));
     pair.a.send(new Piece(source, 0, 8));
@@ -193,7 +193,7 @@ class AsynchronousEventTest {
 
   @ParameterizedTest
   @CsvSource({"08", "10"})
-  void aRequestThatIsRefusedForAccessIsTold(String opcode) {
+  void requestRefusedForAccessRaisesAnEvent(String opcode) {
     pair.connect();
     Host.Buffer closed = pair.right.buffer(4096, Host.LOCAL);
     pair.a.post(
@@ -208,7 +208,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void aSendQueueThatCannotBeReadFails() {
+  void sendQueueThatCannotBeReadFails() {
     pair.connect();
     pair.left.must(HcrCommand.HW2SW_MPT, 0, pair.a.context.get(SEND_WQE_LKEY));
     write();
@@ -219,7 +219,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void aReceiveQueueThatCannotBeReadFailsWithoutACompletion() {
+  void receiveQueueThatCannotBeReadFailsWithoutACompletion() {
     pair.connect();
     pair.right.must(HcrCommand.HW2SW_MPT, 0, pair.b.context.get(RECEIVE_WQE_LKEY));
     pair.a.send(new Piece(source, 0, 8));
@@ -230,7 +230,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void aCqThatIsOverrunFailsForGoodAndItsQueuePairsWithIt() {
+  void overrunCqFailsPermanentlyTogetherWithItsQueuePairs() {
     Host.Cq small = pair.left.cq(1);
     pair.a = pair.left.qp(small);
     pair.connect();
@@ -258,7 +258,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void aCqThatIsGivenBackAndTakenAgainIsWhole() {
+  void cqThatIsReturnedAndTakenAgainWorks() {
     Host.Cq small = pair.left.cq(0);
     pair.a = pair.left.qp(small);
     pair.connect();
@@ -280,7 +280,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void aCqWhoseMemoryIsGoneFails() {
+  void cqWhoseMemoryIsUnmappedFails() {
     pair.connect();
     Host.Cq gone = pair.left.cq(3);
     pair.left.must(HcrCommand.HW2SW_MPT, 0, pair.left.lastKey());
@@ -292,7 +292,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void aTableThatCannotBeReachedIsACatastropheOnce() {
+  void unreachableTableIsACatastropheOnce() {
     pair.connect();
     // The page of these queue pairs' contexts is mapped for the card, but no longer for its bus.
     DmaMapping page = moveContexts(pair.left, pair.a);
@@ -312,7 +312,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void anInternalFailureIsACatastropheOnceUntilAReset() {
+  void internalFailureIsACatastropheOnceUntilAReset() {
     pair.leftHca().failed(new IllegalStateException("made up"));
     pair.simulation.run();
     pair.leftHca().failed(new IllegalStateException("made up"));
@@ -329,7 +329,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void aTableThatIsNotMappedIsNoCatastrophe() {
+  void unmappedTableIsNotACatastrophe() {
     pair.connect();
     assertThat(pair.left.command(0xff9, 1, Host.QPC, 16, 0)).isZero();
     write();
@@ -337,7 +337,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void anEqWhoseMemoryIsGoneIsACatastropheToldByAnother() {
+  void failedEqIsReportedByAnotherAsACatastrophe() {
     Host.Eq broken = pair.left.eq(5, 3, ARMED);
     pair.left.mapEvents(5, false, SQ_DRAINED);
     pair.connect();
@@ -350,7 +350,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void anEqThatIsToTellOfItsOwnEndSaysNothing() {
+  void eqThatWouldReportItsOwnEndReportsNothing() {
     pair.connect();
     pair.left.must(HcrCommand.HW2SW_MPT, 0, left.key);
     stop(true);
@@ -359,7 +359,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void aPortIsUpWhileTheOtherEndOfItsCableIsIn() {
+  void portIsUpWhileTheOtherEndOfItsCableIsAttached() {
     pair.right.close();
     assertThat(left.take()).containsExactly(new Event(PORT_CHANGE.code(), PORT_DOWN, 1));
     try (Host again =
@@ -374,7 +374,7 @@ class AsynchronousEventTest {
 
   @ParameterizedTest
   @EnumSource(EventType.class)
-  void everyTypeIsMappedByItself(EventType type) {
+  void everyEventTypeIsMappedSeparately(EventType type) {
     Host.Eq other = pair.left.eq(7, 3, ARMED);
     List<EventType> others = new ArrayList<>(List.of(EventType.values()));
     others.remove(type);
@@ -387,7 +387,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void typesThatNoEqTakesVanish() {
+  void eventsWithoutAnEqAreDropped() {
     pair.left.eq(7, 3, ARMED);
     pair.left.mapEvents(7, true, EventType.values()); // not mapped to that EQ
     pair.connect();
@@ -401,7 +401,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void anEqThatIsGivenBackTakesNoEvents() {
+  void returnedEqGetsNoEvents() {
     pair.connect();
     pair.left.must(HcrCommand.HW2SW_EQ, 0, EQN);
     Host.Eq again = pair.left.eq(EQN, 3, ARMED);
@@ -412,7 +412,7 @@ class AsynchronousEventTest {
   }
 
   @Test
-  void aResetForgetsWhereEventsGo() {
+  void resetClearsTheEventMap() {
     pair.left.function.reset();
     pair.left.function.configuration().busMaster(true);
     pair.left.renew();

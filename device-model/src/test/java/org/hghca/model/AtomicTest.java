@@ -55,7 +55,7 @@ class AtomicTest {
   }
 
   @Test
-  void fetchAndAddIsDoneAtThePeerAndToldHere() {
+  void fetchAndAddIsExecutedAtThePeerAndReturnsTheOldValue() {
     connect();
     target.memory().set(ValueLayout.JAVA_LONG, 16, 0x1122_3344_5566_7788L);
     int wqe = add(16, target.key(), 0x10);
@@ -97,7 +97,7 @@ class AtomicTest {
   }
 
   @Test
-  void anAtomicThatThePeerDoesNotEnableIsInvalid() {
+  void atomicThatThePeerDoesNotEnableIsInvalid() {
     pair.connect();
     fails(add(0, target.key(), 1), 0x12);
     assertThat(value(0)).isZero();
@@ -107,14 +107,14 @@ class AtomicTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 4, 4095})
-  void anAddressThatIsNoMultipleOfEightIsInvalid(long offset) {
+  void addressThatIsNotAMultipleOfEightIsInvalid(long offset) {
     connect();
     fails(add(offset, target.key(), 1), 0x12);
   }
 
   @ParameterizedTest
   @ValueSource(longs = {-8, 4096})
-  void boundsAreKept(long offset) {
+  void boundsAreChecked(long offset) {
     connect();
     fails(add(offset, target.key(), 1), 0x13);
   }
@@ -135,7 +135,7 @@ class AtomicTest {
   }
 
   @Test
-  void theResultNeedsLocalWriteAndEightBytes() {
+  void resultNeedsLocalWriteAndEightBytes() {
     connect();
     Host.Buffer readOnly = pair.left.buffer(4096, 0);
     fails(
@@ -146,7 +146,7 @@ class AtomicTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 4, 16})
-  void aResultOfOtherThanEightBytesIsALengthError(int length) {
+  void resultOfOtherThanEightBytesIsALengthError(int length) {
     connect();
     fails(
         pair.a.atomic(
@@ -156,7 +156,7 @@ class AtomicTest {
 
   @ParameterizedTest
   @CsvSource({"11, 1", "11, 2", "12, 1", "12, 2"})
-  void aWorkRequestWithoutItsUnitsIsAnOperationError(String opcode, int size) {
+  void workRequestWithoutItsUnitsIsAnOperationError(String opcode, int size) {
     connect();
     int wqe =
         pair.a.post(
@@ -168,7 +168,7 @@ class AtomicTest {
   }
 
   @Test
-  void aResultCannotBeInline() {
+  void resultCannotBeInline() {
     connect();
     int wqe = pair.a.post(FETCH_ADD, 0, 4, units -> InlineUnit.writeHeader(units, 32, 8));
     fails(wqe, 0x02);

@@ -35,7 +35,7 @@ class CableTest {
         "model:x?cable=c&seed=abc | seed=abc is not a whole number",
         "model:x?drop=0.1 | drop= belongs to a cable: name one with cable="
       })
-  void aWrongDisturbanceIsInvalid(String locator, String message) {
+  void invalidDisturbanceIsRefused(String locator, String message) {
     Locator parsed = Locator.parse(locator);
     ModelProvider provider = new ModelProvider();
     assertThatThrownBy(() -> provider.open(parsed))
@@ -45,7 +45,7 @@ class CableTest {
   }
 
   @Test
-  void whoeverNamesTheCableFirstSaysWhatItDoes() {
+  void firstHcaOfACableDefinesItsDisturbance() {
     try (Simulation simulation = Simulation.inline("first");
         PciFunction a = open("model:a?sim=first&cable=k&drop=1&seed=5&mac=02:00:00:00:00:01");
         PciFunction b = open("model:b?sim=first&cable=k&mac=02:00:00:00:00:02")) {
@@ -61,7 +61,7 @@ class CableTest {
   }
 
   @Test
-  void onlyAnHcaThatIsPluggedInHasADirection() {
+  void onlyAnAttachedHcaHasADirection() {
     try (Pair pair = new Pair();
         PciFunction other = open("model:other?mode=inline&cable=z")) {
       SoftwareHca stranger = ModelProvider.hca(other.locator()).orElseThrow();
@@ -80,7 +80,7 @@ class CableTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void eachDirectionIsDisturbedByItself(boolean fromLeft) {
+  void eachDirectionIsDisturbedSeparately(boolean fromLeft) {
     try (Pair pair = new Pair().connect()) {
       Cable cable = pair.leftHca().cable().orElseThrow();
       cable.disturbFrom(fromLeft ? pair.leftHca() : pair.rightHca(), Disturbance.NONE.withDrop(1));
@@ -95,7 +95,7 @@ class CableTest {
   }
 
   @Test
-  void everyPacketGoesBackOnceThoughPlugsArePulledWhileItIsHeld() {
+  void everyPacketIsReturnedOnceAlsoWhenPlugsAreDetached() {
     PacketPool pool;
     Set<Packet> packets;
     try (Pair pair = new Pair().connect()) {
@@ -125,7 +125,7 @@ class CableTest {
   }
 
   @Test
-  void aDelayedPacketArrivesAtItsOwnTimeWhileTheClockAdvances() {
+  void delayedPacketArrivesOnTimeWhileTheClockAdvances() {
     try (Pair pair = new Pair().connect()) {
       Cable cable = pair.leftHca().cable().orElseThrow();
       cable.disturbFrom(pair.leftHca(), Disturbance.NONE.withDelay(1, Duration.ofMillis(1)));

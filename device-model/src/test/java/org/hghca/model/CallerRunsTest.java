@@ -29,7 +29,7 @@ class CallerRunsTest {
   }
 
   @Test
-  void aMessageIsDoneByTheThreadThatRings() {
+  void messageIsProcessedByTheThreadThatRings() {
     Tap tap = Tap.here();
     try (TwoHosts hosts =
         new TwoHosts(tap.open("model:own?cable=own"), Host.open("model:peer?cable=own"), 8)) {
@@ -45,7 +45,7 @@ class CallerRunsTest {
   }
 
   @Test
-  void aCommandIsExecutedByTheThreadThatGivesIt() {
+  void commandIsExecutedByTheThreadThatIssuesIt() {
     Tap tap = Tap.here();
     try (Host _ = tap.open("model:commander").bringUp()) {
       assertThat(tap.threads).contains(Thread.currentThread());
@@ -54,7 +54,7 @@ class CallerRunsTest {
 
   /** A thread that rings may hold a spin lock, and a command may take long. */
   @Test
-  void aCommandIsNotExecutedByWhoRingsADoorbell() throws InterruptedException {
+  void commandIsNotExecutedByAThreadThatRingsADoorbell() throws InterruptedException {
     Tap tap = Tap.here();
     try (Host host = tap.open("model:other").bringUp()) {
       Loopback loopback = new Loopback(host);
@@ -91,12 +91,12 @@ class CallerRunsTest {
   }
 
   @Test
-  void aStoreDoesNoMoreThan64KiBAndTheThreadDoesTheRest() {
+  void storeMovesAtMost64KiBAndTheThreadDoesTheRest() {
     doesNoMoreThan(5, 255 * PAGE, 96 * 1024);
   }
 
   @Test
-  void aStoreDoesNoMoreThanSomePackets() {
+  void storeHandlesALimitedNumberOfPackets() {
     doesNoMoreThan(1, 1 << 18, 64 * 256);
   }
 
@@ -123,7 +123,7 @@ class CallerRunsTest {
   }
 
   @Test
-  void memoryOfAnotherProcessIsForTheThreadAlone() {
+  void memoryOfAnotherProcessIsLeftToTheThread() {
     Tap tap = Tap.elsewhere();
     try (TwoHosts hosts =
         new TwoHosts(tap.open("model:far?cable=far"), Host.open("model:farpeer?cable=far"), 8)) {
@@ -140,7 +140,7 @@ class CallerRunsTest {
    * reached the other.
    */
   @Test
-  void aPeerWhoseMemoryIsAnotherProcesssIsForTheThreadAlone() {
+  void peerWithMemoryOfAnotherProcessIsLeftToTheThread() {
     Tap near = Tap.here();
     Tap far = Tap.elsewhere();
     try (TwoHosts hosts =
@@ -158,7 +158,7 @@ class CallerRunsTest {
   }
 
   @Test
-  void aVirtualThreadLeavesTheWorkToTheThread() throws InterruptedException {
+  void virtualThreadLeavesTheWorkToTheThread() throws InterruptedException {
     Tap tap = Tap.here();
     try (Host host = tap.open("model:virtual").bringUp()) {
       Loopback loopback = new Loopback(host);
@@ -214,7 +214,7 @@ class CallerRunsTest {
   }
 
   @Test
-  void aStoreMadeInsideAStepOnlyQueues() {
+  void storeMadeInsideAStepOnlyQueues() {
     Tap tap = Tap.here();
     try (Host host = tap.open("model:nested").bringUp()) {
       Loopback first = new Loopback(host);
@@ -241,7 +241,7 @@ class CallerRunsTest {
   }
 
   @Test
-  void anInterruptedThreadRingsAsAnyOther() {
+  void interruptedThreadRingsLikeAnyOther() {
     Tap tap = Tap.here();
     try (Host host = tap.open("model:interrupted").bringUp()) {
       Loopback loopback = new Loopback(host);

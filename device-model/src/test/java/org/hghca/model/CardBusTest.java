@@ -33,7 +33,7 @@ class CardBusTest {
   }
 
   @Test
-  void interruptsWaitUntilTheyMayBeTold() {
+  void interruptsWaitUntilTheyMayBeDelivered() {
     bus.raise(31);
     bus.raise(0);
     bus.raise(31);
@@ -45,7 +45,7 @@ class CardBusTest {
   }
 
   @Test
-  void whatIsForgottenIsNotTold() {
+  void discardedInterruptIsNotDelivered() {
     bus.raise(3);
     bus.forget();
     bus.tell();
@@ -53,7 +53,7 @@ class CardBusTest {
   }
 
   @Test
-  void memoryThatNobodySpeaksForMayHaveToBeWaitedFor() {
+  void memoryWithoutADeclarationMayHaveToBeWaitedFor() {
     assertThat(bus.mayWait()).isTrue();
     assertThat(new CardBus().mayWait()).isTrue();
   }

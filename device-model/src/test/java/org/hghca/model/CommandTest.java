@@ -52,14 +52,14 @@ class CommandTest {
   }
 
   @Test
-  void theAdapterHasTheBoardIdOfTheRtl() {
+  void adapterHasTheBoardIdOfTheRtl() {
     host.out().fill((byte) 0xee);
     host.must(HcrCommand.QUERY_ADAPTER, 0, 0);
     assertThat(hex(host.out(), 33)).isEqualTo("00".repeat(24) + "0123456789abcdef" + "ee");
   }
 
   @Test
-  void nopIsDone() {
+  void nopSucceeds() {
     assertThat(host.command(0x031, 0, 0, 0x1f, 0)).isEqualTo(OK);
   }
 
@@ -72,7 +72,7 @@ class CommandTest {
 
   @ParameterizedTest
   @EnumSource(value = HcrCommand.class, mode = EnumSource.Mode.EXCLUDE, names = "CONF_SPECIAL_QP")
-  void missingMailboxesAndWrongModifiersAreRefused(HcrCommand command) {
+  void missingMailboxesAndInvalidModifiersAreRefused(HcrCommand command) {
     host.bringUp();
     int legal = command.opModifiers().get(0);
     if (command.hasInbox(legal)) {
@@ -87,7 +87,7 @@ class CommandTest {
 
   @ParameterizedTest
   @EnumSource(HcrCommand.class)
-  void beforeInitHcaOnlyQueriesAreDone(HcrCommand command) {
+  void beforeInitHcaOnlyQueriesSucceed(HcrCommand command) {
     int status = host.command(command, command.opModifiers().get(0), 1);
     assertThat(status)
         .isEqualTo(
@@ -99,14 +99,14 @@ class CommandTest {
   }
 
   @Test
-  void aMailboxThatIsNotMappedIsRefusedAndRecorded() {
+  void unmappedMailboxIsRefusedAndRecorded() {
     assertThat(host.command(0x007, 0, 0xdead_0000L, 0, 0)).isEqualTo(BAD_PARAM);
     assertThat(host.command(0x003, 0, 0, 0, 0xdead_0000L)).isEqualTo(BAD_PARAM);
     assertThat(host.function.dmaFaults()).hasSize(2);
   }
 
   @Test
-  void nothingIsReachedWhileBusMasteringIsOff() {
+  void nothingIsAccessedWhileBusMasteringIsOff() {
     host.function.configuration().busMaster(false);
     assertThat(host.command(HcrCommand.QUERY_DEV_LIM, 0, 0)).isEqualTo(BAD_PARAM);
     host.function.configuration().busMaster(true);
@@ -122,7 +122,7 @@ class CommandTest {
   }
 
   @Test
-  void initHcaIsDoneOnceUntilCloseHca() {
+  void initHcaSucceedsOnceUntilCloseHca() {
     Host.tables().encode(host.in());
     host.must(HcrCommand.INIT_HCA, 0, 0);
     assertThat(host.command(HcrCommand.INIT_HCA, 0, 0)).isEqualTo(BAD_PARAM);
@@ -132,7 +132,7 @@ class CommandTest {
   }
 
   @Test
-  void closeHcaForgetsMapsAndEntries() {
+  void closeHcaClearsMapsAndEntries() {
     host.bringUp();
     Host.Cq cq = host.cq(3);
     host.must(HcrCommand.CLOSE_HCA, 0, 0);
@@ -143,7 +143,7 @@ class CommandTest {
   }
 
   @Test
-  void entriesOfMapIcmStandInPairsTheLaterOneFirst() {
+  void entriesOfMapIcmAreInPairsTheLaterOneFirst() {
     Host.tables().encode(host.in());
     host.must(HcrCommand.INIT_HCA, 0, 0);
     MemorySegment in = host.in();
@@ -178,7 +178,7 @@ class CommandTest {
   }
 
   @Test
-  void unmapIcmTakesExactlyTheCountedPagesAway() {
+  void unmapIcmRemovesExactlyTheCountedPages() {
     host.bringUp();
     SoftwareHca hca = host.hca();
     int before = hca.icmPages();
@@ -197,7 +197,7 @@ class CommandTest {
   }
 
   @Test
-  void theMapHasAnEnd() {
+  void mapIsLimited() {
     host.bringUp();
     int mapped = host.hca().icmPages();
     int status = 0;
@@ -218,7 +218,7 @@ class CommandTest {
   }
 
   @Test
-  void anMptEntryIsTakenOnceAndGivenBackOnce() {
+  void mptEntryIsTakenOnceAndReturnedOnce() {
     host.bringUp();
     mpt(0, 9).encode(host.in());
     host.must(HcrCommand.SW2HW_MPT, 0, 9);
@@ -230,7 +230,7 @@ class CommandTest {
   }
 
   @Test
-  void anMptEntryMustFitItsIndexAndBeHandedOver() {
+  void mptEntryMustFitItsIndexAndBelongToHardware() {
     host.bringUp();
     mpt(0, 9).encode(host.in());
     assertThat(host.command(HcrCommand.SW2HW_MPT, 0, 10)).isEqualTo(BAD_PARAM);
@@ -248,7 +248,7 @@ class CommandTest {
   }
 
   @Test
-  void theMptEntryStandsInIcmAsItWasBrought() {
+  void mptEntryIsInIcmAsItWasGiven() {
     host.bringUp();
     mpt(7, 9).encode(host.in());
     host.must(HcrCommand.SW2HW_MPT, 0, 9);
@@ -342,7 +342,7 @@ class CommandTest {
     "SQD2RTS, 3",
     "INIT2INIT, 1"
   })
-  void transitionsNeedTheStateTheyStartFrom(HcrCommand command, int target) {
+  void transitionsNeedTheirStartState(HcrCommand command, int target) {
     host.bringUp();
     Host.Qp qp = host.qp();
     assertThat(qp.modify(command, target)).isEqualTo(BAD_PARAM);
@@ -354,7 +354,7 @@ class CommandTest {
   }
 
   @Test
-  void transitionsNeedTheStateTheyLeadTo() {
+  void transitionsNeedTheirTargetState() {
     host.bringUp();
     Host.Qp qp = host.qp();
     assertThat(qp.modify(HcrCommand.RST2INIT, 3)).isEqualTo(BAD_PARAM);
@@ -363,7 +363,7 @@ class CommandTest {
   }
 
   @Test
-  void theWholeLadderIsWalked() {
+  void allTransitionsUpToRtsSucceed() {
     host.bringUp();
     Host.Qp qp = host.qp();
     qp.peer(host, qp);
@@ -380,7 +380,7 @@ class CommandTest {
   }
 
   @Test
-  void resetGoesWithoutAMailbox() {
+  void resetNeedsNoMailbox() {
     host.bringUp();
     Host.Qp qp = host.qp();
     assertThat(qp.modify(HcrCommand.RST2INIT, 1)).isEqualTo(OK);
@@ -390,7 +390,7 @@ class CommandTest {
   }
 
   @Test
-  void anMtuThatDoesNotExistIsRefused() {
+  void invalidMtuIsRefused() {
     host.bringUp();
     Host.Qp qp = host.qp();
     qp.modify(HcrCommand.RST2INIT, 1);
@@ -402,7 +402,7 @@ class CommandTest {
 
   @ParameterizedTest
   @ValueSource(ints = {2, 4, 255})
-  void servicesThatAreNotPlayedAreRefused(int service) {
+  void unsupportedServicesAreRefused(int service) {
     host.bringUp();
     Host.Qp qp = host.qp();
     qp.context.set(QueuePairContext.SERVICE_TYPE, service);
@@ -411,7 +411,7 @@ class CommandTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 3})
-  void aQueuePairKeepsItsServiceUntilReset(int service) {
+  void queuePairKeepsItsServiceUntilReset(int service) {
     host.bringUp();
     Host.Qp qp = host.qp();
     qp.context.set(QueuePairContext.SERVICE_TYPE, service);
@@ -426,7 +426,7 @@ class CommandTest {
   }
 
   @Test
-  void queryQpAnswersTheContextAsItWasBrought() {
+  void queryQpReturnsTheContextAsItWasGiven() {
     host.bringUp();
     Host.Qp qp = host.qp();
     qp.peer(host, qp);
@@ -436,7 +436,7 @@ class CommandTest {
   }
 
   @Test
-  void portInfoTellsOfTheCable() {
+  void portInfoReportsTheCable() {
     host.must(HcrCommand.MAD_IFC, 1, 0);
     assertThat(hex(host.out(), 32)).isEqualTo("00010102" + "00".repeat(28));
     try (Pair pair = new Pair()) {

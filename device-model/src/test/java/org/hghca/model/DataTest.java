@@ -57,7 +57,7 @@ class DataTest {
   /** Lengths around every edge of an MTU and of pages, at odd addresses. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5})
-  void bytesArriveWhateverTheLengthAndTheMtu(int mtuCode) {
+  void bytesArriveForEveryLengthAndMtu(int mtuCode) {
     connect(mtuCode);
     int mtu = 128 << mtuCode;
     List<Integer> lengths = new ArrayList<>(List.of(0, 1, 7, 8, 4095, 4096, 4097, 3 * 4096 + 5));
@@ -120,7 +120,7 @@ class DataTest {
   }
 
   @Test
-  void sixteenPiecesAreGatheredAndScattered() {
+  void sixteenPartsAreGatheredAndScattered() {
     connect(1);
     fill(source.memory(), 1);
     Piece[] out = new Piece[16];
@@ -172,7 +172,7 @@ class DataTest {
   }
 
   @Test
-  void aChainIsRungByOneDoorbell() {
+  void chainIsStartedByOneDoorbell() {
     connect(5);
     int[] offsets = new int[3];
     for (int i = 0; i < 3; i++) {
@@ -206,7 +206,7 @@ class DataTest {
   }
 
   @Test
-  void theContextCountsPacketSequenceNumbers() {
+  void contextCountsPacketSequenceNumbers() {
     pair.a.context.set(QueuePairContext.NEXT_SEND_PSN, 0xff_fffe);
     pair.a.context.set(QueuePairContext.LAST_ACKED_PSN, 0xff_fffe);
     connect(1);
@@ -222,7 +222,7 @@ class DataTest {
   }
 
   @Test
-  void afterResetAQueuePairBeginsAtTheStartOfItsRings() {
+  void afterResetAQueuePairStartsAtTheBeginningOfItsRings() {
     connect(3);
     pair.b.receive(new Piece(target, 0, 8));
     pair.a.send(new Piece(source, 0, 8));
@@ -253,7 +253,7 @@ class DataTest {
   }
 
   @Test
-  void aCompletionQueueGoesOnInOtherMemoryAfterResize() {
+  void completionQueueContinuesInOtherMemoryAfterResize() {
     connect(3);
     var ring = pair.left.function.allocate(32 * 4);
     ring.segment().fill((byte) 0xff);

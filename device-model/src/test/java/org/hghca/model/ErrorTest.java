@@ -96,7 +96,7 @@ class ErrorTest {
   }
 
   @Test
-  void boundsHoldWhereARegionDoesNotBeginOnAPage() {
+  void boundsHoldWhereARegionDoesNotStartOnAPage() {
     pair.connect();
     DmaMapping memory = pair.right.function.allocate(8192);
     int key =
@@ -149,7 +149,7 @@ class ErrorTest {
   }
 
   @Test
-  void aKeyMustBeEqualInAllItsBits() {
+  void allBitsOfAKeyMustMatch() {
     pair.connect();
     int wqe =
         pair.a.post(
@@ -158,7 +158,7 @@ class ErrorTest {
   }
 
   @Test
-  void protectionDomainsAreKeptApart() {
+  void protectionDomainsAreSeparate() {
     pair.connect();
     DmaMapping memory = pair.right.function.allocate(4096);
     int key = pair.right.register(0, 4096, Host.ALL, Host.PD + 1, memory.iova(0));
@@ -167,7 +167,7 @@ class ErrorTest {
   }
 
   @Test
-  void aRegionThatWasTakenBackIsGoneAtOnce() {
+  void deregisteredRegionIsInaccessibleAtOnce() {
     pair.connect();
     pair.a.write(target, 0, new Piece(source, 0, 8));
     assertThat(pair.a.cq.take().failed()).isFalse();
@@ -178,7 +178,7 @@ class ErrorTest {
 
   @ParameterizedTest
   @CsvSource({"08, 1, 0", "09, 1, 0", "10, 0, 1"})
-  void anOperationThatThePeerDoesNotEnableIsInvalid(String opcode, int read, int write) {
+  void operationThatThePeerDoesNotEnableIsInvalid(String opcode, int read, int write) {
     pair.b.context.set(QueuePairContext.REMOTE_READ_ENABLE, read);
     pair.b.context.set(QueuePairContext.REMOTE_WRITE_ENABLE, write);
     pair.connect();
@@ -218,7 +218,7 @@ class ErrorTest {
   }
 
   @Test
-  void aMessageThatFindsNoReceiveIsRepeatedUntilOneIsPosted() {
+  void messageWithoutAReceiveIsRetransmittedUntilOneIsPosted() {
     pair.connect(); // minimal RNR timer 12: 640 us
     pair.a.send(new Piece(source, 0, 8));
     assertThat(pair.a.cq.hasNext()).isFalse();
@@ -233,7 +233,7 @@ class ErrorTest {
   }
 
   @Test
-  void rnrRetriesRunOut() {
+  void rnrRetriesAreExhausted() {
     pair.a.context.set(QueuePairContext.RNR_RETRY, 1);
     pair.connect();
     int wqe = pair.a.send(new Piece(source, 0, 8));
@@ -246,7 +246,7 @@ class ErrorTest {
   }
 
   @Test
-  void aPeerThatIsGoneExhaustsTheRetries() {
+  void silentPeerExhaustsTheRetries() {
     pair.a.context.set(QueuePairContext.ACK_TIMEOUT, 8).set(QueuePairContext.RETRY_COUNT, 2);
     pair.connect();
     pair.right.close();
@@ -260,7 +260,7 @@ class ErrorTest {
   }
 
   @Test
-  void aReceiverThatComesLateIsReachedByRepeats() {
+  void lateReceiverIsReachedByRetransmission() {
     pair.a.peer(pair.right, pair.b);
     pair.b.peer(pair.left, pair.a);
     pair.a.toRts();
@@ -274,7 +274,7 @@ class ErrorTest {
   }
 
   @Test
-  void toErrFlushesBothQueuesInOrder() {
+  void errFlushesBothQueuesInOrder() {
     pair.connect();
     int[] slots = new int[3];
     for (int i = 0; i < 3; i++) {
@@ -299,7 +299,7 @@ class ErrorTest {
   }
 
   @Test
-  void receivesThatArePostedInErrorAreFlushedWithinAMillisecond() {
+  void receivesPostedInErrAreFlushedWithinAMillisecond() {
     pair.connect();
     pair.b.modify(HcrCommand.ANY2ERR, ERR);
     for (int i = 0; i < 3; i++) {
@@ -317,7 +317,7 @@ class ErrorTest {
   }
 
   @Test
-  void aFullReceiveRingIsFlushedOnce() {
+  void fullReceiveRingIsFlushedOnce() {
     pair.connect();
     for (int i = 0; i < 8; i++) {
       pair.b.receive(new Piece(target, 0, 8));
@@ -330,7 +330,7 @@ class ErrorTest {
   }
 
   @Test
-  void packetsForAQueuePairInErrorAreDroppedSilently() {
+  void packetsForAQueuePairInErrAreDropped() {
     pair.connect();
     pair.b.modify(HcrCommand.ANY2ERR, ERR);
     pair.a.write(target, 0, new Piece(source, 0, 8));
@@ -340,7 +340,7 @@ class ErrorTest {
 
   @ParameterizedTest
   @CsvSource({"00", "18", "1f", "07"})
-  void opcodesThatItCannotDoAreOperationErrors(String opcode) {
+  void unsupportedOpcodesAreOperationErrors(String opcode) {
     pair.connect();
     int code = Integer.parseInt(opcode, 16);
     int wqe = pair.a.write(0x0a, 0, 0, 0, new Piece(source, 0, 8));
@@ -351,7 +351,7 @@ class ErrorTest {
   }
 
   @Test
-  void anOpcodeThatDiffersFromTheDoorbellsIsAnOperationError() {
+  void opcodeThatDiffersFromTheDoorbellIsAnOperationError() {
     pair.connect();
     int wqe = pair.a.write(0x08, target.address(), target.key(), 0, new Piece(source, 0, 8));
     pair.a.ring(wqe, 0x09, 3, 0);
@@ -359,21 +359,21 @@ class ErrorTest {
   }
 
   @Test
-  void aWorkRequestOfNoSizeOrBeyondTheRingIsAnOperationError() {
+  void emptyOrOverlongWorkRequestIsAnOperationError() {
     pair.connect();
     pair.a.ring(0, 0x08, 0, 0);
     sendFails(0, LOCAL_QP_OPERATION);
   }
 
   @Test
-  void aWorkRequestBeyondTheRingIsAnOperationError() {
+  void workRequestBeyondTheRingIsAnOperationError() {
     pair.connect();
     pair.a.ring(4096 - 32, 0x08, 3, 0);
     sendFails(4096 - 32, LOCAL_QP_OPERATION);
   }
 
   @Test
-  void seventeenPiecesAreTooMany() {
+  void seventeenPartsAreTooMany() {
     pair.connect();
     Piece[] pieces = new Piece[17];
     Arrays.fill(pieces, new Piece(source, 0, 8));
@@ -391,7 +391,7 @@ class ErrorTest {
   }
 
   @Test
-  void aChainThatLeadsRoundInACircleEnds() {
+  void cyclicChainEnds() {
     pair.a = pair.left.qp(pair.left.cq(9));
     pair.connect();
     int wqe = pair.a.write(0x08, target.address(), target.key(), 0);
@@ -418,7 +418,7 @@ class ErrorTest {
   }
 
   @Test
-  void aDoorbellOfFourBytesIsDroppedAndRecorded() {
+  void doorbellOfFourBytesIsDroppedAndRecorded() {
     pair.connect();
     pair.left.bar2.writeInt(0x3000, 0x0800_0008);
     assertThat(pair.leftHca().faults())
@@ -427,7 +427,7 @@ class ErrorTest {
   }
 
   @Test
-  void memoryThatIsNoLongerMappedIsAFaultAndAnError() {
+  void accessToUnmappedMemoryIsAFaultAndAnError() {
     pair.connect();
     source.mapping().close();
     int wqe = pair.a.write(target, 0, new Piece(source, 0, 8));
@@ -460,7 +460,7 @@ class ErrorTest {
   }
 
   @Test
-  void resetInTheMiddleForgetsEverything() {
+  void resetDuringTrafficDiscardsEverything() {
     pair.connect();
     pair.a.send(new Piece(source, 0, 8)); // no receive: it waits
     pair.left.bar0.writeInt(Bar.RESET_DOCUMENT, 1);
@@ -473,7 +473,7 @@ class ErrorTest {
   }
 
   @Test
-  void functionLevelResetTakesBusMasteringAway() {
+  void functionLevelResetDisablesBusMastering() {
     pair.connect();
     pair.left.function.reset();
     assertThat(pair.left.command(HcrCommand.QUERY_DEV_LIM, 0, 0)).isEqualTo(3);

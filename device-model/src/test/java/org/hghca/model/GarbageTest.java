@@ -20,7 +20,7 @@ class GarbageTest {
 
   @ParameterizedTest(name = "seed {0}, service {1}")
   @CsvSource({"11, 0", "12, 0", "13, 0", "14, 1", "15, 1", "16, 1", "17, 3", "18, 3", "19, 3"})
-  void anHcaSurvivesADriverThatWritesNonsense(long seed, int service) {
+  void hcaSurvivesADriverThatWritesRandomValues(long seed, int service) {
     SplittableRandom random = new SplittableRandom(seed);
     try (Pair pair = new Pair()) {
       pair.a.context.set(QueuePairContext.SERVICE_TYPE, service);

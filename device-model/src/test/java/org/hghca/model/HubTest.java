@@ -58,7 +58,7 @@ class HubTest {
   }
 
   @Test
-  void aPortIsUpAsSoonAsItIsPluggedIn() {
+  void portIsUpAsSoonAsItIsAttached() {
     assertThat(a.isUp()).isTrue();
     hub.unplug(a);
     assertThat(a.isUp()).isFalse();
@@ -69,7 +69,7 @@ class HubTest {
   }
 
   @Test
-  void aPacketReachesThePortOfItsAddress() {
+  void packetReachesThePortOfItsAddress() {
     send(a, 2);
     send(b, 3);
     send(c, 1);
@@ -84,7 +84,7 @@ class HubTest {
    * it.
    */
   @Test
-  void aPacketToAnUnknownAddressGoesToAllOthersAndToALearnedOneToItsPlugAlone() {
+  void unknownAddressIsFloodedAndALearnedOneGoesToItsPortOnly() {
     EthernetPort again = plugged(2); // c sees packets for b as long as the hub has not learned b
     send(a, 2);
     assertThat(List.of(delivered(b), delivered(again))).containsExactly(1, 1);
@@ -102,14 +102,14 @@ class HubTest {
   }
 
   @Test
-  void aPacketToAnAddressOnItsOwnSideGoesNowhere() {
+  void packetToAnAddressOnItsOwnSideIsDropped() {
     send(a, 7, 1); // 7 is behind a
     send(a, 7);
     assertThat(List.of(delivered(b), delivered(c))).containsExactly(0, 0);
   }
 
   @Test
-  void eachWayHasItsOwnDisturbance() {
+  void eachDirectionHasItsOwnDisturbance() {
     EthernetPort d = plugged(4, Disturbance.NONE.withDrop(1));
     send(a, 4);
     send(d, 1);
@@ -118,7 +118,7 @@ class HubTest {
   }
 
   @Test
-  void noPacketIsGivenBackTwice() {
+  void noPacketIsReturnedTwice() {
     send(a, 9); // to all others, none of which takes it
     send(a, 7, 1);
     send(a, 7); // to no port
@@ -136,7 +136,7 @@ class HubTest {
   }
 
   @Test
-  void whoeverNamesItIsPluggedIn() {
+  void hcaThatNamesTheHubIsAttached() {
     try (Simulation shared = Simulation.inline("hub");
         PciFunction x = open("model:x?sim=hub&hub=k");
         PciFunction y = open("model:y?sim=hub&hub=k&drop=1");
@@ -159,7 +159,7 @@ class HubTest {
   }
 
   @Test
-  void aPortHasOnePlug() {
+  void portHasOneAttachment() {
     assertThatThrownBy(() -> open("model:x?mode=inline&hub=k&cable=k"))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))

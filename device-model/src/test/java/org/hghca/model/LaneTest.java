@@ -54,7 +54,7 @@ class LaneTest {
   }
 
   @Test
-  void itIsPerfectUntilItIsToldToDisturb() {
+  void laneIsPerfectWithoutADisturbance() {
     send(3);
     assertThat(arrived()).containsExactly(0, 1, 2);
     assertThat(lane.counters()).isEqualTo(new CableCounters(3, 0, 0, 0, 0, 0));
@@ -62,7 +62,7 @@ class LaneTest {
   }
 
   @Test
-  void aDroppedPacketNeverArrives() {
+  void droppedPacketNeverArrives() {
     disturb(Disturbance.NONE.withDrop(1));
     send(3);
     assertThat(arrived()).isEmpty();
@@ -71,7 +71,7 @@ class LaneTest {
   }
 
   @Test
-  void aDuplicateArrivesAsASecondPacket() {
+  void duplicateArrivesAsASecondPacket() {
     disturb(Disturbance.NONE.withDuplicate(1));
     send(2);
     assertThat(arrived()).containsExactly(0, 0, 1, 1);
@@ -79,7 +79,7 @@ class LaneTest {
   }
 
   @Test
-  void aCorruptPacketIsDroppedByThePort() {
+  void corruptPacketIsDroppedByThePort() {
     disturb(Disturbance.NONE.withCorrupt(1));
     send(2);
     assertThat(arrived()).isEmpty();
@@ -109,7 +109,7 @@ class LaneTest {
   }
 
   @Test
-  void aReorderedPacketThatNoneFollowsComesSomeMicrosecondsLate() {
+  void reorderedPacketWithoutASuccessorArrivesMicrosecondsLate() {
     disturb(Disturbance.NONE.withReorder(1));
     send(1);
     assertThat(lane.nextDeadline()).isEqualTo(10_000);
@@ -121,7 +121,7 @@ class LaneTest {
   }
 
   @Test
-  void delayedPacketsComeAtTheirTimes() {
+  void delayedPacketsArriveAtTheirTimes() {
     disturb(Disturbance.NONE.withDelay(1, LONG));
     send(100);
     assertThat(arrived()).isEmpty();
@@ -140,7 +140,7 @@ class LaneTest {
   }
 
   @Test
-  void whatIsOnItsWayArrivesBeforeTheDisturbanceChanges() {
+  void packetsInFlightArriveBeforeTheDisturbanceChanges() {
     disturb(Disturbance.NONE.withDelay(1, LONG));
     send(2);
     disturb(Disturbance.NONE);
@@ -149,7 +149,7 @@ class LaneTest {
   }
 
   @Test
-  void nothingArrivesWhereNoPlugIsIn() {
+  void nothingArrivesWithoutAnAttachedPort() {
     disturb(Disturbance.NONE.withDelay(1, LONG));
     send(2);
     lane.end(null);
@@ -161,7 +161,7 @@ class LaneTest {
 
   @ParameterizedTest
   @CsvSource({"1", "2", "3", "4"})
-  void everyPacketGoesBackOnceWhateverHappensToIt(long seed) {
+  void everyPacketIsReturnedOnceInAllCases(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     Set<Packet> packets = takeAll();
     packets.forEach(simulation.packets()::giveBack);
@@ -190,7 +190,7 @@ class LaneTest {
   }
 
   @Test
-  void ratesAreSharesOfThePackets() {
+  void ratesAreFractionsOfThePackets() {
     disturb(new Disturbance(0.1, 0.05, 0.02, 0.01, 0.03, LONG, 7));
     send(100_000);
     CableCounters counters = lane.counters();
@@ -207,7 +207,7 @@ class LaneTest {
   }
 
   @Test
-  void theSameSeedDoesTheSame() {
+  void sameSeedGivesTheSameDisturbance() {
     List<List<Integer>> runs = new ArrayList<>();
     for (long seed : new long[] {3, 3, 4}) {
       sent = 0;

@@ -61,7 +61,7 @@ class LocatorTest {
   }
 
   @Test
-  void anHcaHasTheAddressThatItsPortIsBoundTo() {
+  void hcaHasTheAddressThatItsPortIsBoundTo() {
     try (PciFunction function = open("model:x?net=udp:127.0.0.21")) {
       SoftwareHca hca = ModelProvider.hca(function.locator()).orElseThrow();
       assertThat(hca.address().ip()).isEqualTo(0x7f00_0015);
@@ -76,7 +76,7 @@ class LocatorTest {
 
   @ParameterizedTest
   @CsvSource({"r1", "r2"})
-  void theRtlHasItsHcrAtZero(String profile) {
+  void rtlHasItsHcrAtZero(String profile) {
     try (PciFunction function = open("model:x?mode=inline&profile=" + profile)) {
       MmioRegion registers = function.region(Bar.BAR0);
       registers.writeInt(Hcr.TOKEN, 0x5aa5_1234);
@@ -85,18 +85,18 @@ class LocatorTest {
   }
 
   @Test
-  void whatIsTheDriversIsLetThrough() {
+  void parametersOfTheDriverAreAccepted() {
     open("model:x?mode=inline&as=s&hcr=0x80000&assumeClean=true&slow=1000&events=poll").close();
   }
 
   @Test
-  void afterACaptureThatCannotBeTheNameIsFree() {
+  void failedCaptureLeavesTheNameFree() {
     assertThatThrownBy(() -> open("model:x?capture=/")).isInstanceOf(VfioException.class);
     open("model:x").close();
   }
 
   @Test
-  void aLocatorIsOpenOnceAtATime() {
+  void locatorIsOpenOnceAtATime() {
     for (String locator : new String[] {"model:twice", "model:twice?mode=inline"}) {
       try (PciFunction first = open(locator)) {
         assertThat(first.locator()).isEqualTo(Locator.parse(locator));
@@ -107,7 +107,7 @@ class LocatorTest {
   }
 
   @Test
-  void aNameIsTakenOncePerSimulation() {
+  void nameIsUsedOncePerSimulation() {
     try (PciFunction first = open("model:name")) {
       assertBusy(() -> open("model:name?ip=10.0.0.9"));
       assertThat(first.locator().name()).isEqualTo("name");
@@ -115,7 +115,7 @@ class LocatorTest {
   }
 
   @Test
-  void aCableHasTwoEnds() {
+  void cableHasTwoEnds() {
     try (Simulation simulation = Simulation.inline("ends");
         PciFunction a = open("model:a?sim=ends&cable=k");
         PciFunction b = open("model:b?sim=ends&cable=k")) {
@@ -134,7 +134,7 @@ class LocatorTest {
   }
 
   @Test
-  void aSimulationMustExistAndBeOfTheModeThatIsAskedFor() {
+  void simulationMustExistAndHaveTheRequestedMode() {
     assertThatThrownBy(() -> open("model:x?sim=nowhere"))
         .hasMessageContaining("Simulation.inline(\"nowhere\")");
     try (Simulation simulation = Simulation.inline("modes")) {
@@ -148,7 +148,7 @@ class LocatorTest {
   }
 
   @Test
-  void itIsFoundByItsSchemeAndListsNothing() {
+  void providerIsFoundByItsSchemeAndListsNothing() {
     try (PciFunction function = PciFunctions.open(Locator.parse("model:found"))) {
       assertThat(ModelProvider.hca(function.locator())).isPresent();
     }

@@ -61,7 +61,7 @@ class NotificationTest {
   }
 
   @Test
-  void anArmedCqGivesOneEventAndOneInterrupt() {
+  void armedCqGivesOneEventAndOneInterrupt() {
     Host.Eq eq = eventsOnTheLeft(3, ARMED);
     left.arm(pair.a.cq, false);
     assertThat(left.interrupts()).isZero();
@@ -75,7 +75,7 @@ class NotificationTest {
   }
 
   @Test
-  void completionsBeforeTheArmGiveNone() {
+  void completionsBeforeTheArmGiveNoEvent() {
     Host.Eq eq = eventsOnTheLeft(3, ARMED);
     write();
     left.arm(pair.a.cq, false);
@@ -86,7 +86,7 @@ class NotificationTest {
   }
 
   @Test
-  void aCqMayBeHandedOverArmed() {
+  void cqMayBeHandedOverArmed() {
     Host.Eq eq = left.eq(EQN, 3, 0);
     pair.a = left.qp(left.cq(6, CompletionQueueContext.ARMED, EQN));
     pair.connect();
@@ -103,7 +103,7 @@ class NotificationTest {
     "ns, true, true",
     "ss, false, true"
   })
-  void nextOutweighsSolicitedWhicheverComesFirst(String arms, boolean plain, boolean solicited) {
+  void nextTakesPrecedenceOverSolicitedInAnyOrder(String arms, boolean plain, boolean solicited) {
     Host.Eq eq = eventsOnTheRight();
     for (int i = 0; i < arms.length(); i++) {
       right.arm(pair.b.cq, arms.charAt(i) == 's');
@@ -125,7 +125,7 @@ class NotificationTest {
   }
 
   @Test
-  void aLongMessageIsSolicitedByItsLastPacket() {
+  void longMessageIsSolicitedByItsLastPacket() {
     pair.a.context.set(QueuePairContext.MTU, 1);
     pair.b.context.set(QueuePairContext.MTU, 1);
     Host.Eq eq = right.eq(EQN, 3, ARMED);
@@ -149,7 +149,7 @@ class NotificationTest {
   }
 
   @Test
-  void anEqThatIsNotArmedGetsEntriesAndRaisesNothing() {
+  void unarmedEqGetsEntriesAndRaisesNoInterrupt() {
     Host.Eq eq = eventsOnTheLeft(3, 0);
     left.arm(pair.a.cq, false);
     write();
@@ -166,7 +166,7 @@ class NotificationTest {
   }
 
   @Test
-  void anEqRaisesTheVectorThatItNames() {
+  void eqRaisesItsVector() {
     left.eq(EQN, 3, ARMED, 31);
     pair.a = left.qp(left.cq(6, CompletionQueueContext.ARMED, EQN));
     pair.connect();
@@ -178,7 +178,7 @@ class NotificationTest {
   }
 
   @Test
-  void withoutInterruptsThereAreEntriesAllTheSame() {
+  void entriesAreWrittenWithoutInterrupts() {
     try (Host host =
         Host.open("model:quiet?mode=inline&interrupts=none&events=poll&mac=02:00:00:00:00:03")
             .bringUp()) {
@@ -195,7 +195,7 @@ class NotificationTest {
   }
 
   @Test
-  void ofAFullEqNothingIsLost() {
+  void fullEqLosesNoEvent() {
     Host.Eq eq = left.eq(EQN, 1, ARMED); // two entries
     List<Event> expected = new ArrayList<>();
     List<Host.Qp> qps = new ArrayList<>();
@@ -228,7 +228,7 @@ class NotificationTest {
   }
 
   @Test
-  void indicesGoRoundTheRing() {
+  void indicesWrapAroundTheRing() {
     Host.Eq eq = eventsOnTheLeft(1, ARMED);
     for (int i = 0; i < 100; i++) {
       left.arm(pair.a.cq, false);
@@ -242,7 +242,7 @@ class NotificationTest {
   }
 
   @Test
-  void aConsumerIndexThatCannotBeIsDroppedAndRecorded() {
+  void invalidConsumerIndexIsDroppedAndRecorded() {
     Host.Eq eq = eventsOnTheLeft(3, 0);
     eq.arm(1);
     eq.arm(-1);
@@ -257,7 +257,7 @@ class NotificationTest {
   }
 
   @Test
-  void aCqWithoutAnEqLosesItsEvent() {
+  void cqWithoutAnEqLosesItsEvent() {
     pair.a = left.qp(left.cq(6, 0, 9));
     pair.connect();
     left.arm(pair.a.cq, false);
@@ -269,7 +269,7 @@ class NotificationTest {
   }
 
   @Test
-  void anEqThatIsGivenBackForgetsWhatWaits() {
+  void returnedEqDiscardsWaitingEvents() {
     Host.Eq eq = eventsOnTheLeft(0, ARMED); // one entry
     left.arm(pair.a.cq, false);
     write();
@@ -288,7 +288,7 @@ class NotificationTest {
   }
 
   @Test
-  void aResetForgetsQueuesAndArms() {
+  void resetClearsQueuesAndArms() {
     Host.Eq eq = eventsOnTheLeft(3, ARMED);
     left.arm(pair.a.cq, false);
     left.must(HcrCommand.CLOSE_HCA, 0, 0);
@@ -311,7 +311,7 @@ class NotificationTest {
    * to the other.
    */
   @Test
-  void aWriteOfOneThreadNeverDoesTheWorkOfAnother() throws InterruptedException {
+  void writeOfOneThreadNeverRunsTheWorkOfAnother() throws InterruptedException {
     try (Host host = Host.open("model:threads?mode=inline").bringUp();
         Arena arena = Arena.ofConfined()) {
       Host.Eq eq = host.eq(EQN, 10, ARMED);

@@ -31,7 +31,7 @@ class RegisterTest {
   }
 
   @Test
-  void hcrDwordsKeepWhatIsWrittenAndTheTokenItsHighHalf() {
+  void hcrDwordsKeepWrittenValuesAndTheTokenItsHighHalf() {
     for (int i = 0; i < 6; i++) {
       host.bar0.writeInt(HCR + 4L * i, 0x0102_0304 * (i + 1));
     }
@@ -42,7 +42,7 @@ class RegisterTest {
   }
 
   @Test
-  void aWideStoreIsIgnoredAndAWideLoadReadsOneDword() {
+  void wideStoreIsIgnoredAndWideLoadReadsOneDword() {
     host.bar0.writeInt(HCR, 0x1111_1111);
     host.bar0.writeInt(HCR + 4, 0x2222_2222);
     host.bar0.writeLong(HCR, 0x3333_3333_4444_4444L);
@@ -51,7 +51,7 @@ class RegisterTest {
   }
 
   @Test
-  void statusAndGoChangeTogetherAndTheRestStays() {
+  void statusAndGoChangeTogetherAndTheRestIsKept() {
     host.bar0.writeInt(HCR + 0x0c, 0x1234);
     host.bar0.writeInt(HCR + 0x10, 0x5678);
     // CONF_SPECIAL_QP with E set and op_modifier 5.
@@ -62,13 +62,13 @@ class RegisterTest {
   }
 
   @Test
-  void statusBitsThatSoftwareWritesAreKept() {
+  void statusBitsWrittenBySoftwareAreKept() {
     host.bar0.writeInt(HCR + COMMAND, 0xff00_0003);
     assertThat(host.bar0.readInt(HCR + COMMAND)).isEqualTo(0xff00_0003);
   }
 
   @Test
-  void everythingElseReadsZero() {
+  void otherRegistersReadZero() {
     assertThat(host.bar0.readInt(0)).isZero();
     assertThat(host.bar0.readInt(HCR + 0x1c)).isZero();
     assertThat(host.bar0.readInt(Bar.RESET_DOCUMENT)).isZero();
@@ -76,7 +76,7 @@ class RegisterTest {
   }
 
   @Test
-  void theResetRegisterResetsWhenBitZeroIsWritten() {
+  void resetRegisterResetsWhenBitZeroIsWritten() {
     host.bringUp();
     host.bar0.writeInt(Bar.RESET_DOCUMENT, 0);
     assertThat(host.command(HcrCommand.QUERY_QP, 0, 2)).isZero();
@@ -86,7 +86,7 @@ class RegisterTest {
   }
 
   @Test
-  void storesThatMeanNothingAreDroppedAndRecorded() {
+  void invalidStoresAreDroppedAndRecorded() {
     host.bar2.writeInt(0x10, 0x0200_0001);
     host.bar2.writeInt(0x20, 1);
     host.bar2.writeLong(0x20, 1);
@@ -100,7 +100,7 @@ class RegisterTest {
   }
 
   @Test
-  void configurationSpaceSaysWhatItIs() {
+  void configurationSpaceIdentifiesTheCard() {
     assertThat(configuration.vendorId()).isEqualTo(0x1234);
     assertThat(configuration.deviceId()).isEqualTo(0x4843);
     assertThat(configuration.read(0x08, 4) >>> 8).isEqualTo(0x02_0700);
@@ -121,7 +121,7 @@ class RegisterTest {
   }
 
   @Test
-  void thePciExpressCapabilityOffersAndStartsAReset() {
+  void pciExpressCapabilityOffersAndStartsAReset() {
     int at = configuration.read(0x34, 1);
     assertThat(configuration.read(at, 1)).isEqualTo(0x10);
     assertThat(configuration.read(at + 4, 4) >>> 28 & 1).isEqualTo(1);
@@ -136,7 +136,7 @@ class RegisterTest {
   }
 
   @Test
-  void theMsixCapabilityTellsVectorsAndTheirTable() {
+  void msixCapabilityReportsVectorsAndTheirTable() {
     int express = configuration.read(0x34, 1);
     // Version 2 takes 3Ch bytes, after which the next capability may follow.
     int at = configuration.read(express + 1, 1);
@@ -173,7 +173,7 @@ class RegisterTest {
   }
 
   @Test
-  void theSerialNumberHoldsTheMac() {
+  void serialNumberContainsTheMac() {
     try (Host named = Host.open("model:named?mode=inline&mac=02:1a:bc:de:0f:01")) {
       ConfigurationSpace space = named.function.configuration();
       assertThat(space.read(0x100, 4)).isEqualTo(0x0001_0003);

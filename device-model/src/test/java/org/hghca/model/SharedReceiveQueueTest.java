@@ -106,7 +106,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aQueueIsTakenOnceAndGivenBackOnce() {
+  void queueIsTakenOnceAndReturnedOnce() {
     assertThat(host.command(HcrCommand.QUERY_SRQ, 0, SRQN_USED)).isEqualTo(BAD_PARAM);
     assertThat(arm(1)).isEqualTo(BAD_PARAM);
     make(0);
@@ -146,7 +146,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void theLimitIsToldOnceAndIsZeroThen() {
+  void limitIsReportedOnceAndIsZeroThen() {
     Eq eq = events();
     make(2);
     Qp[] pair = pair();
@@ -166,7 +166,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aQueuePairInErrorTakesNothingAndIsToldOf() {
+  void queuePairInErrTakesNothingAndIsReported() {
     Eq eq = events();
     make(0);
     Qp[] pair = pair();
@@ -179,7 +179,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aChainThatLeadsOutOfItsRingIsAnErrorOfTheQueue() {
+  void chainThatLeavesItsRingIsAnErrorOfTheQueue() {
     Eq eq = events();
     make(0);
     Qp[] pair = pair();
@@ -193,7 +193,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void aQueueWhoseMemoryIsGoneIsInError() {
+  void queueWhoseMemoryIsUnmappedIsInError() {
     Eq eq = events();
     make(0);
     host.must(HcrCommand.HW2SW_MPT, 0, key);
@@ -203,7 +203,7 @@ class SharedReceiveQueueTest {
   }
 
   @Test
-  void ringsBeginAtTheirOffsetAndStayInTheirRegion() {
+  void ringsStartAtTheirOffsetAndStayInTheirRegion() {
     Qp one = host.qp();
     Qp other = host.qp();
     DmaMapping slab = host.function.allocate(2 * 4096);

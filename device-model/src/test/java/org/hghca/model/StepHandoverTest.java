@@ -32,7 +32,7 @@ class StepHandoverTest {
    * The ringing thread has done all the work, and no other thread would check before the deadline.
    */
   @Test
-  void aDeadlineIsKeptThoughTheThreadSleeps() {
+  void deadlineIsKeptWhileTheThreadSleeps() {
     for (int i = 0; i < 5; i++) {
       try (Host host = Host.open("model:deadline").bringUp()) {
         Host.Qp qp = host.qp();
@@ -57,12 +57,12 @@ class StepHandoverTest {
   }
 
   @Test
-  void whoeverWantsTheLockComesAfterOneStepOfARinger() throws InterruptedException {
+  void lockIsGrantedAfterOneStepOfARingingThread() throws InterruptedException {
     comesAfterOneStep(Tap.here(), 1);
   }
 
   @Test
-  void whoeverWantsTheLockComesAfterOneStepOfTheThread() throws InterruptedException {
+  void lockIsGrantedAfterOneStepOfTheThread() throws InterruptedException {
     comesAfterOneStep(Tap.elsewhere(), 4);
   }
 
@@ -122,12 +122,12 @@ class StepHandoverTest {
 
   /** One thread is in a step when another rings at an independent HCA. */
   @Test
-  void whoeverFindsARingerInAStepIsSeenBehindIt() throws InterruptedException {
+  void workRungDuringAStepOfARingingThreadIsDone() throws InterruptedException {
     isSeenBehindAStepOf(Tap.here());
   }
 
   @Test
-  void whoeverFindsTheThreadInAStepIsSeenBehindIt() throws InterruptedException {
+  void workRungDuringAStepOfTheThreadIsDone() throws InterruptedException {
     isSeenBehindAStepOf(Tap.elsewhere());
   }
 
@@ -154,7 +154,7 @@ class StepHandoverTest {
   }
 
   @Test
-  void whoeverFindsTheLockTakenForSomethingElseIsSeenBehindIt() {
+  void workRungWhileTheLockIsTakenOtherwiseIsDone() {
     try (Host host = Host.open("model:taken").bringUp()) {
       Loopback loopback = new Loopback(host);
       for (int i = 0; i < 200; i++) {
@@ -172,7 +172,7 @@ class StepHandoverTest {
    * overlooked work is never done.
    */
   @Test
-  void nothingIsOverlookedBetweenThreads() throws InterruptedException {
+  void noWorkIsOverlookedBetweenThreads() throws InterruptedException {
     try (Host left = Host.open("model:race").bringUp();
         Host right = Host.open("model:racer").bringUp()) {
       Loopback a = new Loopback(left);
@@ -219,7 +219,7 @@ class StepHandoverTest {
 
   /** A store that only queues arrives when the thread is about to sleep, or sleeps. */
   @Test
-  void nothingIsOverlookedByTheThreadThatGoesToSleep() {
+  void noWorkIsOverlookedByTheThreadThatGoesToSleep() {
     try (Host host = Tap.elsewhere().open("model:sleepy").bringUp()) {
       Loopback loopback = new Loopback(host);
       for (int i = 0; i < ROUNDS; i++) {

@@ -15,7 +15,7 @@ class StepLockTest {
   private final StepLock lock = new StepLock();
 
   @Test
-  void itIsNotTakenForAStepInsideAStep() {
+  void lockIsNotTakenForAStepInsideAStep() {
     assertThat(lock.tryLockForStep()).isTrue();
     assertThat(lock.tryLockForStep()).isFalse();
     lock.unlock();
@@ -24,7 +24,7 @@ class StepLockTest {
   }
 
   @Test
-  void anInterruptedThreadTakesItAsAnyOther() throws InterruptedException {
+  void interruptedThreadTakesItLikeAnyOther() throws InterruptedException {
     AtomicBoolean passed = new AtomicBoolean();
     lock.lockForStep();
     Thread waiter =
@@ -49,7 +49,7 @@ class StepLockTest {
   }
 
   @Test
-  void whoeverWaitsComesBeforeTheNextStep() throws InterruptedException {
+  void waiterPrecedesTheNextStep() throws InterruptedException {
     for (int i = 0; i < 1000; i++) {
       lock.lockForStep();
       CountDownLatch done = new CountDownLatch(1);
@@ -76,7 +76,7 @@ class StepLockTest {
   }
 
   @Test
-  void whoeverWaitsComesBeforeAStepThatWaitedBefore() throws InterruptedException {
+  void waiterPrecedesAStepThatWaitedBefore() throws InterruptedException {
     int inTime = 0;
     for (int i = 0; i < 50; i++) {
       AtomicBoolean stepped = new AtomicBoolean();
@@ -120,7 +120,7 @@ class StepLockTest {
   }
 
   @Test
-  void aVirtualThreadThatWaitsWithoutACarrierDoesNotStopTheSteps() throws InterruptedException {
+  void virtualThreadThatWaitsWithoutACarrierDoesNotBlockSteps() throws InterruptedException {
     int carriers =
         Integer.getInteger(
             "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());

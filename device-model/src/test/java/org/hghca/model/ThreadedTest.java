@@ -64,7 +64,7 @@ class ThreadedTest {
   }
 
   @Test
-  void timersRunByTheSystemsClock() {
+  void timersUseTheSystemsClock() {
     try (Host left = Host.open("model:timer?cable=alone").bringUp()) {
       Host.Qp a = left.qp();
       a.context.set(QueuePairContext.ACK_TIMEOUT, 1).set(QueuePairContext.RETRY_COUNT, 1);
@@ -81,7 +81,7 @@ class ThreadedTest {
   }
 
   @Test
-  void aWaitForAnInterruptEndsWithTheCompletion() {
+  void waitForAnInterruptEndsWithTheCompletion() {
     try (Host host = Host.open("model:interrupts").bringUp()) {
       Host.Eq eq = host.eq(4, 3, EventQueueContext.ARMED);
       Host.Qp qp = host.qp(host.cq(6, 0, 4));
@@ -101,7 +101,7 @@ class ThreadedTest {
   }
 
   @Test
-  void aPortThatGoesDownIsToldWithoutARegisterWrite() {
+  void portThatGoesDownIsReportedWithoutARegisterWrite() {
     try (Host left = Host.open("model:pl?cable=p").bringUp()) {
       left.eq(4, 3, EventQueueContext.ARMED);
       left.mapEvents(4, false, EventType.PORT_CHANGE);
@@ -111,7 +111,7 @@ class ThreadedTest {
   }
 
   @Test
-  void whatACableHoldsBackComesWhenItIsPerfectAgain() {
+  void packetsDelayedByACableArriveWhenItIsPerfectAgain() {
     try (Host left = Host.open("model:hl?cable=h").bringUp();
         Host right = Host.open("model:hr?cable=h").bringUp()) {
       Host.Qp a = left.qp();
@@ -144,7 +144,7 @@ class ThreadedTest {
   }
 
   @Test
-  void itsTimeIsNotForTestsToMove() {
+  void virtualTimeCannotBeAdvanced() {
     try (Host host = Host.open("model:clock")) {
       Simulation simulation = host.hca().simulation();
       assertThat(simulation.isInline()).isFalse();

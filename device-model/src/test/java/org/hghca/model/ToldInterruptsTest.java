@@ -21,7 +21,7 @@ class ToldInterruptsTest {
   private static final int PAGE = 4096;
 
   @Test
-  void anInterruptIsToldWhenTheLockIsFree() {
+  void interruptIsDeliveredWhenTheLockIsFree() {
     toldWhenTheLockIsFree(Tap.here());
     toldWhenTheLockIsFree(Tap.elsewhere());
   }
@@ -58,7 +58,7 @@ class ToldInterruptsTest {
 
   /** Work within a step releases a lock that the step still holds. */
   @Test
-  void anInterruptIsNotToldInTheMiddleOfAStep() {
+  void interruptIsNotDeliveredInTheMiddleOfAStep() {
     Tap tap = Tap.here();
     try (Host host = tap.open("model:middle").bringUp()) {
       Host.Eq eq = host.eq(4, 3, EventQueueContext.ARMED);
@@ -96,7 +96,7 @@ class ToldInterruptsTest {
   /** A caller that has reset or closed an HCA gets no more of its interrupts. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void anInterruptThatIsBeingToldIsWaitedForAtTheEnd(boolean closes) throws InterruptedException {
+  void interruptInDeliveryIsAwaitedAtTheEnd(boolean closes) throws InterruptedException {
     Tap tap = Tap.here();
     try (Host host = tap.open("model:telling").bringUp()) {
       host.eq(4, 3, EventQueueContext.ARMED);

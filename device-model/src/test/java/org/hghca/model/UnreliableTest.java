@@ -113,7 +113,7 @@ class UnreliableTest {
   }
 
   @Test
-  void theContextCountsTheNumbersOfAnUnreliableConnection() {
+  void contextCountsThePsnsOfAnUnreliableConnection() {
     pair.a.context.set(QueuePairContext.NEXT_SEND_PSN, 0xff_ffff);
     connect(UC);
     pair.a.write(target, 0, new Piece(source, 0, 3000));
@@ -123,7 +123,7 @@ class UnreliableTest {
 
   @ParameterizedTest
   @CsvSource({"1, 10", "1, 11", "1, 12", "3, 08", "3, 09", "3, 10", "3, 11", "3, 12", "3, 18"})
-  void whatAServiceCannotDoIsAnOperationError(int service, String opcode) {
+  void unsupportedOperationOfAServiceIsAnOperationError(int service, String opcode) {
     connect(service);
     int wqe =
         pair.a.atomic(
@@ -161,7 +161,7 @@ class UnreliableTest {
 
   @ParameterizedTest
   @ValueSource(ints = {UC, UD})
-  void inSqdSendsWait(int service) {
+  void sendsWaitInSqd(int service) {
     connect(service);
     assertThat(pair.a.modify(HcrCommand.RTS2SQD, SQD)).isZero();
     pair.b.receive(new Piece(target, 0, 100));
@@ -178,7 +178,7 @@ class UnreliableTest {
 
   @ParameterizedTest
   @CsvSource({"1, 3", "1, 4", "1, 5", "3, 3", "3, 4", "3, 5"})
-  void toErrFlushesBothQueuesInOrder(int service, int from) {
+  void errFlushesBothQueuesInOrder(int service, int from) {
     connect(service);
     if (from == SQE) {
       sendFails(pair.a.read(target, 0, new Piece(source, 0, 8)), LOCAL_QP_OPERATION);
@@ -231,7 +231,7 @@ class UnreliableTest {
   }
 
   @Test
-  void anEmptyDatagramBringsFortyBytes() {
+  void emptyDatagramHasFortyBytes() {
     connect(UD);
     target.memory().fill((byte) 0x55);
     pair.b.receive(new Piece(target, 0, 40));
@@ -243,7 +243,7 @@ class UnreliableTest {
   }
 
   @Test
-  void theHeaderNamesBothEnds() {
+  void headerNamesBothEnds() {
     connect(UD);
     pair.b.receive(new Piece(target, 0, 100));
     pair.a.datagram(pair.right, pair.b, SEND, 0, new Piece(source, 0, 8));
@@ -276,7 +276,7 @@ class UnreliableTest {
 
   @ParameterizedTest
   @CsvSource({"1024, true", "1025, false"})
-  void aDatagramIsNotLongerThanTheMtu(int length, boolean fits) {
+  void datagramIsNotLongerThanTheMtu(int length, boolean fits) {
     connect(UD);
     pair.b.receive(new Piece(target, 0, 2000));
     int wqe = pair.a.datagram(pair.right, pair.b, SEND, 0, new Piece(source, 0, length));
@@ -291,13 +291,13 @@ class UnreliableTest {
   }
 
   @Test
-  void aWorkRequestWithoutItsUnitIsAnOperationError() {
+  void workRequestWithoutItsUnitIsAnOperationError() {
     connect(UD);
     sendFails(pair.a.send(new Piece(source, 0, 8)), LOCAL_QP_OPERATION);
   }
 
   @Test
-  void theQueueKeyOpensTheDoor() {
+  void datagramWithTheRightQkeyIsReceived() {
     connect(UD);
     pair.b.receive(new Piece(target, 0, 100));
     pair.a.post(SEND, 0, 4, units -> pair.a.address(units, pair.right, pair.b, 0x77));
@@ -309,7 +309,7 @@ class UnreliableTest {
   }
 
   @Test
-  void aReceiveThatIsTooSmallForADatagramTakesTheQueuePairToErr() {
+  void receiveThatIsTooSmallForADatagramLeadsToErr() {
     connect(UD);
     int slot = pair.b.receive(new Piece(target, 0, 47));
     int next = pair.b.receive(new Piece(target, 0, 48));
@@ -322,7 +322,7 @@ class UnreliableTest {
 
   @ParameterizedTest
   @ValueSource(ints = {UC, UD})
-  void aReceiveWithoutPermissionTakesTheQueuePairToErr(int service) {
+  void receiveWithoutPermissionLeadsToErr(int service) {
     connect(service);
     Host.Buffer readOnly = pair.right.buffer(4096, 0);
     int slot = pair.b.receive(new Piece(readOnly, 0, 100));
@@ -336,7 +336,7 @@ class UnreliableTest {
   }
 
   @Test
-  void dataUnitsStandBehindTheDestination() {
+  void dataUnitsFollowTheDestination() {
     connect(UD);
     pair.b.receive(new Piece(target, 0, 100));
     pair.a.post(

@@ -12,7 +12,7 @@ class PageMapTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3})
-  void pagesComeAndGoAsInAnyOtherMap(long seed) {
+  void pagesAreAddedAndRemovedAsInAnyOtherMap(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     PageMap map = new PageMap();
     Map<Long, Long> expected = new HashMap<>();

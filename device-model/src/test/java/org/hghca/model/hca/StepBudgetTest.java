@@ -33,7 +33,7 @@ class StepBudgetTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"s", "r1", "r2"})
-  void aCommandWaitsForATurnThatExecutesCommands(String name) {
+  void commandWaitsForARunThatExecutesCommands(String name) {
     HardwareProfile profile = HardwareProfile.byName(name);
     Card card = card(profile);
     long register = (long) profile.hcrBase() + Hcr.COMMAND;
@@ -51,7 +51,7 @@ class StepBudgetTest {
   }
 
   @Test
-  void noMoreDoorbellsAreTakenThanItSays() {
+  void doorbellsTakenAreLimitedByTheBudget() {
     Card card = card(HardwareProfile.S);
     for (int i = 0; i < 20; i++) {
       card.write(Bar.BAR2, Doorbell.SEND_QUEUE, 8, Doorbell.sendQueue(5, 1, i, 0, 8));

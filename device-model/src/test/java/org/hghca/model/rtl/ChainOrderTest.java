@@ -55,7 +55,7 @@ class ChainOrderTest {
     "10,3 2 2,0 1 2 3 5 4 6",
     "8,2 1 3 1 3,0 1 2 3 6 7 4 8 5 9"
   })
-  void twoDoorbellsBehindAChainAreCarriedOutByTurns(int opcode, String chains, String order) {
+  void twoDoorbellsBehindAChainAreExecutedAlternately(int opcode, String chains, String order) {
     for (int i = 0; i < 12; i++) {
       pair.b.receive(QPN, data(0x8000, 64));
     }
@@ -69,7 +69,7 @@ class ChainOrderTest {
 
   @ParameterizedTest
   @CsvSource({"4 4", "4 1 1 1 1 1", "1 1 1 1 1 1 1 1 1 1 1 1", "12"})
-  void othersKeepTheirOrder(String chains) {
+  void otherDoorbellsKeepTheirOrder(String chains) {
     ring(QPN, WRITE, numbers(chains));
     pair.run();
 
@@ -78,7 +78,7 @@ class ChainOrderTest {
   }
 
   @Test
-  void theDoorbellOfAnotherQueuePairWaitsBehindOneThatWaits() {
+  void doorbellOfAnotherQueuePairWaitsBehindAWaitingOne() {
     ring(QPN, WRITE, 3, 1);
     ring(BYSTANDER, WRITE, 1);
     pair.run();

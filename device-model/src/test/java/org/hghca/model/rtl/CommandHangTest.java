@@ -66,7 +66,7 @@ class CommandHangTest {
   @EnumSource(
       value = HcrCommand.class,
       names = {"QUERY_QP", "RST2INIT", "SW2HW_CQ", "INIT_HCA", "MAP_EQ", "CLOSE_HCA"})
-  void everyContextCommandHangsBehindAModifyQpWithoutAnInbox(HcrCommand next) {
+  void everyContextCommandHangsAfterAModifyQpWithoutAnInbox(HcrCommand next) {
     bench.bringUp();
     assertThat(bench.command(HcrCommand.ERR2RST.code(), 3, 0, 2, 0)).isEqualTo(OK);
     assertThat(bench.command(next, 0, 1)).isEqualTo(HUNG);
@@ -81,7 +81,7 @@ class CommandHangTest {
   }
 
   @Test
-  void behindAResizeCqTheContextIsOverwrittenAndHw2SwCqIsLost() {
+  void afterAResizeCqTheContextIsOverwrittenAndHw2SwCqIsLost() {
     bench.bringUp();
     assertThat(bench.giveCq(3, 6)).isEqualTo(OK);
     resize(3);
@@ -95,7 +95,7 @@ class CommandHangTest {
   }
 
   @Test
-  void behindAResizeCqQueryQpHangs() {
+  void afterAResizeCqQueryQpHangs() {
     bench.bringUp();
     assertThat(bench.modify(2, 3)).isEqualTo(OK);
     resize(3);
@@ -127,7 +127,7 @@ class CommandHangTest {
   }
 
   @Test
-  void aHungCommandKeepsGoAndWritesGoThrough() {
+  void hungCommandKeepsGoAndWritesSucceed() {
     assertThat(bench.query(2)).isEqualTo(HUNG);
     bench.writeInt(Hcr.IN_PARAM_LOW, 0x1234);
     assertThat(bench.readInt(Hcr.IN_PARAM_LOW)).isEqualTo(0x1234);
@@ -152,7 +152,7 @@ class CommandHangTest {
 
   @ParameterizedTest
   @CsvSource({"253", "254", "255"})
-  void writeMttTakesUpTo255(int count) {
+  void writeMttAcceptsUpTo255(int count) {
     bench.bringUp();
     WriteMtt.encode(bench.in(), 0, count, i -> Bench.FREE + 4096L * i);
     bench.must(HcrCommand.WRITE_MTT, 0, count);
@@ -220,7 +220,7 @@ class CommandHangTest {
 
   @ParameterizedTest
   @ValueSource(ints = {255, 256})
-  void behindAMapIcmOf255Or256ContextPagesQueryQpHangs(int count) {
+  void afterAMapIcmOf255Or256ContextPagesQueryQpHangs(int count) {
     starve(count);
     assertThat(translationCommand()).isEqualTo(OK);
     assertThat(queryLimits()).isEqualTo(OK);
@@ -231,7 +231,7 @@ class CommandHangTest {
   /** As measured, with 1, 2 and 6 groups of 32 bytes. */
   @ParameterizedTest
   @CsvSource({"HW2SW_CQ, 13", "SW2HW_CQ, 7", "RST2INIT, 2"})
-  void behindAMapIcmOf255ContextPagesOthersAreLostAndHangInTheEnd(HcrCommand next, int answered) {
+  void afterAMapIcmOf255ContextPagesOthersAreLostAndFinallyHang(HcrCommand next, int answered) {
     starve(255);
     for (int i = 1; i <= answered; i++) {
       assertThat(bench.command(next, 0, i)).isEqualTo(OK);
@@ -243,7 +243,7 @@ class CommandHangTest {
   }
 
   @Test
-  void anInboxThatNobodyAnswersForHangs() {
+  void inboxAtAnUnmappedAddressHangs() {
     assertThat(bench.command(HcrCommand.INIT_HCA.code(), 0, 0x1000, 0, 0)).isEqualTo(HUNG);
     assertDead();
   }

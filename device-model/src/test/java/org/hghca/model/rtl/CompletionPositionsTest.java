@@ -55,7 +55,7 @@ class CompletionPositionsTest {
 
   @ParameterizedTest
   @CsvSource({"3,4,3", "5,4,5", "5,3,5", "20,4,4"})
-  void aRingOfTheSameNumberGoesOnWhereTheLastOneEnded(int before, int logSize, int slot) {
+  void ringOfTheSameNumberContinuesWhereTheLastOneEnded(int before, int logSize, int slot) {
     write(before);
     queue.owned = false;
     clear();
@@ -69,7 +69,7 @@ class CompletionPositionsTest {
 
   /** Past the end of its region a CQE is lost, and the next ones are elsewhere. */
   @Test
-  void aRingThatEndsBeforeThatPlaceLosesTheFirstOne() {
+  void ringThatEndsBeforeThatPositionLosesTheFirstCqe() {
     write(5);
     clear();
     queue.logSize = 1;
@@ -83,7 +83,7 @@ class CompletionPositionsTest {
   }
 
   @Test
-  void aRingOfAnotherProtectionDomainGetsNothing() {
+  void ringOfAnotherProtectionDomainGetsNothing() {
     queue.pd = 9;
     write(1);
 
@@ -92,7 +92,7 @@ class CompletionPositionsTest {
   }
 
   @Test
-  void aRingThatMayNotBeWrittenGetsNothing() {
+  void readOnlyRingGetsNothing() {
     pair.a.register(queue.key, 6);
     write(1);
 
@@ -100,7 +100,7 @@ class CompletionPositionsTest {
   }
 
   @Test
-  void aRingThatWasGivenBackGetsNothing() {
+  void returnedRingGetsNothing() {
     queue.owned = false;
     write(1);
 

@@ -38,7 +38,7 @@ class ContextImageTest {
   }
 
   @Test
-  void imageIsTurnedAroundInGroupsAndEndsBehind164Bytes() {
+  void imageIsReversedInGroupsAndEndsAfter164Bytes() {
     bench.memory.asSlice(IMAGE, 256).fill((byte) 0x77);
     number(0);
     bench.must(HcrCommand.RST2INIT, 0, QPN);
@@ -50,7 +50,7 @@ class ContextImageTest {
   }
 
   @Test
-  void queryQpAnswersWhatWasBroughtButForThePartThatHasNoPlace() {
+  void queryQpReturnsTheContextExceptForThePartWithoutAnImage() {
     number(3);
     bench.must(HcrCommand.RST2INIT, 0, QPN);
     String brought = bench.hex(Bench.INBOX, 192);
@@ -92,7 +92,7 @@ class ContextImageTest {
   }
 
   @Test
-  void aContextWithoutAPageIsSkippedSilently() {
+  void contextWithoutAPageIsSkippedWithoutAnError() {
     assertThat(bench.modify(64, 3)).isEqualTo(OK);
     assertThat(bench.giveCq(256, 6)).isEqualTo(OK);
     assertThat(bench.accesses).containsExactly("read 100000 192", "read 100000 64");
@@ -100,7 +100,7 @@ class ContextImageTest {
   }
 
   @Test
-  void completionQueuesStandIn64BytesEach() {
+  void completionQueuesAre64BytesApart() {
     assertThat(bench.giveCq(5, 6)).isEqualTo(OK);
     String brought = bench.hex(Bench.INBOX, 64);
     assertThat(bench.accesses).containsExactly("read 100000 64", "write 300140 56");
@@ -111,7 +111,7 @@ class ContextImageTest {
   }
 
   @Test
-  void eventQueuesAreStoredAndNothingMore() {
+  void eventQueuesAreOnlyStored() {
     number(0);
     bench.must(HcrCommand.SW2HW_EQ, 0, 31);
     bench.must(HcrCommand.MAP_EQ, 0, 31);
@@ -121,7 +121,7 @@ class ContextImageTest {
   }
 
   @Test
-  void nothingIsCheckedOfNumbers() {
+  void numbersAreNotChecked() {
     assertThat(bench.modify(0xff_ffff, 3)).isEqualTo(OK);
     assertThat(bench.giveCq(-1, 40)).isEqualTo(OK);
     bench.must(HcrCommand.HW2SW_CQ, 0, 77);
@@ -130,7 +130,7 @@ class ContextImageTest {
   }
 
   @Test
-  void closeHcaDropsTheMapsAndInitHcaDoesNotBringThemBack() {
+  void closeHcaDropsTheMapsAndInitHcaDoesNotRestoreThem() {
     assertThat(bench.card.icmPages()).isEqualTo(17);
     bench.must(HcrCommand.CLOSE_HCA, 0, 0);
     assertThat(bench.card.icmPages()).isZero();
@@ -140,7 +140,7 @@ class ContextImageTest {
   }
 
   @Test
-  void aSecondInitHcaKeepsTheMaps() {
+  void secondInitHcaKeepsTheMaps() {
     bench.initialize();
     bench.accesses.clear();
     assertThat(bench.modify(QPN, 1)).isEqualTo(OK);
@@ -148,7 +148,7 @@ class ContextImageTest {
   }
 
   @Test
-  void aResetForgetsEverything() {
+  void resetClearsEverything() {
     assertThat(bench.modify(QPN, 3)).isEqualTo(OK);
     bench.card.reset();
     assertThat(bench.card.icmPages()).isZero();
@@ -157,7 +157,7 @@ class ContextImageTest {
   }
 
   @Test
-  void unmapIcmCounts() {
+  void unmapIcmCountsPages() {
     bench.must(HcrCommand.QUERY_DEV_LIM, 0, 0);
     assertThat(bench.unmap(MapIcm.CONTEXTS, Bench.QPC, 2)).isEqualTo(OK);
     assertThat(bench.card.icmPages()).isEqualTo(15);

@@ -81,7 +81,7 @@ class ContextTest {
   }
 
   @Test
-  void allKeyFieldsAreTaken() {
+  void allKeyFieldsAreUsed() {
     OnChipQp qp = program(context());
     assertThat(qp.programmed).isTrue();
     assertThat(List.of(qp.state, qp.service, qp.mtu)).containsExactly(3, 1, 1024);
@@ -108,7 +108,7 @@ class ContextTest {
   }
 
   @Test
-  void aQueuePairThatWasNeverProgrammedSaysSo() {
+  void queuePairThatWasNeverProgrammedIsReported() {
     assertThat(contexts.queuePair(9).programmed).isFalse();
   }
 
@@ -143,7 +143,7 @@ class ContextTest {
   }
 
   @Test
-  void sendingShowsInPlaceOfOtherFields() {
+  void sendingChangesOtherFieldsOfTheImage() {
     OnChipQp queuePair = program(context());
     queuePair.nextSendPsn = 0x10_2030;
     queuePair.oldestUnackedPsn = 0x10_2029;
@@ -159,7 +159,7 @@ class ContextTest {
   }
 
   @Test
-  void receivingShowsInPlaceOfOtherFields() {
+  void receivingChangesOtherFieldsOfTheImage() {
     OnChipQp queuePair = program(context());
     queuePair.expectedPsn = 0x201;
     MemorySegment image = query();
@@ -171,7 +171,7 @@ class ContextTest {
   }
 
   @Test
-  void aStateThatTheCardEnteredByItselfShowsInTheNumbersPlaceOnly() {
+  void stateThatTheCardEnteredByItselfIsOnlyInTheNumberField() {
     OnChipQp queuePair = program(context());
     queuePair.state = QpcState.ERR;
     MemorySegment image = query();
@@ -180,7 +180,7 @@ class ContextTest {
   }
 
   @Test
-  void theNextModifyQpFixesTheImage() {
+  void nextModifyQpRestoresTheImage() {
     program(context()).nextSendPsn = 0x102;
     query();
     program(context());

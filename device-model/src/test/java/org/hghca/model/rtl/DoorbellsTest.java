@@ -40,7 +40,7 @@ class DoorbellsTest {
   }
 
   @Test
-  void aStoreOfFourBytesRingsWithNothingInTheUpperHalf() {
+  void storeOfFourBytesRingsWithAnEmptyUpperHalf() {
     fill(64);
     bench.card.write(Bar.BAR2, 0x7ff000, 4, 0xa1a2_a3a4L);
     assertThat(bench.card.hazards())
@@ -49,7 +49,7 @@ class DoorbellsTest {
 
   @ParameterizedTest
   @CsvSource({"0x4, 4", "0x8, 8", "0x0, 2", "0x10, 4", "0x10, 8", "0x20, 4", "0xff8, 8"})
-  void otherStoresRingNothing(String offset, int width) {
+  void otherStoresRingNoDoorbell(String offset, int width) {
     fill(64);
     bench.card.write(Bar.BAR2, 0x5000 + Integer.decode(offset), width, 1);
     assertThat(bench.card.hazards()).isEmpty();
@@ -57,7 +57,7 @@ class DoorbellsTest {
   }
 
   @Test
-  void aResetEmptiesTheFifo() {
+  void resetEmptiesTheFifo() {
     fill(64);
     bench.card.reset();
     fill(64);
@@ -65,7 +65,7 @@ class DoorbellsTest {
   }
 
   @Test
-  void theDocumentsCardHasNoFifo() {
+  void documentsCardHasNoFifo() {
     try (SoftwareHca card = ModelProvider.plugIn(Locator.parse("model:s?mode=inline"))) {
       assertThatThrownBy(() -> card.holdDoorbells(true))
           .isInstanceOf(UnsupportedOperationException.class);

@@ -33,7 +33,7 @@ class EmptyReceiveTest {
   }
 
   @Test
-  void behindAnotherItHasAllThatFollowsWrittenIntoTheOthersBuffer() {
+  void laterMessagesAreWrittenIntoTheOthersBuffer() {
     pair.b.receive(QPN, data(0x9000, 64));
     pair.b.receive(QPN);
     pair.b.receive(QPN, data(0xa000, 64));
@@ -55,7 +55,7 @@ class EmptyReceiveTest {
   }
 
   @Test
-  void asTheFirstOfACardItIsAsGoodAsAny() {
+  void firstReceiveOfACardWorksWithoutADataUnit() {
     pair.b.receive(QPN);
     pair.b.receive(QPN, data(0x9000, 64));
     pair.b.receive(QPN, data(0xa000, 64));
@@ -70,7 +70,7 @@ class EmptyReceiveTest {
   }
 
   @Test
-  void withADataUnitThatNothingGoesIntoItIsGood() {
+  void receiveWithAnUnusedDataUnitWorks() {
     pair.b.receive(QPN, data(0x9000, 64));
     pair.b.receive(QPN, data(0xf000, 32));
     pair.b.receive(QPN, data(0xa000, 64));
@@ -86,7 +86,7 @@ class EmptyReceiveTest {
 
   /** A queue pair that has received nothing finds what the card has fetched first of all. */
   @Test
-  void itReachesIntoTheMemoryOfOtherQueuePairs() {
+  void receiveReachesIntoTheMemoryOfOtherQueuePairs() {
     pair.b.receive(BYSTANDER, data(0x9000, 64));
     send(BYSTANDER, "mine");
     pair.b.receive(QPN);

@@ -31,7 +31,7 @@ class EnqueueRaceTest {
   }
 
   @Test
-  void oneAtATimeIsRight() {
+  void singleRequestsComplete() {
     for (int i = 0; i < 5; i++) {
       post(QPN, i % 2 == 0 ? WRITE : READ);
       post(BYSTANDER, WRITE);
@@ -44,7 +44,7 @@ class EnqueueRaceTest {
   }
 
   @Test
-  void whatIsRungAtOnceIsRight() {
+  void requestsRungAtOnceComplete() {
     for (int i = 0; i < 4; i++) {
       post(QPN, WRITE);
     }
@@ -55,7 +55,7 @@ class EnqueueRaceTest {
   }
 
   @Test
-  void writeRungAmidOutstandingOnesIsNeverCompleted() {
+  void writeRungAmongOutstandingOnesIsNeverCompleted() {
     for (int i = 0; i < 4; i++) {
       post(QPN, WRITE);
     }
@@ -76,7 +76,7 @@ class EnqueueRaceTest {
   }
 
   @Test
-  void aReadRungWhileAnotherIsOutstandingHasTheOthersPlace() {
+  void readRungWhileAnotherIsOutstandingTakesItsEntry() {
     post(QPN, READ);
     send();
     post(QPN, READ);
@@ -88,7 +88,7 @@ class EnqueueRaceTest {
   }
 
   @Test
-  void readsAndOthersHaveListsOfTheirOwn() {
+  void readsAndOtherRequestsHaveSeparateLists() {
     post(QPN, READ);
     send();
     post(QPN, WRITE);
@@ -99,7 +99,7 @@ class EnqueueRaceTest {
   }
 
   @Test
-  void itIsNotPlayedWhereItIsNotAskedFor() {
+  void raceIsOffByDefault() {
     pair = new TestPair(QpcServiceType.RC);
     post(QPN, WRITE);
     send();

@@ -46,7 +46,7 @@ class ErrorStateTest {
 
   @ParameterizedTest
   @ValueSource(ints = {QpcState.ERR, QpcState.RST})
-  void amidAMessageThatIsAcknowledgedInPartItStopsTheSendSide(int state) {
+  void errDuringAPartlyAcknowledgedMessageStopsTheSendSide(int state) {
     pair.a.engine.stallAfter(5);
     write(4096);
     pair.run();
@@ -64,7 +64,7 @@ class ErrorStateTest {
   }
 
   @Test
-  void amidAMessageOfWhichNothingIsAcknowledgedItIsTooLate() {
+  void errDuringAnUnacknowledgedMessageIsTooLate() {
     pair.a.engine.stallAfter(5);
     write(4096);
     pair.a.engine.step(0, 256);
@@ -79,7 +79,7 @@ class ErrorStateTest {
   }
 
   @Test
-  void whenAllPacketsHaveLeftItHarmsNothing() {
+  void errAfterAllPacketsHaveLeftDoesNoHarm() {
     write(4096);
     pair.a.engine.step(0, 256);
     modify(QpcState.ERR, false);
@@ -91,7 +91,7 @@ class ErrorStateTest {
   }
 
   @Test
-  void aStallHoldsUpRequestsOnly() {
+  void stallDelaysOnlyRequests() {
     pair.a.engine.stallAfter(0);
     write(8);
     pair.run();

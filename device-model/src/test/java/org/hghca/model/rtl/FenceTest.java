@@ -34,7 +34,7 @@ class FenceTest {
   }
 
   @Test
-  void aSendLeavesBehindTheReadWithWhatWasThereBefore() {
+  void sendLeavesBehindTheReadWithTheOldData() {
     post(SEND, 9);
 
     assertThat(pair.packets).startsWith("0c 100 00", "10 100 00", "04 101 00");
@@ -45,7 +45,7 @@ class FenceTest {
   }
 
   @Test
-  void aSendOfManyPacketsFetchesTheOthersLater() {
+  void sendOfManyPacketsFetchesTheOthersLater() {
     post(SEND, 3000);
 
     assertThat(pair.packets).startsWith("0c 100 00", "10 100 00", "00 101 00", "01 102 00");
@@ -55,7 +55,7 @@ class FenceTest {
 
   @ParameterizedTest
   @ValueSource(ints = {WRITE, READ})
-  void othersDoNotWait(int opcode) {
+  void otherRequestsDoNotWait(int opcode) {
     post(opcode, 8);
 
     assertThat(pair.packets.subList(0, 2))
@@ -64,7 +64,7 @@ class FenceTest {
   }
 
   @Test
-  void withoutAReadInFrontNothingWaits() {
+  void withoutAPrecedingReadNothingWaits() {
     pair.b.receive(QPN, data(0x8000, 64));
     int slot = pair.a.write(QPN, null, data(0, 8));
     pair.a.doorbells.ring(Doorbell.sendQueue(QPN, 2, slot * 4, 1, SEND));
@@ -76,7 +76,7 @@ class FenceTest {
 
   /** Its payload uses the channel on which the READ would be answered. */
   @Test
-  void onACardThatTalksToItselfALongSendWaitsForEver() {
+  void onACardThatIsItsOwnPeerALongSendWaitsForever() {
     TestCard card = new TestCard(TestPair.A, new PacketPool(), Set.of());
     card.connect(2, QpcServiceType.RC, TestPair.A, 3);
     card.connect(3, QpcServiceType.RC, TestPair.A, 2);

@@ -31,7 +31,7 @@ class HazardTest {
 
   @ParameterizedTest
   @ValueSource(ints = {SEND, WRITE, READ})
-  void aMessageWithoutDataUnitStopsBothDirections(int opcode) {
+  void messageWithoutDataUnitStopsBothDirections(int opcode) {
     pair.b.receive(QPN, data(0x8000, 64));
     pair.a.post(QPN, opcode, opcode == SEND ? null : data(0x8000, 8));
     pair.run();
@@ -43,7 +43,7 @@ class HazardTest {
   }
 
   @Test
-  void aSendOfNoBytesSucceedsAndBreaksBothCards() {
+  void emptySendSucceedsAndBreaksBothCards() {
     pair.b.receive(QPN, data(0x8000, 64));
     pair.a.post(QPN, SEND, null, data(0, 0));
     pair.run();
@@ -56,7 +56,7 @@ class HazardTest {
   }
 
   @Test
-  void aWriteOfNoBytesIsNeverCompleted() {
+  void emptyWriteIsNeverCompleted() {
     pair.a.post(QPN, WRITE, data(0x8000, 0), data(0, 0));
     pair.run();
 
@@ -67,7 +67,7 @@ class HazardTest {
   }
 
   @Test
-  void aReadOfNoBytesPutsEveryCompletionIntoTheNextQueue() {
+  void emptyReadMovesEveryCompletionToTheNextQueue() {
     pair.a.post(QPN, READ, data(0x8000, 0), data(0, 0));
     pair.run();
     assertThat(pair.a.cqes(QPN)).containsExactly("0".repeat(64));
@@ -80,7 +80,7 @@ class HazardTest {
 
   @ParameterizedTest
   @CsvSource({"0,32", "32,0"})
-  void anEmptyDataUnitBesideOthersMisplacesData(int first, int second) {
+  void emptyDataUnitBesideOthersMisplacesData(int first, int second) {
     pair.a.post(QPN, WRITE, data(0x8000, 32), data(0, first), data(0, second));
     pair.run();
 
@@ -89,7 +89,7 @@ class HazardTest {
   }
 
   @Test
-  void anEmptyReceiveUnitSendsTheMessageIntoTheCompletionQueue() {
+  void emptyReceiveUnitWritesTheMessageIntoTheCompletionQueue() {
     pair.a.put(0, "looks like a completion, is none");
     pair.b.receive(QPN, data(0x8000, 0), data(0x8000, 64));
     pair.a.post(QPN, SEND, null, data(0, 31));
@@ -103,7 +103,7 @@ class HazardTest {
   // 12.2
 
   @Test
-  void aWriteAcrossAPageThatDoesNotFillItsBeatStopsTheWriteChannel() {
+  void writeAcrossAPageWithAPartialBeatStopsTheWriteChannel() {
     pair.a.put(0, "0123456789abcdefghij");
     pair.a.post(QPN, WRITE, data(0x8ff6, 20), data(0, 20)); // 10 and 10 bytes
     pair.run();
@@ -115,7 +115,7 @@ class HazardTest {
   }
 
   @Test
-  void aWriteAcrossAPageThatFillsItsBeatWaitsForTheNextWrite() {
+  void writeAcrossAPageWithAFullBeatWaitsForTheNextWrite() {
     pair.a.put(0, "0123456789abcdefghijklmnopqrstuv");
     pair.b.receive(QPN, data(0x8ff6, 32));
     pair.a.post(QPN, SEND, null, data(0, 32)); // 10 and 22 bytes
@@ -142,7 +142,7 @@ class HazardTest {
   }
 
   @Test
-  void aResultOfAReadAcrossAPageStopsTheRequestersChannel() {
+  void readResultAcrossAPageStopsTheRequestersChannel() {
     pair.a.post(QPN, READ, data(0x8000, 20), data(0x8ff6, 20));
     pair.run();
 
@@ -152,7 +152,7 @@ class HazardTest {
   }
 
   @Test
-  void anOddUnitInFrontPutsAnAlignedOneOutOfStep() {
+  void oddUnitBeforeAnAlignedOneMisalignsIt() {
     pair.a.queuePair(QPN).mtu = 256;
     pair.b.receive(QPN, data(0x8000, 10), data(0x8f00, 512)); // 10 + 246, then 10 + 2 of 12 bytes
     pair.a.post(QPN, SEND, null, data(0, 268));
@@ -165,7 +165,7 @@ class HazardTest {
 
   @ParameterizedTest
   @CsvSource({"RC", "UC", "UD"})
-  void aBadLastDataUnitStopsTheSender(String service) {
+  void badLastDataUnitStopsTheSender(String service) {
     pair = new TestPair(TestCard.service(service));
     if (service.equals("UD")) {
       pair.a.datagram(QPN, SEND, TestPair.B, QPN, UNKNOWN);
@@ -184,7 +184,8 @@ class HazardTest {
 
   @ParameterizedTest
   @CsvSource({"64,32,true", "300,100,true", "33,32,true", "64,60,false"})
-  void aReceiveThatIsTooSmallEndsBothSidesWithoutAWord(int message, int room, boolean othersLive) {
+  void receiveThatIsTooSmallEndsBothSidesWithoutACompletion(
+      int message, int room, boolean othersLive) {
     pair.b.receive(QPN, data(0x8000, room));
     pair.a.post(QPN, SEND, null, data(0, message));
     pair.run();
@@ -201,7 +202,7 @@ class HazardTest {
 
   /** Packets behind the one that was too long are refused. */
   @Test
-  void aMessageOfWhichMoreComesIsRefusedAtOnce() {
+  void messageThatContinuesIsRefusedAtOnce() {
     pair.a.queuePair(QPN).mtu = 256;
     pair.b.receive(QPN, data(0x8000, 32));
     pair.a.post(QPN, SEND, null, data(0, 1000));
@@ -215,7 +216,7 @@ class HazardTest {
 
   @ParameterizedTest
   @CsvSource({"6,0x30", "7,0x70", "8,0xf0"})
-  void anEmptyReceiveQueueEndsTheResponderAndPutsItsOffsetAstray(int strideLog, String offset) {
+  void emptyReceiveQueueEndsTheResponderAndMovesItsOffset(int strideLog, String offset) {
     OnChipQp responder = pair.b.queuePair(QPN);
     responder.receiveStrideLog = strideLog;
     pair.a.post(QPN, SEND, null, data(0, 8));
@@ -249,7 +250,7 @@ class HazardTest {
   }
 
   @Test
-  void anImmediateOfAWriteNeedsAReceiveToo() {
+  void writeWithImmediateNeedsAReceiveToo() {
     pair.a.post(QPN, WRITE_IMM, data(0x8000, 8), data(0, 8));
     pair.run();
 
@@ -260,7 +261,7 @@ class HazardTest {
   // 12.6
 
   @Test
-  void aReadThatIsRefusedSendsZerosForEver() {
+  void refusedReadSendsZerosForever() {
     pair.a.post(QPN, READ, UNKNOWN, data(0, 8));
     pair.run();
     long sent = pair.a.engine.counters().packetsSent;
@@ -281,7 +282,7 @@ class HazardTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0x00, 0x11, 0x12})
-  void opcodesThatTheCardCannotDoStopTheSender(int opcode) {
+  void unsupportedOpcodesStopTheSender(int opcode) {
     pair.a.post(QPN, opcode, data(0x8000, 8), data(0, 8));
     pair.run();
 
@@ -292,7 +293,7 @@ class HazardTest {
   }
 
   @Test
-  void anUnknownOpcodeLeavesItsUnitsForTheNextToTripOver() {
+  void unknownOpcodeLeavesItsUnitsForTheNextRequest() {
     pair.a.post(QPN, 0x1f, null, data(0, 8));
     pair.run();
     assertThat(pair.a.sends(QPN)).isEmpty();
@@ -303,7 +304,7 @@ class HazardTest {
 
   @ParameterizedTest
   @CsvSource({"2,0,0", "2,0,4", "2,0,33", "2,63,5", "9,0,2"})
-  void doorbellsThatSayWhatIsNotSoStopTheSender(int qpn, int slot, int units) {
+  void doorbellsThatDifferFromTheWqeStopTheSender(int qpn, int slot, int units) {
     pair.a.write(QPN, null, data(0, 8));
     pair.a.ring(qpn, SEND, slot, units);
     pair.run();
@@ -337,7 +338,7 @@ class HazardTest {
   // 12.12
 
   @Test
-  void aReceiverInInitAcknowledgesAndDrops() {
+  void receiverInInitAcknowledgesAndDrops() {
     pair.b.queuePair(QPN).state = QpcState.INIT;
     pair.a.put(0, "lost");
     pair.a.post(QPN, WRITE, data(0x8000, 4), data(0, 4));
@@ -367,7 +368,7 @@ class HazardTest {
 
   @ParameterizedTest
   @ValueSource(ints = {16, 33, 64, 1000, 5000})
-  void aDataUnitWithoutRightAloneRefusesEveryMessage(int length) {
+  void singleDataUnitWithoutRightRefusesEveryMessage(int length) {
     pair.a.queuePair(QPN).mtu = 256;
     pair.b.receive(QPN, new Sge(0x77, 0, 32));
     pair.b.receive(QPN, data(0x8000, 8192));
@@ -384,7 +385,7 @@ class HazardTest {
   }
 
   @Test
-  void aResetCuresASenderThatStopped() {
+  void resetRecoversASenderThatStopped() {
     pair.a.post(QPN, SEND, null, UNKNOWN);
     pair.run();
     assertThat(pair.passes(pair.a, pair.b)).isFalse();

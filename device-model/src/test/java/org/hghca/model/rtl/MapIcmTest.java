@@ -58,7 +58,7 @@ class MapIcmTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7})
-  void entriesStandTheLaterOfEachPairFirst(int count) {
+  void entriesAreInPairsTheLaterOneFirst(int count) {
     List<IcmChunk> chunks =
         IntStream.range(0, count)
             .mapToObj(i -> chunk(Bench.QPC + 4096L * i, Bench.FREE + 0x2000L * i, 1))
@@ -108,7 +108,7 @@ class MapIcmTest {
   }
 
   @Test
-  void contextTablesMayBeMixedButForEventQueuesAtAnOddPlace() {
+  void contextTablesMayBeMixedExceptEventQueuesAtAnOddIndex() {
     assertThat(
             bench.map(
                 MapIcm.CONTEXTS,
@@ -144,7 +144,7 @@ class MapIcmTest {
   }
 
   @Test
-  void twoEntriesOfOnePageAreRight() {
+  void twoEntriesOfOnePageAreMapped() {
     assertThat(bench.map(MapIcm.TRANSLATION, translationChunks(2, 1))).isEqualTo(OK);
     assertThat(mttPage(0)).isEqualTo(Bench.FREE);
     assertThat(mttPage(1)).isEqualTo(Bench.FREE + 0x1000);
@@ -153,7 +153,7 @@ class MapIcmTest {
 
   @ParameterizedTest
   @ValueSource(ints = {3, 4, 5})
-  void ofThreeAndMoreEntriesOfOnePageTheThirdTakesTheFirstsPlace(int count) {
+  void thirdOfThreeOrMoreEntriesOfOnePageReplacesTheFirst(int count) {
     assertThat(bench.map(MapIcm.TRANSLATION, translationChunks(count, 1))).isEqualTo(OK);
     assertThat(bench.card.hazards()).hasSize(1).first().asString().startsWith("3.3: ");
     assertThat(mttPage(0)).isEqualTo(Bench.FREE + 0x2000);
@@ -165,7 +165,7 @@ class MapIcmTest {
   }
 
   @Test
-  void threeEntriesOfTwoPagesAreRight() {
+  void threeEntriesOfTwoPagesAreMapped() {
     assertThat(bench.map(MapIcm.TRANSLATION, translationChunks(3, 2))).isEqualTo(OK);
     for (int i = 0; i < 6; i++) {
       assertThat(mttPage(i)).isEqualTo(Bench.FREE + 0x1000L * i);
@@ -175,7 +175,7 @@ class MapIcmTest {
 
   @ParameterizedTest
   @CsvSource({"1024, 0", "1025, 400000", "2048, 400000"})
-  void beyondItsCapacityTheMapOfQueuePairsBeginsAnew(int pages, String wrapped) {
+  void mapOfQueuePairsWrapsBeyondItsCapacity(int pages, String wrapped) {
     bench.map(MapIcm.CONTEXTS, Bench.QPC, Bench.FREE, pages);
     assertThat(queuePairPage(0)).isEqualTo(Bench.FREE + Long.parseLong(wrapped, 16));
     assertThat(queuePairPage(1023)).isEqualTo(Bench.FREE + 4096L * (pages == 2048 ? 2047 : 1023));
@@ -202,7 +202,7 @@ class MapIcmTest {
   }
 
   @Test
-  void tablesAreFoundInWhateverOrderTheyLie() {
+  void tablesAreFoundInAnyOrder() {
     new InitHca(Bench.MTT, 14, Bench.EQC, 13, Bench.CQC, 5, Bench.QPC, 14, Bench.MPT)
         .encode(bench.in());
     bench.must(HcrCommand.INIT_HCA, 0, 0);

@@ -46,7 +46,7 @@ class PageCrossingTest {
     "1,1,S", "1,30,S", "1,31,L", "1,32,G", "10,10,S", "10,21,S", "10,22,L", "10,23,G", "10,64,G",
     "31,1,L", "31,2,G", "33,30,S", "33,31,L", "33,40,G", "32,1,G", "32,31,G", "64,8,G", "63,1,L"
   })
-  void eighteenWays(int before, int behind, char outcome) {
+  void eighteenSplits(int before, int behind, char outcome) {
     for (int opcode : new int[] {WRITE, SEND, READ}) {
       pair = new TestPair(QpcServiceType.RC);
       String text = move(opcode, before, behind);
@@ -72,7 +72,7 @@ class PageCrossingTest {
   }
 
   @Test
-  void aSourceMayCrossAnywhere() {
+  void sourceMayCrossAnywhere() {
     pair.a.put(PAGE - 10, "0123456789abcdefghij");
     pair.b.put(PAGE - 10, "0123456789abcdefghij");
     pair.a.post(QPN, WRITE, data(0x1000, 20), data(PAGE - 10, 20));
@@ -85,7 +85,7 @@ class PageCrossingTest {
   }
 
   @Test
-  void aCompletionOfAnotherQueuePairDoesNotPushTheTailOut() {
+  void completionOfAnotherQueuePairDoesNotFlushTheTail() {
     move(WRITE, 10, 22);
     pair.b.post(BYSTANDER, WRITE, data(0x1_0000, 8), data(0x100, 8));
     pair.run();
@@ -97,7 +97,7 @@ class PageCrossingTest {
   /** Each packet counts: of 256 bytes six cross here, of 275 bytes 25. */
   @ParameterizedTest
   @CsvSource({"256,1", "1024,0"})
-  void thePacketCountsNotTheMessage(int mtu, int strikes) {
+  void splitIsCountedPerPacketNotPerMessage(int mtu, int strikes) {
     pair.a.queuePair(QPN).mtu = mtu;
     pair.a.put(0, "x".repeat(275));
     pair.a.post(QPN, WRITE, data(PAGE - 250, 275), data(0, 275));

@@ -28,7 +28,7 @@ class R1EngineTest {
   }
 
   @Test
-  void aSendArrivesAndBothSidesComplete() {
+  void sendArrivesAndBothSidesComplete() {
     pair.a.put(0, "hello");
     pair.b.receive(QPN, data(0x8000, 64));
     pair.a.post(QPN, SEND, null, data(0, 5));
@@ -42,7 +42,7 @@ class R1EngineTest {
   }
 
   @Test
-  void aChainOfThreeGoesWithOneDoorbell() {
+  void chainOfThreeIsSentWithOneDoorbell() {
     for (int i = 0; i < 3; i++) {
       pair.a.write(QPN, data(0x8000 + 64 * i, 8), data(0, 8));
     }
@@ -56,7 +56,7 @@ class R1EngineTest {
 
   @ParameterizedTest
   @ValueSource(ints = {QpcState.RST, QpcState.INIT, QpcState.RTR})
-  void aReliableSenderSendsBeforeItIsReady(int state) {
+  void reliableSenderSendsBeforeRts(int state) {
     pair.a.queuePair(QPN).state = state;
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
     pair.run();
@@ -66,7 +66,7 @@ class R1EngineTest {
 
   @ParameterizedTest
   @ValueSource(ints = {4, 5, 6})
-  void aReliableSenderInTheLastThreeStatesFails(int state) {
+  void reliableSenderInTheLastThreeStatesFails(int state) {
     pair.a.queuePair(QPN).state = state;
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
     pair.run();
@@ -76,7 +76,7 @@ class R1EngineTest {
 
   @ParameterizedTest
   @CsvSource({"1,0,00", "1,4,00", "1,5,05", "1,6,05", "3,0,00", "3,4,00", "3,5,05", "3,6,05"})
-  void anUnreliableSenderKeepsItsOpcodeInErrors(int service, int state, String syndrome) {
+  void unreliableSenderKeepsItsOpcodeInErrors(int service, int state, String syndrome) {
     pair = new TestPair(service);
     pair.b.receive(QPN, data(0x8000, 64));
     pair.a.queuePair(QPN).state = state;
@@ -94,7 +94,7 @@ class R1EngineTest {
   }
 
   @Test
-  void aReadOnAnUnreliableConnectionIsNotAllowed() {
+  void readOnAnUnreliableConnectionIsNotAllowed() {
     pair = new TestPair(QpcServiceType.UC);
     pair.a.post(QPN, READ, data(0x8000, 8), data(0, 8));
     pair.run();
@@ -103,7 +103,7 @@ class R1EngineTest {
   }
 
   @Test
-  void aWriteByAnUnknownKeyFailsBothSidesAndAllThatFollows() {
+  void writeByAnUnknownKeyFailsBothSidesAndAllLaterRequests() {
     pair.a.post(QPN, WRITE, UNKNOWN, data(0, 8));
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
     pair.run();
@@ -135,7 +135,7 @@ class R1EngineTest {
   /** Slots 0 to 3 by messages of 1, 2, 5 and 1 packets. */
   @ParameterizedTest
   @CsvSource({"10,0000 0000 0000 c000", "11,0000 0000 0000 c000", "9,0000 4000 8000 c000"})
-  void aReceiveOfASendOfManyPacketsHasNoPlace(int opcode, String places) {
+  void receiveOfASendOfManyPacketsHasNoOffset(int opcode, String places) {
     pair.a.queuePair(QPN).mtu = 256;
     for (int length : new int[] {64, 512, 1280, 64}) {
       pair.b.receive(QPN, data(0x8000, 2048));
@@ -157,7 +157,7 @@ class R1EngineTest {
     "256,512,512,1024,0000",
     "256,768,200,800,4000"
   })
-  void aReceiveHasItsPlaceWhenTheLastPacketBeginsADataUnit(
+  void receiveHasItsOffsetWhenTheLastPacketStartsADataUnit(
       int mtu, int first, int second, int length, String place) {
     pair.a.queuePair(QPN).mtu = mtu;
     pair.b.receive(QPN, data(0x8000, 64));
@@ -171,7 +171,7 @@ class R1EngineTest {
 
   @ParameterizedTest
   @CsvSource({"5a000014,14000000", "5a004114,14010000", "3114,14310000"})
-  void theCompletionOfAReliableSendHas14BitsOfTheKeyOfItsQueue(String key, String dword) {
+  void completionOfAReliableSendHas14BitsOfItsQueuesKey(String key, String dword) {
     pair.a.moveKey(QPN, Integer.parseUnsignedInt(key, 16));
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
     pair.run();
@@ -180,7 +180,7 @@ class R1EngineTest {
   }
 
   @Test
-  void acknowledgementsThatEndAMessageHaveTheNumberOne() {
+  void acknowledgementsThatEndAMessageHaveTheMsnOne() {
     pair.a.queuePair(QPN).mtu = 256;
     pair.b.put(0, "x");
     pair.a.post(QPN, WRITE, data(0x8000, 512), data(0, 512));
@@ -193,7 +193,7 @@ class R1EngineTest {
   }
 
   @Test
-  void aReceiverThatIsNotReadyNamesItsRetryCount() {
+  void receiverThatIsNotReadyReturnsItsRetryCount() {
     pair.b.queuePair(QPN).rnrTimer = 7;
     pair.a.post(QPN, SEND, null, data(0, 8));
     pair.run();
@@ -204,7 +204,7 @@ class R1EngineTest {
 
   @ParameterizedTest
   @CsvSource({"0,true", "1,true", "3,false"})
-  void packetsOfConnectionsAskForAnAcknowledgement(int service, boolean asks) {
+  void packetsOfConnectionsRequestAnAcknowledgement(int service, boolean asks) {
     pair = new TestPair(service);
     if (service == QpcServiceType.UD) {
       pair.a.datagram(QPN, SEND, TestPair.B, QPN, data(0, 8));
@@ -218,7 +218,7 @@ class R1EngineTest {
 
   /** Only 13 bits select the queue pair, but its reports have them all. */
   @Test
-  void aNumberBeyondTheTableComesBackWhole() {
+  void numberBeyondTheTableIsReturnedCompletely() {
     pair.b.receive(QPN, data(0x8000, 64));
     int slot = pair.a.write(QPN, null, data(0, 8));
     pair.a.queuePair(QPN).remoteQpn = 0x4000 + QPN;
@@ -232,7 +232,7 @@ class R1EngineTest {
 
   @ParameterizedTest
   @CsvSource({"0,ff000000 00", "1,0a000000 11"})
-  void aBadDataUnitThatIsNotTheLastFailsTheQueuePairAlone(int service, String cqe) {
+  void badDataUnitThatIsNotTheLastFailsOnlyTheQueuePair(int service, String cqe) {
     pair = new TestPair(service);
     pair.a.post(QPN, SEND, null, UNKNOWN, data(0, 8));
     pair.run();
@@ -243,7 +243,7 @@ class R1EngineTest {
   }
 
   @Test
-  void aBadReceiveUnitFailsTheRequesterAlone() {
+  void badReceiveUnitFailsOnlyTheRequester() {
     pair.b.receive(QPN, UNKNOWN);
     pair.a.post(QPN, SEND, null, data(0, 8));
     pair.run();
@@ -254,7 +254,7 @@ class R1EngineTest {
   }
 
   @Test
-  void errorFlushesNothingUntilAnotherDoorbell() {
+  void errFlushesNothingUntilAnotherDoorbell() {
     pair.loses = number -> number == 0;
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
     pair.run();
@@ -268,7 +268,7 @@ class R1EngineTest {
   }
 
   @Test
-  void aRewoundPsnLosesCompletionsForGood() {
+  void rewoundPsnLosesCompletionsPermanently() {
     pair.loses = number -> number == 0;
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
     pair.run();
@@ -300,7 +300,7 @@ class R1EngineTest {
   }
 
   @Test
-  void aLostDatagramMeansThatNoneIsTakenAnyMore() {
+  void lostDatagramMakesAllLaterOnesRefused() {
     pair = new TestPair(QpcServiceType.UD);
     pair.loses = number -> number == 0;
     pair.b.receive(QPN, data(0x8000, 64));
@@ -313,7 +313,7 @@ class R1EngineTest {
   }
 
   @Test
-  void anImmediateIsNeverDelivered() {
+  void immediateIsNeverDelivered() {
     pair.b.receive(QPN, data(0x8000, 64));
     pair.a.post(QPN, SEND_IMM, null, data(0, 8));
     pair.run();
@@ -324,7 +324,7 @@ class R1EngineTest {
   }
 
   @Test
-  void aReceiveWithoutTerminatorSwallowsTheSlotBehind() {
+  void receiveWithoutTerminatorConsumesTheNextSlot() {
     Sge unit = data(0x8000, 16);
     pair.b.receive(QPN, unit, unit, unit);
     pair.b.receive(QPN, data(0x9000, 16));

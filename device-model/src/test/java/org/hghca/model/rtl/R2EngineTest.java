@@ -70,7 +70,7 @@ class R2EngineTest {
   private static final Byte[] SEND_READ = {SEND, WRITE, READ, SEND};
 
   @Test
-  void theReceiveIsNamedInUnitsOf16Bytes() {
+  void receiveOffsetIsInUnitsOf16Bytes() {
     pair.b.receive(QPN, data(0x8000, 64));
     pair.b.receive(QPN, data(0x8000, 64));
     pair.a.post(QPN, SEND, null, data(0, 8));
@@ -94,7 +94,7 @@ class R2EngineTest {
   }
 
   @Test
-  void nothingIsChecked() {
+  void accessIsNotChecked() {
     pair.a.put(0, "unseen");
     pair.a.queuePair(QPN).state = QpcState.ERR;
     pair.b.queuePair(QPN).state = QpcState.RST;
@@ -107,7 +107,7 @@ class R2EngineTest {
   }
 
   @Test
-  void aMessageWithoutReceiveIsNeverAnswered() {
+  void messageWithoutReceiveIsNeverAnswered() {
     pair.a.post(QPN, SEND, null, data(0, 8));
     pair.run();
 
@@ -116,7 +116,7 @@ class R2EngineTest {
   }
 
   @Test
-  void anAtomicStopsTheSendSide() {
+  void atomicStopsTheSendSide() {
     pair.a.post(QPN, 0x11, data(0x8000, 8), data(0, 8));
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
     pair.run();
@@ -126,7 +126,7 @@ class R2EngineTest {
   }
 
   @Test
-  void seedsDifferInWhatIsNotKnown() {
+  void seedsDifferInUnknownBehavior() {
     Set<String> tails = new HashSet<>();
     for (long seed = 0; seed < 16; seed++) {
       pair = new TestPair(QpcServiceType.RC, seed);

@@ -37,7 +37,7 @@ class R2RtlTest {
   }
 
   @Test
-  void queryDevLimNames256QueuePairsAndCompletionQueues() {
+  void queryDevLimReports256QueuePairsAndCompletionQueues() {
     bench.must(HcrCommand.QUERY_DEV_LIM, 0, 0);
     assertThat(bench.hex(Bench.OUTBOX, 64))
         .isEqualTo(
@@ -76,7 +76,7 @@ class R2RtlTest {
   }
 
   @Test
-  void aPageBehindTheEndOfItsTableIsNobodys() {
+  void pageBeyondTheEndOfItsTableIsLost() {
     initialize(4, 14);
     bench.map(MapIcm.CONTEXTS, Bench.QPC, Bench.QPC_PAGE, 1);
     bench.map(MapIcm.CONTEXTS, Bench.QPC + 0x1000, Bench.QPC_PAGE + 0x1000, 1);
@@ -85,7 +85,7 @@ class R2RtlTest {
   }
 
   @Test
-  void whatIsNoneOfTheMptsIsTakenForTheMtt() {
+  void entryOutsideTheMptIsTakenForTheMtt() {
     initialize(8, 6);
     bench.map(MapIcm.TRANSLATION, Bench.MPT + 0x1000, Bench.MPT_PAGE, 1);
     new Mpt(0, 0, 64, 0, 0, 4096, 0, 0, 0, 0, 0).encode(bench.in());
@@ -110,14 +110,14 @@ class R2RtlTest {
   }
 
   @Test
-  void completionQueuesStand128BytesApart() {
+  void completionQueuesAre128BytesApart() {
     bench.map(MapIcm.CONTEXTS, Bench.CQC, Bench.CQC_PAGE, 1);
     assertThat(bench.giveCq(3, 5)).isEqualTo(OK);
     assertThat(lastAccess()).isEqualTo("write 300180 56");
   }
 
   @Test
-  void queryQpAnswersWithoutAPageAndSaysNothingOfUse() {
+  void queryQpAnswersWithoutAPageAndWithoutUsefulData() {
     bench.modify(3, QpcState.RTS);
     assertThat(bench.query(3)).isEqualTo(OK);
     MemorySegment image = bench.out();
@@ -127,7 +127,7 @@ class R2RtlTest {
   }
 
   @Test
-  void modifyQpWithoutAnInboxWedgesItAsWell() {
+  void modifyQpWithoutAnInboxHangsItAsWell() {
     assertThat(bench.command(HcrCommand.ERR2RST.code(), 3, 0, 2, 0)).isEqualTo(OK);
     assertThat(bench.query(2)).isEqualTo(HUNG);
   }

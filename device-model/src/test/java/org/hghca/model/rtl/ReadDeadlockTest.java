@@ -37,7 +37,7 @@ class ReadDeadlockTest {
 
   @ParameterizedTest
   @CsvSource({"2,1024", "1,9000", "0,9000"})
-  void shortReadsAreAnsweredAndAnyBesidePayloadInOnePiece(int pieces, int bytes) {
+  void shortReadsAreAnsweredAndAnyBesidePayloadInOnePacket(int pieces, int bytes) {
     readBeside(pieces, bytes);
 
     assertThat(pair.b.sends(QPN)).containsExactly("10010000 00");
@@ -45,7 +45,7 @@ class ReadDeadlockTest {
   }
 
   @Test
-  void aLongReadBesidePayloadInPiecesStopsTheCardThatIsToAnswer() {
+  void longReadBesidePayloadInPacketsStopsTheResponder() {
     readBeside(2, 1025);
 
     assertThat(pair.b.sends(QPN)).isEmpty();
@@ -54,7 +54,7 @@ class ReadDeadlockTest {
   }
 
   @Test
-  void shortReadsThatComeTogetherAreALongOne() {
+  void shortReadsAtOnceActAsALongOne() {
     pair.a.post(BYSTANDER, WRITE, data(0x8000, 128), data(0, 64), data(0x100, 64));
     pair.loses = number -> pair.packets.getLast().startsWith("11");
     pair.run();
@@ -67,7 +67,7 @@ class ReadDeadlockTest {
   }
 
   @Test
-  void aCardThatTalksToItselfStopsBesideAnyPayload() {
+  void cardThatIsItsOwnPeerStopsBesideAnyPayload() {
     TestCard card = new TestCard(TestPair.A, new PacketPool(), Set.of(Defect.READ_DEADLOCK));
     card.connect(2, QpcServiceType.RC, TestPair.A, 3);
     card.connect(3, QpcServiceType.RC, TestPair.A, 2);
@@ -82,7 +82,7 @@ class ReadDeadlockTest {
   }
 
   @Test
-  void itIsNotPlayedWhereItIsNotAskedFor() {
+  void deadlockIsOffByDefault() {
     pair = new TestPair(QpcServiceType.RC);
     readBeside(2, 9000);
 

@@ -45,7 +45,7 @@ class ReceiveWqeTest {
 
   @ParameterizedTest
   @CsvSource({"6,2", "7,6", "8,14", "9,30"})
-  void theNextReceiveIsAtTheNextStride(int strideLog, int units) {
+  void nextReceiveIsAtTheNextStride(int strideLog, int units) {
     responder.receiveStrideLog = strideLog;
     pair.b.receiveAt(QPN, 0, units(units));
     pair.b.receiveAt(QPN, 1 << strideLog, data(0xa000, 64));
@@ -60,7 +60,7 @@ class ReceiveWqeTest {
   }
 
   @Test
-  void aStrideOf1024IsTakenFor512() {
+  void strideOf1024IsTakenFor512() {
     responder.receiveStrideLog = 10;
     pair.b.receiveAt(QPN, 0, data(0x8000, 64));
     pair.b.receiveAt(QPN, 1024, data(0xa000, 64));
@@ -72,7 +72,7 @@ class ReceiveWqeTest {
   }
 
   @Test
-  void receivesGoRoundTheQueue() {
+  void receivesWrapAroundTheQueue() {
     responder.receiveLength = 512;
     for (int i = 0; i < 20; i++) {
       pair.b.receiveAt(QPN, i % 8 * 64, data(0x8000 + 64 * i, 64));
@@ -87,7 +87,7 @@ class ReceiveWqeTest {
 
   /** Slots are not cleared: the second round finds the receives of the first. */
   @Test
-  void aSlotThatIsNotClearedReceivesAgainIntoTheOldBuffer() {
+  void slotThatIsNotClearedReceivesAgainIntoTheOldBuffer() {
     responder.receiveLength = 512;
     for (int i = 0; i < 8; i++) {
       pair.b.receiveAt(QPN, 64 * i, data(0x8000 + 64 * i, 64));
@@ -100,7 +100,7 @@ class ReceiveWqeTest {
   }
 
   @Test
-  void aPositionBehindTheEndOfANewQueueFindsNothing() {
+  void positionBeyondTheEndOfANewQueueFindsNothing() {
     responder.receiveLength = 1024;
     responder.receiveOffset = 768;
     responder.receiveLength = 512;
@@ -114,7 +114,7 @@ class ReceiveWqeTest {
   }
 
   @Test
-  void linkedReceivesOfAnEarlierLifeTakeMessagesIntoTheOldBuffers() {
+  void linkedReceivesOfAnEarlierQueueUseTheOldBuffers() {
     for (int i = 0; i < 3; i++) {
       pair.b.receive(QPN, data(0x8000 + 0x1000 * i, 64));
     }
@@ -136,7 +136,7 @@ class ReceiveWqeTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"RC", "UC", "UD"})
-  void afterAnEmptyQueueNothingIsFoundThoughTheQueuePairBeginsAnew(String service) {
+  void afterAnEmptyQueueNothingIsFoundDespiteAReset(String service) {
     TestPair others = new TestPair(TestCard.service(service));
     post(others, service);
     OnChipQp qp = others.b.queuePair(QPN);
@@ -165,7 +165,7 @@ class ReceiveWqeTest {
   }
 
   @Test
-  void whatFitsIntoATooSmallReceiveIsWritten() {
+  void partThatFitsIntoATooSmallReceiveIsWritten() {
     pair.b.receive(QPN, data(0x8000, 32));
     pair.b.put(0x8000, ".".repeat(64));
     pair.a.put(0, "x".repeat(64));
@@ -177,7 +177,7 @@ class ReceiveWqeTest {
   }
 
   @Test
-  void aMessageOf5000BytesInAReceiveOf4096() {
+  void messageOf5000BytesInAReceiveOf4096() {
     pair.a.queuePair(QPN).mtu = 4096;
     pair.b.receive(QPN, data(0x8000, 4096));
     pair.a.post(QPN, SEND, null, data(0, 5000));

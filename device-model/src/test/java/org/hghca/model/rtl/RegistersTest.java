@@ -27,13 +27,13 @@ class RegistersTest {
   }
 
   @Test
-  void theTokensLowHalfIsNotThere() {
+  void lowHalfOfTheTokenDoesNotExist() {
     bench.writeInt(Hcr.TOKEN, 0xa55a_1234);
     assertThat(bench.readInt(Hcr.TOKEN)).isEqualTo(0xa55a_0000);
   }
 
   @Test
-  void statusBitsThatSoftwareWritesAreStored() {
+  void statusBitsWrittenBySoftwareAreStored() {
     bench.writeInt(Hcr.COMMAND, 0xff00_0003);
     assertThat(bench.readInt(Hcr.COMMAND)).isEqualTo(0xff00_0003);
   }
@@ -45,7 +45,7 @@ class RegistersTest {
   }
 
   @Test
-  void theEndOfACommandKeepsTheEventBitAndClearsOutParam() {
+  void endOfACommandKeepsTheEventBitAndClearsOutParam() {
     bench.writeInt(Hcr.OUT_PARAM_LOW, (int) Bench.OUTBOX);
     bench.writeInt(Hcr.COMMAND, 0x00c0_0003);
     assertThat(bench.readInt(Hcr.COMMAND)).isEqualTo(0x0040_0003);
@@ -56,7 +56,7 @@ class RegistersTest {
   }
 
   @Test
-  void aStoreOfEightBytesIsIgnored() {
+  void storeOfEightBytesIsIgnored() {
     bench.writeInt(Hcr.IN_PARAM_HIGH, 0x0102_0304);
     bench.card.write(Bar.BAR0, Hcr.IN_PARAM_HIGH, 8, 0xbbbb_bbbb_aaaa_aaaaL);
     assertThat(bench.readInt(Hcr.IN_PARAM_HIGH)).isEqualTo(0x0102_0304);
@@ -64,7 +64,7 @@ class RegistersTest {
   }
 
   @Test
-  void aLoadOfEightBytesAnswersTheRegisterAndZero() {
+  void loadOfEightBytesReturnsTheRegisterAndZero() {
     bench.writeInt(Hcr.IN_PARAM_HIGH, 0x8182_8384);
     bench.writeInt(Hcr.IN_PARAM_LOW, 0x1234_5678);
     assertThat(read(Hcr.IN_PARAM_HIGH, 8)).isEqualTo(0x8182_8384L);
@@ -72,7 +72,7 @@ class RegistersTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
-  void aNarrowStoreChangesNothingAndPutsLoadsOutOfStep(int width) {
+  void narrowStoreChangesNothingAndShiftsLoads(int width) {
     bench.writeInt(Hcr.IN_PARAM_LOW, 0x1111_1111);
     bench.writeInt(Hcr.IN_MODIFIER, 0x2222_2222);
     bench.writeInt(Hcr.TOKEN, 0x3333_0000);
@@ -96,14 +96,14 @@ class RegistersTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0xf20, 0x1c, 0x20, 0xf0, 0xffc, 0x1000, 0x5000, 0xa0000, 0xf0000, 0xffffc})
-  void whatIsNoRegisterReadsZeroAndTakesNothing(int offset) {
+  void unusedAddressReadsZeroAndIgnoresStores(int offset) {
     bench.writeInt(offset, ALL_ONES);
     assertThat(bench.readInt(offset)).isZero();
     assertThat(bench.card.hazards()).isEmpty();
   }
 
   @Test
-  void theTableOfInterruptMessagesIsMemory() {
+  void tableOfInterruptMessagesIsMemory() {
     bench.writeInt(0x5400, 0xfee0_0000);
     bench.writeInt(0x57fc, 1);
     assertThat(bench.readInt(0x5400)).isEqualTo(0xfee0_0000);
@@ -122,7 +122,7 @@ class RegistersTest {
   }
 
   @Test
-  void theThirdLoadOfThePortBlocksAllRegisters() {
+  void thirdLoadOfThePortBlocksAllRegisters() {
     for (int i = 0; i < 3; i++) {
       assertThat(bench.readInt(Bar.HCR_DOCUMENT)).isEqualTo(ALL_ONES);
     }
@@ -130,7 +130,7 @@ class RegistersTest {
   }
 
   @Test
-  void theSeventhStoreToThePortBlocksAllRegisters() {
+  void seventhStoreToThePortBlocksAllRegisters() {
     for (int i = 0; i < 6; i++) {
       bench.writeInt(Bar.HCR_DOCUMENT + 4 * i, 1);
     }
@@ -150,7 +150,7 @@ class RegistersTest {
   }
 
   @Test
-  void aLoadOfAUarPageIsNeverAnswered() {
+  void loadOfAUarPageIsNeverAnswered() {
     assertThat(bench.card.read(Bar.BAR2, 0x3000, 8)).isEqualTo(ALL_ONES);
     assertThat(bench.card.hazards())
         .containsExactly("12.11: read of BAR2+0x3000 is never answered");

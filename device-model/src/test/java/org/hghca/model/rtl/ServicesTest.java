@@ -55,7 +55,7 @@ class ServicesTest {
     "UC,0x09,100,0b",
     "UC,0x09,600,09"
   })
-  void aReceiveHoldsTheOpcodeOfTheLastPacket(String service, String code, int length, String last) {
+  void receiveHasTheOpcodeOfTheLastPacket(String service, String code, int length, String last) {
     pair = new TestPair(TestCard.service(service));
     pair.a.queuePair(QPN).mtu = PIECE;
     int opcode = Integer.decode(code);
@@ -102,7 +102,7 @@ class ServicesTest {
   }
 
   @Test
-  void twelveWqesGoRoundAQueueOf512Bytes() {
+  void twelveWqesWrapAroundAQueueOf512Bytes() {
     pair.a.queuePair(QPN).sendLength = 512;
     for (int i = 0; i < 12; i++) {
       pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
@@ -133,7 +133,7 @@ class ServicesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {WRITE, READ})
-  void aDatagramIsASend(int opcode) {
+  void datagramIsASend(int opcode) {
     pair = new TestPair(QpcServiceType.UD);
     pair.a.post(QPN, opcode, data(0x8000, 8), data(0, 8));
     pair.run();
@@ -143,7 +143,7 @@ class ServicesTest {
   }
 
   @Test
-  void aQueueKeyIsNotLookedAt() {
+  void queueKeyIsIgnored() {
     pair = new TestPair(QpcServiceType.UD);
     pair.b.receive(QPN, data(0x8000, 64));
     pair.a.datagram(QPN, SEND, TestPair.B, QPN, data(0, 8));
@@ -153,7 +153,7 @@ class ServicesTest {
   }
 
   @Test
-  void anUnreliableConnectionThatLostAPacketTakesNothingAnyMore() {
+  void unreliableConnectionThatLostAPacketRefusesAllLaterOnes() {
     pair = new TestPair(QpcServiceType.UC);
     pair.loses = number -> number == 0;
     for (int i = 0; i < 3; i++) {
@@ -167,7 +167,7 @@ class ServicesTest {
   }
 
   @Test
-  void reliableConnectionThatLostAPacketIsStuck() {
+  void reliableConnectionThatLostAPacketMakesNoProgress() {
     pair.loses = number -> number == 0;
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
@@ -182,7 +182,7 @@ class ServicesTest {
 
   /** Numbers are compared without wrap: an acknowledgement of 0 does not acknowledge ffffffh. */
   @Test
-  void sequenceNumbersDoNotComeRound() {
+  void psnsDoNotWrap() {
     pair.a.queuePair(QPN).nextSendPsn = 0xffffff;
     pair.a.queuePair(QPN).oldestUnackedPsn = 0xffffff;
     pair.b.queuePair(QPN).expectedPsn = 0xffffff;
@@ -197,7 +197,7 @@ class ServicesTest {
   }
 
   @Test
-  void anErrorWithTheNextNumberInPlaceFlushesWithTheNextDoorbell() {
+  void errWithTheNextPsnFlushesWithTheNextDoorbell() {
     pair.loses = number -> number == 0;
     pair.a.post(QPN, WRITE, data(0x8000, 8), data(0, 8));
     pair.run();
@@ -214,7 +214,7 @@ class ServicesTest {
 
   /** A rewind by one packet of three is a rewind. */
   @Test
-  void aNumberInsideTheLastMessageIsRewoundToo() {
+  void psnInsideTheLastMessageIsRewoundToo() {
     pair.a.queuePair(QPN).mtu = PIECE;
     pair.loses = number -> number == 2;
     pair.a.post(QPN, WRITE, data(0x8000, 768), data(0, 768));
@@ -230,7 +230,7 @@ class ServicesTest {
   }
 
   @Test
-  void aReceiverInErrorGivesNoCompletionForWhatIsPosted() {
+  void receiverInErrGivesNoCompletionForPostedReceives() {
     for (int i = 0; i < 3; i++) {
       pair.b.receive(QPN, data(0x8000, 64));
     }
@@ -246,7 +246,7 @@ class ServicesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"UC", "UD"})
-  void anUnreliableReceiverInInitDropsWithoutAWord(String service) {
+  void unreliableReceiverInInitDropsWithoutAReport(String service) {
     pair = new TestPair(TestCard.service(service));
     pair.b.queuePair(QPN).state = QpcState.INIT;
     pair.b.receive(QPN, data(0x8000, 64));
@@ -263,7 +263,7 @@ class ServicesTest {
 
   @ParameterizedTest
   @CsvSource({"1", "2", "4"})
-  void aReadOfMemoryNeedsTheRightOnBothSides(int right) {
+  void readNeedsTheRightOnBothSides(int right) {
     pair.a.register(0x55, right);
     pair.b.register(0x55, right);
     if (right == 1) {

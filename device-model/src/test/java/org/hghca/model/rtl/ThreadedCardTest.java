@@ -75,7 +75,7 @@ class ThreadedCardTest {
 
   /** At most one burst per millisecond; commands of another card of the same thread continue. */
   @Test
-  void aStormLeavesTimeForOthers() {
+  void stormLeavesTimeForOtherCards() {
     try (WiredBench card = new WiredBench("model:storm?profile=r1");
         Bench other = new Bench(Locator.parse("model:calm?profile=r1"))) {
       card.connect(2, 3);
@@ -95,7 +95,7 @@ class ThreadedCardTest {
   }
 
   @Test
-  void aCardThatHasStoppedIsClosedAndMadeAnew() {
+  void cardThatHasStoppedIsClosedAndRecreated() {
     for (int i = 0; i < 3; i++) {
       try (WiredBench card = new WiredBench("model:stopped?profile=r1")) {
         card.connect(2, 2);

@@ -22,7 +22,7 @@ class ThreadedCommandTest {
   private static final Locator LOCATOR = Locator.parse("model:threaded-rtl?profile=r1");
 
   @Test
-  void commandsEndAndAHungOneDoesNotUntilAReset() {
+  void commandsCompleteAndAHungOneOnlyAfterAReset() {
     try (PciFunction function = new ModelProvider().open(LOCATOR)) {
       MmioRegion registers = function.region(Bar.BAR0);
       DmaMapping outbox = function.allocate(4096);

@@ -94,7 +94,7 @@ class TranslationTest {
 
   @ParameterizedTest
   @CsvSource({"0x33", "0x80000033", "0xabc00033"})
-  void theIndexIsTheKeysLow15BitsAndTheWholeKeyIsCompared(String key) {
+  void indexIsTheKeysLow15BitsAndTheWholeKeyIsCompared(String key) {
     assertThat(translation.check(Long.decode(key).intValue(), PD, START, 1, 0))
         .isEqualTo(WRONG_KEY);
   }
@@ -112,7 +112,7 @@ class TranslationTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 8, 4096, 5 * 4096, 1 << 20, 1L << 32, 1L << 40})
-  void thereIsNoLowerBound(long below) {
+  void lowerBoundIsNotChecked(long below) {
     assertThat(check(START - below, 8)).isEqualTo(OK);
     assertThat(check(START - below, below + LENGTH)).isEqualTo(OK);
     assertThat(check(START - below, below + LENGTH + 1)).isEqualTo(WRONG_LENGTH);
@@ -121,7 +121,7 @@ class TranslationTest {
   }
 
   @Test
-  void whatLiesBelowReachesThePagesThatStandBefore() {
+  void addressesBelowTheRegionReachThePagesBefore() {
     writePages(FIRST - 2, Bench.FREE + 0x8000, Bench.FREE + 0x9000);
     bench.accesses.clear();
     translation.write(KEY, START - 4096, bytes(8), 0, 8);
@@ -152,7 +152,7 @@ class TranslationTest {
   }
 
   @Test
-  void dataGoesPageByPageAndTheLowBitsOfAPagesAddressDoNotCount() {
+  void dataIsMovedPageByPageAndLowBitsOfPageAddressesAreIgnored() {
     MemorySegment data = bytes(6000);
     translation.write(KEY, START + 4000, data, 0, 6000);
     assertThat(bench.accesses)
@@ -163,14 +163,14 @@ class TranslationTest {
   }
 
   @Test
-  void aStartInsideAPageIsTakenForItsBeginning() {
+  void startInsideAPageIsTakenForItsBeginning() {
     register(INDEX, KEY, 0, START + 0x100);
     translation.read(KEY, START + 0x100, bytes(16), 0, 16);
     assertThat(bench.accesses).containsExactly("read 405000 16");
   }
 
   @Test
-  void whatTheHostRefusesReadsAsZeros() {
+  void refusedReadOfTheHostReturnsZeros() {
     writePages(FIRST, 0x1000);
     MemorySegment data = bytes(8);
     translation.read(KEY, START, data, 0, 8);
@@ -180,7 +180,7 @@ class TranslationTest {
   }
 
   @Test
-  void anEntryThatIsGivenBackFailsAtOnce() {
+  void returnedEntryFailsAtOnce() {
     translation.release(INDEX);
     assertThat(check(START, 1)).isNotEqualTo(OK);
     register(INDEX, KEY, 0, START);
@@ -188,7 +188,7 @@ class TranslationTest {
   }
 
   @Test
-  void entriesGoToIcmTurnedAroundWhenTheirLineIsNeeded() {
+  void entriesAreReversedInIcmWhenTheirLineIsReplaced() {
     register(INDEX + 4096, KEY + 4096, 7, START);
     assertThat(bench.accesses).isEmpty();
     // The second way is replaced, and its page is not mapped.
@@ -200,7 +200,7 @@ class TranslationTest {
   }
 
   @Test
-  void anUnmappedEntryIsReadFromBusAddressZero() {
+  void unmappedEntryIsReadFromBusAddressZero() {
     assertThat(translation.check(65, PD, START, 1, 0))
         .isEqualTo(WRONG_PD | WRONG_KEY | WRONG_LENGTH);
     assertThat(bench.accesses).containsExactly("read 40 64");
@@ -210,7 +210,7 @@ class TranslationTest {
   }
 
   @Test
-  void anEntryIsReadBackAsItWasBrought() {
+  void entryIsReadBackAsItWasGiven() {
     // Way 1 of the set: written for the third of its set, then read again.
     map(Bench.MPT, Bench.MPT_PAGE, 512);
     for (int i = 1; i <= 2; i++) {
@@ -240,7 +240,7 @@ class TranslationTest {
   }
 
   @Test
-  void aLineWhosePageIsGoneIsWrittenToBusAddressZero() {
+  void lineOfAnUnmappedPageIsWrittenToBusAddressZero() {
     map(Bench.MTT, Bench.MTT_PAGE, 20);
     writePages(100, 0x1000);
     translation.unmap(Bench.MTT, 1);
@@ -253,7 +253,7 @@ class TranslationTest {
   }
 
   @Test
-  void aResetForgetsKeysAndPages() {
+  void resetClearsKeysAndPages() {
     translation.reset();
     assertThat(check(START, 1)).isNotEqualTo(OK);
     assertThat(translation.icmPages()).isZero();

@@ -32,7 +32,7 @@ class WholeCardTest {
   }
 
   @Test
-  void aWriteGoesFromDoorbellToCompletion() {
+  void writeGoesFromDoorbellToCompletion() {
     try (WiredBench card = wired(INLINE)) {
       assertWorks(card, 0);
       assertThat(card.isCompleted(2, 0)).isTrue();
@@ -42,7 +42,7 @@ class WholeCardTest {
   }
 
   @Test
-  void theSameIsDoneInTheSameOrderAgain() {
+  void sameInputGivesTheSameOrder() {
     List<List<String>> runs = new ArrayList<>();
     for (int run = 0; run < 2; run++) {
       try (WiredBench card = wired(INLINE)) {
@@ -57,7 +57,7 @@ class WholeCardTest {
   }
 
   @Test
-  void commandsAnswerWhileTheDataPathIsDead() {
+  void commandsAnswerWhileTheDataPathHasStopped() {
     try (WiredBench card = wired(INLINE)) {
       card.post(2, 0, 8, WiredBench.DATA, 0, 0, 0); // an empty message
       card.write(2, 1);
@@ -69,7 +69,7 @@ class WholeCardTest {
   }
 
   @Test
-  void aStoreOfHalfADoorbellStopsTheSendSide() {
+  void storeOfHalfADoorbellStopsTheSendSide() {
     try (WiredBench card = wired(INLINE)) {
       card.bench.card.write(Bar.BAR2, 0, 4, 0x08);
       card.write(2, 0);
@@ -80,7 +80,7 @@ class WholeCardTest {
   }
 
   @Test
-  void aRefusedReadWritesTheImageOfQueuePairZero() {
+  void refusedReadWritesTheImageOfQueuePairZero() {
     try (WiredBench card = wired(INLINE)) {
       card.bench.memory.asSlice(Bench.QPC_PAGE, 256).fill((byte) 0x5a);
       card.post(2, 0, READ, UNKNOWN, 0, 0x1000, 8);
@@ -93,7 +93,7 @@ class WholeCardTest {
   }
 
   @Test
-  void aStormGoesOnAsTimePassesAndHoldsNothingElseUp() {
+  void stormContinuesWithTimeAndBlocksNothingElse() {
     try (WiredBench card = wired(INLINE)) {
       card.post(2, 0, READ, UNKNOWN, 0, 0x1000, 8);
       long sent = card.bench.card.counters().packetsSent();
@@ -107,7 +107,7 @@ class WholeCardTest {
   }
 
   @Test
-  void aResetCuresWhateverHasStopped() {
+  void resetRecoversEverythingThatHasStopped() {
     try (WiredBench card = wired(INLINE)) {
       List<Runnable> harms =
           List.of(

@@ -55,7 +55,7 @@ class ZeroLengthTest {
     "RC,0x08", "RC,0x09", "RC,0x0a", "RC,0x0b", "RC,0x10", "UC,0x08", "UC,0x09", "UC,0x0a",
     "UC,0x0b"
   })
-  void oneDataUnitOfNoBytes(String service, String opcode) {
+  void oneEmptyDataUnit(String service, String opcode) {
     post(service, Integer.decode(opcode), data(0, 0));
 
     assertThat(pair.b.receives(QPN)).isZero();
@@ -86,7 +86,7 @@ class ZeroLengthTest {
     "0x10,0,32",
     "0x10,32,0"
   })
-  void aDataUnitOfNoBytesBesideOthers(String opcode, int first, int second) {
+  void emptyDataUnitBesideOthers(String opcode, int first, int second) {
     post("RC", Integer.decode(opcode), data(0, first), data(0, second));
 
     assertThat(pair.passes(pair.a, pair.b)).isFalse();
@@ -95,7 +95,7 @@ class ZeroLengthTest {
 
   @ParameterizedTest
   @ValueSource(ints = {WRITE, SEND})
-  void noBytesInline(int opcode) {
+  void emptyInlineData(int opcode) {
     pair.b.receive(QPN, data(0x8000, 64));
     int slot = pair.a.write(QPN, opcode == SEND ? null : data(0x8000, 64));
     int units = opcode == SEND ? 2 : 3;
@@ -108,7 +108,7 @@ class ZeroLengthTest {
   }
 
   @Test
-  void aDatagramOfNoBytes() {
+  void emptyDatagram() {
     pair = new TestPair(QpcServiceType.UD);
     pair.b.receive(QPN, data(0x8000, 64));
     pair.a.datagram(QPN, SEND, TestPair.B, QPN, data(0, 0));
@@ -134,7 +134,7 @@ class ZeroLengthTest {
   }
 
   @Test
-  void onACardThatTalksToItselfTheSenderHasItsCompletionFirst() {
+  void onACardThatIsItsOwnPeerTheSenderCompletesFirst() {
     TestCard card = new TestCard(TestPair.A, new PacketPool(), Set.of());
     card.connect(2, QpcServiceType.RC, TestPair.A, 3);
     card.connect(3, QpcServiceType.RC, TestPair.A, 2);
@@ -157,7 +157,7 @@ class ZeroLengthTest {
   }
 
   @Test
-  void theMessageBehindAnEmptySendLeavesWithoutItsPayload() {
+  void messageBehindAnEmptySendLeavesWithoutItsPayload() {
     post("RC", SEND, data(0, 0));
     pair.b.engine.reset(); // its channel writes again
     pair.a.put(0x100, "mine");
@@ -169,7 +169,7 @@ class ZeroLengthTest {
   }
 
   @Test
-  void aReadOfNothingStillLetsDataPassButDelaysEveryCompletion() {
+  void emptyReadDelaysEveryCompletionButNotData() {
     post("RC", READ, data(0, 0));
     assertThat(pair.a.cqes(QPN)).containsExactly("0".repeat(64));
 
@@ -181,7 +181,7 @@ class ZeroLengthTest {
   }
 
   @Test
-  void aReceiveWithoutDataUnitsDoesForAWriteWithImmediate() {
+  void receiveWithoutDataUnitsWorksForAWriteWithImmediate() {
     pair.b.receive(QPN);
     pair.a.put(0, "0123456789abcdefghijklmnopqrstuv");
     pair.a.post(QPN, WRITE_IMM, data(0x8000, 32), data(0, 32));
@@ -195,7 +195,7 @@ class ZeroLengthTest {
 
   /** Such a unit, which other cards use as a terminator, is not one here: the card continues. */
   @Test
-  void aUnitOfNoBytesBehindTheMessageOnlyFailsToEndTheReceive() {
+  void emptyUnitBehindTheMessageDoesNotEndTheReceive() {
     pair.b.receive(QPN, data(0x8000, 32), new Sge(0x100, -TestCard.BASE, 0), data(0x8100, 8));
     pair.b.receive(QPN, data(0x9000, 32));
     pair.a.post(QPN, SEND, null, data(0, 32));

@@ -66,7 +66,7 @@ class AtomicsTest {
   }
 
   @Test
-  void fetchAndAddAddsAndReturnsWhatWasThere() {
+  void fetchAndAddAddsAndReturnsTheOldValue() {
     target(0x0102_0304_0506_07ffL);
     line.a.post(add(0, 2));
     line.run();
@@ -105,7 +105,7 @@ class AtomicsTest {
   }
 
   @Test
-  void theResultIsScatteredOverThePieces() {
+  void resultIsScatteredOverTheParts() {
     target(0x0807_0605_0403_0201L);
     line.a.post(
         request -> {
@@ -122,7 +122,7 @@ class AtomicsTest {
   }
 
   @Test
-  void aLostResponseIsGivenAgainFromTheStore() {
+  void lostResponseIsRepeatedFromTheStore() {
     target(10);
     line.loses = number -> number == 1;
     line.a.post(add(0, 1));
@@ -140,7 +140,7 @@ class AtomicsTest {
   }
 
   @Test
-  void anAcknowledgementBehindAMissingResponseAsksForItAtOnce() {
+  void acknowledgementBehindAMissingResponseRequestsItAtOnce() {
     // Requests 0 and 1, the response 2, the acknowledgement 3.
     line.loses = number -> number == 2;
     line.a.post(add(0, 1));
@@ -179,7 +179,7 @@ class AtomicsTest {
   }
 
   @Test
-  void responsesComeInOrderWithThoseOfReads() {
+  void responsesAreInOrderWithThoseOfReads() {
     target(7);
     line.a.post(request(SendOperation.READ, 0));
     line.a.post(add(1, 1));
@@ -196,7 +196,7 @@ class AtomicsTest {
   }
 
   @Test
-  void aLostReadResponseBetweenAtomicsRepeatsNoAtomic() {
+  void lostReadResponseBetweenAtomicsRepeatsNoAtomic() {
     // Requests 0 to 2, responses 3 to 5.
     line.loses = number -> number == 4;
     line.a.post(add(0, 1));
@@ -224,7 +224,7 @@ class AtomicsTest {
   }
 
   @Test
-  void aFencedRequestWaitsForTheAtomicsBeforeIt() {
+  void fencedRequestWaitsForTheAtomicsBeforeIt() {
     line.loses = number -> number == 1; // the response
     line.a.post(add(0, 1));
     line.a.post(
@@ -242,7 +242,7 @@ class AtomicsTest {
   }
 
   @Test
-  void aFencedAtomicWaitsForTheReadsBeforeIt() {
+  void fencedAtomicWaitsForTheReadsBeforeIt() {
     line.loses = number -> number == 1; // the response
     line.a.post(request(SendOperation.READ, 0));
     line.a.post(add(1, 1).andThen(r -> r.fence = true));
@@ -265,7 +265,7 @@ class AtomicsTest {
   }
 
   @Test
-  void anAtomicThatThePeerDoesNotEnableIsInvalid() {
+  void atomicThatThePeerDoesNotEnableIsInvalid() {
     line.b.remoteAtomic = false;
     line.a.post(add(0, 1));
     line.run();
@@ -278,7 +278,7 @@ class AtomicsTest {
 
   @ParameterizedTest
   @CsvSource({"1", "2", "4", "7"})
-  void anAddressThatIsNoMultipleOfEightIsInvalid(int offset) {
+  void addressThatIsNotAMultipleOfEightIsInvalid(int offset) {
     line.a.post(add(0, 1).andThen(r -> r.remoteAddress += offset));
     line.run();
     assertThat(line.syndromesTo(Line.A)).containsExactly(0x61);
@@ -287,7 +287,7 @@ class AtomicsTest {
 
   @ParameterizedTest
   @CsvSource({"99, 0", "7, 1048576", "7, -8"})
-  void aKeyOrAddressThatIsNotThePeersIsAnAccessError(int key, long address) {
+  void invalidKeyOrAddressIsAnAccessError(int key, long address) {
     line.a.post(
         add(0, 1)
             .andThen(
@@ -302,7 +302,7 @@ class AtomicsTest {
 
   @ParameterizedTest
   @CsvSource({"0", "7", "9", "16"})
-  void aResultOfOtherThanEightBytesIsALengthError(int length) {
+  void resultOfOtherThanEightBytesIsALengthError(int length) {
     line.a.post(
         add(0, 1)
             .andThen(
@@ -317,7 +317,7 @@ class AtomicsTest {
   }
 
   @Test
-  void aResultWithoutAValidKeyIsAProtectionError() {
+  void resultWithoutAValidKeyIsAProtectionError() {
     line.a.post(
         add(0, 1)
             .andThen(
@@ -331,7 +331,7 @@ class AtomicsTest {
   }
 
   @Test
-  void memoryThatGoesAwayIsARemoteOperationError() {
+  void memoryUnmappedMeanwhileIsARemoteOperationError() {
     line.b.memoryGone = true;
     line.a.post(add(0, 1));
     line.run();
@@ -343,7 +343,7 @@ class AtomicsTest {
 
   @ParameterizedTest
   @CsvSource({"READ, 0x12, 0", "FETCH_ADD, 0x10, 8", "COMPARE_SWAP, 0x10, 8"})
-  void aResponseOfTheOtherKindIsABadResponse(SendOperation operation, String opcode, int length) {
+  void responseOfTheOtherKindIsABadResponse(SendOperation operation, String opcode, int length) {
     line.loses = number -> number == 1;
     line.a.post(request(operation, 0));
     line.run();

@@ -51,7 +51,7 @@ class DatagramTest {
 
   @ParameterizedTest
   @CsvSource({"SEND, 0, 0x64, 0x04", "SEND, 256, 0x64, 0x04", "SEND_IMM, 8, 0x65, 0x05"})
-  void aMessageIsOnePacketAndArrivesBehindFortyBytes(
+  void messageIsOnePacketAndArrivesBehindFortyBytes(
       SendOperation operation, int length, String opcode, String received) {
     receive(0, 40 + length);
     line.a.post(request(operation, 3, length).andThen(r -> r.immediate = 77));
@@ -73,7 +73,7 @@ class DatagramTest {
   }
 
   @Test
-  void headerAndDataAreScatteredOverThePieces() {
+  void headerAndDataAreScatteredOverTheParts() {
     line.a.memory.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, 0x0102_0304_0506_0708L);
     line.b.receives.add(
         request -> {
@@ -91,7 +91,7 @@ class DatagramTest {
   }
 
   @Test
-  void packetSequenceNumbersAreCountedAndNotChecked() {
+  void psnsAreCountedAndNotChecked() {
     line.a.nextSendPsn = 0xff_ffff;
     line.b.expectedPsn = 0x10;
     line.loses = number -> number == 1;
@@ -112,7 +112,7 @@ class DatagramTest {
     "0, 0x1234, false",
     "0x7fffffff, 0x7fffffff, true"
   })
-  void aDatagramWithAnotherQueueKeyIsDroppedAndCounted(String sent, String own, boolean right) {
+  void datagramWithAnotherQkeyIsDroppedAndCounted(String sent, String own, boolean right) {
     line.b.queueKey = Integer.decode(own);
     receive(0, 100);
     line.a.post(request(SendOperation.SEND, 0, 8).andThen(r -> r.queueKey = Integer.decode(sent)));
@@ -126,7 +126,7 @@ class DatagramTest {
   }
 
   @Test
-  void theTopBitOfTheQueueKeyAsksForTheQueuePairsOwn() {
+  void highBitOfTheQkeySelectsTheSendersOwn() {
     line.a.queueKey = 0x8765_4321;
     line.b.queueKey = 0x8765_4321;
     receive(0, 100);
@@ -136,7 +136,7 @@ class DatagramTest {
   }
 
   @Test
-  void aDatagramThatFindsNoReceiveIsDropped() {
+  void datagramWithoutAReceiveIsDropped() {
     send(0, 8);
     line.run();
     receive(0, 100);
@@ -149,7 +149,7 @@ class DatagramTest {
 
   @ParameterizedTest
   @CsvSource({"0", "39", "47"})
-  void aReceiveThatIsTooSmallFailsAndTakesTheQueuePairToErr(int length) {
+  void receiveThatIsTooSmallFailsAndLeadsToErr(int length) {
     receive(0, length);
     receive(1, 100);
     send(0, 8);
@@ -163,7 +163,7 @@ class DatagramTest {
   /** The bad part holds the header, or only the data. */
   @ParameterizedTest
   @CsvSource({"99, 7", "7, 99"})
-  void aReceiveWithoutAValidKeyFailsAndTakesTheQueuePairToErr(int first, int second) {
+  void receiveWithoutAValidKeyFailsAndLeadsToErr(int first, int second) {
     line.b.receives.add(
         request -> {
           request.pieces.add(0, first, 40);
@@ -180,7 +180,7 @@ class DatagramTest {
       value = SendOperation.class,
       names = {"SEND", "SEND_IMM"},
       mode = EnumSource.Mode.EXCLUDE)
-  void allButSendsAreOperationErrors(SendOperation operation) {
+  void operationsOtherThanSendsAreOperationErrors(SendOperation operation) {
     line.a.post(request(operation, 0, 8));
     line.run();
     assertThat(line.seen).isEmpty();
@@ -210,7 +210,7 @@ class DatagramTest {
   }
 
   @Test
-  void inSqdWhatWasPostedWaits() {
+  void postedRequestsWaitInSqd() {
     line.a.state = QueuePairState.SQD;
     receive(0, 100);
     send(0, 8);
@@ -247,7 +247,7 @@ class DatagramTest {
   }
 
   @Test
-  void theSenderMayAskForAnEvent() {
+  void senderMayRequestAnEvent() {
     receive(0, 100);
     line.a.post(request(SendOperation.SEND, 0, 8).andThen(r -> r.solicited = true));
     line.run();

@@ -76,7 +76,7 @@ class DropCauseTest {
 
   @ParameterizedTest
   @EnumSource(Service.class)
-  void aPacketWithTheAddressesOfTheConnectionIsTaken(Service service) {
+  void packetWithTheAddressesOfTheConnectionIsAccepted(Service service) {
     Line line = line(service);
     give(line, service.opcodeBits() | SEND_ONLY, addresses("own"));
     assertThat(line.b.done).extracting(Station.Done::status).containsExactly(WorkStatus.SUCCESS);
@@ -93,7 +93,7 @@ class DropCauseTest {
     "destination of IPv6",
     "swapped"
   })
-  void aPacketWithOtherAddressesThanTheConnectionIsDropped(String name) {
+  void packetWithOtherAddressesThanTheConnectionIsDropped(String name) {
     for (Service service : new Service[] {Service.RC, Service.UC}) {
       Line line = line(service);
       give(line, service.opcodeBits() | SEND_ONLY, addresses(name));
@@ -104,7 +104,7 @@ class DropCauseTest {
   }
 
   @Test
-  void anAnswerWithOtherAddressesThanTheConnectionAcknowledgesNothing() {
+  void ackWithOtherAddressesAcknowledgesNothing() {
     Line line = line(Service.RC);
     line.loses = number -> number == 0;
     line.b.post(
@@ -136,14 +136,14 @@ class DropCauseTest {
 
   /** Datagrams may have any source. */
   @Test
-  void aDatagramWithOtherAddressesIsTaken() {
+  void datagramWithOtherAddressesIsAccepted() {
     Line line = line(Service.UD);
     give(line, UD | SEND_ONLY, addresses("another source"));
     assertThat(line.b.done).hasSize(1);
   }
 
   @Test
-  void aPacketForNoQueuePairIsDropped() {
+  void packetForAnUnknownQueuePairIsDropped() {
     Line line = line(Service.RC);
     give(line, SEND_ONLY, packet -> packet.destinationQpn = Station.QPN + 1);
     assertDropped(line, DropCause.NO_QUEUE_PAIR);
@@ -151,7 +151,7 @@ class DropCauseTest {
 
   @ParameterizedTest
   @CsvSource({"RC, UC", "RC, UD", "UC, RC", "UC, UD", "UD, RC", "UD, UC"})
-  void aPacketOfAnotherServiceIsDropped(Service service, Service other) {
+  void packetOfAnotherServiceIsDropped(Service service, Service other) {
     Line line = line(service);
     give(line, other.opcodeBits() | SEND_ONLY, packet -> {});
     assertDropped(line, DropCause.SERVICE);
@@ -159,7 +159,7 @@ class DropCauseTest {
 
   @ParameterizedTest
   @EnumSource(Service.class)
-  void aPacketForAQueuePairThatDoesNotReceiveIsDropped(Service service) {
+  void packetForAQueuePairThatDoesNotReceiveIsDropped(Service service) {
     Line line = line(service);
     line.b.state = QueuePairState.INIT;
     give(line, service.opcodeBits() | SEND_ONLY, packet -> {});
@@ -167,7 +167,7 @@ class DropCauseTest {
   }
 
   @Test
-  void aDatagramWithAnotherQueueKeyIsDropped() {
+  void datagramWithAnotherQkeyIsDropped() {
     Line line = line(Service.UD);
     give(line, UD | SEND_ONLY, packet -> packet.queueKey++);
     assertDropped(line, DropCause.QUEUE_KEY);
@@ -175,7 +175,7 @@ class DropCauseTest {
 
   @ParameterizedTest
   @CsvSource({"" + SEND_LAST_INVALIDATE, "" + SEND_ONLY_INVALIDATE})
-  void aSendThatInvalidatesIsDropped(int opcode) {
+  void sendThatInvalidatesIsDropped(int opcode) {
     Line line = line(Service.RC);
     give(line, opcode, packet -> {});
     assertDropped(line, DropCause.UNSUPPORTED);
@@ -183,14 +183,14 @@ class DropCauseTest {
 
   @ParameterizedTest
   @EnumSource(Service.class)
-  void aCongestionNotificationIsDropped(Service service) {
+  void congestionNotificationIsDropped(Service service) {
     Line line = line(service);
     give(line, 0x81, packet -> packet.length = 0);
     assertDropped(line, DropCause.CONGESTION_NOTIFICATION);
   }
 
   @Test
-  void whatAnUnreliableConnectionDoesNotExpectIsDropped() {
+  void unexpectedPacketOfAnUnreliableConnectionIsDropped() {
     Line line = line(Service.UC);
     give(line, UC | ACKNOWLEDGE, packet -> packet.length = 0);
     assertDropped(line, DropCause.UNWANTED);

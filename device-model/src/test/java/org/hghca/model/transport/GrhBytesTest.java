@@ -48,7 +48,7 @@ class GrhBytesTest {
   }
 
   @Test
-  void theNetworkFieldsOfAPacketAreThoseItCameWith() {
+  void networkFieldsArePassedOnUnchanged() {
     packet.opcode = SEND_ONLY;
     packet.length = 100;
     packet.sourceIpv4(0x0a00_0001);
@@ -81,7 +81,7 @@ class GrhBytesTest {
   }
 
   @Test
-  void ofAPacketWithoutItIsARouteBetweenLinkLocalAddresses() {
+  void packetWithoutNetworkFieldsGetsLinkLocalAddresses() {
     packet.opcode = SEND_ONLY;
     packet.length = 0;
     packet.sourceMac = 0x1234_5678_9abcL;
@@ -99,7 +99,7 @@ class GrhBytesTest {
   }
 
   @Test
-  void aHeaderLeavesNothingOfTheOneBefore() {
+  void headerKeepsNothingOfTheOneBefore() {
     var header = new GrhBytes();
     packet.opcode = SEND_ONLY;
     packet.sourceMac = -1L >>> 16;
@@ -113,7 +113,7 @@ class GrhBytesTest {
   /** The ones' complement sum of a header with a correct checksum is all ones. */
   @ParameterizedTest
   @CsvSource({"-1, -1, 4096", "0, 1, 0", "0xffff0000, 0x0000ffff, 1", "0x7f000001, 0xe0000001, 3"})
-  void theChecksumHolds(String source, String destination, int length) {
+  void checksumIsCorrect(String source, String destination, int length) {
     packet.opcode = SEND_ONLY;
     packet.length = length;
     packet.sourceIpv4(Long.decode(source).intValue());

@@ -126,7 +126,7 @@ class HostileLineTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3, 4})
-  void whatAnUnreliableConnectionDeliversIsWhole(long seed) {
+  void messagesOfAnUnreliableConnectionAreComplete(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     Line line = new Line(Service.UC).hostile(random.split(), 0.03, 0.02, 0.05);
     line.a.nextSendPsn = line.b.expectedPsn = 0xff_ffff - random.nextInt(500);

@@ -37,7 +37,7 @@ class HostilePeerTest {
 
   @ParameterizedTest(name = "{0}, seed {1}")
   @MethodSource("rounds")
-  void packetsOfAnyContentHarmNothingThatAResetDoesNotFix(Service service, long seed) {
+  void packetsOfAnyContentDoNoHarmBeyondAReset(Service service, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     Line line = new Line(service).hostile(random.split(), 0.01, 0.01, 0.01);
     line.a.nextSendPsn = line.b.expectedPsn = PSN_MASK - random.nextInt(500);

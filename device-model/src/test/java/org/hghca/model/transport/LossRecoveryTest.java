@@ -86,7 +86,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void aLateDuplicateOfAReadLeavesTheReadsBehindItTheirAnswers() {
+  void lateDuplicateOfAReadKeepsTheAnswersOfLaterReads() {
     post(SendOperation.READ, 0, 8);
     line.run();
     post(SendOperation.READ, 1, 8);
@@ -101,7 +101,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void aReadThatIsAnsweredInPartGoesOnBehindALateDuplicate() {
+  void partlyAnsweredReadContinuesBehindALateDuplicate() {
     post(SendOperation.READ, 0, 8);
     line.run();
     post(SendOperation.READ, 1, 10 * 256);
@@ -120,7 +120,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void aReadThatIsAskedForAgainFromTheMiddleIsAnsweredOnceFromThere() {
+  void readRequestedAgainFromTheMiddleIsAnsweredOnceFromThere() {
     post(SendOperation.READ, 0, 100 * 256);
     line.a.step(0);
     line.b.step(0); // 64 of 100 responses
@@ -138,7 +138,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void aLateDuplicateOfAReadWhoseMemoryIsGoneIsIgnored() {
+  void lateDuplicateOfAReadOfUnmappedMemoryIsIgnored() {
     post(SendOperation.READ, 0, 8);
     line.run();
     lateRequest(PacketOpcode.READ_REQUEST, 0);
@@ -155,7 +155,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void readThatFailsBehindARefusedRequestIsToldOnce() {
+  void readThatFailsBehindARefusedRequestIsReportedOnce() {
     post(SendOperation.READ, 0, 8);
     line.a.step(0);
     arrive();
@@ -169,7 +169,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void aDuplicateOfAWriteIsAcknowledgedAndNotCarriedOutAgain() {
+  void duplicateOfAWriteIsAcknowledgedAndNotExecutedAgain() {
     post(SendOperation.WRITE, 0, 8);
     line.run();
     line.b.memory.set(ValueLayout.JAVA_LONG, 0, 0x1234_5678_9abc_def0L);
@@ -182,7 +182,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void aDuplicateDoesNotWipeOutANakThatIsDue() {
+  void duplicateDoesNotCancelAPendingNak() {
     post(SendOperation.WRITE, 0, 8);
     line.run();
     line.loses = number -> number == 2;
@@ -198,7 +198,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void thePacketThatANakAsksForReplacesIt() {
+  void retransmittedPacketReplacesTheNakForIt() {
     post(SendOperation.WRITE, 0, 8);
     post(SendOperation.WRITE, 1, 8);
     line.a.step(0);
@@ -211,7 +211,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void aGapIsAnsweredByOneNakHoweverOftenItIsSeen() {
+  void gapIsAnsweredByOneNak() {
     line.loses = number -> number == 0;
     for (int i = 0; i < 4; i++) {
       post(SendOperation.WRITE, i, 8);
@@ -227,7 +227,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void aSequenceNakThatComesTwiceCostsOneRetry() {
+  void repeatedSequenceNakCostsOneRetry() {
     line.a.retryCount = 1;
     line.loses = number -> number == 0;
     post(SendOperation.WRITE, 0, 8);
@@ -241,7 +241,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void aSequenceNakDoesNotEndTheWaitForAReceiver() {
+  void sequenceNakDoesNotEndTheWaitForAReceiver() {
     line.a.ackTimeout = 0;
     line.b.minRnrTimer = 2; // 20 us
     post(SendOperation.SEND, 0, 8);
@@ -255,7 +255,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void anRnrNakThatComesTwiceCostsOneRetry() {
+  void repeatedRnrNakCostsOneRetry() {
     line.a.rnrRetry = 1;
     post(SendOperation.SEND, 0, 8);
     line.run();
@@ -268,7 +268,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void aWaitForAReceiverEndsWhenADuplicateWasReceived() {
+  void waitForAReceiverEndsWhenADuplicateWasReceived() {
     post(SendOperation.SEND, 0, 8);
     line.run();
     assertThat(line.a.done).isEmpty();
@@ -281,7 +281,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void rnrRetriesCountAnewAfterProgress() {
+  void progressRestoresTheRnrRetries() {
     line.a.rnrRetry = 1;
     for (int i = 0; i < 5; i++) {
       post(SendOperation.SEND, i, 8);
@@ -297,7 +297,7 @@ class LossRecoveryTest {
   }
 
   @Test
-  void lostRnrNaksAreFoundByTheTimeOut() {
+  void lostRnrNaksAreRecoveredByTheTimeOut() {
     line.a.ackTimeout = 5; // 131.072 us
     line.a.rnrRetry = 0;
     line.loses = number -> number == 1; // the RNR NAK

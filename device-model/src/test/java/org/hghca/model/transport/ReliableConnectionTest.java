@@ -61,7 +61,7 @@ class ReliableConnectionTest {
 
   @ParameterizedTest
   @CsvSource({"0,1", "1,1", "255,1", "256,1", "257,2", "512,2", "513,3", "1280,5"})
-  void aMessageTakesAsManyPacketsAsItHasStartedMtus(int length, int packets) {
+  void messageHasOnePacketPerStartedMtu(int length, int packets) {
     receive(0, 2000);
     send(0, length);
     line.run();
@@ -86,7 +86,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void oneAcknowledgementStandsForAllPacketsAtHand() {
+  void oneAcknowledgementCoversAllReceivedPackets() {
     for (int i = 0; i < 10; i++) {
       write(i, 8);
     }
@@ -97,7 +97,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void aLostPacketIsRepeatedAfterTheTimeOut() {
+  void lostPacketIsRetransmittedAfterTheTimeOut() {
     line.a.ackTimeout = 10; // 4.096 us x 2^10
     line.loses = number -> number == 0;
     write(0, 8);
@@ -133,7 +133,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void progressGivesTheRetriesBack() {
+  void progressRestoresTheRetries() {
     line.a.ackTimeout = 1;
     line.a.retryCount = 1;
     line.loses = number -> number == 0 || number == 3;
@@ -149,7 +149,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void timeOutZeroWaitsForEver() {
+  void timeOutZeroWaitsIndefinitely() {
     line.a.ackTimeout = 0;
     line.loses = number -> true;
     write(0, 8);
@@ -159,7 +159,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void aGapIsAnsweredByOneSequenceNakAndRepeatedAtOnce() {
+  void gapIsAnsweredByOneSequenceNakAndRetransmittedAtOnce() {
     line.loses = number -> number == 1;
     receive(0, 2000);
     send(0, 1280);
@@ -224,7 +224,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void rnrRetriesRunOut() {
+  void rnrRetriesAreExhausted() {
     line.a.rnrRetry = 2;
     line.b.minRnrTimer = 5; // 60 us
     send(0, 8);
@@ -238,7 +238,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void rnrRetrySevenIsForEver() {
+  void rnrRetrySevenIsUnlimited() {
     send(0, 8);
     for (int i = 0; i < 1000; i++) {
       assertThat(line.pass()).isTrue();
@@ -250,7 +250,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void whatIsSentBehindAnRnrNakIsNotAnsweredTwice() {
+  void packetsSentBehindAnRnrNakAreNotAnsweredTwice() {
     send(0, 8);
     send(1, 8);
     send(2, 8);
@@ -260,7 +260,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void aLostReadResponseIsAskedForAgainFromThere() {
+  void lostReadResponseIsRequestedAgainFromThere() {
     // Request 0, responses 1 to 4: the third one is lost.
     line.loses = number -> number == 3;
     read(0, 1024);
@@ -282,7 +282,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void noMoreReadsAreUnderWayThanAllowed() {
+  void noMoreReadsAreInFlightThanAllowed() {
     line.a.maxReads = 2;
     line.loses = number -> opcodesTo(Line.B).size() <= 5 && line.seen.getLast().to() == Line.A;
     for (int i = 0; i < 5; i++) {
@@ -293,7 +293,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void aFencedRequestWaitsForTheReadsBeforeIt() {
+  void fencedRequestWaitsForTheReadsBeforeIt() {
     line.loses = number -> number == 1; // the response
     read(0, 8);
     line.a.post(
@@ -309,7 +309,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void aRequestThatCannotBeCarriedOutEndsAfterThoseBeforeIt() {
+  void requestThatCannotBeExecutedEndsAfterThoseBeforeIt() {
     line.loses = number -> number == 0;
     write(0, 8);
     line.a.post(
@@ -327,7 +327,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void memoryThatGoesAwayUnderAReadIsARemoteOperationError() {
+  void memoryUnmappedDuringAReadIsARemoteOperationError() {
     line.b.memoryGone = true;
     read(0, 8);
     line.run();
@@ -337,7 +337,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void aRepeatedRequestIsAcknowledgedAndNotCarriedOutAgain() {
+  void repeatedRequestIsAcknowledgedAndNotExecutedAgain() {
     receive(0, 8);
     receive(1, 8);
     line.loses = number -> number == 1; // the acknowledgement
@@ -359,7 +359,7 @@ class ReliableConnectionTest {
     "19, 8", // an atomic
     "31, 0"
   })
-  void aRequestOutOfPlaceIsInvalid(int opcode, int length) {
+  void requestOutOfSequenceIsInvalid(int opcode, int length) {
     receive(0, 4096);
     Packet packet = line.pool.take();
     packet.destinationMac = Line.B;
@@ -381,7 +381,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void packetsForNobodyAreCountedAndDropped() {
+  void packetsForUnknownQueuePairsAreCountedAndDropped() {
     Packet packet = line.pool.take();
     packet.destinationMac = Line.B;
     packet.destinationQpn = 77;
@@ -409,7 +409,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void aReadResponseOfWrongLengthIsABadResponse() {
+  void readResponseOfWrongLengthIsABadResponse() {
     line.loses = number -> number == 1;
     read(0, 100);
     line.run();
@@ -423,7 +423,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void anAcknowledgementWaitsForTheReadsBeforeIt() {
+  void acknowledgementWaitsForTheReadsBeforeIt() {
     // More responses than are sent in one run.
     read(0, 100 * 256);
     write(1, 8);
@@ -434,7 +434,7 @@ class ReliableConnectionTest {
   }
 
   @Test
-  void aResponderThatSoftwareTakesToErrorAnswersNoMore() {
+  void responderThatSoftwareTakesToErrAnswersNoMore() {
     read(0, 100 * 256);
     line.a.step(0);
     line.b.step(0); // 64 of 100 responses

@@ -11,7 +11,7 @@ class TimersTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3})
-  void theEarliestIsAlwaysTheNext(long seed) {
+  void earliestTimerIsAlwaysTheNext(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     Timers timers = new Timers();
     Endpoint[] endpoints = new Endpoint[50];

@@ -92,7 +92,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void aWriteArrivesAndTakesNoReceive() {
+  void writeArrivesAndConsumesNoReceive() {
     fill(600);
     receive(0, 700);
     line.a.post(request(SendOperation.WRITE, 0, 600));
@@ -104,7 +104,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void aSendEndsWithItsLastPacketWhateverBecomesOfIt() {
+  void sendCompletesWithItsLastPacketAlsoIfItIsLost() {
     line.loses = number -> true;
     send(0, 700);
     send(1, 8);
@@ -116,7 +116,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void packetSequenceNumbersWrapAround() {
+  void psnsWrapAround() {
     line.a.nextSendPsn = 0xff_fffe;
     line.b.expectedPsn = 0xff_fffe;
     fill(5 * MTU);
@@ -133,7 +133,7 @@ class UnreliableConnectionTest {
   /** Packets 0 to 4 are the first message, 5 to 7 the second one. */
   @ParameterizedTest
   @CsvSource({"0", "1", "3", "4"})
-  void aMessageWithAGapIsDroppedAndItsReceiveServesTheNextOne(int lost) {
+  void messageWithAGapIsDroppedAndItsReceiveServesTheNextOne(int lost) {
     line.loses = number -> number == lost;
     receive(0, 5 * MTU);
     send(0, 5 * MTU);
@@ -146,7 +146,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void theFirstPacketOfAMessageSetsTheNumberThatIsExpected() {
+  void firstPacketOfAMessageSetsTheExpectedPsn() {
     line.b.expectedPsn = 0x55_5555;
     receive(0, 700);
     send(0, 700);
@@ -156,7 +156,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void aReceiveOfABrokenMessageIsNotSpentOnAWrite() {
+  void receiveOfABrokenMessageIsNotUsedForAWrite() {
     line.loses = number -> number == 2; // the last packet of the send
     receive(0, 700);
     send(0, 700);
@@ -182,7 +182,7 @@ class UnreliableConnectionTest {
     "0x04, 8", // a reliable connection's
     "0x64, 8" // a datagram
   })
-  void packetsOutOfPlaceAreDropped(String opcode, int length) {
+  void packetsOutOfSequenceAreDropped(String opcode, int length) {
     receive(0, 4096);
     Packet packet = line.pool.take();
     packet.destinationMac = Line.B;
@@ -202,7 +202,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void aMessageThatFindsNoReceiveIsDropped() {
+  void messageWithoutAReceiveIsDropped() {
     send(0, 700);
     line.a.post(request(SendOperation.WRITE_IMM, 1, 8));
     line.run();
@@ -215,7 +215,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void aReceiveThatComesInTheMiddleOfAMessageIsNotForIt() {
+  void receivePostedInTheMiddleOfAMessageIsNotForIt() {
     line.a.post(request(SendOperation.SEND, 0, 100 * MTU));
     line.a.step(0);
     line.b.step(0); // 64 of 100 packets
@@ -228,7 +228,7 @@ class UnreliableConnectionTest {
   @EnumSource(
       value = SendOperation.class,
       names = {"WRITE", "WRITE_IMM"})
-  void aWriteThatIsNotEnabledIsDropped(SendOperation operation) {
+  void writeThatIsNotEnabledIsDropped(SendOperation operation) {
     fill(600);
     line.b.remoteWrite = false;
     receive(0, 700);
@@ -239,7 +239,7 @@ class UnreliableConnectionTest {
 
   @ParameterizedTest
   @CsvSource({"99, 65536", "7, 1048476", "7, -1"})
-  void aWriteToWhatIsNotThePeersIsDroppedAsAWhole(int key, long address) {
+  void writeToInvalidMemoryIsDroppedAsAWhole(int key, long address) {
     fill(600);
     receive(0, 700);
     line.a.post(
@@ -264,7 +264,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void aReceiveThatIsTooSmallFailsAndTakesTheQueuePairToErr() {
+  void receiveThatIsTooSmallFailsAndLeadsToErr() {
     receive(0, 299);
     receive(1, 400);
     send(0, 300);
@@ -278,7 +278,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void aReceiveWithoutAValidKeyFailsAndTakesTheQueuePairToErr() {
+  void receiveWithoutAValidKeyFailsAndLeadsToErr() {
     line.b.receives.add(request -> request.pieces.add(0, 99, 100));
     send(0, 8);
     line.run();
@@ -290,7 +290,7 @@ class UnreliableConnectionTest {
   @EnumSource(
       value = SendOperation.class,
       names = {"READ", "COMPARE_SWAP", "FETCH_ADD"})
-  void operationsThatNeedAnAnswerAreOperationErrors(SendOperation operation) {
+  void operationsWithAResponseAreOperationErrors(SendOperation operation) {
     line.a.post(request(operation, 0, 8));
     line.run();
     assertThat(line.seen).isEmpty();
@@ -299,7 +299,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void aSendThatCannotBeCarriedOutTakesTheSendQueueToSqe() {
+  void sendThatCannotBeExecutedTakesTheSendQueueToSqe() {
     receive(0, 100);
     send(0, 8);
     line.a.post(request(SendOperation.SEND, 1, 8).andThen(r -> r.pieces.add(0, 99, 8)));
@@ -344,7 +344,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void memoryThatGoesAwayUnderAMessageIsAProtectionErrorAndBreaksIt() {
+  void memoryUnmappedDuringAMessageIsAProtectionErrorAndBreaksIt() {
     receive(0, 100 * MTU);
     line.a.post(request(SendOperation.SEND, 0, 100 * MTU));
     line.a.step(0); // 64 of 100 packets
@@ -357,7 +357,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void inSqdWhatWasBegunIsFinishedAndWhatWasPostedWaits() {
+  void messageInFlightIsFinishedInSqdAndPostedOnesWait() {
     receive(0, 100 * MTU);
     receive(1, 8);
     send(0, 100 * MTU);
@@ -376,7 +376,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void inErrBothQueuesAreFlushedInOrder() {
+  void errFlushesBothQueuesInOrder() {
     for (int i = 0; i < 2; i++) {
       int position = 10 + i;
       line.a.receives.add(request -> request.position = position);
@@ -396,7 +396,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void inErrTheReceiveOfABrokenMessageIsFlushedFirst() {
+  void errFlushesTheReceiveOfABrokenMessageFirst() {
     line.loses = number -> number == 2; // the last packet
     receive(0, 700);
     receive(1, 700);
@@ -409,7 +409,7 @@ class UnreliableConnectionTest {
   }
 
   @Test
-  void theLastPacketSaysWhetherTheSenderAsksForAnEvent() {
+  void lastPacketCarriesTheSendersRequestForAnEvent() {
     receive(0, 700);
     receive(1, 700);
     line.a.post(request(SendOperation.SEND, 0, 700).andThen(r -> r.solicited = true));
