@@ -2,11 +2,14 @@
  * Owning a PCI function from user space: finding and opening it, its registers, DMA memory,
  * interrupts, configuration space and reset. Independent of RDMA.
  */
+@SuppressWarnings("module") // those that a package is exported to are not there when it is compiled
 module org.hghca.vfio {
   requires org.hghca.linux;
   requires org.slf4j;
 
   exports org.hghca.vfio;
+  exports org.hghca.vfio.direct to
+      org.hghca.driver;
   exports org.hghca.vfio.inprocess;
   exports org.hghca.vfio.kernel;
   exports org.hghca.vfio.memory;

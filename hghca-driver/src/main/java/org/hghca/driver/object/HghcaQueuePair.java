@@ -1,5 +1,6 @@
 package org.hghca.driver.object;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -56,6 +57,7 @@ import org.hghca.verbs.SharedReceiveQueue;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.spi.QpTransitions;
 import org.hghca.vfio.VfioException;
+import org.hghca.vfio.direct.RingMemory;
 
 /**
  * A queue pair: its parts, posting, and its verbs. Its states are {@link QueuePairState}, {@link
@@ -138,7 +140,12 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
       undo.add(icm::close);
       this.memory = new QueuePairMemory(pd.rings(), geometry, sizes.receiveDepth() > 0);
       undo.add(memory::close);
-      this.receives = receives(geometry, sizes, header.bytesBefore());
+      this.receives =
+          receives(
+              geometry,
+              sizes,
+              header.bytesBefore(),
+              access(memory.receives(), locks && shared == null));
       this.share = shared == null ? null : shared.receiver(this, receives);
       QueuePairContext fresh =
           QpContexts.fresh(
@@ -156,7 +163,8 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
         share.tell(fresh);
       }
       this.context = new ProgrammedContext(type, fresh, card.commands(), profile);
-      RingShape shape = geometry.sends(memory.sends(), number, capabilities.sendDepth());
+      RingShape shape =
+          geometry.sends(access(memory.sends(), locks), number, capabilities.sendDepth());
       SendWriter writer =
           new SendWriter(type, profile, pd, shape, capabilities, config.isSignalAll());
       SpinLock sendLock = locks ? new SpinLock(LockRank.SENDS) : null;
@@ -210,14 +218,25 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
   }
 
   private ReceiveRing receives(
-      QueueGeometry geometry, QueuePairCapabilities sizes, int bytesBeforeReceived) {
+      QueueGeometry geometry,
+      QueuePairCapabilities sizes,
+      int bytesBeforeReceived,
+      RingMemory access) {
     return new ReceiveRing(
-        geometry.receives(memory.receives(), number, sizes.receiveDepth()),
+        geometry.receives(access, number, sizes.receiveDepth()),
         sizes.maxReceiveSge(),
         card.limits().profile().badRequestsReported()
             ? ReceiveChecks.NONE
             : new CarefulReceiveChecks(requestMemory(), bytesBeforeReceived),
         device.fillerKey());
+  }
+
+  /**
+   * How posting accesses a ring. The close of a queue pair enters RESET under the locks of its
+   * rings before their memory is freed: a thread with the lock of an open ring needs no check.
+   */
+  private static RingMemory access(MemorySegment ring, boolean locks) {
+    return locks ? RingMemory.guarded(ring) : RingMemory.checked(ring);
   }
 
   /** The memory that requests may name, on a card that must not access other memory. */

@@ -102,7 +102,7 @@ final class DoorbellScheduler {
       InFlightLimits inFlight, InFlightLimits.Waiting owner, RingShape shape, UarPage uar) {
     this.inFlight = inFlight;
     this.owner = owner;
-    this.ring = shape.memory();
+    this.ring = shape.memory().memory();
     this.uar = uar;
     this.qpn = shape.qpn();
     this.strideLog = shape.strideLog();

@@ -1,12 +1,12 @@
 package org.hghca.driver.ring;
 
-import java.lang.foreign.MemorySegment;
 import org.hghca.abi.UdUnit;
 import org.hghca.driver.card.Limits;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.VerbsException;
+import org.hghca.vfio.direct.RingMemory;
 
 /**
  * The sizes of a queue pair's rings. A slot is the power of two that holds the largest request: 64
@@ -36,12 +36,12 @@ public record QueueGeometry(
   }
 
   /** The send ring in its memory. */
-  public RingShape sends(MemorySegment memory, int qpn, int depth) {
+  public RingShape sends(RingMemory memory, int qpn, int depth) {
     return new RingShape(memory, qpn, depth, sendSlots, sendStrideLog);
   }
 
   /** The receive ring in its memory. */
-  public RingShape receives(MemorySegment memory, int qpn, int depth) {
+  public RingShape receives(RingMemory memory, int qpn, int depth) {
     return new RingShape(memory, qpn, depth, receiveSlots, receiveStrideLog);
   }
 

@@ -13,6 +13,7 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.spi.ProviderAccess;
+import org.hghca.vfio.direct.RingMemory;
 
 /**
  * A receive queue in memory that the card reads. It has no doorbell: the card reads the next slot
@@ -37,6 +38,7 @@ public final class ReceiveRing implements Receives {
   }
 
   private final MemorySegment ring;
+  private final RingMemory memory;
   private final int qpn;
   private final int depth;
   private final int mask;
@@ -66,7 +68,8 @@ public final class ReceiveRing implements Receives {
    * @param emptyReceive the key of {@link EmptyReceiveRegion}, or 0
    */
   public ReceiveRing(RingShape shape, int maxSge, ReceiveChecks checks, int emptyReceive) {
-    this.ring = shape.memory();
+    this.memory = shape.memory();
+    this.ring = memory.memory();
     this.qpn = shape.qpn();
     this.depth = shape.depth();
     this.mask = shape.slots() - 1;
@@ -76,10 +79,11 @@ public final class ReceiveRing implements Receives {
     this.skipped = checks.skipped();
     this.emptyReceive = emptyReceive;
     this.wrIds = new long[shape.slots()];
+    shape.checkSlot((1 + Math.max(1, maxSge) + 1) * UNIT);
   }
 
   /**
-   * Posts a request; false when the ring is full. Callers lock.
+   * Posts a request; false when the ring is full. Callers lock, and know that the ring is open.
    *
    * @param index its index in the caller's list
    */
@@ -90,20 +94,21 @@ public final class ReceiveRing implements Receives {
       return false;
     }
     int slot = at & mask;
-    long offset = (long) slot << strideLog;
+    MemorySegment slots = memory.segment();
+    long offset = memory.at((long) slot << strideLog);
     long next =
         skipped == 0
-            ? writeElements(ring, request, offset + UNIT)
-            : writeRest(request, skipped, offset + UNIT);
+            ? writeElements(slots, request, offset + UNIT)
+            : writeRest(slots, request, skipped, offset + UNIT);
     if (next == offset + UNIT && emptyReceive != 0) {
-      DataUnit.write(ring, next, EmptyReceiveRegion.BYTES, emptyReceive, 0);
+      DataUnit.write(slots, next, EmptyReceiveRegion.BYTES, emptyReceive, 0);
       next += UNIT;
     }
-    DataUnit.writeTerminator(ring, next);
+    DataUnit.writeTerminator(slots, next);
     wrIds[slot] = request.wrId();
     head = at + 1;
     posted++;
-    NextUnit.writeReceive(ring, offset, (int) (next + UNIT - offset) / UNIT);
+    NextUnit.writeReceive(slots, offset, (int) (next + UNIT - offset) / UNIT);
     return true;
   }
 
@@ -122,7 +127,7 @@ public final class ReceiveRing implements Receives {
   }
 
   /** As {@link #writeElements}, without the first bytes. */
-  private long writeRest(ReceiveRequest request, int without, long at) {
+  private static long writeRest(MemorySegment ring, ReceiveRequest request, int without, long at) {
     long next = at;
     int skip = without;
     for (int i = 0; i < request.sgeCount(); i++) {

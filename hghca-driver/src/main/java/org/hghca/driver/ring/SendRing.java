@@ -11,6 +11,7 @@ import org.hghca.verbs.BadRequestException;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.spi.ProviderAccess;
+import org.hghca.vfio.direct.RingMemory;
 
 /**
  * A send queue in memory that the card reads: slots of one stride, each a work queue element of
@@ -30,7 +31,11 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
 
   private final SpinLock lock;
   private final Supplier<BadRequestException> refusal;
+
+  /** The slots, checked at each access: for what is not posting. */
   final MemorySegment ring;
+
+  private final RingMemory memory;
   private final UarPage uar;
   private final int qpn;
   private final int depth;
@@ -90,7 +95,8 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
     this.always = writer.always();
     this.lock = lock;
     this.refusal = refusal;
-    this.ring = shape.memory();
+    this.memory = shape.memory();
+    this.ring = memory.memory();
     this.uar = uar;
     this.qpn = shape.qpn();
     this.depth = shape.depth();
@@ -146,7 +152,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
         int opcode = SendOpcodeTable.opcode(operation);
         boolean fenced = SendOpcodeTable.isFenced(operation);
         if (previous >= 0 && !fenced) {
-          NextUnit.link(ring, previous, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
+          link(previous, offset, opcode, size);
         } else {
           if (previous >= 0) {
             head = first + posted;
@@ -215,7 +221,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
     boolean fenced = SendOpcodeTable.isFenced(operation);
     if (enqueued != NONE && !fenced) {
       int opcode = SendOpcodeTable.opcode(operation);
-      NextUnit.link(ring, enqueued, (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
+      link(enqueued, offset, opcode, size);
       chained++;
     } else {
       flushLocked();
@@ -227,6 +233,12 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
     if (fenced) {
       flushLocked(); // as in a list: nothing is chained after it
     }
+  }
+
+  /** Chains a written element after another, which no doorbell covers yet. */
+  private void link(long previous, long offset, int opcode, int size) {
+    NextUnit.link(
+        memory.segment(), memory.at(previous), (int) (offset >>> UNIT_SHIFT), opcode, size, 0);
   }
 
   /** Rings for the enqueued requests. */

@@ -24,6 +24,7 @@ import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
 import org.hghca.verbs.spi.ProviderAccess;
+import org.hghca.vfio.direct.RingMemory;
 
 /**
  * Writes send requests into the slots of a ring: each a work queue element of units of 16 bytes
@@ -45,7 +46,7 @@ public final class SendWriter {
   private final int variant;
   private final boolean datagrams;
   private final Resource pd;
-  private final MemorySegment ring;
+  private final RingMemory memory;
   private final int qpn;
   private final int maxSge;
   private final int maxInline;
@@ -68,11 +69,20 @@ public final class SendWriter {
     this.variant = SendOpcodeTable.variant(type, profile);
     this.datagrams = type == QpType.UD;
     this.pd = pd;
-    this.ring = shape.memory();
+    this.memory = shape.memory();
     this.qpn = shape.qpn();
     this.maxSge = Math.max(1, capabilities.maxSendSge()); // a slot always has room for one
     this.maxInline = capabilities.maxInline();
     this.always = signalAll ? SendOpcodeTable.SIGNALED : 0;
+    shape.checkSlot(largest(type));
+  }
+
+  /** Bytes of the largest request that is written. */
+  private int largest(QpType type) {
+    int units = datagrams ? UdUnit.SIZE : RemoteAddressUnit.SIZE;
+    int data = Math.max(maxSge, InlineUnit.units(maxInline)) * UNIT;
+    int largest = UNIT + units + data;
+    return type == QpType.RC ? Math.max(largest, 3 * UNIT + AtomicUnit.SIZE) : largest;
   }
 
   /** The part of {@link SendOpcodeTable} for its ring. */
@@ -85,19 +95,26 @@ public final class SendWriter {
     return always;
   }
 
-  /** Writes an element, as the last of its chain; returns its size in units. */
-  int write(SendRequest request, int operation, int index, long offset) {
+  /**
+   * Writes an element, as the last of its chain; returns its size in units. Under the ring's lock,
+   * while the ring is open.
+   *
+   * @param slot its offset in the ring
+   */
+  int write(SendRequest request, int operation, int index, long slot) {
+    MemorySegment ring = memory.segment();
+    long offset = memory.at(slot);
     long at = offset + UNIT;
     if ((operation & HAS_REMOTE_ADDRESS) != 0) {
       RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
       at += UNIT;
     } else if ((operation & SPECIAL) != 0) {
-      at = writeSpecial(request, operation, index, at);
+      at = writeSpecial(ring, request, operation, index, at);
     }
     long end =
         (operation & INLINE) != 0
-            ? writeInline(request, index, at)
-            : writeElements(request, index, at);
+            ? writeInline(ring, request, index, at)
+            : writeElements(ring, request, index, at);
     int size = (int) (end - offset >>> UNIT_SHIFT);
     NextUnit.write(
         ring,
@@ -116,6 +133,7 @@ public final class SendWriter {
    * @return its size in units
    */
   int writeFlush(long offset) {
+    MemorySegment ring = memory.memory();
     long data = offset + UNIT + RemoteAddressUnit.SIZE;
     int units = InlineUnit.units(FLUSH_BYTES);
     int size = (int) (data - offset >>> UNIT_SHIFT) + units;
@@ -133,18 +151,20 @@ public final class SendWriter {
   }
 
   /** Writes the units between next unit and data of an atomic or a datagram. */
-  private long writeSpecial(SendRequest request, int operation, int index, long at) {
+  private long writeSpecial(
+      MemorySegment ring, SendRequest request, int operation, int index, long at) {
     if ((operation & DATAGRAM) == DATAGRAM) {
-      return writeDestination(request, operation, index, at);
+      return writeDestination(ring, request, operation, index, at);
     }
     if ((operation & ATOMIC) == ATOMIC) {
-      return writeOperands(request, index, at);
+      return writeOperands(ring, request, index, at);
     }
     throw unsupported(request.opcode().toString(), index);
   }
 
   @SuppressWarnings("ReferenceEquality") // a domain is itself
-  private long writeDestination(SendRequest request, int operation, int index, long at) {
+  private long writeDestination(
+      MemorySegment ring, SendRequest request, int operation, int index, long at) {
     if (!(request.addressHandle() instanceof Destination to) || to.domain != pd || to.isClosed()) {
       throw badDestination(request, index);
     }
@@ -180,7 +200,7 @@ public final class SendWriter {
     return new BadRequestException(Errno.EINVAL, index, complaint);
   }
 
-  private long writeOperands(SendRequest request, int index, long at) {
+  private long writeOperands(MemorySegment ring, SendRequest request, int index, long at) {
     if (request.isInline()) {
       throw new BadRequestException(Errno.EINVAL, index, "an atomic cannot be inline");
     }
@@ -198,7 +218,7 @@ public final class SendWriter {
    * Writes data units and returns their end; empty ones are skipped, because they stop the first
    * revision of the card.
    */
-  private long writeElements(SendRequest request, int index, long at) {
+  private long writeElements(MemorySegment ring, SendRequest request, int index, long at) {
     int count = request.sgeCount();
     // The usual case without a loop, whose set-up would cost as much as the element itself.
     if (count == 1) {
@@ -209,10 +229,10 @@ public final class SendWriter {
       DataUnit.write(ring, at, element, request.sgeAddress(0));
       return at + UNIT;
     }
-    return writeList(request, count, index, at);
+    return writeList(ring, request, count, index, at);
   }
 
-  private long writeList(SendRequest request, int count, int index, long at) {
+  private long writeList(MemorySegment ring, SendRequest request, int count, int index, long at) {
     if (count > maxSge) {
       throw tooManyElements(index, count);
     }
@@ -234,7 +254,7 @@ public final class SendWriter {
   }
 
   /** An inline unit; none if there are no bytes. */
-  private long writeInline(SendRequest request, int index, long at) {
+  private long writeInline(MemorySegment ring, SendRequest request, int index, long at) {
     if (request.opcode() == WrOpcode.RDMA_READ) {
       throw new BadRequestException(Errno.EINVAL, index, "an RDMA READ cannot be inline");
     }

@@ -30,6 +30,7 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.SendRequest;
+import org.hghca.vfio.direct.RingMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -66,7 +67,7 @@ class DatagramRingTest {
 
   private SendRing ring(QpType type, HardwareProfile profile) {
     QueuePairCapabilities capabilities = new QueuePairCapabilities(16, 0, 2, 0, 32);
-    RingShape shape = new RingShape(memory, 2, 16, 16, 7);
+    RingShape shape = new RingShape(RingMemory.guarded(memory), 2, 16, 16, 7);
     SendWriter writer = new SendWriter(type, profile, it.pd, shape, capabilities, false);
     UarPage uar = UarAllocator.open(new DoorbellOnlyFunction(doorbells)).allocate();
     SendRing ring =

@@ -20,6 +20,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.SendRequest;
+import org.hghca.vfio.direct.RingMemory;
 
 /** A send ring of the first RTL without the card: its doorbells are recorded. */
 public final class BudgetedRing {
@@ -64,7 +65,7 @@ public final class BudgetedRing {
 
   BudgetedRing(QpType type, HardwareProfile profile, InFlightLimits inFlight) {
     checks.path(10);
-    RingShape shape = new RingShape(memory, 2, SLOTS, SLOTS, 7);
+    RingShape shape = new RingShape(RingMemory.guarded(memory), 2, SLOTS, SLOTS, 7);
     ring =
         new BudgetedSendRing(
             shape,

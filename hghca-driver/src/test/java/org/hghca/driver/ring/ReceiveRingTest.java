@@ -15,6 +15,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
+import org.hghca.vfio.direct.RingMemory;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -30,7 +31,8 @@ class ReceiveRingTest {
 
   private final MemorySegment memory = Arena.ofAuto().allocate(4 * SLOT, 4096);
   private final ReceiveRing ring =
-      new ReceiveRing(new RingShape(memory, 3, 3, 4, 6), 2, ReceiveChecks.NONE, 0);
+      new ReceiveRing(
+          new RingShape(RingMemory.guarded(memory), 3, 3, 4, 6), 2, ReceiveChecks.NONE, 0);
 
   private String bytes(int from, int count) {
     return HexFormat.of().formatHex(memory.asSlice(from, count).toArray(ValueLayout.JAVA_BYTE));
@@ -151,7 +153,8 @@ class ReceiveRingTest {
     KeyTable keys = new KeyTable(KEY + 1);
     keys.put(new KeyTable.Entry(KEY, 4, DATA, 1 << 20, 1));
     ReceiveChecks checks = new CarefulReceiveChecks(new RequestMemory(keys, 4), 40);
-    ReceiveRing datagrams = new ReceiveRing(new RingShape(memory, 3, 3, 4, 6), 2, checks, 0);
+    ReceiveRing datagrams =
+        new ReceiveRing(new RingShape(RingMemory.guarded(memory), 3, 3, 4, 6), 2, checks, 0);
     datagrams.post(request().sge(DATA + 24, 100, KEY), 0);
     assertThat(bytes(16, 32)).isEqualTo("3c0000002100000040000000007e0000" + EMPTY_UNIT);
     datagrams.post(request().sge(DATA, 30, KEY).sge(DATA + 0x100, 50, KEY), 0);

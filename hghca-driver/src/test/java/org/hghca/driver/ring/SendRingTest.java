@@ -21,6 +21,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairCapabilities;
 import org.hghca.verbs.SendRequest;
+import org.hghca.vfio.direct.RingMemory;
 import org.hghca.vfio.testing.Racers;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -45,7 +46,7 @@ class SendRingTest {
   private final MemorySegment memory = Arena.ofAuto().allocate(16 * SLOT, 4096);
   private final List<Long> doorbells = new ArrayList<>();
   private final SpinLock lock = new SpinLock(LockRank.SENDS);
-  private final RingShape shape = new RingShape(memory, 2, 16, 16, 6);
+  private final RingShape shape = new RingShape(RingMemory.guarded(memory), 2, 16, 16, 6);
   private final SendRing ring = ring(lock);
 
   private SendRing ring(SpinLock lockOfPosters) {

@@ -1,0 +1,90 @@
+package org.hghca.vfio.direct;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/**
+ * The memory of a ring, as posting and polling access it. This class alone turns memory into
+ * addresses.
+ *
+ * <p>An access through the ring's own segment checks class, bounds and liveness each time: nearly
+ * half of the instructions of a post. {@link #segment} of <em>guarded</em> memory is one constant
+ * segment of all addresses instead, whose checks the compiler removes, and {@link #at} makes an
+ * address of an offset. Whoever uses them ensures what is no longer checked:
+ *
+ * <ul>
+ *   <li>Bounds. An offset is a masked index times a stride, and what is written there is no longer
+ *       than the stride. {@link #checkHolds} checks the product once, when the ring is created.
+ *   <li>Life. An access is made under the lock of the ring, after a check under the same lock that
+ *       the ring is open. Whoever frees the memory first closes the ring under that lock. So no
+ *       access begins after the close, and the memory is freed and unmapped at the close as any
+ *       other.
+ * </ul>
+ *
+ * <p>A ring without a lock, or a glance without the lock, uses <em>checked</em> memory, where an
+ * access to freed memory throws.
+ */
+public final class RingMemory {
+  private static final MemorySegment ADDRESSES = addresses();
+
+  private final MemorySegment memory;
+
+  /** The address of the first byte of guarded memory; 0 of checked memory. */
+  private final long base;
+
+  private RingMemory(MemorySegment memory, long base) {
+    this.memory = memory;
+    this.base = base;
+  }
+
+  @SuppressWarnings("restricted")
+  private static MemorySegment addresses() {
+    return MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+  }
+
+  /** Memory whose every access is checked. */
+  public static RingMemory checked(MemorySegment memory) {
+    return new RingMemory(memory, 0);
+  }
+
+  /**
+   * Memory that is accessed under a lock only, as this class requires.
+   *
+   * @param memory native memory that any thread may access
+   */
+  public static RingMemory guarded(MemorySegment memory) {
+    if (!memory.isNative() || memory.isReadOnly()) {
+      throw new IllegalArgumentException("a ring needs native memory to write to: " + memory);
+    }
+    return new RingMemory(memory, memory.address());
+  }
+
+  /**
+   * Checks that a ring lies in the memory.
+   *
+   * @param bytes of all its slots
+   * @throws IndexOutOfBoundsException when it does not
+   */
+  public void checkHolds(long bytes) {
+    Objects.checkFromIndexSize(0, bytes, memory.byteSize());
+  }
+
+  /** The memory itself, for accesses off the data path, with offsets from 0; always checked. */
+  public MemorySegment memory() {
+    return memory;
+  }
+
+  /** The segment that is accessed at the positions of {@link #at}. */
+  public MemorySegment segment() {
+    return base == 0 ? memory : ADDRESSES;
+  }
+
+  /**
+   * The position in {@link #segment} of an offset.
+   *
+   * @param offset in bytes, inside the ring
+   */
+  public long at(long offset) {
+    return base + offset;
+  }
+}
