@@ -24,6 +24,9 @@ import org.hghca.wire.DropCause;
  * @param naksReceived NAKs as requester, all of them
  * @param rnrNaksSent NAKs as responder for lack of a receive buffer
  * @param rnrNaksReceived NAKs as requester for lack of a receive buffer
+ * @param congestionMarks packets that came with a mark of congestion
+ * @param notificationsSent congestion notifications sent, to the senders of marked packets
+ * @param notificationsReceived congestion notifications that have slowed a queue pair down
  * @param duplicates repeated requests received
  * @param faults faults recorded
  * @param drops packets dropped by their cause; causes that were not met are left out
@@ -46,6 +49,9 @@ public record HcaCounters(
     long naksReceived,
     long rnrNaksSent,
     long rnrNaksReceived,
+    long congestionMarks,
+    long notificationsSent,
+    long notificationsReceived,
     long duplicates,
     long faults,
     Map<DropCause, Long> drops) {}

@@ -228,6 +228,9 @@ public final class SoftwareHca implements EmulatedFunction {
         transport.naksReceived,
         transport.rnrNaksSent,
         transport.rnrNaksReceived,
+        transport.congestionMarks,
+        transport.notificationsSent,
+        transport.notificationsReceived,
         transport.duplicates,
         faults.count(),
         transport.drops.byCause());

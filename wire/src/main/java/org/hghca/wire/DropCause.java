@@ -65,9 +65,6 @@ public enum DropCause {
   /** A known operation that the HCA does not have. */
   UNSUPPORTED,
 
-  /** A congestion notification, which no sender of the HCA heeds. */
-  CONGESTION_NOTIFICATION,
-
   /** Not the next packet of a service that repeats nothing, without a receive, or no answer due. */
   UNWANTED,
 

@@ -44,6 +44,11 @@ final class DatagramReceiver implements ReceiveSide {
     }
   }
 
+  @Override
+  public boolean owesData() {
+    return false;
+  }
+
   /** There are no answers. */
   @Override
   public int respond(ConnectionContext qp, int budget) {

@@ -7,11 +7,16 @@ final class Endpoint {
   final SendSide sender;
   final ReceiveSide receiver;
 
-  /** When the sender must be woken, {@link Timers#NEVER} for not at all. */
-  long deadline = Timers.NEVER;
+  /** When the sender must be woken. */
+  final Timers.Timer timer = new Timers.Timer(this);
 
-  /** The position of the endpoint in {@link Timers}, -1 if it is not there. */
-  int timerIndex = -1;
+  /** When a turn is due that the rate limit has put off. */
+  final Timers.Timer turnTimer = new Timers.Timer(this);
+
+  final RateLimit rate = new RateLimit();
+
+  /** When a peer was last told of congestion. */
+  long notifiedAt = -CongestionNotifier.INTERVAL;
 
   /** Whether the endpoint is in the queue of those with something to send. */
   boolean scheduled;

@@ -18,6 +18,9 @@ interface ReceiveSide {
    */
   int respond(ConnectionContext qp, int budget);
 
+  /** Whether responses with data are among the answers that are due. */
+  boolean owesData();
+
   /** Drops the answers that are due. */
   void silence();
 

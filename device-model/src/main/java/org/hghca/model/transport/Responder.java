@@ -368,6 +368,11 @@ final class Responder implements ReceiveSide {
     return sent;
   }
 
+  @Override
+  public boolean owesData() {
+    return !owed.isEmpty();
+  }
+
   /** The next response to a READ or an atomic. */
   private void sendData(ConnectionContext qp) {
     Packet packet = transport.packetTo(qp);

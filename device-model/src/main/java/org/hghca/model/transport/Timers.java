@@ -2,15 +2,29 @@ package org.hghca.model.transport;
 
 import java.util.Arrays;
 
-/**
- * The endpoints that wait for a time, in a binary heap by that time. An endpoint is in it at most
- * once; setting and clearing its time is cheap.
- */
+/** The timers that run, in a binary heap by their times; setting and clearing one is cheap. */
 final class Timers {
-  /** Deadline of an endpoint without a timer. */
+  /** Deadline of a timer that does not run. */
   static final long NEVER = Long.MAX_VALUE;
 
-  private Endpoint[] heap = new Endpoint[16];
+  /** A timer of an endpoint. */
+  static final class Timer {
+    final Endpoint endpoint;
+    private long deadline = NEVER;
+
+    /** The position in the heap, -1 if it is not there. */
+    private int index = -1;
+
+    Timer(Endpoint endpoint) {
+      this.endpoint = endpoint;
+    }
+
+    long deadline() {
+      return deadline;
+    }
+  }
+
+  private Timer[] heap = new Timer[16];
   private int size;
 
   /** The earliest deadline, {@link #NEVER} when there is none. */
@@ -18,82 +32,82 @@ final class Timers {
     return size == 0 ? NEVER : heap[0].deadline;
   }
 
-  /** The endpoint whose deadline is the earliest, taken out if it is due, else null. */
-  Endpoint takeDue(long now) {
+  /** The timer whose deadline is the earliest, taken out if it is due, else null. */
+  Timer takeDue(long now) {
     if (size == 0 || heap[0].deadline > now) {
       return null;
     }
-    Endpoint due = heap[0];
+    Timer due = heap[0];
     clear(due);
     return due;
   }
 
-  void set(Endpoint endpoint, long deadline) {
-    boolean later = endpoint.deadline < deadline;
-    endpoint.deadline = deadline;
-    if (endpoint.timerIndex < 0) {
+  void set(Timer timer, long deadline) {
+    boolean later = timer.deadline < deadline;
+    timer.deadline = deadline;
+    if (timer.index < 0) {
       if (size == heap.length) {
         heap = Arrays.copyOf(heap, 2 * size);
       }
-      endpoint.timerIndex = size;
-      heap[size++] = endpoint;
-      up(endpoint.timerIndex);
+      timer.index = size;
+      heap[size++] = timer;
+      up(timer.index);
     } else if (later) {
-      down(endpoint.timerIndex);
+      down(timer.index);
     } else {
-      up(endpoint.timerIndex);
+      up(timer.index);
     }
   }
 
-  void clear(Endpoint endpoint) {
-    int index = endpoint.timerIndex;
+  void clear(Timer timer) {
+    int index = timer.index;
     if (index < 0) {
       return;
     }
-    endpoint.timerIndex = -1;
-    endpoint.deadline = NEVER;
-    Endpoint last = heap[--size];
+    timer.index = -1;
+    timer.deadline = NEVER;
+    Timer last = heap[--size];
     heap[size] = null;
-    if (last != endpoint) {
+    if (last != timer) {
       put(index, last);
       up(index);
-      down(last.timerIndex);
+      down(last.index);
     }
   }
 
   private void up(int index) {
-    Endpoint endpoint = heap[index];
+    Timer timer = heap[index];
     int at = index;
     while (at > 0) {
       int parent = (at - 1) / 2;
-      if (heap[parent].deadline <= endpoint.deadline) {
+      if (heap[parent].deadline <= timer.deadline) {
         break;
       }
       put(at, heap[parent]);
       at = parent;
     }
-    put(at, endpoint);
+    put(at, timer);
   }
 
   private void down(int index) {
-    Endpoint endpoint = heap[index];
+    Timer timer = heap[index];
     int at = index;
     while (2 * at + 1 < size) {
       int child = 2 * at + 1;
       if (child + 1 < size && heap[child + 1].deadline < heap[child].deadline) {
         child++;
       }
-      if (heap[child].deadline >= endpoint.deadline) {
+      if (heap[child].deadline >= timer.deadline) {
         break;
       }
       put(at, heap[child]);
       at = child;
     }
-    put(at, endpoint);
+    put(at, timer);
   }
 
-  private void put(int index, Endpoint endpoint) {
-    heap[index] = endpoint;
-    endpoint.timerIndex = index;
+  private void put(int index, Timer timer) {
+    heap[index] = timer;
+    timer.index = index;
   }
 }

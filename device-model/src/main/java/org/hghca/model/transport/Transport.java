@@ -17,6 +17,12 @@ public final class Transport {
   /** Packets of one queue pair in a row, before the next one gets its turn. */
   private static final int BURST = 32;
 
+  /** The same for one whose rate is limited. */
+  private static final int LIMITED_BURST = 4;
+
+  /** What a packet has beyond its payload, to the bytes of a rate: headers of every layer. */
+  private static final int HEADERS = 62;
+
   /**
    * How often a queue pair in error is checked for newly posted receives, in nanoseconds: there is
    * no doorbell for them.
@@ -33,6 +39,11 @@ public final class Transport {
   private final EventSink events;
   private final TransportCounters counters = new TransportCounters();
   private final Timers timers = new Timers();
+  private final CongestionNotifier notifier = new CongestionNotifier(this);
+
+  /** Of the turns that rate limits have put off. */
+  private final Timers turns = new Timers();
+
   private final ArrayDeque<Endpoint> scheduled = new ArrayDeque<>();
 
   /** Queue pairs that have failed and must go to ERR. */
@@ -87,7 +98,7 @@ public final class Transport {
     endpoint.notifiesDrained &= state == QueuePairState.SQD;
     if (state == QueuePairState.ERR) {
       endpoint.receiver.silence();
-      timers.clear(endpoint);
+      timers.clear(endpoint.timer);
       ConnectionContext qp = load(endpoint);
       if (qp != null) {
         flush(endpoint, qp);
@@ -164,7 +175,8 @@ public final class Transport {
     Endpoint endpoint = find(qpn);
     if (endpoint != null) {
       settle();
-      timers.clear(endpoint);
+      timers.clear(endpoint.timer);
+      turns.clear(endpoint.turnTimer);
       endpoint.sender.reset();
       endpoint.receiver.reset();
       endpoints[qpn] = null;
@@ -219,7 +231,7 @@ public final class Transport {
     int operation = packet.opcode & PacketOpcode.OPERATION_MASK;
     boolean isResponse = PacketOpcode.isResponse(operation);
     if (packet.opcode == PacketOpcode.CONGESTION_NOTIFICATION) {
-      counters.drops.count(DropCause.CONGESTION_NOTIFICATION);
+      receiveNotification(endpoint, qp, packet);
     } else if ((packet.opcode & PacketOpcode.SERVICE_MASK) != endpoint.service.opcodeBits()) {
       counters.drops.count(DropCause.SERVICE);
     } else if (!(isResponse ? qp.state.sends() : qp.state.receives())) {
@@ -228,7 +240,28 @@ public final class Transport {
       counters.drops.count(DropCause.ADDRESS);
     } else if (PacketOpcode.invalidates(operation)) {
       counters.drops.count(DropCause.UNSUPPORTED);
-    } else if (isResponse) {
+    } else {
+      if (CongestionNotifier.isMarked(packet)) {
+        notifier.marked(endpoint, qp, packet, now);
+      }
+      pass(endpoint, qp, packet, operation);
+    }
+  }
+
+  private void receiveNotification(Endpoint endpoint, ConnectionContext qp, Packet packet) {
+    if (!qp.state.sends()) {
+      counters.drops.count(DropCause.STATE);
+    } else if (endpoint.service != Service.UD && !qp.path.isBack(packet)) {
+      counters.drops.count(DropCause.ADDRESS);
+    } else {
+      counters.notificationsReceived++;
+      endpoint.rate.notified(now);
+    }
+  }
+
+  /** Gives a packet to the half of its queue pair that it is for. */
+  private void pass(Endpoint endpoint, ConnectionContext qp, Packet packet, int operation) {
+    if (PacketOpcode.isResponse(operation)) {
       endpoint.sender.receive(qp, packet, operation);
       tellDrained(endpoint, qp);
     } else {
@@ -255,14 +288,19 @@ public final class Transport {
    */
   public boolean run(int budget) {
     boolean worked = false;
-    for (Endpoint due = timers.takeDue(now); due != null; due = timers.takeDue(now)) {
+    for (Timers.Timer timer = timers.takeDue(now); timer != null; timer = timers.takeDue(now)) {
       worked = true;
+      Endpoint due = timer.endpoint;
       ConnectionContext qp = load(due);
       if (qp != null && qp.state == QueuePairState.ERR) {
         flush(due, qp);
       } else if (qp != null) {
         due.sender.timeout(qp);
       }
+    }
+    for (Timers.Timer turn = turns.takeDue(now); turn != null; turn = turns.takeDue(now)) {
+      worked = true;
+      schedule(turn.endpoint);
     }
     worked |= endFailed();
     int left = budget;
@@ -279,6 +317,25 @@ public final class Transport {
   }
 
   private int turn(Endpoint endpoint, ConnectionContext qp, int burst) {
+    return endpoint.rate.isLimited()
+        ? limitedTurn(endpoint, qp, Math.min(burst, LIMITED_BURST))
+        : fullTurn(endpoint, qp, burst);
+  }
+
+  private int limitedTurn(Endpoint endpoint, ConnectionContext qp, int burst) {
+    long delay = endpoint.rate.delay(now);
+    if (delay == 0) {
+      long before = port.bytesSent();
+      int sent = fullTurn(endpoint, qp, burst);
+      endpoint.rate.sent(port.bytesSent() - before + (long) sent * HEADERS, now);
+      return sent;
+    }
+    turns.set(endpoint.turnTimer, now + delay);
+    // An acknowledgement does not wait: without it the peer would repeat what it sent.
+    return endpoint.receiver.owesData() ? 1 : Math.max(1, endpoint.receiver.respond(qp, 1));
+  }
+
+  private int fullTurn(Endpoint endpoint, ConnectionContext qp, int burst) {
     int sent = endpoint.receiver.respond(qp, burst);
     if (qp.state.sends()) {
       sent += endpoint.sender.send(qp, burst - sent);
@@ -292,7 +349,7 @@ public final class Transport {
 
   /** When {@link #run} must be called at the latest, {@code Long.MAX_VALUE} for no such time. */
   public long nextDeadline() {
-    return timers.next();
+    return Math.min(timers.next(), turns.next());
   }
 
   /** Stores back the context that is loaded, so that software may read and change all contexts. */
@@ -328,7 +385,7 @@ public final class Transport {
     if (qp.state != QueuePairState.ERR) {
       qp.state = QueuePairState.ERR;
       qp.setChanged(true);
-      timers.clear(endpoint);
+      timers.clear(endpoint.timer);
       flush(endpoint, qp);
     }
   }
@@ -394,11 +451,11 @@ public final class Transport {
   }
 
   void wakeAfter(Endpoint endpoint, long nanos) {
-    timers.set(endpoint, now + nanos);
+    timers.set(endpoint.timer, now + nanos);
   }
 
   void cancelTimer(Endpoint endpoint) {
-    timers.clear(endpoint);
+    timers.clear(endpoint.timer);
   }
 
   /** KiB that a connection may have in flight. */

@@ -21,6 +21,12 @@ public final class TransportCounters {
   public long rnrNaksSent;
   public long rnrNaksReceived;
 
+  /** Packets that a switch has marked for congestion. */
+  public long congestionMarks;
+
+  public long notificationsSent;
+  public long notificationsReceived;
+
   /** Requests that came twice. */
   public long duplicates;
 }

@@ -153,6 +153,11 @@ final class UnreliableReceiver implements ReceiveSide {
     taken.finish(qp, packet, operation, qp.remoteQpn, qp.destinationMac, arrived);
   }
 
+  @Override
+  public boolean owesData() {
+    return false;
+  }
+
   /** There are no answers. */
   @Override
   public int respond(ConnectionContext qp, int budget) {

@@ -183,10 +183,11 @@ class DropCauseTest {
 
   @ParameterizedTest
   @EnumSource(Service.class)
-  void congestionNotificationIsDropped(Service service) {
+  void congestionNotificationToAQueuePairThatDoesNotSendIsDropped(Service service) {
     Line line = line(service);
+    line.b.state = QueuePairState.RTR;
     give(line, 0x81, packet -> packet.length = 0);
-    assertDropped(line, DropCause.CONGESTION_NOTIFICATION);
+    assertDropped(line, DropCause.STATE);
   }
 
   @Test

@@ -26,7 +26,8 @@ final class RawPeer implements Medium {
       int dmaLength,
       int syndrome,
       int msn,
-      long original) {}
+      long original,
+      int trafficClass) {}
 
   final PacketPool pool = new PacketPool();
   final Station station;
@@ -63,7 +64,8 @@ final class RawPeer implements Medium {
             packet.dmaLength,
             packet.syndrome,
             packet.msn,
-            packet.original));
+            packet.original,
+            packet.trafficClass));
     pool.giveBack(packet);
   }
 

@@ -1,0 +1,59 @@
+package org.hghca.model.transport;
+
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketOpcode;
+
+/** Tells the senders of packets that a switch has marked of the congestion. */
+final class CongestionNotifier {
+  /** At most one notification of a queue pair in so many nanoseconds. */
+  static final long INTERVAL = 50_000;
+
+  /** The bits of a traffic class that say whether there was congestion. */
+  private static final int ECN = 0x03;
+
+  private static final int CONGESTION_EXPERIENCED = 0x03;
+
+  /** DSCP 48, which switches serve first, and a transport that is capable of ECN. */
+  private static final int TRAFFIC_CLASS = 48 << 2 | 0x02;
+
+  private final Transport transport;
+
+  CongestionNotifier(Transport transport) {
+    this.transport = transport;
+  }
+
+  static boolean isMarked(Packet packet) {
+    return (packet.trafficClass & ECN) == CONGESTION_EXPERIENCED;
+  }
+
+  /** A marked packet has come to a queue pair. */
+  void marked(Endpoint endpoint, ConnectionContext qp, Packet packet, long now) {
+    transport.counters().congestionMarks++;
+    boolean isForGroup = packet.destinationQpn != endpoint.qpn;
+    if (isForGroup || now - endpoint.notifiedAt < INTERVAL) {
+      return;
+    }
+    endpoint.notifiedAt = now;
+    transport.counters().notificationsSent++;
+    Packet notification = endpoint.service == Service.UD ? backTo(packet) : transport.packetTo(qp);
+    notification.opcode = PacketOpcode.CONGESTION_NOTIFICATION;
+    notification.psn = 0;
+    notification.migrated = false;
+    notification.backwardCongestion = true;
+    notification.trafficClass = TRAFFIC_CLASS;
+    transport.transmit(notification);
+  }
+
+  /** A packet to the sender of a datagram. */
+  private Packet backTo(Packet datagram) {
+    Packet packet = transport.packet();
+    packet.destinationMac = datagram.sourceMac;
+    packet.sourceMac = datagram.destinationMac;
+    packet.destinationIpHigh = datagram.sourceIpHigh;
+    packet.destinationIpLow = datagram.sourceIpLow;
+    packet.sourceIpHigh = datagram.destinationIpHigh;
+    packet.sourceIpLow = datagram.destinationIpLow;
+    packet.destinationQpn = datagram.sourceQpn;
+    return packet;
+  }
+}
