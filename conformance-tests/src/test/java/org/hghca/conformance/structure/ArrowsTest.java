@@ -30,6 +30,7 @@ class ArrowsTest {
           "org.hghca.vfio.user",
           "org.hghca.vfio.inprocess",
           "org.hghca.vfio.memory",
+          "org.hghca.vfio.direct",
           "org.hghca.vfio.dma",
           "org.hghca.vfio.linux",
           "org.hghca.vfio");

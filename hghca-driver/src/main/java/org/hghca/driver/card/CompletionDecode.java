@@ -13,21 +13,14 @@ import org.hghca.verbs.Completions;
 public final class CompletionDecode {
   private final boolean keepsOpcode;
   private final boolean receiveErrors;
-  private final boolean plain;
   private final boolean zerosBreak;
   private final int immediateFlag;
 
   public CompletionDecode(HardwareProfile profile) {
     this.keepsOpcode = profile.errorCqes() && !profile.errorCqeHasSyndrome();
     this.receiveErrors = profile.flushesInHardware();
-    this.plain = profile.flushesInHardware() && profile.immediateDelivered() && profile.grhPlaced();
     this.zerosBreak = !profile.zeroLength();
     this.immediateFlag = profile.immediateDelivered() ? Completions.WITH_IMM : 0;
-  }
-
-  /** Whether the card follows the document, so that receives need no decoding here. */
-  public boolean isPlain() {
-    return plain;
   }
 
   /**

@@ -7,7 +7,6 @@ import org.hghca.abi.Cqe;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MptFlags;
 import org.hghca.driver.card.Card;
-import org.hghca.driver.card.CompletionDecode;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.completion.CompletionNotifier;
 import org.hghca.driver.completion.CompletionParser;
@@ -16,8 +15,6 @@ import org.hghca.driver.completion.DriverFlush;
 import org.hghca.driver.completion.FlushingQueuePairs;
 import org.hghca.driver.completion.OutstandingWork;
 import org.hghca.driver.completion.QueuePairRings;
-import org.hghca.driver.completion.RtlParser;
-import org.hghca.driver.completion.StandardParser;
 import org.hghca.driver.event.WatchedQueue;
 import org.hghca.driver.memory.Registrar;
 import org.hghca.driver.recovery.RecoveredCompletionQueue;
@@ -96,7 +93,7 @@ final class HghcaCompletionQueue extends Resource
       int first = device.cqNumbers().position(number).orElse(0);
       this.ring = new CompletionRing(memory.mapping().segment(), slots, first);
       this.flushing = new FlushingQueuePairs(ring);
-      this.parser = parser();
+      this.parser = device.support().parser(describe(), ring);
       this.notifier =
           new CompletionNotifier<>(
               this,
@@ -114,14 +111,6 @@ final class HghcaCompletionQueue extends Resource
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a completion queue", e);
     }
-  }
-
-  private CompletionParser parser() {
-    CompletionDecode decode = new CompletionDecode(card.limits().profile());
-    return decode.isPlain()
-        ? new StandardParser(describe(), ring, device.objects().rings(), decode, health)
-        : RtlParser.of(
-            describe(), ring, device.objects().rings(), decode, health, device.inFlight());
   }
 
   private static Resource[] used(DeviceContext context, CompletionQueueConfig config) {

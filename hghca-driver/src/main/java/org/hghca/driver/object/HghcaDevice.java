@@ -1,12 +1,9 @@
 package org.hghca.driver.object;
 
-import java.util.Optional;
 import org.hghca.abi.DeviceExtension;
-import org.hghca.abi.HardwareProfile;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
 import org.hghca.driver.event.DeviceEvents;
-import org.hghca.driver.memory.EmptyReceiveRegion;
 import org.hghca.driver.memory.KeyTable;
 import org.hghca.driver.memory.QueueMemory;
 import org.hghca.driver.memory.RegionGuard;
@@ -20,7 +17,6 @@ import org.hghca.provider.Neighbors;
 import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.RingNumbers;
 import org.hghca.provider.Undo;
-import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.memory.BufferPool;
 
@@ -37,27 +33,16 @@ public final class HghcaDevice {
   private final Neighbors neighbors = new Neighbors();
   private final DeviceObjects objects;
 
-  /** Null for a card that reports bad requests. */
-  private final RegionGuard regions;
-
-  /** Null for a card without a doorbell limit. */
-  private final InFlightLimits inFlight;
-
   private final NumberAllocator pdNumbers;
   private final RingNumbers<Integer> cqNumbers;
   private final RingNumbers<ReceivePosition> qpNumbers;
 
-  /** Null for a card that times out and flushes itself. */
-  private final DeviceRecovery recovery;
-
+  private final CardSupport support;
   private final SrqRefill srqRefill;
   private final RecoveryCounts counts = new RecoveryCounts();
   private final LinkAddress address;
   private final NumberAllocator srqNumbers;
   private DeviceEvents events;
-
-  /** Null for a card that supports receives without memory. */
-  private EmptyReceiveRegion emptyReceive;
 
   /**
    * A card after bring-up.
@@ -80,70 +65,59 @@ public final class HghcaDevice {
             limits.device().reservedMtts());
     this.queueMemory = new QueueMemory(card.function(), registrar);
     this.objects = new DeviceObjects(limits.endQp());
-    HardwareProfile profile = limits.profile();
-    this.regions =
-        profile.badRequestsReported()
-            ? null
-            : new RegionGuard(new KeyTable(registrar.endKey()), objects::userOf, card.health());
-    this.inFlight =
-        profile.doorbellsInFlight() == HardwareProfile.UNBOUNDED
-            ? null
-            : new InFlightLimits(profile, limits.outstanding());
     this.pdNumbers =
         new NumberAllocator(
             "protection domains", limits.device().reservedPds(), limits.device().maxPds());
     this.srqNumbers = new NumberAllocator("shared receive queues", 0, limits.device().maxQps());
     this.cqNumbers = new RingNumbers<>("completion queues", limits.firstCq(), limits.endCq());
     this.qpNumbers = new RingNumbers<>("queue pairs", limits.firstQp(), limits.endQp());
-    this.recovery = profile.flushesInHardware() ? null : makeRecovery();
+    this.support = makeSupport();
     this.address = LinkAddress.of(card.function());
     card.health().onFailure(objects::deviceFailed);
   }
 
-  private DeviceRecovery makeRecovery() {
-    return new DeviceRecovery(
+  private CardSupport makeSupport() {
+    if (card.limits().profile().flushesInHardware()) {
+      return new StandardSupport(card, objects.rings());
+    }
+    Limits limits = card.limits();
+    InFlightLimits inFlight = new InFlightLimits(limits.profile(), limits.outstanding());
+    return new RtlSupport(
         card,
-        inFlight,
-        qpNumbers,
-        objects.queuePairs(),
-        new SoftwareMaintenance(card, inFlight, objects.queuePairs(), objects.completionQueues()),
-        counts);
+        objects.rings(),
+        objects::domainOf,
+        new RegionGuard(new KeyTable(registrar.endKey()), objects::userOf, card.health()),
+        new DeviceRecovery(
+            card,
+            inFlight,
+            qpNumbers,
+            objects.queuePairs(),
+            new SoftwareMaintenance(
+                card, inFlight, objects.queuePairs(), objects.completionQueues()),
+            counts),
+        queueMemory,
+        pdNumbers);
   }
 
   /** Starts operation; the last step of the bring-up. */
   public void start() {
     try (Undo undo = new Undo()) {
-      if (!card.limits().profile().emptyReceives()) {
-        emptyReceive =
-            new EmptyReceiveRegion(
-                pdNumbers, pd -> queueMemory.register(DmaMapping.PAGE_SIZE, pd, 0));
-        undo.add(emptyReceive::close);
-      }
+      support.open();
+      undo.add(support::close);
       events =
           new DeviceEvents(
               card, queueMemory, pdNumbers, new EventDispatcher(objects, card.health()));
       undo.forget();
     }
-    if (recovery != null) {
-      recovery.maintenance().start();
-    }
+    support.start();
   }
 
   /** The first step of the shutdown. */
   public void stop() {
     srqRefill.stop();
-    if (recovery != null) {
-      recovery.maintenance().stop();
-    }
+    support.stop();
     events.close();
-    if (emptyReceive != null) {
-      emptyReceive.close();
-    }
-  }
-
-  /** The key for the element of a receive without memory; 0 if none is needed. */
-  int fillerKey() {
-    return emptyReceive == null ? 0 : emptyReceive.key();
+    support.close();
   }
 
   /** Stops caching memory for later rings. */
@@ -163,14 +137,9 @@ public final class HghcaDevice {
     return registrar;
   }
 
-  /** Guards memory that requests name; empty for a card that reports bad requests. */
-  Optional<RegionGuard> regions() {
-    return Optional.ofNullable(regions);
-  }
-
-  /** The limits for doorbells; null for a card without a doorbell limit. */
-  InFlightLimits inFlight() {
-    return inFlight;
+  /** What the driver does that the card does not. */
+  CardSupport support() {
+    return support;
   }
 
   public BufferPool buffers() {
@@ -214,11 +183,6 @@ public final class HghcaDevice {
 
   public RingNumbers<ReceivePosition> qpNumbers() {
     return qpNumbers;
-  }
-
-  /** The shared state of error flows; null for a card that times out and flushes itself. */
-  DeviceRecovery recovery() {
-    return recovery;
   }
 
   public RecoveryCounts counts() {

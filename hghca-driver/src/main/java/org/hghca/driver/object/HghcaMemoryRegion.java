@@ -106,7 +106,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
 
   /** Requests may name the memory from here on. */
   private void admit(Subject s) {
-    s.pd.device().regions().ifPresent(guard -> guard.admit(s.entry(registration.key())));
+    s.pd.device().support().admit(s.entry(registration.key()));
   }
 
   /**
@@ -115,7 +115,7 @@ final class HghcaMemoryRegion extends Resource implements MemoryRegion {
    * @throws VerbsException EBUSY while outstanding requests name it
    */
   private void withdraw(Subject s) {
-    s.pd.device().regions().ifPresent(guard -> guard.withdraw(s.entry(registration.key())));
+    s.pd.device().support().withdraw(s.entry(registration.key()));
   }
 
   private DmaMapping map(Subject s) {

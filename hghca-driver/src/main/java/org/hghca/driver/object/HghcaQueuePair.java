@@ -11,18 +11,14 @@ import org.hghca.driver.card.Limits;
 import org.hghca.driver.completion.DriverFlush;
 import org.hghca.driver.completion.GrhPlacement;
 import org.hghca.driver.completion.QueuePairRings;
-import org.hghca.driver.memory.RequestMemory;
 import org.hghca.driver.recovery.ErrorFlow;
 import org.hghca.driver.recovery.HardwareErrorFlow;
 import org.hghca.driver.recovery.RecoveredQueuePair;
 import org.hghca.driver.recovery.SoftwareErrorFlow;
 import org.hghca.driver.ring.BudgetedSendRing;
-import org.hghca.driver.ring.CarefulReceiveChecks;
 import org.hghca.driver.ring.QueueGeometry;
-import org.hghca.driver.ring.ReceiveChecks;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.driver.ring.RingShape;
-import org.hghca.driver.ring.SendChecks;
 import org.hghca.driver.ring.SendRing;
 import org.hghca.driver.ring.SendWriter;
 import org.hghca.driver.state.ContextAttributes;
@@ -178,20 +174,19 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
             new HardwareErrorFlow(
                 this, state, context, card.commands(), device.events()::settle, device.qpNumbers());
       } else {
-        BudgetedSendRing budgeted =
+        RtlSupport support = device.support().rtl();
+        this.sends =
             new BudgetedSendRing(
                 shape,
                 writer,
                 pd.deviceContext().uar(),
                 sendLock,
                 this::refuseSend,
-                new SendChecks(
-                    requestMemory(), device.objects()::domainOf, profile.readBytesInFlight()),
-                device.inFlight());
-        this.sends = budgeted;
+                support.sendChecks(pd.number()),
+                support.recovery().inFlight());
         this.state = new QueuePairState(card.health(), sends, receiveLock, false);
         this.rings = rings(header);
-        this.errorFlow = new SoftwareErrorFlow(this, state, context, device.recovery());
+        this.errorFlow = new SoftwareErrorFlow(this, state, context, support.recovery());
       }
       rings.reportTo(errorFlow);
       device.objects().add(this);
@@ -225,10 +220,8 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     return new ReceiveRing(
         geometry.receives(access, number, sizes.receiveDepth()),
         sizes.maxReceiveSge(),
-        card.limits().profile().badRequestsReported()
-            ? ReceiveChecks.NONE
-            : new CarefulReceiveChecks(requestMemory(), bytesBeforeReceived),
-        device.fillerKey());
+        device.support().receiveChecks(pd.number(), bytesBeforeReceived),
+        device.support().fillerKey());
   }
 
   /**
@@ -237,11 +230,6 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
    */
   private static RingMemory access(MemorySegment ring, boolean locks) {
     return locks ? RingMemory.guarded(ring) : RingMemory.checked(ring);
-  }
-
-  /** The memory that requests may name, on a card that must not access other memory. */
-  private RequestMemory requestMemory() {
-    return new RequestMemory(device.regions().orElseThrow().keys(), pd.number());
   }
 
   private static Resource[] used(HghcaProtectionDomain pd, QueuePairConfig config) {

@@ -17,13 +17,6 @@ public class CompletionDecodeTest {
   private static final CompletionDecode R1 = new CompletionDecode(HardwareProfile.R1);
   private static final CompletionDecode R2 = new CompletionDecode(HardwareProfile.R2);
 
-  @Test
-  public void onlyTheDocumentHasNothingToAskOfAReceive() {
-    assertThat(S.isPlain()).isTrue();
-    assertThat(R1.isPlain()).isFalse();
-    assertThat(R2.isPlain()).isFalse();
-  }
-
   @ParameterizedTest
   @ValueSource(ints = {WqeOpcode.RDMA_WRITE, WqeOpcode.SEND, WqeOpcode.RDMA_READ})
   public void anOpcodeThatNoReceiveHasIsAnErrorOfASendOnTheFirstRtl(int opcode) {

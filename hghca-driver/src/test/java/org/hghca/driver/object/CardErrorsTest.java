@@ -42,7 +42,7 @@ class CardErrorsTest {
 
   /** Makes its queue pair its own peer, with a receive at the place of the first send. */
   private void ready(QpType type) {
-    it.device.recovery().maintenance().stop();
+    it.device.support().rtl().recovery().maintenance().stop();
     QueuePairConfig config =
         switch (type) {
           case RC -> QueuePairConfig.rc(it.cq, it.cq);

@@ -26,7 +26,7 @@ class HeldRequestsTest {
       HghcaQueuePair qp =
           (HghcaQueuePair) it.pd.createQueuePair(QueuePairConfig.rc(cq, cq).sendDepth(REQUESTS));
       it.connect(qp);
-      it.device.recovery().maintenance().stop(); // it would ring as soon as it can
+      it.device.support().rtl().recovery().maintenance().stop(); // it would ring as soon as it can
       SendRequest write =
           new SendRequest().rdmaWrite(memory.address(), memory.rkey()).sge(memory, 0, 8).signaled();
       for (int i = 0; i < REQUESTS; i++) {

@@ -55,7 +55,7 @@ final class MaintainedCard implements AutoCloseable {
     simulation = Simulation.inline(name);
     it = new DriverFixture("&profile=r1&sim=" + name + parameters);
     hca = simulation.hca(it.function.locator().name()).orElseThrow();
-    maintenance = it.device.recovery().maintenance();
+    maintenance = it.device.support().rtl().recovery().maintenance();
     maintenance.stop(); // the test looks itself
     memory =
         it.pd.allocate(

@@ -1,0 +1,61 @@
+package org.hghca.driver.object;
+
+import org.hghca.driver.completion.CompletionParser;
+import org.hghca.driver.completion.CompletionRing;
+import org.hghca.driver.memory.KeyTable;
+import org.hghca.driver.ring.ReceiveChecks;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * What the driver does for all objects of a device that its card does not do by itself: one
+ * subclass for cards that follow the document, one for the makers' RTL. Thread-safe.
+ */
+abstract class CardSupport {
+
+  /** Registers the memory that it needs; part of the bring-up. */
+  abstract void open();
+
+  /** Starts its thread; the last step of the bring-up. */
+  abstract void start();
+
+  /** Ends its thread; the first step of the shutdown. */
+  abstract void stop();
+
+  /** Releases its memory. */
+  abstract void close();
+
+  /** Requests may name memory from here on. */
+  abstract void admit(KeyTable.Entry entry);
+
+  /**
+   * Requests may no longer name memory.
+   *
+   * @throws VerbsException EBUSY when an outstanding request names it; nothing has changed
+   */
+  abstract void withdraw(KeyTable.Entry entry);
+
+  /** The key for the element of a receive without memory; 0 if none is needed. */
+  abstract int fillerKey();
+
+  /**
+   * The checks of receives of a queue pair.
+   *
+   * @param pd its protection domain
+   * @param bytesBefore bytes of its receives that the card does not get
+   */
+  abstract ReceiveChecks receiveChecks(int pd, int bytesBefore);
+
+  /**
+   * The parser of a completion queue.
+   *
+   * @param queue its name, for messages
+   */
+  abstract CompletionParser parser(String queue, CompletionRing ring);
+
+  /**
+   * That of the makers' RTL.
+   *
+   * @throws IllegalStateException on another card
+   */
+  abstract RtlSupport rtl();
+}

@@ -1,0 +1,132 @@
+package org.hghca.driver.object;
+
+import java.util.function.IntUnaryOperator;
+import org.hghca.abi.HardwareProfile;
+import org.hghca.driver.card.Card;
+import org.hghca.driver.card.CompletionDecode;
+import org.hghca.driver.completion.CompletionParser;
+import org.hghca.driver.completion.CompletionRing;
+import org.hghca.driver.completion.QpTable;
+import org.hghca.driver.completion.QueuePairRings;
+import org.hghca.driver.completion.RtlParser;
+import org.hghca.driver.memory.EmptyReceiveRegion;
+import org.hghca.driver.memory.KeyTable;
+import org.hghca.driver.memory.QueueMemory;
+import org.hghca.driver.memory.RegionGuard;
+import org.hghca.driver.memory.RequestMemory;
+import org.hghca.driver.recovery.DeviceRecovery;
+import org.hghca.driver.ring.CarefulReceiveChecks;
+import org.hghca.driver.ring.ReceiveChecks;
+import org.hghca.driver.ring.SendChecks;
+import org.hghca.provider.NumberAllocator;
+import org.hghca.vfio.DmaMapping;
+
+/**
+ * The driver's part on the makers' RTL, which stops at bad requests and beyond a few doorbells, and
+ * neither times out nor flushes: checks of requests, limits for doorbells, error flows in software,
+ * and memory for receives that have none.
+ */
+final class RtlSupport extends CardSupport {
+  private final Card card;
+  private final QpTable<QueuePairRings> rings;
+  private final IntUnaryOperator domainOf;
+  private final RegionGuard regions;
+  private final DeviceRecovery recovery;
+  private final QueueMemory queueMemory;
+  private final NumberAllocator pdNumbers;
+  private EmptyReceiveRegion emptyReceive;
+
+  /**
+   * For a card that was brought up.
+   *
+   * @param rings of the queue pairs, by number
+   * @param domainOf the protection domain of a queue pair, or {@link SendChecks#UNKNOWN}
+   */
+  RtlSupport(
+      Card card,
+      QpTable<QueuePairRings> rings,
+      IntUnaryOperator domainOf,
+      RegionGuard regions,
+      DeviceRecovery recovery,
+      QueueMemory queueMemory,
+      NumberAllocator pdNumbers) {
+    this.card = card;
+    this.rings = rings;
+    this.domainOf = domainOf;
+    this.regions = regions;
+    this.recovery = recovery;
+    this.queueMemory = queueMemory;
+    this.pdNumbers = pdNumbers;
+  }
+
+  @Override
+  void open() {
+    emptyReceive =
+        new EmptyReceiveRegion(pdNumbers, pd -> queueMemory.register(DmaMapping.PAGE_SIZE, pd, 0));
+  }
+
+  @Override
+  void start() {
+    recovery.maintenance().start();
+  }
+
+  @Override
+  void stop() {
+    recovery.maintenance().stop();
+  }
+
+  @Override
+  void close() {
+    emptyReceive.close();
+  }
+
+  @Override
+  void admit(KeyTable.Entry entry) {
+    regions.admit(entry);
+  }
+
+  @Override
+  void withdraw(KeyTable.Entry entry) {
+    regions.withdraw(entry);
+  }
+
+  @Override
+  int fillerKey() {
+    return emptyReceive.key();
+  }
+
+  @Override
+  ReceiveChecks receiveChecks(int pd, int bytesBefore) {
+    return new CarefulReceiveChecks(requestMemory(pd), bytesBefore);
+  }
+
+  /** The checks of sends of a queue pair in a protection domain. */
+  SendChecks sendChecks(int pd) {
+    HardwareProfile profile = card.limits().profile();
+    return new SendChecks(requestMemory(pd), domainOf, profile.readBytesInFlight());
+  }
+
+  private RequestMemory requestMemory(int pd) {
+    return new RequestMemory(regions.keys(), pd);
+  }
+
+  @Override
+  CompletionParser parser(String queue, CompletionRing ring) {
+    CompletionDecode decode = new CompletionDecode(card.limits().profile());
+    return RtlParser.of(queue, ring, rings, decode, card.health(), recovery.inFlight());
+  }
+
+  RegionGuard regions() {
+    return regions;
+  }
+
+  /** The shared state of error flows, and the limits for doorbells. */
+  DeviceRecovery recovery() {
+    return recovery;
+  }
+
+  @Override
+  RtlSupport rtl() {
+    return this;
+  }
+}
