@@ -151,7 +151,7 @@ public final class NeighborFrame {
 
   /** The ones' complement sum of pseudo header and message: all ones with its checksum. */
   private static int sum(MemorySegment memory, long at, int length) {
-    long sum = length + ICMP;
+    long sum = (long) length + ICMP;
     for (long i = at + SOURCE; i < at + MESSAGE; i += Integer.BYTES) {
       sum += memory.get(INT, i) & LOW;
     }

@@ -1,0 +1,102 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.spi.ToolProvider;
+import java.util.stream.Stream;
+import org.hghca.conformance.lab.TestTool;
+import org.hghca.conformance.profile.OnlyOn;
+import org.hghca.conformance.profile.TestProfile;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Software HCAs at interfaces of the kernel, in a network namespace of their own where that is
+ * allowed ({@code unshare -rn}): the RC suite over packet sockets at the two ends of a veth pair.
+ */
+@OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
+class KernelInterfacesTest {
+  private static final String NAMESPACE =
+      "ip link add v0 type veth peer name v1;"
+          + " for i in v0 v1; do ip link set $i addrgenmode none mtu 4200 up; done;"
+          + " exec \"$0\" \"$@\"";
+  private static final String DEVICES =
+      "-Dhghca.device=model:net-a?net=packet:v0,model:net-b?net=packet:v1";
+
+  @TempDir private Path reports;
+
+  @BeforeEach
+  void ownDevices() throws InterruptedException {
+    TestProfile.requireModel();
+    assumeTrue(
+        allowsNamespaces(), "this machine allows no namespaces: 'unshare -rn ip link' fails");
+  }
+
+  private static boolean allowsNamespaces() throws InterruptedException {
+    try {
+      return new ProcessBuilder("unshare", "-rn", "ip", "link")
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start()
+              .waitFor()
+          == 0;
+    } catch (IOException e) {
+      return false; // there is no such program
+    }
+  }
+
+  /** Runs tests inside, and returns what they print. */
+  private String run(String... selections) throws IOException, InterruptedException {
+    List<String> command =
+        Stream.of(
+                Stream.of("unshare", "-rn", "sh", "-ec", NAMESPACE),
+                Stream.of(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "--enable-native-access=ALL-UNNAMED",
+                    "--sun-misc-unsafe-memory-access=deny",
+                    "-XX:+UseSerialGC",
+                    "-ea",
+                    "-Dlogback.configurationFile="
+                        + System.getProperty("logback.configurationFile"),
+                    "-Djunit.jupiter.execution.timeout.default=60 s",
+                    "-Dhghca.profile=s",
+                    DEVICES,
+                    "-cp",
+                    System.getProperty("java.class.path"),
+                    KernelInterfacesTest.class.getName(),
+                    reports.toString()),
+                Arrays.stream(selections))
+            .flatMap(parts -> parts)
+            .toList();
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    try {
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(process.waitFor()).as(output).isZero();
+      return output;
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  /** Runs tests inside of a namespace. */
+  public static void main(String[] arguments) {
+    ToolProvider tool = new TestTool();
+    System.exit(tool.run(System.out, System.err, arguments));
+  }
+
+  @Test
+  @Timeout(300)
+  void theRcSuitePassesOverPacketSockets() throws IOException, InterruptedException {
+    String output = run("org.hghca.conformance.verbs/rc");
+    assertThat(output).containsPattern("\\[ +1[5-9]\\d tests successful +\\]");
+    assertThat(output).containsPattern("\\[ +0 tests failed +\\]");
+  }
+}
