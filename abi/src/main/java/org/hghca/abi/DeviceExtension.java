@@ -48,7 +48,13 @@ public enum DeviceExtension {
    * {@link QueuePairContext#REMOTE_GID_HIGH} and {@link QueuePairContext#REMOTE_GID_LOW}, and a
    * datagram does with {@link UdUnit#IPV6}.
    */
-  IPV6_ADDRESSES(3);
+  IPV6_ADDRESSES(3),
+
+  /**
+   * Bit 6: multicast groups, {@link MulticastGroup}, with the queue pair number {@link
+   * MulticastGroup#QPN} as destination of datagrams.
+   */
+  MULTICAST(6);
 
   /** 38h: marks the rest as valid, {@link #MAGIC}. */
   public static final MailboxField MAGIC_FIELD = MailboxField.dword("ext_magic", 0x38);

@@ -97,7 +97,11 @@ public enum HcrCommand {
    */
   RESIZE_SRQ(0x041, "CMD_RESIZE_SRQ", Group.SRQ, 64, 0, 0),
   /** 042: EXTENSION, an entry of the {@link GidTable}; in_modifier is its index. */
-  WRITE_GID(0x042, "CMD_WRITE_GID", Group.GID, 16, 0, 0);
+  WRITE_GID(0x042, "CMD_WRITE_GID", Group.GID, 16, 0, 0),
+  /** 025: EXTENSION, the {@link MulticastGroup} at index in_modifier. */
+  READ_MGM(0x025, "CMD_READ_MGM", Group.MCG, 0, 256, 0),
+  /** 026: EXTENSION, a {@link MulticastGroup}; in_modifier is its index. */
+  WRITE_MGM(0x026, "CMD_WRITE_MGM", Group.MCG, 256, 0, 0);
 
   /** A size that depends on in_modifier. */
   public static final int VARIABLE = -1;
@@ -131,7 +135,9 @@ public enum HcrCommand {
     /** EXTENSION: shared receive queues, which are not in the table. */
     SRQ,
     /** EXTENSION: the port's addresses, which are not in the table. */
-    GID
+    GID,
+    /** EXTENSION: multicast groups, which are not in the table. */
+    MCG
   }
 
   private final int code;
@@ -204,7 +210,7 @@ public enum HcrCommand {
    * BAD_OP.
    */
   public boolean isExtension() {
-    return group == Group.SRQ || group == Group.GID;
+    return group == Group.SRQ || group == Group.GID || group == Group.MCG;
   }
 
   /** Whether this is one of the eleven forms of MODIFY_QP (table 3-2-39). */

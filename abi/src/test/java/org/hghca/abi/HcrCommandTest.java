@@ -48,7 +48,9 @@ class HcrCommandTest {
     "37, CMD_QUERY_SRQ, SRQ, 0, 64",
     "40, CMD_ARM_SRQ, SRQ, 0, 0",
     "41, CMD_RESIZE_SRQ, SRQ, 64, 0",
-    "42, CMD_WRITE_GID, GID, 16, 0"
+    "42, CMD_WRITE_GID, GID, 16, 0",
+    "25, CMD_READ_MGM, MCG, 0, 256",
+    "26, CMD_WRITE_MGM, MCG, 256, 0"
   })
   void commandOfTheTable(
       String code, String symbol, HcrCommand.Group group, int inboxSize, int outboxSize) {
@@ -60,11 +62,11 @@ class HcrCommandTest {
   }
 
   @Test
-  void thereAreThirtyAndSixExtensions() {
-    assertThat(HcrCommand.values()).hasSize(36);
+  void thereAreThirtyAndEightExtensions() {
+    assertThat(HcrCommand.values()).hasSize(38);
     assertThat(Arrays.stream(HcrCommand.values()).map(HcrCommand::code).collect(Collectors.toSet()))
-        .hasSize(36);
-    assertThat(Arrays.stream(HcrCommand.values()).filter(HcrCommand::isExtension)).hasSize(6);
+        .hasSize(38);
+    assertThat(Arrays.stream(HcrCommand.values()).filter(HcrCommand::isExtension)).hasSize(8);
   }
 
   @Test

@@ -1,6 +1,7 @@
 package org.hghca.model;
 
 import org.hghca.wire.EthernetPort;
+import org.hghca.wire.IpAddress;
 import org.hghca.wire.Medium;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
@@ -70,6 +71,16 @@ final class Network implements Medium, LinkUser {
     return addresses.has(high, low);
   }
 
+  @Override
+  public boolean join(long high, long low) {
+    return link.join(high, low);
+  }
+
+  @Override
+  public void leave(long high, long low) {
+    link.leave(high, low);
+  }
+
   /** Sends a packet with the next {@link #flush}; one to an own address of the port comes back. */
   @Override
   public void carry(EthernetPort from, Packet packet) {
@@ -93,17 +104,28 @@ final class Network implements Medium, LinkUser {
 
   private void take(ReceiveBatch batch) {
     for (int i = 0; i < batch.count(); i++) {
-      Packet packet = batch.exchange(i, port.pool().take());
-      if (packet.destinationMac == 0) {
-        packet.destinationMac = port.mac(); // the link has none
-      }
-      port.deliver(packet);
+      take(batch.exchange(i, port.pool().take()));
     }
     if (up != link.isUp()) {
       up = !up;
       hca.watchPort();
     }
     link.flush();
+  }
+
+  private void take(Packet packet) {
+    boolean toGroup = IpAddress.isGroup(packet.destinationIpHigh, packet.destinationIpLow);
+    if (toGroup && addresses.has(packet.sourceIpHigh, packet.sourceIpLow)) {
+      port.pool().giveBack(packet); // the network returns what the port has delivered to itself
+      return;
+    }
+    if (packet.destinationMac == 0) { // the link has none
+      packet.destinationMac =
+          toGroup
+              ? IpAddress.groupMac(packet.destinationIpHigh, packet.destinationIpLow)
+              : port.mac();
+    }
+    port.deliver(packet);
   }
 
   LinkCounters counters() {

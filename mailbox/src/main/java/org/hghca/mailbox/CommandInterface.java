@@ -17,6 +17,7 @@ import static org.hghca.abi.HcrCommand.QUERY_ADAPTER;
 import static org.hghca.abi.HcrCommand.QUERY_DEV_LIM;
 import static org.hghca.abi.HcrCommand.QUERY_QP;
 import static org.hghca.abi.HcrCommand.QUERY_SRQ;
+import static org.hghca.abi.HcrCommand.READ_MGM;
 import static org.hghca.abi.HcrCommand.RESIZE_CQ;
 import static org.hghca.abi.HcrCommand.RESIZE_SRQ;
 import static org.hghca.abi.HcrCommand.SW2HW_CQ;
@@ -24,6 +25,7 @@ import static org.hghca.abi.HcrCommand.SW2HW_EQ;
 import static org.hghca.abi.HcrCommand.SW2HW_MPT;
 import static org.hghca.abi.HcrCommand.SW2HW_SRQ;
 import static org.hghca.abi.HcrCommand.UNMAP_ICM;
+import static org.hghca.abi.HcrCommand.WRITE_MGM;
 import static org.hghca.abi.HcrCommand.WRITE_MTT;
 
 import java.time.Duration;
@@ -42,6 +44,7 @@ import org.hghca.abi.InitHca;
 import org.hghca.abi.MapEq;
 import org.hghca.abi.MapIcm;
 import org.hghca.abi.Mpt;
+import org.hghca.abi.MulticastGroup;
 import org.hghca.abi.PortInfo;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.ResizeCq;
@@ -368,6 +371,17 @@ public final class CommandInterface implements AutoCloseable {
    */
   public void resizeSrq(int srqn, SrqContext memory) {
     channel.execute(Command.in(RESIZE_SRQ, 0, srqn, memory::encode, SrqContext.LAYOUT::describe));
+  }
+
+  /** READ_MGM: a multicast group of the device, if it announces them. */
+  public MulticastGroup readMgm(int index) {
+    return channel.execute(
+        Command.out(READ_MGM, 0, index, MulticastGroup::decode, MulticastGroup::describe));
+  }
+
+  /** WRITE_MGM: sets a multicast group; one without queue pairs is freed. */
+  public void writeMgm(int index, MulticastGroup group) {
+    channel.execute(Command.in(WRITE_MGM, 0, index, group::encode, MulticastGroup::describe));
   }
 
   /**

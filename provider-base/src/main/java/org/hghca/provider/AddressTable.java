@@ -16,6 +16,8 @@ import org.hghca.vfio.LinkAddress;
  */
 public class AddressTable {
   private static final int NUMBER = 1;
+  private static final long IPV4_GROUP_MAC = 0x0100_5e00_0000L;
+  private static final long IPV6_GROUP_MAC = 0x3333_0000_0000L;
   private static final int DEFAULT_PKEY = 0xffff;
 
   private final String device;
@@ -96,12 +98,23 @@ public class AddressTable {
     return address;
   }
 
-  /** The MAC of a GID, our own among them; 0 when the device is to find it. */
+  /** The MAC of a GID, our own and groups among them; 0 when the device is to find it. */
   public final long macOf(Gid gid) {
+    if (gid.isMulticast()) {
+      return groupMac(gid);
+    }
     if (gids.contains(gid)) {
       return address.mac();
     }
     return findsNeighbors ? neighbors.told(gid).orElse(0) : neighbors.resolve(gid);
+  }
+
+  /** The Ethernet address of a multicast group (RFC 1112, 6.4; RFC 2464, 7). */
+  private static long groupMac(Gid group) {
+    return group
+        .ipv4()
+        .map(address -> IPV4_GROUP_MAC | address & 0x7f_ffffL)
+        .orElse(IPV6_GROUP_MAC | group.interfaceId() & 0xffff_ffffL);
   }
 
   public final Gid gid(int number, int index) {

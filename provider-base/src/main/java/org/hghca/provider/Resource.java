@@ -36,7 +36,7 @@ public abstract class Resource implements AutoCloseable {
     /**
      * Why a resource cannot be closed, and the fix, after its name in a message.
      *
-     * @param labels of all claims
+     * @param labels of all claims of its kind
      */
     String refusal(String labels);
   }
@@ -201,9 +201,14 @@ public abstract class Resource implements AutoCloseable {
               "%s is in use by %s: close them first".formatted(describe(), userNames()));
         }
         if (!claims.isEmpty()) {
-          String labels = claims.stream().map(Claim::label).collect(Collectors.joining(", "));
+          Claim first = claims.iterator().next();
+          String labels =
+              claims.stream()
+                  .filter(claim -> claim.getClass() == first.getClass())
+                  .map(Claim::label)
+                  .collect(Collectors.joining(", "));
           throw new VerbsException(
-              Errno.EBUSY, "%s %s".formatted(describe(), claims.iterator().next().refusal(labels)));
+              Errno.EBUSY, "%s %s".formatted(describe(), first.refusal(labels)));
         }
         prepareRelease();
         closed = true;

@@ -71,9 +71,9 @@ final class DevinfoPrinter {
     out.printf("\tmax_mw:\t\t\t\t%d\n", 0);
     out.printf("\tmax_raw_ipv6_qp:\t\t%d\n", 0);
     out.printf("\tmax_raw_ethy_qp:\t\t%d\n", 0);
-    out.printf("\tmax_mcast_grp:\t\t\t%d\n", 0);
-    out.printf("\tmax_mcast_qp_attach:\t\t%d\n", 0);
-    out.printf("\tmax_total_mcast_qp_attach:\t%d\n", 0);
+    out.printf("\tmax_mcast_grp:\t\t\t%d\n", device.maxMulticastGroups());
+    out.printf("\tmax_mcast_qp_attach:\t\t%d\n", device.maxMulticastAttach());
+    out.printf("\tmax_total_mcast_qp_attach:\t%d\n", device.maxTotalMulticastAttach());
     out.printf("\tmax_ah:\t\t\t\t%d\n", 0);
     out.printf("\tmax_fmr:\t\t\t%d\n", 0);
     out.printf("\tmax_srq:\t\t\t%d\n", device.maxSrq());

@@ -42,6 +42,9 @@ final class InfoJson {
     json.put("max_res_rd_atom", device.maxReadAtomic());
     json.put("max_qp_init_rd_atom", device.maxQpInitiatorReadAtomic());
     json.put("atomic_cap", device.atomics() ? "ATOMIC_HCA" : "ATOMIC_NONE");
+    json.put("max_mcast_grp", device.maxMulticastGroups());
+    json.put("max_mcast_qp_attach", device.maxMulticastAttach());
+    json.put("max_total_mcast_qp_attach", device.maxTotalMulticastAttach());
     json.put("max_srq", device.maxSrq());
     json.put("max_srq_wr", device.maxSrqWr());
     json.put("max_srq_sge", device.maxSrqSge());

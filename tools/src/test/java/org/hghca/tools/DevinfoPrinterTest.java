@@ -60,9 +60,9 @@ class DevinfoPrinterTest {
       \tmax_mw:\t\t\t\t0
       \tmax_raw_ipv6_qp:\t\t0
       \tmax_raw_ethy_qp:\t\t0
-      \tmax_mcast_grp:\t\t\t0
-      \tmax_mcast_qp_attach:\t\t0
-      \tmax_total_mcast_qp_attach:\t0
+      \tmax_mcast_grp:\t\t\t29
+      \tmax_mcast_qp_attach:\t\t30
+      \tmax_total_mcast_qp_attach:\t31
       \tmax_ah:\t\t\t\t0
       \tmax_fmr:\t\t\t0
       \tmax_srq:\t\t\t22
@@ -199,6 +199,9 @@ class DevinfoPrinterTest {
             .maxSrq(22)
             .maxSrqWr(23)
             .maxSrqSge(24)
+            .maxMulticastGroups(29)
+            .maxMulticastAttach(30)
+            .maxTotalMulticastAttach(31)
             .maxPkeys(25)
             .localAckDelay(26)
             .maxInline(27)

@@ -153,6 +153,21 @@ public final class DeviceAttributes {
     return values.maxSrqSge;
   }
 
+  /** Maximum number of multicast groups, 0 if there are none: {@code max_mcast_grp}. */
+  public int maxMulticastGroups() {
+    return values.maxMulticastGroups;
+  }
+
+  /** Queue pairs of one multicast group: {@code max_mcast_qp_attach}. */
+  public int maxMulticastAttach() {
+    return values.maxMulticastAttach;
+  }
+
+  /** Queue pairs of all multicast groups: {@code max_total_mcast_qp_attach}. */
+  public int maxTotalMulticastAttach() {
+    return values.maxTotalMulticastAttach;
+  }
+
   /** P_Key table entries. */
   public int maxPkeys() {
     return values.maxPkeys;
@@ -253,6 +268,9 @@ public final class DeviceAttributes {
     private int maxSrq;
     private int maxSrqWr;
     private int maxSrqSge;
+    private int maxMulticastGroups;
+    private int maxMulticastAttach;
+    private int maxTotalMulticastAttach;
     private int maxPkeys;
     private int localAckDelay;
     private int maxInline;
@@ -415,6 +433,24 @@ public final class DeviceAttributes {
     /** {@link DeviceAttributes#maxSrqSge}. */
     public Builder maxSrqSge(int value) {
       maxSrqSge = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxMulticastGroups}. */
+    public Builder maxMulticastGroups(int value) {
+      maxMulticastGroups = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxMulticastAttach}. */
+    public Builder maxMulticastAttach(int value) {
+      maxMulticastAttach = value;
+      return this;
+    }
+
+    /** {@link DeviceAttributes#maxTotalMulticastAttach}. */
+    public Builder maxTotalMulticastAttach(int value) {
+      maxTotalMulticastAttach = value;
       return this;
     }
 

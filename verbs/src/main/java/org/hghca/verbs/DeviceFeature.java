@@ -62,7 +62,7 @@ public enum DeviceFeature {
   /** Alternate paths ({@code IBV_DEVICE_AUTO_PATH_MIG}). Missing: EOPNOTSUPP. */
   PATH_MIGRATION,
 
-  /** Multicast groups ({@code max_mcast_grp}). */
+  /** Multicast groups ({@code max_mcast_grp}). Missing: EOPNOTSUPP. */
   MULTICAST,
 
   /** Memory that is not pinned ({@code IBV_ACCESS_ON_DEMAND}). Missing: EOPNOTSUPP. */

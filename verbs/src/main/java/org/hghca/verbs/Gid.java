@@ -50,6 +50,14 @@ public record Gid(long subnetPrefix, long interfaceId) {
         : Optional.empty();
   }
 
+  /**
+   * Whether it is that of a multicast group (MGID): an IPv4 address from 224.0.0.0 to
+   * 239.255.255.255, or an IPv6 address that begins with ff.
+   */
+  public boolean isMulticast() {
+    return ipv4().map(address -> address >>> 28 == 0xe).orElse(subnetPrefix >>> 56 == 0xff);
+  }
+
   /** The 32 hexadecimal digits of the sixteen bytes in order. */
   public String hex() {
     HexFormat format = HexFormat.of();

@@ -46,6 +46,40 @@ public interface QueuePair extends AutoCloseable {
   QpAttributes query();
 
   /**
+   * The number that stands for all queue pairs of a multicast group, as destination of datagrams to
+   * the group's GID.
+   */
+  int MULTICAST_NUMBER = 0xff_ffff;
+
+  /**
+   * Takes part in a multicast group: {@code ibv_attach_mcast}, and the join that the network needs.
+   * From then on the queue pair gets a copy of each datagram that is sent to {@link
+   * #MULTICAST_NUMBER} at the group's GID with its Q_Key, those that it sends itself among them, if
+   * it has a receive posted; the first 40 bytes are the global route header, whose destination is
+   * the group. Nothing changes if it takes part already. Its state does not matter, and is kept.
+   *
+   * @param group of an IPv4 address: {@code Gid.ofIpv4(0xef01_0203)} is 239.1.2.3
+   * @throws VerbsException EOPNOTSUPP when the device lacks {@link DeviceFeature#MULTICAST}, or
+   *     groups of this kind of address; EINVAL for a queue pair that is not UD, or a GID of no
+   *     group; ENOMEM when a limit of the device is exceeded, naming it; EIO when the network does
+   *     not let the device take part
+   */
+  default void attachMulticast(Gid group) {
+    throw new VerbsException(Errno.EOPNOTSUPP, "this device has no multicast groups");
+  }
+
+  /**
+   * Takes part in a multicast group no longer: {@code ibv_detach_mcast}. A queue pair that takes
+   * part in a group cannot be closed.
+   *
+   * @throws VerbsException EOPNOTSUPP when the device lacks {@link DeviceFeature#MULTICAST}; EINVAL
+   *     when the queue pair does not take part in the group
+   */
+  default void detachMulticast(Gid group) {
+    throw new VerbsException(Errno.EOPNOTSUPP, "this device has no multicast groups");
+  }
+
+  /**
    * Posts a send request: {@code ibv_post_send}.
    *
    * @return false when the send queue is full

@@ -1,15 +1,27 @@
 package org.hghca.wire;
 
+import java.util.Arrays;
+
 /**
  * An Ethernet port: transmits into its medium and keeps what arrives until it is fetched. Frames to
- * its own address come back without a medium. Used by one thread.
+ * its own address, and to multicast groups that it is in, come back without a medium. Used by one
+ * thread.
  */
 public final class EthernetPort {
+  private static final long[] NO_GROUPS = {};
+
   private final long mac;
   private final PacketPool pool;
   private final PacketQueue arrived = new PacketQueue();
   private Medium medium;
   private PortTap tap = PortTap.NONE;
+
+  /** The multicast groups that the port takes part in: their addresses' halves, in pairs. */
+  private long[] groups = NO_GROUPS;
+
+  /** Their Ethernet addresses, sorted; several groups may have the same. */
+  private long[] groupMacs = NO_GROUPS;
+
   private long bytesSent;
   private long damaged;
 
@@ -30,9 +42,61 @@ public final class EthernetPort {
     return pool;
   }
 
-  /** Plugs the port into a medium, or unplugs it with {@code null}. */
+  /** Plugs the port into a medium, or unplugs it with {@code null}. Its groups stay. */
   public void plug(Medium medium) {
     this.medium = medium;
+    for (int i = 0; medium != null && i < groups.length; i += 2) {
+      medium.join(groups[i], groups[i + 1]);
+    }
+  }
+
+  /**
+   * Takes part in a multicast group from now on: packets to it are delivered, its own among them.
+   * The port is not in the group before.
+   *
+   * @param high the upper half of the group's address, as in {@link IpAddress}
+   * @param low the lower half
+   * @return false when the network does not let it
+   */
+  public boolean join(long high, long low) {
+    if (medium != null && !medium.join(high, low)) {
+      return false;
+    }
+    long[] more = Arrays.copyOf(groups, groups.length + 2);
+    more[groups.length] = high;
+    more[groups.length + 1] = low;
+    setGroups(more);
+    return true;
+  }
+
+  /** Takes part in a multicast group no longer, which was joined. */
+  public void leave(long high, long low) {
+    int at = 0;
+    while (groups[at] != high || groups[at + 1] != low) {
+      at += 2;
+    }
+    long[] fewer = Arrays.copyOf(groups, groups.length - 2);
+    System.arraycopy(groups, at + 2, fewer, at, fewer.length - at);
+    setGroups(fewer);
+    if (medium != null) {
+      medium.leave(high, low);
+    }
+  }
+
+  private void setGroups(long[] all) {
+    groups = all;
+    long[] macs = new long[all.length / 2];
+    for (int i = 0; i < macs.length; i++) {
+      macs[i] = IpAddress.groupMac(all[2 * i], all[2 * i + 1]);
+    }
+    Arrays.sort(macs);
+    groupMacs = macs;
+  }
+
+  /** Whether packets to an Ethernet address are for this port. */
+  private boolean takes(long destination) {
+    return destination == mac
+        || groupMacs.length > 0 && Arrays.binarySearch(groupMacs, destination) >= 0;
   }
 
   /** Shows all packets to a tap from now on; {@link PortTap#NONE} ends it. */
@@ -77,7 +141,14 @@ public final class EthernetPort {
     if (packet.destinationMac == mac) {
       tap.received(packet);
       arrived.add(packet);
-    } else if (medium != null) {
+      return;
+    }
+    if (groupMacs.length > 0 && takes(packet.destinationMac)) {
+      Packet copy = pool.copy(packet);
+      tap.received(copy);
+      arrived.add(copy);
+    }
+    if (medium != null) {
       medium.carry(this, packet);
     } else {
       pool.giveBack(packet);
@@ -89,7 +160,7 @@ public final class EthernetPort {
    */
   public void deliver(Packet packet) {
     tap.received(packet);
-    if (packet.destinationMac == mac && !packet.damaged) {
+    if (!packet.damaged && takes(packet.destinationMac)) {
       arrived.add(packet);
       return;
     }

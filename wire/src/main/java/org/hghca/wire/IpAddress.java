@@ -9,6 +9,8 @@ public final class IpAddress {
   /** The upper half of the link-local IPv6 addresses that are made of Ethernet addresses. */
   public static final long LINK_LOCAL_HIGH = 0xfe80L << 48;
 
+  private static final long IPV4_GROUP_MAC = 0x0100_5e00_0000L;
+  private static final long IPV6_GROUP_MAC = 0x3333_0000_0000L;
   private static final long MAPPED = 0xffffL << 32;
 
   private IpAddress() {}
@@ -31,6 +33,18 @@ public final class IpAddress {
   /** The IPv4 address, 0 for an address of another kind. */
   public static int ipv4(long high, long low) {
     return isIpv4(high, low) ? (int) low : 0;
+  }
+
+  /** Whether an address is that of a multicast group. */
+  public static boolean isGroup(long high, long low) {
+    return isIpv4(high, low) ? (low >>> 28 & 0xf) == 0xe : high >>> 56 == 0xff;
+  }
+
+  /** The Ethernet address of a multicast group (RFC 1112, 6.4; RFC 2464, 7). */
+  public static long groupMac(long high, long low) {
+    return isIpv4(high, low)
+        ? IPV4_GROUP_MAC | low & 0x7f_ffffL
+        : IPV6_GROUP_MAC | low & 0xffff_ffffL;
   }
 
   /**

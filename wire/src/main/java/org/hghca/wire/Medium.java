@@ -37,6 +37,20 @@ public interface Medium {
     return true;
   }
 
+  /**
+   * A port takes part in a multicast group from now on.
+   *
+   * @param high the upper half of the group's address, as in {@link IpAddress}
+   * @param low the lower half
+   * @return false when the network does not let it
+   */
+  default boolean join(long high, long low) {
+    return true;
+  }
+
+  /** A port no longer takes part in a multicast group. */
+  default void leave(long high, long low) {}
+
   /** Whether it finds the Ethernet address of an IP address by itself. */
   default boolean findsNeighbors() {
     return false;

@@ -30,4 +30,24 @@ class IpAddressTest {
     assertThat(IpAddress.isIpv4(0, 0)).isFalse();
     assertThat(IpAddress.isIpv6(0, 0)).isFalse();
   }
+
+  @Test
+  void groupsAreFrom224To239AndFfOfIpv6() {
+    assertThat(IpAddress.isGroup(0, IpAddress.lowOfIpv4(0xdfff_ffff))).isFalse();
+    assertThat(IpAddress.isGroup(0, IpAddress.lowOfIpv4(0xe000_0000))).isTrue();
+    assertThat(IpAddress.isGroup(0, IpAddress.lowOfIpv4(0xefff_ffff))).isTrue();
+    assertThat(IpAddress.isGroup(0, IpAddress.lowOfIpv4(0xf000_0000))).isFalse();
+    assertThat(IpAddress.isGroup(0xff02L << 48, 1)).isTrue();
+    assertThat(IpAddress.isGroup(PREFIX, 1)).isFalse();
+    assertThat(IpAddress.isGroup(0, 0)).isFalse();
+  }
+
+  @Test
+  void aGroupHasAnEthernetAddressWithItsLastBits() {
+    assertThat(IpAddress.groupMac(0, IpAddress.lowOfIpv4(0xef81_0203)))
+        .isEqualTo(0x0100_5e01_0203L);
+    assertThat(IpAddress.groupMac(0, IpAddress.lowOfIpv4(0xe07f_fffe)))
+        .isEqualTo(0x0100_5e7f_fffeL);
+    assertThat(IpAddress.groupMac(0xff02L << 48, 0x1_8765_4321L)).isEqualTo(0x3333_8765_4321L);
+  }
 }

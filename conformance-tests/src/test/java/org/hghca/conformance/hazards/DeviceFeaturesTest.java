@@ -69,7 +69,6 @@ class DeviceFeaturesTest {
         .contains(
             DeviceFeature.MEMORY_WINDOWS,
             DeviceFeature.PATH_MIGRATION,
-            DeviceFeature.MULTICAST,
             DeviceFeature.ON_DEMAND_PAGING);
   }
 

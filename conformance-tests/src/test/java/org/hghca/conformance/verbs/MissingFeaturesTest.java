@@ -40,7 +40,6 @@ class MissingFeaturesTest {
       EnumSet.of(
           DeviceFeature.MEMORY_WINDOWS,
           DeviceFeature.PATH_MIGRATION,
-          DeviceFeature.MULTICAST,
           DeviceFeature.ON_DEMAND_PAGING);
 
   private static void assertFails(Errno errno, ThrowingCallable verb) {

@@ -1,6 +1,7 @@
 package org.hghca.model.hca;
 
 import static org.hghca.abi.DeviceExtension.IPV6_ADDRESSES;
+import static org.hghca.abi.DeviceExtension.MULTICAST;
 import static org.hghca.abi.DeviceExtension.NEIGHBOR_DISCOVERY;
 import static org.hghca.abi.DeviceExtension.RING_OFFSETS;
 import static org.hghca.abi.DeviceExtension.SHARED_RECEIVE_QUEUES;
@@ -58,7 +59,7 @@ final class CommandUnit {
    * extensions.
    */
   static final DeviceLimits LIMITS =
-      limits(MTU_4096, EnumSet.of(SHARED_RECEIVE_QUEUES, RING_OFFSETS, IPV6_ADDRESSES));
+      limits(MTU_4096, EnumSet.of(SHARED_RECEIVE_QUEUES, RING_OFFSETS, IPV6_ADDRESSES, MULTICAST));
 
   private static DeviceLimits limits(int maxMtu, Set<DeviceExtension> extensions) {
     return new DeviceLimits(
@@ -109,6 +110,7 @@ final class CommandUnit {
   private final Transport transport;
   private final LocalGids gids;
   private final EthernetPort port;
+  private final MulticastGroups groups;
   private final MemorySegment mailbox = Arena.ofAuto().allocate(MAILBOX_SIZE, 64);
 
   CommandUnit(
@@ -138,6 +140,7 @@ final class CommandUnit {
     this.transport = transport;
     this.gids = gids;
     this.port = port;
+    this.groups = new MulticastGroups(transport.groups(), port);
   }
 
   /** Executes a command and returns its status. */
@@ -221,6 +224,8 @@ final class CommandUnit {
       case QUERY_SRQ -> sharedQueues.query(modifier, mailbox);
       case ARM_SRQ -> in >>> 32 == 0 && sharedQueues.arm(modifier, (int) in);
       case WRITE_GID -> gids.write(modifier, mailbox);
+      case READ_MGM -> groups.read(modifier, mailbox);
+      case WRITE_MGM -> groups.write(modifier, mailbox);
       case QUERY_QP -> queryQueuePair(modifier);
       case MAD_IFC -> {
         portInfo().encode(mailbox);
@@ -250,6 +255,7 @@ final class CommandUnit {
     transport.resetAll();
     positions.forgetAll();
     queuePairs.reset();
+    groups.reset();
     sharedQueues.reset();
     gids.reset();
     completionQueues.reset();

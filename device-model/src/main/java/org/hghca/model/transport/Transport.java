@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.EthernetPort;
+import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
@@ -29,6 +30,9 @@ public final class Transport {
    */
   private static final long FLUSH_INTERVAL = 1_000_000;
 
+  /** The queue pair number that stands for all members of a multicast group. */
+  private static final int GROUP = 0xff_ffff;
+
   private static final SendWork[] NO_REQUESTS = new SendWork[0];
 
   private final EthernetPort port;
@@ -48,6 +52,8 @@ public final class Transport {
 
   /** Queue pairs that have failed and must go to ERR. */
   private final ArrayDeque<Endpoint> failed = new ArrayDeque<>();
+
+  private final GroupMembers groups = new GroupMembers();
 
   private final ConnectionContext context = new ConnectionContext();
 
@@ -79,6 +85,11 @@ public final class Transport {
 
   public TransportCounters counters() {
     return counters;
+  }
+
+  /** The queue pairs that take part in multicast groups. */
+  public GroupMembers groups() {
+    return groups;
   }
 
   /**
@@ -217,14 +228,36 @@ public final class Transport {
   /** Processes a packet; it is returned to its pool. */
   public void receive(Packet packet) {
     counters.packetsReceived++;
-    Endpoint endpoint = find(packet.destinationQpn);
+    if (IpAddress.isGroup(packet.destinationIpHigh, packet.destinationIpLow)) {
+      receiveInGroup(packet);
+    } else {
+      receive(packet.destinationQpn, packet);
+    }
+    port.pool().giveBack(packet);
+  }
+
+  /** Every queue pair of a group gets a copy, the one that sent it among them. */
+  private void receiveInGroup(Packet packet) {
+    int[] members =
+        packet.destinationQpn == GROUP
+            ? groups.of(packet.destinationIpHigh, packet.destinationIpLow)
+            : GroupMembers.NONE;
+    for (int i = 0; i < members.length; i++) {
+      receive(members[i], packet);
+    }
+    if (members.length == 0) {
+      counters.drops.count(DropCause.NO_QUEUE_PAIR);
+    }
+  }
+
+  private void receive(int qpn, Packet packet) {
+    Endpoint endpoint = find(qpn);
     ConnectionContext qp = endpoint == null ? null : load(endpoint);
     if (qp == null) {
       counters.drops.count(DropCause.NO_QUEUE_PAIR);
     } else {
       receive(endpoint, qp, packet);
     }
-    port.pool().giveBack(packet);
   }
 
   private void receive(Endpoint endpoint, ConnectionContext qp, Packet packet) {

@@ -51,7 +51,8 @@ public final class Features {
       case FLUSH -> profile.flushesInHardware() ? NATIVE : SOFTWARE;
       case ENTROPY -> nativeIf(profile.completeTransport());
       case RESIZE_CQ -> SOFTWARE;
-      case MEMORY_WINDOWS, PATH_MIGRATION, MULTICAST, ON_DEMAND_PAGING -> MISSING;
+      case MULTICAST -> nativeIf(limits.has(DeviceExtension.MULTICAST));
+      case MEMORY_WINDOWS, PATH_MIGRATION, ON_DEMAND_PAGING -> MISSING;
     };
   }
 

@@ -4,6 +4,7 @@ import java.util.Set;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.MulticastGroup;
 import org.hghca.abi.UdUnit;
 import org.hghca.verbs.QpType;
 
@@ -88,6 +89,15 @@ public record Limits(
 
   public int maxSrqSge() {
     return maxSrq() == 0 ? 0 : maxReceiveSge();
+  }
+
+  public int maxMulticastGroups() {
+    return has(DeviceExtension.MULTICAST) ? MulticastGroup.GROUPS : 0;
+  }
+
+  /** Queue pairs of one multicast group. */
+  public int maxMulticastAttach() {
+    return has(DeviceExtension.MULTICAST) ? MulticastGroup.QUEUE_PAIRS : 0;
   }
 
   public int maxInline() {

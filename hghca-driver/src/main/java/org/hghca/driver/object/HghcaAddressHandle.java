@@ -31,11 +31,14 @@ final class HghcaAddressHandle extends Destination {
    * Resolves a destination.
    *
    * @throws VerbsException EINVAL for an invalid vector; EOPNOTSUPP for fields that datagrams do
-   *     not carry
+   *     not carry, and for multicast groups of a device that has none
    */
   HghcaAddressHandle(HghcaProtectionDomain pd, AddressVector vector) {
     Port port = pd.deviceContext().port();
     port.check(vector);
+    if (vector.destination().isMulticast()) {
+      pd.device().groups().check(vector.destination());
+    }
     checkCarried("flow label", vector.flowLabel());
     checkCarried("traffic class", vector.trafficClass());
     checkCarried("service level", vector.serviceLevel());
@@ -80,7 +83,9 @@ final class HghcaAddressHandle extends Destination {
               + " pairs do");
     }
     GlobalRouteHeader header = GlobalRouteHeader.of(grh);
-    return way(header.sourceGid(), port.gidIndex(header.destinationGid()), portNumber);
+    Gid received = header.destinationGid();
+    Gid own = received.isMulticast() ? Gid.ofIpv4(port.address().ip()) : received;
+    return way(header.sourceGid(), port.gidIndex(own), portNumber);
   }
 
   @Override

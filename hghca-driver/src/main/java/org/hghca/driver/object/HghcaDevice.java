@@ -32,6 +32,7 @@ public final class HghcaDevice {
   private final QueueMemory queueMemory;
   private final Neighbors neighbors = new Neighbors();
   private final DeviceObjects objects;
+  private final MulticastGroups groups;
 
   private final NumberAllocator pdNumbers;
   private final RingNumbers<Integer> cqNumbers;
@@ -65,6 +66,7 @@ public final class HghcaDevice {
             limits.device().reservedMtts());
     this.queueMemory = new QueueMemory(card.function(), registrar);
     this.objects = new DeviceObjects(limits.endQp());
+    this.groups = new MulticastGroups(card);
     this.pdNumbers =
         new NumberAllocator(
             "protection domains", limits.device().reservedPds(), limits.device().maxPds());
@@ -152,6 +154,11 @@ public final class HghcaDevice {
 
   DeviceObjects objects() {
     return objects;
+  }
+
+  /** The multicast groups of its queue pairs. */
+  MulticastGroups groups() {
+    return groups;
   }
 
   DeviceEvents events() {

@@ -40,6 +40,7 @@ import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.EndpointExchange;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
@@ -590,6 +591,32 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     } catch (RuntimeException e) {
       throw Failures.of("cannot query " + describe(), e);
     }
+  }
+
+  // ---- multicast
+
+  @Override
+  public synchronized void attachMulticast(Gid group) {
+    checkOpen();
+    card.health().check();
+    device.groups().check(group);
+    if (type != QpType.UD) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "%s is %s: only UD queue pairs take part in multicast groups"
+              .formatted(describe(), type));
+    }
+    device.groups().attach(group, number);
+    hold(new MulticastGroups.Member(group));
+  }
+
+  /** Also after the end of the device: the program can close the queue pair then. */
+  @Override
+  public synchronized void detachMulticast(Gid group) {
+    checkOpen();
+    device.groups().check(group);
+    device.groups().detach(group, number);
+    letGo(new MulticastGroups.Member(group));
   }
 
   @Override

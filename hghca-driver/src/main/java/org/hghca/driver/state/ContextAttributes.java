@@ -157,6 +157,11 @@ public final class ContextAttributes {
 
   private void addressVector(AddressVector av, QueuePairContext c) {
     Gid own = port.check(av);
+    if (av.destination().isMulticast()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "%s is a multicast group: only datagrams can be sent there".formatted(av.destination()));
+    }
     c.set(HAS_GRH, 1);
     c.set(MGID_INDEX, av.sourceGidIndex());
     c.set(HOP_LIMIT, av.hopLimit());

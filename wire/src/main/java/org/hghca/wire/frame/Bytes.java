@@ -1,5 +1,6 @@
 package org.hghca.wire.frame;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
@@ -15,4 +16,9 @@ final class Bytes {
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private Bytes() {}
+
+  /** An unsigned byte. */
+  static int byteAt(MemorySegment memory, long at) {
+    return memory.get(ValueLayout.JAVA_BYTE, at) & 0xff;
+  }
 }

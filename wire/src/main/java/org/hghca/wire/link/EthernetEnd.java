@@ -3,12 +3,14 @@ package org.hghca.wire.link;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import org.hghca.wire.DropCause;
+import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketPool;
 import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.FrameDecoder;
 import org.hghca.wire.frame.FrameEncoder;
 import org.hghca.wire.frame.FrameLayout;
+import org.hghca.wire.frame.MembershipFrame;
 
 /**
  * A port's place on an Ethernet, whatever carries the frames: packets become frames with the port's
@@ -45,6 +47,7 @@ final class EthernetEnd {
   private final FrameEncoder encoder;
   private final PortAddresses addresses;
   private final AddressResolution neighbors;
+  private final GroupMembership groups;
 
   /** Packets whose destination's MAC is asked for, and until when they wait. */
   private final ArrayDeque<Packet> held = new ArrayDeque<>();
@@ -66,6 +69,12 @@ final class EthernetEnd {
     this.encoder = new FrameEncoder(outgoing);
     this.addresses = options.addresses().withLinkLocal(options.mac());
     this.neighbors = new AddressResolution(options.mac(), addresses);
+    this.groups = new GroupMembership(options.mac(), addresses);
+  }
+
+  /** The port's multicast groups. */
+  GroupMembership groups() {
+    return groups;
   }
 
   /** The port's addresses, its link-local one among them. */
@@ -97,7 +106,9 @@ final class EthernetEnd {
   }
 
   private boolean resolve(Packet packet, long now) {
-    if (packet.destinationMac == 0) {
+    if (IpAddress.isGroup(packet.destinationIpHigh, packet.destinationIpLow)) {
+      packet.destinationMac = IpAddress.groupMac(packet.destinationIpHigh, packet.destinationIpLow);
+    } else if (packet.destinationMac == 0) {
       packet.destinationMac =
           neighbors.resolve(packet.destinationIpHigh, packet.destinationIpLow, now);
     }
@@ -148,6 +159,13 @@ final class EthernetEnd {
       }
       frames.add(length, 0);
     }
+    while (groups.hasFrames()) {
+      int at = frames.room(MembershipFrame.SIZE);
+      if (at < 0 || !groups.write(outgoing, at)) {
+        return;
+      }
+      frames.add(MembershipFrame.SIZE, 0);
+    }
   }
 
   private void sendHeld(long now) {
@@ -167,8 +185,9 @@ final class EthernetEnd {
     due = held.isEmpty() ? Long.MAX_VALUE : now + AddressResolution.INTERVAL;
   }
 
-  /** Gives up what waits, as the link is down. */
+  /** Gives up what waits, as the link is down. The next network learns of all groups. */
   void clear() {
+    groups.queried();
     while (!held.isEmpty()) {
       counts.notSent(SendFailure.DOWN);
       pool.giveBack(held.remove());
@@ -198,11 +217,14 @@ final class EthernetEnd {
     if (neighbors.heard(memory, at, length, System.nanoTime())) {
       return;
     }
+    if (MembershipFrame.isQuery(memory, at, length)) {
+      groups.queried();
+      return;
+    }
     Packet packet = batch.next();
     if (!decoder.decode(at, length, packet)) {
       counts.dropped(decoder.cause());
-    } else if (packet.destinationMac != options.mac()
-        || !addresses.has(packet.destinationIpHigh, packet.destinationIpLow)) {
+    } else if (!isForUs(packet)) {
       counts.dropped(DropCause.ADDRESS);
     } else {
       if (vlan != Packet.NO_VLAN) {
@@ -211,5 +233,11 @@ final class EthernetEnd {
       counts.received();
       batch.filled();
     }
+  }
+
+  private boolean isForUs(Packet packet) {
+    return packet.destinationMac == options.mac()
+            && addresses.has(packet.destinationIpHigh, packet.destinationIpLow)
+        || groups.contains(packet.destinationIpv4());
   }
 }

@@ -17,6 +17,12 @@ interface FrameCarrier {
   /** Begins to receive. */
   void open(LinkWatch watch);
 
+  /** Has the interface take frames to the MAC of a group; returns whether it does. */
+  boolean join(long mac);
+
+  /** Ends a {@link #join}. */
+  void leave(long mac);
+
   /**
    * Sends frames.
    *

@@ -1,6 +1,7 @@
 package org.hghca.wire.link;
 
 import org.hghca.linux.LinuxErrno;
+import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
 
@@ -57,6 +58,23 @@ final class FrameLink implements Link, EthernetEnd.Frames {
   @Override
   public boolean hasRoom() {
     return !full;
+  }
+
+  @Override
+  public boolean join(long high, long low) {
+    long mac = IpAddress.groupMac(high, low);
+    boolean joined = carrier.join(mac);
+    if (joined && !ethernet.groups().join(IpAddress.ipv4(high, low))) {
+      carrier.leave(mac);
+      return false;
+    }
+    return joined;
+  }
+
+  @Override
+  public void leave(long high, long low) {
+    ethernet.groups().leave(IpAddress.ipv4(high, low));
+    carrier.leave(IpAddress.groupMac(high, low));
   }
 
   @Override

@@ -86,6 +86,18 @@ final class JoinedLink implements Link {
     }
   }
 
+  /** By one link, which its packets to the group also leave by: else each would come twice. */
+  @Override
+  public boolean join(long high, long low) {
+    int by = addresses.toward(high, low);
+    return by >= 0 && links[by].join(high, low);
+  }
+
+  @Override
+  public void leave(long high, long low) {
+    links[addresses.toward(high, low)].leave(high, low);
+  }
+
   @Override
   public void flush() {
     for (Link link : links) {

@@ -39,6 +39,19 @@ public interface Link extends AutoCloseable {
   /** Sends what was taken. */
   void flush();
 
+  /**
+   * Takes part in a multicast group: packets to it come in from now on. The link is not in the
+   * group before. Packets that it sends itself may come back.
+   *
+   * @param high the upper half of the group's address, as in {@link org.hghca.wire.IpAddress}
+   * @param low the lower half
+   * @return false when the system or the kind of address does not let it
+   */
+  boolean join(long high, long low);
+
+  /** Takes part in a multicast group no longer, which was joined. */
+  void leave(long high, long low);
+
   /** What it did since it was opened. Thread-safe. */
   LinkCounters counters();
 

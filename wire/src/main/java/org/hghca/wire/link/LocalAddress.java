@@ -15,9 +15,10 @@ import org.hghca.wire.link.LinkException.Reason;
  *
  * @param text as it was given
  * @param scope number of the interface of a link-local IPv6 address, else 0
+ * @param device number of its interface, 0 where it is not known
  * @param mtu longest IP packet of its interface in bytes
  */
-record LocalAddress(String text, long high, long low, int scope, int mtu) {
+record LocalAddress(String text, long high, long low, int scope, int device, int mtu) {
   /**
    * Reads an address, and looks for its interface.
    *
@@ -39,12 +40,14 @@ record LocalAddress(String text, long high, long low, int scope, int mtu) {
               .formatted(text));
     }
     ByteBuffer bytes = ByteBuffer.wrap(address.getAddress());
-    int mtu = interfaceOf(address).map(LocalAddress::mtu).orElse(LinkOptions.ETHERNET_MTU);
+    Optional<NetworkInterface> device = interfaceOf(address);
+    int mtu = device.map(LocalAddress::mtu).orElse(LinkOptions.ETHERNET_MTU);
+    int index = device.map(NetworkInterface::getIndex).orElse(0);
     if (address instanceof Inet4Address) {
-      return new LocalAddress(text, 0, IpAddress.lowOfIpv4(bytes.getInt()), 0, mtu);
+      return new LocalAddress(text, 0, IpAddress.lowOfIpv4(bytes.getInt()), 0, index, mtu);
     }
     int scope = address instanceof Inet6Address v6 ? v6.getScopeId() : 0;
-    return new LocalAddress(text, bytes.getLong(), bytes.getLong(), scope, mtu);
+    return new LocalAddress(text, bytes.getLong(), bytes.getLong(), scope, index, mtu);
   }
 
   boolean isIpv4() {

@@ -27,6 +27,7 @@ final class PacketFilter {
   private static final int RETURN = 0x06;
 
   private static final int ALL = 0x4_0000;
+  private static final int IGMP = 2;
   private static final int UDP = 17;
   private static final int ICMPV6 = 58;
   private static final int FIRST_NEIGHBOR_DISCOVERY = 133;
@@ -35,8 +36,8 @@ final class PacketFilter {
   private PacketFilter() {}
 
   /**
-   * Of Ethernet frames: those to a MAC or to a group that are RoCE v2 over IPv4 or IPv6, ARP, or
-   * neighbor discovery of IPv6.
+   * Of Ethernet frames: those to a MAC or to a group that are RoCE v2 over IPv4 or IPv6, ARP,
+   * neighbor discovery of IPv6, or about multicast groups of IPv4.
    */
   static int[][] ofPort(long mac) {
     return new int[][] {
@@ -45,11 +46,12 @@ final class PacketFilter {
       {LOAD_HALF, 0, 0, 4},
       {JUMP_EQUAL, 2, 0, (int) mac & 0xffff},
       {LOAD_BYTE, 0, 0, 0},
-      {JUMP_BITS, 0, 17, 1},
+      {JUMP_BITS, 0, 18, 1},
       {LOAD_HALF, 0, 0, 12},
-      {JUMP_EQUAL, 16, 0, 0x0806},
-      {JUMP_EQUAL, 0, 5, 0x0800},
+      {JUMP_EQUAL, 17, 0, 0x0806},
+      {JUMP_EQUAL, 0, 6, 0x0800},
       {LOAD_BYTE, 0, 0, 23},
+      {JUMP_EQUAL, 14, 0, IGMP},
       {JUMP_EQUAL, 0, 12, UDP},
       {INDEX_OF_IPV4_SIZE, 0, 0, 14},
       {LOAD_HALF_INDEXED, 0, 0, 16},

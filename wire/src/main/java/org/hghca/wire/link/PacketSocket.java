@@ -35,7 +35,9 @@ final class PacketSocket implements FrameCarrier {
   private static final int SO_SNDBUF = 7;
   private static final int SOL_PACKET = 263;
   private static final int PACKET_ADD_MEMBERSHIP = 1;
+  private static final int PACKET_DROP_MEMBERSHIP = 2;
   private static final int PACKET_IGNORE_OUTGOING = 23;
+  private static final int MULTICAST = 0;
   private static final int UNICAST = 3;
   private static final int PROMISCUOUS = 1;
   private static final int BUFFER = 4 << 20;
@@ -112,7 +114,7 @@ final class PacketSocket implements FrameCarrier {
       if (options.share()) {
         share(options);
       } else if (options.mac() != state.mac()) {
-        join(arena, options.mac());
+        takeOwn(options.mac());
       }
       MemorySegment address = arena.allocate(20, 4);
       address.set(ValueLayout.JAVA_SHORT, 0, (short) FAMILY);
@@ -127,17 +129,20 @@ final class PacketSocket implements FrameCarrier {
   }
 
   /** Has the interface take frames to our MAC; all frames, where it knows no second address. */
-  private void join(Arena arena, long mac) {
-    MemorySegment membership = arena.allocate(16, 8);
-    membership.set(ValueLayout.JAVA_INT, 0, state.index());
-    membership.set(ValueLayout.JAVA_SHORT, 4, (short) UNICAST);
-    membership.set(ValueLayout.JAVA_SHORT, 6, (short) 6);
-    membership.set(ValueLayout.JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN), 8, mac << 16);
-    if (linux.setsockopt(socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, membership) < 0) {
-      membership.set(ValueLayout.JAVA_SHORT, 4, (short) PROMISCUOUS);
-      check(
-          linux.setsockopt(socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, membership),
-          "PACKET_ADD_MEMBERSHIP");
+  private void takeOwn(long mac) {
+    if (member(PACKET_ADD_MEMBERSHIP, UNICAST, mac) < 0) {
+      check(member(PACKET_ADD_MEMBERSHIP, PROMISCUOUS, mac), "PACKET_ADD_MEMBERSHIP");
+    }
+  }
+
+  private int member(int option, int type, long mac) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment membership = arena.allocate(16, 8);
+      membership.set(ValueLayout.JAVA_INT, 0, state.index());
+      membership.set(ValueLayout.JAVA_SHORT, 4, (short) type);
+      membership.set(ValueLayout.JAVA_SHORT, 6, (short) 6);
+      membership.set(ValueLayout.JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN), 8, mac << 16);
+      return linux.setsockopt(socket, SOL_PACKET, option, membership);
     }
   }
 
@@ -155,7 +160,9 @@ final class PacketSocket implements FrameCarrier {
   }
 
   private void silence(long high, long low) {
-    int opened = UdpSocket.open(linux, link(), high, low, state.index(), UdpLink.PORT, false);
+    int device = state.index();
+    LocalAddress address = new LocalAddress(name, high, low, device, device, state.mtu());
+    int opened = UdpSocket.open(linux, link(), address, UdpLink.PORT, false);
     if (LinuxErrno.EADDRNOTAVAIL.is(opened)) {
       throw new LinkException(
           Reason.INVALID,
@@ -191,6 +198,16 @@ final class PacketSocket implements FrameCarrier {
     watch = watched;
     watched.add(socket, LinkWatch.READABLE);
     state.open(watched);
+  }
+
+  @Override
+  public boolean join(long mac) {
+    return member(PACKET_ADD_MEMBERSHIP, MULTICAST, mac) >= 0;
+  }
+
+  @Override
+  public void leave(long mac) {
+    member(PACKET_DROP_MEMBERSHIP, MULTICAST, mac);
   }
 
   @Override

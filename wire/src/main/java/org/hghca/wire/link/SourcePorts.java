@@ -72,8 +72,7 @@ final class SourcePorts {
   private int open(int port) {
     int socket;
     try {
-      socket =
-          UdpSocket.open(linux, link, address.high(), address.low(), address.scope(), port, false);
+      socket = UdpSocket.open(linux, link, address, port, false);
     } catch (LinkException e) {
       return -1;
     }

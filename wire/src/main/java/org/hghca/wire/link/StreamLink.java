@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
+import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.FrameDecoder;
@@ -97,6 +98,16 @@ final class StreamLink implements Link, EthernetEnd.Frames {
   @Override
   public LinkCounters counters() {
     return counts.snapshot();
+  }
+
+  @Override
+  public boolean join(long high, long low) {
+    return ethernet.groups().join(IpAddress.ipv4(high, low));
+  }
+
+  @Override
+  public void leave(long high, long low) {
+    ethernet.groups().leave(IpAddress.ipv4(high, low));
   }
 
   @Override

@@ -137,6 +137,15 @@ final class TapDevice implements FrameCarrier {
     state.open(watched);
   }
 
+  /** All frames that the kernel sends come here. */
+  @Override
+  public boolean join(long mac) {
+    return true;
+  }
+
+  @Override
+  public void leave(long mac) {}
+
   @Override
   public int send(DatagramBatch frames, int from, int count) {
     for (int i = 0; i < count; i++) {

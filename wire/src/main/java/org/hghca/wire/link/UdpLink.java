@@ -35,8 +35,12 @@ final class UdpLink implements Link {
   private final DatagramBatch outgoing = new DatagramBatch(SLOTS);
   private final FrameEncoder encoder = new FrameEncoder(outgoing.frames());
   private final int[] sockets = new int[SLOTS];
+  private final UdpGroups groups;
   private LinkWatch watch;
   private SourcePorts ports;
+
+  /** Whether the groups are read before the own address, which changes with every round. */
+  private boolean groupsFirst;
 
   /** Slots that are written and not sent: from {@code head} to below {@code tail}. */
   private int head;
@@ -57,12 +61,12 @@ final class UdpLink implements Link {
     this.ipv4 = address.isIpv4();
     this.options = options;
     this.socket = bind();
+    this.groups = new UdpGroups(linux, address, this::receive);
   }
 
   private int bind() {
     String name = "udp:" + address.text();
-    int answer =
-        UdpSocket.open(linux, name, address.high(), address.low(), address.scope(), PORT, true);
+    int answer = UdpSocket.open(linux, name, address, PORT, true);
     if (answer >= 0) {
       return answer;
     }
@@ -203,19 +207,43 @@ final class UdpLink implements Link {
   }
 
   @Override
+  public boolean join(long high, long low) {
+    return groups.join(high, low, watch);
+  }
+
+  @Override
+  public void leave(long high, long low) {
+    groups.leave(high, low);
+  }
+
+  @Override
   public void receive(ReceiveBatch batch) {
+    groupsFirst = !groupsFirst;
+    if (groupsFirst) {
+      groups.receive(batch);
+    }
+    receive(socket, address.high(), address.low(), batch);
+    if (!groupsFirst) {
+      groups.receive(batch);
+    }
+  }
+
+  /** Reads what has come to an address, as far as there is room for it. */
+  private void receive(int from, long high, long low, ReceiveBatch batch) {
+    if (batch.isFull()) {
+      return;
+    }
     DatagramBatch datagrams = batch.datagrams();
     datagrams.prepareToReceive();
     int first = batch.count();
-    int came = linux.recvmmsg(socket, datagrams.messagesFrom(first), DONT_WAIT);
+    int came = linux.recvmmsg(from, datagrams.messagesFrom(first), DONT_WAIT);
     FrameDecoder decoder = batch.datagramDecoder();
-    for (int i = 0; i < came; i++) {
+    for (int i = first; i < first + came; i++) {
       Packet packet = batch.next();
-      packet.destinationIpHigh = address.high();
-      packet.destinationIpLow = address.low();
-      int length = datagrams.restore(first + i, ipv4, packet);
-      int frame = RestoredHeaders.frame(datagrams.datagram(first + i), ipv4);
-      if (decoder.decode(frame, length, packet)) {
+      packet.destinationIpHigh = high;
+      packet.destinationIpLow = low;
+      int length = datagrams.restore(i, ipv4, packet);
+      if (decoder.decode(RestoredHeaders.frame(datagrams.datagram(i), ipv4), length, packet)) {
         counts.received();
         batch.filled();
       } else {
@@ -226,6 +254,7 @@ final class UdpLink implements Link {
 
   @Override
   public void close() {
+    groups.close();
     if (ports != null) {
       ports.close();
     } else {

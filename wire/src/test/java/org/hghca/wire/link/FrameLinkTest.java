@@ -54,6 +54,7 @@ final class FrameLinkTest {
     LOOPBACK("ip link set lo up"),
     LARGE_FRAMES(VETH + "; ip link set v0 mtu 9000; ip link set v1 mtu 9000"),
     THE_KERNEL_BEHIND_A_PACKET_SOCKET(VETH + "; ip address add 10.0.0.2/24 dev v1"),
+    GROUPS(VETH + "; ip address add 10.0.0.2/24 dev v1"),
     ONLY_WHAT_IS_FOR_THE_PORT_COMES(VETH + "; ip address add 10.0.0.2/24 dev v1"),
     A_SHARED_INTERFACE_IS_SILENT(VETH + "; ip address add 10.0.0.2/24 dev v1"),
     DOWN_AND_UP(VETH),
@@ -102,6 +103,7 @@ final class FrameLinkTest {
       case LOOPBACK -> exchange("packet:lo", "packet:lo", 4096);
       case LARGE_FRAMES -> exchange("packet:v0", "packet:v1", 4096);
       case THE_KERNEL_BEHIND_A_PACKET_SOCKET -> kernel("packet:v0");
+      case GROUPS -> groups();
       case ONLY_WHAT_IS_FOR_THE_PORT_COMES -> filtered();
       case A_SHARED_INTERFACE_IS_SILENT -> shared();
       case DOWN_AND_UP -> downAndUp();
@@ -222,6 +224,26 @@ final class FrameLinkTest {
       }
       assertThat(a.link.counters()).isEqualTo(new LinkCounters(5004, 4, Map.of(), Map.of()));
       assertThat(b.link.counters()).isEqualTo(new LinkCounters(4, 5004, Map.of(), Map.of()));
+    }
+  }
+
+  /** A group with a member at each end, of which one is the kernel's. */
+  private static void groups() throws Exception {
+    int group = 0xef01_0203;
+    long low = IpAddress.lowOfIpv4(group);
+    try (End own = new End("packet:v0", options(OWN_MAC, OWN));
+        End kernel = new End("udp:10.0.0.2", options(0, PEER))) {
+      assertThat(kernel.link.join(0, low)).isTrue();
+      assertThat(own.link.join(0, low)).isTrue();
+      assertThat(own.link.join(0xff02L << 48, 5)).as("no IPv6").isFalse();
+      assertThat(Namespace.shell("ip maddr show dev v0")).contains("01:00:5e:01:02:03");
+      assertThat(Namespace.shell("ip maddr show dev v0")).doesNotContain("33:33:00:00:00:05");
+      assertArrives(own, OWN, kernel, group, 100);
+      assertArrives(kernel, PEER, own, group, 200);
+      own.link.leave(0, low);
+      assertThat(Namespace.shell("ip maddr show dev v0")).doesNotContain("01:00:5e:01:02:03");
+      kernel.send(write(group, 300));
+      assertArrives(kernel, PEER, own, OWN, 400);
     }
   }
 

@@ -75,6 +75,8 @@ final class PacketFilterTest {
     "020000000001, UDP4, false",
     "020000000001, FROM4, false",
     "020000000001, TCP4, false",
+    "01005e000001, IGMP, true",
+    "020000000002, IGMP, false",
     "020000000001, ROCE6, true",
     "333300000001, ROCE6, true",
     "020000000002, ROCE6, false",
@@ -103,6 +105,7 @@ final class PacketFilterTest {
           case "UDP4" -> IPV4.formatted("11") + "c123 12b8 001c 0000" + "00".repeat(20);
           case "FROM4" -> IPV4.formatted("11") + "12b7 c123 001c 0000" + "00".repeat(20);
           case "TCP4" -> IPV4.formatted("06") + "c123 12b7 001c 0000" + "00".repeat(20);
+          case "IGMP" -> IPV4.formatted("02") + "1114eeeb 00000000" + "00".repeat(20);
           case "ROCE6" -> IPV6.formatted("11") + "c123 12b7 0018 0000" + "00".repeat(16);
           case "UDP6" -> IPV6.formatted("11") + "12b7 c123 0018 0000" + "00".repeat(16);
           case "TCP6" -> IPV6.formatted("06") + "c123 12b7 0018 0000" + "00".repeat(16);

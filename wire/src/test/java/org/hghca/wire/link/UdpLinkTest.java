@@ -2,21 +2,26 @@ package org.hghca.wire.link;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.hghca.wire.DropCause;
+import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
@@ -179,6 +184,55 @@ final class UdpLinkTest {
         .isInstanceOf(LinkException.class)
         .hasMessageContaining("udp:198.51.100.1: no interface of this machine has the address");
     assertThat(open("127.0.0.101").link.addresses().count()).isOne();
+  }
+
+  @Test
+  void packetsToAGroupComeToItsMembers() throws InterruptedException {
+    End left = open("127.0.0.101");
+    End right = open("127.0.0.102");
+    End outside = open("127.0.0.103");
+    int group = 0xef01_0207;
+    assertThat(right.link.join(0, IpAddress.lowOfIpv4(group))).isTrue();
+    left.send(write(group, 100));
+    Packet came = right.next();
+    assertThat(came.destinationIpv4()).isEqualTo(group);
+    assertThat(came.sourceIpv4()).isEqualTo(LEFT);
+    assertThat(came.hopLimit).isEqualTo(64);
+    assertThat(came.length).isEqualTo(100);
+    right.link.leave(0, IpAddress.lowOfIpv4(group));
+    left.send(write(group, 200));
+    left.send(write(RIGHT, 300));
+    assertThat(right.next().length).isEqualTo(300);
+    left.send(write(0x7f00_0067, 400));
+    assertThat(outside.next().length).isEqualTo(400);
+    assertThat(left.link.counters().notSent()).isEmpty();
+  }
+
+  /** The loopback interface has no route to groups of IPv6. */
+  @Test
+  void aGroupOfIpv6IsJoinedByALinkOfIpv6Alone() throws Exception {
+    long high = 0xff02L << 48;
+    End ipv4 = open("127.0.0.101");
+    assertThat(ipv4.link.join(high, 0x4711)).isFalse();
+    Optional<Inet6Address> own =
+        NetworkInterface.networkInterfaces()
+            .flatMap(NetworkInterface::inetAddresses)
+            .filter(Inet6Address.class::isInstance)
+            .map(Inet6Address.class::cast)
+            .filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+            .findFirst();
+    assumeThat(own).as("no interface has an IPv6 address").isPresent();
+    End end = open(own.get().getHostAddress().replaceAll("%.*", ""));
+    assertThat(end.link.join(0, IpAddress.lowOfIpv4(0xef01_0207))).isFalse();
+    assertThat(end.link.join(high, 0x4711)).isTrue();
+    Packet packet = write(RIGHT, 100);
+    packet.destinationIpHigh = high;
+    packet.destinationIpLow = 0x4711;
+    end.send(packet);
+    Packet came = end.next();
+    assertThat(came.destinationIpHigh).isEqualTo(high);
+    assertThat(came.destinationIpLow).isEqualTo(0x4711);
+    assertThat(came.length).isEqualTo(100);
   }
 
   @ParameterizedTest

@@ -1,0 +1,385 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.conformance.profile.OnlyOn;
+import org.hghca.conformance.profile.TestProfile;
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.DeviceAttributes;
+import org.hghca.verbs.DeviceFeature;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.FeatureSupport;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.GlobalRouteHeader;
+import org.hghca.verbs.QpAttributes;
+import org.hghca.verbs.QpEndpoint;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Datagrams to groups of queue pairs. */
+@OnlyOn(value = "s", why = "the card has no multicast groups")
+@Timeout(60)
+class MulticastTest {
+  private static final Gid GROUP = Gid.ofIpv4(0xef01_0203);
+  private static final Gid OTHER = Gid.ofIpv4(0xef01_0204);
+
+  /** As {@link #GROUP} by its Ethernet address, which has 23 of the address's bits. */
+  private static final Gid SAME_MAC = Gid.ofIpv4(0xe081_0203);
+
+  private static final int QKEY = 0x1111_1111;
+  private static final int HEADER = GlobalRouteHeader.LENGTH;
+  private static final int RECEIVE = 1 << 15;
+  private static final int LENGTH = 200;
+
+  private final SplittableRandom random = new SplittableRandom(3);
+
+  private static RcSetup datagrams() {
+    return new RcSetup().type(QpType.UD);
+  }
+
+  private static void assertFails(Errno errno, ThrowingCallable call, String words) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
+        .hasMessageContaining(words);
+  }
+
+  private static int ipv4Index(Context context) {
+    return context.queryGidTable().stream()
+        .filter(entry -> entry.gid().ipv4().isPresent())
+        .findFirst()
+        .orElseThrow()
+        .index();
+  }
+
+  private void send(Side from, Gid group, int qkey) {
+    from.randomize(0, LENGTH, random);
+    AddressVector to = AddressVector.to(group, ipv4Index(from.context));
+    try (AddressHandle handle = from.pd.createAddressHandle(to)) {
+      from.qp.postSend(
+          from.send
+              .sendWithImmediate(from.qp.number())
+              .to(handle, QueuePair.MULTICAST_NUMBER, qkey)
+              .sge(from.buffer, 0, LENGTH)
+              .signaled());
+      Side.assertSuccess(from.sent());
+    }
+  }
+
+  private static void assertReceived(Side by, Side from, Gid group) {
+    Completions found = new Completions(1);
+    by.fabric.await(() -> by.receiveQueue.poll(found) == 1, () -> "no copy has come");
+    assertThat(found.byteLength(0)).isEqualTo(HEADER + LENGTH);
+    assertThat(found.sourceQp(0)).isEqualTo(from.qp.number());
+    assertThat(found.immediate(0)).isEqualTo(from.qp.number());
+    assertThat(found.flags(0) & Completions.GRH).isNotZero();
+    MemorySegment received = by.memory().asSlice(RECEIVE, HEADER + LENGTH);
+    GlobalRouteHeader header = GlobalRouteHeader.of(received);
+    assertThat(header.destinationGid()).isEqualTo(group);
+    assertThat(header.sourceGid()).isEqualTo(from.context.queryGid(1, ipv4Index(from.context)));
+    assertThat(received.asSlice(HEADER).mismatch(from.memory().asSlice(0, LENGTH))).isEqualTo(-1);
+  }
+
+  private static void post(Side... sides) {
+    for (Side side : sides) {
+      side.postReceive(1, RECEIVE, HEADER + LENGTH);
+    }
+  }
+
+  private static void activate(Side... sides) {
+    for (Side side : sides) {
+      side.qp.activate(QKEY);
+    }
+  }
+
+  @Test
+  void everyQueuePairOfTheGroupGetsACopyTheSenderAmongThem() {
+    try (RcPair pair = datagrams().open();
+        Side second = new Side(pair.fabric, pair.fabric.right(), datagrams());
+        Side outside = new Side(pair.fabric, pair.fabric.right(), datagrams())) {
+      activate(second, outside);
+      List<Side> members = List.of(pair.left, pair.right, second);
+      members.forEach(side -> side.qp.attachMulticast(GROUP));
+      outside.qp.attachMulticast(OTHER);
+      post(pair.left, pair.right, second, outside);
+      send(pair.left, GROUP, QKEY);
+      members.forEach(side -> assertReceived(side, pair.left, GROUP));
+      outside.assertQuiet();
+      members.forEach(side -> side.qp.detachMulticast(GROUP));
+      outside.qp.detachMulticast(OTHER);
+    }
+  }
+
+  @Test
+  void theWayBackFromACopyLeadsToTheSender() {
+    try (RcPair pair = datagrams().open()) {
+      Side left = pair.left;
+      Side right = pair.right;
+      right.qp.attachMulticast(GROUP);
+      right.postReceive(1, RECEIVE, HEADER + LENGTH);
+      send(left, GROUP, QKEY);
+      Completions found = new Completions(1);
+      pair.fabric.await(() -> right.receiveQueue.poll(found) == 1, () -> "no copy has come");
+      right.context.addNeighbor(
+          left.context.queryGid(1, 1), left.context.queryGid(1, 0).mac().orElseThrow());
+      MemorySegment header = right.memory().asSlice(RECEIVE, HEADER);
+      left.postReceive(1, RECEIVE, HEADER + 8);
+      try (AddressHandle back = right.pd.createAddressHandle(found, 0, header, 1)) {
+        right.qp.postSend(
+            right.send.send().to(back, found.sourceQp(0), QKEY).sge(right.buffer, 0, 8));
+      }
+      Side.assertSuccess(left.received());
+      right.qp.detachMulticast(GROUP);
+    }
+  }
+
+  @Test
+  void aWrongQueueKeyAnotherGroupAndNoReceiveBringNothing() {
+    try (RcPair pair = datagrams().open()) {
+      pair.right.qp.attachMulticast(GROUP);
+      send(pair.left, GROUP, QKEY); // finds no receive
+      post(pair.right);
+      send(pair.left, GROUP, QKEY + 1);
+      send(pair.left, OTHER, QKEY);
+      send(pair.left, SAME_MAC, QKEY);
+      pair.right.assertQuiet();
+      send(pair.left, GROUP, QKEY);
+      assertReceived(pair.right, pair.left, GROUP);
+      pair.right.qp.detachMulticast(GROUP);
+    }
+  }
+
+  @Test
+  void groupsWithOneEthernetAddressAreKeptApart() {
+    try (RcPair pair = datagrams().open();
+        Side second = new Side(pair.fabric, pair.fabric.right(), datagrams())) {
+      activate(second);
+      pair.right.qp.attachMulticast(GROUP);
+      second.qp.attachMulticast(SAME_MAC);
+      post(pair.right, second);
+      send(pair.left, SAME_MAC, QKEY);
+      assertReceived(second, pair.left, SAME_MAC);
+      pair.right.assertQuiet();
+      second.qp.detachMulticast(SAME_MAC);
+      send(pair.left, GROUP, QKEY);
+      assertReceived(pair.right, pair.left, GROUP);
+      pair.right.qp.detachMulticast(GROUP);
+    }
+  }
+
+  @Test
+  void attachingTwiceIsAttachingOnceAndDetachingEndsIt() {
+    try (RcPair pair = datagrams().open()) {
+      pair.right.qp.attachMulticast(GROUP);
+      pair.right.qp.attachMulticast(GROUP);
+      post(pair.right, pair.right);
+      send(pair.left, GROUP, QKEY);
+      assertReceived(pair.right, pair.left, GROUP);
+      pair.right.assertQuiet();
+      pair.right.qp.detachMulticast(GROUP);
+      assertFails(
+          Errno.EINVAL, () -> pair.right.qp.detachMulticast(GROUP), "does not take part in");
+      send(pair.left, GROUP, QKEY);
+      pair.right.assertQuiet();
+    }
+  }
+
+  @Test
+  void aQueuePairStaysInItsGroupsThroughItsStates() {
+    try (RcPair pair = datagrams().open()) {
+      QueuePair right = pair.right.qp;
+      right.modify(QpAttributes.to(QpState.RESET));
+      right.attachMulticast(GROUP);
+      send(pair.left, GROUP, QKEY);
+      right.activate(QKEY);
+      post(pair.right);
+      send(pair.left, GROUP, QKEY);
+      assertReceived(pair.right, pair.left, GROUP);
+      right.detachMulticast(GROUP);
+    }
+  }
+
+  @Test
+  void aQueuePairInAGroupIsNotClosed() {
+    try (RcPair pair = datagrams().open()) {
+      QueuePair qp = pair.right.qp;
+      qp.attachMulticast(GROUP);
+      qp.attachMulticast(OTHER);
+      assertFails(Errno.EBUSY, qp::close, "%s, %s: detach it first".formatted(GROUP, OTHER));
+      qp.detachMulticast(GROUP);
+      assertFails(Errno.EBUSY, qp::close, "takes part in multicast groups: %s".formatted(OTHER));
+      qp.detachMulticast(OTHER);
+    }
+  }
+
+  @Test
+  void onlyDatagramsGoToGroups() {
+    try (RcPair pair = new RcSetup().unconnected().open()) {
+      QueuePair qp = pair.left.qp;
+      assertFails(Errno.EINVAL, () -> qp.attachMulticast(GROUP), "only UD queue pairs");
+      assertFails(Errno.EINVAL, () -> qp.detachMulticast(GROUP), "does not take part");
+      qp.modify(pair.setup().connection().toInit(QpType.RC));
+      QpAttributes toGroup =
+          pair.setup().connection().toRtr(QpType.RC, new QpEndpoint(0, 5, 0, GROUP));
+      assertFails(Errno.EINVAL, () -> qp.modify(toGroup), "only datagrams");
+    }
+  }
+
+  @Test
+  void whatIsNoGroupIsRefused() {
+    try (RcPair pair = datagrams().open()) {
+      QueuePair qp = pair.left.qp;
+      Gid own = pair.left.context.queryGid(1, 0);
+      assertFails(Errno.EINVAL, () -> qp.attachMulticast(own), "not that of a multicast group");
+      Gid before = Gid.ofIpv4(0xdfff_ffff);
+      Gid behind = Gid.ofIpv4(0xf000_0000);
+      assertFails(Errno.EINVAL, () -> qp.attachMulticast(before), "not that of a multicast group");
+      assertFails(Errno.EINVAL, () -> qp.attachMulticast(behind), "not that of a multicast group");
+    }
+  }
+
+  @Test
+  void theLimitsAreThoseOfTheAttributes() {
+    RcSetup setup = datagrams().depth(1).bufferSize(4096).unconnected();
+    try (RcPair pair = setup.open()) {
+      DeviceAttributes device = pair.left.context.queryDevice();
+      assertThat(device.support(DeviceFeature.MULTICAST)).isEqualTo(FeatureSupport.NATIVE);
+      int most = device.maxMulticastAttach();
+      int groups = device.maxMulticastGroups();
+      assertThat(most).isEqualTo(56);
+      assertThat(groups).isEqualTo(1024);
+      assertThat(device.maxTotalMulticastAttach()).isEqualTo(most * groups);
+      List<Side> members = new ArrayList<>();
+      for (int i = 0; i < most; i++) {
+        Side side = new Side(pair.fabric, pair.fabric.left(), setup);
+        side.qp.attachMulticast(GROUP);
+        members.add(side);
+      }
+      QueuePair qp = pair.left.qp;
+      assertFails(Errno.ENOMEM, () -> qp.attachMulticast(GROUP), "max_mcast_qp_attach");
+      for (int i = 1; i < groups; i++) {
+        qp.attachMulticast(Gid.ofIpv4(0xe100_0000 + i));
+      }
+      assertFails(Errno.ENOMEM, () -> qp.attachMulticast(OTHER), "multicast groups");
+      for (int i = 1; i < groups; i++) {
+        qp.detachMulticast(Gid.ofIpv4(0xe100_0000 + i));
+      }
+      for (Side side : members) {
+        side.qp.detachMulticast(GROUP);
+        side.close();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"&as=s", "&as=s&events=poll"})
+  void asTheDocumentsCardItHasNoGroups(String parameters) {
+    try (RcPair pair = datagrams().on(Fabric.inline(parameters))) {
+      assertNoGroups(pair.left);
+    }
+  }
+
+  private static void assertNoGroups(Side side) {
+    DeviceAttributes device = side.context.queryDevice();
+    assertThat(device.support(DeviceFeature.MULTICAST)).isEqualTo(FeatureSupport.MISSING);
+    assertThat(device.maxMulticastGroups()).isZero();
+    assertThat(device.maxMulticastAttach()).isZero();
+    assertThat(device.maxTotalMulticastAttach()).isZero();
+    assertFails(Errno.EOPNOTSUPP, () -> side.qp.attachMulticast(GROUP), "only a software HCA");
+    assertFails(Errno.EOPNOTSUPP, () -> side.qp.detachMulticast(GROUP), "only a software HCA");
+    AddressVector to = AddressVector.to(GROUP, ipv4Index(side.context));
+    assertFails(Errno.EOPNOTSUPP, () -> side.pd.createAddressHandle(to), "only a software HCA");
+  }
+
+  @ParameterizedTest(name = "virtual time {0}")
+  @ValueSource(booleans = {true, false})
+  void aHubCarriesItToAllAndThoseInTheGroupTakeIt(boolean virtualTime) {
+    try (Fabric fabric = Fabric.onHub(virtualTime);
+        Context context = RdmaDevices.open(fabric.locatorOfThird());
+        Side a = new Side(fabric, fabric.left(), datagrams());
+        Side b = new Side(fabric, fabric.right(), datagrams());
+        Side c = new Side(fabric, context, datagrams())) {
+      activate(a, b, c);
+      b.qp.attachMulticast(GROUP);
+      c.qp.attachMulticast(GROUP);
+      post(a, b, c);
+      send(a, GROUP, QKEY);
+      assertReceived(b, a, GROUP);
+      assertReceived(c, a, GROUP);
+      a.assertQuiet();
+      c.qp.detachMulticast(GROUP);
+      post(b, c);
+      send(a, GROUP, QKEY);
+      assertReceived(b, a, GROUP);
+      c.assertQuiet();
+      b.qp.detachMulticast(GROUP);
+    }
+  }
+
+  @Test
+  void theKernelCarriesItBetweenLinks() throws IOException {
+    TestProfile.requireModel();
+    Fabric fabric =
+        Fabric.on("model:mc-left?net=udp:127.0.0.13", "model:mc-right?net=udp:127.0.0.14");
+    try (RcPair pair = datagrams().on(fabric)) {
+      Side left = pair.left;
+      Side right = pair.right;
+      left.qp.attachMulticast(GROUP);
+      right.qp.attachMulticast(GROUP);
+      // The kernel's own list, where an address is a number of this machine.
+      assertThat(Files.readString(Path.of("/proc/net/igmp"))).contains("030201EF");
+      for (int i = 0; i < 20; i++) {
+        post(left, right);
+        send(left, GROUP, QKEY);
+        assertReceived(right, left, GROUP);
+        assertReceived(left, left, GROUP);
+      }
+      post(left, right);
+      send(right, GROUP, QKEY);
+      assertReceived(left, right, GROUP);
+      assertReceived(right, right, GROUP);
+      left.assertQuiet();
+      right.assertQuiet();
+      left.qp.detachMulticast(GROUP);
+      right.qp.detachMulticast(GROUP);
+      assertThat(Files.readString(Path.of("/proc/net/igmp"))).doesNotContain("030201EF");
+    }
+  }
+
+  @Test
+  void framesInAStreamCarryIt(@TempDir Path directory) {
+    TestProfile.requireModel();
+    String place = directory.resolve("net").toString();
+    assumeThat(place).hasSizeLessThan(100);
+    Fabric fabric =
+        Fabric.on(
+            "model:mc-server?net=stream:listen:" + place, "model:mc-client?net=stream:" + place);
+    try (RcPair pair = datagrams().on(fabric)) {
+      pair.right.qp.attachMulticast(GROUP);
+      post(pair.right);
+      send(pair.left, GROUP, QKEY);
+      assertReceived(pair.right, pair.left, GROUP);
+      pair.right.qp.detachMulticast(GROUP);
+    }
+  }
+}

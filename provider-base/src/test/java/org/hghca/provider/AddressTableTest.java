@@ -1,0 +1,25 @@
+package org.hghca.provider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.hghca.verbs.Gid;
+import org.hghca.vfio.LinkAddress;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class AddressTableTest {
+  /** Also where the device finds Ethernet addresses by itself: nobody answers for a group. */
+  @ParameterizedTest
+  @CsvSource({
+    "00000000000000000000ffffef810203, 01005e010203",
+    "00000000000000000000ffffe07ffffe, 01005e7ffffe",
+    "ff020000000000000000000187654321, 333387654321"
+  })
+  void aGroupHasAnEthernetAddressOfItsOwn(String group, String mac) {
+    for (boolean finds : new boolean[] {false, true}) {
+      LinkAddress own = new LinkAddress(0x0200_0000_0001L, 0x0a00_0001);
+      AddressTable table = new AddressTable("device", own, new Neighbors(), finds);
+      assertThat(table.macOf(Gid.ofHex(group))).isEqualTo(Long.parseLong(mac, 16));
+    }
+  }
+}

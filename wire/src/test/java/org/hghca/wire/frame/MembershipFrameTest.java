@@ -1,0 +1,58 @@
+package org.hghca.wire.frame;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HexFormat;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Reports of multicast groups, against those that Linux 6.18 sends. */
+class MembershipFrameTest {
+  private static final String HEADERS =
+      "01005e00001602112233445508004" + "6c00028000040000102f9f80a000001e000001694040000";
+
+  @ParameterizedTest
+  @CsvSource({"4, 2200e8f90000000104000000ef010203", "3, 2200e9f90000000103000000ef010203"})
+  void aReportIsThatOfLinux(int record, String report) {
+    MemorySegment memory = MemorySegment.ofArray(new byte[64]).fill((byte) -1);
+    MembershipFrame.write(memory, 2, 0x0211_2233_4455L, 0x0a00_0001, record, 0xef01_0203);
+    byte[] frame = memory.asSlice(2, MembershipFrame.SIZE).toArray(ValueLayout.JAVA_BYTE);
+    assertThat(HexFormat.of().formatHex(frame)).isEqualTo(HEADERS + report + "00".repeat(6));
+    assertThat(memory.get(ValueLayout.JAVA_BYTE, 1)).isEqualTo((byte) -1);
+    assertThat(memory.get(ValueLayout.JAVA_BYTE, 62)).isEqualTo((byte) -1);
+  }
+
+  private static boolean isQuery(String hex) {
+    byte[] frame = HexFormat.of().parseHex(hex);
+    return MembershipFrame.isQuery(MemorySegment.ofArray(frame), 0, frame.length);
+  }
+
+  /** Of version 3 with the option "router alert", and of version 2 without. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "01005e0000010211223344660800460000240000000001024325"
+            + "0a000009e0000001940400001114eeeb0000000002000000",
+        "01005e00000102112233446608004500001c0000000001021832" + "0a000009e00000011114eeeb00000000"
+      })
+  void aQueryIsRecognized(String hex) {
+    assertThat(isQuery(hex)).isTrue();
+    assertThat(isQuery(hex.replace("1114eeeb", "1614eeeb"))).as("a report").isFalse();
+    assertThat(isQuery(hex.substring(0, 46) + "11" + hex.substring(48))).as("UDP").isFalse();
+    assertThat(isQuery(hex.replace("0800", "0806"))).as("ARP").isFalse();
+  }
+
+  @Test
+  void aFrameThatEndsTooEarlyIsNoQuery() {
+    String query =
+        "01005e00000102112233446608004500001c0000000001021832" + "0a000009e00000011114eeeb00000000";
+    assertThat(isQuery(query.substring(0, query.length() - 2))).isFalse();
+    assertThat(isQuery(query.replace("08004500", "08004f00"))).as("options").isFalse();
+    assertThat(isQuery(query.replace("08004500", "08004000"))).as("no header").isFalse();
+    assertThat(isQuery("")).isFalse();
+  }
+}
