@@ -3,8 +3,9 @@ package org.hghca.model;
 import java.time.Duration;
 
 /**
- * The disturbance of one direction of a {@link Cable}, or of the way from a {@link Hub} to an HCA.
- * Each rate is the share of affected packets, 0 to 1, drawn for each packet independently.
+ * The disturbance of one direction of a {@link Cable}, or of the way from a {@link Hub} or a
+ * network outside of this process to an HCA. Each rate is the share of affected packets, 0 to 1,
+ * drawn for each packet independently.
  *
  * @param drop packets that never arrive
  * @param duplicate packets that arrive twice; both copies may be disturbed again

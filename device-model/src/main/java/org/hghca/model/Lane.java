@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 import org.hghca.wire.EthernetPort;
 import org.hghca.wire.Packet;
 
-/** One direction of a cable. Used under its simulation's lock. */
+/** One direction of a cable, or a way to a port. Used under its simulation's lock. */
 final class Lane {
   /** The maximum number of packets that overtake one that is held back for reordering. */
   private static final int MOST_OVERTAKING = 4;

@@ -53,8 +53,8 @@ import org.hghca.wire.link.Links;
  *       rates of 0 to 1; {@code maxdelay=} the longest delay in the form of {@link Duration#parse},
  *       such as {@code PT0.0001S}, and {@code seed=} a number: the parts of a {@link Disturbance},
  *       those of {@link Disturbance#NONE} where they are not given. They apply in the locator of
- *       the HCA that is plugged into the cable first; on a hub, to the way from it to the HCA. With
- *       {@code profile=r2} the seed also selects the unknown behaviour of that card.
+ *       the HCA that is plugged into the cable first; on a hub or a network, to the way from it to
+ *       the HCA. With {@code profile=r2} the seed also selects the unknown behaviour of that card.
  *   <li>{@code capture=FILE}: what its port sends and receives is written there as pcapng, until
  *       the HCA is closed; see {@link CaptureFile}.
  *   <li>{@code mac=, ip=}: its addresses, see {@link LinkAddress}.
@@ -247,11 +247,13 @@ public final class ModelProvider implements PciFunctionProvider {
     }
     for (String parameter : DISTURBANCE) {
       boolean isCards = profile == HardwareProfile.R2 && parameter.equals("seed");
-      boolean isPlugged = cable.isPresent() || hub.isPresent();
+      boolean isPlugged =
+          cable.isPresent() || hub.isPresent() || locator.parameter("net").isPresent();
       if (!isPlugged && !isCards && locator.parameter(parameter).isPresent()) {
         throw new VfioException(
             Reason.INVALID,
-            "locator '%s': %s= belongs to a cable: name one with cable=, or a hub with hub="
+            ("locator '%s': %s= belongs to a cable: name one with cable=, a hub with hub=, or a"
+                    + " network with net=")
                 .formatted(locator, parameter));
       }
     }
@@ -302,7 +304,8 @@ public final class ModelProvider implements PciFunctionProvider {
         .map(
             specification -> {
               try {
-                return new Plug.IntoNetwork(Links.open(specification, options(locator, address)));
+                return new Plug.IntoNetwork(
+                    Links.open(specification, options(locator, address)), disturbance(locator));
               } catch (LinkException e) {
                 throw new VfioException(
                     reason(e), "locator '%s': %s".formatted(locator, e.getMessage()), e);

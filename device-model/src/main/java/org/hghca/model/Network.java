@@ -21,17 +21,25 @@ final class Network implements Medium, LinkUser {
   private final EthernetPort port;
   private final PortAddresses addresses;
   private final Simulation simulation;
+  private final Lane incoming;
   private LinkPoller.Attachment attachment;
   private boolean up;
 
-  /** Makes it the medium of a port. */
-  Network(Link link, SoftwareHca hca, EthernetPort port) {
+  /**
+   * Makes it the medium of a port.
+   *
+   * @param disturbance of the packets that arrive
+   */
+  Network(Link link, Disturbance disturbance, SoftwareHca hca, EthernetPort port) {
     this.link = link;
     this.hca = hca;
     this.port = port;
     this.addresses = link.addresses();
     this.simulation = hca.simulation();
     this.up = link.isUp();
+    incoming = new Lane(simulation);
+    incoming.end(port);
+    incoming.disturb(disturbance, disturbance.seed());
     port.plug(this);
   }
 
@@ -97,6 +105,15 @@ final class Network implements Medium, LinkUser {
     link.flush();
   }
 
+  /** Delivers what was delayed and has fallen due; returns whether there was anything. */
+  boolean step(long now) {
+    return incoming.step(now);
+  }
+
+  long nextDeadline() {
+    return incoming.nextDeadline();
+  }
+
   @Override
   public void arrived(ReceiveBatch batch) {
     simulation.arrived(hca, () -> take(batch));
@@ -125,7 +142,7 @@ final class Network implements Medium, LinkUser {
               ? IpAddress.groupMac(packet.destinationIpHigh, packet.destinationIpLow)
               : port.mac();
     }
-    port.deliver(packet);
+    incoming.carry(packet);
   }
 
   LinkCounters counters() {

@@ -19,6 +19,11 @@ sealed interface Plug {
    */
   record IntoHub(String hub, Disturbance disturbance) implements Plug {}
 
-  /** A network outside of this process, by a link that the HCA closes. */
-  record IntoNetwork(Link link) implements Plug {}
+  /**
+   * A network outside of this process.
+   *
+   * @param link to it, which the HCA closes
+   * @param disturbance that of the way from the link to the HCA
+   */
+  record IntoNetwork(Link link, Disturbance disturbance) implements Plug {}
 }

@@ -404,7 +404,7 @@ public final class Simulation implements AutoCloseable {
           hca.plug(segment(Cable.class, into.cable(), Cable::new), into.disturbance());
       case Plug.IntoHub into ->
           hca.plug(segment(Hub.class, into.hub(), Hub::new), into.disturbance());
-      case Plug.IntoNetwork into -> hca.plug(into.link());
+      case Plug.IntoNetwork into -> hca.plug(into.link(), into.disturbance());
     }
   }
 

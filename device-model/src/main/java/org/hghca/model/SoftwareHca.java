@@ -343,10 +343,12 @@ public final class SoftwareHca implements EmulatedFunction {
   }
 
   boolean step(long now, StepBudget budget) {
-    boolean worked = hca.step(now, budget);
-    if (network != null) {
-      network.flush();
+    if (network == null) {
+      return hca.step(now, budget);
     }
+    boolean worked = network.step(now);
+    worked |= hca.step(now, budget);
+    network.flush();
     return worked;
   }
 
@@ -382,7 +384,8 @@ public final class SoftwareHca implements EmulatedFunction {
   }
 
   long nextDeadline() {
-    return hca.nextDeadline();
+    long next = hca.nextDeadline();
+    return network == null ? next : Math.min(next, network.nextDeadline());
   }
 
   boolean hasRegisterWrites() {
@@ -399,8 +402,8 @@ public final class SoftwareHca implements EmulatedFunction {
     segment = into;
   }
 
-  void plug(Link into) {
-    network = new Network(into, this, port);
+  void plug(Link into, Disturbance disturbance) {
+    network = new Network(into, disturbance, this, port);
   }
 
   /** Writes what its port sends and receives to a file from now on. Called once. */

@@ -44,7 +44,7 @@ class LocatorTest {
         "model:x?net=udp:127.0.0.1&cable=c | plugged into cable= or into net=, not into both",
         "model:x?net=udp:127.0.0.1&mode=inline | net= needs the system's clock",
         "model:x?net=udp:127.0.0.1&profile=r1 | net= needs profile=s",
-        "model:x?net=udp:127.0.0.1&drop=0.1 | drop= belongs to a cable",
+        "model:x?net=udp:127.0.0.1&drop=2 | drop is 2.0: give a rate of 0 to 1",
         "model:x?net=udp:127.0.0.1&sports=1025 | sports=1025 must be from 0 to 1024",
         "model:x?net=udp:127.0.0.1&sports=some | sports=some is not a whole number",
         "model:x?sports=1 | sports= belongs to a network",

@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.model.HcaCounters;
 import org.hghca.model.ModelProvider;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressHandle;
@@ -109,6 +110,25 @@ class NetworkTest {
       toRight.run(opcode, Pieces.one(64, size), Pieces.one(131, size));
       toLeft.run(opcode, Pieces.one(3, size), Pieces.one(4096, size));
     }
+  }
+
+  @Test
+  void aDisturbanceAppliesToWhatArrives() {
+    String disturbed = LEFT + "&drop=0.1&duplicate=0.1&reorder=0.1&corrupt=0.1&seed=7";
+    RcSetup setup = new RcSetup().mtu(Mtu.MTU_256).bufferSize(1 << 17).bufferAccess(ALL);
+    try (RcPair pair = setup.qpAccess(ALL).on(Fabric.on(disturbed, RIGHT))) {
+      sizes(pair, WrOpcode.RDMA_WRITE, 20_000, 20_001);
+      sizes(pair, WrOpcode.RDMA_READ, 20_000, 20_001);
+      HcaCounters left = hcaCounters(disturbed);
+      assertThat(left.packetsDamaged()).isPositive();
+      assertThat(left.duplicates()).isPositive();
+      assertThat(hcaCounters(RIGHT).packetsDamaged()).isZero();
+      assertThat(hcaCounters(RIGHT).retries()).isPositive();
+    }
+  }
+
+  private static HcaCounters hcaCounters(String locator) {
+    return ModelProvider.hca(Locator.parse(locator)).orElseThrow().counters();
   }
 
   private static void add(RcPair pair) {
