@@ -13,7 +13,7 @@
 declare -A GUEST_PROCESS=() DEADLINE=() SERVER_PROCESS=()
 
 # Prints the arguments for QEMU that make the kind of machine, and the kernel and its command line.
-# $1: intel, virtio, own or bare
+# $1: intel, virtio, own, bare or rxe
 machine() {
   local stock="-kernel $SOCKETS/stock -initrd $SOCKETS/stock.gz"
   local own="-kernel $OWN_KERNEL/vmlinuz -initrd $SOCKETS/own.gz"
@@ -24,6 +24,7 @@ machine() {
     virtio) echo "$stock -machine q35 -device virtio-iommu-pci" ;;
     own) echo "$own $intel" ;;
     bare) echo "$own -machine q35" ;;
+    rxe) echo "$stock -machine q35" ;;
   esac
 }
 
@@ -33,6 +34,7 @@ kernel_arguments() {
     intel | own) echo "intel_iommu=on,sm_off" ;;
     virtio) echo "vfio_iommu_type1.allow_unsafe_interrupts=1" ;;
     bare) echo "vfio.enable_unsafe_noiommu_mode=1" ;;
+    rxe) echo "lab.no-tools" ;;
   esac
 }
 
@@ -75,6 +77,7 @@ start_devices() {
       add_vfio_user "$socket-left"
       add_vfio_user "$socket-right"
       ;;
+    rxe) start_interop "$socket-net" ;;
   esac
 }
 

@@ -6,6 +6,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectPacka
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.spi.ToolProvider;
 import org.junit.platform.launcher.LauncherSession;
@@ -22,7 +23,8 @@ import org.junit.platform.reporting.legacy.xml.LegacyXmlReportGeneratingListener
  * Runs tests, as the tool {@code test}: {@code test REPORTS SELECTION...}, with a folder for
  * reports. A selection is the name of a class, {@code class#method(types)}, or {@code package/tag}
  * for the tests of a package that have the tag. JUnit's own command line takes seconds to start
- * where the processor is emulated.
+ * where the processor is emulated. With the system property {@code hghca.lab.results}, a guest's
+ * folder, and {@code hghca.lab.scenario} each test is a check of that scenario.
  */
 public final class TestTool implements ToolProvider {
   /** Used by the service loader. */
@@ -39,14 +41,18 @@ public final class TestTool implements ToolProvider {
     LauncherDiscoveryRequestBuilder request = LauncherDiscoveryRequestBuilder.request();
     List.of(args).subList(1, args.length).forEach(selection -> select(request, selection));
     SummaryGeneratingListener listener = new SummaryGeneratingListener();
+    List<TestExecutionListener> listeners = new ArrayList<>();
+    listeners.add(listener);
+    listeners.add(new Progress(out));
+    listeners.add(new LegacyXmlReportGeneratingListener(Path.of(args[0]), err));
+    String results = System.getProperty("hghca.lab.results");
+    if (results != null) {
+      listeners.add(new ResultLines(Path.of(results), System.getProperty("hghca.lab.scenario")));
+    }
     try (LauncherSession session = LauncherFactory.openSession()) {
       session
           .getLauncher()
-          .execute(
-              request.build(),
-              listener,
-              new Progress(out),
-              new LegacyXmlReportGeneratingListener(Path.of(args[0]), err));
+          .execute(request.build(), listeners.toArray(TestExecutionListener[]::new));
     }
     TestExecutionSummary summary = listener.getSummary();
     summary.printFailuresTo(out);
