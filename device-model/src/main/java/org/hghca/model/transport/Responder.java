@@ -47,6 +47,13 @@ final class Responder implements ReceiveSide {
 
   private int answerPsn;
 
+  /**
+   * PSN of the newest SEND or WRITE packet that was executed, up to which an ACK goes: a READ or an
+   * atomic is answered by its responses alone. Some requesters complete a READ with an ACK of its
+   * PSN, although they have not got its data.
+   */
+  private int newest = NOTHING;
+
   Responder(Transport transport, Endpoint endpoint) {
     this.transport = transport;
     this.endpoint = endpoint;
@@ -61,10 +68,14 @@ final class Responder implements ReceiveSide {
     messages = 0;
     awaitsRepeat = false;
     answer = NOTHING;
+    newest = NOTHING;
   }
 
   @Override
   public void receive(ConnectionContext qp, Packet packet, int operation) {
+    if (newest == NOTHING) {
+      newest = Psn.add(qp.expectedPsn, -1);
+    }
     int ahead = Psn.compare(packet.psn, qp.expectedPsn);
     if (ahead == 0) {
       awaitsRepeat = false;
@@ -217,6 +228,7 @@ final class Responder implements ReceiveSide {
 
   /** The packet has been executed. */
   private void accept(ConnectionContext qp, Packet packet, int operation) {
+    newest = packet.psn;
     advance(qp, 1);
     if (PacketOpcode.ends(operation)) {
       message = Message.NONE;
@@ -352,20 +364,28 @@ final class Responder implements ReceiveSide {
   public int respond(ConnectionContext qp, int budget) {
     int sent = 0;
     while (sent < budget && !owed.isEmpty()) {
-      sendData(qp);
+      if (answer == Aeth.ACK && Psn.compare(newest, owed.psn()) < 0) {
+        sendAnswer(qp);
+      } else {
+        sendData(qp);
+      }
       sent++;
     }
     if (answer != NOTHING && owed.isEmpty() && sent < budget) {
-      Packet packet = transport.packetTo(qp);
-      packet.opcode = PacketOpcode.RC | PacketOpcode.ACKNOWLEDGE;
-      packet.syndrome = answer;
-      packet.msn = messages & 0xff_ffff;
-      packet.psn = answer == Aeth.ACK ? Psn.add(qp.expectedPsn, -1) : answerPsn;
-      answer = NOTHING;
-      transport.transmit(packet);
+      sendAnswer(qp);
       sent++;
     }
     return sent;
+  }
+
+  private void sendAnswer(ConnectionContext qp) {
+    Packet packet = transport.packetTo(qp);
+    packet.opcode = PacketOpcode.RC | PacketOpcode.ACKNOWLEDGE;
+    packet.syndrome = answer;
+    packet.msn = messages & 0xff_ffff;
+    packet.psn = answer == Aeth.ACK ? newest : answerPsn;
+    answer = NOTHING;
+    transport.transmit(packet);
   }
 
   @Override

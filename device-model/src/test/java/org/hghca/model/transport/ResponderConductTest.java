@@ -379,6 +379,68 @@ class ResponderConductTest {
     assertThat(sent.getLast().psn()).isEqualTo(100);
   }
 
+  private void queueWrite(int psn) {
+    peer.queue(
+        PacketOpcode.WRITE_ONLY,
+        psn,
+        packet -> {
+          packet.length = 8;
+          packet.dmaLength = 8;
+          packet.ackRequest = true;
+        });
+  }
+
+  /** Linux's soft RoCE completes a READ with such an ACK when its last response is lost. */
+  @Test
+  void anAcknowledgementDoesNotCoverTheReadThatFollows() {
+    queueWrite(0);
+    peer.queue(PacketOpcode.READ_REQUEST, 1, packet -> packet.dmaLength = 3 * MTU);
+    peer.run();
+    List<RawPeer.Came> sent = peer.sent();
+    assertThat(sent)
+        .extracting(RawPeer.Came::opcode)
+        .containsExactly(
+            PacketOpcode.ACKNOWLEDGE,
+            PacketOpcode.READ_RESPONSE_FIRST,
+            PacketOpcode.READ_RESPONSE_MIDDLE,
+            PacketOpcode.READ_RESPONSE_LAST);
+    assertThat(sent).extracting(RawPeer.Came::psn).containsExactly(0, 1, 2, 3);
+  }
+
+  @Test
+  void anAcknowledgementDoesNotCoverTheAtomicThatFollows() {
+    queueWrite(0);
+    peer.queue(PacketOpcode.FETCH_ADD, 1, packet -> packet.length = 0);
+    peer.run();
+    List<RawPeer.Came> sent = peer.sent();
+    assertThat(sent)
+        .extracting(RawPeer.Came::opcode)
+        .containsExactly(PacketOpcode.ACKNOWLEDGE, PacketOpcode.ATOMIC_ACKNOWLEDGE);
+    assertThat(sent).extracting(RawPeer.Came::psn).containsExactly(0, 1);
+  }
+
+  @Test
+  void anAcknowledgementOfARepeatDoesNotCoverALaterRead() {
+    write(0);
+    read(1, 0, 3 * MTU);
+    peer.sent();
+    write(0);
+    assertAnswers(ACK, 0);
+    write(4);
+    assertAnswers(ACK, 4);
+    write(0);
+    assertAnswers(ACK, 4);
+  }
+
+  @Test
+  void anAcknowledgementBetweenTwoReadsComesBetweenTheirResponses() {
+    peer.queue(PacketOpcode.READ_REQUEST, 0, packet -> packet.dmaLength = 2 * MTU);
+    queueWrite(2);
+    peer.queue(PacketOpcode.READ_REQUEST, 3, packet -> packet.dmaLength = 2 * MTU);
+    peer.run();
+    assertThat(peer.psns()).containsExactly(0, 1, 2, 3, 4);
+  }
+
   @Test
   void aQueuePairThatFailedAnswersRepeatsNoMore() {
     write(0);
