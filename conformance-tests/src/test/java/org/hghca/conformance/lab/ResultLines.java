@@ -79,7 +79,9 @@ final class ResultLines implements TestExecutionListener {
     while (plan.getParent(top).flatMap(plan::getParent).isPresent()) {
       top = plan.getParent(top).orElseThrow();
     }
-    return top.equals(test) ? test.getDisplayName() : top.getDisplayName() + " " + test.getDisplayName();
+    return top.equals(test)
+        ? test.getDisplayName()
+        : top.getDisplayName() + " " + test.getDisplayName();
   }
 
   private void line(String status, String what, String seconds, String log) {
