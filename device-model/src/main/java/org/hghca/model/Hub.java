@@ -10,8 +10,9 @@ import org.hghca.wire.Packet;
 /**
  * A switch for any number of HCAs of one simulation that name it in their locators. It learns which
  * Ethernet address is at which plug; a packet to an address that it has not seen, or to a group,
- * goes to all other plugs. A port is up as soon as it is plugged in. The way from the hub to each
- * HCA is perfect until it gets a disturbance. What is public is thread-safe.
+ * goes to all other plugs. A packet whose source address no port can have goes nowhere. A port is
+ * up as soon as it is plugged in. The way from the hub to each HCA is perfect until it gets a
+ * disturbance. What is public is thread-safe.
  */
 public final class Hub extends Segment {
   private final Simulation simulation;
@@ -19,6 +20,8 @@ public final class Hub extends Segment {
 
   /** The ways to the ports; replaced, never changed. */
   private List<Lane> lanes = List.of();
+
+  private long invalidSources;
 
   private final Medium inside =
       new Medium() {
@@ -71,7 +74,19 @@ public final class Hub extends Segment {
         "software HCA '%s' is not plugged into hub '%s'".formatted(hca.name(), name()));
   }
 
+  /** How many packets were dropped because no port has their source address: 0, or a group's. */
+  public long invalidSources() {
+    long[] result = new long[1];
+    simulation.exclusively(() -> result[0] = invalidSources);
+    return result[0];
+  }
+
   private void carry(EthernetPort from, Packet packet) {
+    if (packet.sourceMac == 0 || MacTable.isGroup(packet.sourceMac)) {
+      invalidSources++;
+      simulation.packets().giveBack(packet);
+      return;
+    }
     addresses.learn(packet.sourceMac, from);
     EthernetPort to = MacTable.isGroup(packet.destinationMac) ? null : find(packet);
     if (to == null) {

@@ -136,6 +136,18 @@ class HubTest {
   }
 
   @Test
+  void packetWithASourceThatNoPortHasIsDroppedAndCounted() {
+    send(a, 0, b.mac());
+    send(a, BROADCAST, b.mac());
+    assertThat(delivered(b)).isZero();
+    assertThat(delivered(c)).isZero();
+    assertThat(hub.invalidSources()).isEqualTo(2);
+    send(a, b.mac());
+    hub.step(0);
+    assertThat(delivered(b)).isEqualTo(1);
+  }
+
+  @Test
   void hcaThatNamesTheHubIsAttached() {
     try (Simulation shared = Simulation.inline("hub");
         PciFunction x = open("model:x?sim=hub&hub=k");

@@ -104,6 +104,8 @@ public final class ContextAttributes {
       case PORT -> {
         port.check(a.port());
         c.set(PORT, a.port());
+        // The first RTL sends datagrams from the addresses of the context, whatever their WQE says.
+        source(port.address().ip(), c);
       }
       case PKEY_INDEX -> {
         port.checkPkeyIndex(a.pkeyIndex());
@@ -170,9 +172,13 @@ public final class ContextAttributes {
     c.set(FLOW_LABEL, av.flowLabel());
     c.setLong(REMOTE_GID_HIGH, av.destination().subnetPrefix());
     c.setLong(REMOTE_GID_LOW, av.destination().interfaceId());
-    c.sourceMac(port.address().mac());
+    source(own.ipv4().orElse(0), c);
     c.destinationMac(port.macOf(av.destination()));
-    c.set(SOURCE_IP, own.ipv4().orElse(0));
     c.set(DESTINATION_IP, av.destination().ipv4().orElse(0));
+  }
+
+  private void source(int ip, QueuePairContext c) {
+    c.sourceMac(port.address().mac());
+    c.set(SOURCE_IP, ip);
   }
 }
