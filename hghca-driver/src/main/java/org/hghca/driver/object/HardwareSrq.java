@@ -1,16 +1,12 @@
 package org.hghca.driver.object;
 
-import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.Objects;
-import org.hghca.abi.DataUnit;
-import org.hghca.abi.NextUnit;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.abi.SrqContext;
-import org.hghca.abi.WqeOpcode;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.memory.Registrar;
 import org.hghca.driver.ring.QueueGeometry;
+import org.hghca.driver.ring.ReceiveChain;
 import org.hghca.driver.ring.ReceiveRing;
 import org.hghca.provider.ContextCounters;
 import org.hghca.provider.Failures;
@@ -23,43 +19,18 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SharedReceiveQueueConfig;
 
 /**
- * A shared receive queue of the card: a chain of requests, from which each message takes the
- * oldest. Requests complete in any order, so the free slots are in a separate chain, in the order
- * of later posts; the card follows the same chain. One slot is always free: the slot of the next
- * request is known before it is posted.
- *
- * <p>Its lock is taken under those of the completion queues, since completions free slots.
+ * A shared receive queue of the card, whose requests are a {@link ReceiveChain}. Its lock is taken
+ * under those of the completion queues, since completions free slots.
  */
 final class HardwareSrq extends HghcaSharedReceiveQueue {
-  private static final int UNIT = 16;
-  private static final int END = -1;
-
-  /** Separate, so that the card's reads do not disturb posting threads. */
-  private static final int COUNT_LINE = 64;
-
   private final HghcaDevice device;
   private final Card card;
   private final int number;
   private final int strideLog;
   private final SpinLock lock = new SpinLock(LockRank.SHARED_RECEIVES);
   private Registrar.Registration memory;
-  private MemorySegment ring;
-  private long countOffset;
+  private ReceiveChain chain;
   private int capacity;
-  private long[] wrIds;
-
-  /** The successor of each slot; for free slots, the next one to be posted. */
-  private int[] next;
-
-  /** Whether a slot holds a request that is not complete. */
-  private boolean[] taken;
-
-  private int firstFree;
-  private int lastFree;
-  private int outstanding;
-
-  /** Number of requests announced to the card, modulo 2^32. */
-  private int count;
 
   /** Number of requests that the program has posted. */
   private long posted;
@@ -74,16 +45,12 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
       this.strideLog = QueueGeometry.receiveStrideLog(maxSge());
       this.capacity = config.capacity();
       int slots = slots(capacity);
-      this.wrIds = new long[slots];
-      this.next = new int[slots];
-      this.taken = new boolean[slots];
-      chain(0);
       this.number = device.srqNumbers().allocate();
       undo.add(() -> device.srqNumbers().free(number));
       this.memory = register(slots);
       undo.add(memory::close);
-      enter(memory);
-      card.commands().sw2hwSrq(number, context(config.limit()));
+      this.chain = ReceiveChain.of(memory.mapping().segment(), strideLog, slots);
+      card.commands().sw2hwSrq(number, context(memory, chain, config.limit()));
       device.objects().add(this);
       pd.deviceContext().count(this);
       publish();
@@ -99,31 +66,16 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   }
 
   private Registrar.Registration register(int slots) {
-    return device.queueMemory().register(((long) slots << strideLog) + COUNT_LINE, pd.number(), 0);
+    return device.queueMemory().register(ReceiveChain.bytes(slots, strideLog), pd.number(), 0);
   }
 
-  private void enter(Registrar.Registration other) {
-    memory = other;
-    ring = other.mapping().segment();
-    countOffset = (long) wrIds.length << strideLog;
-  }
-
-  /** Makes a chain of all slots from one on, which ends. */
-  private void chain(int from) {
-    for (int slot = from; slot < next.length; slot++) {
-      next[slot] = slot + 1;
-    }
-    lastFree = next.length - 1;
-    next[lastFree] = END;
-  }
-
-  private SrqContext context(int limit) {
+  private SrqContext context(Registrar.Registration memory, ReceiveChain chain, int limit) {
     return new SrqContext(
         0,
-        Integer.numberOfTrailingZeros(wrIds.length),
+        Integer.numberOfTrailingZeros(chain.slots()),
         number,
         memory.key(),
-        (int) countOffset,
+        (int) chain.countOffset(),
         strideLog,
         pd.deviceContext().uar().index(),
         0,
@@ -181,72 +133,30 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
 
   private boolean post(ReceiveRequest request, int index) {
     check(request, index);
-    if (outstanding == capacity) {
+    if (chain.outstanding() == capacity) {
       return false;
     }
-    int slot = firstFree;
-    long end = ReceiveRing.writeElements(ring, request, place(slot) + UNIT);
-    DataUnit.writeTerminator(ring, end);
-    publish(slot, (int) (end + UNIT - place(slot)) / UNIT, request.wrId());
+    chain.post(request);
     posted++;
     return true;
   }
 
-  /** Posts the first free slot, which holds a request except its next unit. */
-  private void publish(int slot, int size16, long wrId) {
-    int behind = next[slot];
-    NextUnit.write(
-        ring,
-        place(slot),
-        NextUnit.address((int) (place(behind) / UNIT), 0) | NextUnit.ADDRESS_MARKER,
-        0,
-        NextUnit.control(WqeOpcode.NOP, size16, NextUnit.MARKER),
-        0);
-    wrIds[slot] = wrId;
-    taken[slot] = true;
-    firstFree = behind;
-    outstanding++;
-    SrqContext.writeCount(ring, countOffset, ++count);
-  }
-
-  private long place(int slot) {
-    return (long) slot << strideLog;
-  }
-
-  private void free(int slot) {
-    taken[slot] = false;
-    outstanding--;
-    next[slot] = END;
-    next[lastFree] = slot;
-    lastFree = slot;
-  }
-
   // ---- completions
 
-  /** Whether a slot holds an outstanding request. */
-  private boolean isTaken(int offset) {
-    int slot = offset >>> strideLog;
-    return offset == slot << strideLog && slot < taken.length && taken[slot];
-  }
-
-  private long take(int slot) {
+  private long take(int wqe) {
     lock.lock();
     try {
-      free(slot);
-      return wrIds[slot];
+      return chain.take(wqe);
     } finally {
       lock.unlock();
     }
   }
 
   /** A request without a completion for the program is posted again, after all others. */
-  private void postAgain(int slot) {
+  private void postAgain(int wqe) {
     lock.lock();
     try {
-      free(slot); // the content stays until the slot's turn
-      int size16 = NextUnit.size16(ring, place(slot));
-      MemorySegment.copy(ring, place(slot), ring, place(firstFree), (long) size16 * UNIT);
-      publish(firstFree, size16, wrIds[slot]);
+      chain.postAgain(wqe);
     } finally {
       lock.unlock();
     }
@@ -279,18 +189,18 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
 
     @Override
     public boolean expects(int wqe) {
-      return isTaken(wqe);
+      return chain.isTaken(wqe);
     }
 
     @Override
     public long take(int wqe) {
-      return HardwareSrq.this.take(wqe >>> strideLog);
+      return HardwareSrq.this.take(wqe);
     }
 
     @Override
     public void drop(int wqe) {
-      if (isTaken(wqe)) {
-        postAgain(wqe >>> strideLog);
+      if (chain.isTaken(wqe)) {
+        postAgain(wqe);
       }
     }
 
@@ -359,10 +269,10 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
     Registrar.Registration old = null;
     lock.lock();
     try {
-      if (wanted < Math.max(limit, outstanding)) {
-        throw tooSmall(wanted, outstanding, limit);
+      if (wanted < Math.max(limit, chain.outstanding())) {
+        throw tooSmall(wanted, chain.outstanding(), limit);
       }
-      if (slots(wanted) > wrIds.length) {
+      if (slots(wanted) > chain.slots()) {
         old = grow(slots(wanted));
       }
       capacity = wanted;
@@ -377,38 +287,22 @@ final class HardwareSrq extends HghcaSharedReceiveQueue {
   }
 
   /**
-   * Continues in other memory, in the same slots. Under the lock: while nothing is posted, both
-   * hold the same content, whichever the card reads.
+   * Continues in other memory. Under the lock, so that nothing is posted meanwhile.
    *
    * @return the previous memory, which the card has released
    */
   private Registrar.Registration grow(int slots) {
     Registrar.Registration old = memory;
-    MemorySegment from = ring;
-    int before = wrIds.length;
     try (Undo undo = new Undo()) {
       Registrar.Registration larger = register(slots);
       undo.add(larger::close);
-      wrIds = Arrays.copyOf(wrIds, slots);
-      next = Arrays.copyOf(next, slots);
-      taken = Arrays.copyOf(taken, slots);
-      undo.add(() -> shrink(before, old));
-      MemorySegment.copy(from, 0, larger.mapping().segment(), 0, place(before));
-      enter(larger);
-      SrqContext.writeCount(ring, countOffset, count);
-      card.commands().resizeSrq(number, context(0));
-      next[lastFree] = before;
-      chain(before);
+      ReceiveChain copy = chain.copy(larger.mapping().segment(), slots);
+      card.commands().resizeSrq(number, context(larger, copy, 0));
+      memory = larger;
+      chain = copy;
       undo.forget();
     }
     return old;
-  }
-
-  private void shrink(int slots, Registrar.Registration old) {
-    wrIds = Arrays.copyOf(wrIds, slots);
-    next = Arrays.copyOf(next, slots);
-    taken = Arrays.copyOf(taken, slots);
-    enter(old);
   }
 
   @Override
