@@ -38,6 +38,7 @@ final class DemoClientCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
+    demo.checkOptionsFollow(spec);
     options.check(spec);
     int port = peer.port(spec);
     String device = peer.device(spec);

@@ -13,6 +13,7 @@ import org.hghca.vfio.Locator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
@@ -76,6 +77,21 @@ final class DemoCommand implements Callable<Integer> {
         unconnected(sides).ifPresent(hint -> spec.commandLine().getErr().println(hint));
       }
       return Main.exitCode(e).code();
+    }
+  }
+
+  /**
+   * Checks that the options of a command of the demo follow its name.
+   *
+   * @throws ParameterException when one precedes it, which only the demo in one process would use
+   */
+  void checkOptionsFollow(CommandSpec command) {
+    List<OptionSpec> before = spec.commandLine().getParseResult().matchedOptions();
+    if (!before.isEmpty()) {
+      throw new ParameterException(
+          command.commandLine(),
+          "Options follow the command: give %s after '%s'"
+              .formatted(before.getFirst().longestName(), command.qualifiedName()));
     }
   }
 

@@ -44,6 +44,7 @@ final class DemoServerCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    demo.checkOptionsFollow(spec);
     Main main = demo.main();
     PrintWriter out = spec.commandLine().getOut();
     InetSocketAddress address = new InetSocketAddress(bind, peer.port(spec));

@@ -55,6 +55,25 @@ class DemoCommandTest {
                 + " rate, write throughput, ping-pong, write ping-pong");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "server, -d, model:left, --ib-dev",
+    "client, -d, model:left, --ib-dev",
+    "server, --seconds, 1, --seconds",
+  })
+  void optionBeforeServerOrClientIsRefused(
+      String command, String option, String value, String named) {
+    CommandLineRun run =
+        command.equals("client")
+            ? CommandLineRun.of("demo", option, value, command, "localhost")
+            : CommandLineRun.of("demo", option, value, command);
+
+    assertThat(run.exitCode()).isEqualTo(ExitCode.USAGE.code());
+    assertThat(run.err())
+        .contains(
+            "Options follow the command: give %s after 'hghca demo %s'".formatted(named, command));
+  }
+
   /** The makers' cards have no atomics, and say of a datagram's sender no more than its number. */
   @ParameterizedTest
   @CsvSource({
