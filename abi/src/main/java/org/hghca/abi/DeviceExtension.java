@@ -54,7 +54,16 @@ public enum DeviceExtension {
    * Bit 6: multicast groups, {@link MulticastGroup}, with the queue pair number {@link
    * MulticastGroup#QPN} as destination of datagrams.
    */
-  MULTICAST(6);
+  MULTICAST(6),
+
+  /**
+   * Bit 8: the reserved queue pair number {@link #GSI_NUMBER}, for datagrams, of which one packet
+   * with the Q_Key of its context is one management datagram (MAD).
+   */
+  GSI_QUEUE_PAIR(8);
+
+  /** The number of the queue pair of the general services interface (GSI). */
+  public static final int GSI_NUMBER = 1;
 
   /** 38h: marks the rest as valid, {@link #MAGIC}. */
   public static final MailboxField MAGIC_FIELD = MailboxField.dword("ext_magic", 0x38);

@@ -36,12 +36,13 @@ class DeviceExtensionTest {
     assertThat(announced("4867582b01000004")).containsExactly(DeviceExtension.NEIGHBOR_DISCOVERY);
     assertThat(announced("4867582b01000008")).containsExactly(DeviceExtension.IPV6_ADDRESSES);
     assertThat(announced("4867582b01000040")).containsExactly(DeviceExtension.MULTICAST);
+    assertThat(announced("4867582b01000100")).containsExactly(DeviceExtension.GSI_QUEUE_PAIR);
     assertThat(announced("4867582b01000000")).isEmpty();
   }
 
   @Test
   void unknownBitsAreIgnored() {
-    assertThat(announced("4867582b01ffff01"))
+    assertThat(announced("4867582b01ff0001"))
         .containsExactly(DeviceExtension.SHARED_RECEIVE_QUEUES);
   }
 

@@ -52,6 +52,17 @@ public final class NumberAllocator {
     return number;
   }
 
+  /**
+   * Allocates a certain number, which may lie outside of the range.
+   *
+   * @return whether it was free
+   */
+  public synchronized boolean claim(int number) {
+    boolean free = !used.get(number);
+    used.set(number);
+    return free;
+  }
+
   private int find(int from, int to, IntPredicate fits) {
     for (int number = used.nextClearBit(from);
         number < to;
@@ -64,7 +75,7 @@ public final class NumberAllocator {
   }
 
   private String complaint() {
-    int busy = used.cardinality() - retired;
+    int busy = used.get(first, end).cardinality() - retired;
     if (busy == end - first) {
       return "all %d %s of the device are in use".formatted(busy, what);
     }

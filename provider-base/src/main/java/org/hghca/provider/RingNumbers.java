@@ -34,6 +34,11 @@ public final class RingNumbers<P> {
         });
   }
 
+  /** Allocates a certain number outside of the range; returns whether it was free. */
+  public boolean claim(int number) {
+    return numbers.claim(number);
+  }
+
   /** The position at which the card continues in a ring of this number; empty for the beginning. */
   public synchronized Optional<P> position(int number) {
     return Optional.ofNullable(positions.get(number));

@@ -62,6 +62,9 @@ public enum DeviceFeature {
   /** Alternate paths ({@code IBV_DEVICE_AUTO_PATH_MIG}). Missing: EOPNOTSUPP. */
   PATH_MIGRATION,
 
+  /** The queue pair of the general services ({@code IB_QPT_GSI}). Missing: EOPNOTSUPP. */
+  GSI_QUEUE_PAIR,
+
   /** Multicast groups ({@code max_mcast_grp}). Missing: EOPNOTSUPP. */
   MULTICAST,
 

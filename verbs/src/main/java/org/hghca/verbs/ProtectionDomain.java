@@ -92,7 +92,8 @@ public interface ProtectionDomain extends AutoCloseable {
    * {@code ibv_create_qp}. The queue pair is in state RESET.
    *
    * @throws VerbsException EINVAL when a limit of the device is exceeded, naming it; ENOMEM when a
-   *     completion queue has no room for the depths, or the device no queue pair left
+   *     completion queue has no room for the depths, or the device no queue pair left; EBUSY when
+   *     the queue pair of the general services exists already, EOPNOTSUPP when the device lacks it
    */
   QueuePair createQueuePair(QueuePairConfig config);
 

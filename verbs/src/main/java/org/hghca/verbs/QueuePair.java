@@ -46,6 +46,15 @@ public interface QueuePair extends AutoCloseable {
   QpAttributes query();
 
   /**
+   * The number of the queue pair of the general services on every port, as destination of
+   * management datagrams: {@link QueuePairConfig#gsi}.
+   */
+  int GSI_NUMBER = 1;
+
+  /** The Q_Key of management datagrams, and of the queue pairs of the general services. */
+  int GSI_QKEY = 0x8001_0000;
+
+  /**
    * The number that stands for all queue pairs of a multicast group, as destination of datagrams to
    * the group's GID.
    */
@@ -60,9 +69,9 @@ public interface QueuePair extends AutoCloseable {
    *
    * @param group of an IPv4 address: {@code Gid.ofIpv4(0xef01_0203)} is 239.1.2.3
    * @throws VerbsException EOPNOTSUPP when the device lacks {@link DeviceFeature#MULTICAST}, or
-   *     groups of this kind of address; EINVAL for a queue pair that is not UD, or a GID of no
-   *     group; ENOMEM when a limit of the device is exceeded, naming it; EIO when the network does
-   *     not let the device take part
+   *     groups of this kind of address; EINVAL for a queue pair that is not UD or is that of the
+   *     general services, or a GID of no group; ENOMEM when a limit of the device is exceeded,
+   *     naming it; EIO when the network does not let the device take part
    */
   default void attachMulticast(Gid group) {
     throw new VerbsException(Errno.EOPNOTSUPP, "this device has no multicast groups");

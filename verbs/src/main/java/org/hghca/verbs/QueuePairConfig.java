@@ -1,7 +1,9 @@
 package org.hghca.verbs;
 
+import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 
 /** The configuration of a queue pair: {@code ibv_qp_init_attr}. Immutable. */
 public final class QueuePairConfig {
@@ -9,24 +11,27 @@ public final class QueuePairConfig {
   private final CompletionQueue sendCompletionQueue;
   private final CompletionQueue receiveCompletionQueue;
   private final QueuePairCapabilities capabilities;
-  private final boolean signalAll;
-  private final boolean singleOwner;
+  private final Set<Option> options;
   private final SharedReceiveQueue shared;
+
+  private enum Option {
+    SIGNAL_ALL,
+    SINGLE_OWNER,
+    GSI
+  }
 
   private QueuePairConfig(
       QpType type,
       CompletionQueue sendCompletionQueue,
       CompletionQueue receiveCompletionQueue,
       QueuePairCapabilities capabilities,
-      boolean signalAll,
-      boolean singleOwner,
+      Set<Option> options,
       SharedReceiveQueue shared) {
     this.type = type;
     this.sendCompletionQueue = sendCompletionQueue;
     this.receiveCompletionQueue = receiveCompletionQueue;
     this.capabilities = capabilities;
-    this.signalAll = signalAll;
-    this.singleOwner = singleOwner;
+    this.options = options;
     this.shared = shared;
   }
 
@@ -41,8 +46,7 @@ public final class QueuePairConfig {
         Objects.requireNonNull(sendCompletionQueue),
         Objects.requireNonNull(receiveCompletionQueue),
         new QueuePairCapabilities(1, 1, 1, 1, 0),
-        false,
-        false,
+        Set.of(),
         null);
   }
 
@@ -58,6 +62,19 @@ public final class QueuePairConfig {
     return of(QpType.UD, sendCompletionQueue, receiveCompletionQueue);
   }
 
+  /**
+   * The queue pair of the general services interface (GSI), which each port has once: a datagram
+   * queue pair with the number {@link QueuePair#GSI_NUMBER} for management datagrams (MADs) of up
+   * to 256 bytes, as connection managers exchange them. Its Q_Key is {@link QueuePair#GSI_QKEY}, no
+   * other is possible, and sends carry it whatever they say. {@link
+   * ProtectionDomain#createAddressHandle(Completions, int, java.lang.foreign.MemorySegment, int)}
+   * tells by its vector which GID of the port a datagram came to.
+   */
+  public static QueuePairConfig gsi(
+      CompletionQueue sendCompletionQueue, CompletionQueue receiveCompletionQueue) {
+    return ud(sendCompletionQueue, receiveCompletionQueue).with(Option.GSI);
+  }
+
   /** A reliable connected queue pair. */
   public static QueuePairConfig rc(
       CompletionQueue sendCompletionQueue, CompletionQueue receiveCompletionQueue) {
@@ -66,7 +83,14 @@ public final class QueuePairConfig {
 
   private QueuePairConfig with(QueuePairCapabilities changed) {
     return new QueuePairConfig(
-        type, sendCompletionQueue, receiveCompletionQueue, changed, signalAll, singleOwner, shared);
+        type, sendCompletionQueue, receiveCompletionQueue, changed, options, shared);
+  }
+
+  private QueuePairConfig with(Option option) {
+    Set<Option> more = EnumSet.of(option);
+    more.addAll(options);
+    return new QueuePairConfig(
+        type, sendCompletionQueue, receiveCompletionQueue, capabilities, more, shared);
   }
 
   /** Outstanding send requests. */
@@ -111,8 +135,7 @@ public final class QueuePairConfig {
 
   /** Every send request generates a completion, signaled or not: {@code sq_sig_all}. */
   public QueuePairConfig signalAll() {
-    return new QueuePairConfig(
-        type, sendCompletionQueue, receiveCompletionQueue, capabilities, true, singleOwner, shared);
+    return with(Option.SIGNAL_ALL);
   }
 
   /**
@@ -122,8 +145,7 @@ public final class QueuePairConfig {
    * instead.
    */
   public QueuePairConfig singleOwner() {
-    return new QueuePairConfig(
-        type, sendCompletionQueue, receiveCompletionQueue, capabilities, signalAll, true, shared);
+    return with(Option.SINGLE_OWNER);
   }
 
   /**
@@ -136,8 +158,7 @@ public final class QueuePairConfig {
         sendCompletionQueue,
         receiveCompletionQueue,
         capabilities,
-        signalAll,
-        singleOwner,
+        options,
         Objects.requireNonNull(queue));
   }
 
@@ -163,10 +184,15 @@ public final class QueuePairConfig {
   }
 
   public boolean isSignalAll() {
-    return signalAll;
+    return options.contains(Option.SIGNAL_ALL);
   }
 
   public boolean isSingleOwner() {
-    return singleOwner;
+    return options.contains(Option.SINGLE_OWNER);
+  }
+
+  /** Whether it is the queue pair of the general services. */
+  public boolean isGsi() {
+    return options.contains(Option.GSI);
   }
 }

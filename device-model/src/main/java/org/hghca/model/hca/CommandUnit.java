@@ -1,5 +1,6 @@
 package org.hghca.model.hca;
 
+import static org.hghca.abi.DeviceExtension.GSI_QUEUE_PAIR;
 import static org.hghca.abi.DeviceExtension.IPV6_ADDRESSES;
 import static org.hghca.abi.DeviceExtension.MULTICAST;
 import static org.hghca.abi.DeviceExtension.NEIGHBOR_DISCOVERY;
@@ -59,7 +60,10 @@ final class CommandUnit {
    * extensions.
    */
   static final DeviceLimits LIMITS =
-      limits(MTU_4096, EnumSet.of(SHARED_RECEIVE_QUEUES, RING_OFFSETS, IPV6_ADDRESSES, MULTICAST));
+      limits(
+          MTU_4096,
+          EnumSet.of(
+              SHARED_RECEIVE_QUEUES, RING_OFFSETS, IPV6_ADDRESSES, MULTICAST, GSI_QUEUE_PAIR));
 
   private static DeviceLimits limits(int maxMtu, Set<DeviceExtension> extensions) {
     return new DeviceLimits(

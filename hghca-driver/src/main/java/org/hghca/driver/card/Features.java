@@ -51,6 +51,7 @@ public final class Features {
       case FLUSH -> profile.flushesInHardware() ? NATIVE : SOFTWARE;
       case ENTROPY -> nativeIf(profile.completeTransport());
       case RESIZE_CQ -> SOFTWARE;
+      case GSI_QUEUE_PAIR -> nativeIf(limits.has(DeviceExtension.GSI_QUEUE_PAIR));
       case MULTICAST -> nativeIf(limits.has(DeviceExtension.MULTICAST));
       case MEMORY_WINDOWS, PATH_MIGRATION, ON_DEMAND_PAGING -> MISSING;
     };

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.card.Card;
@@ -41,6 +42,7 @@ import org.hghca.verbs.ConnectionOptions;
 import org.hghca.verbs.EndpointExchange;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
+import org.hghca.verbs.Mtu;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
@@ -129,7 +131,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
         shared.reserve(receiveCompletionQueue);
         undo.add(() -> shared.unreserve(receiveCompletionQueue));
       }
-      this.number = device.qpNumbers().allocate(position -> position.fits(geometry));
+      this.number = config.isGsi() ? claimGsi() : allocate(geometry);
       undo.add(() -> device.qpNumbers().free(number));
       this.sendOwner = locks ? null : new OwnerCheck("the send queue of " + describe());
       this.receiveOwner = locks ? null : new OwnerCheck("the receive queue of " + describe());
@@ -147,7 +149,7 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
       QueuePairContext fresh =
           QpContexts.fresh(
               type,
-              pd.deviceContext().port().mtu(),
+              config.isGsi() ? Mtu.MTU_256 : pd.deviceContext().port().mtu(),
               geometry,
               new QpContexts.Numbers(
                   number,
@@ -200,6 +202,29 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     } catch (RuntimeException e) {
       throw Failures.of("cannot create a queue pair", e);
     }
+  }
+
+  private int allocate(QueueGeometry geometry) {
+    return device.qpNumbers().allocate(position -> position.fits(geometry));
+  }
+
+  private int claimGsi() {
+    if (!card.limits().has(DeviceExtension.GSI_QUEUE_PAIR)) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "queue pair 1, of the general services: this device has none, only a software HCA of"
+              + " profile s does");
+    }
+    if (!device.qpNumbers().claim(DeviceExtension.GSI_NUMBER)) {
+      throw new VerbsException(
+          Errno.EBUSY,
+          "queue pair 1, of the general services, is in use: each port has one, close it first");
+    }
+    return DeviceExtension.GSI_NUMBER;
+  }
+
+  private boolean isGsi() {
+    return number == DeviceExtension.GSI_NUMBER;
   }
 
   private QueuePairRings rings(GrhPlacement header) {
@@ -559,6 +584,12 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     if (from == QpState.RESET && to == QpState.RESET) {
       return;
     }
+    if (isGsi() && attributes.has(QpAttribute.QKEY) && attributes.qkey() != GSI_QKEY) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "%s is of the general services, whose Q_Key is 0x%08x, not 0x%08x"
+              .formatted(describe(), GSI_QKEY, attributes.qkey()));
+    }
     if (to == QpState.SQD && !card.limits().profile().sqdSqeStates()) {
       throw new VerbsException(
           Errno.EOPNOTSUPP, "%s cannot go to SQD on this card".formatted(describe()));
@@ -600,11 +631,11 @@ final class HghcaQueuePair extends Resource implements RecoveredQueuePair, Conte
     checkOpen();
     card.health().check();
     device.groups().check(group);
-    if (type != QpType.UD) {
+    if (type != QpType.UD || isGsi()) {
       throw new VerbsException(
           Errno.EINVAL,
           "%s is %s: only UD queue pairs take part in multicast groups"
-              .formatted(describe(), type));
+              .formatted(describe(), isGsi() ? "of the general services" : type));
     }
     device.groups().attach(group, number);
     hold(new MulticastGroups.Member(group));
