@@ -66,4 +66,18 @@ public class NumberAllocatorTest {
     assertThat(rings.allocate(slot -> slot < 8)).isEqualTo(first);
     assertThat(rings.position(first)).hasValue(5);
   }
+
+  @Test
+  void aCertainNumberIsClaimedOnceAndDoesNotCountInTheRange() {
+    NumberAllocator numbers = new NumberAllocator("queue pairs", 2, 4);
+    assertThat(numbers.claim(1)).isTrue();
+    assertThat(numbers.claim(1)).isFalse();
+    assertThat(numbers.allocate()).isEqualTo(2);
+    assertThat(numbers.allocate()).isEqualTo(3);
+    assertThatThrownBy(numbers::allocate)
+        .isInstanceOf(VerbsException.class)
+        .hasMessageStartingWith("all 2 queue pairs of the device are in use");
+    numbers.free(1);
+    assertThat(numbers.claim(1)).isTrue();
+  }
 }
