@@ -1,6 +1,7 @@
 package org.hghca.driver.completion;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.WqeOpcode;
@@ -23,6 +24,9 @@ import org.hghca.verbs.spi.ProviderAccess;
  * <p>Under the completion queue's lock.
  */
 public abstract sealed class CompletionParser permits StandardParser, RtlParser {
+  /** In place of a number of filled entries: the ring holds no completion. */
+  private static final int NONE = -1;
+
   /** Used where the card gives none: RC on the first RTL. */
   private static final int NO_SYNDROME = 0;
 
@@ -75,14 +79,8 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
 
   // ---- differences between cards
 
-  /**
-   * Takes as many of the oldest completions as the fast path allows; returns the number of entries
-   * filled.
-   */
-  abstract int takeSends(MemorySegment places, int ready, Completions out, int count);
-
-  /** Completes the oldest send of a queue pair, which has succeeded; returns 1 or 0 filled. */
-  abstract int completeSend(QueuePairRings qp, int wqe, int bytes, Completions out, int count);
+  /** Completes the oldest send of a ring, which has succeeded; returns 1 or 0 filled. */
+  abstract int completeSend(SendRing sends, int wqe, int bytes, Completions out, int count);
 
   /** Completes the oldest send of a queue pair, which has failed; returns 1 filled. */
   abstract int failSend(QueuePairRings qp, int status, int vendorError, Completions out, int count);
@@ -114,26 +112,20 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
 
   // ---- taking completions
 
-  /** Fills completions from the ring; returns their number. */
+  /**
+   * Fills completions from the ring; returns their number. The queue is open.
+   *
+   * @param max at most the capacity
+   */
   public final int drain(Completions out, int max) {
-    MemorySegment places = memory;
     int from = ring.index();
-    int count = 0;
-    while (count < max) {
-      int wanted = max - count;
-      int ready = ring.ready(places, wanted);
-      int left = ready;
-      while (left > 0) {
-        int first = ring.index();
-        count += takeSends(places, left, out, count);
-        if (ring.index() == first) {
-          count += take(out, count);
-        }
-        left -= ring.index() - first;
-      }
-      if (ready < wanted) {
-        break;
-      }
+    // The first one without a loop, whose set-up would cost as much as a completion.
+    int count = max == 0 ? NONE : takeNext(out, 0);
+    if (count == NONE) {
+      return 0;
+    }
+    if (count < max) {
+      count = drainOn(out, count, max);
     }
     int to = ring.index();
     taken += to - from;
@@ -143,46 +135,44 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     return count;
   }
 
-  /**
-   * Takes the oldest completions as long as they are successful sends of one queue pair, in order,
-   * which is the common case. First all entries are read, then all are emptied, then all slots are
-   * freed, so that there is no barrier between two of them.
-   *
-   * @param ready number of completions
-   * @return number of entries filled
-   */
-  final int takeRun(MemorySegment places, int ready, Completions out, int count) {
-    int index = ring.index();
-    int qpn = Cqe.qpn(places, ring.place(index));
-    QueuePairRings qp = find(qpn);
-    if (qp == null) {
-      return 0;
-    }
-    SendRing sends = qp.sends();
-    int tail = sends.tail();
-    int most = Math.min(ready, sends.outstanding(ready));
-    if (most <= 0) {
-      return 0;
-    }
-    int to = count;
-    int run = 0;
-    long at = ring.place(index);
-    long end = ring.place(index + most);
-    do {
-      if (Cqe.qpn(places, at) != qpn
-          || !Cqe.isGoodSend(Cqe.seenDword(places, at))
-          || !sends.isAt(tail + run, Cqe.wqeOffset(places, at))) {
+  private int drainOn(Completions out, int first, int max) {
+    int count = first;
+    while (count < max) {
+      int filled = takeNext(out, count);
+      if (filled == NONE) {
         break;
       }
-      to += sends.succeed(tail + run, out, to, Cqe.byteCount(places, at));
-      run++;
-      at = ring.next(at);
-    } while (at != end);
-    if (run != 0) {
-      ring.take(places, run);
-      sends.free(tail + run);
+      count += filled;
     }
-    return to - count;
+    return count;
+  }
+
+  /**
+   * Takes the oldest completion, if there is one: the common case, a success of a queue pair's
+   * oldest send, at once. The queue is open.
+   *
+   * @return number of entries filled, or {@link #NONE}
+   */
+  private int takeNext(Completions out, int count) {
+    CompletionRing ring = this.ring;
+    MemorySegment entries = ring.entries();
+    long at = ring.entry(ring.index());
+    int last = Cqe.seenDword(entries, at);
+    if (Cqe.owner(last) == Cqe.SENTINEL) {
+      return NONE;
+    }
+    VarHandle.acquireFence(); // the owner byte is read before the entry that it guards
+    QueuePairRings qp = find(Cqe.qpn(entries, at));
+    if (qp != null && Cqe.isGoodSend(last)) {
+      SendRing sends = qp.sends();
+      int wqe = Cqe.wqeOffset(entries, at);
+      if (sends.isOldest(wqe)) {
+        int bytes = Cqe.byteCount(entries, at);
+        ring.take(entries, at);
+        return completeSend(sends, wqe, bytes, out, count);
+      }
+    }
+    return take(out, count);
   }
 
   /** The queue pair with a number, which is usually that of the previous completion. */
@@ -206,7 +196,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     int immediate = Cqe.immediate(memory, at);
     int bytes = Cqe.byteCount(memory, at);
     int wqe = Cqe.wqeOffset(memory, at);
-    ring.take(memory, 1);
+    ring.take(memory, at);
     QueuePairRings qp = find(qpn);
     if (qp == null) {
       return unexpected(qpn, wqe, last);
@@ -217,7 +207,7 @@ public abstract sealed class CompletionParser permits StandardParser, RtlParser 
     }
     if (Cqe.isSend(last)) {
       return qp.sends().isOldest(wqe)
-          ? completeSend(qp, wqe, bytes, out, count)
+          ? completeSend(qp.sends(), wqe, bytes, out, count)
           : unexpected(qp, true, wqe, last);
     }
     return completeReceive(qp, last, wqe, bytes, immediate, sourceQp, out, count);

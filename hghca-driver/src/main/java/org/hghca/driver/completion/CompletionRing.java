@@ -3,6 +3,7 @@ package org.hghca.driver.completion;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import org.hghca.abi.Cqe;
+import org.hghca.vfio.direct.RingMemory;
 
 /**
  * The ring of a completion queue. The card writes completions one after another and has no consumer
@@ -14,6 +15,7 @@ import org.hghca.abi.Cqe;
  */
 public final class CompletionRing {
   private final MemorySegment memory;
+  private final RingMemory direct;
   private final int mask;
 
   /** The position of the oldest completion, or of the next one if there is none. */
@@ -27,6 +29,8 @@ public final class CompletionRing {
    */
   public CompletionRing(MemorySegment memory, int slots, int first) {
     this.memory = memory;
+    this.direct = RingMemory.guarded(memory);
+    direct.checkHolds((long) slots * Cqe.SIZE);
     this.mask = slots - 1;
     this.index = first;
     Cqe.fill(memory, 0, slots);
@@ -50,9 +54,14 @@ public final class CompletionRing {
     return (long) (at & mask) * Cqe.SIZE;
   }
 
-  /** The offset in memory after another. */
-  long next(long place) {
-    return place + Cqe.SIZE & (long) mask * Cqe.SIZE;
+  /** The segment of the entries for whoever has the lock of an open queue. */
+  MemorySegment entries() {
+    return direct.segment();
+  }
+
+  /** Where the entry at a position is in {@link #entries}. */
+  long entry(int at) {
+    return direct.at(place(at));
   }
 
   /** Whether the entry at a position is free. */
@@ -97,44 +106,18 @@ public final class CompletionRing {
   }
 
   /**
-   * Number of completions that can be taken; their content may then be read.
+   * The oldest completion was read: frees its entry.
    *
-   * @param most maximum to check, 1 or more
+   * @param entries either {@link #memory} or {@link #entries}
+   * @param at where it is there
    */
-  int ready(MemorySegment places, int most) {
-    int first = index;
-    int count = 0;
-    long at = place(first);
-    long end = place(first + Math.min(most, slots()));
-    do {
-      if (Cqe.owner(Cqe.seenDword(places, at)) == Cqe.SENTINEL) {
-        break;
-      }
-      count++;
-      at = next(at);
-    } while (at != end);
-    VarHandle.acquireFence(); // the owner bytes are read before the entries that they guard
-    return count;
-  }
-
-  /**
-   * The oldest completions were read: frees their entries.
-   *
-   * @param count 1 or more
-   */
-  void take(MemorySegment places, int count) {
-    int first = index;
-    index = first + count;
+  void take(MemorySegment entries, long at) {
+    index++;
     // A reader that sees a free entry also sees the advanced index.
     VarHandle.storeStoreFence();
-    // The entries are freed before the requests' slots: a request posted into such a slot may
-    // complete into one of these entries.
-    long at = place(first);
-    long end = place(first + count);
-    do {
-      Cqe.arm(places, at);
-      at = next(at);
-    } while (at != end);
+    // The entry is freed before the request's slot: a request posted into that slot may complete
+    // into this entry.
+    Cqe.arm(entries, at);
   }
 
   /** Removes a completion; earlier ones are moved up. */

@@ -1,11 +1,11 @@
 package org.hghca.driver.completion;
 
-import java.lang.foreign.MemorySegment;
 import org.hghca.abi.Cqe;
 import org.hghca.abi.WqeOpcode;
 import org.hghca.driver.card.CompletionDecode;
 import org.hghca.driver.ring.BudgetedSendRing;
 import org.hghca.driver.ring.InFlightLimits;
+import org.hghca.driver.ring.SendRing;
 import org.hghca.provider.Health;
 import org.hghca.verbs.Completions;
 
@@ -54,13 +54,8 @@ public final class RtlParser extends CompletionParser {
   // ---- taking completions
 
   @Override
-  int takeSends(MemorySegment places, int ready, Completions out, int count) {
-    return 0; // each may let others continue
-  }
-
-  @Override
-  int completeSend(QueuePairRings qp, int wqe, int bytes, Completions out, int count) {
-    BudgetedSendRing sends = qp.budgetedSends();
+  int completeSend(SendRing ring, int wqe, int bytes, Completions out, int count) {
+    BudgetedSendRing sends = (BudgetedSendRing) ring;
     int filled = sends.completePiece(wqe) ? 0 : sends.complete(out, count, 0, 0, bytes);
     pendingDoorbells.add(sends);
     return filled;

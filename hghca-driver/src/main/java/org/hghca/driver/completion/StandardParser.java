@@ -1,9 +1,9 @@
 package org.hghca.driver.completion;
 
-import java.lang.foreign.MemorySegment;
 import org.hghca.abi.BthOpcode;
 import org.hghca.abi.Cqe;
 import org.hghca.driver.card.CompletionDecode;
+import org.hghca.driver.ring.SendRing;
 import org.hghca.provider.Health;
 import org.hghca.verbs.Completions;
 
@@ -19,13 +19,8 @@ public final class StandardParser extends CompletionParser {
   }
 
   @Override
-  int takeSends(MemorySegment places, int ready, Completions out, int count) {
-    return takeRun(places, ready, out, count);
-  }
-
-  @Override
-  int completeSend(QueuePairRings qp, int wqe, int bytes, Completions out, int count) {
-    return qp.sends().complete(out, count, 0, 0, bytes);
+  int completeSend(SendRing sends, int wqe, int bytes, Completions out, int count) {
+    return sends.complete(out, count, 0, 0, bytes);
   }
 
   @Override

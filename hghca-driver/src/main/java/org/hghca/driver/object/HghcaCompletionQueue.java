@@ -239,6 +239,7 @@ final class HghcaCompletionQueue extends Resource
       checkAlive();
       return 0;
     }
+    CompletionParser parser = this.parser;
     int count;
     Due found;
     lock.lock();

@@ -40,7 +40,7 @@ abstract sealed class RingTail permits SendRing {
   }
 
   /** The requests before a position are complete, and their slots free. */
-  public final void free(int to) {
+  final void free(int to) {
     TAIL.setRelease(this, to);
   }
 
@@ -51,17 +51,19 @@ abstract sealed class RingTail permits SendRing {
   }
 
   /** The position behind the last request that was posted. */
-  public abstract int head();
+  abstract int head();
 
   /**
    * How many requests are outstanding, for the poller.
    *
    * @param asked of more than these it need not know
    */
-  public final int outstanding(int asked) {
-    if ((int) known - tail < asked) {
+  final int outstanding(int asked) {
+    int outstanding = (int) known - tail;
+    if (outstanding < asked) {
       known = head();
+      outstanding = (int) known - tail;
     }
-    return (int) known - tail;
+    return outstanding;
   }
 }

@@ -316,7 +316,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
 
   /** The position after the last request. */
   @Override
-  public final int head() {
+  final int head() {
     return (int) head;
   }
 
@@ -416,33 +416,12 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
 
   /** Whether the oldest outstanding request is at an offset of the ring. */
   public final boolean isOldest(int offset) {
-    return outstanding() > 0 && offset == slot(ownTail()) << strideLog;
-  }
-
-  /** Whether the request at a position is at an offset of the ring. */
-  public final boolean isAt(int at, int offset) {
-    return offset == slot(at) << strideLog;
+    return outstanding(1) > 0 && offset == slot(ownTail()) << strideLog;
   }
 
   /** Whether polling does not report a success of the oldest outstanding request. */
   public boolean isOldestSilent() {
     return !SendOpcodeTable.isSignaled(operations[slot(ownTail())]);
-  }
-
-  /**
-   * Fills a completion of a successful outstanding request, unless it is unsignaled. {@link #free}
-   * must follow.
-   *
-   * @return 1 when a completion was filled, else 0
-   */
-  public final int succeed(int at, Completions out, int index, int bytes) {
-    int slot = slot(at);
-    int operation = operations[slot];
-    if (!SendOpcodeTable.isSignaled(operation)) {
-      return 0;
-    }
-    fill(out, index, slot, operation, 0, 0, bytes);
-    return 1;
   }
 
   private void fill(
