@@ -81,4 +81,6 @@ public interface Libc {
   int getsockopt(int socket, int level, int option, long value, long length);
 
   int getsockname(int socket, long address, long length);
+
+  long syscall(long number, int thread, long attributes, int sizeOrFlags, int flags);
 }

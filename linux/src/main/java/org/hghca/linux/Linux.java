@@ -12,6 +12,11 @@ import org.slf4j.LoggerFactory;
 
 /** Linux itself, through jnr-ffi, and through jnr-posix for process functions. */
 public final class Linux implements SystemCalls {
+  /** System calls that the C library has no function for, by their numbers on x86-64. */
+  private static final int SCHED_SETATTR = 314;
+
+  private static final int SCHED_GETATTR = 315;
+
   private static SystemCalls system;
 
   private final Libc libc;
@@ -256,6 +261,17 @@ public final class Linux implements SystemCalls {
 
   private static MemorySegment length(Arena arena, MemorySegment of) {
     return arena.allocateFrom(ValueLayout.JAVA_INT, (int) of.byteSize());
+  }
+
+  @Override
+  public int schedulingAttributes(MemorySegment attributes) {
+    int size = (int) attributes.byteSize();
+    return (int) answer(libc.syscall(SCHED_GETATTR, 0, attributes.address(), size, 0));
+  }
+
+  @Override
+  public int setSchedulingAttributes(MemorySegment attributes) {
+    return (int) answer(libc.syscall(SCHED_SETATTR, 0, attributes.address(), 0, 0));
   }
 
   @Override

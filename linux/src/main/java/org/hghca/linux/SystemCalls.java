@@ -141,6 +141,16 @@ public interface SystemCalls {
    */
   int getsockname(int socket, MemorySegment address);
 
+  /**
+   * {@code sched_getattr} of the calling thread.
+   *
+   * @param attributes a {@code struct sched_attr} (48 bytes)
+   */
+  int schedulingAttributes(MemorySegment attributes);
+
+  /** {@code sched_setattr} of the calling thread. */
+  int setSchedulingAttributes(MemorySegment attributes);
+
   /** The effective user id. */
   int geteuid();
 }

@@ -8,6 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.hghca.linux.Linux;
 import org.hghca.linux.SystemCalls;
+import org.hghca.linux.TimeSlice;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -266,6 +267,8 @@ public final class LinkPoller {
 
     @Override
     public void run() {
+      // Programs poll completion queues: this thread must not wait for the end of their slices.
+      TimeSlice.set(linux, TimeSlice.SHORTEST);
       do {
         long due = nextDeadline();
         int ready = linux.epollWait(epoll, events, millisTo(due));
