@@ -51,6 +51,14 @@ public enum DeviceExtension {
   IPV6_ADDRESSES(3),
 
   /**
+   * Bit 4: datagrams have the fields of {@link UdUnit#PATH}: hop limit, traffic class and flow
+   * label; and connections and datagrams without a flow label may have the UDP source port of the
+   * first proposal, {@link QueuePairContext#PORT_BY_NUMBERS} and {@link UdUnit#PORT_BY_NUMBERS},
+   * instead of that of a flow label.
+   */
+  FLOW_LABELS(4),
+
+  /**
    * Bit 6: multicast groups, {@link MulticastGroup}, with the queue pair number {@link
    * MulticastGroup#QPN} as destination of datagrams.
    */

@@ -46,7 +46,7 @@ import java.lang.foreign.MemorySegment;
  * 94h |                          rcv_wqe_len                          |
  * 98h |                             qkey                              |
  * 9Ch |                             rmsn                              |
- * A0h |    EXTENSION: srq 24, srqn 23:0                               |
+ * A0h |    EXTENSION: port_by_numbers 31, srq 24, srqn 23:0           |
  * A4h |    EXTENSION: snd_ring_offset                                 |
  * A8h |    EXTENSION: rcv_ring_offset                                 |
  * ACh |                      reserved to BBh                          |
@@ -246,6 +246,15 @@ public final class QueuePairContext {
   /** 9Ch: unused. */
   public static final MailboxField RMSN = MailboxField.dword("rmsn", 0x9C);
 
+  /**
+   * A0h[31]: EXTENSION, {@link DeviceExtension#FLOW_LABELS}: with a flow label of 0, the UDP source
+   * port is the exclusive or of both queue pair numbers, each with its highest byte folded into its
+   * lowest, or'd with C000h, and there is no flow label. Otherwise a flow label of 0 is the hash of
+   * both numbers, and the port that of the flow label.
+   */
+  public static final MailboxField PORT_BY_NUMBERS =
+      MailboxField.bits("port_by_numbers", 0xA0, 31, 31);
+
   /** A0h[24]: EXTENSION, 1 if receives come from the shared receive queue {@link #SRQN}. */
   public static final MailboxField HAS_SRQ = MailboxField.bits("srq", 0xA0, 24, 24);
 
@@ -327,6 +336,7 @@ public final class QueuePairContext {
           RECEIVE_WQE_LENGTH,
           QKEY,
           RMSN,
+          PORT_BY_NUMBERS,
           HAS_SRQ,
           SRQN,
           SEND_RING_OFFSET,

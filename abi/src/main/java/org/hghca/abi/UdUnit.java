@@ -25,8 +25,8 @@ import java.lang.foreign.MemorySegment;
  *
  *       31   30 29..24 23..16      15..8    7..0
  * 28h  |ipv6|path| - |sgid_index|hop_limit|tclass|
- *       31..20      19..0
- * 2Ch  |   -   |  flow_label  |
+ *              31        30..20      19..0
+ * 2Ch  |port_by_numbers|     -   |  flow_label  |
  * </pre>
  *
  * <p>A MAC is a number of 48 bits whose most significant byte is the first on the wire:
@@ -35,8 +35,13 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>EXTENSION, {@link DeviceExtension#IPV6_ADDRESSES}: with {@link #IPV6} the destination is the
  * GID dgid, its 16 bytes in the order of the wire in place of sip and dip, and the source is entry
- * sgid_index of the {@link GidTable}. The bit path and the fields hop_limit, tclass and flow_label
- * are kept for an extension that carries them, with either kind of address.
+ * sgid_index of the {@link GidTable}.
+ *
+ * <p>EXTENSION, {@link DeviceExtension#FLOW_LABELS}: with {@link #PATH}, hop_limit, tclass and
+ * flow_label are those of the datagram, with either kind of address; hop limits 0 and 1 stand for
+ * 64. Without a flow label it has the hash of both queue pair numbers, or, with {@link
+ * #PORT_BY_NUMBERS}, none and the UDP source port as {@link QueuePairContext#PORT_BY_NUMBERS}; to
+ * the queue pair FFFFFFh, which stands for a group, by the own number alone.
  *
  * <p>Source: interface document, tables 3-4-8 and 3-4-9 (which calls the Q_Key a P_Key).
  */
@@ -74,12 +79,19 @@ public final class UdUnit {
   /** EXTENSION: byte offset of the dword with {@link #IPV6} and sgid_index. */
   public static final int PATH_OFFSET = 0x28;
 
-  /** EXTENSION: byte offset of the dword with flow_label in [19:0], which is not used yet. */
+  /** EXTENSION: byte offset of the dword with flow_label in [19:0]. */
   public static final int FLOW_LABEL_OFFSET = 0x2c;
 
   /** EXTENSION, 28h[31]: the destination is dgid. */
   public static final int IPV6 = 1 << 31;
 
+  /** EXTENSION, 28h[30]: the dwords from 28h on have the path's fields. */
+  public static final int PATH = 1 << 30;
+
+  /** EXTENSION, 2Ch[31]: the UDP source port is by both queue pair numbers. */
+  public static final int PORT_BY_NUMBERS = 1 << 31;
+
+  private static final int FLOW_LABEL_MASK = 0xf_ffff;
   private static final int SOURCE_INDEX_SHIFT = 16;
   private static final int SOURCE_INDEX_MASK = 0xff;
 
@@ -108,6 +120,48 @@ public final class UdUnit {
         Long.reverseBytes(gidHigh),
         Long.reverseBytes(gidLow));
     LittleEndian.putInt(segment, offset + PATH_OFFSET, path);
+  }
+
+  /**
+   * EXTENSION. Gives a unit that {@link #write} has written the fields of a path.
+   *
+   * @param path 0, or from {@link #ipv6Path}
+   * @param hopLimit 8 bits
+   * @param trafficClass 8 bits
+   * @param flow flow label, 20 bits, or {@link #PORT_BY_NUMBERS}
+   */
+  public static void writePath(
+      MemorySegment segment, long offset, int path, int hopLimit, int trafficClass, int flow) {
+    LittleEndian.putInts(
+        segment,
+        offset + PATH_OFFSET,
+        path | PATH | (hopLimit & 0xff) << 8 | trafficClass & 0xff,
+        flow);
+  }
+
+  /** EXTENSION. Whether there are the fields of a path. */
+  public static boolean hasPath(MemorySegment segment, long offset) {
+    return (LittleEndian.getInt(segment, offset + PATH_OFFSET) & PATH) != 0;
+  }
+
+  /** EXTENSION. hop_limit. */
+  public static int hopLimit(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + PATH_OFFSET) >>> 8 & 0xff;
+  }
+
+  /** EXTENSION. tclass. */
+  public static int trafficClass(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + PATH_OFFSET) & 0xff;
+  }
+
+  /** EXTENSION. flow_label. */
+  public static int flowLabel(MemorySegment segment, long offset) {
+    return LittleEndian.getInt(segment, offset + FLOW_LABEL_OFFSET) & FLOW_LABEL_MASK;
+  }
+
+  /** EXTENSION. Whether the UDP source port is by both queue pair numbers. */
+  public static boolean isPortByNumbers(MemorySegment segment, long offset) {
+    return (LittleEndian.getInt(segment, offset + FLOW_LABEL_OFFSET) & PORT_BY_NUMBERS) != 0;
   }
 
   /** EXTENSION. Whether the destination is dgid. */

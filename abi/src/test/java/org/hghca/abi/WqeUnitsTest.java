@@ -134,6 +134,32 @@ class WqeUnitsTest {
         .assertGettersSeeTheirBitsOnly();
   }
 
+  @Test
+  void udUnitWithAPathHasItsFieldsInTheLastDwords() {
+    String bytes =
+        BitMap.encoded(48, m -> UdUnit.writePath(m, AT, UdUnit.ipv6Path(5), 0x40, 0xb9, 0xabcde));
+    assertThat(bytes).isEqualTo("a5".repeat(40) + "b94005c0" + "debc0a00");
+    MemorySegment unit = BitMap.memory(bytes);
+    assertThat(UdUnit.hasPath(unit, AT)).isTrue();
+    assertThat(UdUnit.isIpv6(unit, AT)).isTrue();
+    assertThat(UdUnit.isPortByNumbers(unit, AT)).isFalse();
+    String ports =
+        BitMap.encoded(48, m -> UdUnit.writePath(m, AT, 0, 1, 0, UdUnit.PORT_BY_NUMBERS));
+    assertThat(ports).isEqualTo("a5".repeat(40) + "00010040" + "00000080");
+    assertThat(UdUnit.isPortByNumbers(BitMap.memory(ports), AT)).isTrue();
+  }
+
+  @Test
+  void fieldsOfAPath() {
+    new BitMap(48)
+        .field("hop_limit", bits(0x28, 15, 8), m -> UdUnit.hopLimit(m, AT))
+        .field("tclass", bits(0x28, 7, 0), m -> UdUnit.trafficClass(m, AT))
+        .field("path", bits(0x28, 30, 30), m -> UdUnit.hasPath(m, AT) ? 1 : 0)
+        .field("flow_label", bits(0x2c, 19, 0), m -> UdUnit.flowLabel(m, AT))
+        .field("port_by_numbers", bits(0x2c, 31, 31), m -> UdUnit.isPortByNumbers(m, AT) ? 1 : 0)
+        .assertGettersSeeTheirBitsOnly();
+  }
+
   /** The bits of 8 bytes whose first is the highest. */
   private static int[] wireOrder(int offset) {
     int[] all = new int[0];

@@ -20,7 +20,7 @@ class OnlyReasonsTest {
 
   /** Tests with requirements on the machine: an interface with a small MTU, tshark. */
   private static final Set<String> OF_THE_MACHINE =
-      Set.of("verbs/NetworkTest.java", "verbs/CaptureTest.java");
+      Set.of("verbs/NetworkTest.java", "verbs/NetworkPathTest.java", "verbs/CaptureTest.java");
 
   private static Path sources() {
     Path here = Path.of("").toAbsolutePath();

@@ -105,6 +105,13 @@ final class RcSetup {
     return this;
   }
 
+  /** Fields of the network headers. */
+  RcSetup path(int flowLabel, int trafficClass, int hopLimit) {
+    connection =
+        connection.withFlowLabel(flowLabel).withTrafficClass(trafficClass).withHopLimit(hopLimit);
+    return this;
+  }
+
   /** Access that peers have through the queue pairs. */
   RcSetup qpAccess(AccessFlag... value) {
     connection = connection.withAccess(value);

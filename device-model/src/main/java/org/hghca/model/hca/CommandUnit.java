@@ -1,5 +1,6 @@
 package org.hghca.model.hca;
 
+import static org.hghca.abi.DeviceExtension.FLOW_LABELS;
 import static org.hghca.abi.DeviceExtension.GSI_QUEUE_PAIR;
 import static org.hghca.abi.DeviceExtension.IPV6_ADDRESSES;
 import static org.hghca.abi.DeviceExtension.MULTICAST;
@@ -63,7 +64,12 @@ final class CommandUnit {
       limits(
           MTU_4096,
           EnumSet.of(
-              SHARED_RECEIVE_QUEUES, RING_OFFSETS, IPV6_ADDRESSES, MULTICAST, GSI_QUEUE_PAIR));
+              SHARED_RECEIVE_QUEUES,
+              RING_OFFSETS,
+              IPV6_ADDRESSES,
+              FLOW_LABELS,
+              MULTICAST,
+              GSI_QUEUE_PAIR));
 
   private static DeviceLimits limits(int maxMtu, Set<DeviceExtension> extensions) {
     return new DeviceLimits(

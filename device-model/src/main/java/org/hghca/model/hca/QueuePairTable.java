@@ -185,7 +185,8 @@ final class QueuePairTable implements ContextStore {
         mac(QueuePairContext.SMAC_HIGH.get(image), QueuePairContext.SMAC_LOW.get(image));
     context.destinationMac =
         mac(QueuePairContext.DMAC_HIGH.get(image), QueuePairContext.DMAC_LOW.get(image));
-    loadPath(context.path);
+    loadAddresses(context.path);
+    loadPath(context);
     context.nextSendPsn = QueuePairContext.NEXT_SEND_PSN.get(image) & PSN_MASK;
     context.oldestUnackedPsn = QueuePairContext.LAST_ACKED_PSN.get(image) & PSN_MASK;
     context.expectedPsn = QueuePairContext.NEXT_RECEIVE_PSN.get(image);
@@ -215,7 +216,18 @@ final class QueuePairTable implements ContextStore {
     return true;
   }
 
-  private void loadPath(IpPath path) {
+  private void loadPath(ConnectionContext context) {
+    context.path.service(
+        QueuePairContext.TRAFFIC_CLASS.get(image), QueuePairContext.HOP_LIMIT.get(image));
+    int label = QueuePairContext.FLOW_LABEL.get(image);
+    if (label == 0 && QueuePairContext.PORT_BY_NUMBERS.get(image) != 0) {
+      context.path.portOnly(context.qpn, context.remoteQpn);
+    } else {
+      context.path.flow(label, context.qpn, context.remoteQpn);
+    }
+  }
+
+  private void loadAddresses(IpPath path) {
     int source = QueuePairContext.MGID_INDEX.get(image);
     if (gids.isIpv6(source)) {
       path.source(gids.high(source), gids.low(source));

@@ -95,7 +95,7 @@ final class WorkQueueReader implements WorkQueues {
     WorkStatus status =
         ownOpcode != 0 && ownOpcode != queue.sendOpcode
             ? WorkStatus.LOCAL_OPERATION
-            : parse(qp.service, queue.sendOpcode, size, into);
+            : parse(qp, queue.sendOpcode, size, into);
     queue.sendUnits = NextUnit.nextSize16(send, 0);
     queue.sendOffset = NextUnit.nextHeadUnits16(send, 0) * UNIT;
     queue.sendOpcode = NextUnit.nextOpcode(send, 0);
@@ -103,20 +103,20 @@ final class WorkQueueReader implements WorkQueues {
     return status;
   }
 
-  private WorkStatus parse(Service service, int opcode, int size, SendWork into) {
+  private WorkStatus parse(ConnectionContext qp, int opcode, int size, SendWork into) {
     SendOperation operation = operation(opcode);
     if (operation == null) {
       return WorkStatus.LOCAL_OPERATION;
     }
     into.operation = operation;
-    int at = NextUnit.SIZE + addressSize(service, operation);
+    int at = NextUnit.SIZE + addressSize(qp.service, operation);
     if (at > size) {
       return WorkStatus.LOCAL_OPERATION;
     }
     if (operation.usesRemoteMemory()) {
       parseRemoteMemory(operation, into);
-    } else if (service == Service.UD) {
-      if (!parseDestination(into)) {
+    } else if (qp.service == Service.UD) {
+      if (!parseDestination(qp, into)) {
         return WorkStatus.LOCAL_OPERATION;
       }
     }
@@ -153,12 +153,13 @@ final class WorkQueueReader implements WorkQueues {
   }
 
   /** Returns false for an IPv6 destination from an entry of the GID table that has none. */
-  private boolean parseDestination(SendWork into) {
+  private boolean parseDestination(ConnectionContext qp, SendWork into) {
     int at = NextUnit.SIZE;
     into.destinationMac = UdUnit.destinationMac(send, at);
     into.sourceMac = UdUnit.sourceMac(send, at);
     into.destinationQpn = UdUnit.destinationQpn(send, at) & QPN_MASK;
     into.queueKey = UdUnit.qkey(send, at);
+    parsePath(qp, into);
     if (!UdUnit.isIpv6(send, at)) {
       into.path.ipv4(UdUnit.sourceIp(send, at), UdUnit.destinationIp(send, at));
       return true;
@@ -170,6 +171,19 @@ final class WorkQueueReader implements WorkQueues {
     into.path.source(gids.high(source), gids.low(source));
     into.path.destination(UdUnit.destinationGidHigh(send, at), UdUnit.destinationGidLow(send, at));
     return true;
+  }
+
+  private void parsePath(ConnectionContext qp, SendWork into) {
+    int at = NextUnit.SIZE;
+    boolean told = UdUnit.hasPath(send, at);
+    into.path.service(
+        told ? UdUnit.trafficClass(send, at) : 0, told ? UdUnit.hopLimit(send, at) : 0);
+    int label = told ? UdUnit.flowLabel(send, at) : 0;
+    if (told && label == 0 && UdUnit.isPortByNumbers(send, at)) {
+      into.path.portOnly(qp.qpn, into.destinationQpn);
+    } else {
+      into.path.flow(label, qp.qpn, into.destinationQpn);
+    }
   }
 
   private WorkStatus parseInline(SendOperation operation, int at, int size, SendWork into) {

@@ -4,14 +4,18 @@ import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 
 /**
- * The IP addresses of a connection or a datagram, in halves as {@link IpAddress} has them; none on
- * a path that only has Ethernet addresses.
+ * The way of a connection or a datagram: IP addresses, in halves as {@link IpAddress} has them,
+ * none on a path that only has Ethernet addresses; and the other fields of network headers.
  */
 public final class IpPath {
   private long sourceHigh;
   private long sourceLow;
   private long destinationHigh;
   private long destinationLow;
+  private int trafficClass;
+  private int hopLimit = Packet.DEFAULT_HOP_LIMIT;
+  private int flowLabel;
+  private int udpSourcePort = Packet.FIRST_UDP_SOURCE_PORT;
 
   /** Sets IPv4 addresses, each 0 for none. */
   public void ipv4(int source, int destination) {
@@ -33,8 +37,37 @@ public final class IpPath {
     destinationLow = low;
   }
 
-  /** Writes the addresses into a packet to be sent. */
+  /**
+   * Sets traffic class and hop limit. A hop limit of 0 or 1, which a program need not set, is that
+   * of Linux: there the route has it.
+   */
+  public void service(int newTrafficClass, int newHopLimit) {
+    trafficClass = newTrafficClass;
+    hopLimit = newHopLimit <= 1 ? Packet.DEFAULT_HOP_LIMIT : newHopLimit;
+  }
+
+  /**
+   * Sets flow label and UDP source port.
+   *
+   * @param label 0 for one by both numbers
+   */
+  public void flow(int label, int localQpn, int remoteQpn) {
+    flowLabel = label != 0 ? label : FlowEntropy.label(localQpn, remoteQpn);
+    udpSourcePort = FlowEntropy.port(flowLabel);
+  }
+
+  /** Sets a UDP source port by both numbers, without a flow label. */
+  public void portOnly(int localQpn, int remoteQpn) {
+    flowLabel = 0;
+    udpSourcePort = FlowEntropy.firstPort(localQpn, remoteQpn);
+  }
+
+  /** Writes all fields into a packet to be sent. */
   void putInto(Packet packet) {
+    packet.trafficClass = trafficClass;
+    packet.hopLimit = hopLimit;
+    packet.flowLabel = flowLabel;
+    packet.udpSourcePort = udpSourcePort;
     packet.sourceIpHigh = sourceHigh;
     packet.sourceIpLow = sourceLow;
     packet.destinationIpHigh = destinationHigh;

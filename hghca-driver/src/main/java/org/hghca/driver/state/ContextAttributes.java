@@ -15,6 +15,7 @@ import static org.hghca.abi.QueuePairContext.NEXT_RECEIVE_PSN;
 import static org.hghca.abi.QueuePairContext.OPT_PARAM_MASK;
 import static org.hghca.abi.QueuePairContext.PKEY_INDEX;
 import static org.hghca.abi.QueuePairContext.PORT;
+import static org.hghca.abi.QueuePairContext.PORT_BY_NUMBERS;
 import static org.hghca.abi.QueuePairContext.QKEY;
 import static org.hghca.abi.QueuePairContext.REMOTE_ATOMIC_ENABLE;
 import static org.hghca.abi.QueuePairContext.REMOTE_GID_HIGH;
@@ -31,6 +32,7 @@ import static org.hghca.abi.QueuePairContext.STATE;
 import static org.hghca.abi.QueuePairContext.TRAFFIC_CLASS;
 
 import java.util.function.Supplier;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QueuePairContext;
@@ -89,7 +91,10 @@ public final class ContextAttributes {
       apply(attribute, a, c);
     }
     if (a.mask().contains(QpAttribute.AV) && a.addressVector().flowLabel() == 0) {
-      c.set(FLOW_LABEL, entropy.get().flowLabel(c.get(LOCAL_QPN), c.get(REMOTE_QPN)));
+      RoceEntropy version = entropy.get();
+      c.set(FLOW_LABEL, version.flowLabel(c.get(LOCAL_QPN), c.get(REMOTE_QPN)));
+      boolean portOnly = version == RoceEntropy.V1 && limits.has(DeviceExtension.FLOW_LABELS);
+      c.set(PORT_BY_NUMBERS, portOnly ? 1 : 0);
     }
     c.set(OPT_PARAM_MASK, mask);
   }

@@ -1,0 +1,144 @@
+package org.hghca.conformance.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.hghca.conformance.profile.OnlyOn;
+import org.hghca.conformance.profile.TestProfile;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.RoceEntropy;
+import org.hghca.verbs.WrOpcode;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The network headers of packets as the kernel's UDP sockets have received them, read by Wireshark.
+ */
+@OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
+@Timeout(60)
+class NetworkPathTest {
+  private static final String LEFT = "127.0.0.21";
+  private static final String RIGHT = "127.0.0.22";
+
+  @TempDir Path folder;
+
+  /** What Wireshark shows of a packet that has arrived. */
+  private record Arrived(String source, int port, int trafficClass, int hopLimit) {}
+
+  @BeforeEach
+  void ownDevices() {
+    TestProfile.requireModel();
+  }
+
+  private RcPair open(RcSetup setup) {
+    return setup.on(Fabric.on(locator("left", LEFT), locator("right", RIGHT)));
+  }
+
+  private String locator(String side, String address) {
+    return "model:path-%s?net=udp:%s&capture=%s".formatted(side, address, file(side));
+  }
+
+  private Path file(String side) {
+    return folder.resolve(side + ".pcapng");
+  }
+
+  private static void transfer(RcPair pair) {
+    boolean reliable = pair.setup().type() == QpType.RC;
+    new Transfer(pair.left, pair.right, 1)
+        .run(WrOpcode.SEND, Pieces.one(0, 5000), Pieces.one(0, 5000));
+    new Transfer(pair.right, pair.left, 2)
+        .run(
+            reliable ? WrOpcode.RDMA_READ : WrOpcode.SEND,
+            Pieces.one(0, 10_000),
+            Pieces.one(0, 10_000));
+  }
+
+  private List<Arrived> arrived(String side) throws IOException, InterruptedException {
+    List<String> command =
+        new ArrayList<>(List.of("tshark", "-n", "-r", file(side).toString(), "-T", "fields"));
+    command.addAll(List.of("-Y", "frame.packet_flags_direction == 1", "-E", "separator=|"));
+    for (String field : List.of("ip.src", "udp.srcport", "ip.dsfield", "ip.ttl")) {
+      command.addAll(List.of("-e", field));
+    }
+    Path out = folder.resolve("fields");
+    Process process;
+    try {
+      process =
+          new ProcessBuilder(command)
+              .redirectOutput(out.toFile())
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+    } catch (IOException e) {
+      return abort("tshark is not installed: apt install tshark (" + e.getMessage() + ")");
+    }
+    assertThat(process.waitFor(40, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isZero();
+    return Files.readAllLines(out).stream()
+        .map(line -> line.split("\\|"))
+        .map(
+            field ->
+                new Arrived(
+                    field[0],
+                    Integer.parseInt(field[1]),
+                    Integer.decode(field[2]),
+                    Integer.parseInt(field[3])))
+        .toList();
+  }
+
+  static Stream<Arguments> versions() {
+    return Stream.of(RoceEntropy.values())
+        .flatMap(v -> Stream.of(QpType.RC, QpType.UC).map(type -> Arguments.of(v, type)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void bothDirectionsHaveTheSourcePortOfTheNumbers(RoceEntropy version, QpType type)
+      throws IOException, InterruptedException {
+    int port;
+    try (RcPair pair = open(new RcSetup().type(type).unconnected())) {
+      for (Context context : List.of(pair.left.context, pair.right.context)) {
+        context.entropy(version);
+      }
+      pair.connect(1, 2);
+      port = version.connectionPort(pair.left.qp.number(), pair.right.qp.number());
+      transfer(pair);
+    }
+    assertThat(arrived("right")).isNotEmpty().containsOnly(new Arrived(LEFT, port, 0, 64));
+    assertThat(arrived("left")).isNotEmpty().containsOnly(new Arrived(RIGHT, port, 0, 64));
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = QpType.class,
+      names = {"RC", "UC"})
+  void fieldsOfTheAddressVectorReachThePeer(QpType type) throws IOException, InterruptedException {
+    try (RcPair pair = open(new RcSetup().type(type).path(0xabcde, 0xb9, 17))) {
+      transfer(pair);
+    }
+    int port = RoceEntropy.portOf(0xabcde);
+    assertThat(arrived("right")).isNotEmpty().containsOnly(new Arrived(LEFT, port, 0xb9, 17));
+    assertThat(arrived("left")).isNotEmpty().containsOnly(new Arrived(RIGHT, port, 0xb9, 17));
+  }
+
+  @Test
+  void hopLimitOneIsThatOfTheRoute() throws IOException, InterruptedException {
+    try (RcPair pair = open(new RcSetup().path(0, 0, 1))) {
+      transfer(pair);
+    }
+    assertThat(arrived("right")).extracting(Arrived::hopLimit).containsOnly(64);
+  }
+}
