@@ -18,9 +18,14 @@ import org.junit.jupiter.api.Test;
 class OnlyReasonsTest {
   private static final Path SOURCES = sources();
 
-  /** Tests with requirements on the machine: an interface with a small MTU, tshark. */
+  /** Tests with requirements on the machine: interfaces, namespaces, tshark, a short path. */
   private static final Set<String> OF_THE_MACHINE =
-      Set.of("verbs/NetworkTest.java", "verbs/NetworkPathTest.java", "verbs/CaptureTest.java");
+      Set.of(
+          "verbs/NetworkTest.java",
+          "verbs/NetworkPathTest.java",
+          "verbs/KernelInterfacesTest.java",
+          "verbs/MulticastTest.java",
+          "verbs/CaptureTest.java");
 
   private static Path sources() {
     Path here = Path.of("").toAbsolutePath();
