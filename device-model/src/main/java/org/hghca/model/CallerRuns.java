@@ -35,10 +35,12 @@ final class CallerRuns {
   private static final StepBudget AFTER_COMMAND = new StepBudget(MOST, true);
 
   private final Simulation simulation;
+  private final Participants participants;
   private final SimulationThread loop;
 
-  CallerRuns(Simulation simulation, SimulationThread loop) {
+  CallerRuns(Simulation simulation, Participants participants, SimulationThread loop) {
     this.simulation = simulation;
+    this.participants = participants;
     this.loop = loop;
   }
 
@@ -60,8 +62,8 @@ final class CallerRuns {
     try {
       left =
           work(hca, command ? AFTER_COMMAND : AFTER_DOORBELL)
-              || simulation.hasArrived()
-              || loop.oversleeps(simulation.nextDeadline());
+              || participants.hasArrived()
+              || loop.oversleeps(participants.nextDeadline());
     } finally {
       simulation.release();
     }
@@ -78,8 +80,8 @@ final class CallerRuns {
   boolean follow(SoftwareHca hca) {
     return hca.mayWait()
         || work(hca, AFTER_DOORBELL)
-        || simulation.hasArrived()
-        || loop.oversleeps(simulation.nextDeadline());
+        || participants.hasArrived()
+        || loop.oversleeps(participants.nextDeadline());
   }
 
   /**
@@ -93,11 +95,11 @@ final class CallerRuns {
 
   /** Does steps until no work is left or the budget is used up; returns whether it is used up. */
   private boolean work(SoftwareHca hca, StepBudget budget) {
-    long bytes = simulation.bytesSent();
+    long bytes = participants.bytesSent();
     int steps = 0;
-    while (simulation.stepNear(hca, simulation.nanos(), budget)) {
+    while (participants.stepNear(hca, simulation.nanos(), budget)) {
       if (++steps == STEPS
-          || simulation.bytesSent() - bytes > BYTES
+          || participants.bytesSent() - bytes > BYTES
           || simulation.lock().isWaitedFor()) {
         return true;
       }

@@ -2,24 +2,18 @@ package org.hghca.model;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
-import org.hghca.model.hca.StepBudget;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.wire.PacketPool;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * A set of software HCAs, the cables and hubs between them and their clock, driven by one function
- * that does a step of each. Thread-safe.
+ * What drives a set of software HCAs and the cables and hubs between them: their lock, their clock
+ * and the threads that do their work. Thread-safe.
  *
  * <p>A threaded simulation follows the system's clock. The thread that writes a register does some
  * of the resulting work; the simulation's thread does the rest while there are HCAs in it. An
@@ -30,7 +24,6 @@ import org.slf4j.LoggerFactory;
  * checks the queue after releasing it.
  */
 public final class Simulation implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Simulation.class);
   private static final Map<String, Simulation> NAMED = new ConcurrentHashMap<>();
   private static final Simulation SHARED = new Simulation(null, false);
 
@@ -40,12 +33,7 @@ public final class Simulation implements AutoCloseable {
   private final PacketPool packets = new PacketPool();
   private final SimulationThread loop;
   private final CallerRuns callerRuns;
-
-  /** Replaced, never modified, so that a step may iterate over it while an HCA joins or leaves. */
-  private volatile List<SoftwareHca> hcas = List.of();
-
-  /** The cables and hubs with a plug in; replaced, never modified. */
-  private List<Segment> segments = List.of();
+  private final Participants participants = new Participants();
 
   /** Nanoseconds of an inline simulation's clock. */
   private long virtualNow;
@@ -55,8 +43,8 @@ public final class Simulation implements AutoCloseable {
   private Simulation(String name, boolean inline) {
     this.name = name;
     this.inline = inline;
-    this.loop = inline ? null : new SimulationThread(this);
-    this.callerRuns = inline ? null : new CallerRuns(this, loop);
+    this.loop = inline ? null : new SimulationThread(this, participants);
+    this.callerRuns = inline ? null : new CallerRuns(this, participants, loop);
   }
 
   /**
@@ -142,7 +130,9 @@ public final class Simulation implements AutoCloseable {
     try {
       long target = virtualNow + time.toNanos();
       runHere();
-      for (long next = nextDeadline(); next <= target; next = nextDeadline()) {
+      for (long next = participants.nextDeadline();
+          next <= target;
+          next = participants.nextDeadline()) {
         virtualNow = Math.max(virtualNow, next);
         runHere();
       }
@@ -179,100 +169,12 @@ public final class Simulation implements AutoCloseable {
     }
     running = true;
     try {
-      while (step()) {
+      while (participants.step(nanos())) {
         // until nothing is left to do
       }
     } finally {
       running = false;
     }
-  }
-
-  /** Does a step of each cable, hub and HCA; returns whether one worked. Under the lock. */
-  boolean step() {
-    long now = nanos();
-    boolean worked = false;
-    for (int i = 0; i < segments.size(); i++) {
-      worked |= segments.get(i).step(now);
-    }
-    List<SoftwareHca> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      worked |= step(present.get(i), now, StepBudget.WHOLE);
-    }
-    return worked;
-  }
-
-  /**
-   * Does a step of an HCA, of its cable or hub and of the HCAs that it joins, except for HCAs that
-   * may wait for another process; returns whether one had something to do. Under the lock.
-   */
-  boolean stepNear(SoftwareHca hca, long now, StepBudget budget) {
-    boolean worked = hca.stepSegment(now);
-    List<SoftwareHca> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      SoftwareHca near = present.get(i);
-      if (near.isNear(hca) && !near.mayWait()) {
-        worked |= step(near, now, budget);
-      }
-    }
-    return worked;
-  }
-
-  private static boolean step(SoftwareHca hca, long now, StepBudget budget) {
-    try {
-      return hca.step(now, budget);
-    } catch (RuntimeException | Error e) {
-      hca.failed(e);
-      LOG.error("software HCA '{}' failed in a step; it continues with the next", hca.name(), e);
-      return true;
-    }
-  }
-
-  /** Bytes of payload that all HCAs have sent. Under the lock. */
-  long bytesSent() {
-    long bytes = 0;
-    List<SoftwareHca> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      bytes += present.get(i).bytesSent();
-    }
-    return bytes;
-  }
-
-  /** Whether packets have arrived that wait for a step. Under the lock. */
-  boolean hasArrived() {
-    List<SoftwareHca> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      if (present.get(i).hasArrived()) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /** When the next step is due if nothing happens before, {@code Long.MAX_VALUE}: never. */
-  long nextDeadline() {
-    long next = Long.MAX_VALUE;
-    List<SoftwareHca> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      next = Math.min(next, present.get(i).nextDeadline());
-    }
-    for (int i = 0; i < segments.size(); i++) {
-      next = Math.min(next, segments.get(i).nextDeadline());
-    }
-    return next;
-  }
-
-  boolean hasRegisterWrites() {
-    List<SoftwareHca> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      if (present.get(i).hasRegisterWrites()) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  boolean isEmpty() {
-    return hcas.isEmpty();
   }
 
   /**
@@ -347,6 +249,10 @@ public final class Simulation implements AutoCloseable {
     }
   }
 
+  Participants participants() {
+    return participants;
+  }
+
   StepLock lock() {
     return lock;
   }
@@ -360,11 +266,8 @@ public final class Simulation implements AutoCloseable {
     if (lock.isHeldHere()) {
       return; // in a step
     }
-    List<SoftwareHca> present = hcas;
-    for (int i = 0; i < present.size(); i++) {
-      present.get(i).tellInterrupts();
-    }
-    if (!inline && hasRegisterWrites()) {
+    participants.tellInterrupts();
+    if (!inline && participants.hasRegisterWrites()) {
       loop.wake();
     }
   }
@@ -375,63 +278,21 @@ public final class Simulation implements AutoCloseable {
 
   /** The HCA of a name, if there is one. */
   public Optional<SoftwareHca> hca(String name) {
-    return hcas.stream().filter(hca -> hca.name().equals(name)).findFirst();
+    return participants.hca(name);
   }
 
   void join(SoftwareHca hca, Optional<Plug> plug) {
     exclusively(
         () -> {
-          if (hca(hca.name()).isPresent()) {
-            throw new VfioException(
-                Reason.BUSY,
-                "software HCA '%s' is in use: close it first, or use another name"
-                    .formatted(hca.name()));
-          }
-          plug.ifPresent(into -> plug(hca, into));
-          List<SoftwareHca> more = new ArrayList<>(hcas);
-          more.add(hca);
-          hcas = List.copyOf(more);
-          hcas.forEach(SoftwareHca::watchPort);
+          participants.add(hca, plug, this);
           if (!inline) {
             loop.start();
           }
         });
   }
 
-  private void plug(SoftwareHca hca, Plug plug) {
-    switch (plug) {
-      case Plug.IntoCable into ->
-          hca.plug(segment(Cable.class, into.cable(), Cable::new), into.disturbance());
-      case Plug.IntoHub into ->
-          hca.plug(segment(Hub.class, into.hub(), Hub::new), into.disturbance());
-      case Plug.IntoNetwork into -> hca.plug(into.link(), into.disturbance());
-    }
-  }
-
-  /** The cable or hub of a name, made for the first HCA that names it. */
-  private Segment segment(
-      Class<? extends Segment> kind, String called, BiFunction<String, Simulation, Segment> maker) {
-    for (Segment segment : segments) {
-      if (kind.isInstance(segment) && segment.name().equals(called)) {
-        return segment;
-      }
-    }
-    Segment segment = maker.apply(called, this);
-    List<Segment> more = new ArrayList<>(segments);
-    more.add(segment);
-    segments = List.copyOf(more);
-    return segment;
-  }
-
   void leave(SoftwareHca hca) {
-    exclusively(
-        () -> {
-          hca.unplug();
-          segments = segments.stream().filter(segment -> !segment.isLoose()).toList();
-          hca.dropArrived();
-          hcas = hcas.stream().filter(other -> other != hca).toList();
-          hcas.forEach(SoftwareHca::watchPort);
-        });
+    exclusively(() -> participants.remove(hca));
     if (!inline) {
       loop.wake();
     }

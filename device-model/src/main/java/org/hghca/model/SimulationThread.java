@@ -12,6 +12,7 @@ final class SimulationThread implements Runnable {
   private static final int SPINS = 200;
 
   private final Simulation simulation;
+  private final Participants participants;
   private volatile Thread thread;
 
   /**
@@ -24,8 +25,9 @@ final class SimulationThread implements Runnable {
   /** When it wakes by itself; changed under the simulation's lock, by this thread. */
   private long wakesAt;
 
-  SimulationThread(Simulation simulation) {
+  SimulationThread(Simulation simulation, Participants participants) {
     this.simulation = simulation;
+    this.participants = participants;
   }
 
   /** Makes sure that the thread runs. Under the simulation's lock. */
@@ -54,14 +56,14 @@ final class SimulationThread implements Runnable {
     while (true) {
       simulation.lock().lockForStep();
       try {
-        boolean worked = simulation.step();
-        if (!worked && simulation.isEmpty()) {
+        boolean worked = participants.step(simulation.nanos());
+        if (!worked && participants.isEmpty()) {
           thread = null;
           return;
         }
         idle = worked ? 0 : idle + 1;
         if (idle == SPINS) {
-          wakesAt = simulation.nextDeadline();
+          wakesAt = participants.nextDeadline();
           asleep = true;
         }
       } finally {

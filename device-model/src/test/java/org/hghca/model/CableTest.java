@@ -132,7 +132,7 @@ class CableTest {
       write(pair);
       pair.simulation.run();
       assertThat(pair.rightHca().counters().packetsReceived()).isZero();
-      assertThat(pair.simulation.nextDeadline()).isBetween(1L, 1_000_000L);
+      assertThat(pair.simulation.participants().nextDeadline()).isBetween(1L, 1_000_000L);
       pair.simulation.advance(Duration.ofMillis(1));
       assertThat(pair.leftHca().counters().packetsReceived()).isEqualTo(1);
       assertThat(pair.leftHca().counters().timeouts()).isZero();
