@@ -1,6 +1,7 @@
 package org.hghca.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import org.hghca.verbs.spi.ProviderAccess;
 import org.hghca.verbs.spi.SendKind;
@@ -12,6 +13,11 @@ import org.hghca.verbs.spi.SendKind;
  */
 public final class SendRequest extends WorkRequest {
   private static final int OPCODE = 7;
+
+  /** Eight bytes as they are, in any place. */
+  private static final ValueLayout.OfLong BYTES = ValueLayout.JAVA_LONG_UNALIGNED;
+
+  private static final int WORD = 8;
 
   private static final WrOpcode[] BY_CODE = new WrOpcode[WrOpcode.values().length];
 
@@ -295,8 +301,17 @@ public final class SendRequest extends WorkRequest {
     if (source == null) {
       return false;
     }
-    MemorySegment.copy(
-        source, sgeAddress(index) - bases[index], destination, offset, sgeLength(index));
+    int length = sgeLength(index);
+    long from = sgeAddress(index) - bases[index];
+    if (length >= WORD && length <= 2 * WORD) {
+      // Two words, which overlap when there are fewer bytes: less than the set-up of a copy.
+      long first = source.get(BYTES, from);
+      long last = source.get(BYTES, from + length - WORD);
+      destination.set(BYTES, offset, first);
+      destination.set(BYTES, offset + length - WORD, last);
+    } else {
+      MemorySegment.copy(source, from, destination, offset, length);
+    }
     return true;
   }
 

@@ -258,32 +258,57 @@ public final class SendWriter {
     if (request.opcode() == WrOpcode.RDMA_READ) {
       throw new BadRequestException(Errno.EINVAL, index, "an RDMA READ cannot be inline");
     }
+    // The usual case without a loop, as in writing elements.
     int count = request.sgeCount();
-    long total = 0;
-    for (int i = 0; i < count; i++) {
-      total += request.sgeLength(i);
-    }
+    long total = count == 1 ? request.sgeLength(0) : bytes(request, count);
     if (total > maxInline) {
-      throw new BadRequestException(
-          Errno.EINVAL,
-          index,
-          "%d bytes inline: QP 0x%06x takes %d; raise maxInline".formatted(total, qpn, maxInline));
+      throw tooLongInline(index, total);
     }
     if (total == 0) {
       return at;
     }
-    long next = at + InlineUnit.HEADER_SIZE;
-    for (int i = 0; i < count; i++) {
-      if (!ProviderAccess.get().copyData(request, i, ring, next)) {
-        throw new BadRequestException(
-            Errno.EINVAL,
-            index,
-            "an element given by address alone cannot be inline: give the memory region");
-      }
-      next += request.sgeLength(i);
+    long data = at + InlineUnit.HEADER_SIZE;
+    if (count == 1) {
+      copy(ring, request, 0, index, data);
+    } else {
+      copyAll(ring, request, count, index, data);
     }
     InlineUnit.writeHeader(ring, at, (int) total);
     return at + (long) InlineUnit.units((int) total) * UNIT;
+  }
+
+  private static long bytes(SendRequest request, int count) {
+    long total = 0;
+    for (int i = 0; i < count; i++) {
+      total += request.sgeLength(i);
+    }
+    return total;
+  }
+
+  private static void copyAll(
+      MemorySegment ring, SendRequest request, int count, int index, long at) {
+    long next = at;
+    for (int i = 0; i < count; i++) {
+      copy(ring, request, i, index, next);
+      next += request.sgeLength(i);
+    }
+  }
+
+  private static void copy(
+      MemorySegment ring, SendRequest request, int element, int index, long at) {
+    if (!ProviderAccess.get().copyData(request, element, ring, at)) {
+      throw new BadRequestException(
+          Errno.EINVAL,
+          index,
+          "an element given by address alone cannot be inline: give the memory region");
+    }
+  }
+
+  private BadRequestException tooLongInline(int index, long total) {
+    return new BadRequestException(
+        Errno.EINVAL,
+        index,
+        "%d bytes inline: QP 0x%06x takes %d; raise maxInline".formatted(total, qpn, maxInline));
   }
 
   static BadRequestException unsupported(String what, int index) {
