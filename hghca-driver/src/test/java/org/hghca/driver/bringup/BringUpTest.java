@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever step of bringing a card up fails: the card is given back and nothing stays mapped. */
+/** Whichever step of the bring-up fails: the card is released and nothing stays mapped. */
 class BringUpTest {
   private static final Locator LOCATOR = Locator.parse("model:bring-up?mode=inline");
 
@@ -56,7 +56,7 @@ class BringUpTest {
       assertGivenBack(function);
       break;
     }
-    // QUERY_DEV_LIM, QUERY_ADAPTER and INIT_HCA at the least.
+    // At least QUERY_DEV_LIM, QUERY_ADAPTER and INIT_HCA.
     assertThat(failed).isGreaterThanOrEqualTo(3);
   }
 
@@ -136,7 +136,7 @@ class BringUpTest {
     assertThatThrownBy(() -> bringUp(function)).isInstanceOf(StackOverflowError.class);
     assertThat(function.isClosed()).isTrue();
     assertThat(function.busMasterAtClose()).isFalse();
-    // The mailbox of the command that never ended stays mapped until the function is closed.
+    // The mailbox of the hung command stays mapped until the function is closed.
     assertThat(function.mappingsAtClose()).isLessThanOrEqualTo(1);
   }
 
@@ -155,7 +155,7 @@ class BringUpTest {
     assertThatThrownBy(device::close).hasMessageContaining("the reset failed");
     assertThat(function.isClosed()).isTrue();
     assertThat(function.busMasterAtClose()).isFalse();
-    // Its queue, and the tables that tell the card where the queue is.
+    // Its queue, and the tables that contain the queue's address.
     assertThat(function.mappingsAtClose()).isGreaterThan(1);
   }
 
@@ -171,7 +171,7 @@ class BringUpTest {
     assertThat(function.isClosed()).isTrue();
   }
 
-  /** The software HCA's own choice is not the driver's: it finds out. */
+  /** The driver does not use the software HCA's own setting: it detects the profile. */
   @Test
   void theProfileOfTheSoftwareHcaIsNotLookedAt() {
     FailingFunction function =
@@ -189,7 +189,7 @@ class BringUpTest {
     return history.subList(last + 1, history.size());
   }
 
-  /** Memory is taken from the card when it cannot reach it any more: D8. */
+  /** Memory is unmapped only when the card cannot reach it any more. */
   private static void assertEndsInOrder(List<String> history) {
     List<String> end = afterLast("command", history);
     if (history.contains("bus master on")) {
@@ -210,7 +210,7 @@ class BringUpTest {
     device.close();
     history = function.history();
     assertEndsInOrder(history);
-    // A card takes 100 ms and more for each.
+    // Each reset takes a card 100 ms and more.
     assertThat(history.stream().filter("reset"::equals)).hasSize(2);
   }
 
@@ -234,7 +234,7 @@ class BringUpTest {
     }
   }
 
-  /** An owner that was killed leaves the card as it stands: in INIT, its bus master on. */
+  /** A killed owner leaves the card as it was: after INIT_HCA, with bus mastering enabled. */
   @ParameterizedTest
   @ValueSource(strings = {"s", "r1", "r2"})
   void aCardThatWasRunningIsResetFirst(String profile) {
@@ -255,7 +255,7 @@ class BringUpTest {
     left.close();
     assertThat(card.configuration().read(ConfigurationSpace.COMMAND, 2))
         .isEqualTo(ConfigurationSpace.COMMAND_MEMORY_SPACE | ConfigurationSpace.COMMAND_BUS_MASTER);
-    // A forgotten command is in progress, with an unmapped mailbox.
+    // A command of the previous owner is in progress, with an unmapped mailbox.
     card.region(0).writeInt(hcr + Hcr.OUT_PARAM_LOW, 0x7000_0000);
     card.region(0).writeInt(hcr + Hcr.COMMAND, Hcr.command(HcrCommand.QUERY_DEV_LIM.code(), 0));
 
@@ -268,7 +268,7 @@ class BringUpTest {
     assertGivenBack(function);
   }
 
-  /** One that hangs: go stays set until it is reset. */
+  /** A hung command: go stays set until the reset. */
   @Test
   void aCommandThatHangsIsEndedByTheResetOfTheNextOwner() {
     FailingFunction card = new FailingFunction(PciFunctions.open(LOCATOR));

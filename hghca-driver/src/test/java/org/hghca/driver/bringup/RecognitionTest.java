@@ -23,7 +23,7 @@ class RecognitionTest {
   private static final long RTL = 0x0;
   private static final long DOCUMENT = 0x80000;
 
-  /** What the first RTL answers to QUERY_DEV_LIM. */
+  /** The first RTL's answer to QUERY_DEV_LIM. */
   private static final String DEV_LIM =
       "0100000000000000000d000d0e0d050e0c000001000800000100008000400040"
           + "005000f1000c0000001002000010020012345678876500000000000000000000";
@@ -54,14 +54,14 @@ class RecognitionTest {
         .hasMessageContainingAll(parts);
   }
 
-  /** Whatever is found: registers are touched by aligned 32-bit accesses, doorbells not at all. */
+  /** In all cases: registers are accessed by aligned 32-bit accesses, doorbells not at all. */
   @AfterEach
   void onlyDwordsOfBar0AreTouched() {
     assertThat(function.accesses)
         .allMatch(a -> a.bar() == 0 && a.width() == 4 && a.offset() % 4 == 0);
   }
 
-  // ---- where the HCR is
+  // ---- location of the HCR
 
   @Test
   void anHcrAt0IsOfTheRtlAndTheForbiddenRangeIsNotTouched() {
@@ -202,7 +202,7 @@ class RecognitionTest {
     assertThat(function.accesses).isEmpty();
   }
 
-  // ---- what the user says
+  // ---- parameters of the user
 
   @Test
   void aCardNamedAsOfTheDocumentIsNotLookedForAt0() {

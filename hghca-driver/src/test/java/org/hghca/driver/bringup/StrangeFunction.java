@@ -12,8 +12,8 @@ import org.hghca.vfio.VfioException;
 import org.hghca.vfio.testing.StubFunction;
 
 /**
- * A function of which nothing is known but what a test says: ids, sizes, and the dwords of BAR0
- * that keep what they are given. Every access is written down.
+ * A function with the properties of a test: ids, sizes, and the dwords of BAR0 that keep written
+ * values. Every access is recorded.
  */
 final class StrangeFunction extends StubFunction {
   /** One access to a region. */
@@ -24,12 +24,12 @@ final class StrangeFunction extends StubFunction {
   /** The dwords of BAR0 that keep their value, by offset; all others read 0. */
   final Map<Long, Integer> registers = new HashMap<>();
 
-  /** What a token register keeps of a store. */
+  /** The bits of a store that a token register keeps. */
   int tokenMask = 0xffff_0000;
 
   boolean allOnes;
 
-  /** How many stores it survives. */
+  /** The number of stores that it survives. */
   int dies = Integer.MAX_VALUE;
 
   boolean canReset = true;
@@ -45,7 +45,7 @@ final class StrangeFunction extends StubFunction {
     locator = Locator.parse("strange:card" + parameters);
   }
 
-  /** Puts the registers of an HCR somewhere, of which 14h and 18h matter. */
+  /** Places the registers of an HCR, of which 14h and 18h matter. */
   StrangeFunction withHcr(long base) {
     registers.put(base + 0x14, 0);
     registers.put(base + 0x18, 0);

@@ -10,7 +10,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The rule for whole messages against the one that was seen in the RTL, packet by packet. */
+/**
+ * The rule for whole messages against the behavior that was measured on the RTL, packet by packet.
+ */
 public class PageCrossingTest {
   private static final int PAGE = 4096;
 
@@ -82,7 +84,7 @@ public class PageCrossingTest {
     }
   }
 
-  /** Of an element whose message begins or ends elsewhere, each piece that a packet may have. */
+  /** For an element whose message starts or ends elsewhere, each part that a packet may have. */
   @Test
   public void anElementThatIsTakenForSafeIsNeverStruck() {
     Random random = new Random(7);
@@ -120,7 +122,8 @@ public class PageCrossingTest {
   @CsvSource({
     "4096, 0, 0, false",
     "4097, 0, 0, false",
-    "4097, 0, 10, true", // the crossing SGE behind 10 bytes that was seen to strike at MTU 256
+    "4097, 0, 10, true", // the crossing SGE behind 10 bytes that was measured to stop the card at
+                         // MTU 256
     "64, 4064, 0, false",
     "64, 4080, 0, true",
     "16, 4080, 0, false",

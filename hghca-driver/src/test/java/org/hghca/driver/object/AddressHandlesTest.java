@@ -68,7 +68,7 @@ class AddressHandlesTest {
     Gid own = it.context.queryGid(1, 0);
     AddressVector expedited = new AddressVector(own, 0, 0, 64, 0xb8, 0, 1);
     assertRefused(() -> create(expedited), Errno.EOPNOTSUPP, "traffic class 0xb8");
-    // Nothing of them is left in the domain: the fixture can close it.
+    // No handle is left in the domain: the fixture can close it.
   }
 
   @Test
@@ -105,7 +105,7 @@ class AddressHandlesTest {
     Gid from = Gid.ofMac(0x0203_0405_0607L);
     MemorySegment grh = header(from, it.context.queryGid(1, 0));
     try (AddressHandle handle = it.pd.createAddressHandle(received(Completions.GRH), 1, grh, 1)) {
-      // The header's flow label, traffic class and hop limit are not what we send.
+      // The header's flow label, traffic class and hop limit differ from the sent ones.
       assertThat(handle.vector()).isEqualTo(new AddressVector(from, 0, 0, 64, 0, 0, 1));
       assertThat(((Destination) handle).destinationMac).isEqualTo(0x0203_0405_0607L);
     }

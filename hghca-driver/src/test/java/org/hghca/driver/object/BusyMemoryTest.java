@@ -25,7 +25,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** On a card that stops when a request's memory is gone, memory stays as long as one names it. */
+/**
+ * On a card that stops when the memory of a request is unmapped, memory stays while a request names
+ * it.
+ */
 class BusyMemoryTest {
   private static final long LIMIT = 10_000_000_000L;
 
@@ -39,7 +42,7 @@ class BusyMemoryTest {
                   .maxSendSge(2)
                   .maxReceiveSge(2)
                   .maxInline(16)
-                  .singleOwner()); // whose rings others look into all the same
+                  .singleOwner()); // whose rings are searched by other threads
   private final MemoryRegion memory = region();
   private final MemoryRegion other = region();
   private final Completions completions = new Completions(4);
@@ -86,7 +89,7 @@ class BusyMemoryTest {
     SendRequest write = new SendRequest().rdmaWrite(other.address(), other.rkey());
     qp.postSend(write.sge(other, 0, 8).sge(memory, 0, 8).signaled());
     assertBusy();
-    // Still named as before: another may be posted.
+    // Still named as before: another request may be posted.
     qp.postSend(write.rdmaWrite(other.address(), other.rkey()).sge(memory, 0, 8).signaled());
     poll();
     assertBusy();
@@ -135,7 +138,9 @@ class BusyMemoryTest {
     assertBusy();
   }
 
-  /** Else a post that comes between the look at the rings and the end would get past. */
+  /**
+   * Otherwise a post between the search of the rings and the deregistration would go undetected.
+   */
   @Test
   void theKeyIsGoneBeforeTheRingsAreLookedAt() throws InterruptedException {
     MemoryRegion contended = region();
@@ -148,7 +153,7 @@ class BusyMemoryTest {
                     qp.sends()
                         .setOpen(
                             () -> {
-                              locked.countDown(); // the ring's lock is held, as by who posts
+                              locked.countDown(); // the ring's lock is held, as by a posting thread
                               awaitQuietly(end);
                               return true;
                             }));

@@ -40,7 +40,7 @@ class CardErrorsTest {
     it.close();
   }
 
-  /** Makes its queue pair its own peer, with a receive at the place of the first send. */
+  /** Makes its queue pair its own peer, with a receive at the offset of the first send. */
   private void ready(QpType type) {
     it.device.support().rtl().recovery().maintenance().stop();
     QueuePairConfig config =
@@ -57,7 +57,7 @@ class CardErrorsTest {
     qp.tryPostReceive(new ReceiveRequest().wrId(50).into(memory, 0, 1024));
   }
 
-  /** As it goes there by itself, when the peer refuses something. */
+  /** As it goes there by itself, when the peer refuses a request. */
   private void cardGoesToError() {
     QueuePairContext context = qp.programmed().copy().set(QueuePairContext.STATE, QpcState.ERR);
     it.device
@@ -91,7 +91,7 @@ class CardErrorsTest {
     assertThat(qp.state()).isEqualTo(QpState.ERR);
   }
 
-  /** How a send may look like a receive, or not. */
+  /** Whether a send may look like a receive. */
   enum Kind {
     SEND,
     WRITE,

@@ -11,11 +11,11 @@ import org.hghca.verbs.RdmaDevice;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunctions;
 
-/** A software HCA whose failures can be had to order, with one queue pair that is its own peer. */
+/** A software HCA with failures on request, with one queue pair that is its own peer. */
 final class DriverFixture implements AutoCloseable {
   private static final AtomicInteger COUNT = new AtomicInteger();
 
-  /** A name of its own, so that a test that fails takes no other along. */
+  /** A name of its own, so that a failed test affects no other. */
   private final Locator locator;
 
   final FailingFunction function;

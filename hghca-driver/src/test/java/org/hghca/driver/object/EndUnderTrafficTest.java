@@ -23,9 +23,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /**
- * A queue pair that is never quiet goes to ERR all the same, on a card whose sends that can stop.
- * Its own send has met a peer that was not there yet, so it never completes; the peer, which has
- * come since, keeps writing to it.
+ * A queue pair with constant traffic goes to ERR nevertheless, on a card whose sends can stop. Its
+ * own send found its peer not ready, so it never completes; the peer, ready since then, keeps
+ * writing to it.
  */
 class EndUnderTrafficTest {
   private static final long STEP = 10 * MS;
@@ -131,7 +131,7 @@ class EndUnderTrafficTest {
     assertToldOnce("it was not quiet for ");
   }
 
-  /** Without a time-out, which stands for half a second, and with 8 us, too short to tell. */
+  /** Without a time-out, which counts as half a second, and with 8 us, too short to count. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
   void whereNothingMovesItIsFoundQuietAndNothingIsTold(int timeout) {

@@ -17,7 +17,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** What happens when errors, resets and closes meet in the middle of each other. */
+/** Errors, resets and closes that overlap. */
 class ErrorsMeanwhileTest {
 
   @Test
@@ -174,7 +174,7 @@ class ErrorsMeanwhileTest {
       List<String> events = new CopyOnWriteArrayList<>();
       it.function.onCommand(() -> events.add("command"));
       Thread closing = Thread.ofPlatform().unstarted(cq::close);
-      // Whatever is done under the queue's lock stands for a poll.
+      // Work under the queue's lock represents a poll.
       cq.drop(
           it.qp.rings(),
           () -> {

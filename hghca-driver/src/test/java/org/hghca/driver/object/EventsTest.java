@@ -33,16 +33,16 @@ import org.hghca.vfio.PciFunctions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What events mean, and what becomes of those who wait for them. */
+/** The meaning of events, and the result for their waiters. */
 class EventsTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
   private static EventThread dispatcher(DriverFixture it) {
-    // Never started: the test is the one that reads.
+    // Never started: the test reads the events itself.
     return thread(it);
   }
 
-  /** One more thread that looks at completion queues of a device. */
+  /** Another thread that checks completion queues of a device. */
   static EventThread thread(DriverFixture it) {
     EventDispatcher targets = new EventDispatcher(it.device.objects(), it.device.card().health());
     return new EventThread(it.device.card(), List.of(), null, null, targets);
@@ -140,7 +140,7 @@ class EventsTest {
       it.function.lose();
       assertThatThrownBy(() -> it.context.queryPort(1)).hasMessageContaining("EIO");
       assertThat(told.get(20, TimeUnit.SECONDS).type()).isEqualTo(AsyncEventType.DEVICE_FATAL);
-      // A program may yet open a channel before it has read of the end.
+      // A program may still open a channel before it has read the end.
       assertThatThrownBy(it.context::createCompletionChannel).hasMessageContaining("EIO");
     }
   }

@@ -21,13 +21,13 @@ import org.hghca.vfio.PciFunction;
 import org.hghca.vfio.VfioException;
 
 /**
- * A software HCA that fails at one command or one allocation, counts what is left mapped, and can
- * be unplugged. Then it behaves as a card of the kernel does, or one of a server that has ended:
- * its registers and configuration space read all ones and take nothing, waiting for an interrupt
- * tells what has happened, and so does every other call but the closing of what is open.
+ * A software HCA that fails at one command or one allocation, counts the remaining mappings, and
+ * can be unplugged. Then it behaves as a card of the kernel does, or one of a server that has
+ * ended: its registers and configuration space read all ones and ignore stores, a wait for an
+ * interrupt reports the removal, and so does every other call except the closing of open objects.
  */
 public final class FailingFunction extends ForwardingFunction {
-  /** What the function knows of its end. */
+  /** The function's knowledge of its end. */
   static final String PULLED = "the card was pulled out";
 
   private static final int STATUS_BAD_PARAM = 3;
@@ -38,7 +38,7 @@ public final class FailingFunction extends ForwardingFunction {
   private final int hcr;
   private final Set<DmaMapping> mappings = new HashSet<>();
 
-  /** What was done to the function as a whole, oldest first. */
+  /** Operations on the function as a whole, oldest first. */
   private final List<String> history = new ArrayList<>();
 
   private int commandsUntilFailure = Integer.MAX_VALUE;
@@ -74,12 +74,12 @@ public final class FailingFunction extends ForwardingFunction {
     this.hcr = HardwareProfile.byName(profile).hcrBase();
   }
 
-  /** Makes a command be refused by the card, after some that are not. */
+  /** Makes the card refuse a command, after some accepted ones. */
   public void failCommand(int after) {
     commandsUntilFailure = after;
   }
 
-  /** Makes an allocation fail, after some that do not. */
+  /** Makes an allocation fail, after some successful ones. */
   public void failAllocation(int after) {
     allocationsUntilFailure = after;
   }
@@ -96,24 +96,25 @@ public final class FailingFunction extends ForwardingFunction {
   }
 
   /**
-   * Has registers read all ones, as those of a card that is unplugged before the kernel sees it.
+   * Makes registers read all ones, as those of a card that is unplugged before the kernel notices
+   * it.
    */
   void mute() {
     mute = true;
   }
 
-  /** Cuts the doorbells off, as a server that ends does while a program rings one. */
+  /** Removes the doorbells, as a server does that ends while a program rings one. */
   void cutOffDoorbells() {
     doorbellsCutOff = true;
   }
 
-  /** Says that the card is wanted back, by an interrupt alone: all else is as always. */
+  /** Requests the card back, by an interrupt alone: all else works as before. */
   void want() {
     wanted = true;
     interrupts.wake();
   }
 
-  /** Takes the card out of its slot after so many more accesses to its registers. */
+  /** Removes the card after so many more accesses to its registers. */
   synchronized void loseAfter(int more) {
     lostAfter = accesses + more;
   }
@@ -122,17 +123,17 @@ public final class FailingFunction extends ForwardingFunction {
     return lost;
   }
 
-  /** How many accesses to its registers there were. */
+  /** The number of accesses to its registers. */
   synchronized int accesses() {
     return accesses;
   }
 
-  /** Does something while the card works at each command. */
+  /** Runs an action while the card executes each command. */
   public void onCommand(Runnable action) {
     onCommand = action;
   }
 
-  /** The inbox of the command that is being given. */
+  /** The inbox of the command that is being issued. */
   MemorySegment inbox() {
     MmioRegion registers = function.region(0);
     long address = (long) registers.readInt(hcr) << 32 | registers.readInt(hcr + 4) & 0xffff_ffffL;
@@ -143,7 +144,7 @@ public final class FailingFunction extends ForwardingFunction {
         .orElse(MemorySegment.NULL);
   }
 
-  /** The opcode of the command that is being given. */
+  /** The opcode of the command that is being issued. */
   int opcode() {
     return opcode;
   }
@@ -260,7 +261,7 @@ public final class FailingFunction extends ForwardingFunction {
     }
   }
 
-  /** A command is given; returns whether the card is not to hear of it. */
+  /** A command is issued; returns whether it is kept from the card. */
   private boolean refuses(int command) {
     if (!Hcr.go(command)) {
       return false;

@@ -20,7 +20,7 @@ import org.hghca.verbs.SharedReceiveQueueConfig;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** The device's own shared receive queue where something fails. */
+/** The device's own shared receive queue under failures. */
 class HardwareSrqTest {
 
   @Test
@@ -57,7 +57,7 @@ class HardwareSrqTest {
     }
   }
 
-  /** Whatever the device refuses, the queue is as it was, or was never there. */
+  /** Whatever the device refuses, the queue is unchanged, or was never created. */
   @Test
   void whatTheDeviceRefusesChangesNothing() {
     try (DriverFixture it = new DriverFixture()) {

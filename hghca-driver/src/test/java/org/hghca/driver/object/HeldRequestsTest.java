@@ -11,11 +11,11 @@ import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
 
-/** Requests of the first RTL whose doorbells are held back when their queue pair ends. */
+/** Requests of the first RTL whose doorbells are held back when their queue pair is closed. */
 class HeldRequestsTest {
   private static final int REQUESTS = 40;
 
-  /** A doorbell that comes when the card has the queue pair in RST makes it send. */
+  /** A doorbell that arrives while the card has the queue pair in RST makes it send. */
   @Test
   void areNotRungForWhenTheirQueuePairIsClosed() {
     List<Long> rung = new ArrayList<>();
@@ -37,7 +37,7 @@ class HeldRequestsTest {
       it.function.onCommand(
           () -> {
             rung.add(qp.sends().doorbells());
-            cq.poll(completions); // as another thread may do: it gives doorbells back
+            cq.poll(completions); // as another thread may do: it returns doorbells
           });
       qp.close();
       it.function.onCommand(() -> {});

@@ -19,7 +19,7 @@ class HeldTimeOutTest {
   private static final long STEP = 10 * MS;
   private static final int NO_TIME_OUT = 0;
 
-  /** What holds a request back. */
+  /** The reason why a request is held back. */
   enum Hold {
     A_FENCE("&outstanding=8"),
     THE_ONE_BEFORE(""),
@@ -32,7 +32,7 @@ class HeldTimeOutTest {
     }
   }
 
-  /** Who finds the completion that it waits for. */
+  /** The thread that finds the awaited completion. */
   enum Finder {
     POLL,
     EVENT_THREAD,
@@ -74,7 +74,7 @@ class HeldTimeOutTest {
     }
   }
 
-  /** Posts what holds back the last request of a queue pair; the card sends nothing so far. */
+  /** Posts requests that hold back the last request of a queue pair; the card sends nothing yet. */
   private static HghcaQueuePair hold(Hold hold, MaintainedCard card) {
     SendRequest held = card.write(8).signaled();
     if (hold == Hold.THE_QUOTA) {
@@ -89,7 +89,7 @@ class HeldTimeOutTest {
     return qp;
   }
 
-  /** Has all quotas taken, by six that send nothing, and all 16 doorbells of the reserve. */
+  /** Uses up all quotas, by six that send nothing, and all 16 doorbells of the reserve. */
   private static void fillQuota(MaintainedCard card) {
     for (int i = 0; i < 8; i++) {
       HghcaQueuePair filler = queuePair(card);
@@ -105,7 +105,7 @@ class HeldTimeOutTest {
     return card.queuePair(QueuePairConfig.rc(card.cq, card.cq).sendDepth(8).receiveDepth(4));
   }
 
-  /** Has one request of all completed, which says nothing of itself, and found. */
+  /** Completes one unsignaled request of all, and makes the driver find it. */
   private void release(MaintainedCard card, Finder finder, HghcaQueuePair qp) {
     if (finder == Finder.EVENT_THREAD) {
       card.cq.requestNotify(false);
@@ -126,7 +126,7 @@ class HeldTimeOutTest {
     }
   }
 
-  /** Looks each 10 ms for a time. */
+  /** Runs the checks every 10 ms for some time. */
   private void pass(MaintainedCard card, long time) {
     for (long end = now + time; now < end; ) {
       now += STEP;

@@ -111,7 +111,7 @@ class LostCardTest {
       assertThat(e).hasMessageContaining(why);
     }
 
-    /** Closes all; none of it may fail. */
+    /** Closes everything; no close may fail. */
     void close() {
       memory.close();
       qp.close();
@@ -138,7 +138,7 @@ class LostCardTest {
     program.close();
   }
 
-  /** As the kernel does it before it takes a function back: nothing of the card says so. */
+  /** As the kernel does before it takes a function back: the card itself reports nothing. */
   @ParameterizedTest
   @ValueSource(strings = {"?mode=inline", "?interrupts=none", "?events=poll", "?profile=r1"})
   void aCardThatIsWantedBackIsOver(String parameters) throws Exception {
@@ -187,7 +187,7 @@ class LostCardTest {
   @ValueSource(strings = {"?mode=inline", "?interrupts=none", "?events=poll"})
   void aCardThatGoesInACommandIsToldToAllWhoWait(String parameters) throws Exception {
     Program program = new Program(parameters);
-    program.function.loseAfter(7); // the go of the next command, and what follows
+    program.function.loseAfter(7); // the go of the next command, and the accesses after it
     assertThatThrownBy(() -> program.context.queryPort(1))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
@@ -209,7 +209,7 @@ class LostCardTest {
     program.close();
   }
 
-  /** The locks that the ring takes are free afterwards, which the close of the queue pair shows. */
+  /** The locks of the doorbell are released, which the close of the queue pair shows. */
   @ParameterizedTest
   @ValueSource(strings = {"?mode=inline", "?mode=inline&profile=r1"})
   void aServedDoorbellThatIsCutOffUnderAListEndsTheDevice(String parameters) throws Exception {
@@ -252,7 +252,7 @@ class LostCardTest {
       function.loseAfter(accesses);
       try {
         BringUp.of(function).close();
-        assertThat(accesses).isGreaterThan(up - 10); // the last commands of it are checked twice
+        assertThat(accesses).isGreaterThan(up - 10); // its last commands are checked twice
       } catch (VerbsException e) {
         assertThat(e.errno())
             .as("after %d accesses: %s", accesses, e)

@@ -21,8 +21,8 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
 
 /**
- * A card of the first RTL with queue pairs that are each other's peers, whose sends the test looks
- * after itself, in a time of its own.
+ * A card of the first RTL with queue pairs that are each other's peers, whose sends the test
+ * supervises itself, in its own time.
  */
 final class MaintainedCard implements AutoCloseable {
   static final long MS = 1_000_000;
@@ -56,7 +56,7 @@ final class MaintainedCard implements AutoCloseable {
     it = new DriverFixture("&profile=r1&sim=" + name + parameters);
     hca = simulation.hca(it.function.locator().name()).orElseThrow();
     maintenance = it.device.support().rtl().recovery().maintenance();
-    maintenance.stop(); // the test looks itself
+    maintenance.stop(); // the test supervises the card itself
     memory =
         it.pd.allocate(
             8192, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ);
@@ -118,11 +118,11 @@ final class MaintainedCard implements AutoCloseable {
     return new SendRequest().rdmaRead(memory.address(), memory.rkey()).sge(memory, 4096, bytes);
   }
 
-  /** The statuses of all completions that there are. */
+  /** The statuses of all pending completions. */
   List<WcStatus> poll() {
     Completions found = new Completions(16);
     List<WcStatus> statuses = new ArrayList<>();
-    for (int n = cq.poll(found); n > 0; n = cq.poll(found)) { // a poll lets others go on
+    for (int n = cq.poll(found); n > 0; n = cq.poll(found)) { // a poll lets other requests continue
       for (int i = 0; i < n; i++) {
         statuses.add(found.status(i));
       }

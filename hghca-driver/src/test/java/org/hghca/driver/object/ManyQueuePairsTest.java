@@ -9,11 +9,11 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.junit.jupiter.api.Test;
 
-/** As many queue pairs as the device says, which no shortage of keys ends before. */
+/** As many queue pairs as the device reports; keys do not run out before. */
 class ManyQueuePairsTest {
   private static final int DEPTH = 1;
 
-  /** What one completion queue has room for. */
+  /** Requests for which one completion queue has room. */
   private static final int PER_QUEUE = 4000;
 
   @Test

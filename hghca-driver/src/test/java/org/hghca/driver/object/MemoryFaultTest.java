@@ -40,9 +40,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Memory that is mapped and not there any more, as registers of a card that was pulled: the kernel
- * sends a signal, of which the JVM makes an InternalError. A file stands for the registers; it is
- * cut off.
+ * Memory that is mapped but no longer backed, as registers of a removed card: the kernel sends a
+ * signal, and the JVM throws an InternalError. A truncated file replaces the registers.
  */
 @Timeout(60)
 class MemoryFaultTest {
@@ -128,7 +127,7 @@ class MemoryFaultTest {
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EIO));
   }
 
-  /** A program may have cut off its own file: the card has nothing to do with it. */
+  /** A program may have truncated its own file: the card is not the cause. */
   @Test
   void memoryOfTheProgramThatIsGoneIsNotTakenForTheCard() throws Exception {
     try (FileChannel file = file("data", 4096);

@@ -15,7 +15,7 @@ import org.hghca.verbs.ReceiveRequest;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
 
-/** What the card is sent when a queue pair is modified: always the whole context. */
+/** The contents of MODIFY_QP: always the whole context. */
 class ModifyTest {
 
   private static List<QueuePairContext> contextsSent(DriverFixture it, QpAttributes attributes) {

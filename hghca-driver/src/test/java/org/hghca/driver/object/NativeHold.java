@@ -9,7 +9,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
-/** Does something while native code holds memory: in the comparison of a sort in C. */
+/** Runs an action while native code holds memory: in the comparison of a sort in C. */
 final class NativeHold {
   private static final Linker LINKER = Linker.nativeLinker();
 

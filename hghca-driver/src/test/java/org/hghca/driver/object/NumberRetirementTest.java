@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** After which lives the number of a queue pair of the first RTL is fit for another. */
+/** After which uses the number of a queue pair of the first RTL can be reused. */
 @Tag("hazard-6.6")
 class NumberRetirementTest {
   private final DriverFixture it = new DriverFixture("&profile=r1");
@@ -54,7 +54,7 @@ class NumberRetirementTest {
     qp.modify(options.toRts(type, 0));
   }
 
-  /** How many numbers are lost by the life of a queue pair that its peer has sent something. */
+  /** The number of QPNs lost after a use of the queue pair in which its peer has sent something. */
   private int retiredAfter(SendRequest request, int receives) {
     HghcaQueuePair peer = queuePair(QpType.RC);
     HghcaQueuePair qp = queuePair(QpType.RC);
@@ -92,7 +92,7 @@ class NumberRetirementTest {
     assertThat(retiredAfter(send(), 2)).isZero();
   }
 
-  /** The packets that came might as well be those of a message that is half there. */
+  /** The received packets might be those of an incomplete message. */
   @Test
   void whatComesWithoutACompletionDoesNotIfReceivesAreLeft() {
     assertThat(retiredAfter(write(), 1)).isEqualTo(1);
@@ -119,7 +119,7 @@ class NumberRetirementTest {
     assertThat(it.device.qpNumbers().retired()).isEqualTo(life.retired);
   }
 
-  /** For INIT the card is told ERR, which is no error that it has met. */
+  /** For INIT the card gets ERR, which is not an error that it has detected. */
   @Test
   void anErrorBeforeAnythingCouldComeIsForgotten() {
     HghcaQueuePair peer = queuePair(QpType.RC);
@@ -134,7 +134,7 @@ class NumberRetirementTest {
     assertThat(it.device.qpNumbers().retired()).isZero();
   }
 
-  /** A number, and how many are lost after a life in which nothing came and nothing was sent. */
+  /** A number, and how many are lost after a use without any send or receive. */
   enum Life {
     PLAIN(0x5f, 0),
     LIKE_ERR(0x60, 1);

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Where the next owner of a number begins on the first RTL, which goes on in its rings where it
- * was: wrong by one slot is all messages lost.
+ * The start position of a number's next owner on the first RTL, which continues at its last ring
+ * positions: an error of one slot loses all messages.
  */
 class NumberReuseTest {
   private static final int RING = 8;
@@ -87,7 +87,7 @@ class NumberReuseTest {
     assertThat(completions.isSuccess(0)).as(completions.describe(0)).isTrue();
   }
 
-  /** Messages arrive, so that both sides go on at the same slot. */
+  /** Messages arrive, so that both sides continue at the same slot. */
   private void exchange(int count) {
     receive(count);
     send(count);
@@ -178,7 +178,7 @@ class NumberReuseTest {
             BthOpcode.SEND_ONLY,
             0x00);
 
-        // The thread that tells may have looked before.
+        // The reporting thread may have checked before.
         assertThat(told.look(false)).isNotIn(WatchedQueue.Look.NOT_ARMED, WatchedQueue.Look.TELL);
         assertThat(channel.poll()).isEmpty();
       }
@@ -196,7 +196,7 @@ class NumberReuseTest {
       again = queue();
     }
     try (HghcaQueuePair other = queuePair(again)) {
-      for (int count : new int[] {4, 4, 4, 1}) { // and 3: twice as many as it takes, once round
+      for (int count : new int[] {4, 4, 4, 1}) { // and 3: twice as many as it holds, once around
         it.connect(other);
         for (int i = 0; i < count; i++) {
           other.postReceive(new ReceiveRequest().into(memory, 0, MESSAGE));

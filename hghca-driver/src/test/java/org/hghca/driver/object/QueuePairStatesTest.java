@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What errors do to queue pairs of each type, and what the card is sent. */
+/** The effect of errors on queue pairs of each type, and the commands to the card. */
 class QueuePairStatesTest {
   private final DriverFixture it = new DriverFixture();
 
@@ -112,7 +112,7 @@ class QueuePairStatesTest {
   @Test
   void aQueryKnowsBetterThanAnErrorThatIsPolledAfterTheRecovery() {
     try (HghcaQueuePair qp = ready(QpType.UD)) {
-      qp.errorFlow().reported(true, WcStatus.LOC_LEN_ERR); // the card says RTS
+      qp.errorFlow().reported(true, WcStatus.LOC_LEN_ERR); // the card reports RTS
       assertThat(qp.state()).isEqualTo(QpState.SQE);
       assertThat(qp.query().state()).isEqualTo(QpState.RTS);
       assertThat(qp.state()).isEqualTo(QpState.RTS);
@@ -212,7 +212,7 @@ class QueuePairStatesTest {
     }
   }
 
-  /** The opcode of the last command that modifying gives. */
+  /** The opcode of the last command of a modify. */
   private int opcode(HghcaQueuePair qp, QpAttributes attributes) {
     qp.modify(attributes);
     return it.function.opcode();
@@ -225,7 +225,7 @@ class QueuePairStatesTest {
   void theRecoveryOfASendQueueHasItsOwnCommand(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.errorFlow().reported(true, WcStatus.LOC_PROT_ERR);
-      // The card has seen no error and refuses.
+      // The card has detected no error and refuses.
       assertThatThrownBy(() -> qp.modify(QpAttributes.to(QpState.RTS)))
           .hasMessageContaining("SQERR2RTS");
       assertThat(it.function.opcode()).isEqualTo(0x1d);

@@ -26,7 +26,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** Threads that meet where it matters who was first. */
+/** Threads that race where the order matters. */
 class RacesTest {
   private static final int LIMIT_MILLIS = 20_000;
 
@@ -34,7 +34,7 @@ class RacesTest {
     return (HghcaCompletionQueue) it.context.createCompletionQueue(config);
   }
 
-  /** Long enough for another thread to do what it must not do yet. */
+  /** Long enough for another thread to do what is not allowed yet. */
   private static void dawdle() {
     for (int i = 0; i < 1000; i++) {
       Thread.yield();
@@ -93,7 +93,7 @@ class RacesTest {
     }
   }
 
-  /** So many that some of them share a place in whatever set the thread keeps them in. */
+  /** So many that some of them collide in whatever set the thread keeps them in. */
   @Test
   void theThreadThatLooksAtManyQueuesEndsWhenItIsTold() throws Exception {
     try (DriverFixture it = new DriverFixture();
@@ -167,7 +167,7 @@ class RacesTest {
               .daemon()
               .unstarted(() -> new DeviceContext(name, it.device, () -> {}));
       opening.setUncaughtExceptionHandler((thread, failure) -> refusal.set(failure));
-      // It has looked at the device's health when it wants a domain.
+      // It has checked the device's health when it requests a domain.
       synchronized (it.device.pdNumbers()) {
         opening.start();
         while (opening.isAlive() && opening.getState() != Thread.State.BLOCKED) {

@@ -28,7 +28,7 @@ class ReregisterFailureTest {
   private static final Set<AccessFlag> ALL =
       Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE);
 
-  /** How many commands a change to other memory takes before HW2SW_MPT: WRITE_MTT. */
+  /** The number of commands of a change to other memory before HW2SW_MPT: WRITE_MTT. */
   private static final int BEFORE = 1;
 
   private static void assertErrno(Errno errno, Runnable call) {
@@ -144,7 +144,7 @@ class ReregisterFailureTest {
   void aDeadRegionCanBeClosedAndItsMemoryIsUsedAgain() {
     try (DriverFixture it = new DriverFixture();
         Arena arena = Arena.ofShared()) {
-      it.pd.allocate(4096, ALL).close(); // The command mailboxes are there from now on.
+      it.pd.allocate(4096, ALL).close(); // The command mailboxes exist from now on.
       int mappings = it.function.mappings();
       MemoryRegion region = it.pd.allocate(4096, ALL);
       MemorySegment allocated = region.segment();

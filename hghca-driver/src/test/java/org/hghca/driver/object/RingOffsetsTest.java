@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Rings under one key, for a device that takes their offsets, and what they cost elsewhere. */
+/** Rings under one key, for a device that takes their offsets, and their cost on others. */
 class RingOffsetsTest {
   private DriverFixture it = new DriverFixture("");
 

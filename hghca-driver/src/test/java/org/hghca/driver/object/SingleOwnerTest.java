@@ -43,7 +43,7 @@ class SingleOwnerTest {
     }
   }
 
-  /** Both go on, the queue full or not, until one finds the other. */
+  /** Both continue, the queue full or not, until one detects the other. */
   private static IllegalStateException fromTwoThreads(BooleanSupplier post) {
     CompletableFuture<IllegalStateException> found = new CompletableFuture<>();
     AtomicBoolean stop = new AtomicBoolean();

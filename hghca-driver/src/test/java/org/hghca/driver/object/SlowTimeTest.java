@@ -13,7 +13,7 @@ import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the driver gives up for a card it gives up so many times later for a slow one. */
+/** The driver's time-outs are longer by the same factor as the card is slower. */
 class SlowTimeTest {
   /** A queue pair that does not exist: there is no answer. */
   private static final int NOBODY = 900;

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What looking after a card of the first RTL finds, in a time of the test's own. */
+/** Findings of the supervision of a card of the first RTL, in the test's own time. */
 class SoftwareMaintenanceTest {
   private static final int QUERY_QP = 0x22;
 
@@ -69,7 +69,7 @@ class SoftwareMaintenanceTest {
     right.tryPostReceive(card.receive(64));
     right.tryPostReceive(card.receive(64));
     maintenance.look(0);
-    left.tryPostSend(card.send(1000)); // longer than what waits for it
+    left.tryPostSend(card.send(1000)); // longer than the waiter waits
     maintenance.look(SECOND / 2);
     assertThat(right.state()).isEqualTo(QpState.RTS);
     maintenance.look(2 * SECOND);

@@ -28,11 +28,11 @@ public final class BudgetedRing {
   static final int SLOTS = 64;
   static final int PD = 3;
 
-  /** All may be done with it. */
+  /** Memory with all access rights. */
   static final KeyTable.Entry MEMORY =
       new KeyTable.Entry(0x0100_0005, PD, 0x7f00_0000_0000L, 1 << 20, 7);
 
-  /** It may be read, and nothing else. */
+  /** Read-only memory. */
   static final KeyTable.Entry READ_ONLY =
       new KeyTable.Entry(0x0100_0006, PD, 0x7e00_0000_0000L, 1 << 20, 0);
 
@@ -79,7 +79,7 @@ public final class BudgetedRing {
     ring.setOpen(() -> true);
   }
 
-  /** What paces the rings of a card of its own. */
+  /** The doorbell budget of a card of its own. */
   public static InFlightLimits inFlight(int window) {
     return new InFlightLimits(HardwareProfile.R1, window);
   }
@@ -88,7 +88,7 @@ public final class BudgetedRing {
     return new SendRequest();
   }
 
-  /** A request that is good. */
+  /** A valid request. */
   static SendRequest good() {
     return request().rdmaWrite(REMOTE, RKEY).sge(MEMORY.start(), 8, MEMORY.key());
   }
@@ -103,7 +103,7 @@ public final class BudgetedRing {
     return completions;
   }
 
-  /** The data units in a slot: how far from the first remote address, where locally, how long. */
+  /** The data units in a slot: distance from the first remote address, local address, length. */
   List<String> units(int slot) {
     long at = slot * SLOT;
     long remote = RemoteAddressUnit.address(memory, at + 16) - REMOTE - 4096;
@@ -119,7 +119,7 @@ public final class BudgetedRing {
     return units;
   }
 
-  /** The places in the ring that the doorbells name, in order. */
+  /** The ring positions that the doorbells name, in order. */
   List<Integer> rungSlots() {
     return doorbells.stream()
         .map(doorbell -> (int) (doorbell >>> 8 & 0xffff) * 16 / (int) SLOT)

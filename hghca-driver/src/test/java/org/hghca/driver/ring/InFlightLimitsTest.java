@@ -17,7 +17,7 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
 
-/** No more doorbells are in flight than the card keeps, and none that was held back is lost. */
+/** No more doorbells are in flight than the card holds, and no held one is lost. */
 class InFlightLimitsTest {
   private static final int MOST = 63;
 
@@ -119,7 +119,7 @@ class InFlightLimitsTest {
     }
   }
 
-  /** Its completion stands in the queue, and the program polls for something else. */
+  /** Its completion is in the queue, and the program polls for another. */
   @Test
   void oneThatIsCompleteAndNotPolledIsNotUnderWay() {
     BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(1));
@@ -362,7 +362,7 @@ class InFlightLimitsTest {
             .anyMatch(frame -> frame.getClassName().equals(SpinLock.class.getName()));
   }
 
-  /** Of one that is given back while a request finds none left, one of the two has to know. */
+  /** When a doorbell is returned while a request finds none left, one of the two must notice. */
   @Test
   void nothingStaysHeldBackWhenOneIsGivenBackAtThatMoment() throws InterruptedException {
     BudgetedRing other = ring();
@@ -430,7 +430,7 @@ class InFlightLimitsTest {
       assertThat(ring.ring.posted()).isEqualTo(20_000);
       assertThat(ring.ring.outstanding()).isZero();
     }
-    // All has come back.
+    // All doorbells are returned.
     BudgetedRing last = ring();
     rings.forEach(ring -> ring.doorbells.clear());
     for (int i = 0; i < 17; i++) {
@@ -439,7 +439,7 @@ class InFlightLimitsTest {
     assertThat(last.doorbells).hasSize(16);
   }
 
-  /** Posts, completes what was rung for, and never waits for more than that. */
+  /** Posts, completes the rung requests, and never waits for more than that. */
   private void load(BudgetedRing ring) {
     SendRequest request = good();
     int posted = 0;

@@ -19,9 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class QueueGeometryTest {
-  /**
-   * What the makers' RTL answers to QUERY_DEV_LIM: 2^13 WQEs, 16 elements, 512-byte descriptors.
-   */
+  /** The makers' RTL's answer to QUERY_DEV_LIM: 2^13 WQEs, 16 elements, 512-byte descriptors. */
   private static final String DEV_LIM =
       "0100000000000000000d000d0e0d050e0c000001000800000100008000400040"
           + "005000f1000c0000001002000010020012345678876500000000000000000000";

@@ -19,9 +19,9 @@ import org.hghca.vfio.direct.RingMemory;
 import org.junit.jupiter.api.Test;
 
 /**
- * The receive elements that the makers' RTL was given in its simulation (remote key 21h at
- * 7e0000000000h). It was told by dw0 = 1 that a slot is posted; the driver tells it by bits that
- * the document leaves blank.
+ * The receive elements that the makers' RTL got in its simulation (remote key 21h at
+ * 7e0000000000h). There dw0 = 1 marked a slot as posted; the driver marks it by bits that the
+ * document leaves blank.
  */
 class ReceiveRingTest {
   private static final long DATA = 0x7e00_0000_0000L;
@@ -163,7 +163,7 @@ class ReceiveRingTest {
     assertThat(bytes(2 * SLOT + 16, 32)).isEqualTo("320000002100000000010000007e0000" + EMPTY_UNIT);
     assertThatThrownBy(() -> datagrams.post(request().sge(DATA, 40, KEY), 0))
         .hasMessageContaining("at most the 40 bytes");
-    // Of 100 bytes at a page's end the card gets 60, from 24 before it: that may strike.
+    // Of 100 bytes at a page's end the card gets 60, from 24 before it: that may stop it.
     assertThatThrownBy(() -> datagrams.post(request().sge(DATA + 4096 - 64, 100, KEY), 0))
         .hasMessageContaining("crosses a page");
   }

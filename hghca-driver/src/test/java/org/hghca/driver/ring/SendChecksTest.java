@@ -20,7 +20,7 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
 
-/** What is not posted to a card that a bad request stops. */
+/** Requests that are not posted to a card that a bad request stops. */
 class SendChecksTest {
   private final BudgetedRing rc = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(63));
   private final BudgetedRing uc = new BudgetedRing(QpType.UC, BudgetedRing.inFlight(63));

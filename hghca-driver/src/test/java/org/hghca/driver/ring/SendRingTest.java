@@ -27,9 +27,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The elements that the makers' RTL was given in its simulation (transfers between queue pairs 2
- * and 3, local key 20h at 7f0000000000h, remote key 21h at 7e0000000000h): the driver writes the
- * same, plus the bits that the second revision needs and the first ignores.
+ * The elements that the makers' RTL got in its simulation (transfers between queue pairs 2 and 3,
+ * local key 20h at 7f0000000000h, remote key 21h at 7e0000000000h): the driver writes the same,
+ * plus the bits that the second revision needs and the first ignores.
  */
 class SendRingTest {
   private static final long LOCAL = 0x7f00_0000_0000L;
@@ -92,7 +92,7 @@ class SendRingTest {
   @Test
   void aRingIsNotResetInTheMiddleOfAPost() throws InterruptedException {
     ring.post(request().send().sge(LOCAL, 64, LKEY));
-    lock.lock(); // as who posts
+    lock.lock(); // as a posting thread
     Thread resetting = Thread.ofPlatform().daemon().start(ring::reset);
     while (!InFlightLimitsTest.isAtALockOrOver(resetting)) {
       Thread.onSpinWait();
@@ -230,7 +230,7 @@ class SendRingTest {
     return doorbells.stream().map(doorbell -> Doorbell.headUnits16(doorbell) / 4).toList();
   }
 
-  /** What a list would have written: the same chain, the same doorbell. */
+  /** The same as a list: the same chain, the same doorbell. */
   @Test
   void enqueuedRequestsAreTheListThatIsRungForWhenTheyAreFlushed() {
     ring.post(new SendRequest[] {write(0), write(1), write(2)}, 0, 3);
@@ -290,7 +290,7 @@ class SendRingTest {
     assertThat(ring.post(write(16))).isFalse();
   }
 
-  /** What is known of the tail keeps pace, or after 2^31 requests it would look like room. */
+  /** The known tail keeps pace, or after 2^31 requests it would look like room. */
   @Test
   void enqueuingAloneKnowsOfTheRoomThatComes() {
     Completions one = new Completions(1);
@@ -305,7 +305,7 @@ class SendRingTest {
     assertThat(ring.post(write(16))).isFalse();
   }
 
-  /** A poller that finds an error says so to a ring whose single owner takes no lock. */
+  /** A poller that finds an error reports it to a ring whose single owner takes no lock. */
   @Test
   void aRingThatStaysOpenIsLeftAloneWhileItsOwnerPosts() throws InterruptedException {
     SendRing owned = ring(null);

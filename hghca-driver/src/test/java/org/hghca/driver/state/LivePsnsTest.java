@@ -31,7 +31,7 @@ class LivePsnsTest {
         .set(NEXT_RECEIVE_PSN, 0x200);
   }
 
-  /** What QUERY_QP answers straight after MODIFY_QP. */
+  /** The answer of QUERY_QP right after MODIFY_QP. */
   private final QueuePairContext answer = LivePsns.marked(programmed);
 
   @Test
