@@ -19,7 +19,7 @@ class DeviceNamesTest {
   }
 
   @Test
-  void namesAreGivenOverTheSortedLocators() {
+  void namesAreAssignedInTheOrderOfTheLocators() {
     System.setProperty(DeviceNames.PROPERTY, "model:b, model:a?mac=02:00:00:00:00:0a");
     assertThat(RdmaDevices.list())
         .extracting(RdmaDevice::name, RdmaDevice::locator)
@@ -27,13 +27,13 @@ class DeviceNamesTest {
   }
 
   @Test
-  void theNodeGuidIsMadeFromTheMac() {
+  void nodeGuidIsMadeFromTheMac() {
     System.setProperty(DeviceNames.PROPERTY, "model:a?mac=02:00:00:00:00:0a");
     assertThat(RdmaDevices.list().getFirst().nodeGuid()).isEqualTo(0x0000_00ff_fe00_000aL);
   }
 
   @Test
-  void anUnknownNameSaysWhichThereAre() {
+  void unknownNameIsRefusedWithTheKnownOnes() {
     System.setProperty(DeviceNames.PROPERTY, "model:a");
     assertThatThrownBy(() -> RdmaDevices.open("hghca7"))
         .isInstanceOfSatisfying(
@@ -43,7 +43,7 @@ class DeviceNamesTest {
   }
 
   @Test
-  void anUnknownSchemeSaysWhichThereAre() {
+  void unknownSchemeIsRefusedWithTheKnownOnes() {
     assertThatThrownBy(() -> RdmaDevices.open("tape:0"))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))
@@ -52,7 +52,7 @@ class DeviceNamesTest {
   }
 
   @Test
-  void aCardThatIsNotThereIsNamed() {
+  void missingCardIsNamed() {
     assertThatThrownBy(() -> RdmaDevices.open("pci:ffff:ff:1f.7"))
         .isInstanceOfSatisfying(
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENODEV))

@@ -37,7 +37,7 @@ class BringUpTest {
   }
 
   @Test
-  void aFailingCommandLeavesNothingBehind() {
+  void failedCommandLeavesNothingBehind() {
     int failed = 0;
     while (true) {
       FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
@@ -67,12 +67,12 @@ class BringUpTest {
     "model:x?slow=1000&limit=PT60S, PT60S",
     "model:x?limit=PT0.5S, PT0.5S"
   })
-  void aCommandHasTenSecondsOfTheCardsTimeUnlessToldOtherwise(String locator, Duration limit) {
+  void commandHasTenSecondsOfTheCardsTimeByDefault(String locator, Duration limit) {
     assertThat(BringUp.commandLimit(Locator.parse(locator))).isEqualTo(limit);
   }
 
   @Test
-  void aTimeScaleThatIsNoneIsRefused() {
+  void invalidTimeScaleIsRefused() {
     FailingFunction function =
         new FailingFunction(PciFunctions.open(Locator.parse("model:scale?mode=inline&slow=0")));
     assertThatThrownBy(() -> bringUp(function))
@@ -83,7 +83,7 @@ class BringUpTest {
   }
 
   @Test
-  void buffersAreOfTheMemoryThatTheFunctionReachesBest() {
+  void buffersUseMemoryThatTheFunctionReachesBest() {
     AtomicLong given = new AtomicLong();
     PciFunction function =
         new ForwardingFunction(PciFunctions.open(LOCATOR)) {
@@ -105,7 +105,7 @@ class BringUpTest {
   }
 
   @Test
-  void aFailingAllocationLeavesNothingBehind() {
+  void failedAllocationLeavesNothingBehind() {
     int failed = 0;
     while (true) {
       FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
@@ -127,7 +127,7 @@ class BringUpTest {
   }
 
   @Test
-  void anErrorOfThePlatformGivesTheCardBack() {
+  void errorOfThePlatformReleasesTheCard() {
     FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
     function.onCommand(
         () -> {
@@ -147,7 +147,7 @@ class BringUpTest {
   }
 
   @Test
-  void aCardThatCannotBeResetIsGivenBackWithItsMemoryStillMapped() {
+  void cardThatCannotBeResetIsReleasedWithItsMemoryMapped() {
     FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
     HghcaDevice device = bringUp(function);
     device.queueMemory().register(4096, 1, 0);
@@ -161,7 +161,7 @@ class BringUpTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"as=z", "hcr=no", "assumeClean=1"})
-  void whatTheLocatorSaysWronglyIsRefusedBeforeTheCardIsTouched(String parameter) {
+  void invalidParameterIsRefusedBeforeTheCardIsAccessed(String parameter) {
     FailingFunction function =
         new FailingFunction(PciFunctions.open(LOCATOR), Locator.parse("model:x?" + parameter));
     assertThatThrownBy(() -> bringUp(function))
@@ -173,7 +173,7 @@ class BringUpTest {
 
   /** The driver does not use the software HCA's own setting: it detects the profile. */
   @Test
-  void theProfileOfTheSoftwareHcaIsNotLookedAt() {
+  void profileOfTheSoftwareHcaIsNotRead() {
     FailingFunction function =
         new FailingFunction(PciFunctions.open(LOCATOR), Locator.parse("model:x?profile=r2"));
     HghcaDevice device = bringUp(function);
@@ -200,7 +200,7 @@ class BringUpTest {
   }
 
   @Test
-  void theCardMayReachMemoryOnlyBetweenTwoResets() {
+  void cardReachesMemoryOnlyBetweenTwoResets() {
     FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
     HghcaDevice device = bringUp(function);
     List<String> history = function.history();
@@ -215,7 +215,7 @@ class BringUpTest {
   }
 
   @Test
-  void whereverTheBringUpFailsBusMasteringIsOffBeforeMemoryGoes() {
+  void failedBringUpDisablesBusMasteringBeforeMemoryIsUnmapped() {
     boolean failed = true;
     for (int command = 0; failed; command++) {
       FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
@@ -237,7 +237,7 @@ class BringUpTest {
   /** A killed owner leaves the card as it was: after INIT_HCA, with bus mastering enabled. */
   @ParameterizedTest
   @ValueSource(strings = {"s", "r1", "r2"})
-  void aCardThatWasRunningIsResetFirst(String profile) {
+  void runningCardIsResetFirst(String profile) {
     String locator = "model:killed?mode=inline&profile=" + profile;
     PciFunction card = PciFunctions.open(Locator.parse(locator));
     PciFunction kept =
@@ -270,7 +270,7 @@ class BringUpTest {
 
   /** A hung command: go stays set until the reset. */
   @Test
-  void aCommandThatHangsIsEndedByTheResetOfTheNextOwner() {
+  void hungCommandIsEndedByTheResetOfTheNextOwner() {
     FailingFunction card = new FailingFunction(PciFunctions.open(LOCATOR));
     boolean[] hangs = {true};
     PciFunction hanging =

@@ -64,7 +64,7 @@ class RecognitionTest {
   // ---- location of the HCR
 
   @Test
-  void anHcrAt0IsOfTheRtlAndTheForbiddenRangeIsNotTouched() {
+  void hcrAt0IsOfTheRtlAndTheForbiddenRangeIsNotAccessed() {
     function.withHcr(RTL).withHcr(DOCUMENT);
 
     assertThat(find()).isEqualTo(new Place(RTL, Optional.empty()));
@@ -91,7 +91,7 @@ class RecognitionTest {
   }
 
   @Test
-  void aTokenThatSticksAtTheFirstPatternIsNoHcr() {
+  void tokenStuckAtTheFirstPatternIsNoHcr() {
     function.tokenMask = 0x5aa5_0000;
     function.withHcr(RTL);
 
@@ -110,7 +110,7 @@ class RecognitionTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
-  void aDeviceThatGoesWhileItIsProbedIsGoneAndNoOtherPlaceIsTried(int stores) {
+  void deviceRemovedDuringTheProbeIsGoneAndTheProbeEnds(int stores) {
     function.withHcr(RTL).dies = stores;
 
     assertRefused(this::find, Errno.ENODEV, "BAR0 + 0x0 reads all ones");
@@ -119,7 +119,7 @@ class RecognitionTest {
   }
 
   @Test
-  void aBusyHcrIsNotWrittenAndNoOtherPlaceIsTried() {
+  void busyHcrIsNotWrittenAndTheProbeEnds() {
     function.withHcr(RTL).registers.put(RTL + 0x18, 0x0080_0031);
 
     assertRefused(
@@ -130,7 +130,7 @@ class RecognitionTest {
   }
 
   @Test
-  void aBusyHcrOfTheDocumentIsNotWrittenEither() {
+  void busyHcrOfTheDocumentIsNotWrittenEither() {
     function.withHcr(DOCUMENT).registers.put(DOCUMENT + 0x18, 0x0080_0031);
 
     assertRefused(this::find, Errno.EBUSY, "BAR0 + 0x80000 has a command in progress");
@@ -139,7 +139,7 @@ class RecognitionTest {
   }
 
   @Test
-  void aFunctionWithoutAnyHcrIsDescribedWithWhatTheUserCanDo() {
+  void functionWithoutAnyHcrIsDescribedWithTheFixes() {
     assertRefused(
         this::find,
         Errno.ENODEV,
@@ -152,7 +152,7 @@ class RecognitionTest {
   }
 
   @Test
-  void aSmallBar0HasNoHcrOfTheDocument() {
+  void smallBar0HasNoHcrOfTheDocument() {
     function.bar0 = 0x10000;
 
     assertRefused(this::find, Errno.ENODEV, "BAR0 + 0x80000 lies outside its region");
@@ -169,7 +169,7 @@ class RecognitionTest {
   }
 
   @Test
-  void aFunctionWithoutRoomForTheCommandRegisterIsNotTouched() {
+  void functionTooSmallForTheCommandRegisterIsNotAccessed() {
     function.bar0 = 16;
 
     assertRefused(this::find, Errno.ENODEV, "BAR0 does not hold a command register at 0x0");
@@ -177,7 +177,7 @@ class RecognitionTest {
   }
 
   @Test
-  void aFunctionWithoutBar0IsNotTouched() {
+  void functionWithoutBar0IsNotAccessed() {
     function.bar0 = 0;
 
     assertRefused(this::find, Errno.ENODEV, "BAR0 does not hold", "0x0 bytes in BAR0");
@@ -185,7 +185,7 @@ class RecognitionTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, 2048})
-  void aFunctionWithoutDoorbellsIsNotTouched(long size) {
+  void functionWithoutDoorbellsIsNotAccessed(long size) {
     function.bar2 = size;
     function.withHcr(RTL);
 
@@ -194,7 +194,7 @@ class RecognitionTest {
   }
 
   @Test
-  void aFunctionThatDoesNotDecodeMemoryIsNotTouched() {
+  void functionThatDoesNotDecodeMemoryIsNotAccessed() {
     function.keepsMemorySpace = false;
     function.withHcr(RTL);
 
@@ -205,7 +205,7 @@ class RecognitionTest {
   // ---- parameters of the user
 
   @Test
-  void aCardNamedAsOfTheDocumentIsNotLookedForAt0() {
+  void cardGivenAsOfTheDocumentIsNotProbedAt0() {
     locator("?as=s");
     function.withHcr(RTL).withHcr(DOCUMENT);
 
@@ -215,7 +215,7 @@ class RecognitionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"r1", "r2"})
-  void aCardNamedAsOfTheRtlIsNotLookedForElsewhere(String name) {
+  void cardGivenAsOfTheRtlIsNotProbedElsewhere(String name) {
     locator("?as=" + name);
     function.withHcr(DOCUMENT);
 
@@ -224,7 +224,7 @@ class RecognitionTest {
   }
 
   @Test
-  void theNamedPlaceIsTheOnlyOneLookedAt() {
+  void onlyTheGivenOffsetIsProbed() {
     locator("?hcr=0x80000");
     function.withHcr(RTL).withHcr(DOCUMENT);
 
@@ -233,7 +233,7 @@ class RecognitionTest {
   }
 
   @Test
-  void thePlaceOfTheRtlLeavesTheRestToDevLim() {
+  void offsetOfTheRtlLeavesTheProfileToDevLim() {
     locator("?hcr=0");
     function.withHcr(RTL);
 
@@ -241,7 +241,7 @@ class RecognitionTest {
   }
 
   @Test
-  void anyPlaceMayBeNamedTogetherWithTheReading() {
+  void anyOffsetMayBeGivenTogetherWithTheProfile() {
     locator("?hcr=0x400&as=r1");
     function.withHcr(0x400);
 
@@ -249,7 +249,7 @@ class RecognitionTest {
   }
 
   @Test
-  void anUncommonPlaceDoesNotTellTheReading() {
+  void uncommonOffsetDoesNotDetermineTheProfile() {
     locator("?hcr=0x400");
     function.withHcr(0x400);
 
@@ -269,7 +269,7 @@ class RecognitionTest {
     "?assumeClean=yes, assumeClean=yes, true and false",
     "?assumeClean=, assumeClean=, true and false"
   })
-  void whatCannotBeUnderstoodIsNamed(String parameters, String named, String fix) {
+  void malformedParameterIsNamed(String parameters, String named, String fix) {
     locator(parameters);
 
     assertRefused(this::find, Errno.EINVAL, named, fix);
@@ -279,7 +279,7 @@ class RecognitionTest {
   // ---- old state
 
   @Test
-  void anRtlThatCannotBeResetIsRefused() {
+  void rtlThatCannotBeResetIsRefused() {
     function.canReset = false;
     function.withHcr(RTL);
 
@@ -291,7 +291,7 @@ class RecognitionTest {
   }
 
   @Test
-  void anRtlThatIsSaidToBeCleanNeedsNoReset() {
+  void rtlDeclaredCleanNeedsNoReset() {
     locator("?assumeClean=true");
     function.canReset = false;
     function.withHcr(RTL);
@@ -300,7 +300,7 @@ class RecognitionTest {
   }
 
   @Test
-  void aCardByTheDocumentNeedsNoReset() {
+  void cardOfTheDocumentNeedsNoReset() {
     function.canReset = false;
     function.withHcr(DOCUMENT);
 
@@ -314,7 +314,7 @@ class RecognitionTest {
   }
 
   @Test
-  void devLimTellsTheFirstRtlFromTheSecond() {
+  void devLimDistinguishesTheFirstRtlFromTheSecond() {
     assertThat(profile(limits(14, 13))).isEqualTo(HardwareProfile.R1);
     assertThat(profile(limits(8, 8))).isEqualTo(HardwareProfile.R2);
   }
@@ -331,7 +331,7 @@ class RecognitionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"r1", "r2"})
-  void whatTheUserNamesCountsMoreThanDevLim(String name) {
+  void profileOfTheUserTakesPrecedenceOverDevLim(String name) {
     locator("?as=" + name);
     HardwareProfile named = HardwareProfile.byName(name);
     Place place = new Place(RTL, Optional.of(named));

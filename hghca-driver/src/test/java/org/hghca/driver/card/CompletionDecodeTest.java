@@ -19,14 +19,14 @@ public class CompletionDecodeTest {
 
   @ParameterizedTest
   @ValueSource(ints = {WqeOpcode.RDMA_WRITE, WqeOpcode.SEND, WqeOpcode.RDMA_READ})
-  public void anOpcodeThatNoReceiveHasIsAnErrorOfASendOnTheFirstRtl(int opcode) {
+  public void opcodeThatNoReceiveHasIsASendErrorOnTheFirstRtl(int opcode) {
     assertThat(R1.isSendError(opcode, 0, 0)).isTrue();
     assertThat(R2.isSendError(opcode, 0, 0)).as("the second RTL reports no errors").isFalse();
   }
 
   @ParameterizedTest
   @ValueSource(ints = {WqeOpcode.RDMA_WRITE_IMM, WqeOpcode.SEND_IMM})
-  public void anOpcodeThatReceivesHaveTooIsAnErrorWhenNobodySentAnything(int opcode) {
+  public void opcodeOfAReceiveIsAnErrorWithoutASender(int opcode) {
     assertThat(R1.isSendError(opcode, 0, 0)).isTrue();
     assertThat(R1.isSendError(opcode, 5, 100)).as("an RDMA WRITE with immediate").isFalse();
   }
@@ -39,20 +39,20 @@ public class CompletionDecodeTest {
         BthOpcode.SEND_ONLY,
         BthOpcode.SEND_ONLY_IMM
       })
-  public void aReceiveIsNoErrorWhateverItTellsOfItsSource(int opcode) {
+  public void receiveIsNoErrorWhateverItsSource(int opcode) {
     assertThat(R1.isSendError(opcode, 5, 100)).isFalse();
     assertThat(R1.isSendError(opcode, 0, 0)).isFalse();
   }
 
   @Test
-  public void theSyndromeStandsInTheLowByteOrInTheHighOne() {
+  public void syndromeIsInTheLowByteOrInTheHighOne() {
     assertThat(CompletionDecode.syndrome(0x0000_0713)).isEqualTo(0x13);
     assertThat(CompletionDecode.syndrome(0x1100_0000)).isEqualTo(0x11);
     assertThat(CompletionDecode.syndrome(0)).isZero();
   }
 
   @Test
-  public void anImmediateThatTheCardKeepsIsNotToldOf() {
+  public void immediateThatTheCardDoesNotDeliverIsNotReported() {
     assertThat(S.immediateFlags(BthOpcode.WRITE_ONLY_IMM)).isEqualTo(Completions.WITH_IMM);
     assertThat(S.immediateFlags(BthOpcode.SEND_ONLY)).isZero();
     assertThat(R1.immediateFlags(BthOpcode.WRITE_ONLY_IMM)).isZero();

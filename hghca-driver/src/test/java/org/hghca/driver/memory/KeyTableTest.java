@@ -12,7 +12,7 @@ public class KeyTableTest {
   private final Entry entry = new Entry(0x0500_0003, 2, 0x7f00_0000_0123L, 100, 1);
 
   @Test
-  public void aKeyIsFoundWhileItIsThereAndOnlyWhole() {
+  public void keyIsFoundWhileRegisteredAndOnlyIfAllBitsMatch() {
     assertThat(keys.find(entry.key())).isNull();
     keys.put(entry);
     assertThat(keys.find(entry.key())).isSameAs(entry);
@@ -23,7 +23,7 @@ public class KeyTableTest {
   }
 
   @Test
-  public void aKeyBeyondTheTableIsNotFound() {
+  public void keyBeyondTheTableIsNotFound() {
     assertThat(keys.find(16)).isNull();
     assertThat(keys.find(-1)).isNull();
     assertThat(keys.find(Integer.MIN_VALUE | 0xff_ffff)).isNull();

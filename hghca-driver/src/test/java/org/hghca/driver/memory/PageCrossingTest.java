@@ -52,7 +52,7 @@ public class PageCrossingTest {
 
   @ParameterizedTest
   @ValueSource(ints = {8, 9, 10, 11, 12})
-  public void aMessageStrikesExactlyWhenOneOfItsPacketsDoes(int mtuLog) {
+  public void messageStopsTheCardExactlyWhenOneOfItsPacketsDoes(int mtuLog) {
     int mtu = 1 << mtuLog;
     for (long offset = 0; offset < PAGE; offset++) {
       long inPart = offset % 256;
@@ -73,7 +73,7 @@ public class PageCrossingTest {
 
   @ParameterizedTest
   @ValueSource(ints = {8, 9, 10, 11, 12})
-  public void longMessagesToo(int mtuLog) {
+  public void longMessagesFollowTheRule(int mtuLog) {
     Random random = new Random(mtuLog);
     for (int i = 0; i < 20_000; i++) {
       long address = random.nextLong() & 0x7fff_ffff_ffffL;
@@ -86,7 +86,7 @@ public class PageCrossingTest {
 
   /** For an element whose message starts or ends elsewhere, each part that a packet may have. */
   @Test
-  public void anElementThatIsTakenForSafeIsNeverStruck() {
+  public void elementTakenForSafeNeverStopsTheCard() {
     Random random = new Random(7);
     int safe = 0;
     for (int i = 0; i < 300_000; i++) {
@@ -123,7 +123,7 @@ public class PageCrossingTest {
     "4096, 0, 0, false",
     "4097, 0, 0, false",
     "4097, 0, 10, true", // the crossing SGE behind 10 bytes that was measured to stop the card at
-                         // MTU 256
+    // MTU 256
     "64, 4064, 0, false",
     "64, 4080, 0, true",
     "16, 4080, 0, false",

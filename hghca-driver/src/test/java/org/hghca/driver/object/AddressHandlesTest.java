@@ -40,7 +40,7 @@ class AddressHandlesTest {
   }
 
   @Test
-  void aHandleKnowsItsDomainAndTheWay() {
+  void handleKnowsItsDomainAndItsAddressVector() {
     it.context.addNeighbor(PEER, 0x0203_0405_0607L);
     try (AddressHandle handle = create(new AddressVector(PEER, 1, 0, 3, 0, 0, 1))) {
       assertThat(handle.vector()).isEqualTo(new AddressVector(PEER, 1, 0, 64, 0, 0, 1));
@@ -49,7 +49,7 @@ class AddressHandlesTest {
   }
 
   @Test
-  void ourOwnAddressesLeadToOurselves() {
+  void ownAddressesLeadToTheSameDevice() {
     for (int index : new int[] {0, 1}) {
       Gid own = it.context.queryGid(1, index);
       try (AddressHandle handle = create(AddressVector.to(own, index))) {
@@ -59,7 +59,7 @@ class AddressHandlesTest {
   }
 
   @Test
-  void badVectors() {
+  void invalidVectorsAreRefused() {
     assertRefused(() -> create(AddressVector.to(Gid.NONE, 0)), Errno.EINVAL, "global route");
     Gid local = Gid.ofMac(0x0203_0405_0607L);
     assertRefused(() -> create(AddressVector.to(local, 0, 2)), Errno.EINVAL, "port 2");
@@ -72,7 +72,7 @@ class AddressHandlesTest {
   }
 
   @Test
-  void aHandleIsClosedOnceAndKeepsItsDomain() {
+  void handleIsClosedOnceAndKeepsItsDomain() {
     AddressHandle handle = create(AddressVector.to(Gid.ofMac(2), 0));
     assertRefused(it.pd::close, Errno.EBUSY, "AH to fe80");
     handle.close();
@@ -80,7 +80,7 @@ class AddressHandlesTest {
   }
 
   @Test
-  void aClosedDomainMakesNone() {
+  void closedDomainCreatesNone() {
     HghcaProtectionDomain closed = (HghcaProtectionDomain) it.context.allocateProtectionDomain();
     closed.close();
     assertRefused(
@@ -101,7 +101,7 @@ class AddressHandlesTest {
   }
 
   @Test
-  void theWayBackFollowsTheHeader() {
+  void handleOfACompletionFollowsTheHeader() {
     Gid from = Gid.ofMac(0x0203_0405_0607L);
     MemorySegment grh = header(from, it.context.queryGid(1, 0));
     try (AddressHandle handle = it.pd.createAddressHandle(received(Completions.GRH), 1, grh, 1)) {
@@ -112,7 +112,7 @@ class AddressHandlesTest {
   }
 
   @Test
-  void thereIsNoWayBackWithoutAHeaderOrToSomebodyElse() {
+  void noHandleWithoutAHeaderOrForAnotherDestination() {
     Gid own = it.context.queryGid(1, 0);
     MemorySegment grh = header(Gid.ofMac(2), own);
     Completions with = received(Completions.GRH);

@@ -85,7 +85,7 @@ class BusyMemoryTest {
   }
 
   @Test
-  void whatASendNamesIsBusyUntilItIsPolled() {
+  void memoryOfASendIsBusyUntilItIsPolled() {
     SendRequest write = new SendRequest().rdmaWrite(other.address(), other.rkey());
     qp.postSend(write.sge(other, 0, 8).sge(memory, 0, 8).signaled());
     assertBusy();
@@ -101,13 +101,13 @@ class BusyMemoryTest {
   }
 
   @Test
-  void whatAReadOfThisDeviceReadsIsBusyToo() {
+  void memoryReadByAReadOfThisDeviceIsBusyToo() {
     qp.postSend(new SendRequest().rdmaRead(memory.address(), memory.rkey()).sge(other, 0, 8));
     assertBusy();
   }
 
   @Test
-  void whatAReceiveNamesIsBusyUntilItsQueuePairIsReset() {
+  void memoryOfAReceiveIsBusyUntilItsQueuePairIsReset() {
     qp.postReceive(new ReceiveRequest().into(other, 0, 64).sge(memory, 0, 64));
     assertBusy();
     qp.modify(QpAttributes.to(QpState.RESET));
@@ -115,7 +115,7 @@ class BusyMemoryTest {
   }
 
   @Test
-  void whatIsSentInlineIsNotBusy() {
+  void inlineMemoryIsNotBusy() {
     qp.postSend(
         new SendRequest().rdmaWrite(other.address(), other.rkey()).sge(memory, 0, 16).inline());
     memory.close();
@@ -128,7 +128,7 @@ class BusyMemoryTest {
   }
 
   @Test
-  void whatIsRegisteredAnewIsCheckedAsItIsNow() {
+  void reregisteredMemoryIsCheckedInItsCurrentState() {
     memory.reregister(Reregistration.to(new AccessFlag[0]));
     assertThatThrownBy(() -> qp.postReceive(new ReceiveRequest().into(memory)))
         .hasMessageContaining("LOCAL_WRITE");
@@ -142,7 +142,7 @@ class BusyMemoryTest {
    * Otherwise a post between the search of the rings and the deregistration would go undetected.
    */
   @Test
-  void theKeyIsGoneBeforeTheRingsAreLookedAt() throws InterruptedException {
+  void keyIsRemovedBeforeTheRingsAreSearched() throws InterruptedException {
     MemoryRegion contended = region();
     CountDownLatch end = new CountDownLatch(1);
     CountDownLatch locked = new CountDownLatch(1);
@@ -183,7 +183,7 @@ class BusyMemoryTest {
 
   /** No request that names freed memory is posted: the first thread wins. */
   @Test
-  void postingAndDeregisteringAtTheSameTimeAreOneAfterTheOther() throws InterruptedException {
+  void postingAndDeregisteringAreSerialized() throws InterruptedException {
     int postedFirst = 0;
     int closedFirst = 0;
     for (int i = 0; i < 300 || postedFirst == 0 || closedFirst == 0; i++) {

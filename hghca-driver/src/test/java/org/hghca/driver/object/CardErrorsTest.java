@@ -79,7 +79,7 @@ class CardErrorsTest {
   }
 
   @Test
-  void theFirstErrorOfAConnectionHasNoKnownCauseAndTheRestIsFlushed() {
+  void firstErrorOfAConnectionHasNoKnownCauseAndTheRestIsFlushed() {
     ready(QpType.RC);
     cardGoesToError();
     for (int i = 0; i < 3; i++) {
@@ -100,7 +100,7 @@ class CardErrorsTest {
 
   @ParameterizedTest
   @EnumSource
-  void anUnreliableSendThatFailedIsNotTakenForAReceive(Kind kind) {
+  void failedUnreliableSendIsNotTakenForAReceive(Kind kind) {
     ready(QpType.UC);
     cardGoesToError();
     SendRequest request = new SendRequest();
@@ -117,7 +117,7 @@ class CardErrorsTest {
   }
 
   @Test
-  void aConnectionThatItsPeerRefusesFailsWithTheRestFlushed() {
+  void connectionThatItsPeerRefusesFailsWithTheRestFlushed() {
     ready(QpType.RC);
     qp.tryPostSend(
         new SendRequest().rdmaWrite(memory.address(), 0x7777).wrId(1).sge(memory, 4096, 64));

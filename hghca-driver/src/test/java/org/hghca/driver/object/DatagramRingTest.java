@@ -126,7 +126,7 @@ class DatagramRingTest {
   }
 
   @Test
-  void aDatagramHasItsDestinationBeforeItsData() {
+  void datagramHasItsDestinationBeforeItsData() {
     memory.fill((byte) 0xff);
     request.sendWithImmediate(0x1122_3344).to(peer, 0x00ab_cdef, 0x8765_4321);
     ring(QpType.UD).post(request.sge(LOCAL, 100, LKEY));
@@ -152,7 +152,7 @@ class DatagramRingTest {
   }
 
   @Test
-  void aDatagramByMacAddressesAloneCarriesNoIpAddresses() {
+  void datagramByMacAddressesCarriesNoIpAddresses() {
     try (AddressHandle handle =
         it.pd.createAddressHandle(AddressVector.to(Gid.ofMac(0x0203_0405_0607L), 0))) {
       memory.fill((byte) 0xff);
@@ -164,13 +164,13 @@ class DatagramRingTest {
   }
 
   @Test
-  void anEmptyDatagramIsNextUnitAndDestination() {
+  void emptyDatagramIsNextUnitAndDestination() {
     ring(QpType.UD).post(request.send().to(peer, 3, 4));
     assertThat(doorbells).containsExactly(0x0000_0204_0000_000aL);
   }
 
   @Test
-  void aDatagramMayBeInline() {
+  void datagramMayBeInline() {
     byte[] data = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
     ring(QpType.UD).post(request.send().to(peer, 3, 4).inline(MemorySegment.ofArray(data)));
     assertThat(dword(16)).isEqualTo(0x8000_0000 | data.length);
@@ -179,19 +179,19 @@ class DatagramRingTest {
   }
 
   @Test
-  void aDatagramIsNotInlineOnTheSecondRevision() {
+  void datagramIsNotInlineOnTheSecondRevision() {
     request.send().to(peer, 3, 4).inline(MemorySegment.ofArray(new byte[4]));
     assertRefused(ring(QpType.UD, HardwareProfile.R2), Errno.EOPNOTSUPP, "inline");
   }
 
   @Test
-  void aDatagramNeedsADestination() {
+  void datagramNeedsADestination() {
     request.send().sge(LOCAL, 8, LKEY);
     assertRefused(QpType.UD, Errno.EINVAL, "SendRequest.to");
   }
 
   @Test
-  void aDestinationOfAnotherDomainIsRefused() {
+  void destinationOfAnotherDomainIsRefused() {
     try (ProtectionDomain other = it.context.allocateProtectionDomain();
         AddressHandle handle = other.createAddressHandle(AddressVector.to(PEER, 1))) {
       request.send().to(handle, 3, 4);
@@ -200,14 +200,14 @@ class DatagramRingTest {
   }
 
   @Test
-  void aDestinationThatWasClosedIsRefused() {
+  void closedDestinationIsRefused() {
     peer.close();
     request.send().to(peer, 3, 4);
     assertRefused(QpType.UD, Errno.EINVAL, "is closed");
   }
 
   @Test
-  void aDestinationOfAnotherProviderIsRefused() {
+  void destinationOfAnotherProviderIsRefused() {
     AddressHandle foreign =
         new AddressHandle() {
           @Override
@@ -231,7 +231,7 @@ class DatagramRingTest {
   @EnumSource(
       value = QpType.class,
       names = {"RC", "UC"})
-  void connectedTypesTakeNoNoticeOfADestination(QpType type) {
+  void connectedTypesIgnoreADestination(QpType type) {
     ring(type).post(request.send().to(peer, 3, 4).sge(LOCAL, 8, LKEY));
     assertThat(doorbells).containsExactly(0x0000_0202_0000_000aL);
   }
@@ -267,7 +267,7 @@ class DatagramRingTest {
   }
 
   @Test
-  void anAtomicTakesOneElementOfEightBytes() {
+  void atomicTakesOneElementOfEightBytes() {
     SendRing ring = ring(QpType.RC);
     for (long length : new long[] {0, 4, 7, 9, 16}) {
       request.fetchAndAdd(REMOTE, RKEY, 1).sge(LOCAL, length, LKEY);
@@ -282,7 +282,7 @@ class DatagramRingTest {
   }
 
   @Test
-  void aRevisionWithoutAtomicsIsNotSentAny() {
+  void revisionWithoutAtomicsRefusesThem() {
     request.fetchAndAdd(REMOTE, RKEY, 1).sge(LOCAL, 8, LKEY);
     assertRefused(ring(QpType.RC, HardwareProfile.R1), Errno.EOPNOTSUPP, "ATOMIC_FETCH_AND_ADD");
     request.compareAndSwap(REMOTE, RKEY, 1, 2).sge(LOCAL, 8, LKEY);
@@ -290,7 +290,7 @@ class DatagramRingTest {
   }
 
   @Test
-  void whatATypeLacksIsUnsupported() {
+  void unsupportedOperationOfATypeIsRefused() {
     for (QpType type : List.of(QpType.UC, QpType.UD)) {
       request.rdmaRead(REMOTE, RKEY).sge(LOCAL, 8, LKEY);
       assertRefused(type, Errno.EOPNOTSUPP, "RDMA_READ");
@@ -306,7 +306,7 @@ class DatagramRingTest {
   }
 
   @Test
-  void anUnreliableConnectionSendsAndWrites() {
+  void unreliableConnectionSendsAndWrites() {
     SendRing ring = ring(QpType.UC);
     ring.post(request.send().sge(LOCAL, 8, LKEY));
     ring.post(request.sendWithImmediate(1).sge(LOCAL, 8, LKEY));
@@ -318,7 +318,7 @@ class DatagramRingTest {
   }
 
   @Test
-  void aListThatFailsInTheMiddleNamesThePlace() {
+  void listThatFailsInTheMiddleNamesThePosition() {
     SendRequest[] list = {
       new SendRequest().send().to(peer, 3, 4), new SendRequest().send(), new SendRequest().send()
     };

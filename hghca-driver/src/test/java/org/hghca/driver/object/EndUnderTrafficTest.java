@@ -91,7 +91,7 @@ class EndUnderTrafficTest {
   }
 
   @Test
-  void itTimesOutAfterEightTimeOuts() {
+  void errIsForcedAfterEightTimeOuts() {
     card.connect(ending, peer.number());
     connectPeer();
     long start = SECOND;
@@ -119,7 +119,7 @@ class EndUnderTrafficTest {
   }
 
   @Test
-  void modifyGivesTheCommandAfterEightTimeOuts() {
+  void modifyIssuesTheCommandAfterEightTimeOuts() {
     card.connect(ending, peer.number(), SHORT);
     connectPeer();
     card.it.function.onCommand(this::write);
@@ -134,7 +134,7 @@ class EndUnderTrafficTest {
   /** Without a time-out, which counts as half a second, and with 8 us, too short to count. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
-  void whereNothingMovesItIsFoundQuietAndNothingIsTold(int timeout) {
+  void idleQueuePairIsFoundQuietAndNothingIsLogged(int timeout) {
     card.connect(ending, peer.number(), timeout);
     connectPeer();
     long start = System.nanoTime();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class ErrorsMeanwhileTest {
 
   @Test
-  void anErrorPolledDuringAResetDoesNotUndoIt() {
+  void errorPolledDuringAResetDoesNotUndoIt() {
     try (DriverFixture it = new DriverFixture()) {
       it.connect();
       it.function.onCommand(it.qp::failed);
@@ -35,7 +35,7 @@ class ErrorsMeanwhileTest {
   }
 
   @Test
-  void anErrorPolledDuringACloseDoesNotOpenTheQueuesAgain() {
+  void errorPolledDuringACloseDoesNotReopenTheQueues() {
     try (DriverFixture it = new DriverFixture()) {
       it.connect();
       it.function.onCommand(it.qp::failed);
@@ -48,7 +48,7 @@ class ErrorsMeanwhileTest {
   }
 
   @Test
-  void anErrorPolledDuringAChangeOfAttributesStays() {
+  void errorPolledDuringAModifyStays() {
     try (DriverFixture it = new DriverFixture()) {
       it.connect();
       it.function.onCommand(it.qp::failed);
@@ -58,7 +58,7 @@ class ErrorsMeanwhileTest {
   }
 
   @Test
-  void nothingIsPostedToADeadDevice() {
+  void nothingIsPostedToAFailedDevice() {
     try (DriverFixture it = new DriverFixture()) {
       it.connect();
       it.device.card().health().fail("it burns");
@@ -75,7 +75,7 @@ class ErrorsMeanwhileTest {
   }
 
   @Test
-  void everyVerbOfACardThatIsGoneFailsWithEioAndEverythingCloses() {
+  void everyVerbOfARemovedCardFailsWithEioAndEverythingCloses() {
     DriverFixture it = new DriverFixture();
     it.connect();
     MemoryRegion region = it.pd.allocate(8192, AccessFlag.LOCAL_WRITE);
@@ -94,7 +94,7 @@ class ErrorsMeanwhileTest {
   }
 
   @Test
-  void openingADeadDeviceFailsAndLeavesNothingBehind() {
+  void openingAFailedDeviceFailsAndLeavesNothingBehind() {
     try (DriverFixture it = new DriverFixture()) {
       int domains = it.device.pdNumbers().inUse();
       it.device.card().health().fail("it burns");
@@ -106,7 +106,7 @@ class ErrorsMeanwhileTest {
   }
 
   @Test
-  void aQueuePairWhoseResetKillsTheDeviceIsInError() {
+  void queuePairWhoseResetFailsTheDeviceIsInErr() {
     try (DriverFixture it = new DriverFixture()) {
       it.connect();
       it.function.lose();
@@ -117,7 +117,7 @@ class ErrorsMeanwhileTest {
   }
 
   @Test
-  void aReceiveOfTooManyElementsIsRefusedInErrorToo() {
+  void receiveOfTooManyElementsIsRefusedInErrToo() {
     try (DriverFixture it = new DriverFixture()) {
       it.connect();
       it.qp.modify(QpAttributes.to(QpState.ERR));
@@ -133,7 +133,7 @@ class ErrorsMeanwhileTest {
   }
 
   @Test
-  void aDomainIsHeldByARegionThatIsBeingMade() {
+  void domainIsInUseWhileARegionIsBeingCreated() {
     try (DriverFixture it = new DriverFixture()) {
       List<Throwable> refusals = new CopyOnWriteArrayList<>();
       it.function.onCommand(
@@ -153,7 +153,7 @@ class ErrorsMeanwhileTest {
   }
 
   @Test
-  void whatIsClosedSaysSoAlsoWhenItsMemoryIsGone() {
+  void closedObjectSaysSoAlsoWhenItsMemoryIsUnmapped() {
     DriverFixture it = new DriverFixture();
     it.connect();
     it.close();
@@ -168,7 +168,7 @@ class ErrorsMeanwhileTest {
   }
 
   @Test
-  void aCompletionQueueIsClosedBehindWhoPollsIt() throws InterruptedException {
+  void completionQueueIsClosedAfterAConcurrentPoll() throws InterruptedException {
     try (DriverFixture it = new DriverFixture()) {
       HghcaCompletionQueue cq = (HghcaCompletionQueue) it.context.createCompletionQueue(16);
       List<String> events = new CopyOnWriteArrayList<>();

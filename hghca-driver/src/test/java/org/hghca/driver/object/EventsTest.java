@@ -60,7 +60,7 @@ class EventsTest {
   }
 
   @Test
-  void eachEntryIsToldAsWhatItIs() {
+  void eachEntryIsReportedWithItsType() {
     try (DriverFixture it = new DriverFixture()) {
       it.connect();
       EventThread dispatcher = dispatcher(it);
@@ -97,7 +97,7 @@ class EventsTest {
   }
 
   @Test
-  void entriesOfNobodyAreCountedAndForgotten() {
+  void entriesOfUnknownObjectsAreCountedAndIgnored() {
     try (DriverFixture it = new DriverFixture()) {
       EventThread dispatcher = dispatcher(it);
       dispatcher.event(Eqe.TYPE_COMPLETION, 0, 0x7fff_ffff);
@@ -115,7 +115,7 @@ class EventsTest {
   }
 
   @Test
-  void anErrorOfTheDeviceEndsItAndWakesAllWhoWait() throws Exception {
+  void errorOfTheDeviceEndsItAndWakesAllWaiters() throws Exception {
     try (DriverFixture it = new DriverFixture()) {
       CompletionChannel channel = it.context.createCompletionChannel();
       CompletableFuture<CompletionQueue> waiting = channel.next();
@@ -134,7 +134,7 @@ class EventsTest {
   }
 
   @Test
-  void aCardThatIsGoneIsTold() throws Exception {
+  void removedCardIsReported() throws Exception {
     try (DriverFixture it = new DriverFixture()) {
       CompletableFuture<AsyncEvent> told = it.context.asyncEvents().next();
       it.function.lose();
@@ -146,7 +146,7 @@ class EventsTest {
   }
 
   @Test
-  void theNewestEventsAreKept() {
+  void newestEventsAreKept() {
     try (DriverFixture it = new DriverFixture()) {
       for (int i = 0; i < 5000; i++) {
         it.context.raise(i < 1000 ? AsyncEventType.COMM_EST : AsyncEventType.SQ_DRAINED, it.qp);
@@ -161,7 +161,7 @@ class EventsTest {
   }
 
   @Test
-  void anUnknownWayToLearnOfEventsIsRefused() {
+  void unknownEventModeIsRefused() {
     FailingFunction function =
         new FailingFunction(
             PciFunctions.open(Locator.parse("model:events-x?mode=inline")),
@@ -175,7 +175,7 @@ class EventsTest {
   }
 
   @Test
-  void aQueueOfAVectorThatIsNotThereLeavesNothingBehind() {
+  void queueOfAnInvalidVectorLeavesNothingBehind() {
     try (DriverFixture it = new DriverFixture()) {
       int before = it.device.cqNumbers().inUse();
       assertThatThrownBy(

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class HardwareSrqTest {
 
   @Test
-  void aQueueThatTheDeviceCannotReadIsInError() throws Exception {
+  void queueThatTheDeviceCannotReadIsInError() throws Exception {
     try (DriverFixture it = new DriverFixture();
         SharedReceiveQueue queue =
             it.pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(4, 1));
@@ -59,7 +59,7 @@ class HardwareSrqTest {
 
   /** Whatever the device refuses, the queue is unchanged, or was never created. */
   @Test
-  void whatTheDeviceRefusesChangesNothing() {
+  void refusedCommandChangesNothing() {
     try (DriverFixture it = new DriverFixture()) {
       it.function.failCommand(2); // behind WRITE_MTT and SW2HW_MPT
       assertThatThrownBy(() -> it.pd.createSharedReceiveQueue(SharedReceiveQueueConfig.of(4, 1)))

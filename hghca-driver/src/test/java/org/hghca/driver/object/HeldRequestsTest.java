@@ -17,7 +17,7 @@ class HeldRequestsTest {
 
   /** A doorbell that arrives while the card has the queue pair in RST makes it send. */
   @Test
-  void areNotRungForWhenTheirQueuePairIsClosed() {
+  void areNotRungWhenTheirQueuePairIsClosed() {
     List<Long> rung = new ArrayList<>();
     try (DriverFixture it = new DriverFixture("&profile=r1");
         HghcaCompletionQueue cq = (HghcaCompletionQueue) it.context.createCompletionQueue(64);

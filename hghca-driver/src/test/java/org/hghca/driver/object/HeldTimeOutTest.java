@@ -48,7 +48,7 @@ class HeldTimeOutTest {
 
   @ParameterizedTest
   @MethodSource("all")
-  void itBeginsAtTheDoorbell(Hold hold, Finder finder) {
+  void timeOutBeginsAtTheDoorbell(Hold hold, Finder finder) {
     try (MaintainedCard card = new MaintainedCard(hold.parameters)) {
       card.hca.stallAfter(0);
       HghcaQueuePair qp = hold(hold, card);

@@ -131,7 +131,7 @@ class LostCardTest {
   /** With interrupts, without, and if only a polling program accesses the card. */
   @ParameterizedTest
   @ValueSource(strings = {"?mode=inline", "?interrupts=none", "?events=poll", "?profile=r1"})
-  void aCardThatGoesWhileNothingHappensIsTold(String parameters) throws Exception {
+  void cardRemovedWhileIdleIsReported(String parameters) throws Exception {
     Program program = new Program(parameters);
     program.function.lose();
     program.assertToldThatItIsOver(FailingFunction.PULLED);
@@ -141,7 +141,7 @@ class LostCardTest {
   /** As the kernel does before it takes a function back: the card itself reports nothing. */
   @ParameterizedTest
   @ValueSource(strings = {"?mode=inline", "?interrupts=none", "?events=poll", "?profile=r1"})
-  void aCardThatIsWantedBackIsOver(String parameters) throws Exception {
+  void cardRequestedBackIsAFatalEvent(String parameters) throws Exception {
     Program program = new Program(parameters);
     program.function.want();
     program.assertToldThatItIsOver(FailingFunction.PULLED);
@@ -151,7 +151,7 @@ class LostCardTest {
   /** The removal of a card waits until it is released, even if its end was detected before. */
   @ParameterizedTest
   @ValueSource(strings = {"?mode=inline", "?interrupts=none", "?profile=r1"})
-  void aDeadCardThatIsWantedBackHearsIt(String parameters) throws Exception {
+  void failedCardThatIsRequestedBackIsReported(String parameters) throws Exception {
     Program program = new Program(parameters);
     program.function.mute();
     assertThat(program.told.get(20, TimeUnit.SECONDS).type())
@@ -163,7 +163,7 @@ class LostCardTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "?interrupts=none", "?events=poll", "?profile=r1"})
-  void aCardThatGoesUnderTrafficIsToldToWhoOnlyPolls(String parameters) throws Exception {
+  void cardRemovedUnderTrafficIsReportedToPollers(String parameters) throws Exception {
     Program program = new Program(parameters);
     Completions found = new Completions(16);
     long end = System.nanoTime() + LIMIT.toNanos();
@@ -185,7 +185,7 @@ class LostCardTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"?mode=inline", "?interrupts=none", "?events=poll"})
-  void aCardThatGoesInACommandIsToldToAllWhoWait(String parameters) throws Exception {
+  void cardRemovedDuringACommandIsReportedToAllWaiters(String parameters) throws Exception {
     Program program = new Program(parameters);
     program.function.loseAfter(7); // the go of the next command, and the accesses after it
     assertThatThrownBy(() -> program.context.queryPort(1))
@@ -198,7 +198,7 @@ class LostCardTest {
   /** Emulated registers fault with an exception of the function, on any ringing thread. */
   @ParameterizedTest
   @ValueSource(strings = {"?mode=inline", "?mode=inline&profile=r1"})
-  void aServedDoorbellThatIsCutOffUnderAPostEndsTheDevice(String parameters) throws Exception {
+  void servedDoorbellRemovedDuringAPostEndsTheDevice(String parameters) throws Exception {
     Program program = new Program(parameters);
     program.function.cutOffDoorbells();
     assertThatThrownBy(program::post)
@@ -212,7 +212,7 @@ class LostCardTest {
   /** The locks of the doorbell are released, which the close of the queue pair shows. */
   @ParameterizedTest
   @ValueSource(strings = {"?mode=inline", "?mode=inline&profile=r1"})
-  void aServedDoorbellThatIsCutOffUnderAListEndsTheDevice(String parameters) throws Exception {
+  void servedDoorbellRemovedDuringAListEndsTheDevice(String parameters) throws Exception {
     Program program = new Program(parameters);
     SendRequest request = new SendRequest().send().sge(program.memory, 64, 64).signaled();
     SendRequest[] list = {request, request};
@@ -226,7 +226,7 @@ class LostCardTest {
   }
 
   @Test
-  void aServedDoorbellThatIsCutOffWhileAQueueIsArmedEndsTheDevice() throws Exception {
+  void servedDoorbellRemovedDuringAnArmEndsTheDevice() throws Exception {
     Program program = new Program("?mode=inline");
     CompletionQueue armed =
         program.context.createCompletionQueue(
@@ -239,7 +239,7 @@ class LostCardTest {
   }
 
   @Test
-  void aCardThatGoesWhileItIsBroughtUpOrClosedIsGivenBack() {
+  void cardRemovedDuringBringUpOrCloseIsReleased() {
     FailingFunction whole = plugIn("?mode=inline");
     HghcaDevice device = BringUp.of(whole);
     int up = whole.accesses();

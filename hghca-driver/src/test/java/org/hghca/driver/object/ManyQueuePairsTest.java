@@ -17,7 +17,7 @@ class ManyQueuePairsTest {
   private static final int PER_QUEUE = 4000;
 
   @Test
-  void asManyQueuePairsAsTheDeviceSaysCanBeMade() {
+  void asManyQueuePairsAsTheDeviceReportsCanBeCreated() {
     List<QueuePair> made = new ArrayList<>();
     List<CompletionQueue> queues = new ArrayList<>();
     try (DriverFixture it = new DriverFixture()) {

@@ -111,7 +111,7 @@ class MemoryFaultTest {
   }
 
   @Test
-  void aDoorbellThatIsGoneWithItsCardEndsTheDevice() throws Exception {
+  void doorbellOfARemovedCardEndsTheDevice() throws Exception {
     CompletableFuture<AsyncEvent> told = context.asyncEvents().next();
     SendRequest send = new SendRequest().send().sge(memory, 0, 64);
     assertThat(qp.tryPostSend(send)).isTrue();
@@ -129,7 +129,7 @@ class MemoryFaultTest {
 
   /** A program may have truncated its own file: the card is not the cause. */
   @Test
-  void memoryOfTheProgramThatIsGoneIsNotTakenForTheCard() throws Exception {
+  void missingMemoryOfTheProgramIsNotTakenForTheCard() throws Exception {
     try (FileChannel file = file("data", 4096);
         MemoryRegion data = pd.register(map(file, 4096))) {
       SendRequest send = new SendRequest().send().inline().sge(data, 0, 64);

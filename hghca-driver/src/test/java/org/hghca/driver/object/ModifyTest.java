@@ -33,7 +33,7 @@ class ModifyTest {
   }
 
   @Test
-  void sequenceNumbersThatTrafficHasMovedAreNotSentBack() {
+  void psnsThatTrafficHasAdvancedAreNotSentBack() {
     try (DriverFixture it = new DriverFixture();
         MemoryRegion memory = it.pd.allocate(4096, AccessFlag.LOCAL_WRITE)) {
       it.connect(); // from PSN 7 both ways, to itself
@@ -54,7 +54,7 @@ class ModifyTest {
   }
 
   @Test
-  void aResetSendsQueuesAndNumbersButNoPeer() {
+  void resetSendsQueuesAndPsnsButNoPeer() {
     try (DriverFixture it = new DriverFixture()) {
       it.connect();
       QueuePairContext sent = contextsSent(it, QpAttributes.to(QpState.RESET)).getLast();

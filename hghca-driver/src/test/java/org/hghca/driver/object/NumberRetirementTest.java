@@ -88,19 +88,19 @@ class NumberRetirementTest {
   }
 
   @Test
-  void messagesExplainWhereTheCardIsSoThatReceivesMayBeLeft() {
+  void messagesShowTheCardsPositionSoThatReceivesMayRemain() {
     assertThat(retiredAfter(send(), 2)).isZero();
   }
 
   /** The received packets might be those of an incomplete message. */
   @Test
-  void whatComesWithoutACompletionDoesNotIfReceivesAreLeft() {
+  void packetsWithoutACompletionRetireTheNumberIfReceivesRemain() {
     assertThat(retiredAfter(write(), 1)).isEqualTo(1);
     assertThat(retiredAfter(read(), 1)).isEqualTo(2);
   }
 
   @Test
-  void withoutReceivesThatAreLeftNoneCanBeHalfFilled() {
+  void withoutRemainingReceivesNoneCanBePartlyFilled() {
     assertThat(retiredAfter(write(), 0)).isZero();
     assertThat(retiredAfter(read(), 0)).isZero();
   }
@@ -108,7 +108,7 @@ class NumberRetirementTest {
   /** The low byte of 60h could be the state ERR. */
   @ParameterizedTest
   @EnumSource
-  void aNumberThatLooksLikeAStateIsNotTrusted(Life life) {
+  void numberThatLooksLikeAStateIsNotUsed(Life life) {
     HghcaQueuePair qp = queuePair(QpType.RC);
     while (qp.number() < life.value) {
       others.add(qp);
@@ -121,7 +121,7 @@ class NumberRetirementTest {
 
   /** For INIT the card gets ERR, which is not an error that it has detected. */
   @Test
-  void anErrorBeforeAnythingCouldComeIsForgotten() {
+  void errorBeforeAnyReceiveIsPossibleIsIgnored() {
     HghcaQueuePair peer = queuePair(QpType.RC);
     others.add(peer);
     HghcaQueuePair qp = queuePair(QpType.RC);
@@ -151,7 +151,7 @@ class NumberRetirementTest {
   @ParameterizedTest
   @EnumSource(names = {"UC", "UD"})
   @Tag("hazard-12.5")
-  void numbersOfUnreliableQueuePairsThatCouldReceiveDoNotComeAgain(QpType type) {
+  void numbersOfUnreliableQueuePairsThatCouldReceiveAreRetired(QpType type) {
     HghcaQueuePair qp = queuePair(type);
     connect(qp, type, qp.number());
     qp.close();

@@ -101,7 +101,7 @@ class NumberReuseTest {
   }
 
   @Test
-  void aLifeThatDoesNotGetFarLeavesThePositionAlone() {
+  void queuePairClosedEarlyKeepsThePosition() {
     exchange(3);
     qp.modify(QpAttributes.to(QpState.RESET));
     qp.modify(ConnectionOptions.DEFAULT.toInit(QpType.RC));
@@ -111,7 +111,7 @@ class NumberReuseTest {
   }
 
   @Test
-  void aNumberThatIsGivenBackInResetGoesOnWhereItsLastLifeEnded() {
+  void numberReturnedInResetContinuesAtItsLastPosition() {
     exchange(3);
     qp.modify(QpAttributes.to(QpState.RESET));
     qp.close();
@@ -121,7 +121,7 @@ class NumberReuseTest {
   }
 
   @Test
-  void sequenceNumbersComeRoundWithoutHarm() {
+  void psnsWrapWithoutHarm() {
     exchange(1);
     receive(1);
     int most = 1 << 30;
@@ -132,7 +132,7 @@ class NumberReuseTest {
   }
 
   @Test
-  void aReceiveThatTheCardCompletesAfterTheDriverHasEndsTheNumber() {
+  void receiveCompletedByTheCardAfterTheDriverRetiresTheNumber() {
     receive(2);
     qp.modify(QpAttributes.to(QpState.ERR));
     assertThat(cq.poll(completions, 1)).isOne();
@@ -152,7 +152,7 @@ class NumberReuseTest {
   }
 
   @Test
-  void whatTheDriverHasCompletedBeforeIsNotToldOf() {
+  void completionsTheDriverGeneratedBeforeAreNotReported() {
     try (CompletionChannel channel = it.context.createCompletionChannel();
         HghcaCompletionQueue told =
             (HghcaCompletionQueue)
@@ -186,7 +186,7 @@ class NumberReuseTest {
   }
 
   @Test
-  void aCompletionQueueThatNobodyPolledGoesOnBehindWhatWasDropped() {
+  void unpolledCompletionQueueContinuesBehindDroppedEntries() {
     exchange(3);
     qp.close();
     cq.close();
@@ -212,7 +212,7 @@ class NumberReuseTest {
   }
 
   @Test
-  void aCompletionOfZerosIsTheMarkOfAMessageOfNoBytes() {
+  void completionOfZerosIndicatesAnEmptyMessage() {
     ring.asSlice(0, Cqe.SIZE).fill((byte) 0);
 
     assertThat(cq.poll(completions, 1)).isZero();

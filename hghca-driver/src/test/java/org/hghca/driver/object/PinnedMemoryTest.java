@@ -21,7 +21,7 @@ class PinnedMemoryTest {
   }
 
   @Test
-  void figureIsThatOfTheReadingThatTakesMost() {
+  void figureIsThatOfTheProfileThatNeedsMost() {
     long most =
         Stream.of("s", "r1", "r2").mapToLong(PinnedMemoryTest::mappedAtBringUp).max().orElseThrow();
 

@@ -62,7 +62,7 @@ class QueuePairStatesTest {
 
   @ParameterizedTest
   @EnumSource
-  void anErrorOfAReceiveIsTheEnd(QpType type) {
+  void errorOfAReceiveLeadsToErr(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.errorFlow().reported(false, WcStatus.LOC_LEN_ERR);
       assertThat(qp.state()).isEqualTo(QpState.ERR);
@@ -72,7 +72,7 @@ class QueuePairStatesTest {
   }
 
   @Test
-  void anErrorOfAReliableSendIsTheEnd() {
+  void errorOfAReliableSendLeadsToErr() {
     try (HghcaQueuePair qp = ready(QpType.RC)) {
       qp.errorFlow().reported(true, WcStatus.REM_ACCESS_ERR);
       assertThat(qp.state()).isEqualTo(QpState.ERR);
@@ -83,7 +83,7 @@ class QueuePairStatesTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void anErrorOfAnUnreliableSendStopsTheSendQueue(QpType type) {
+  void errorOfAnUnreliableSendStopsTheSendQueue(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.errorFlow().reported(true, WcStatus.LOC_PROT_ERR);
       assertThat(qp.state()).isEqualTo(QpState.SQE);
@@ -102,7 +102,7 @@ class QueuePairStatesTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void aFlushedSendThatIsPolledAfterTheRecoveryTellsNothing(QpType type) {
+  void flushedSendPolledAfterTheRecoveryChangesNothing(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.errorFlow().reported(true, WcStatus.WR_FLUSH_ERR);
       assertThat(qp.state()).isEqualTo(QpState.RTS);
@@ -110,7 +110,7 @@ class QueuePairStatesTest {
   }
 
   @Test
-  void aQueryKnowsBetterThanAnErrorThatIsPolledAfterTheRecovery() {
+  void queryTakesPrecedenceOverAnErrorPolledAfterTheRecovery() {
     try (HghcaQueuePair qp = ready(QpType.UD)) {
       qp.errorFlow().reported(true, WcStatus.LOC_LEN_ERR); // the card reports RTS
       assertThat(qp.state()).isEqualTo(QpState.SQE);
@@ -121,7 +121,7 @@ class QueuePairStatesTest {
 
   @ParameterizedTest
   @EnumSource
-  void aStrayErrorDoesNotWakeAQueuePairInReset(QpType type) {
+  void strayErrorDoesNotChangeAQueuePairInReset(QpType type) {
     try (HghcaQueuePair qp = create(type)) {
       qp.errorFlow().reported(true, WcStatus.LOC_LEN_ERR);
       qp.errorFlow().reported(false, WcStatus.LOC_LEN_ERR);
@@ -130,7 +130,7 @@ class QueuePairStatesTest {
   }
 
   @Test
-  void datagramsHaveThePortsMtuAndNoPath() {
+  void datagramsHaveThePortMtuAndNoPath() {
     try (HghcaQueuePair qp = create(QpType.UD)) {
       QueuePairContext init =
           sent(qp, QpAttributes.to(QpState.INIT).pkeyIndex(0).port(1).qkey(0x8765_4321));
@@ -155,14 +155,14 @@ class QueuePairStatesTest {
 
   @ParameterizedTest
   @EnumSource
-  void aResetQueuePairAnswersAQuery(QpType type) {
+  void resetQueuePairAnswersAQuery(QpType type) {
     try (HghcaQueuePair qp = create(type)) {
       assertThat(qp.query().state()).isEqualTo(QpState.RESET);
     }
   }
 
   @Test
-  void theNoticeOfDrainingIsABitOfTheMaskWhereItIsWanted() {
+  void drainedNotificationIsABitOfTheMask() {
     try (HghcaQueuePair qp = ready(QpType.RC)) {
       QueuePairContext without = sent(qp, QpAttributes.to(QpState.SQD).sqdNotify(false));
       assertThat(without.get(QueuePairContext.OPT_PARAM_MASK)).isEqualTo(OptParamMask.STATE);
@@ -174,7 +174,7 @@ class QueuePairStatesTest {
   }
 
   @Test
-  void atomicsOfAPeerAreAllowedOnTheirOwn() {
+  void atomicsOfAPeerAreEnabledSeparately() {
     try (HghcaQueuePair qp = create(QpType.RC)) {
       QueuePairContext init =
           sent(
@@ -188,7 +188,7 @@ class QueuePairStatesTest {
   }
 
   @Test
-  void theDeviceSaysThatItHasAtomics() {
+  void deviceReportsAtomics() {
     assertThat(it.context.queryDevice().atomics()).isTrue();
   }
 
@@ -222,7 +222,7 @@ class QueuePairStatesTest {
   @EnumSource(
       value = QpType.class,
       names = {"UC", "UD"})
-  void theRecoveryOfASendQueueHasItsOwnCommand(QpType type) {
+  void recoveryOfASendQueueHasItsOwnCommand(QpType type) {
     try (HghcaQueuePair qp = ready(type)) {
       qp.errorFlow().reported(true, WcStatus.LOC_PROT_ERR);
       // The card has detected no error and refuses.

@@ -46,7 +46,7 @@ class RacesTest {
   }
 
   @Test
-  void whoFindsTheQueueEmptyWhileAnotherPollsFindsItEmptyIndeed() throws Exception {
+  void emptyPollDuringAnotherPollMeansAnEmptyQueue() throws Exception {
     int messages = 64;
     try (DriverFixture it = new DriverFixture();
         HghcaCompletionQueue cq = queue(it, CompletionQueueConfig.of(messages));
@@ -95,7 +95,7 @@ class RacesTest {
 
   /** So many that some of them collide in whatever set the thread keeps them in. */
   @Test
-  void theThreadThatLooksAtManyQueuesEndsWhenItIsTold() throws Exception {
+  void threadThatChecksManyQueuesEndsOnRequest() throws Exception {
     try (DriverFixture it = new DriverFixture();
         CompletionChannel channel = it.context.createCompletionChannel()) {
       EventThread thread = EventsTest.thread(it);
@@ -117,7 +117,7 @@ class RacesTest {
   }
 
   @Test
-  void aQueueIsNotGoneBeforeWhatTheCardSaidUntilThenIsTold() throws Exception {
+  void queueIsNotClosedBeforeEarlierEventsAreReported() throws Exception {
     try (DriverFixture it = new DriverFixture();
         CompletionChannel channel = it.context.createCompletionChannel();
         HghcaCompletionQueue told = queue(it, CompletionQueueConfig.of(4).withChannel(channel));
@@ -157,7 +157,7 @@ class RacesTest {
   }
 
   @Test
-  void aContextOfADeviceThatFailsMeanwhileIsNotOpened() throws Exception {
+  void contextOfADeviceThatFailsMeanwhileIsNotOpened() throws Exception {
     try (DriverFixture it = new DriverFixture()) {
       int domains = it.device.pdNumbers().inUse();
       RdmaDevice name = new RdmaDevice("other", it.function.locator().toString(), 1);

@@ -59,7 +59,7 @@ class ReregisterFailureTest {
   }
 
   @Test
-  void theCardIsToldOfTheRightsThatItKnows() {
+  void cardGetsTheAccessRightsThatItSupports() {
     try (DriverFixture it = new DriverFixture();
         MemoryRegion region = it.pd.allocate(4096, Set.of())) {
       int[] flags = {0};
@@ -86,7 +86,7 @@ class ReregisterFailureTest {
   }
 
   @Test
-  void aRegionIsAsBeforeWhenTheCardDoesNotLetGoOfIt() {
+  void regionIsUnchangedWhenTheCardDoesNotReturnIt() {
     try (DriverFixture it = new DriverFixture();
         Arena arena = Arena.ofShared()) {
       MemorySegment before = arena.allocate(4096);
@@ -106,7 +106,7 @@ class ReregisterFailureTest {
   }
 
   @Test
-  void aRegionIsAsBeforeWhenTheCardTakesNoPages() {
+  void regionIsUnchangedWhenTheCardRefusesThePages() {
     try (DriverFixture it = new DriverFixture();
         Arena arena = Arena.ofShared();
         MemoryRegion region = it.pd.allocate(4096, ALL)) {
@@ -120,7 +120,7 @@ class ReregisterFailureTest {
   }
 
   @Test
-  void aRegionThatTheCardDoesNotTakeAgainIsDeadUntilTheNextTime() {
+  void regionThatTheCardRefusesIsUnusableUntilTheNextChange() {
     try (DriverFixture it = new DriverFixture();
         Arena arena = Arena.ofShared();
         MemoryRegion region = it.pd.register(arena.allocate(4096), ALL)) {
@@ -141,7 +141,7 @@ class ReregisterFailureTest {
   }
 
   @Test
-  void aDeadRegionCanBeClosedAndItsMemoryIsUsedAgain() {
+  void unusableRegionCanBeClosedAndItsMemoryIsReused() {
     try (DriverFixture it = new DriverFixture();
         Arena arena = Arena.ofShared()) {
       it.pd.allocate(4096, ALL).close(); // The command mailboxes exist from now on.
@@ -162,7 +162,7 @@ class ReregisterFailureTest {
   }
 
   @Test
-  void memoryThatACardMayReachWhichFellSilentIsKeptUntilTheReset() {
+  void memoryThatASilentCardMayReachIsKeptUntilTheReset() {
     FailingFunction function;
     try (DriverFixture it = new DriverFixture();
         Arena arena = Arena.ofShared()) {
@@ -184,7 +184,7 @@ class ReregisterFailureTest {
   }
 
   @Test
-  void memoryThatNativeCodeHoldsStaysAndSoDoesItsRegion() throws Throwable {
+  void memoryHeldByNativeCodeStaysWithItsRegion() throws Throwable {
     try (DriverFixture it = new DriverFixture();
         Arena arena = Arena.ofShared()) {
       MemoryRegion region = it.pd.allocate(4096, ALL);

@@ -34,7 +34,7 @@ class RingOffsetsTest {
   }
 
   @Test
-  void ringsOfADomainShareAKeyAtPlacesOfTheirOwn() {
+  void ringsOfADomainShareAKeyAtTheirOwnOffsets() {
     List<HghcaQueuePair> all = new ArrayList<>();
     Set<Integer> keys = new HashSet<>();
     Set<Integer> offsets = new HashSet<>();
@@ -59,7 +59,7 @@ class RingOffsetsTest {
 
   @ParameterizedTest
   @CsvSource({"as=s, 1", "profile=r1, 1", "'', 0"})
-  void aQueuePairWithoutReceivesTakesNoKeyForThem(String parameter, int keysEach) {
+  void queuePairWithoutReceivesUsesNoKeyForThem(String parameter, int keysEach) {
     it.close();
     it = new DriverFixture(parameter.isEmpty() ? "" : "&" + parameter);
     queuePair(0).close(); // what they share is there

@@ -25,7 +25,7 @@ class SingleOwnerTest {
 
   @Test
   @Timeout(60)
-  void twoThreadsThatPostAtOnceAreFound() {
+  void twoThreadsThatPostAtOnceAreDetected() {
     assumeTrue(HghcaQueuePair.class.desiredAssertionStatus(), "needs -ea");
     try (Context context = RdmaDevices.open("model:single-owner?mode=inline");
         ProtectionDomain pd = context.allocateProtectionDomain();

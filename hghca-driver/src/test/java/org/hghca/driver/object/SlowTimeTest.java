@@ -25,7 +25,7 @@ class SlowTimeTest {
 
   @Test
   @Timeout(60)
-  void aSendThatIsNotAnsweredIsGivenUpInTheCardsTime() {
+  void unansweredSendTimesOutInTheCardsTime() {
     try (DriverFixture it = new DriverFixture("&profile=r1&slow=" + SLOW);
         MemoryRegion memory = it.pd.allocate(4096, AccessFlag.LOCAL_WRITE)) {
       ConnectionOptions options = ConnectionOptions.DEFAULT;

@@ -62,7 +62,7 @@ class SoftwareMaintenanceTest {
 
   @Test
   @Tag("hazard-12.4")
-  void waiterOnAQueuePairInErrorIsTold() {
+  void waiterOnAQueuePairInErrIsNotified() {
     HghcaQueuePair left = card.queuePair();
     HghcaQueuePair right = card.connectedTo(left.number());
     card.connect(left, right.number());
@@ -81,7 +81,7 @@ class SoftwareMaintenanceTest {
   }
 
   @Test
-  void aQueuePairThatIsReadyToReceiveOnlyIsLookedAtToo() {
+  void queuePairInRtrIsCheckedToo() {
     HghcaQueuePair left = card.queuePair();
     HghcaQueuePair right = card.queuePair();
     ConnectionOptions options = ConnectionOptions.DEFAULT;
@@ -96,7 +96,7 @@ class SoftwareMaintenanceTest {
   }
 
   @Test
-  void theCardIsAskedOnceASecondAndOnlyOfWhatWaits() {
+  void cardIsQueriedOnceASecondAndOnlyForWaiters() {
     HghcaQueuePair left = card.queuePair();
     HghcaQueuePair right = card.connectedTo(left.number());
     card.connect(left, right.number());
@@ -119,7 +119,7 @@ class SoftwareMaintenanceTest {
   }
 
   @Test
-  void oneTimeOutIsToldAsOne() {
+  void oneTimeOutIsReportedAsOne() {
     HghcaQueuePair qp = card.connectedTo(NOBODY);
     qp.tryPostSend(card.send(64));
     lookOften();
@@ -152,7 +152,7 @@ class SoftwareMaintenanceTest {
   }
 
   @Test
-  void aDeadPeerBesideASaturatedOneIsGivenUp() {
+  void silentPeerBesideASaturatedOneTimesOut() {
     HghcaQueuePair left = card.queuePair();
     HghcaQueuePair right = card.connectedTo(left.number());
     card.connect(left, right.number());
@@ -199,7 +199,7 @@ class SoftwareMaintenanceTest {
   }
 
   @Test
-  void whenOthersGoOnTheCardIsNotCalledDead() {
+  void timeOutsWithOtherProgressAreNotADeadDataPath() {
     HghcaQueuePair left = card.queuePair();
     HghcaQueuePair right = card.connectedTo(left.number());
     card.connect(left, right.number());
@@ -217,7 +217,7 @@ class SoftwareMaintenanceTest {
   }
 
   @Test
-  void packetThatComesDuringRtr2RtsIsNotRefused() {
+  void packetThatArrivesDuringRtr2RtsIsNotRefused() {
     HghcaQueuePair left = card.queuePair();
     HghcaQueuePair right = card.queuePair();
     card.connect(left, right.number());
@@ -239,7 +239,7 @@ class SoftwareMaintenanceTest {
   }
 
   @Test
-  void anotherPsnThanAnnouncedIsGivenToTheCardAllTheSame() {
+  void otherPsnThanAnnouncedIsGivenToTheCardNevertheless() {
     HghcaQueuePair left = card.queuePair();
     HghcaQueuePair right = card.queuePair();
     card.connect(left, right.number()); // expects 7, where no PSN was announced

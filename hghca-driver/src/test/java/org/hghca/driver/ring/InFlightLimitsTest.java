@@ -61,7 +61,7 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void whatWasHeldBackIsRungForOneByOneAsOthersAreSeen() {
+  void heldRequestsAreRungOneByOneAsOthersComplete() {
     BudgetedRing ring = ring();
     for (int i = 0; i < 40; i++) {
       ring.ring.post(good());
@@ -95,7 +95,7 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void theNextPostRingsForWhatWasHeldBack() {
+  void nextPostRingsHeldRequests() {
     BudgetedRing ring = ring();
     for (int i = 0; i < 30; i++) {
       ring.ring.post(good());
@@ -106,7 +106,7 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void aRingHasNoMoreUnderWayThanItsWindow() {
+  void requestsOfARingInFlightAreLimitedByItsWindow() {
     BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(1));
     SendRequest[] list = {good(), good(), good()};
     assertThat(ring.ring.post(list, 0, 3)).isEqualTo(3);
@@ -121,7 +121,7 @@ class InFlightLimitsTest {
 
   /** Its completion is in the queue, and the program polls for another. */
   @Test
-  void oneThatIsCompleteAndNotPolledIsNotUnderWay() {
+  void completeButUnpolledRequestIsNotInFlight() {
     BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(1));
     SendRequest[] list = {good(), good(), good()};
     ring.ring.post(list, 0, 3);
@@ -139,7 +139,7 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void aFencedRequestAndAllBehindItWaitForTheReadsBefore() {
+  void fencedRequestAndAllBehindItWaitForTheReadsBefore() {
     BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(8));
     SendRequest[] list = {good(), read(8), good(), good().fence(), good()};
     ring.ring.post(list, 0, 5);
@@ -167,7 +167,7 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void whatReadsFetchAtATimeIsBoundedForAllRings() {
+  void bytesOfReadsInFlightAreLimitedOverAllRings() {
     List<BudgetedRing> several = List.of(ring(), ring(), ring(), ring());
     several.forEach(ring -> ring.ring.post(write(9000)));
     assertThat(rung()).as("nothing else is").isEqualTo(4);
@@ -183,7 +183,7 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void aReadThatWaitsIsNotOvertakenByShorterOnes() {
+  void waitingReadIsNotOvertakenByShorterOnes() {
     BudgetedRing first = ring();
     BudgetedRing second = ring();
     BudgetedRing third = ring();
@@ -201,7 +201,7 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void aLongReadGoesInPieces() {
+  void longReadIsSplit() {
     BudgetedRing ring = ring();
     SendRequest request =
         BudgetedRing.request()
@@ -234,7 +234,7 @@ class InFlightLimitsTest {
 
   /** The program may not poll for it, so another thread must check. */
   @Test
-  void aLongReadThatGoesOnCountsAsHeldBack() {
+  void longReadInProgressCountsAsHeld() {
     BudgetedRing ring = ring();
     ring.ring.post(read(1025));
     assertThat(ring.ring.holds()).isTrue();
@@ -245,7 +245,7 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void aLongReadIsFlushedAsAWholeBetweenTwoPieces() {
+  void longReadIsFlushedAsAWholeBetweenTwoParts() {
     BudgetedRing ring = ring();
     ring.ring.post(read(5000));
     ring.ring.post(good());
@@ -265,7 +265,7 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void whatIsLeftUndoneAtAResetIsNotUnderWay() {
+  void requestsDiscardedByAResetAreNotInFlight() {
     BudgetedRing first = ring();
     BudgetedRing second = ring();
     first.ring.post(read(9000));
@@ -278,7 +278,7 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void aRingThatIsResetGivesBackWhatItHad() {
+  void resetRingReturnsItsDoorbells() {
     BudgetedRing first = ring();
     for (int i = 0; i < 40; i++) {
       first.ring.post(good());
@@ -305,7 +305,7 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void aRingThatIsToRingNoMoreDoesNot() {
+  void closedRingRingsNoMore() {
     BudgetedRing ring = ring();
     for (int i = 0; i < 30; i++) {
       ring.ring.post(good());
@@ -331,7 +331,7 @@ class InFlightLimitsTest {
   }
 
   @Test
-  void whoComesWhileAnotherIsAboutToRingWaitsForThat() throws InterruptedException {
+  void threadThatMeetsADoorbellInProgressWaitsForIt() throws InterruptedException {
     BudgetedRing ring = ring();
     for (int i = 0; i < 25; i++) {
       ring.ring.post(good());
@@ -364,7 +364,7 @@ class InFlightLimitsTest {
 
   /** When a doorbell is returned while a request finds none left, one of the two must notice. */
   @Test
-  void nothingStaysHeldBackWhenOneIsGivenBackAtThatMoment() throws InterruptedException {
+  void nothingStaysHeldWhenADoorbellIsReturnedConcurrently() throws InterruptedException {
     BudgetedRing other = ring();
     for (int i = 0; i < 24; i++) {
       other.ring.post(good()); // the reserve is empty

@@ -79,13 +79,12 @@ class QueueGeometryTest {
     "1, 189, 9",
     "1, 444, 9"
   })
-  void theDestinationOfADatagramIsLongerThanARemoteAddress(
-      int elements, int inline, int strideLog) {
+  void destinationOfADatagramIsLongerThanARemoteAddress(int elements, int inline, int strideLog) {
     assertThat(of(QpType.UD, 1, 1, elements, 1, inline).sendStrideLog()).isEqualTo(strideLog);
   }
 
   @Test
-  void aDescriptorHoldsLessInlineOfADatagram() {
+  void descriptorHoldsLessInlineDataOfADatagram() {
     assertThatThrownBy(() -> of(QpType.UD, 1, 1, 1, 1, 445))
         .hasMessageContaining("maxInline 445")
         .hasMessageContaining("0 to 444");
@@ -110,7 +109,7 @@ class QueueGeometryTest {
   }
 
   @Test
-  void aQueueOfMoreThanOneMegabyteIsRefused() {
+  void queueOfMoreThanOneMegabyteIsRefused() {
     assertThat(of(2048, 1, 16, 1, 0).sendBytes()).isEqualTo(1 << 20);
     assertThatThrownBy(() -> of(2049, 1, 16, 1, 0))
         .isInstanceOfSatisfying(
@@ -129,7 +128,7 @@ class QueueGeometryTest {
     "1, 1, 1, 17, 0, maxReceiveSge 17",
     "1, 1, 1, 1, 477, maxInline 477"
   })
-  void aLimitThatIsExceededIsNamed(
+  void exceededLimitIsNamed(
       int send, int receive, int sendSge, int receiveSge, int inline, String name) {
     assertThatThrownBy(() -> of(send, receive, sendSge, receiveSge, inline))
         .isInstanceOfSatisfying(
@@ -147,7 +146,7 @@ class QueueGeometryTest {
     "8191, 6, 8191",
     "8191, 16, 2047"
   })
-  void aShareOfASharedQueueIsAllOfItOrWhatFits(int capacity, int elements, int depth) {
+  void shareOfASharedQueueIsAllOfItOrTheRoom(int capacity, int elements, int depth) {
     assertThat(QueueGeometry.shareDepth(limits, capacity, elements)).isEqualTo(depth);
     assertThat(of(0, depth, 0, elements, 0).receiveBytes()).isLessThanOrEqualTo(1 << 20);
   }

@@ -61,7 +61,7 @@ class ReceiveRingTest {
   }
 
   @Test
-  void theFirstUnitHasOnlyBitsThatTheDocumentLeavesBlank() {
+  void firstUnitHasOnlyBitsThatTheDocumentLeavesBlank() {
     post(request().sge(DATA, 4096, KEY));
     post(request().sge(DATA, 50, KEY).sge(DATA + 0x1000, 300, KEY));
     // dw0[5] and dw2[0] mark the slot; dw2[13:6] is its size of 3 and of 4 units.
@@ -70,20 +70,20 @@ class ReceiveRingTest {
   }
 
   @Test
-  void anElementOfNoBytesIsLeftOut() {
+  void emptyElementIsOmitted() {
     post(request().sge(DATA, 0, KEY).sge(DATA, 4096, KEY));
     assertThat(bytes(16, 32)).isEqualTo("001000002100000000000000007e0000" + EMPTY_UNIT);
   }
 
   @Test
-  void aRequestWithoutElementsIsPostedAllTheSame() {
+  void requestWithoutElementsIsPosted() {
     post(request());
     assertThat(bytes(0, 16)).isEqualTo("20000000000000008100000000000000");
     assertThat(bytes(16, 16)).isEqualTo(EMPTY_UNIT);
   }
 
   @Test
-  void whatAnEarlierRequestLeftBehindIsNotReadAgain() {
+  void leftoversOfAnEarlierRequestAreNotRead() {
     for (int i = 0; i < 4; i++) {
       post(request().sge(DATA, 50, KEY).sge(DATA + 0x1000, 300, KEY));
       assertThat(ring.takeOldest()).isZero();
@@ -93,7 +93,7 @@ class ReceiveRingTest {
   }
 
   @Test
-  void aFullRingTakesNothingAndKeepsTheSlotBehindItEmpty() {
+  void fullRingTakesNothingAndKeepsTheSlotBehindItEmpty() {
     for (int i = 0; i < 3; i++) {
       assertThat(post(request().sge(DATA, 4096, KEY))).isTrue();
     }
@@ -103,7 +103,7 @@ class ReceiveRingTest {
   }
 
   @Test
-  void aCompletedSlotIsEmptyAgainAndTheNextIsTheOldest() {
+  void completedSlotIsEmptyAgainAndTheNextIsTheOldest() {
     post(request().wrId(70).sge(DATA, 4096, KEY));
     post(request().wrId(71).sge(DATA, 4096, KEY));
     assertThat(ring.isOldest(0)).isTrue();
@@ -119,7 +119,7 @@ class ReceiveRingTest {
   }
 
   @Test
-  void aFlushedRequestSaysWhoseItWas() {
+  void flushedRequestNamesItsWrId() {
     Completions completions = new Completions(1);
     post(request().wrId(70).sge(DATA, 4096, KEY));
 
@@ -149,7 +149,7 @@ class ReceiveRingTest {
   }
 
   @Test
-  void whatIsKeptFromTheCardIsLeftOutOfTheFirstElements() {
+  void bytesWithheldFromTheCardAreTakenFromTheFirstElements() {
     KeyTable keys = new KeyTable(KEY + 1);
     keys.put(new KeyTable.Entry(KEY, 4, DATA, 1 << 20, 1));
     ReceiveChecks checks = new CarefulReceiveChecks(new RequestMemory(keys, 4), 40);

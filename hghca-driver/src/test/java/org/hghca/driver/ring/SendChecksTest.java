@@ -57,7 +57,7 @@ class SendChecksTest {
   }
 
   @Test
-  void whatACardWouldCorruptOrDoesNotKnowIsNotSupported() {
+  void operationsThatTheCardCorruptsOrLacksAreUnsupported() {
     assertRefused(
         rc,
         request().sendWithImmediate(1).sge(MEMORY.start(), 8, MEMORY.key()),
@@ -79,7 +79,7 @@ class SendChecksTest {
   }
 
   @Test
-  void nothingIsSentThatHasNoBytes() {
+  void emptyMessagesAreRefused() {
     long a = MEMORY.start();
     int key = MEMORY.key();
     SendRequest[] empty = {
@@ -98,7 +98,7 @@ class SendChecksTest {
   }
 
   @Test
-  void elementsOfNoBytesAreLeftOutWhateverTheirKey() {
+  void emptyElementsAreOmittedWhateverTheirKey() {
     rc.ring.post(
         request().send().sge(1, 0, 99).sge(MEMORY.start(), 64, MEMORY.key()).sge(2, 0, 98));
     assertThat(rc.doorbells).containsExactly(0x0000_0202_0000_000aL);
@@ -107,7 +107,7 @@ class SendChecksTest {
   }
 
   @Test
-  void everyElementMustLieInMemoryOfTheDomain() {
+  void everyElementMustBeInMemoryOfTheDomain() {
     long end = MEMORY.start() + MEMORY.length();
     assertRefused(request().send().sge(MEMORY.start(), 8, 0x77), "element 0");
     assertRefused(request().send().sge(MEMORY.start(), 8, 0x0200_0005), "no memory region");
@@ -122,7 +122,7 @@ class SendChecksTest {
   }
 
   @Test
-  void aReadWritesOnlyWhereItMay() {
+  void readNeedsLocalWrite() {
     assertRefused(
         request().rdmaRead(REMOTE, RKEY).sge(READ_ONLY.start(), 8, READ_ONLY.key()), "LOCAL_WRITE");
     assertTaken(request().send().sge(READ_ONLY.start(), 8, READ_ONLY.key()));
@@ -130,7 +130,7 @@ class SendChecksTest {
   }
 
   @Test
-  void aWriteDoesNotEndLessThan32BytesBehindAPage() {
+  void writeDoesNotEndLessThan32BytesBehindAPage() {
     assertRefused(write(REMOTE + 4096 - 31, 32), "0x600000000fe1");
     assertRefused(write(REMOTE + 4096 - 1, 32), "stop the peer's card");
     assertTaken(write(REMOTE + 4096 - 1, 33)); // 1 + 32 bytes: beyond 32
@@ -146,7 +146,7 @@ class SendChecksTest {
   }
 
   @Test
-  void aReadResultIsNotStruckEither() {
+  void readResultDoesNotEndThereEither() {
     long page = MEMORY.start() + 4096;
     assertRefused(read(page - 1, 32), "element 0");
     assertTaken(read(page - 1, 33));
@@ -162,7 +162,7 @@ class SendChecksTest {
   }
 
   @Test
-  void aReadFromTheSameDeviceIsAllowedThere() {
+  void readFromTheSameDeviceNeedsRemoteRead() {
     long a = MEMORY.start();
     int key = MEMORY.key();
     rc.checks.path(10, 4);
@@ -176,7 +176,7 @@ class SendChecksTest {
   }
 
   @Test
-  void aListIsPostedAsFarAsItIsGood() {
+  void listIsPostedUpToTheFirstBadRequest() {
     SendRequest[] list = {good(), good(), request().send(), good()};
     assertThatThrownBy(() -> rc.ring.post(list, 0, 4))
         .isInstanceOfSatisfying(BadRequestException.class, e -> assertThat(e.index()).isEqualTo(2));
@@ -187,7 +187,7 @@ class SendChecksTest {
   }
 
   @Test
-  void eachRequestOfAListHasItsOwnDoorbellAndNoneAFence() {
+  void eachRequestOfAListHasItsOwnDoorbellAndNoFence() {
     SendRequest[] list = {good(), good(), good().fence(), good(), good()};
     assertThat(rc.ring.post(list, 0, 5)).isEqualTo(5);
     assertThat(rc.rungSlots()).containsExactly(0, 1, 2, 3, 4);
@@ -199,7 +199,7 @@ class SendChecksTest {
   }
 
   @Test
-  void theSecondRevisionIsSparedTheSame() {
+  void secondRevisionHasTheSameChecks() {
     BudgetedRing second =
         new BudgetedRing(QpType.RC, HardwareProfile.R2, BudgetedRing.inFlight(63));
     assertRefused(second, request().send(), Errno.EOPNOTSUPP, "zero length");

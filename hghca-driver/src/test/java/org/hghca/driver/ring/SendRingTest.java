@@ -82,7 +82,7 @@ class SendRingTest {
   }
 
   @Test
-  void aRingThatIsNotOpenTakesNothing() {
+  void closedRingTakesNothing() {
     ring.setOpen(() -> false);
     assertThatThrownBy(() -> ring.post(request().send().sge(LOCAL, 64, LKEY)))
         .hasMessageContaining("not open");
@@ -90,7 +90,7 @@ class SendRingTest {
   }
 
   @Test
-  void aRingIsNotResetInTheMiddleOfAPost() throws InterruptedException {
+  void ringIsNotResetInTheMiddleOfAPost() throws InterruptedException {
     ring.post(request().send().sge(LOCAL, 64, LKEY));
     lock.lock(); // as a posting thread
     Thread resetting = Thread.ofPlatform().daemon().start(ring::reset);
@@ -176,21 +176,21 @@ class SendRingTest {
   }
 
   @Test
-  void anElementOfNoBytesIsLeftOut() {
+  void emptyElementIsOmitted() {
     ring.post(request().send().sge(LOCAL, 0, LKEY).sge(LOCAL, 64, LKEY));
     assertThat(element(0, 32))
         .isEqualTo("00000000000000000000000000000000400000002000000000000000007f0000");
   }
 
   @Test
-  void theSecondRevisionFindsSizeAndOpcodeOfAnElementInItself() {
+  void secondRevisionFindsSizeAndOpcodeInTheElementItself() {
     ring.post(request().rdmaWrite(REMOTE, RKEY).sge(LOCAL, 8, LKEY));
     // dw2: opcode in 21:14, size in 16-byte units in 13:6, bit 0
     assertThat(dword(0, 2)).isEqualTo(0x08 << 14 | 3 << 6 | 1);
   }
 
   @Test
-  void aListIsChainedBehindOneDoorbell() {
+  void listIsChainedBehindOneDoorbell() {
     SendRequest[] list = {
       request().send().sge(LOCAL, 8, LKEY),
       request().rdmaWrite(REMOTE, RKEY).sge(LOCAL, 8, LKEY),
@@ -208,7 +208,7 @@ class SendRingTest {
   }
 
   @Test
-  void aFencedRequestHasADoorbellOfItsOwn() {
+  void fencedRequestOfAListHasADoorbellOfItsOwn() {
     SendRequest[] list = {
       request().send().sge(LOCAL, 8, LKEY),
       request().send().sge(LOCAL, 8, LKEY).fence(),
@@ -232,7 +232,7 @@ class SendRingTest {
 
   /** The same as a list: the same chain, the same doorbell. */
   @Test
-  void enqueuedRequestsAreTheListThatIsRungForWhenTheyAreFlushed() {
+  void enqueuedRequestsAreAListThatTheFlushRings() {
     ring.post(new SendRequest[] {write(0), write(1), write(2)}, 0, 3);
     List<String> list = List.of(element(0, 48), element(1, 48), element(2, 48));
     List<Long> rung = List.copyOf(doorbells);
@@ -254,7 +254,7 @@ class SendRingTest {
   }
 
   @Test
-  void postingRingsForWhatIsEnqueuedFirst() {
+  void postingRingsEnqueuedRequestsFirst() {
     ring.enqueue(write(0));
     ring.enqueue(write(1));
     assertThat(ring.post(write(2))).isTrue();
@@ -268,7 +268,7 @@ class SendRingTest {
 
   /** As in a list: it is chained to nothing, and nothing to it. */
   @Test
-  void fencedRequestHasADoorbellOfItsOwnAtOnce() {
+  void enqueuedFencedRequestHasADoorbellOfItsOwnAtOnce() {
     ring.enqueue(write(0));
     ring.enqueue(write(1).fence());
     assertThat(rungSlots()).containsExactly(0, 1);
@@ -279,7 +279,7 @@ class SendRingTest {
   }
 
   @Test
-  void fullRingRingsSoThatRoomComes() {
+  void fullRingRingsSoThatSlotsBecomeFree() {
     for (int i = 0; i < 16; i++) {
       assertThat(ring.enqueue(write(i))).isTrue();
     }
@@ -292,7 +292,7 @@ class SendRingTest {
 
   /** The known tail keeps pace, or after 2^31 requests it would look like room. */
   @Test
-  void enqueuingAloneKnowsOfTheRoomThatComes() {
+  void enqueuingAloneSeesFreedSlots() {
     Completions one = new Completions(1);
     for (int i = 0; i < 40; i++) {
       assertThat(ring.enqueue(write(i))).isTrue();
@@ -307,7 +307,7 @@ class SendRingTest {
 
   /** A poller that finds an error reports it to a ring whose single owner takes no lock. */
   @Test
-  void aRingThatStaysOpenIsLeftAloneWhileItsOwnerPosts() throws InterruptedException {
+  void openRingIsNotChangedWhileItsOwnerPosts() throws InterruptedException {
     SendRing owned = ring(null);
     owned.setOpen(() -> true);
     Completions one = new Completions(1);
@@ -326,7 +326,7 @@ class SendRingTest {
   }
 
   @Test
-  void badRequestLeavesTheEnqueuedOnesAsTheyAre() {
+  void badRequestKeepsTheEnqueuedOnes() {
     ring.enqueue(write(0));
     SendRequest tooMany = write(1).sge(LOCAL, 8, LKEY).sge(LOCAL, 8, LKEY);
     assertThatThrownBy(() -> ring.enqueue(tooMany)).isInstanceOf(BadRequestException.class);
@@ -338,7 +338,7 @@ class SendRingTest {
   }
 
   @Test
-  void enqueuedRequestsGoWithAReset() {
+  void resetDiscardsEnqueuedRequests() {
     ring.enqueue(write(0));
     ring.setOpen(() -> false);
     assertThatThrownBy(() -> ring.enqueue(write(1))).hasMessageContaining("not open");

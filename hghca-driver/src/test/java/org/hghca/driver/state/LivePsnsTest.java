@@ -35,13 +35,13 @@ class LivePsnsTest {
   private final QueuePairContext answer = LivePsns.marked(programmed);
 
   @Test
-  void withoutTrafficEverythingIsAsItWasGiven() {
+  void withoutTrafficEverythingIsAsSet() {
     assertThat(LivePsns.of(answer, programmed, false))
         .isEqualTo(new LivePsns(0x100, 0x100, 0x200, QpcState.RTS));
   }
 
   @Test
-  void aSenderHasItsNumbersInPlaceOfTheQueueBaseAndTheCqn() {
+  void senderHasItsPsnsInsteadOfTheQueueBaseAndTheCqn() {
     answer.set(LOCAL_QPN, 0x30).set(WQE_BASE, 0x104).set(SEND_CQN, 0x107);
 
     assertThat(LivePsns.of(answer, programmed, true))
@@ -49,7 +49,7 @@ class LivePsnsTest {
   }
 
   @Test
-  void aReceiverHasItsNumberInPlaceOfTheQkey() {
+  void receiverHasItsPsnInsteadOfTheQkey() {
     answer.set(LOCAL_QPN, 0x30).set(QKEY, 0x233);
 
     assertThat(LivePsns.of(answer, programmed, false))
@@ -57,7 +57,7 @@ class LivePsnsTest {
   }
 
   @Test
-  void aSenderThatGotNoAcknowledgementHasMovedAllTheSame() {
+  void senderWithoutAnAcknowledgementHasAdvancedToo() {
     answer.set(LOCAL_QPN, 0x30).set(SEND_CQN, 0x101);
 
     LivePsns live = LivePsns.of(answer, programmed, true);
@@ -67,7 +67,7 @@ class LivePsnsTest {
   }
 
   @Test
-  void aPsnThatIsTheCqnByChanceCountsWhenADoorbellWasRung() {
+  void psnEqualToTheCqnCountsWhenADoorbellWasRung() {
     programmed.set(NEXT_SEND_PSN, 0).set(LAST_ACKED_PSN, 0);
 
     assertThat(LivePsns.of(answer, programmed, true).nextSend()).isEqualTo(CQN);
@@ -75,7 +75,7 @@ class LivePsnsTest {
   }
 
   @Test
-  void aDoorbellThatTheCardHasNotHeardYetMovesNothing() {
+  void doorbellThatTheCardHasNotProcessedChangesNothing() {
     LivePsns live = LivePsns.of(answer, programmed, true);
 
     assertThat(live.nextSend()).as("and not the number of the completion queue").isEqualTo(0x100);
@@ -103,7 +103,7 @@ class LivePsnsTest {
     "0x160, 0x160, -1", // ERR, or the number
     "0x160, 0x30, 3"
   })
-  void theStateStandsInTheLowByteOfTheNumber(String qpn, String shown, int state) {
+  void stateIsInTheLowByteOfTheNumber(String qpn, String shown, int state) {
     QueuePairContext given = programmed(Integer.decode(qpn));
     QueuePairContext seen = LivePsns.marked(given).set(LOCAL_QPN, Integer.decode(shown));
 
@@ -111,7 +111,7 @@ class LivePsnsTest {
   }
 
   @Test
-  void theNextContextGoesOnWhereTheCardIs() {
+  void nextContextContinuesAtTheCardsPosition() {
     QueuePairContext next = programmed.copy();
 
     new LivePsns(0x107, 0x104, 0x233, QpcState.RTS).putInto(next);
