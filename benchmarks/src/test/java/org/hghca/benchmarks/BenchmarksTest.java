@@ -13,7 +13,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** Each benchmark runs, with each of its parameters: how fast it is says a run of its own. */
+/** Each benchmark runs, with each of its parameters; timing is not checked. */
 class BenchmarksTest {
   @Test
   void eachBenchmarkRuns() throws RunnerException {

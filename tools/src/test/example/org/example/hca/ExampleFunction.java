@@ -8,8 +8,8 @@ import org.hghca.vfio.EmulatedFunction;
 import org.hghca.vfio.LinkAddress;
 
 /**
- * What stands between hghca and a simulator of the card: configuration space, which a simulator of
- * the card's own logic does not have, and what follows from it.
+ * The layer between hghca and a simulator of the card: configuration space, which a simulator of
+ * the card's own logic lacks, and its effects.
  */
 final class ExampleFunction implements EmulatedFunction {
   private static final long BAR0_BYTES = 1 << 20;
@@ -34,7 +34,7 @@ final class ExampleFunction implements EmulatedFunction {
 
   private void busMaster(boolean on) {
     bus.master(on);
-    // The software HCA has a command register of its own; of RTL this is a wire.
+    // The software HCA has a command register of its own; with RTL this is a wire.
     simulator.writeConfiguration(
         ConfigurationSpace.COMMAND, 2, on ? ConfigurationSpace.COMMAND_BUS_MASTER : 0);
   }
@@ -50,7 +50,7 @@ final class ExampleFunction implements EmulatedFunction {
     private DeviceBus host;
     private boolean mastered;
 
-    /** When this returns no access is under way that was not allowed. */
+    /** When this returns, no access is in progress that is no longer allowed. */
     synchronized void master(boolean on) {
       mastered = on;
     }
@@ -87,7 +87,7 @@ final class ExampleFunction implements EmulatedFunction {
     return decodes() ? simulator.read(bar, offset, width) : NOBODY;
   }
 
-  /** Returns at once; what the write sets off happens on the simulator's thread. */
+  /** Returns at once; the effects of the write happen on the simulator's thread. */
   @Override
   public void write(int bar, long offset, int width, long value) {
     if (decodes()) {
@@ -110,7 +110,7 @@ final class ExampleFunction implements EmulatedFunction {
     configuration.write(offset, width, value);
   }
 
-  /** Without interrupts the driver looks at its event queues itself. */
+  /** Without interrupts the driver polls its event queues itself. */
   @Override
   public int interruptVectors() {
     return 0;
@@ -126,10 +126,10 @@ final class ExampleFunction implements EmulatedFunction {
     return true;
   }
 
-  /** When this returns, no DMA is under way and the card has forgotten everything. */
+  /** When this returns, no DMA is in progress and the card has been reset. */
   @Override
   public void reset() {
-    configuration.reset(); // takes bus mastering away first
+    configuration.reset(); // disables bus mastering first
     simulator.reset();
   }
 

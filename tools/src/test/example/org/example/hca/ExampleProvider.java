@@ -12,8 +12,8 @@ import org.hghca.vfio.PciFunctionProvider;
 import org.hghca.vfio.inprocess.InProcessFunction;
 
 /**
- * Opens {@code example:NAME?wire=W}: cards that some simulator plays. Here the simulator is the
- * software HCA; yours is whatever answers reads, takes writes and does DMA.
+ * Opens {@code example:NAME?wire=W}: cards that a simulator implements. Here the simulator is the
+ * software HCA; yours is anything that answers reads, accepts writes and does DMA.
  */
 public final class ExampleProvider implements PciFunctionProvider {
   private static final String WIRE = "wire";

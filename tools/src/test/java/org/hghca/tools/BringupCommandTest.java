@@ -276,7 +276,7 @@ class BringupCommandTest {
     assertGivenBack("model:stuck");
   }
 
-  /** A software HCA that is plugged in cannot be plugged in again. */
+  /** A software HCA that is attached cannot be attached again. */
   private static void assertGivenBack(String locator) {
     long start = System.nanoTime();
     while (true) {
@@ -430,7 +430,7 @@ class BringupCommandTest {
     assertThat(report.results()).hasSizeGreaterThan(50);
     assertThat(report.results().subList(0, 3)).allMatch(result -> result.verdict() == Verdict.PASS);
     assertThat(report.results().getLast().reason()).isEqualTo("interrupted");
-    // The board was given back.
+    // The board was released.
     assertThat(CommandLineRun.of("info", "-d", "model:interrupted").exitCode()).isZero();
   }
 

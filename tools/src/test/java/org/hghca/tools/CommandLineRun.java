@@ -5,7 +5,7 @@ import java.io.StringWriter;
 import org.hghca.vfio.kernel.Machine;
 
 /**
- * What a command line did.
+ * The result of a command line.
  *
  * @param exitCode what the process would have ended with
  * @param out its standard output
@@ -17,7 +17,7 @@ record CommandLineRun(int exitCode, String out, String err) {
     return on(Machine.local(), args);
   }
 
-  /** On a made-up machine. */
+  /** On a simulated machine. */
   static CommandLineRun on(Machine machine, String... args) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();

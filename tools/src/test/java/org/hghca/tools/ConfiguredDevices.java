@@ -2,7 +2,7 @@ package org.hghca.tools;
 
 import java.util.function.Supplier;
 
-/** Runs something while {@code -Dhghca.devices} names devices. */
+/** Runs an action while {@code -Dhghca.devices} names devices. */
 final class ConfiguredDevices {
   private static final String PROPERTY = "hghca.devices";
 

@@ -156,7 +156,7 @@ class DemoServerTest {
         .doesNotContain("counters of the server");
   }
 
-  /** On cards of the RTL: no atomics, and a datagram's sender is known by its number only. */
+  /** On cards of the RTL: no atomics, and only the number of a datagram's sender is known. */
   @ParameterizedTest
   @CsvSource({"r1", "r2"})
   void missingFeaturesAreReportedOnBothSides(String profile) throws Exception {

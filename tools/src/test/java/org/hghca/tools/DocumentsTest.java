@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What bash completes and man shows is what the command line has. */
+/** Bash completion and manual pages match the command line. */
 @Timeout(120)
 class DocumentsTest {
   @TempDir Path folder;

@@ -37,7 +37,7 @@ public final class FailingProvider implements RdmaProvider {
   }
 
   /**
-   * A context of which nothing works but perhaps closing.
+   * A context of which nothing works except possibly closing.
    *
    * @param atClose null when that works
    */

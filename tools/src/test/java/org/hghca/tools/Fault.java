@@ -5,7 +5,7 @@ import org.hghca.abi.Bar;
 import org.hghca.abi.Hcr;
 import org.hghca.abi.HcrCommand;
 
-/** What is wrong with a board of {@link FaultyProvider}: the name in its locator begins with it. */
+/** The fault of a board of {@link FaultyProvider}: the name in its locator starts with it. */
 enum Fault {
   /** A reserved bit of DEV_LIM is set. */
   WRONG_LIMITS {
@@ -40,7 +40,7 @@ enum Fault {
     }
   },
 
-  /** No register keeps anything. */
+  /** No register keeps its value. */
   NO_HCR {
     @Override
     long read(int bar, long offset, long honest) {
@@ -56,7 +56,7 @@ enum Fault {
     }
   },
 
-  /** Doorbells are not heard. */
+  /** Doorbells are ignored. */
   DEAF {
     @Override
     boolean write(int bar, long offset, long value) {
@@ -77,7 +77,7 @@ enum Fault {
     }
   };
 
-  /** Lets reads return that do not. */
+  /** Releases hung reads. */
   static final CountDownLatch RELEASE = new CountDownLatch(1);
 
   static final long COMMAND = (long) Bar.HCR_DOCUMENT + Hcr.COMMAND;
@@ -85,16 +85,16 @@ enum Fault {
   int inits;
   long hung;
 
-  /** What a register reads. */
+  /** The value of a register read. */
   long read(int bar, long offset, long honest) {
     return honest;
   }
 
-  /** Whether a register takes a value. */
+  /** Whether a register accepts a value. */
   boolean write(int bar, long offset, long value) {
     return true;
   }
 
-  /** What the card writes into memory. */
+  /** The data that the card writes into memory. */
   void answer(byte[] bytes) {}
 }

@@ -14,7 +14,7 @@ import org.hghca.vfio.PciFunctionProvider;
 import org.hghca.vfio.inprocess.InProcessFunction;
 import org.hghca.vfio.testing.ForwardingDevice;
 
-/** Opens boards that are broken: {@code faulty:FAULT}, software HCAs with a {@link Fault}. */
+/** Opens faulty boards: {@code faulty:FAULT}, software HCAs with a {@link Fault}. */
 public final class FaultyProvider implements PciFunctionProvider {
 
   @Override

@@ -63,7 +63,7 @@ class LauncherTest {
       }
       process.toHandle().destroy();
       while (lines.readLine() != null) {
-        // What is told of the end.
+        // The report of the end.
       }
       assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
       assertThat(process.exitValue()).isEqualTo(130);

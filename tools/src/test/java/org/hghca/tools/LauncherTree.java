@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A copy of the project as far as the launcher looks at it: the scripts themselves, and the modules
- * that these tests run on in the place of those that the build puts there.
+ * A copy of the parts of the project that the launcher reads: the scripts themselves, and the
+ * modules of these tests instead of those of the build.
  */
 final class LauncherTree {
   private static final List<String> MODULES =
@@ -33,14 +33,14 @@ final class LauncherTree {
           "hghca-driver",
           "tools");
 
-  /** What tests bring along, which is no part of the command line. */
+  /** Files of the tests, which are no part of the command line. */
   private static final String OF_TESTS =
       ".*(test-classes|-tests[.]jar|junit|assertj|opentest4j|apiguardian|byte-buddy|surefire"
           + "|jspecify).*";
 
   private final Path root;
 
-  /** A tree that is not built. */
+  /** A tree without a build. */
   LauncherTree(Path root) throws IOException {
     this.root = root;
     Path project = Path.of("").toAbsolutePath().getParent();
@@ -62,8 +62,8 @@ final class LauncherTree {
   }
 
   /**
-   * Puts there what the build would, newer than all sources. A test ends as not run where the class
-   * path holds no modules, because something else than the build has compiled them.
+   * Adds the build's modules, newer than all sources. A test is skipped where the class path holds
+   * no modules, because something else than the build has compiled them.
    */
   LauncherTree build() throws IOException {
     Path libraries = Files.createDirectories(root.resolve("tools/target/lib"));
@@ -92,7 +92,7 @@ final class LauncherTree {
     return root.resolve("tools/bin/hghca");
   }
 
-  /** Writes a program that stands on the path before all others. */
+  /** Writes a program that is first on the path. */
   LauncherTree program(String name, String script) throws IOException {
     Path program = Files.createDirectories(root.resolve("programs")).resolve(name);
     Files.writeString(program, "#!/bin/sh\n" + script);

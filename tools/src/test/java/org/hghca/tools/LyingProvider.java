@@ -25,7 +25,7 @@ import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.spi.ProviderAccess;
 import org.hghca.verbs.spi.RdmaProvider;
 
-/** Devices that report success, or what else they are told to report, and move no data. */
+/** Devices that report success, or a configured status, and move no data. */
 public final class LyingProvider implements RdmaProvider {
   static final String SENDER = "lies-as-sender";
   static final String RECEIVER = "lies-as-receiver";
@@ -115,7 +115,7 @@ public final class LyingProvider implements RdmaProvider {
         });
   }
 
-  /** What the other methods do. */
+  /** The behavior of the other methods. */
   private interface Answer {
     Object to(String method, Object[] arguments);
   }

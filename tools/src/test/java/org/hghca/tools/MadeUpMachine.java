@@ -12,7 +12,7 @@ import org.hghca.vfio.kernel.Machine;
 final class MadeUpMachine implements Machine {
   private final Path root;
 
-  /** A machine with vfio-pci and an IOMMU that root uses. */
+  /** A machine with vfio-pci and an IOMMU, used by root. */
   MadeUpMachine(Path root) {
     this.root = root;
     user(0);
@@ -31,7 +31,7 @@ final class MadeUpMachine implements Machine {
         "Uid:\t0\t%d\t0\t0\nCapEff:\t%s\n".formatted(number, (number == 0 ? "f" : "0").repeat(16)));
   }
 
-  /** Plugs in a function in an IOMMU group of its own, with a driver. */
+  /** Adds a function in an IOMMU group of its own, with a driver. */
   MadeUpMachine function(String address, String id, String classCode, String driver, int group) {
     String real = "/sys/devices/" + address;
     text(real + "/vendor", "0x" + id.substring(0, 4));

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A backend from outside is found, named and used, and takes nothing over. */
+/** An external backend is found, named and used, and replaces no existing one. */
 class PluginTest {
   @TempDir static Path folder;
   private static Path jar;

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the project's scripts say of themselves and refuse, before they build anything. */
+/** The help of the project's scripts, and their refusals, before they build anything. */
 class ScriptsTest {
   private static final Path PROJECT = Path.of("").toAbsolutePath().getParent();
 
@@ -123,7 +123,7 @@ class ScriptsTest {
     assertThat(run.exitCode()).isEqualTo(1);
   }
 
-  /** A repository of its own, with what the script reads before it builds. */
+  /** A repository of its own, with the files that the script reads before it builds. */
   private Path releasable() throws Exception {
     Path root = Files.createDirectories(folder.resolve("tree"));
     for (String file : List.of("tools/release", "tools/sh/jdk.sh", "tools/sh/arguments.sh")) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The served software HCA is there when the command says so, and gone when it ends. */
+/** The served software HCA is available when the command reports it, and gone when it ends. */
 @Timeout(60)
 final class ServeCommandTest {
   @TempDir Path directory;
@@ -41,7 +41,7 @@ final class ServeCommandTest {
       thread = Thread.ofPlatform().start(() -> Main.run(Machine.local(), out, err, arguments));
     }
 
-    /** What it prints next. */
+    /** The next line of its output. */
     String line() throws IOException {
       return reader.readLine();
     }
@@ -74,7 +74,7 @@ final class ServeCommandTest {
     assertThat(version(left)).contains("\"max_msg_fds\":");
     assertThat(version(right)).contains("\"max_msg_fds\":");
 
-    // A driver on each, and the cable between them.
+    // A driver on each, joined by a cable.
     CommandLineRun demo =
         CommandLineRun.of(
             "demo", "--seconds=0.1", "--ib-dev=vfio-user:" + left, "--ib-dev=vfio-user:" + right);
@@ -97,7 +97,7 @@ final class ServeCommandTest {
     assertThat(decoded.exitCode()).isZero();
   }
 
-  /** What the server answers to the version that QEMU offers. */
+  /** The server's reply to the version that QEMU offers. */
   private static String version(Path socket) throws IOException {
     try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       channel.connect(UnixDomainSocketAddress.of(socket));

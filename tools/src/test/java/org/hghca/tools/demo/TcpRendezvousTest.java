@@ -56,7 +56,7 @@ class TcpRendezvousTest {
     peer.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** All that the rendezvous has sent, once it is closed. */
+  /** Everything that the rendezvous has sent, once it is closed. */
   private String said() throws IOException {
     rendezvous.close();
     InputStream in = peer.getInputStream();

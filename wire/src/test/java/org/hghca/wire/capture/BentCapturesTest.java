@@ -20,15 +20,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Captures bent from valid ones: they are read or refused, with little memory. {@code
- * -Dhghca.fuzz=N} gives it N rounds of 1000 files for each seed instead of the build's.
+ * Captures mutated from valid ones: they are read or refused, with little memory. {@code
+ * -Dhghca.fuzz=N} runs N rounds of 1000 files for each seed instead of the build's.
  */
 @Timeout(600)
 class BentCapturesTest {
   private static final int ROUNDS = Integer.getInteger("hghca.fuzz", 10);
   private static final int FILES = 1000;
 
-  /** For one file: the largest block, what doubles up to it, buffers, frames, messages. */
+  /** For one file: the largest block, buffers doubled up to its size, frames, messages. */
   private static final long MOST_MEMORY = 4 << 20;
 
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -112,7 +112,7 @@ class BentCapturesTest {
     return file;
   }
 
-  /** Any word becomes a number of no use: small, large, of the wrong sign. */
+  /** Any word becomes an invalid number: small, large, of the wrong sign. */
   private static byte[] withWord(byte[] file, RandomGenerator random) {
     if (file.length >= 4) {
       int at = random.nextInt(file.length / 4) * 4;

@@ -84,7 +84,7 @@ class CaptureFileTest {
     try (CaptureFile capture = capture(Channels.newChannel(written), 1 << 15)) {
       port.transmit(Captures.acknowledge(1));
       port.tap(capture);
-      port.transmit(Captures.acknowledge(2)); // nothing is plugged in: it is lost behind the port
+      port.transmit(Captures.acknowledge(2)); // nothing is attached: it is lost behind the port
       Packet own = Captures.acknowledge(3);
       own.destinationMac = MAC;
       port.transmit(own);
@@ -132,7 +132,7 @@ class CaptureFileTest {
     }
   }
 
-  /** A disk that takes nothing before it is told to, except for what begins the file. */
+  /** A disk that accepts nothing before it is told to, except for the start of the file. */
   private final class StuckDisk implements WritableByteChannel {
     private final CountDownLatch works = new CountDownLatch(1);
     private final WritableByteChannel behind = Channels.newChannel(written);
@@ -171,7 +171,7 @@ class CaptureFileTest {
     }
     byte[] file = written.toByteArray();
     List<CapturedFrame> frames = Captures.read(file);
-    // 8 KiB less room for the largest block hold four blocks of about 1 KiB.
+    // 8 KiB minus room for the largest block hold four blocks of about 1 KiB.
     assertThat(frames).hasSizeBetween(3, 8);
     assertThat(psn(frames.getFirst())).isEqualTo("0");
     assertThat(Captures.statistics(file)).containsExactly(1000, 1000 - frames.size());

@@ -49,7 +49,7 @@ class CaptureReaderTest {
         "0a0d0d0a 0000001c 1a2b3c4d 0001 0000 ffffffffffffffff 0000001c"
             // interface 0: Ethernet, microseconds
             + "00000001 00000014 0001 0000 00000000 00000014"
-            // a block that nobody knows
+            // an unknown block
             + "00000bad 00000014 0102030405060708 00000014"
             // interface 1: raw IP, at most 2 bytes, name, milliseconds, offset of 10 seconds
             + "00000001 00000034 0065 0000 00000002 0002 0002 6531 0000 0009 0001 03 000000"

@@ -21,7 +21,7 @@ class CaptureRingTest {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private byte next;
 
-  /** Puts in a block, each byte of which is one more than the one before it. */
+  /** Adds a block in which each byte is one more than the one before it. */
   private boolean put(int length) {
     int at = ring.reserve();
     for (int i = 0; at >= 0 && i < length; i++) {
@@ -57,7 +57,7 @@ class CaptureRingTest {
   @Test
   void blocksOverTheEndStayWhole() throws IOException {
     SplittableRandom random = new SplittableRandom(3);
-    // Takes less than it is given, as a channel may.
+    // Accepts less than it is given, as a channel may.
     WritableByteChannel some =
         new WritableByteChannel() {
           @Override

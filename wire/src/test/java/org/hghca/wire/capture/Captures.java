@@ -52,7 +52,7 @@ final class Captures {
     return read(Files.readAllBytes(file));
   }
 
-  /** Reads as far as that is possible. */
+  /** Reads to the end, or to the first error. */
   static void readInto(List<CapturedFrame> frames, byte[] file) throws IOException {
     try (CaptureReader reader = new CaptureReader(new ByteArrayInputStream(file))) {
       for (Optional<CapturedFrame> frame = reader.next();
@@ -63,7 +63,7 @@ final class Captures {
     }
   }
 
-  /** What the statistics at the end of a capture say: received and dropped packets. */
+  /** The statistics at the end of a capture: received and dropped packets. */
   static long[] statistics(byte[] file) {
     ByteBuffer bytes = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
     int at = file.length - bytes.getInt(file.length - 4);

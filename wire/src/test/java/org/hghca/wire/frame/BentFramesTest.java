@@ -13,9 +13,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Frames bent from valid ones: nothing is thrown, nothing is read beyond the frame, and what is
- * taken says what was sent. {@code -Dhghca.fuzz=N} gives it N rounds of 2000 frames for each seed
- * instead of the build's.
+ * Frames mutated from valid ones: nothing is thrown, nothing is read beyond the frame, and an
+ * accepted frame has the sent contents. {@code -Dhghca.fuzz=N} runs N rounds of 2000 frames for
+ * each seed instead of the build's.
  */
 class BentFramesTest {
   private static final int ROUNDS = Integer.getInteger("hghca.fuzz", 25);
@@ -35,7 +35,7 @@ class BentFramesTest {
         sent.vlan = Packet.NO_VLAN;
       }
       byte[] frame = bend(Frames.encode(sent), random);
-      FrameDecoder decoder = new FrameDecoder(Frames.memory(frame)); // of just the frame's bytes
+      FrameDecoder decoder = new FrameDecoder(Frames.memory(frame)); // exactly the frame's bytes
       Packet read = Frames.packet();
       if (decoder.decode(0, frame.length, read)) {
         taken++;
@@ -85,7 +85,7 @@ class BentFramesTest {
     return frame;
   }
 
-  /** Any byte up to the end of the transport headers becomes any other. */
+  /** Any byte up to the end of the transport headers is replaced. */
   private static byte[] withHeaderByte(byte[] frame, RandomGenerator random) {
     if (frame.length > 0) {
       frame[random.nextInt(Math.min(frame.length, 100))] = (byte) random.nextInt();
@@ -93,7 +93,7 @@ class BentFramesTest {
     return frame;
   }
 
-  /** IP and UDP agree on another length, whatever there is. */
+  /** IP and UDP agree on another length, independent of the frame. */
   private static byte[] withLength(byte[] frame, RandomGenerator random) {
     boolean ipv6 = frame.length > IP && (frame[IP] & 0xf0) == 0x60;
     int udp = IP + (ipv6 ? 40 : 20);
@@ -125,7 +125,7 @@ class BentFramesTest {
     frame[at + 1] = (byte) number;
   }
 
-  /** What the network may change, as the invariant CRC leaves it out. */
+  /** Fields that the network may change, which the invariant CRC omits. */
   private static void exemptWhatIsNotProtected(Packet sent, Packet read) {
     sent.destinationMac = read.destinationMac;
     sent.sourceMac = read.sourceMac;

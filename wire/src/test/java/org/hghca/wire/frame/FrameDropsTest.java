@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Each reason not to take a frame, and what is no reason. */
+/** Each reason to drop a frame, and deviations that are no reason. */
 class FrameDropsTest {
   private static final int IP = 14;
   private static final int V4_UDP = IP + 20;
@@ -54,7 +54,7 @@ class FrameDropsTest {
     assertThat(decoder.drops().byCause()).isEqualTo(Map.of(cause, 1L));
   }
 
-  /** Puts numbers of 8 bits into a frame. */
+  /** Writes numbers of 8 bits into a frame. */
   private static byte[] with(byte[] frame, int at, int... bytes) {
     for (int i = 0; i < bytes.length; i++) {
       frame[at + i] = (byte) bytes[i];
@@ -62,7 +62,7 @@ class FrameDropsTest {
     return frame;
   }
 
-  /** Gives an IPv4 header the checksum that is right for it. */
+  /** Gives an IPv4 header its correct checksum. */
   private static byte[] summed(byte[] frame) {
     with(frame, IP + 10, 0, 0);
     int sum = 0;
@@ -73,7 +73,7 @@ class FrameDropsTest {
     return with(frame, IP + 10, ~sum >>> 8, ~sum);
   }
 
-  /** Gives a frame with IPv4 the CRC that is right for it. */
+  /** Gives a frame with IPv4 its correct CRC. */
   private static byte[] signed(byte[] frame) {
     byte[] masked = new byte[8 + frame.length - IP - 4];
     Arrays.fill(masked, 0, 8, (byte) 0xff);
@@ -87,7 +87,7 @@ class FrameDropsTest {
     return frame;
   }
 
-  /** The frame with IPv4, its payload replaced, and lengths, checksum and CRC made right. */
+  /** The frame with IPv4, its payload replaced, and lengths, checksum and CRC corrected. */
   private static byte[] carrying(int opcode, int padding, int behindBase) {
     byte[] frame = Arrays.copyOf(v4(), V4_BTH + 12 + behindBase + 4);
     with(frame, V4_BTH, opcode, 0x40 | padding << 4);
@@ -215,7 +215,7 @@ class FrameDropsTest {
     }
   }
 
-  /** What an opcode has between the base transport header and the payload. */
+  /** The headers of an opcode between the base transport header and the payload. */
   @ParameterizedTest
   @CsvSource({
     "0x03, 4", "0x05, 4", "0x06, 16", "0x0a, 16", "0x0b, 20", "0x0c, 16", "0x0d, 4", "0x0f, 4",
@@ -268,7 +268,7 @@ class FrameDropsTest {
     }
   }
 
-  /** Each bit from the ports on, but for those that the network may change. */
+  /** Each bit from the ports on, except those that the network may change. */
   @Test
   void aWrongCrcIsDropped() {
     for (int bit = 0; bit < 32; bit++) {
@@ -312,7 +312,7 @@ class FrameDropsTest {
     assertThat(packet.length).isEqualTo(5);
   }
 
-  /** Only the frame is looked at, wherever it is. */
+  /** Only the frame is read, at any offset. */
   @Test
   void aFrameIsReadWhereItIs() {
     byte[] frame = v4();

@@ -29,17 +29,17 @@ final class Frames {
 
   private Frames() {}
 
-  /** A packet as a pool gives it. */
+  /** A packet as a pool returns it. */
   static Packet packet() {
     return POOL.take();
   }
 
-  /** Native memory of just these bytes, written as hexadecimal digits and blanks. */
+  /** Native memory of exactly these bytes, written as hexadecimal digits and blanks. */
   static MemorySegment memory(String hex) {
     return memory(HexFormat.of().parseHex(hex.replaceAll("\\s", "")));
   }
 
-  /** Native memory of just these bytes. */
+  /** Native memory of exactly these bytes. */
   static MemorySegment memory(byte[] bytes) {
     MemorySegment memory = Arena.ofAuto().allocate(bytes.length);
     MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, bytes.length);
@@ -183,7 +183,7 @@ final class Frames {
     return packet.payload().asSlice(0, packet.length);
   }
 
-  /** The bytes from one place up to another. */
+  /** The bytes from one offset up to another. */
   static byte[] part(byte[] bytes, int from, int to) {
     return Arrays.copyOfRange(bytes, from, to);
   }

@@ -16,7 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Datagrams whose headers a UDP socket took away become frames again, whatever it does not tell.
+ * Datagrams whose headers a UDP socket removed become frames again, with the fields that the socket
+ * does not report.
  */
 final class RestoredHeadersTest {
   private static final int AT = 64;

@@ -13,16 +13,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is written is read again, field by field. */
+/** Written frames are read back, field by field. */
 class RoundTripTest {
-  private static final int SLOT = FrameLayout.MAX_FRAME + 3; // frames begin at odd places, too
+  private static final int SLOT = FrameLayout.MAX_FRAME + 3; // frames start at odd offsets, too
 
   private final MemorySegment memory = Arena.ofAuto().allocate(3L * SLOT);
   private final FrameEncoder encoder = new FrameEncoder(memory);
   private final FrameDecoder decoder = new FrameDecoder(memory);
 
   private void roundTrip(Packet packet, int at) {
-    memory.fill((byte) 0xaa); // nothing that was there before shows
+    memory.fill((byte) 0xaa); // no earlier contents remain
     int length = encoder.encode(packet, at);
     Packet read = Frames.packet();
     assertThat(decoder.decode(at, length, read)).as("%s", decoder.cause()).isTrue();
@@ -53,7 +53,7 @@ class RoundTripTest {
     }
   }
 
-  /** The CRC, put together another way: a copy of the frame, with ones where it says. */
+  /** The CRC, computed independently: of a copy of the frame, with ones in the masked fields. */
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {21, 22})
   void theCrcIsThatOfTheMaskedFrame(long seed) {
@@ -86,7 +86,7 @@ class RoundTripTest {
     return (int) crc.getValue();
   }
 
-  /** What the network rewrites on the way is not in the CRC. */
+  /** Fields that the network rewrites are not in the CRC. */
   @Test
   void whatTheNetworkChangesLeavesTheCrcRight() {
     RandomGenerator random = new SplittableRandom(31);

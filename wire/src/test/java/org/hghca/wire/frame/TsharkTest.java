@@ -20,7 +20,7 @@ import org.hghca.wire.Packet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Wireshark reads what is written here. Where its command line is missing, the test says so. */
+/** Wireshark reads the written frames. The test is skipped where its command line is missing. */
 class TsharkTest {
   private static final int PACKETS = 1000;
   private static final long SEED = 4791;
@@ -81,7 +81,7 @@ class TsharkTest {
     for (int i = 0; i < PACKETS; i++) {
       int opcode = Frames.OPCODES[i % Frames.OPCODES.length];
       Packet packet = Frames.random(random, opcode, random.nextBoolean(), random.nextInt(64, 300));
-      // Wireshark guesses what payload is, and what ports mean: these are nothing that it knows.
+      // Wireshark guesses the type of payloads and ports: these match none that it knows.
       packet.payload().fill((byte) 0xa5);
       packet.udpSourcePort |= Packet.FIRST_UDP_SOURCE_PORT;
       packets.add(packet);
@@ -150,7 +150,7 @@ class TsharkTest {
     return result;
   }
 
-  /** What Wireshark is to say of a packet, in the form in which it prints its fields. */
+  /** The expected output of Wireshark for a packet, in the format of its fields. */
   private static Map<String, String> expected(Packet packet, byte[] frame) {
     Map<String, String> fields = new TreeMap<>();
     if (IpAddress.isIpv4(packet.sourceIpHigh, packet.sourceIpLow)) {
@@ -169,7 +169,7 @@ class TsharkTest {
     fields.put("infiniband.bth.a", packet.ackRequest ? "1" : "0");
     fields.put("infiniband.bth.psn", decimal(packet.psn));
     if (packet.opcode == 0x81) {
-      return fields; // what is behind its base transport header, Wireshark does not take apart
+      return fields; // Wireshark does not dissect the headers behind its base transport header
     }
     int crc = ByteBuffer.wrap(frame).getInt(frame.length - 4);
     fields.put("infiniband.invariant.crc", "0x%08x".formatted(crc));

@@ -7,8 +7,8 @@ import org.hghca.wire.Packet;
 import org.junit.jupiter.api.Test;
 
 /**
- * Frames of others, and frames whose CRC others have computed, to the byte: read, and written again
- * from what was read.
+ * Frames of other implementations, and frames whose CRC others have computed, byte for byte: read,
+ * and written again.
  */
 class VectorsTest {
   private static final String ETHERNET = "020000000002 020000000001";
@@ -63,7 +63,7 @@ class VectorsTest {
     assertWrites(packet, frame);
   }
 
-  /** Public, too: an unreliable connection's SEND with a payload of 18 bytes and padding. */
+  /** Public as well: an unreliable connection's SEND with a payload of 18 bytes and padding. */
   @Test
   void sendOfAnUnreliableConnection() {
     String frame =
@@ -186,7 +186,7 @@ class VectorsTest {
     System.arraycopy(part, 0, bytes, at, part.length);
   }
 
-  /** The tag is outside of the CRC, which stays the same. */
+  /** The tag is not part of the CRC, which stays the same. */
   @Test
   void sendInAVlan() {
     String frame =

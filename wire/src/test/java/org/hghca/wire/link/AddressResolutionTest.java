@@ -9,7 +9,7 @@ import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.ArpFrame;
 import org.junit.jupiter.api.Test;
 
-/** What is asked, answered and remembered of neighbors, at times that the test sets. */
+/** Requests, replies and entries for neighbors, at times that the test sets. */
 final class AddressResolutionTest {
   private static final long OWN_MAC = 0x0200_0000_0001L;
   private static final long PEER_MAC = 0x0200_0000_0002L;
@@ -99,7 +99,7 @@ final class AddressResolutionTest {
     hearRequest(PEER_MAC, PEER, 0x0a00_0009, 0);
     assertThat(resolution.hasFrames()).isFalse();
     assertThat(resolve(PEER, 0)).isZero();
-    hearRequest(PEER_MAC + 8, PEER, PEER, 0); // it tells all of its new MAC
+    hearRequest(PEER_MAC + 8, PEER, PEER, 0); // it announces its new MAC
     assertThat(resolve(PEER, 0)).isEqualTo(PEER_MAC + 8);
   }
 
@@ -125,7 +125,7 @@ final class AddressResolutionTest {
     assertThat(answers).isEqualTo(64);
   }
 
-  /** Neither strangers nor addresses that do not answer keep packets from new neighbors. */
+  /** Neither unknown senders nor addresses that do not answer prevent new neighbors. */
   @Test
   void aTableThatIsFullHasRoomForWhoPacketsAreSentTo() {
     resolve(PEER, 0);

@@ -9,7 +9,7 @@ import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
 import org.junit.jupiter.api.Test;
 
-/** Flows whose source port cannot be had, since the process is at a limit. */
+/** Flows without a source port of their own, since the process is at a limit. */
 final class SourcePortsTest {
   private static final int FIRST = 3;
 
@@ -33,7 +33,7 @@ final class SourcePortsTest {
         calls, "udp:127.0.0.1", LocalAddress.parse("127.0.0.1"), watch, FIRST, 4);
   }
 
-  /** A poller that takes descriptors, or fails to. */
+  /** A poller that accepts descriptors, or fails. */
   private static LinkWatch watch(boolean fails) {
     return new LinkWatch() {
       @Override

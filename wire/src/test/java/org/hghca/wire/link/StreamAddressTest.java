@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 /** Socket addresses of streams. */
 final class StreamAddressTest {
 
-  /** All addresses of the machine are an IPv4 address, too. */
+  /** The wildcard address of the machine is an IPv4 address, too. */
   @Test
   void aStreamCanListenEverywhere() {
     assertThat(StreamAddress.parse("listen:0.0.0.0:9000").family()).isEqualTo(2);

@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
-/** Peers that misbehave, and a system that refuses calls; the test plays the poller. */
+/** Peers that misbehave, and a system that refuses calls; the test replaces the poller. */
 @Timeout(30)
 final class StreamFaultsTest {
   private static final long OWN_MAC = 0x0200_0000_0001L;
@@ -53,7 +53,7 @@ final class StreamFaultsTest {
   private static final LinkOptions OPTIONS =
       new LinkOptions(OWN_MAC, ADDRESSES, OptionalInt.empty(), 0, false);
 
-  /** In {@code struct msghdr} with the one vector that follows it: how long the memory is. */
+  /** In {@code struct msghdr} with the one vector that follows it: the length of the memory. */
   private static final long ROOM_AT = 64;
 
   @TempDir private Path directory;
@@ -147,7 +147,7 @@ final class StreamFaultsTest {
   void framesWithoutPacketsDoNotKeepThePoller() throws IOException {
     listen();
     StreamLink link = link();
-    // Zeros are frames of no bytes. What the link reads into is zero already.
+    // Zeros are empty frames. The link's receive buffer contains zeros already.
     linux.answer(
         "recvmsg",
         arguments ->

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Frames in a stream of bytes, between a link and a peer that the test plays as QEMU does. */
+/** Frames in a stream of bytes, between a link and a test that acts as QEMU does. */
 @Timeout(30)
 final class StreamLinkTest {
   private static final long OWN_MAC = 0x0200_0000_0001L;
@@ -189,7 +189,7 @@ final class StreamLinkTest {
     assertThat(link.description()).isEqualTo("stream " + path() + ", path MTU 4096");
   }
 
-  /** By the poller, which has answered a question before and sleeps without a deadline. */
+  /** By the poller, which has answered a request before and sleeps without a deadline. */
   @Test
   void theQuestionIsAskedAgainAndGivenUp() throws IOException, InterruptedException {
     ServerSocketChannel server = listen();

@@ -43,7 +43,7 @@ final class UdpLinkTest {
   private final List<End> ends = new ArrayList<>();
   private final PacketPool pool = new PacketPool();
 
-  /** A link that is open, and what came out of it. */
+  /** An open link, and its received packets. */
   private final class End implements LinkUser {
     private final BlockingQueue<Packet> arrived = new LinkedBlockingQueue<>();
     private final PacketPool empty = new PacketPool();
