@@ -37,7 +37,7 @@ class BindCommandTest {
   }
 
   @Test
-  void functionGoesToVfioAndBack() {
+  void functionIsBoundToVfioAndBack() {
     CommandLineRun bind = run("bind", "03:00.0");
 
     assertThat(bind.exitCode()).isZero();
@@ -65,7 +65,7 @@ class BindCommandTest {
   }
 
   @Test
-  void dryRunPrintsTheCommandsOnly() {
+  void dryRunOnlyPrintsTheCommands() {
     machine.user(1000);
 
     CommandLineRun bind = run("bind", "--dry-run", CARD);
@@ -92,14 +92,14 @@ class BindCommandTest {
   }
 
   @Test
-  void onlyRootMay() {
+  void onlyRootMayBind() {
     machine.user(1000);
 
     assertRefused(run("bind", CARD), "only root may bind 0000:03:00.0; fix: sudo hghca bind");
   }
 
   @Test
-  void functionThatIsNotThereIsNamed() {
+  void missingFunctionIsNamed() {
     assertRefused(3, run("bind", "0000:09:00.0"), "no PCI function at 0000:09:00.0", "lspci -Dnn");
     assertRefused(3, run("unbind", "0000:09:00.0"), "no PCI function at 0000:09:00.0");
     assertRefused(run("bind", "mlx5_0"), "'mlx5_0' names no PCI function");
@@ -116,7 +116,7 @@ class BindCommandTest {
   }
 
   @Test
-  void missingFunctionIsWrongUsage() {
+  void missingArgumentIsWrongUsage() {
     assertThat(run("bind").exitCode()).isEqualTo(2);
     assertThat(run("unbind").err()).contains("<function>").contains("Usage: hghca unbind");
   }

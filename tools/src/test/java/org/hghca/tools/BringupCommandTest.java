@@ -82,7 +82,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void verboseShowsWhatWasExpectedAndSeenAndEveryCommand() {
+  void verboseShowsExpectedAndSeenValuesAndEveryCommand() {
     CommandLineRun run = bringup("-d", "model:board", "-v", "--only", "cmd.dev-lim");
 
     assertThat(run.exitCode()).isZero();
@@ -94,7 +94,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void stepsThatAreNotAskedForAreLeftOut() {
+  void unselectedStepsAreSkipped() {
     CommandLineRun run = bringup("-d", "model:board", "--only", "hca.init");
 
     assertThat(run.exitCode()).isZero();
@@ -105,7 +105,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void stepsThatNeedOneThatIsLeftOutAreLeftOut() {
+  void dependentsOfSkippedStepsAreSkipped() {
     CommandLineRun run = bringup("-d", "model:board", "--skip", "icm.mtt,speed");
 
     assertThat(run.exitCode()).isZero();
@@ -117,7 +117,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void withoutLoopDataStepsAreSkippedAndThatIsNoFailure() {
+  void withoutLoopDataStepsAreSkippedWithoutAFailure() {
     CommandLineRun run = bringup("-d", "model:board", "--loop", "none");
 
     assertThat(run.exitCode()).isZero();
@@ -128,7 +128,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void riskThatTheLocatorTakesIsAWarningThatNamesIt() {
+  void riskInTheLocatorIsAWarning() {
     CommandLineRun run =
         bringup("-d", "model:board?profile=r1&outstanding=8", "-v", "--only", "driver.open");
 
@@ -141,7 +141,7 @@ class BringupCommandTest {
 
   @ParameterizedTest
   @CsvSource({"profile=r1, 1 at a time", "profile=r1&outstanding=1, 1 at a time", "outstanding=8,"})
-  void whereNoRiskIsTakenThereIsNoWarning(String parameters, String sends) {
+  void withoutARiskThereIsNoWarning(String parameters, String sends) {
     CommandLineRun run = bringup("-d", "model:board?" + parameters, "-v", "--only", "driver.open");
 
     assertThat(run.exitCode()).as(run.out()).isZero();
@@ -154,7 +154,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void loopThatIsNotThereIsFoundOutByOneSend() {
+  void missingLoopIsDetectedByOneSend() {
     CommandLineRun run =
         bringup("-d", "faulty:deaf", "--limit", "PT1S", "--only", "loop.send,rc.send");
 
@@ -166,7 +166,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void loopThatIsSaidToBeThereAndIsNotFails() {
+  void announcedLoopThatIsMissingFails() {
     CommandLineRun run =
         bringup("-d", "faulty:deaf", "--limit", "PT1S", "--loop", "plug", "--only", "loop.send");
 
@@ -247,7 +247,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void boardThatNobodyAnswersForIsNotTouchedElsewhere() {
+  void boardThatDoesNotAnswerIsNotProbedElsewhere() {
     CommandLineRun run = bringup("-d", "faulty:all-ones");
 
     assertThat(run.exitCode()).isEqualTo(4);
@@ -258,7 +258,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void readThatDoesNotReturnEndsTheSessionAllTheSame() {
+  void hungReadEndsTheSession() {
     BringupOptions options = BringupOptions.of("faulty:stuck").withPatience(Duration.ofSeconds(5));
 
     BringupReport report = new Bringup(options).run(result -> {});
@@ -308,7 +308,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void withoutCardTheSoftwareHcaIsUsedAndSaidSo() {
+  void withoutACardTheSoftwareHcaIsUsedWithANotice() {
     assumeTrue(RdmaDevices.list().isEmpty(), "there is a card in this machine");
 
     CommandLineRun run = bringup("--only", "open");
@@ -327,7 +327,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void listShowsStepsAndSourcesAndTouchesNothing() {
+  void listShowsStepsAndSourcesWithoutOpeningADevice() {
     CommandLineRun run = CommandLineRun.of("bringup", "--list");
 
     assertThat(run.exitCode()).isZero();
@@ -339,7 +339,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void everyStepHasANameOfItsOwnAndNeedsOnlyEarlierOnes() {
+  void everyStepHasAUniqueNameAndNeedsOnlyEarlierOnes() {
     Set<String> earlier = new HashSet<>();
 
     for (Step step : new Bringup(BringupOptions.of("model:")).steps()) {
@@ -374,7 +374,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void aSlowBoardHasTheTimeThatItNeeds() {
+  void slowBoardHasTheTimeThatItNeeds() {
     BringupOptions options = BringupOptions.of("model:x?slow=1000");
 
     assertThat(options.limit()).isEqualTo(Duration.ofSeconds(2000));
@@ -386,7 +386,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void aFileThatCannotBeWrittenIsToldBeforeTheSession(@TempDir Path folder) throws IOException {
+  void unwritableFileIsReportedBeforeTheSession(@TempDir Path folder) throws IOException {
     Path nowhere = folder.resolve("no/where.json");
     CommandLineRun run = CommandLineRun.of("bringup", "-d", "model:x", "--json=" + nowhere);
 
@@ -401,7 +401,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void aFileThatCannotBeWrittenLosesNoOther(@TempDir Path folder) {
+  void unwritableFileDoesNotAffectTheOthers(@TempDir Path folder) {
     Path html = folder.resolve("steps.html");
     CommandLineRun run =
         CommandLineRun.of(
@@ -414,7 +414,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void interruptingASessionEndsItAfterTheStepUnderWay() {
+  void interruptedSessionEndsAfterTheCurrentStep() {
     List<StepResult> results = new ArrayList<>();
     BringupReport report =
         new Bringup(BringupOptions.of("model:interrupted").withoutLoop())
@@ -443,7 +443,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void jsonOnStandardOutputIsAllThereIs() throws IOException {
+  void jsonOnStandardOutputIsTheWholeOutput() throws IOException {
     CommandLineRun run = bringup("-d", "faulty:wrong-limits", "--json", "-");
 
     Map<String, Object> json = JSON.std.mapFrom(run.out());
@@ -498,7 +498,7 @@ class BringupCommandTest {
   }
 
   @Test
-  void htmlNeedsNothingButItself() throws IOException {
+  void htmlIsSelfContained() throws IOException {
     Path file = directory.resolve("report.html");
 
     CommandLineRun run = bringup("-d", "faulty:wrong-limits", "--html", file.toString());

@@ -98,7 +98,7 @@ class DecodeCommandTest {
             + " imm 0xdeadbeef 0 bytes, ICRC good",
         "0x81 | CNP qpn 0x000012 psn 4711 0 bytes, ICRC good"
       })
-  void aPacketIsALineWithTheHeadersOfItsOpcode(String opcode, String line) throws IOException {
+  void packetIsALineWithTheHeadersOfItsOpcode(String opcode, String line) throws IOException {
     Path file = captured(packet(Integer.decode(opcode)));
     assertThat(headers(CommandLineRun.of("decode", file.toString()))).isEqualTo(line);
   }
@@ -150,7 +150,7 @@ class DecodeCommandTest {
   }
 
   @Test
-  void jsonIsAnObjectInALineForEachPacket() throws IOException {
+  void jsonHasOneObjectPerLineAndPacket() throws IOException {
     Path file = captured(packet(0x06), packet(0x12));
     CommandLineRun run = CommandLineRun.of("decode", "--json", file.toString());
     assertThat(run.exitCode()).isZero();
@@ -207,7 +207,7 @@ class DecodeCommandTest {
   }
 
   @Test
-  void framesOfOtherProtocolsAreLeftOutAndCounted() throws IOException {
+  void framesOfOtherProtocolsAreOmittedAndCounted() throws IOException {
     byte[] arp = new byte[42];
     arp[12] = 0x08;
     arp[13] = 0x06;
@@ -233,7 +233,7 @@ class DecodeCommandTest {
   }
 
   @Test
-  void ofAFrameThatWasNotCapturedAsAWholeNothingIsGuessed() throws IOException {
+  void partlyCapturedFrameIsNotDecoded() throws IOException {
     byte[] whole = frame(packet(0x11));
     byte[] file = Files.readAllBytes(pcap(1, Arrays.copyOf(whole, 50)));
     ByteBuffer.wrap(file).putInt(24 + 12, whole.length);
@@ -249,7 +249,7 @@ class DecodeCommandTest {
   }
 
   @Test
-  void ofAFileThatIsCutOffTheWholePacketsAreShown() throws IOException {
+  void completePacketsOfATruncatedFileAreShown() throws IOException {
     byte[] file = Files.readAllBytes(captured(packet(0x11), packet(0x11), packet(0x11)));
     int statistics = 0x4c;
     Path cut =
@@ -264,7 +264,7 @@ class DecodeCommandTest {
   }
 
   @Test
-  void whatCannotBeReadIsAFailure() throws IOException {
+  void unreadableFileIsAFailure() throws IOException {
     assertFails(folder.resolve("none"), "there is no such file");
     assertFails(folder, "Is a directory");
     assertFails(Files.writeString(folder.resolve("text"), "hello"), "neither pcapng nor pcap");

@@ -82,7 +82,7 @@ class DemoCommandTest {
     "model:l?cable=demo-rtl2&profile=r2, model:r?cable=demo-rtl2&profile=r2",
     "model:demo-rtl2?profile=r2, model:demo-rtl2?profile=r2",
   })
-  void whatTheCardCannotDoIsSaidAndAllElseIsShown(String server, String client) {
+  void missingFeaturesAreReportedAndAllElseIsShown(String server, String client) {
     CommandLineRun run = CommandLineRun.of("demo", "--seconds", "0", "-d", server, "-d", client);
 
     assertThat(run.exitCode()).as(run.err()).isZero();
@@ -101,7 +101,7 @@ class DemoCommandTest {
   }
 
   @Test
-  void countersOfBothSidesAreToldWhenTheyAreAskedFor() {
+  void countersOfBothSidesArePrintedOnRequest() {
     CommandLineRun run = CommandLineRun.of("demo", "--seconds", "0", "--counters");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
@@ -111,7 +111,7 @@ class DemoCommandTest {
   }
 
   @Test
-  void jsonHoldsTheMeasuresAndNothingElse() throws IOException {
+  void jsonHoldsOnlyTheMeasurements() throws IOException {
     CommandLineRun run = CommandLineRun.of("demo", "--seconds", "0.1", "-s", "4096", "--json");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
@@ -143,7 +143,7 @@ class DemoCommandTest {
   }
 
   @Test
-  void oneDeviceCanPlayBothSides() {
+  void oneDeviceCanBeBothSides() {
     CommandLineRun run = CommandLineRun.of("demo", "--seconds", "0.1", "-d", "model:both");
 
     assertThat(run.exitCode()).as(run.err()).isZero();
@@ -154,7 +154,7 @@ class DemoCommandTest {
   }
 
   @Test
-  void cableThatIsMissingFailsTheCheckThatNeedsIt() {
+  void missingCableFailsTheCheckThatNeedsIt() {
     CommandLineRun run =
         CommandLineRun.of("demo", "-d", "model:left?cable=a", "-d", "model:right?cable=b");
 
@@ -170,7 +170,7 @@ class DemoCommandTest {
   }
 
   @Test
-  void jsonSaysWhatFailed() throws IOException {
+  void jsonReportsTheFailure() throws IOException {
     CommandLineRun run =
         CommandLineRun.of(
             "demo", "--json", "-d", LyingProvider.SENDER, "-d", LyingProvider.RECEIVER);
@@ -214,7 +214,7 @@ class DemoCommandTest {
   }
 
   @Test
-  void deviceThatIsNotThereIsOneLine() {
+  void missingDeviceIsOneLine() {
     CommandLineRun run = CommandLineRun.of("demo", "-d", "mlx4_0");
 
     assertThat(run.exitCode()).isEqualTo(3);

@@ -215,7 +215,7 @@ class DemoServerTest {
   }
 
   @Test
-  void secondClientWaitsAndPrintsThat() throws Exception {
+  void secondClientWaitsAndReportsIt() throws Exception {
     Serving serving = new Serving(LEFT, 2);
     Socket first = serving.connect();
     first
@@ -299,14 +299,14 @@ class DemoServerTest {
   }
 
   @Test
-  void deviceThatIsNotThereEndsTheServer() {
+  void missingDeviceEndsTheServer() {
     CommandLineRun run = CommandLineRun.of("demo", "server", "-p", "0", "-d", "mlx4_0");
     assertThat(run.exitCode()).isEqualTo(3);
     assertThat(run.err()).startsWith("hghca: no RDMA device 'mlx4_0'");
   }
 
   @Test
-  void portThatIsTakenIsAFailure() throws IOException {
+  void portInUseIsAFailure() throws IOException {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       CommandLineRun run =
           CommandLineRun.of("demo", "server", "-d", LEFT, "-p", "" + taken.getLocalPort());
@@ -317,7 +317,7 @@ class DemoServerTest {
   }
 
   @Test
-  void serverThatIsNotThereIsAFailure() throws IOException {
+  void missingServerIsAFailure() throws IOException {
     int port;
     try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = free.getLocalPort();

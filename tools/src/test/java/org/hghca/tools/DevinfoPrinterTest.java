@@ -130,7 +130,7 @@ class DevinfoPrinterTest {
       """;
 
   @Test
-  void deviceLooksAsIbvDevinfoPrintsIt() {
+  void outputIsThatOfIbvDevinfo() {
     assertThat(print(report("1.2.3", "HG_0000001", PortState.ACTIVE), false))
         .isEqualTo(DEVICE + PORT + "\n");
   }
@@ -142,7 +142,7 @@ class DevinfoPrinterTest {
   }
 
   @Test
-  void firmwareAndBoardAreLeftOutWhenUnknown() {
+  void unknownFirmwareAndBoardAreOmitted() {
     assertThat(print(report("", null, PortState.ACTIVE), false))
         .doesNotContain("fw_ver")
         .doesNotContain("board_id")

@@ -73,7 +73,7 @@ class DocumentsTest {
   }
 
   @Test
-  void aPageSaysWhatTheHelpSays() throws IOException {
+  void pageMatchesTheHelp() throws IOException {
     assertThat(Files.readString(folder.resolve("man/man1/hghca-model-serve.1")))
         .startsWith(".TH \"HGHCA-MODEL-SERVE\" 1")
         .contains("hghca\\-model\\-serve \\- Serve a software HCA at a UNIX socket")

@@ -24,7 +24,7 @@ class HghcaToolTest {
   }
 
   @Test
-  void exitCodesAndComplaintsAreThoseOfTheCommand() {
+  void exitCodesAndMessagesAreThoseOfTheCommand() {
     assertThat(run("--nosuch")).isEqualTo(2);
     assertThat(err.toString()).contains("--nosuch");
   }

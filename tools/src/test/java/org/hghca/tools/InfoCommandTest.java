@@ -26,7 +26,7 @@ class InfoCommandTest {
       "hghca: no card found, using the embedded software HCA (model:)";
 
   @Test
-  void standardBlockComesFirstAndTheCardBehindIt() {
+  void standardBlockIsFirstAndTheCardFollows() {
     CommandLineRun run = CommandLineRun.of("info", "-d", HCA);
 
     assertThat(run.exitCode()).isZero();
@@ -65,7 +65,7 @@ class InfoCommandTest {
   }
 
   @Test
-  void cardSectionUsesNoWordOfTheStandardBlock() {
+  void cardSectionUsesNoNameOfTheStandardBlock() {
     String out = CommandLineRun.of("info", "-v", "-d", HCA).out();
     int card = out.indexOf("\tcard:\n");
     List<String> standardWords =
@@ -121,7 +121,7 @@ class InfoCommandTest {
   }
 
   @Test
-  void numbersThatTheCardHasUsedUpAreCounted() throws IOException {
+  void retiredNumbersAreCounted() throws IOException {
     String name = "model:info-retired?profile=r1";
     try (Context context = RdmaDevices.open(name)) {
       assertThat(CommandLineRun.of("info", "-d", name).out())
@@ -142,7 +142,7 @@ class InfoCommandTest {
   }
 
   @Test
-  void countersArePrintedWhenTheyAreAskedFor() throws IOException {
+  void countersArePrintedOnRequest() throws IOException {
     String out = CommandLineRun.of("info", "--counters", "-d", HCA).out();
     assertThat(out)
         .containsPattern("\tcounters of the context:\n\t\tsends_posted +0\n")
@@ -183,7 +183,7 @@ class InfoCommandTest {
   }
 
   @Test
-  void withoutCardTheSoftwareHcaIsUsedAndSaidSo() {
+  void withoutACardTheSoftwareHcaIsUsedWithANotice() {
     assumeTrue(RdmaDevices.list().isEmpty(), "there is a card in this machine");
 
     CommandLineRun run = CommandLineRun.of("info");
@@ -239,7 +239,7 @@ class InfoCommandTest {
   }
 
   @Test
-  void onlyThePortAskedForIsPrinted() {
+  void onlyTheRequestedPortIsPrinted() {
     CommandLineRun run = CommandLineRun.of("info", "-d", HCA, "-i", "0x1");
 
     assertThat(run.exitCode()).isZero();
@@ -247,7 +247,7 @@ class InfoCommandTest {
   }
 
   @Test
-  void portThatIsNotThereIsAFailure() {
+  void missingPortIsAFailure() {
     CommandLineRun run = CommandLineRun.of("info", "-d", "model:info", "-i", "2");
 
     assertThat(run.exitCode()).isEqualTo(1);
@@ -257,7 +257,7 @@ class InfoCommandTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"0", "-1", "one"})
-  void wordThatIsNoPortIsWrongUsage(String port) {
+  void malformedPortIsWrongUsage(String port) {
     CommandLineRun run = CommandLineRun.of("info", "-i", port);
 
     assertThat(run.exitCode()).isEqualTo(2);

@@ -21,7 +21,7 @@ class Ipv6TextTest {
     "20010000000000010000000000010001, 2001::1:0:0:1:1",
     "20010db8111122223333444455556666, 2001:db8:1111:2222:3333:4444:5555:6666"
   })
-  void looksAsInetNtopWritesIt(String gid, String text) {
+  void textIsThatOfInetNtop(String gid, String text) {
     assertThat(Ipv6Text.of(Gid.ofHex(gid))).isEqualTo(text);
   }
 }

@@ -26,7 +26,7 @@ class LauncherTest {
   }
 
   @Test
-  void aBackendFromOutsideComesThroughTheLauncher() throws Exception {
+  void externalBackendWorksThroughTheLauncher() throws Exception {
     Path jar = ExampleBackend.jar(folder);
     CommandLineRun demo = built().run("$hghca demo --plugin=" + jar + " --seconds=0 -d example:a");
 
@@ -36,7 +36,7 @@ class LauncherTest {
   }
 
   @Test
-  void outputThatFailsIsAnExitCodeAndAMessage() throws Exception {
+  void failedOutputIsAnExitCodeAndAMessage() throws Exception {
     LauncherTree tree = built();
     CommandLineRun full = tree.run("$hghca list > /dev/full");
     assertThat(full.exitCode()).isEqualTo(5);
@@ -49,7 +49,7 @@ class LauncherTest {
   }
 
   @Test
-  void aSessionThatIsEndedWritesWhatItHasDone() throws Exception {
+  void endedSessionWritesItsResults() throws Exception {
     LauncherTree tree = built();
     Path json = folder.resolve("steps.json");
     Process process =
@@ -77,7 +77,7 @@ class LauncherTest {
   }
 
   @Test
-  void tooFewOpenFilesAreASentence() throws Exception {
+  void tooFewOpenFilesAreReported() throws Exception {
     CommandLineRun run = built().run("ulimit -n 20; $hghca list");
 
     assertThat(run.exitCode()).isEqualTo(1);
@@ -87,12 +87,12 @@ class LauncherTest {
   }
 
   @Test
-  void aSoftLimitOfOpenFilesIsRaised() throws Exception {
+  void softLimitOfOpenFilesIsRaised() throws Exception {
     assertThat(built().run("ulimit -Sn 20; $hghca info -d model:").exitCode()).isZero();
   }
 
   @Test
-  void aBuildThatFailsShowsWhatMavenMarked() throws Exception {
+  void failedBuildShowsMavensErrorLines() throws Exception {
     CommandLineRun run =
         unbuilt()
             .program("mvn", "echo '[INFO] much'; echo '[ERROR] no such thing'; exit 1")
@@ -105,7 +105,7 @@ class LauncherTest {
   }
 
   @Test
-  void aBuildThatEndsWithoutAMarkShowsItsLastLines() throws Exception {
+  void failedBuildWithoutErrorLinesShowsTheLastLines() throws Exception {
     CommandLineRun run =
         unbuilt()
             .program("mvn", "seq 100; echo 'Killed by something'; exit 137")
@@ -118,7 +118,7 @@ class LauncherTest {
   }
 
   @Test
-  void whereNothingCanBeWrittenIsASentence() throws Exception {
+  void unwritableFolderIsReported() throws Exception {
     LauncherTree tree = unbuilt();
     Path target = tree.root().resolve("tools/target");
     Files.writeString(target, "a file stands where the folder should");
@@ -130,7 +130,7 @@ class LauncherTest {
   }
 
   @Test
-  void aFolderOfSomebodyElseIsASentence() throws Exception {
+  void folderOfAnotherUserIsReported() throws Exception {
     assumeFalse(System.getProperty("user.name").equals("root"), "root writes everywhere");
     LauncherTree tree = unbuilt();
     assertThat(tree.root().resolve("tools").toFile().setWritable(false)).isTrue();

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class ListCommandTest {
 
   @Test
-  void looksAsIbvDevicesPrintsIt() {
+  void outputIsThatOfIbvDevices() {
     CommandLineRun run =
         ConfiguredDevices.call("model:list?mac=02:00:00:00:00:01", () -> CommandLineRun.of("list"));
 
@@ -25,7 +25,7 @@ class ListCommandTest {
   }
 
   @Test
-  void aGuidThatOnlyTheCardKnowsIsNotMadeUp() {
+  void guidKnownOnlyToTheCardIsNotInvented() {
     CommandLineRun run =
         ConfiguredDevices.call("vfio-user:/nowhere.sock", () -> CommandLineRun.of("list"));
 
@@ -34,7 +34,7 @@ class ListCommandTest {
   }
 
   @Test
-  void withoutCardTheSoftwareHcaIsListedAndSaidSo() {
+  void withoutACardTheSoftwareHcaIsListedWithANotice() {
     assumeTrue(RdmaDevices.list().isEmpty(), "there is a card in this machine");
 
     CommandLineRun run = CommandLineRun.of("list");

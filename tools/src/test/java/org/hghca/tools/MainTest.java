@@ -50,7 +50,7 @@ class MainTest {
   }
 
   @Test
-  void helpOfACommandOfACommand() {
+  void helpOfASubcommandIsPrinted() {
     CommandLineRun run = CommandLineRun.of("help", "model", "serve");
 
     assertThat(run.exitCode()).isZero();
@@ -94,7 +94,7 @@ class MainTest {
   }
 
   @Test
-  void outcomesOfASessionAreThoseExitCodes() {
+  void outcomesOfASessionHaveTheseExitCodes() {
     assertThat(Arrays.stream(BringupReport.Outcome.values()).map(BringupReport.Outcome::exitCode))
         .containsExactly(
             ExitCode.OK.code(),
@@ -105,7 +105,7 @@ class MainTest {
   }
 
   @Test
-  void outputThatFailsIsTold() {
+  void failedOutputIsReported() {
     StringWriter err = new StringWriter();
     Writer full =
         new Writer() {
@@ -164,7 +164,7 @@ class MainTest {
   }
 
   @Test
-  void bugSaysThatItIsOne() {
+  void internalErrorIsReportedAsSuch() {
     CommandLineRun run = CommandLineRun.of("demo", "-d", FailingProvider.UNEXPECTEDLY);
 
     assertThat(run.exitCode()).isEqualTo(1);

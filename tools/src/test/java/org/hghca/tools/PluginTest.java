@@ -44,7 +44,7 @@ class PluginTest {
   }
 
   @Test
-  void everyCommandUsesItAndItIsNamedAtTheStart() {
+  void everyCommandUsesThePluginAndNamesItAtTheStart() {
     CommandLineRun demo =
         run(
             "demo",
@@ -65,7 +65,7 @@ class PluginTest {
   }
 
   @Test
-  void infoNamesIt() throws IOException {
+  void infoNamesThePlugin() throws IOException {
     assertThat(run("--plugin=" + jar, "info", "-d", "example:a").out())
         .startsWith("plugin:\texample: from " + jar + "\nhca_id:\texample:a\n");
     String json = run("--plugin=" + jar, "info", "--json", "-d", "example:a").out();
@@ -75,7 +75,7 @@ class PluginTest {
   }
 
   @Test
-  void itIsThereForOneCommandOnly() {
+  void pluginIsLoadedForOneCommandOnly() {
     assertThat(run("--plugin=" + jar, "info", "-d", "example:a").exitCode()).isZero();
 
     CommandLineRun run = run("info", "-d", "example:a");
@@ -84,7 +84,7 @@ class PluginTest {
   }
 
   @Test
-  void theEnvironmentCountsForUsersAndNotForRoot() {
+  void environmentIsUsedForUsersAndNotForRoot() {
     Map<String, String> environment = Map.of(Main.ENVIRONMENT, jar + ":");
 
     assertThat(run(1000, environment, "info", "-d", "example:a").err())
@@ -98,7 +98,7 @@ class PluginTest {
   }
 
   @Test
-  void aSchemeThatIsThereIsNotTakenOver() throws IOException {
+  void existingSchemeCannotBeReplaced() throws IOException {
     for (String scheme : List.of("pci", "vfio-user", "model", "example")) {
       Path thief = thief(scheme);
       CommandLineRun run = run("info", "--plugin=" + jar, "--plugin=" + thief, "-d", "model:x");
@@ -134,7 +134,7 @@ class PluginTest {
   }
 
   @Test
-  void whatIsWrongWithAPluginIsASentence() throws IOException {
+  void faultOfAPluginIsOneMessage() throws IOException {
     assertRefused(folder.resolve("none.jar"), "does not exist");
     assertRefused(Files.writeString(folder.resolve("text.jar"), "text"), "is not a jar");
     assertRefused(

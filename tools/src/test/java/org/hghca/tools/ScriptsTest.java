@@ -95,7 +95,7 @@ class ScriptsTest {
         "consumers/run --nonsense",
         "consumers/run one two",
       })
-  void argumentsThatAreNotUnderstoodAreRefusedWithTheUsage(String line) throws Exception {
+  void unknownArgumentsAreRefusedWithTheUsage(String line) throws Exception {
     String[] command = line.split(" ");
     CommandLineRun run = run(PROJECT, command);
 
@@ -105,7 +105,7 @@ class ScriptsTest {
   }
 
   @Test
-  void anApiIsComparedWithATagThatExists() throws Exception {
+  void apiIsComparedWithATagThatExists() throws Exception {
     CommandLineRun run = run(PROJECT, "tools/api-check", "v99.99.99");
 
     assertThat(run.err()).isEqualTo("api-check: there is no tag v99.99.99: git tag --list\n");
@@ -113,7 +113,7 @@ class ScriptsTest {
   }
 
   @Test
-  void consumersNeedARepositoryAndTheMessageSaysHowToMakeIt() throws Exception {
+  void consumersNeedARepositoryAndTheMessageNamesTheCommand() throws Exception {
     Path nowhere = folder.resolve("no/such/repository");
     CommandLineRun run = run(PROJECT, "consumers/run", nowhere.toString());
 
@@ -164,7 +164,7 @@ class ScriptsTest {
   }
 
   @Test
-  void aReleaseNeedsACleanTreeANewTagAndAChangelog() throws Exception {
+  void releaseNeedsACleanTreeANewTagAndAChangelog() throws Exception {
     Path root = releasable();
     Files.writeString(root.resolve("new"), "not committed");
     assertNotReleased(root, "there are changes that are not committed: git status");
@@ -178,7 +178,7 @@ class ScriptsTest {
   }
 
   @Test
-  void aReleaseThatFailsLeavesTheTreeAsItWas() throws Exception {
+  void failedReleaseLeavesTheTreeUnchanged() throws Exception {
     Path root = releasable();
     Files.writeString(root.resolve("pom.xml"), "<version>0.1.0-SNAPSHOT</version>\n");
     commit(root);

@@ -114,7 +114,7 @@ final class ServeCommandTest {
   }
 
   @Test
-  void aSocketMayHaveAQuestionMarkInItsName() throws Exception {
+  void socketMayHaveAQuestionMarkInItsName() throws Exception {
     Path socket = directory.resolve("a?b.sock");
     Serving command = new Serving("--socket=" + socket);
     assertThat(command.line()).endsWith(" on " + socket);
@@ -151,7 +151,7 @@ final class ServeCommandTest {
   }
 
   @Test
-  void aFolderThatIsNotThereIsAFailure() {
+  void missingFolderIsAFailure() {
     CommandLineRun run =
         CommandLineRun.of("model", "serve", "--socket=" + directory.resolve("no/where"));
     assertThat(run.exitCode()).isEqualTo(1);

@@ -63,7 +63,7 @@ class SystemReportCommandTest {
   }
 
   @Test
-  void jsonHasTheSame() throws IOException {
+  void jsonHasTheSameFindings() throws IOException {
     CommandLineRun run = run("info", "--system", "--json", "-d", "pci:04:00.0");
 
     assertThat(run.exitCode()).isEqualTo(1);
@@ -95,7 +95,7 @@ class SystemReportCommandTest {
   }
 
   @Test
-  void functionThatIsNotThereIsNamed() {
+  void missingFunctionIsNamed() {
     CommandLineRun run = run("info", "--system", "-d", "pci:09:00.0");
 
     assertThat(run.exitCode()).isEqualTo(3);
@@ -103,7 +103,7 @@ class SystemReportCommandTest {
   }
 
   @Test
-  void listNamesCardsThatNobodyHasBound() {
+  void listNamesUnboundCards() {
     System.setProperty("hghca.ids", "10ee:9039");
     try {
       CommandLineRun run =

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class DropCountersTest {
   @Test
-  void eachCauseIsCountedByItself() {
+  void eachCauseIsCountedSeparately() {
     DropCounters drops = new DropCounters();
     assertThat(drops.byCause()).isEmpty();
     drops.count(DropCause.ICRC);

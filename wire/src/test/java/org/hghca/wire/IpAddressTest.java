@@ -8,7 +8,7 @@ class IpAddressTest {
   private static final long PREFIX = 0xfe80_0000_0000_0000L;
 
   @Test
-  void anIpv4AddressIsTheOneOfIpv6ThatStandsForIt() {
+  void ipv4AddressIsItsMappedIpv6Address() {
     assertThat(IpAddress.lowOfIpv4(0xc000_0201)).isEqualTo(0x0000_ffff_c000_0201L);
     assertThat(IpAddress.ipv4(0, 0x0000_ffff_c000_0201L)).isEqualTo(0xc000_0201);
     assertThat(IpAddress.isIpv4(0, 0x0000_ffff_c000_0201L)).isTrue();
@@ -16,7 +16,7 @@ class IpAddressTest {
   }
 
   @Test
-  void anAddressOfIpv6IsNoneOfIpv4() {
+  void ipv6AddressIsNoIpv4Address() {
     for (long[] address : new long[][] {{PREFIX, 0xffff_c000_0201L}, {0, 1}, {0, 1L << 48}}) {
       assertThat(IpAddress.isIpv6(address[0], address[1])).isTrue();
       assertThat(IpAddress.isIpv4(address[0], address[1])).isFalse();

@@ -16,7 +16,7 @@ class MacTableTest {
   private final MacTable table = new MacTable();
 
   @Test
-  void anAddressIsWhereItWasSeenLast() {
+  void addressIsAtThePortThatSentLast() {
     assertThat(table.find(5)).isNull();
     table.learn(5, one);
     table.learn(6, other);
@@ -29,7 +29,7 @@ class MacTableTest {
   }
 
   @Test
-  void anAddressOfAGroupIsNobodys() {
+  void groupAddressIsNotLearned() {
     assertThat(MacTable.isGroup(0xffff_ffff_ffffL)).isTrue();
     assertThat(MacTable.isGroup(0x0100_5e00_0001L)).isTrue();
     assertThat(MacTable.isGroup(0x0200_0000_0001L)).isFalse();
@@ -39,7 +39,7 @@ class MacTableTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3})
-  void addressesDoNotGetInTheWayOfEachOther(long seed) {
+  void addressesAreIndependent(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     Map<Long, EthernetPort> known = new HashMap<>();
     while (known.size() < MacTable.CAPACITY) {
@@ -52,7 +52,7 @@ class MacTableTest {
   }
 
   @Test
-  void aFullTableForgetsAndGoesOnLearning() {
+  void fullTableForgetsEntriesAndLearnsNewOnes() {
     for (long mac = 0; mac < 10 * MacTable.CAPACITY + 1; mac++) {
       table.learn(mac, one);
       assertThat(table.find(mac)).isSameAs(one);

@@ -11,7 +11,7 @@ class PacketTest {
   private final PacketPool pool = new PacketPool();
 
   @Test
-  void aCopyIsTheSameInEveryFieldAndInThePayload() throws IllegalAccessException {
+  void copyHasEveryFieldAndThePayload() throws IllegalAccessException {
     Packet packet = pool.take();
     int value = 3;
     for (Field field : Packet.class.getFields()) {
@@ -40,7 +40,7 @@ class PacketTest {
   }
 
   @Test
-  void aPortDropsAndCountsWhatIsDamaged() {
+  void portDropsAndCountsDamagedPackets() {
     EthernetPort port = new EthernetPort(5, pool);
     Packet packet = pool.take();
     packet.destinationMac = 5;
@@ -54,7 +54,7 @@ class PacketTest {
   }
 
   @Test
-  void aPacketThatIsUsedAgainStartsLikeANewOne() throws IllegalAccessException {
+  void reusedPacketStartsLikeANewOne() throws IllegalAccessException {
     Packet used = pool.take();
     used.sourceIpHigh = 1;
     used.destinationIpv4(7);

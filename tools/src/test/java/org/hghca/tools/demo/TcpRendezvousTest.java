@@ -72,7 +72,7 @@ class TcpRendezvousTest {
   }
 
   @Test
-  void linesAreThoseOfTheProtocol() throws IOException {
+  void linesFollowTheProtocol() throws IOException {
     send("hghca-demo 1\nvalue plan=1000 64\nat loaded\n");
     rendezvous.sendGreeting();
     rendezvous.receiveGreeting();
@@ -83,7 +83,7 @@ class TcpRendezvousTest {
   }
 
   @Test
-  void linesMayComeInPieces() throws Exception {
+  void linesMayArriveInParts() throws Exception {
     CompletableFuture<Void> greeted =
         CompletableFuture.runAsync(rendezvous::receiveGreeting, OTHER_THREAD);
     for (char c : "hghca-demo 1\n".toCharArray()) {
@@ -106,7 +106,7 @@ class TcpRendezvousTest {
         "hghca-demo 1234567890\n",
         "6.29\0\0\0\n"
       })
-  void garbageIsNoGreeting(String garbage) throws IOException {
+  void otherGreetingIsRefused(String garbage) throws IOException {
     send(garbage);
     assertFails(
         rendezvous::receiveGreeting,
@@ -114,7 +114,7 @@ class TcpRendezvousTest {
   }
 
   @Test
-  void garbageIsQuotedInBriefAndWithoutControlCharacters() throws IOException {
+  void otherGreetingIsQuotedBrieflyWithoutControlCharacters() throws IOException {
     send("\u001b[31m" + "x".repeat(3000) + "\n");
     assertThatThrownBy(rendezvous::receiveGreeting)
         .hasMessageEndingWith("it sent '?[31m" + "x".repeat(55) + "...'");
@@ -131,7 +131,7 @@ class TcpRendezvousTest {
   }
 
   @Test
-  void silenceEnds() {
+  void silenceTimesOut() {
     rendezvous.limit(SHORT);
     assertFails(rendezvous::receiveGreeting, "the " + name() + " sent no line for 50 ms");
   }
@@ -171,7 +171,7 @@ class TcpRendezvousTest {
   }
 
   @Test
-  void linesThatAreOutOfStepFail() throws IOException {
+  void linesOutOfStepFail() throws IOException {
     send("at connect\nat send\nvalue plan=1 8\n");
     rendezvous.barrier("connect");
     assertFails(
@@ -227,7 +227,7 @@ class TcpRendezvousTest {
   }
 
   @Test
-  void addressesComeAsTheyWere() throws IOException {
+  void addressesAreReadAsSent() throws IOException {
     send(
         "value address=0000:0000a2:123456:fe80000000000000000000fffe000001 5 ffff7f0000000000"
             + " f0000001\n");

@@ -35,7 +35,7 @@ class BentCapturesTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2})
-  void aBentCaptureIsReadOrRefused(long seed) throws IOException {
+  void mutatedCaptureIsReadOrRefused(long seed) throws IOException {
     RandomGenerator random = new SplittableRandom(seed);
     List<byte[]> valid = List.of(pcapng(), pcap(ByteOrder.BIG_ENDIAN), other());
     int refused = 0;

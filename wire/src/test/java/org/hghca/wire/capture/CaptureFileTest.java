@@ -40,7 +40,7 @@ class CaptureFileTest {
   }
 
   @Test
-  void theBytesAreThoseOfTheFormat() throws IOException {
+  void bytesAreThoseOfTheFormat() throws IOException {
     try (CaptureFile capture = capture(Channels.newChannel(written), 1 << 13)) {
       now++;
       capture.sent(Captures.acknowledge(0x77));
@@ -78,7 +78,7 @@ class CaptureFileTest {
   }
 
   @Test
-  void aPortShowsWhatItSendsAndWhatComesToIt() throws IOException {
+  void portCapturesSentAndReceivedPackets() throws IOException {
     PacketPool pool = new PacketPool();
     EthernetPort port = new EthernetPort(MAC, pool);
     try (CaptureFile capture = capture(Channels.newChannel(written), 1 << 15)) {
@@ -112,7 +112,7 @@ class CaptureFileTest {
   }
 
   @Test
-  void whatIsWrittenIsRead() throws IOException {
+  void writtenPacketsAreReadBack() throws IOException {
     Path file = folder.resolve("a.pcapng");
     now = 1_795_000_000_123_456_789L;
     try (CaptureFile capture = CaptureFile.open(file, "left ü", MAC, () -> now)) {
@@ -161,7 +161,7 @@ class CaptureFileTest {
   }
 
   @Test
-  void whatWaitsForTheDiskWithoutRoomIsCounted() throws IOException {
+  void packetsThatFindNoRoomAreCounted() throws IOException {
     StuckDisk disk = new StuckDisk();
     try (CaptureFile capture = capture(disk, 1 << 13)) {
       for (int i = 0; i < 1000; i++) {
@@ -178,7 +178,7 @@ class CaptureFileTest {
   }
 
   @Test
-  void withoutIpAddressesThoseOfThePortsStandForThem() throws IOException {
+  void withoutIpAddressesLinkLocalOnesAreWritten() throws IOException {
     Packet packet = Captures.acknowledge(1);
     packet.destinationIpv4(0);
     try (CaptureFile capture = capture(Channels.newChannel(written), 1 << 13)) {
@@ -195,7 +195,7 @@ class CaptureFileTest {
   }
 
   @Test
-  void aPacketWithoutAFrameIsCounted() throws IOException {
+  void packetWithoutAFrameIsCounted() throws IOException {
     try (CaptureFile capture = capture(Channels.newChannel(written), 1 << 13)) {
       Packet packet = Captures.acknowledge(1);
       packet.opcode = 0x15;
@@ -206,7 +206,7 @@ class CaptureFileTest {
   }
 
   @Test
-  void aDiskThatFailsEndsTheFileAndNothingElse() throws IOException {
+  void diskFailureEndsOnlyTheFile() throws IOException {
     CountDownLatch failed = new CountDownLatch(1);
     WritableByteChannel disk =
         new WritableByteChannel() {
@@ -244,7 +244,7 @@ class CaptureFileTest {
   }
 
   @Test
-  void aRunningCaptureIsRead() throws IOException {
+  void runningCaptureIsReadable() throws IOException {
     Path file = folder.resolve("a.pcapng");
     try (CaptureFile capture = CaptureFile.open(file, "a", MAC, () -> now)) {
       assertThat(Captures.read(file)).isEmpty();
@@ -259,7 +259,7 @@ class CaptureFileTest {
   }
 
   @Test
-  void aFileThatCannotBeWrittenIsRefusedWithTheReason() throws IOException {
+  void fileThatCannotBeWrittenIsRefusedWithTheReason() throws IOException {
     assertRefused(folder.resolve("no/where"), "no/where cannot be written: its folder must exist");
     assertRefused(folder, "cannot be written: Is a directory");
     Path file = folder.resolve("a.pcapng");

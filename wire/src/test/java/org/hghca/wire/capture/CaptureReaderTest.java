@@ -118,12 +118,12 @@ class CaptureReaderTest {
 
   @ParameterizedTest
   @CsvSource({"20, false", "127, false", "19, true", "128, true", "191, true", "192, false"})
-  void aResolutionOfNoUseIsKnown(int resolution, boolean known) {
+  void resolutionBeyondNanosecondsIsKnown(int resolution, boolean known) {
     assertThat(new TimeUnits(resolution, 0).isKnown()).isEqualTo(known);
   }
 
   @Test
-  void aFileThatIsCutOffIsReadUpToThere() throws IOException {
+  void truncatedFileIsReadUpToItsEnd() throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     int head = PcapngBlocks.head("a", 1).remaining();
     try (CaptureFile capture =
@@ -163,7 +163,7 @@ class CaptureReaderTest {
         "0a0d0d0a 1c000000 01020304 0100 0000 | a section without a byte order",
         "0a0d0d0a 18000000 4d3c2b1a 0100 0000 | a section header of 24 bytes"
       })
-  void whatIsNoCaptureIsRefused(String hex, String message) {
+  void otherFilesThanCapturesAreRefused(String hex, String message) {
     assertRefused(hex, message);
   }
 
@@ -185,7 +185,7 @@ class CaptureReaderTest {
             + "06000000 20000000 00000000 00000000 01000000 04000000 04000000 20000000"
             + " | a packet of 4 bytes"
       })
-  void aMalformedBlockIsRefused(String block, String message) {
+  void malformedBlockIsRefused(String block, String message) {
     assertRefused(LITTLE_SECTION + block, message);
   }
 
@@ -196,7 +196,7 @@ class CaptureReaderTest {
   }
 
   @Test
-  void aLongBlockThatNobodyKnowsIsSkipped() throws IOException {
+  void longUnknownBlockIsSkipped() throws IOException {
     int length = 3 << 20;
     ByteArrayOutputStream file = new ByteArrayOutputStream();
     file.write(bytes(LITTLE_SECTION));

@@ -42,7 +42,7 @@ class CaptureRingTest {
   }
 
   @Test
-  void thereIsNoRoomWhereTheLargestBlockWouldNotFit() throws IOException {
+  void blockIsRefusedWithoutRoomForTheLargestBlock() throws IOException {
     assertThat(put(100)).isTrue();
     assertThat(put(100)).isTrue();
     assertThat(put(100)).isTrue();
@@ -55,7 +55,7 @@ class CaptureRingTest {
   }
 
   @Test
-  void blocksOverTheEndStayWhole() throws IOException {
+  void blocksAcrossTheEndStayComplete() throws IOException {
     SplittableRandom random = new SplittableRandom(3);
     // Accepts less than it is given, as a channel may.
     WritableByteChannel some =
@@ -92,7 +92,7 @@ class CaptureRingTest {
   }
 
   @Test
-  void oneThreadPutsInWhatAnotherOneTakesOut() throws Exception {
+  void oneThreadAddsWhatAnotherOneRemoves() throws Exception {
     int blocks = 100_000;
     AtomicLong full = new AtomicLong();
     Thread putting =

@@ -51,7 +51,7 @@ final class ArpFrameTest {
   }
 
   @Test
-  void theQuestionGoesToAll() {
+  void requestIsBroadcast() {
     memory.fill((byte) 0x55);
     ArpFrame.writeRequest(memory, 4, 0x5254_0012_3456L, 0x0a63_0001, 0x0a63_000b);
     assertThat(written()).isEqualTo(REQUEST + PADDING);
@@ -60,14 +60,14 @@ final class ArpFrameTest {
   }
 
   @Test
-  void theAnswerGoesToWhoAsked() {
+  void replyGoesToTheRequester() {
     memory.fill((byte) 0x55);
     ArpFrame.writeReply(memory, 4, 0x5254_0065_4321L, 0x0a63_000b, 0x5254_0012_3456L, 0x0a63_0001);
     assertThat(written()).isEqualTo(REPLY + PADDING);
   }
 
   @Test
-  void aFrameIsRead() {
+  void frameIsRead() {
     put(REQUEST);
     assertThat(ArpFrame.isArp(memory, 4, 42)).isTrue();
     assertThat(ArpFrame.isRequest(memory, 4)).isTrue();
@@ -90,13 +90,13 @@ final class ArpFrameTest {
         "0806" + "0001" + "0800" + "0804" + "0001",
         "0806" + "0001" + "0800" + "0604" + "0003"
       })
-  void whatIsNoneIsNotTaken(String part) {
+  void otherFramesAreRefused(String part) {
     put(REQUEST.substring(0, 24) + part + REQUEST.substring(44));
     assertThat(ArpFrame.isArp(memory, 4, 60)).isFalse();
   }
 
   @Test
-  void aFrameThatEndsTooEarlyIsNotTaken() {
+  void truncatedFrameIsRefused() {
     put(REQUEST);
     assertThat(ArpFrame.isArp(memory, 4, 41)).isFalse();
   }

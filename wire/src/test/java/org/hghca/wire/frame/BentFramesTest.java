@@ -24,7 +24,7 @@ class BentFramesTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2})
-  void aBentFrameIsDroppedOrSaysWhatWasSent(long seed) {
+  void mutatedFrameIsDroppedOrHasTheSentContents(long seed) {
     RandomGenerator random = new SplittableRandom(seed);
     Map<DropCause, Integer> causes = new EnumMap<>(DropCause.class);
     int taken = 0;

@@ -98,14 +98,14 @@ class FrameDropsTest {
   }
 
   @Test
-  void framesAsTheyShouldBeAreTaken() {
+  void validFramesAreAccepted() {
     assertTaken(v4());
     assertTaken(v6());
     assertTaken(carrying(0x04, 0, 8));
   }
 
   @Test
-  void aFrameThatEndsWithinItsHeadersIsTruncated() {
+  void frameThatEndsWithinItsHeadersIsTruncated() {
     for (int length = 0; length < V4_UDP + 8; length++) {
       assertDropped(Arrays.copyOf(v4(), length), DropCause.TRUNCATED);
     }
@@ -120,24 +120,24 @@ class FrameDropsTest {
 
   @ParameterizedTest
   @CsvSource({"0x0806", "0x8915", "0x88a8", "0x0000"})
-  void whatIsNotIpIsOfAnotherType(String type) {
+  void otherProtocolsThanIpAreOfAnotherType(String type) {
     int number = Integer.decode(type);
     assertDropped(with(v4(), 12, number >>> 8, number), DropCause.ETHER_TYPE);
   }
 
   @ParameterizedTest
   @CsvSource({"0x46", "0x44", "0x65", "0x00", "0x4f"})
-  void anIpv4HeaderOfAnotherVersionOrSizeIsDropped(String first) {
+  void ipv4HeaderOfAnotherVersionOrSizeIsDropped(String first) {
     assertDropped(summed(with(v4(), IP, Integer.decode(first))), DropCause.IP_HEADER);
   }
 
   @Test
-  void anIpv6HeaderOfAnotherVersionIsDropped() {
+  void ipv6HeaderOfAnotherVersionIsDropped() {
     assertDropped(with(v6(), IP, 0x45), DropCause.IP_HEADER);
   }
 
   @Test
-  void anIpv4HeaderWithAWrongChecksumIsDropped() {
+  void ipv4HeaderWithAWrongChecksumIsDropped() {
     for (int bit = 0; bit < 16; bit++) {
       byte[] frame = v4();
       frame[IP + 10 + bit / 8] ^= (byte) (1 << bit % 8);
@@ -147,7 +147,7 @@ class FrameDropsTest {
   }
 
   @Test
-  void anIpLengthBeyondTheFrameOrWithinTheHeadersIsDropped() {
+  void ipLengthBeyondTheFrameOrWithinTheHeadersIsDropped() {
     assertDropped(summed(with(v4(), IP + 2, 0, 0x35)), DropCause.IP_LENGTH);
     assertDropped(summed(with(v4(), IP + 2, 0xff, 0xff)), DropCause.IP_LENGTH);
     assertDropped(summed(with(v4(), IP + 2, 0, 27)), DropCause.IP_LENGTH);
@@ -160,18 +160,18 @@ class FrameDropsTest {
 
   @ParameterizedTest
   @CsvSource({"0x2000", "0x6000", "0x0001", "0x1fff", "0x8000"})
-  void aFragmentIsDropped(String flags) {
+  void fragmentIsDropped(String flags) {
     int number = Integer.decode(flags);
     assertDropped(summed(with(v4(), IP + 6, number >>> 8, number)), DropCause.IP_FRAGMENT);
   }
 
   @Test
-  void aPacketThatMayBeFragmentedIsTaken() {
+  void packetThatMayBeFragmentedIsAccepted() {
     assertTaken(signed(summed(with(v4(), IP + 6, 0, 0))));
   }
 
   @Test
-  void anAddressThatNoPacketMayHaveIsDropped() {
+  void invalidAddressIsDropped() {
     assertDropped(summed(with(v4(), IP + 12, 0, 0, 0, 0)), DropCause.IP_ADDRESS);
     assertDropped(summed(with(v4(), IP + 16, 0, 0, 0, 0)), DropCause.IP_ADDRESS);
     int[] none = new int[16];
@@ -183,7 +183,7 @@ class FrameDropsTest {
   }
 
   @Test
-  void whatIsNotUdpToThePortIsNotRoce() {
+  void otherPacketsThanUdpToThePortAreNotRoce() {
     assertDropped(summed(with(v4(), IP + 9, 6)), DropCause.NOT_ROCE);
     assertDropped(with(v6(), IP + 6, 0), DropCause.NOT_ROCE); // hop-by-hop options
     assertDropped(with(v4(), V4_UDP + 3, 0xb8), DropCause.NOT_ROCE);
@@ -192,21 +192,21 @@ class FrameDropsTest {
 
   @ParameterizedTest
   @CsvSource({"0x1f", "0x21", "0", "8", "0x1c"})
-  void aUdpLengthOtherThanTheRestIsDropped(String length) {
+  void udpLengthThatDiffersFromTheIpLengthIsDropped(String length) {
     int number = Integer.decode(length);
     assertDropped(with(v4(), V4_UDP + 4, 0, number), DropCause.UDP_LENGTH);
     assertDropped(with(v6(), V6_UDP + 4, 0, number), DropCause.UDP_LENGTH);
   }
 
   @Test
-  void anotherTransportVersionIsDropped() {
+  void otherTransportVersionIsDropped() {
     for (int version = 1; version < 16; version++) {
       assertDropped(signed(with(v4(), V4_BTH + 1, 0x70 | version)), DropCause.TRANSPORT_VERSION);
     }
   }
 
   @Test
-  void anOpcodeThatNobodyHasIsDropped() {
+  void unknownOpcodeIsDropped() {
     for (int opcode = 0; opcode < 256; opcode++) {
       int number = opcode;
       if (Arrays.stream(Frames.OPCODES).noneMatch(known -> known == number)) {
@@ -232,12 +232,12 @@ class FrameDropsTest {
 
   @ParameterizedTest
   @CsvSource({"0x0c, 16", "0x11, 4", "0x12, 12", "0x13, 28", "0x14, 28", "0x81, 16"})
-  void payloadWhereNoneBelongsIsDropped(String opcode, int size) {
+  void payloadOfAnOpcodeWithoutOneIsDropped(String opcode, int size) {
     assertDropped(carrying(Integer.decode(opcode), 0, size + 4), DropCause.TRANSPORT_LENGTH);
   }
 
   @Test
-  void aTransportOfLessThanItsFirstHeaderIsDropped() {
+  void transportShorterThanItsFirstHeaderIsDropped() {
     for (int length = 8; length < 8 + 12 + 4; length++) {
       byte[] frame = Arrays.copyOf(v4(), V4_UDP + length);
       with(frame, V4_UDP + 4, 0, length);
@@ -247,7 +247,7 @@ class FrameDropsTest {
   }
 
   @Test
-  void aPayloadLongerThanTheLongestIsDropped() {
+  void payloadLongerThanTheLongestIsDropped() {
     assertTaken(carrying(0x04, 0, 4096));
     assertThat(packet.length).isEqualTo(4096);
     assertDropped(carrying(0x04, 0, 4100), DropCause.TRANSPORT_LENGTH);
@@ -270,7 +270,7 @@ class FrameDropsTest {
 
   /** Each bit from the ports on, except those that the network may change. */
   @Test
-  void aWrongCrcIsDropped() {
+  void wrongCrcIsDropped() {
     for (int bit = 0; bit < 32; bit++) {
       byte[] frame = v4();
       frame[frame.length - 4 + bit / 8] ^= (byte) (1 << bit % 8);
@@ -291,7 +291,7 @@ class FrameDropsTest {
   /** The Ethernet minimum, and more. */
   @ParameterizedTest
   @CsvSource({"1", "2", "46", "1000"})
-  void bytesBehindTheIpPacketAreNotLookedAt(int more) {
+  void bytesBehindTheIpPacketAreIgnored(int more) {
     byte[] frame = Arrays.copyOf(v4(), v4().length + more);
     Arrays.fill(frame, v4().length, frame.length, (byte) 0xee);
     assertTaken(frame);
@@ -301,7 +301,7 @@ class FrameDropsTest {
   }
 
   @Test
-  void whatPeersDoDifferentlyIsTaken() {
+  void permittedDeviationsOfPeersAreAccepted() {
     assertTaken(signed(with(v4(), V4_UDP, 0, 0))); // UDP source port of a card
     assertTaken(signed(with(v4(), V4_UDP, 0x12, 0xb7)));
     assertTaken(with(v4(), V4_UDP + 6, 0x12, 0x34)); // a UDP checksum
@@ -314,7 +314,7 @@ class FrameDropsTest {
 
   /** Only the frame is read, at any offset. */
   @Test
-  void aFrameIsReadWhereItIs() {
+  void frameIsReadAtAnyOffset() {
     byte[] frame = v4();
     byte[] memory = new byte[frame.length + 100];
     Arrays.fill(memory, (byte) 0xff);
@@ -327,7 +327,7 @@ class FrameDropsTest {
   }
 
   @Test
-  void aFrameOutsideOfTheMemoryIsRefused() {
+  void frameOutsideOfTheMemoryIsRefused() {
     FrameDecoder decoder = new FrameDecoder(Frames.memory(v4()));
     assertThatThrownBy(() -> decoder.decode(1, v4().length, packet))
         .isInstanceOf(IndexOutOfBoundsException.class);

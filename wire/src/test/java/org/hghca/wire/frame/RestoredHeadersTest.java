@@ -39,7 +39,7 @@ final class RestoredHeadersTest {
 
   /** An acknowledgement that was sent with identification 1234h. */
   @Test
-  void theIdentificationIsFound() {
+  void identificationIsFound() {
     assertThat(
             decode("1100ffff0000012300000100 1f000001 236d98da", 0x0a63_000b, 0x0a63_0001, 0xc5a0))
         .isTrue();
@@ -50,7 +50,7 @@ final class RestoredHeadersTest {
 
   /** A SEND that was sent with identification 0. */
   @Test
-  void zeroIsTakenAtOnce() {
+  void identificationZeroIsFoundAtOnce() {
     assertThat(
             decode(
                 "0470ffff0000001180000100 68656c6c6f000000 d0e4ccfc",
@@ -63,7 +63,7 @@ final class RestoredHeadersTest {
   }
 
   @Test
-  void aWrongBitIsSeen() {
+  void wrongBitIsDetected() {
     assertThat(
             decode("1100ffff0000012300000101 1f000001 236d98da", 0x0a63_000b, 0x0a63_0001, 0xc5a0))
         .isFalse();
@@ -99,7 +99,7 @@ final class RestoredHeadersTest {
   }
 
   @Test
-  void damageIsSeenButForOneFrameInSixtyFiveThousand() {
+  void damageIsDetectedExceptInOneFrameOf65536() {
     SplittableRandom random = new SplittableRandom(7);
     FrameEncoder encoder = new FrameEncoder(memory);
     Packet sent = new PacketPool().take();

@@ -46,7 +46,7 @@ class RoundTripTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {11, 12, 13})
-  void anyPacket(long seed) {
+  void anyPacketIsReadBack(long seed) {
     RandomGenerator random = new SplittableRandom(seed);
     for (int i = 0; i < 300; i++) {
       roundTrip(Frames.random(random), random.nextInt(1, SLOT));
@@ -56,7 +56,7 @@ class RoundTripTest {
   /** The CRC, computed independently: of a copy of the frame, with ones in the masked fields. */
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {21, 22})
-  void theCrcIsThatOfTheMaskedFrame(long seed) {
+  void crcIsThatOfTheMaskedFrame(long seed) {
     RandomGenerator random = new SplittableRandom(seed);
     for (int i = 0; i < 300; i++) {
       Packet packet = Frames.random(random);
@@ -88,7 +88,7 @@ class RoundTripTest {
 
   /** Fields that the network rewrites are not in the CRC. */
   @Test
-  void whatTheNetworkChangesLeavesTheCrcRight() {
+  void fieldsThatTheNetworkChangesKeepTheCrcCorrect() {
     RandomGenerator random = new SplittableRandom(31);
     for (int i = 0; i < 200; i++) {
       Packet packet = Frames.random(random);
@@ -104,7 +104,7 @@ class RoundTripTest {
   }
 
   @Test
-  void aPacketWithoutAFrameIsNotWritten() {
+  void packetWithoutAFrameIsNotWritten() {
     Packet packet = Frames.packet();
     packet.opcode = 0x04;
     assertThat(encoder.encode(packet, 0)).as("no addresses").isZero();
@@ -131,7 +131,7 @@ class RoundTripTest {
   }
 
   @Test
-  void theLongestFrameIsNoLongerThanItSays() {
+  void longestFrameHasTheDeclaredLength() {
     int longest = 0;
     for (int opcode : Frames.OPCODES) {
       Packet packet = Frames.random(new SplittableRandom(1), opcode, false, Packet.MAX_PAYLOAD);

@@ -61,7 +61,7 @@ class TsharkTest {
   @TempDir Path folder;
 
   @Test
-  void wiresharkReadsWhatIsWritten() throws IOException, InterruptedException {
+  void wiresharkReadsWrittenFrames() throws IOException, InterruptedException {
     List<Packet> packets = packets();
     List<byte[]> frames = packets.stream().map(Frames::encode).toList();
     Path capture = folder.resolve("frames.pcap");

@@ -202,7 +202,7 @@ class VectorsTest {
   }
 
   @Test
-  void aFreshPacketHasTheFieldsOfMostPackets() {
+  void newPacketHasTheFieldsOfMostPackets() {
     packet.sourceMac = 0x0200_0000_0001L;
     packet.destinationMac = 0x0200_0000_0002L;
     packet.sourceIpv4(0x0a63_0001);

@@ -47,7 +47,7 @@ final class AddressResolutionTest {
   }
 
   @Test
-  void anAddressIsAskedForOnceASecondUntilItIsKnown() {
+  void addressIsRequestedOnceASecondUntilItIsKnown() {
     assertThat(resolve(PEER, 0)).isZero();
     assertThat(asks()).isTrue();
     assertThat(ArpFrame.targetIp(memory, 0)).isEqualTo(PEER);
@@ -63,7 +63,7 @@ final class AddressResolutionTest {
   }
 
   @Test
-  void anOldAnswerIsUsedAndAskedForAgain() {
+  void oldEntryIsUsedAndRequestedAgain() {
     resolve(PEER, 0);
     hearReply(PEER_MAC, PEER, OWN, 0);
     while (resolution.hasFrames()) {
@@ -76,7 +76,7 @@ final class AddressResolutionTest {
   }
 
   @Test
-  void whoAsksForUsIsAnsweredAndRemembered() {
+  void requesterIsAnsweredAndRemembered() {
     hearRequest(PEER_MAC, PEER, OWN, 0);
     assertThat(write()).isTrue();
     assertThat(ArpFrame.isRequest(memory, 0)).isFalse();
@@ -87,7 +87,7 @@ final class AddressResolutionTest {
   }
 
   @Test
-  void whoProbesForUsIsAnsweredThoughItHasNoAddress() {
+  void probeIsAnsweredThoughItHasNoAddress() {
     hearRequest(PEER_MAC, 0, OWN, 0);
     assertThat(write()).isTrue();
     assertThat(ArpFrame.isRequest(memory, 0)).isFalse();
@@ -95,7 +95,7 @@ final class AddressResolutionTest {
   }
 
   @Test
-  void ofOthersOnlyWhatIsKnownChanges() {
+  void framesOfOthersOnlyUpdateKnownEntries() {
     hearRequest(PEER_MAC, PEER, 0x0a00_0009, 0);
     assertThat(resolution.hasFrames()).isFalse();
     assertThat(resolve(PEER, 0)).isZero();
@@ -104,7 +104,7 @@ final class AddressResolutionTest {
   }
 
   @Test
-  void nobodySpeaksForUsOrWithTheMacOfAGroup() {
+  void forgedOwnAddressAndGroupMacAreIgnored() {
     hearReply(PEER_MAC, OWN, OWN, 0);
     hearReply(0x0100_5e00_0001L, PEER, OWN, 0);
     hearReply(0, PEER, OWN, 0);
@@ -112,7 +112,7 @@ final class AddressResolutionTest {
   }
 
   @Test
-  void aFloodOfStrangersIsForgotten() {
+  void floodOfUnknownSendersIsForgotten() {
     for (int i = 0; i < 5000; i++) {
       hearRequest(PEER_MAC, 0x0b00_0000 + i, OWN, 0);
     }
@@ -127,7 +127,7 @@ final class AddressResolutionTest {
 
   /** Neither unknown senders nor addresses that do not answer prevent new neighbors. */
   @Test
-  void aTableThatIsFullHasRoomForWhoPacketsAreSentTo() {
+  void fullTableHasRoomForDestinationsOfPackets() {
     resolve(PEER, 0);
     hearReply(PEER_MAC, PEER, OWN, 0);
     for (int i = 0; i < 2000; i++) {

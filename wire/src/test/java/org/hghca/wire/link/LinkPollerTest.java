@@ -40,7 +40,7 @@ final class LinkPollerTest {
   }
 
   @Test
-  void aHundredLinksHaveOneThreadAndLeaveNothing() throws InterruptedException {
+  void hundredLinksHaveOneThreadAndLeaveNothing() throws InterruptedException {
     awaitNoThread();
     List<LinkPoller.Attachment> attachments = new ArrayList<>();
     List<Link> links = new ArrayList<>();
@@ -78,7 +78,7 @@ final class LinkPollerTest {
   }
 
   @Test
-  void aUserThatFailsIsCalledAgain() throws InterruptedException {
+  void linkThatFailsIsCalledAgain() throws InterruptedException {
     CountDownLatch latch = new CountDownLatch(2);
     Link link = Links.open("udp:127.0.1.1", OPTIONS);
     LinkPoller.Attachment attachment =
@@ -101,7 +101,7 @@ final class LinkPollerTest {
   }
 
   @Test
-  void aUserMayCloseItsOwnLink() throws InterruptedException {
+  void linkMayCloseItself() throws InterruptedException {
     LinkPoller.Attachment[] own = new LinkPoller.Attachment[1];
     CountDownLatch attached = new CountDownLatch(1);
     CountDownLatch closed = new CountDownLatch(1);

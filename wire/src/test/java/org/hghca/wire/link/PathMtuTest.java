@@ -21,7 +21,7 @@ final class PathMtuTest {
     "336, 256",
     "68, 256"
   })
-  void theLargestThatFits(int mtu, int path) {
+  void largestFittingMtuIsUsed(int mtu, int path) {
     assertThat(PathMtu.of(mtu)).isEqualTo(path);
   }
 }

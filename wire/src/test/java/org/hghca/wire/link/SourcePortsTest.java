@@ -57,7 +57,7 @@ final class SourcePortsTest {
   }
 
   @Test
-  void aFlowWithoutASocketOfItsOwnSharesTheFirst() {
+  void flowWithoutASocketOfItsOwnSharesTheFirst() {
     socket = -LinuxErrno.EMFILE.number();
     SourcePorts ports = ports(watch(false));
     int index = ports.choose(0xc123);
@@ -67,7 +67,7 @@ final class SourcePortsTest {
   }
 
   @Test
-  void aSocketThatIsNotWatchedIsClosed() {
+  void unwatchedSocketIsClosed() {
     socket = 7;
     SourcePorts ports = ports(watch(true));
     assertThat(ports.socket(ports.choose(0xc123))).isEqualTo(FIRST);

@@ -9,7 +9,7 @@ final class StreamAddressTest {
 
   /** The wildcard address of the machine is an IPv4 address, too. */
   @Test
-  void aStreamCanListenEverywhere() {
+  void streamCanListenOnAllAddresses() {
     assertThat(StreamAddress.parse("listen:0.0.0.0:9000").family()).isEqualTo(2);
     assertThat(StreamAddress.parse("listen:127.0.0.1:9000").family()).isEqualTo(2);
     assertThat(StreamAddress.parse("listen:[::]:9000").family()).isEqualTo(10);

@@ -144,7 +144,7 @@ final class StreamFaultsTest {
   }
 
   @Test
-  void framesWithoutPacketsDoNotKeepThePoller() throws IOException {
+  void framesWithoutPacketsDoNotBlockThePoller() throws IOException {
     listen();
     StreamLink link = link();
     // Zeros are empty frames. The link's receive buffer contains zeros already.
@@ -162,7 +162,7 @@ final class StreamFaultsTest {
   }
 
   @Test
-  void framesThatFindNoRoomInTheBatchAreDueAtOnce() throws IOException {
+  void framesBeyondTheBatchAreDueAtOnce() throws IOException {
     ServerSocketChannel server = listen();
     StreamLink link = link();
     SocketChannel peer = server.accept();
@@ -179,7 +179,7 @@ final class StreamFaultsTest {
   }
 
   @Test
-  void whatWaitsForItsNeighborEndsWithTheConnection() throws IOException {
+  void packetsWaitingForANeighborEndWithTheConnection() throws IOException {
     ServerSocketChannel server = listen();
     StreamLink link = link();
     SocketChannel peer = server.accept();
@@ -197,7 +197,7 @@ final class StreamFaultsTest {
   }
 
   @Test
-  void aPeerThatReadsNoMoreEndsTheConnection() throws IOException {
+  void peerThatStopsReadingEndsTheConnection() throws IOException {
     ServerSocketChannel server = listen();
     StreamLink link = link();
     SocketChannel peer = server.accept();
@@ -219,7 +219,7 @@ final class StreamFaultsTest {
   }
 
   @Test
-  void anAttemptWithoutASocketIsRepeatedAfterTheInterval() throws IOException {
+  void connectWithoutASocketIsRepeatedAfterTheInterval() throws IOException {
     listen();
     StreamConnection connection = connection("");
     connection.end(0);
@@ -236,7 +236,7 @@ final class StreamFaultsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aListenerThatCannotAcceptIsNotWatchedForTheInterval(boolean hasPeer) throws IOException {
+  void listenerThatCannotAcceptIsNotWatchedForTheInterval(boolean hasPeer) throws IOException {
     StreamConnection connection = connection("listen:");
     if (hasPeer) {
       open.add(SocketChannel.open(UnixDomainSocketAddress.of(path())));
@@ -262,7 +262,7 @@ final class StreamFaultsTest {
 
   @ParameterizedTest
   @EnumSource(names = {"EAGAIN", "ECONNABORTED"})
-  void aListenerThatNobodyWaitsAtStaysWatched(LinuxErrno errno) {
+  void listenerWithoutAPeerStaysWatched(LinuxErrno errno) {
     StreamConnection connection = connection("listen:");
     linux.fail("accept", errno);
     connection.progress(5);
@@ -394,7 +394,7 @@ final class StreamFaultsTest {
   }
 
   @Test
-  void aFileThatCannotBeRemovedIsLogged() throws IOException {
+  void fileThatCannotBeRemovedIsLogged() throws IOException {
     Logger logger = (Logger) LoggerFactory.getLogger(StreamConnection.class);
     ListAppender<ILoggingEvent> appender = new ListAppender<>();
     appender.start();

@@ -173,7 +173,7 @@ final class StreamLinkTest {
   }
 
   @Test
-  void theFirstPacketsWaitForTheAnswerToTheQuestion() throws IOException {
+  void firstPacketsWaitForTheReply() throws IOException {
     ServerSocketChannel server = listen();
     attach("stream:" + path());
     talk(server.accept());
@@ -191,7 +191,7 @@ final class StreamLinkTest {
 
   /** By the poller, which has answered a request before and sleeps without a deadline. */
   @Test
-  void theQuestionIsAskedAgainAndGivenUp() throws IOException, InterruptedException {
+  void requestIsRepeatedAndGivenUp() throws IOException, InterruptedException {
     ServerSocketChannel server = listen();
     attach("stream:" + path());
     talk(server.accept());
@@ -212,7 +212,7 @@ final class StreamLinkTest {
   }
 
   @Test
-  void whoAsksForOurAddressIsAnswered() throws IOException {
+  void requestForOurAddressIsAnswered() throws IOException {
     ServerSocketChannel server = listen();
     attach("stream:" + path());
     talk(server.accept());
@@ -233,7 +233,7 @@ final class StreamLinkTest {
   }
 
   @Test
-  void framesComeInWhateverPieces() throws IOException, InterruptedException {
+  void framesArriveInPartsOfAnySize() throws IOException, InterruptedException {
     ServerSocketChannel server = listen();
     attach("stream:" + path());
     talk(server.accept());
@@ -256,7 +256,7 @@ final class StreamLinkTest {
   }
 
   @Test
-  void whatIsNotForUsIsCounted() throws IOException, InterruptedException {
+  void framesForOthersAreCounted() throws IOException, InterruptedException {
     ServerSocketChannel server = listen();
     attach("stream:" + path());
     talk(server.accept());
@@ -278,7 +278,7 @@ final class StreamLinkTest {
 
   @ParameterizedTest
   @ValueSource(ints = {69_633, -1, Integer.MAX_VALUE})
-  void aFrameThatIsTooLongEndsTheConnectionAndANewOneComes(int length)
+  void frameThatIsTooLongEndsTheConnectionAndANewOneFollows(int length)
       throws IOException, InterruptedException {
     ServerSocketChannel server = listen();
     attach("stream:" + path());
@@ -296,7 +296,7 @@ final class StreamLinkTest {
   }
 
   @Test
-  void aServerTakesOnePeerAfterTheOther() throws Exception {
+  void serverAcceptsOnePeerAfterTheOther() throws Exception {
     attach("stream:listen:" + path());
     assertThat(link.isUp()).isFalse();
     for (int round = 0; round < 2; round++) {
@@ -316,7 +316,7 @@ final class StreamLinkTest {
   }
 
   @Test
-  void tcpWorksAsWell() throws IOException, InterruptedException {
+  void tcpWorks() throws IOException, InterruptedException {
     try (ServerSocketChannel server = ServerSocketChannel.open()) {
       server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
       int port = ((InetSocketAddress) server.getLocalAddress()).getPort();
@@ -333,7 +333,7 @@ final class StreamLinkTest {
   }
 
   @Test
-  void aPeerThatDoesNotReadIsWaitedFor() throws IOException, InterruptedException {
+  void peerThatDoesNotReadIsWaitedFor() throws IOException, InterruptedException {
     ServerSocketChannel server = listen();
     attach("stream:" + path());
     talk(server.accept());
@@ -355,21 +355,21 @@ final class StreamLinkTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"stream:", "stream:x", "stream:host:", "stream::5", "stream:127.0.0.1:70000"})
-  void aPlaceThatIsNoneIsRefused(String specification) {
+  void invalidAddressIsRefused(String specification) {
     assertThatThrownBy(() -> attach(specification))
         .isInstanceOf(LinkException.class)
         .hasMessageContaining("give stream:/path, stream:host:port");
   }
 
   @Test
-  void nobodyListens() {
+  void missingListenerIsReported() {
     assertThatThrownBy(() -> attach("stream:" + path()))
         .isInstanceOf(LinkException.class)
         .hasMessageContaining("nobody listens there");
   }
 
   @Test
-  void somebodyListensAlready() throws IOException {
+  void secondListenerIsRefused() throws IOException {
     listen();
     assertThatThrownBy(() -> attach("stream:listen:" + path()))
         .isInstanceOfSatisfying(

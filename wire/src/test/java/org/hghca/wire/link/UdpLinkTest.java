@@ -107,7 +107,7 @@ final class UdpLinkTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 3, 256, 4095, 4096})
-  void aPacketArrivesAsItWasSent(int length) throws InterruptedException {
+  void packetArrivesUnchanged(int length) throws InterruptedException {
     End left = open("127.0.0.101");
     End right = open("127.0.0.102");
     left.send(write(RIGHT, length));
@@ -132,7 +132,7 @@ final class UdpLinkTest {
   }
 
   @Test
-  void ipv6CarriesPacketsAsWell() throws InterruptedException {
+  void ipv6CarriesPackets() throws InterruptedException {
     End end = open("::1");
     Packet packet = write(RIGHT, 1000);
     packet.destinationIpHigh = 0;
@@ -284,7 +284,7 @@ final class UdpLinkTest {
   }
 
   @Test
-  void withoutSourcePortsEverythingIsSentFromTheLinksOwn() throws InterruptedException {
+  void withoutSourcePortsAllPacketsUseTheLinksOwn() throws InterruptedException {
     End left = new End("udp:127.0.0.101", 0);
     End right = open("127.0.0.102");
     left.send(write(RIGHT, 0));
@@ -292,7 +292,7 @@ final class UdpLinkTest {
   }
 
   @Test
-  void aDatagramThatIsNoPacketIsCounted() throws IOException, InterruptedException {
+  void otherDatagramIsCounted() throws IOException, InterruptedException {
     End right = open("127.0.0.102");
     try (DatagramChannel stranger = DatagramChannel.open()) {
       InetSocketAddress to = new InetSocketAddress(InetAddress.ofLiteral("127.0.0.102"), 4791);
@@ -311,7 +311,7 @@ final class UdpLinkTest {
   }
 
   @Test
-  void aPacketWithoutAnAddressOfTheLinksKindIsNotSent() {
+  void packetOfAnotherAddressFamilyIsNotSent() {
     End left = open("127.0.0.101");
     left.send(write(0, 4));
     Packet other = write(0, 4);
@@ -322,7 +322,7 @@ final class UdpLinkTest {
   }
 
   @Test
-  void whatCannotBeSentDoesNotStopTheRest() throws InterruptedException {
+  void packetThatCannotBeSentDoesNotStopTheRest() throws InterruptedException {
     End left = open("127.0.0.101");
     End right = open("127.0.0.102");
     left.link.send(write(0xf000_0001, 4)); // reserved: no route leads there
@@ -334,7 +334,7 @@ final class UdpLinkTest {
   }
 
   @Test
-  void anAddressIsOpenOnceAndFreeAfterwards() {
+  void addressIsOpenOnceAndFreeAfterwards() {
     End first = open("127.0.0.101");
     assertThatThrownBy(() -> open("127.0.0.101"))
         .isInstanceOfSatisfying(
@@ -347,7 +347,7 @@ final class UdpLinkTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"udp:198.51.100.1", "udp:2001:db8::1"})
-  void anAddressOfAnotherMachineIsRefused(String specification) {
+  void addressOfAnotherMachineIsRefused(String specification) {
     assertThatThrownBy(() -> Links.open(specification, options(1)))
         .isInstanceOfSatisfying(
             LinkException.class,
@@ -368,7 +368,7 @@ final class UdpLinkTest {
         "what:ever",
         ""
       })
-  void aSpecificationThatIsNoneIsRefused(String specification) {
+  void malformedSpecificationIsRefused(String specification) {
     assertThatThrownBy(() -> Links.open(specification, options(1)))
         .isInstanceOfSatisfying(
             LinkException.class,
