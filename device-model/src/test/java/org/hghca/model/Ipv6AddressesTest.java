@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The extension of IPv6 addresses through registers, rings and memory. */
+/** The IPv6 address extension through registers, rings and memory. */
 class Ipv6AddressesTest {
   private static final int BAD_PARAM = 0x03;
   private static final int LOCAL_QP_OPERATION = 0x02;
@@ -60,7 +60,7 @@ class Ipv6AddressesTest {
     pair.close();
   }
 
-  /** Connects both ends by IPv6; the documents' own fields for IPv4 lead nowhere. */
+  /** Connects both ends by IPv6; the document's own IPv4 fields hold unreachable addresses. */
   private void connect(int service) {
     pair.a.context.set(QueuePairContext.SERVICE_TYPE, service).set(QueuePairContext.QKEY, QKEY);
     pair.b.context.set(QueuePairContext.SERVICE_TYPE, service).set(QueuePairContext.QKEY, QKEY);

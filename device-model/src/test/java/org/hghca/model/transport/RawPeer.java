@@ -9,8 +9,8 @@ import org.hghca.wire.Packet;
 import org.hghca.wire.PacketPool;
 
 /**
- * The other end of a station's line, which is no transport: it notes what the station sends, and
- * gives it packets made by hand, with the fields as Soft-RoCE of Linux sends them.
+ * The other end of a station's line, without a transport: it records the station's packets, and
+ * gives it packets of the test, with the fields as Soft-RoCE of Linux sends them.
  */
 final class RawPeer implements Medium {
   private static final long STATION = 0x0200_0000_0001L;
@@ -37,7 +37,7 @@ final class RawPeer implements Medium {
   RawPeer(Service service) {
     station = new Station(service, STATION, PEER, pool);
     station.port.plug(this);
-    // Anew, as a queue pair asks the medium for the window at its beginning.
+    // Renewed, as a queue pair requests the window from the medium at its start.
     station.transport.reset(Station.QPN);
     station.transport.modified(Station.QPN, QueuePairState.RTS);
   }
@@ -69,7 +69,7 @@ final class RawPeer implements Medium {
     pool.giveBack(packet);
   }
 
-  /** The station does what it can without time passing. */
+  /** The station runs until it needs time to pass. */
   RawPeer run() {
     while (station.step(now)) {
       // until it rests
@@ -77,13 +77,13 @@ final class RawPeer implements Medium {
     return this;
   }
 
-  /** Time passes up to the station's next timer, which expires. */
+  /** Time advances to the station's next timer, which expires. */
   RawPeer pass() {
     now = Math.max(now, station.transport.nextDeadline());
     return run();
   }
 
-  /** Gives the station a packet, which is not looked at before it runs. */
+  /** Gives the station a packet, which it processes when it runs. */
   RawPeer queue(int opcode, int psn, Consumer<Packet> fields) {
     Packet packet = pool.take();
     packet.destinationMac = STATION;
@@ -113,19 +113,19 @@ final class RawPeer implements Medium {
     return give(0x11, psn, packet -> packet.syndrome = syndrome);
   }
 
-  /** The response to a READ, of as many bytes. */
+  /** A READ response of so many bytes. */
   RawPeer data(int opcode, int psn, int length) {
     return give(opcode, psn, packet -> packet.length = length);
   }
 
-  /** What the station has sent since the last call. */
+  /** The packets that the station has sent since the last call. */
   List<Came> sent() {
     List<Came> sent = List.copyOf(came);
     came.clear();
     return sent;
   }
 
-  /** The PSNs of what the station has sent since the last call. */
+  /** The PSNs of the packets that the station has sent since the last call. */
   List<Integer> psns() {
     return sent().stream().map(Came::psn).toList();
   }

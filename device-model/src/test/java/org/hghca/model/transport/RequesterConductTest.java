@@ -12,8 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A requester whose responder answers as other devices do: one acknowledgement for many packets or
- * one for each, responses that stand for acknowledgements, NAKs that repeat each other, answers to
- * nothing.
+ * one for each, responses that imply acknowledgements, repeated NAKs, unsolicited answers.
  */
 class RequesterConductTest {
   private static final int ACK = 0x1f;
@@ -64,7 +63,7 @@ class RequesterConductTest {
     assertDone(1);
     peer.sent();
     peer.pass();
-    // What was acknowledged is not sent again.
+    // Acknowledged packets are not sent again.
     assertThat(peer.psns()).containsExactly(3, 4);
     peer.answer(ACK, 4);
     assertDone(2);
@@ -123,7 +122,7 @@ class RequesterConductTest {
     peer.answer(ACK, 3);
     assertDone(1);
     assertThat(peer.psns()).containsExactly(1, 3);
-    // A second one tells nothing new.
+    // A second one adds nothing.
     peer.answer(ACK, 3);
     assertThat(peer.psns()).isEmpty();
     peer.data(PacketOpcode.READ_RESPONSE_FIRST, 1, MTU);
@@ -204,7 +203,7 @@ class RequesterConductTest {
     assertThat(sent.getFirst().psn()).isEqualTo(2);
     assertThat(sent.getFirst().address()).isEqualTo(0x4000 + 2 * MTU);
     assertThat(sent.getFirst().dmaLength()).isEqualTo(2 * MTU + 100);
-    // The peer begins anew from there.
+    // The peer restarts from there.
     peer.data(PacketOpcode.READ_RESPONSE_FIRST, 2, MTU);
     peer.data(PacketOpcode.READ_RESPONSE_MIDDLE, 3, MTU);
     peer.data(PacketOpcode.READ_RESPONSE_LAST, 4, 100);

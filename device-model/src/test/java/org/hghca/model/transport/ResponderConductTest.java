@@ -12,8 +12,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A responder whose requester is another device: it repeats without need, asks for acknowledgements
- * in the middle of messages or not at all, goes back to any packet, and waits for each answer.
+ * A responder whose requester is another device: it retransmits without need, requests
+ * acknowledgements in the middle of messages or not at all, goes back to any packet, and waits for
+ * each answer.
  */
 class ResponderConductTest {
   private static final int ACK = 0x1f;

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a requester has in flight at a time. */
+/** The amount that a requester has in flight. */
 class SendWindowTest {
   private static final int ACK = 0x1f;
   private static final int NAK_SEQUENCE = 0x60;
@@ -28,7 +28,10 @@ class SendWindowTest {
     peer.run();
   }
 
-  /** Acknowledges what asks for it until the station sends nothing more; returns the most. */
+  /**
+   * Acknowledges packets on request until the station sends nothing more; returns the most in
+   * flight.
+   */
   private int acknowledgeAll() {
     int acknowledged = -1;
     int sent = 0;
@@ -54,7 +57,7 @@ class SendWindowTest {
     post(SendOperation.WRITE, 200 * mtu);
     List<RawPeer.Came> sent = peer.sent();
     assertThat(sent).hasSize(packets);
-    // Half of them are acknowledged while the other half is on its way.
+    // Half of them are acknowledged while the other half is in flight.
     assertThat(sent.get(packets / 2 - 1).ackRequest()).isTrue();
     peer.answer(ACK, packets / 2 - 1);
     assertThat(peer.sent()).hasSize(packets / 2);
@@ -145,7 +148,7 @@ class SendWindowTest {
       peer.data(psn == 15 ? 0x0f : psn == 0 ? 0x0d : 0x0e, psn, 4096);
     }
     assertThat(peer.psns()).containsExactly(16);
-    // One is lost: the rest of the piece, then the next one.
+    // One is lost: the rest of the part, then the next one.
     peer.data(PacketOpcode.READ_RESPONSE_MIDDLE, 20, 4096);
     peer.data(PacketOpcode.READ_RESPONSE_FIRST, 16, 4096);
     peer.pass();

@@ -137,7 +137,7 @@ final class NeighborFrameTest {
     assertThat(isNeighbor(SOLICITATION + "ff".repeat(20))).isTrue();
   }
 
-  /** A byte is replaced; the checksum is that of the new bytes where the last column has one. */
+  /** One byte is replaced; the checksum is that of the new bytes where the last column has one. */
   @ParameterizedTest
   @CsvSource({
     "type of Ethernet, 12, 08, ",

@@ -12,7 +12,7 @@ import org.hghca.linux.Linux;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
 
-/** The system, but for the calls that a test answers itself. */
+/** The system, except for the calls that a test answers. */
 final class FaultyLinux {
   private final Map<String, Function<Object[], Object>> answers = new ConcurrentHashMap<>();
   private final List<String> calls = Collections.synchronizedList(new ArrayList<>());
@@ -52,7 +52,7 @@ final class FaultyLinux {
     answers.clear();
   }
 
-  /** How often a call was made. */
+  /** The number of calls by name. */
   long count(String call) {
     synchronized (calls) {
       return calls.stream().filter(call::equals).count();

@@ -11,7 +11,7 @@ import org.hghca.wire.frame.ArpFrame;
 import org.hghca.wire.frame.NeighborFrame;
 import org.junit.jupiter.api.Test;
 
-/** What is asked, answered and remembered of IPv6 neighbors, at times that the test sets. */
+/** Solicitations, advertisements and entries for IPv6 neighbors, at times that the test sets. */
 final class NeighborDiscoveryTest {
   private static final long OWN_MAC = 0x0200_0000_0001L;
   private static final long PEER_MAC = 0x5254_0012_3456L;
@@ -127,7 +127,7 @@ final class NeighborDiscoveryTest {
     resolution.resolve(PREFIX, PEER, 0);
     hearAnswer(PEER_MAC, PREFIX, PEER);
     NeighborFrame.writeAdvertisement(memory, 0, PEER_MAC + 1, PREFIX, PEER, OWN_MAC, PREFIX, OWN);
-    // Without the flag, and with the checksum of what is left.
+    // Without the flag, and with the matching checksum.
     memory.set(ValueLayout.JAVA_BYTE, 58, (byte) 0x40);
     int sum = memory.get(ValueLayout.JAVA_BYTE, 56) & 0xff;
     memory.set(ValueLayout.JAVA_BYTE, 56, (byte) (sum + 0x20));
