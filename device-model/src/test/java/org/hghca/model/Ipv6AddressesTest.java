@@ -109,7 +109,7 @@ class Ipv6AddressesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, UC})
-  void aConnectionByIpv6MovesData(int service) {
+  void ipv6ConnectionMovesData(int service) {
     connect(service);
     pair.b.receive(new Piece(target, 0, 4096));
     pair.a.send(new Piece(source, 0, 4096));
@@ -120,7 +120,7 @@ class Ipv6AddressesTest {
   }
 
   @Test
-  void aPacketFromAnotherIpv6AddressIsDropped() {
+  void packetFromAnotherIpv6AddressIsDropped() {
     connect(UC);
     writeGid(pair.left, LEFT_INDEX, PREFIX, LEFT + 1);
     pair.b.receive(new Piece(target, 0, 4096));
@@ -130,7 +130,7 @@ class Ipv6AddressesTest {
   }
 
   @Test
-  void aDatagramBringsTheIpv6Header() {
+  void datagramDeliversTheIpv6Header() {
     connect(UD);
     pair.b.receive(new Piece(target, 0, 100));
     datagram(UdUnit.ipv6Path(LEFT_INDEX));
@@ -150,7 +150,7 @@ class Ipv6AddressesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {LEFT_INDEX + 1, 200})
-  void aDatagramFromAnEntryWithoutAnIpv6AddressFails(int index) {
+  void datagramFromAnEntryWithoutAnIpv6AddressFails(int index) {
     connect(UD);
     assertThat(writeGid(pair.left, LEFT_INDEX + 1, 0, 0xffff_0a00_0001L)).isZero();
     int wqe = datagram(UdUnit.ipv6Path(index));
@@ -160,12 +160,12 @@ class Ipv6AddressesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {64, 255, -1, Integer.MIN_VALUE})
-  void anEntryBeyondTheTableIsRefused(int index) {
+  void entryBeyondTheTableIsRefused(int index) {
     assertThat(writeGid(pair.left, index, PREFIX, 5)).isEqualTo(BAD_PARAM);
   }
 
   @Test
-  void theTableIsEmptyAfterCloseHca() {
+  void closeHcaClearsTheTable() {
     pair.left.must(HcrCommand.CLOSE_HCA, 0, 0);
     assertThat(writeGid(pair.left, LEFT_INDEX, PREFIX, LEFT))
         .as("before INIT_HCA")

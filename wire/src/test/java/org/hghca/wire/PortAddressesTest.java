@@ -25,7 +25,7 @@ class PortAddressesTest {
   }
 
   @Test
-  void addressesAreInTheirOrder() {
+  void addressesKeepTheirOrder() {
     assertThat(addresses.count()).isEqualTo(5);
     assertThat(addresses.high(0)).isZero();
     assertThat(addresses.low(0)).isEqualTo(IPV4);
@@ -36,7 +36,7 @@ class PortAddressesTest {
   }
 
   @Test
-  void oneIsThereOnce() {
+  void duplicateAddressIsAddedOnce() {
     assertThat(addresses.has(0, IPV4)).isTrue();
     assertThat(addresses.has(0, IPV4 + 1)).isFalse();
     assertThat(addresses.has(0, 0)).isFalse();
@@ -46,7 +46,7 @@ class PortAddressesTest {
   }
 
   @Test
-  void theOneWithTheLongestCommonPrefixReachesAnother() {
+  void longestCommonPrefixSelectsTheSource() {
     assertThat(toward("10.0.0.7")).isZero();
     assertThat(toward("10.9.4.7")).isOne();
     assertThat(toward("192.0.2.1")).isZero();

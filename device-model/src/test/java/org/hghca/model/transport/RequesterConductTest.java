@@ -56,7 +56,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void anAcknowledgementInsideOfAMessageCompletesThoseBeforeIt() {
+  void ackInsideAMessageCompletesThoseBeforeIt() {
     post(SendOperation.WRITE, 8);
     post(SendOperation.WRITE, 4 * MTU);
     peer.answer(ACK, 2);
@@ -83,7 +83,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void theLastPacketOfEachMessageAsksForAnAcknowledgement() {
+  void lastPacketOfEachMessageRequestsAnAck() {
     post(SendOperation.SEND, 0);
     post(SendOperation.WRITE, 3 * MTU);
     assertThat(peer.sent())
@@ -92,7 +92,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void aLongMessageAsksForAcknowledgementsOnItsWay() {
+  void longMessageRequestsAcksInBetween() {
     post(SendOperation.WRITE, 600 * MTU);
     int lastAsked = -1;
     int acknowledged = 0;
@@ -114,7 +114,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void anAcknowledgementBehindAReadIsAnImpliedNakOfTheRead() {
+  void ackBehindAReadIsAnImpliedNakOfTheRead() {
     post(SendOperation.WRITE, 8);
     post(SendOperation.READ, 2 * MTU);
     post(SendOperation.SEND, 8);
@@ -134,7 +134,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void anAcknowledgementBehindAnAtomicIsAnImpliedNakOfTheAtomic() {
+  void ackBehindAnAtomicIsAnImpliedNakOfTheAtomic() {
     post(SendOperation.FETCH_ADD, 8);
     post(SendOperation.WRITE, 8);
     peer.sent();
@@ -149,7 +149,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void aPlainAcknowledgementOfAReadIsNoResponse() {
+  void plainAckOfAReadIsNoResponse() {
     post(SendOperation.READ, 8);
     peer.sent();
     peer.answer(ACK, 0);
@@ -160,7 +160,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void aReadResponseAcknowledgesWhatCameBeforeTheRead() {
+  void readResponseAcknowledgesRequestsBeforeTheRead() {
     post(SendOperation.SEND, 8);
     post(SendOperation.WRITE, 2 * MTU);
     post(SendOperation.READ, 8);
@@ -170,7 +170,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void anAtomicResponseAcknowledgesWhatCameBeforeTheAtomic() {
+  void atomicResponseAcknowledgesRequestsBeforeTheAtomic() {
     post(SendOperation.WRITE, 8);
     post(SendOperation.FETCH_ADD, 8);
     peer.give(PacketOpcode.ATOMIC_ACKNOWLEDGE, 1, packet -> packet.original = 5);
@@ -178,7 +178,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void aResponseOfALaterReadIsAnImpliedNakOfTheEarlierOne() {
+  void responseOfALaterReadIsAnImpliedNakOfTheEarlierOne() {
     post(SendOperation.READ, 8);
     post(SendOperation.READ, 8);
     peer.sent();
@@ -191,7 +191,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void aReadGoesOnFromTheResponseThatIsMissing() {
+  void readContinuesFromTheMissingResponse() {
     post(SendOperation.READ, 4 * MTU + 100);
     peer.sent();
     peer.data(PacketOpcode.READ_RESPONSE_FIRST, 0, MTU);
@@ -211,7 +211,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void aReadWhoseLastResponsesAreLostGoesOnAfterTheTimeOut() {
+  void readWhoseLastResponsesAreLostContinuesAfterTheTimeOut() {
     post(SendOperation.READ, 3 * MTU);
     peer.sent();
     peer.data(PacketOpcode.READ_RESPONSE_FIRST, 0, MTU);
@@ -228,7 +228,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void responsesThatComeTwiceChangeNothing() {
+  void repeatedResponsesChangeNothing() {
     post(SendOperation.READ, 2 * MTU);
     post(SendOperation.FETCH_ADD, 8);
     post(SendOperation.SEND, 8);
@@ -248,7 +248,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void anRnrNakAcknowledgesWhatCameBeforeIt() {
+  void rnrNakAcknowledgesPacketsBeforeIt() {
     for (int i = 0; i < 3; i++) {
       post(SendOperation.SEND, 8);
     }
@@ -262,7 +262,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void aSequenceNakBehindAnRnrNakOfTheSamePsnDoesNotEndTheWait() {
+  void sequenceNakBehindAnRnrNakOfTheSamePsnDoesNotEndTheWait() {
     station.rnrRetry = 1;
     for (int i = 0; i < 3; i++) {
       post(SendOperation.SEND, 8);
@@ -281,7 +281,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void aSequenceNakAcknowledgesWhatCameBeforeItAndIsObeyedAtOnce() {
+  void sequenceNakAcknowledgesPacketsBeforeItAndRetransmits() {
     for (int i = 0; i < 4; i++) {
       post(SendOperation.WRITE, 8);
     }
@@ -293,7 +293,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void aSequenceNakIsObeyedOnceUntilThereIsProgress() {
+  void repeatedSequenceNakIsIgnoredUntilProgress() {
     station.retryCount = 1;
     for (int i = 0; i < 4; i++) {
       post(SendOperation.WRITE, 8);
@@ -308,7 +308,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void aSequenceNakIsObeyedAgainAfterTheTimeOut() {
+  void sequenceNakAfterTheTimeOutRetransmitsAgain() {
     for (int i = 0; i < 3; i++) {
       post(SendOperation.WRITE, 8);
     }
@@ -323,7 +323,7 @@ class RequesterConductTest {
 
   @ParameterizedTest
   @CsvSource({"31, 4", "31, 5000", "31, 0xfffffe", "96, 4", "97, 4", "98, 0x800000", "33, 7"})
-  void anAnswerToWhatWasNeverSentIsIgnored(int syndrome, String psn) {
+  void answerToAnUnsentPacketIsIgnored(int syndrome, String psn) {
     for (int i = 0; i < 4; i++) {
       post(SendOperation.WRITE, 8);
     }
@@ -339,7 +339,7 @@ class RequesterConductTest {
 
   @ParameterizedTest
   @ValueSource(ints = {ACK, RNR_NAK, NAK_SEQUENCE, 0x61, 0x62, 0x63})
-  void aLateAnswerIsIgnored(int syndrome) {
+  void lateAnswerIsIgnored(int syndrome) {
     for (int i = 0; i < 4; i++) {
       post(SendOperation.WRITE, 8);
     }
@@ -374,7 +374,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void aReadAcrossTheWrapGoesOnInTheMiddle() {
+  void readAcrossTheWrapContinuesInTheMiddle() {
     station.nextSendPsn = 0xff_ffff;
     station.oldestUnackedPsn = 0xff_ffff;
     post(SendOperation.READ, 3 * MTU);
@@ -411,7 +411,7 @@ class RequesterConductTest {
     "0x63, REMOTE_OPERATION",
     "0x64, REMOTE_OPERATION"
   })
-  void aFinalNakCompletesThoseBeforeItAndFlushesThoseBehind(String syndrome, WorkStatus status) {
+  void finalNakCompletesEarlierRequestsAndFlushesLaterOnes(String syndrome, WorkStatus status) {
     for (int i = 0; i < 3; i++) {
       post(SendOperation.WRITE, 8);
     }
@@ -423,7 +423,7 @@ class RequesterConductTest {
   }
 
   @Test
-  void aReadThatIsRefusedInTheMiddleFails() {
+  void readRefusedInTheMiddleFails() {
     post(SendOperation.READ, 3 * MTU);
     peer.data(PacketOpcode.READ_RESPONSE_FIRST, 0, MTU);
     peer.answer(0x62, 1);
@@ -434,7 +434,7 @@ class RequesterConductTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0x40, 0x5f})
-  void aReservedSyndromeIsIgnored(int syndrome) {
+  void reservedSyndromeIsIgnored(int syndrome) {
     post(SendOperation.WRITE, 8);
     peer.sent();
     peer.answer(syndrome, 0);

@@ -74,7 +74,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void onlyPacketsThatAskAreAcknowledged() {
+  void onlyPacketsThatRequestAnAckAreAcknowledged() {
     packet(PacketOpcode.WRITE_ONLY, 0, 8, false);
     assertAnswers();
     write(1);
@@ -82,7 +82,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void aPacketInTheMiddleThatAsksIsAcknowledged() {
+  void packetInTheMiddleThatRequestsAnAckIsAcknowledged() {
     peer.give(
         PacketOpcode.WRITE_FIRST,
         0,
@@ -99,7 +99,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void messagesAreNumberedFromOne() {
+  void msnStartsAtOne() {
     receive(0, 64);
     packet(PacketOpcode.SEND_ONLY, 0, 8, true);
     write(1);
@@ -109,7 +109,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void aRepeatedSendIsAcknowledgedUpToTheNewestAndCompletesNothing() {
+  void repeatedSendIsAcknowledgedUpToTheNewestAndCompletesNothing() {
     for (int i = 0; i < 4; i++) {
       receive(i, 64);
     }
@@ -126,7 +126,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void aMessageThatIsRepeatedFromItsMiddleGoesOnWhereItWas() {
+  void messageRepeatedFromItsMiddleContinues() {
     receive(0, 4 * MTU);
     packet(PacketOpcode.SEND_FIRST, 0, MTU, false);
     packet(PacketOpcode.SEND_MIDDLE, 1, MTU, false);
@@ -160,7 +160,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void aRepeatOfWhatWasReceivedDoesNotEndTheSilenceAfterANak() {
+  void repeatOfReceivedPacketsDoesNotAllowAnotherNak() {
     write(0);
     write(2);
     assertAnswers(ACK, 0, 0x60, 1);
@@ -173,7 +173,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void aReadIsAnsweredByAsManyResponsesAsItHasPsns() {
+  void readIsAnsweredByAsManyResponsesAsItHasPsns() {
     read(0, 0x100, 2 * MTU + 10);
     List<RawPeer.Came> sent = peer.sent();
     assertThat(sent)
@@ -190,7 +190,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void aRepeatedReadIsAnsweredAgainFromAnyOfItsPackets() {
+  void repeatedReadIsAnsweredAgainFromAnyOfItsPackets() {
     read(0, 0x100, 4 * MTU);
     write(4);
     peer.sent();
@@ -205,7 +205,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void aRepeatedReadThatIsLongerThanItWasIsDropped() {
+  void repeatedReadThatIsLongerIsDropped() {
     read(0, 0, MTU);
     peer.sent();
     read(0, 0, 3 * MTU);
@@ -215,7 +215,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void aRepeatedAtomicGetsItsFirstResultAndIsNotExecutedAgain() {
+  void repeatedAtomicGetsItsFirstResultAndIsNotExecutedAgain() {
     station.memory.set(ValueLayout.JAVA_LONG, 0, 100);
     fetchAdd(0, 1);
     fetchAdd(1, 10);
@@ -230,7 +230,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void aRepeatedCompareAndSwapGetsItsFirstResult() {
+  void repeatedCompareAndSwapGetsItsFirstResult() {
     station.memory.set(ValueLayout.JAVA_LONG, 0, 5);
     for (int i = 0; i < 2; i++) {
       peer.give(
@@ -246,7 +246,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void aPsnOfAnAtomicThatWasNoneIsNotAnswered() {
+  void repeatedAtomicWithoutAResultIsNotAnswered() {
     write(0);
     peer.sent();
     fetchAdd(0, 1);
@@ -255,7 +255,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void withoutAReceiveThePeerIsAskedToWaitAndWhatFollowsIsNotTaken() {
+  void withoutAReceiveAnRnrNakIsSentAndLaterPacketsAreDropped() {
     station.minRnrTimer = 12;
     write(0);
     packet(PacketOpcode.SEND_ONLY, 1, 8, true);
@@ -279,7 +279,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void aWriteWithImmediateWaitsForItsReceiveAtItsEnd() {
+  void writeWithImmediateWaitsForItsReceiveAtItsEnd() {
     peer.give(
         PacketOpcode.WRITE_FIRST,
         0,
@@ -298,7 +298,7 @@ class ResponderConductTest {
 
   @ParameterizedTest
   @ValueSource(ints = {PacketOpcode.WRITE_ONLY, PacketOpcode.READ_REQUEST})
-  void aKeyIsNotLookedAtWithoutBytes(int opcode) {
+  void keyOfAnEmptyRequestIsNotChecked(int opcode) {
     peer.give(
         opcode,
         0,
@@ -317,7 +317,7 @@ class ResponderConductTest {
     "READ_REQUEST, 0, 0x62",
     "FETCH_ADD, 0, 0x62"
   })
-  void aKeyThatIsNotValidIsAnAccessError(String operation, int length, String syndrome)
+  void invalidKeyIsAnAccessError(String operation, int length, String syndrome)
       throws ReflectiveOperationException {
     int opcode = PacketOpcode.class.getField(operation).getInt(null);
     peer.give(
@@ -334,7 +334,7 @@ class ResponderConductTest {
 
   @ParameterizedTest
   @ValueSource(ints = {PacketOpcode.WRITE_FIRST, PacketOpcode.READ_REQUEST})
-  void moreThanTheLongestMessageIsInvalid(int opcode) {
+  void messageLongerThanTheLongestIsInvalid(int opcode) {
     peer.give(
         opcode,
         0,
@@ -363,7 +363,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void anAcknowledgementDoesNotOvertakeTheResponsesBeforeIt() {
+  void ackDoesNotOvertakeTheResponsesBeforeIt() {
     peer.queue(PacketOpcode.READ_REQUEST, 0, packet -> packet.dmaLength = 100 * MTU);
     peer.queue(
         PacketOpcode.WRITE_ONLY,
@@ -443,7 +443,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void aQueuePairThatFailedAnswersRepeatsNoMore() {
+  void failedQueuePairNoLongerAnswersRepeats() {
     write(0);
     packet(PacketOpcode.WRITE_MIDDLE, 1, MTU, true);
     assertAnswers(ACK, 0, 0x61, 1);

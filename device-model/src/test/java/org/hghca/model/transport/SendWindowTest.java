@@ -52,7 +52,7 @@ class SendWindowTest {
 
   @ParameterizedTest
   @CsvSource({"256, 128", "512, 128", "1024, 128", "2048, 64", "4096, 32"})
-  void aHundredTwentyEightPacketsOrKibibytesAreInFlight(int mtu, int packets) {
+  void inFlightIsAtMost128PacketsOrKibibytes(int mtu, int packets) {
     station.mtu = mtu;
     post(SendOperation.WRITE, 200 * mtu);
     List<RawPeer.Came> sent = peer.sent();
@@ -65,7 +65,7 @@ class SendWindowTest {
 
   @ParameterizedTest
   @ValueSource(ints = {256, 1024, 2048, 4096})
-  void aMessageEndsWhateverItsPacketsAre(int mtu) {
+  void messageIsCompletedForAnySizeOfItsPackets(int mtu) {
     station.mtu = mtu;
     post(SendOperation.WRITE, 1 << 20);
     acknowledgeAll();
@@ -82,7 +82,7 @@ class SendWindowTest {
   }
 
   @Test
-  void aLossHalvesTheWindowAndAcknowledgementsWidenItAgain() {
+  void lossHalvesTheWindowAndAcksWidenItAgain() {
     post(SendOperation.WRITE, 4000 * 256);
     assertThat(peer.sent()).hasSize(128);
     peer.answer(NAK_SEQUENCE, 0);
@@ -97,7 +97,7 @@ class SendWindowTest {
   }
 
   @Test
-  void aWindowThatLossesHaveNarrowedGrowsToTheWholeOne() {
+  void narrowedWindowGrowsToTheFullOne() {
     station.mtu = 4096;
     for (int i = 0; i < 4; i++) {
       post(SendOperation.WRITE, 1 << 20);
@@ -114,7 +114,7 @@ class SendWindowTest {
   }
 
   @Test
-  void aLongReadIsAskedForInPieces() {
+  void longReadIsRequestedInParts() {
     station.mtu = 4096;
     int length = 50 * 4096 - 100;
     post(SendOperation.READ, length);
@@ -138,7 +138,7 @@ class SendWindowTest {
   }
 
   @Test
-  void piecesOfAReadCountAsReads() {
+  void partsOfAReadCountAsReads() {
     station.mtu = 4096;
     station.maxReads = 1;
     post(SendOperation.READ, 40 * 4096);
@@ -164,7 +164,7 @@ class SendWindowTest {
   }
 
   @Test
-  void aFencedRequestWaitsForAllPiecesOfAReadBeforeIt() {
+  void fencedRequestWaitsForAllPartsOfAReadBeforeIt() {
     post(SendOperation.READ, 100 * 256);
     station.post(
         request -> {

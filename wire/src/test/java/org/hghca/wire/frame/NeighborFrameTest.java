@@ -86,21 +86,21 @@ final class NeighborFrameTest {
   }
 
   @Test
-  void theQuestionGoesToTheGroupOfTheTarget() {
+  void solicitationGoesToTheGroupOfTheTarget() {
     memory.fill((byte) 0x55);
     NeighborFrame.writeSolicitation(memory, 4, OWN_MAC, PREFIX, OWN, PREFIX, PEER);
     assertThat(written()).isEqualTo(SOLICITATION);
   }
 
   @Test
-  void theAnswerGoesToWhoAsked() {
+  void advertisementGoesToTheSolicitor() {
     memory.fill((byte) 0x55);
     NeighborFrame.writeAdvertisement(memory, 4, OWN_MAC, PREFIX, OWN, PEER_MAC, PREFIX, PEER);
     assertThat(written()).isEqualTo(ADVERTISEMENT);
   }
 
   @Test
-  void whoHasNoAddressYetIsAnsweredWithAllOthers() {
+  void solicitorWithoutAnAddressIsAnsweredByMulticast() {
     memory.fill((byte) 0x55);
     NeighborFrame.writeAdvertisement(memory, 4, OWN_MAC, PREFIX, OWN, PEER_MAC, 0, 0);
     assertThat(written()).isEqualTo(ADVERTISEMENT_TO_ALL);
@@ -125,7 +125,7 @@ final class NeighborFrameTest {
   }
 
   @Test
-  void aProbeHasNoMac() {
+  void probeHasNoMac() {
     assertThat(isNeighbor(PROBE)).isTrue();
     assertThat(NeighborFrame.senderHigh(memory, 4) | NeighborFrame.senderLow(memory, 4)).isZero();
     assertThat(NeighborFrame.mac(memory, 4)).isZero();
@@ -133,7 +133,7 @@ final class NeighborFrameTest {
   }
 
   @Test
-  void bytesBehindTheMessageAreLeftAlone() {
+  void bytesBehindTheMessageAreIgnored() {
     assertThat(isNeighbor(SOLICITATION + "ff".repeat(20))).isTrue();
   }
 
@@ -156,7 +156,7 @@ final class NeighborFrameTest {
     "an option of no size, 79, 00, 14c2",
     "an option beyond the end, 79, 02, 14c0"
   })
-  void whatIsNotValidIsNotTaken(String what, int at, String value, String checksum) {
+  void invalidFramesAreRefused(String what, int at, String value, String checksum) {
     String bent = SOLICITATION.substring(0, 2 * at) + value + SOLICITATION.substring(2 * at + 2);
     if (checksum != null) {
       bent = bent.substring(0, 112) + checksum + bent.substring(116);
@@ -175,7 +175,7 @@ final class NeighborFrameTest {
   }
 
   @Test
-  void everyShorterFrameIsNotTaken() {
+  void everyShorterFrameIsRefused() {
     put(SOLICITATION);
     for (int length = 0; length < NeighborFrame.SIZE; length++) {
       assertThat(NeighborFrame.isNeighbor(memory, 4, length)).as("%d bytes", length).isFalse();

@@ -46,7 +46,7 @@ final class NeighborDiscoveryTest {
   }
 
   @Test
-  void anAddressIsAskedForOnceASecondUntilItIsKnown() {
+  void addressIsSolicitedOnceASecondUntilItIsKnown() {
     assertThat(resolution.resolve(PREFIX, PEER, 0)).isZero();
     assertThat(asked()).isEqualTo(PEER);
     assertThat(NeighborFrame.senderHigh(memory, 0)).isEqualTo(PREFIX);
@@ -62,7 +62,7 @@ final class NeighborDiscoveryTest {
   }
 
   @Test
-  void aLinkLocalNeighborIsAskedForFromTheLinkLocalAddress() {
+  void linkLocalNeighborIsSolicitedFromTheLinkLocalAddress() {
     resolution.resolve(0xfe80L << 48, 5, 0);
     assertThat(asked()).isEqualTo(5);
     assertThat(NeighborFrame.senderHigh(memory, 0)).isEqualTo(0xfe80L << 48);
@@ -70,7 +70,7 @@ final class NeighborDiscoveryTest {
   }
 
   @Test
-  void theFamiliesAreAskedForByTheirOwnProtocols() {
+  void eachFamilyUsesItsOwnProtocol() {
     resolution.resolve(0, IpAddress.lowOfIpv4(0x0a00_0002), 0);
     resolution.resolve(PREFIX, PEER, 0);
     assertThat(resolution.write(memory, 0)).isEqualTo(60);
@@ -80,7 +80,7 @@ final class NeighborDiscoveryTest {
   }
 
   @Test
-  void whatCannotBeAskedForWithoutAnAddressOfItsFamilyIsNot() {
+  void familyWithoutAnOwnAddressIsNotSolicited() {
     AddressResolution ipv4 =
         new AddressResolution(OWN_MAC, PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(OWN_IPV4)));
     assertThat(ipv4.resolve(PREFIX, PEER, 0)).isZero();
@@ -88,7 +88,7 @@ final class NeighborDiscoveryTest {
   }
 
   @Test
-  void whoAsksForUsIsAnsweredAndRemembered() {
+  void solicitorIsAnsweredAndRemembered() {
     NeighborFrame.writeSolicitation(memory, 0, PEER_MAC, PREFIX, PEER, PREFIX, OWN);
     hear(0);
     assertThat(resolution.write(memory, 0)).isEqualTo(86);
@@ -100,7 +100,7 @@ final class NeighborDiscoveryTest {
   }
 
   @Test
-  void whoAsksForAnotherIsLeftAlone() {
+  void solicitationForAnotherIsIgnored() {
     NeighborFrame.writeSolicitation(memory, 0, PEER_MAC, PREFIX, PEER, PREFIX, OWN + 1);
     hear(0);
     assertThat(resolution.hasFrames()).isFalse();
@@ -108,13 +108,13 @@ final class NeighborDiscoveryTest {
   }
 
   @Test
-  void anAnswerThatNobodyAskedForIsNotRemembered() {
+  void unsolicitedAdvertisementIsIgnored() {
     hearAnswer(PEER_MAC, PREFIX, PEER);
     assertThat(resolution.resolve(PREFIX, PEER, 0)).isZero();
   }
 
   @Test
-  void nobodySpeaksForUsOrWithTheMacOfAGroup() {
+  void forgedOwnAddressAndGroupMacAreIgnored() {
     resolution.resolve(PREFIX, PEER, 0);
     hearAnswer(PEER_MAC, PREFIX, OWN);
     hearAnswer(0x3333_0000_0001L, PREFIX, PEER);
@@ -123,7 +123,7 @@ final class NeighborDiscoveryTest {
   }
 
   @Test
-  void onlyAnAnswerThatOverridesTakesThePlaceOfAnother() {
+  void onlyAnOverrideReplacesAnEntry() {
     resolution.resolve(PREFIX, PEER, 0);
     hearAnswer(PEER_MAC, PREFIX, PEER);
     NeighborFrame.writeAdvertisement(memory, 0, PEER_MAC + 1, PREFIX, PEER, OWN_MAC, PREFIX, OWN);
@@ -138,7 +138,7 @@ final class NeighborDiscoveryTest {
   }
 
   @Test
-  void otherFramesAreNotTaken() {
+  void otherFramesAreIgnored() {
     memory.fill((byte) 0);
     assertThat(resolution.heard(memory, 0, 100, 0)).isFalse();
   }
