@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Address handles: what they are made from, whose they are, and how they end. */
+/** Address handles: the attributes they accept, their protection domain, and their end. */
 class AddressHandleTest {
   private static final int QKEY = 0x1111_1111;
 
@@ -46,7 +46,7 @@ class AddressHandleTest {
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
   }
 
-  /** Every datagram of the device has a hop limit of 64, whatever is asked for. */
+  /** Every datagram of the device has a hop limit of 64, whatever was requested. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 7, 64, 255})
   void itTellsTheHopLimitThatIsSent(int hopLimit) {

@@ -34,13 +34,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class AsyncEventsTest {
   private static final Duration LIMIT = TestTime.seconds(20);
 
-  /** Long for what is to come at once, short for what is never to come. */
+  /** Long for expected events, short for unexpected ones. */
   private static final Duration MOMENT = TestTime.millis(50);
 
   private static final String INTERRUPTS = "";
   private static final String NO_INTERRUPTS = "&interrupts=none";
 
-  /** The next event that is not of a port: those come with the cable. */
+  /** The next event except those of ports, which the cable causes. */
   private static AsyncEvent next(Context context) throws InterruptedException {
     Optional<AsyncEvent> event = context.asyncEvents().await(LIMIT);
     while (event.isPresent() && event.get() instanceof AsyncEvent.OfPort) {

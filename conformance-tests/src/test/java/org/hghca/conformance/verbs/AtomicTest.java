@@ -40,7 +40,7 @@ class AtomicTest {
   private static final ValueLayout.OfLong VALUE =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** Where the value is at the peer, and where what it was goes to. */
+  /** Offset of the value at the peer, and of the returned value. */
   private static final long THERE = 0x1008;
 
   private static final long HERE = 0x203;
@@ -71,7 +71,7 @@ class AtomicTest {
         : request.fetchAndAdd(address, rkey, 1);
   }
 
-  /** Posts a request, and checks its completion, what it found and what it left. */
+  /** Posts a request, and checks its completion, the returned value and the new value. */
   private static void assertDoes(RcPair pair, SendRequest request, long found, long left) {
     pair.left.qp.postSend(request.sge(pair.left.buffer, HERE, 8).signaled());
     Wc sent = pair.left.sent();
@@ -88,7 +88,7 @@ class AtomicTest {
 
   @ParameterizedTest
   @CsvSource({
-    // there, compare, swap, what is there then
+    // current value, compare, swap, new value
     "5, 5, 9, 9",
     "5, 6, 9, 5",
     "0, 0, 0, 0",
@@ -217,7 +217,7 @@ class AtomicTest {
       for (int i = 0; i < seen.length; i++) {
         seen[i] = value(pair.left, 8L * i);
       }
-      // Each found another number: none was added to twice.
+      // Each returned another number: none was added twice.
       assertThat(seen).containsExactlyInAnyOrder(LongStream.range(0, seen.length).toArray());
       assertThat(value(pair.right, THERE)).isEqualTo(seen.length);
     }
@@ -234,7 +234,7 @@ class AtomicTest {
       put(pair, 41);
       pair.left.qp.postSend(
           atomic(pair, WrOpcode.ATOMIC_FETCH_AND_ADD).sge(pair.left.buffer, HERE, 8));
-      // What the atomic has found is what the fenced write takes along.
+      // The fenced write carries the value that the atomic returned.
       pair.left.qp.postSend(
           pair.left
               .send
@@ -251,7 +251,7 @@ class AtomicTest {
     }
   }
 
-  /** The peer refuses a request: nothing changes, and both queue pairs are in error. */
+  /** The peer refuses a request: nothing changes, and both queue pairs are in ERR. */
   private static void assertRefused(RcPair pair, SendRequest request, WcStatus status) {
     put(pair, 0);
     pair.left.qp.postSend(request.sge(pair.left.buffer, HERE, 8).signaled());

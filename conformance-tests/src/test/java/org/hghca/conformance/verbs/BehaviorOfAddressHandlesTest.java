@@ -15,7 +15,7 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** Address handles, as rdma-core's tests ask for them. */
+/** Address handles, as in rdma-core's tests. */
 class BehaviorOfAddressHandlesTest {
 
   private static void assertInvalid(ThrowingCallable call) {
@@ -33,7 +33,7 @@ class BehaviorOfAddressHandlesTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_addr.AHTest.test_destroy_ah",
-      says = "and destroyed; closing it twice is silent")
+      says = "and destroyed; closing it twice has no effect")
   void aHandleWithAGlobalRouteIsMade() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
@@ -62,7 +62,7 @@ class BehaviorOfAddressHandlesTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "an AH from a port or source GID that there is not, or to an unknown MAC, is EINVAL")
+      says = "an AH from a missing port or source GID, or to an unknown MAC, is EINVAL")
   void aHandleThatLeadsNowhereIsInvalid() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {

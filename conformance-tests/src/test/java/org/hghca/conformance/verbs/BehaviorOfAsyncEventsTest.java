@@ -114,12 +114,12 @@ class BehaviorOfAsyncEventsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "SQD with notification: IBV_EVENT_SQ_DRAINED when all that was begun has ended")
+      says = "SQD with notification: IBV_EVENT_SQ_DRAINED when all started requests have ended")
   @Needs({Feature.SQD, Feature.CARD_EVENTS})
   void aSendQueueTellsThatItIsDrained() {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
       Side left = pair.left;
-      // Begun, and told to come again: no receive is posted.
+      // Started, and answered with an RNR NAK: no receive is posted.
       left.qp.postSend(left.send.wrId(1).send().sge(left.buffer, 0, 64).signaled());
       left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
       left.assertQuiet();
@@ -139,7 +139,7 @@ class BehaviorOfAsyncEventsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "SQD with notification and nothing begun: IBV_EVENT_SQ_DRAINED at once")
+      says = "SQD with notification and nothing started: IBV_EVENT_SQ_DRAINED at once")
   @Needs({Feature.SQD, Feature.CARD_EVENTS})
   void anIdleSendQueueIsDrainedAtOnce() {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {

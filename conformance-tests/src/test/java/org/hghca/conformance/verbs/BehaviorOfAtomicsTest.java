@@ -15,7 +15,7 @@ import org.hghca.verbs.WcOpcode;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 
-/** Atomics, good and invalid, as rdma-core's tests ask for them. */
+/** Atomics, valid and invalid, as in rdma-core's tests. */
 @Needs(Feature.ATOMICS)
 class BehaviorOfAtomicsTest {
   private static final int ITERATIONS = 10;
@@ -75,7 +75,7 @@ class BehaviorOfAtomicsTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_atomic_cmp_swp",
-      says = "the same, by the only way to post")
+      says = "the same, with the only post method")
   void comparesAndSwaps() {
     try (Players players = atomic().open()) {
       for (int i = 0; i < ITERATIONS; i++) {
@@ -95,7 +95,7 @@ class BehaviorOfAtomicsTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_atomic_fetch_add",
-      says = "the same, by the only way to post")
+      says = "the same, with the only post method")
   void fetchesAndAdds() {
     try (Players players = atomic().open()) {
       for (int i = 0; i < ITERATIONS; i++) {
@@ -155,7 +155,7 @@ class BehaviorOfAtomicsTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_atomic.AtomicTest.test_atomic_non_aligned_addr",
-      says = "a remote address that is no multiple of 8: REM_INV_REQ_ERR")
+      says = "a remote address that is not a multiple of 8: REM_INV_REQ_ERR")
   void anAddressThatIsNotAligned() {
     for (int offset : new int[] {1, 2, 4, 7}) {
       try (Players players = atomic().open()) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 class BehaviorOfCompletionEventsTest {
   private static final int ITERATIONS = 100;
 
-  /** How long an event that must not come is waited for. */
+  /** How long the test waits for an event that must not arrive. */
   private static final Duration NOT = TestTime.millis(30);
 
   private static Players players(QpType type) {
@@ -91,7 +91,7 @@ class BehaviorOfCompletionEventsTest {
     return player.channel.orElseThrow();
   }
 
-  /** Takes the events that asking when the player was made has left. */
+  /** Takes the events of the notification request at the player's creation. */
   private static void disarm(Players players) throws InterruptedException {
     players.server.postReceive();
     send(players, false);
@@ -103,7 +103,7 @@ class BehaviorOfCompletionEventsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "solicited-only notify: an unsolicited receive gives no event, a solicited one does")
+      says = "solicited-only notify: an unsolicited receive raises no event, a solicited one does")
   @Needs(Feature.SOLICITED_ONLY)
   void onlySolicitedReceivesGiveEvents() throws InterruptedException {
     try (Players players = players(QpType.RC)) {
@@ -125,7 +125,7 @@ class BehaviorOfCompletionEventsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "solicited-only notify: an error gives the event, too")
+      says = "solicited-only notify: an error raises the event, too")
   @Needs(Feature.SOLICITED_ONLY)
   void anErrorGivesTheEventOfSolicitedReceives() throws InterruptedException {
     try (Players players = players(QpType.RC)) {
@@ -145,7 +145,7 @@ class BehaviorOfCompletionEventsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "one event for each request to notify, none for completions that are there already")
+      says = "one event for each request to notify, none for completions that are present already")
   void oneRequestGivesOneEvent() throws InterruptedException {
     try (Players players = players(QpType.RC)) {
       disarm(players);

@@ -18,7 +18,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** Completion queues that are polled, as rdma-core's tests ask for them. */
+/** Completion queues that are polled, as in rdma-core's tests. */
 class BehaviorOfCompletionQueuesTest {
 
   @Test
@@ -29,7 +29,7 @@ class BehaviorOfCompletionQueuesTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_cqex.CQEXAPITest.test_create_cq_ex",
-      says = "the same, by the only way to create one")
+      says = "the same, with the only create method")
   void everySizeWithEveryVector() {
     try (Fabric fabric = Fabric.open()) {
       int most = fabric.left().queryDevice().maxCqe();
@@ -79,7 +79,7 @@ class BehaviorOfCompletionQueuesTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_cqex.CqExTestCase.test_rc_traffic_cq_ex",
-      says = "100 completions in batches: each once, in order, none before it was asked for")
+      says = "100 completions in batches: each once, in order, none before it was requested")
   void batchesGiveEachCompletionOnce() {
     try (RcPair pair = new RcSetup().depth(100).open()) {
       Side left = pair.left;
@@ -120,7 +120,7 @@ class BehaviorOfCompletionQueuesTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_mlx5_devx_async_events.Mlx5EventsTrafficTest.test_cq_error_event_*",
-      says = "a CQ that is never polled is not overrun: the queue is full, nothing is lost")
+      says = "an unpolled CQ is not overrun: the queue is full, nothing is lost")
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,

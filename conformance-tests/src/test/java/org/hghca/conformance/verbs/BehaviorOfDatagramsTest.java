@@ -20,7 +20,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
-/** Datagrams: the traffic of rdma-core's tests, and what is dropped in silence. */
+/** Datagrams: the traffic of rdma-core's tests, and datagrams that are dropped. */
 class BehaviorOfDatagramsTest {
   private static final int ITERATIONS = 100;
 
@@ -32,7 +32,7 @@ class BehaviorOfDatagramsTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_qp_ex_ud_send",
-      says = "SEND both ways; the data come behind 40 bytes of GRH")
+      says = "SEND both ways; the data follows 40 bytes of GRH")
   void sends() {
     try (Players players = ud().open()) {
       players.traffic(WrOpcode.SEND, ITERATIONS);
@@ -55,7 +55,7 @@ class BehaviorOfDatagramsTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_qp_ex_ud_zero_size",
-      says = "SEND of no bytes: 40 bytes are received")
+      says = "empty SEND: 40 bytes are received")
   @Needs(Feature.ZERO_LENGTH)
   void sendsOfNoBytes() {
     try (Players players = ud().messageSize(0).open()) {
@@ -67,7 +67,7 @@ class BehaviorOfDatagramsTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_relaxed_ordering.RoTestCase.test_ro_ud_traffic",
-      says = "RELAXED_ORDERING is taken, and the traffic is as without it")
+      says = "RELAXED_ORDERING is accepted, and the traffic is as without it")
   void trafficWithRelaxedOrdering() {
     try (Players players =
         ud().memoryAccess(AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING).open()) {
@@ -89,7 +89,7 @@ class BehaviorOfDatagramsTest {
         SendRequest send = Players.request(WrOpcode.SEND, client, server, 0);
         client.qp().postSend(send.wrId(1000 + i));
       }
-      // Polling lets a device go on that has room for a few doorbells only.
+      // Polling lets a device continue that has room for only a few doorbells.
       List<Wc> sent = Wc.await(players.fabric, client.queue, ITERATIONS);
       players.fabric.settle();
       Completions completions = new Completions(ITERATIONS);
@@ -112,7 +112,7 @@ class BehaviorOfDatagramsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "UD: a wrong Q_Key is dropped in silence, SUCCESS at the sender, the receive stays")
+      says = "UD: a wrong Q_Key is dropped, SUCCESS at the sender, the receive stays posted")
   @Needs(Feature.QKEY_CHECK)
   void aWrongQkeyIsDroppedInSilence() {
     try (Players players = ud().open()) {
@@ -155,7 +155,7 @@ class BehaviorOfDatagramsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "UD: an AH made from a completion and its GRH leads back to the sender")
+      says = "UD: an AH created from a completion and its GRH reaches the sender")
   @Needs(Feature.GRH)
   void aDatagramIsAnswered() {
     try (Players players = ud().open()) {
@@ -191,7 +191,7 @@ class BehaviorOfDatagramsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "UD: RDMA and atomics are refused when they are posted, EOPNOTSUPP")
+      says = "UD: RDMA and atomics are refused at the post, EOPNOTSUPP")
   void datagramsDoNotReachMemory() {
     try (Players players = ud().open()) {
       Player client = players.client;

@@ -21,14 +21,14 @@ import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** Devices, ports and protection domains, as rdma-core's tests ask for them. */
+/** Devices, ports and protection domains, as in rdma-core's tests. */
 class BehaviorOfDevicesTest {
 
   @Test
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_dev_list",
-      says = "the list of devices is given, with or without one in it")
+      says = "the list of devices is returned, also when it is empty")
   void devicesAreListed() {
     List<RdmaDevice> devices = RdmaDevices.list();
     assertThat(devices.stream().map(RdmaDevice::name)).doesNotHaveDuplicates();
@@ -39,7 +39,7 @@ class BehaviorOfDevicesTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_open_dev",
-      says = "a device is opened and closed; one that is not there is ENODEV")
+      says = "a device is opened and closed; a missing one is ENODEV")
   void aDeviceIsOpened() {
     try (Fabric fabric = Fabric.open()) {
       assertThat(fabric.left().device().name()).isNotEmpty();
@@ -95,7 +95,7 @@ class BehaviorOfDevicesTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_query_port",
-      says = "each port from 1 to phys_port_cnt tells its state, MTUs and table lengths")
+      says = "each port from 1 to phys_port_cnt reports its state, MTUs and table lengths")
   void everyPortIsQueried() {
     try (Fabric fabric = Fabric.open()) {
       int ports = fabric.left().queryDevice().physicalPorts();
@@ -134,7 +134,7 @@ class BehaviorOfDevicesTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_query_pkey",
-      says = "entry 0 of the P_Key table is given")
+      says = "entry 0 of the P_Key table is returned")
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_get_pkey_index",
@@ -151,7 +151,7 @@ class BehaviorOfDevicesTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_query_gid",
-      says = "entry 0 of the GID table is given")
+      says = "entry 0 of the GID table is returned")
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_query_gid_table",
@@ -159,7 +159,7 @@ class BehaviorOfDevicesTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_query_gid_ex",
-      says = "each entry tells its GID, port, index and type, as in the table")
+      says = "each entry reports its GID, port, index and type, as in the table")
   void theGidTableIsWhatTheSingleQueriesSay() {
     try (Fabric fabric = Fabric.open()) {
       Context context = fabric.left();
@@ -213,7 +213,7 @@ class BehaviorOfDevicesTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_pd.PDTest.test_destroy_pd_twice",
-      says = "closing twice is silent")
+      says = "closing twice has no effect")
   void protectionDomainsComeAndGoAndAreClosedTwiceInSilence() {
     try (Fabric fabric = Fabric.open()) {
       for (int i = 0; i < 200; i++) {

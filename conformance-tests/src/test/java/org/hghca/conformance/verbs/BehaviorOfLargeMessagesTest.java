@@ -56,7 +56,7 @@ class BehaviorOfLargeMessagesTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "a message of 2^31 + 1 bytes is refused when it is posted, EINVAL")
+      says = "a message of 2^31 + 1 bytes is refused at the post, EINVAL")
   void aLargerMessageIsRefused() {
     try (RcPair pair = new RcSetup().sges(3).open()) {
       SendRequest send = pair.left.send.send();

@@ -9,14 +9,14 @@ import org.hghca.model.SoftwareHca;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
-/** What the host has mapped for a device that does nothing wrong. */
+/** The host's DMA mappings for a device that works correctly. */
 class BehaviorOfMappingsTest {
 
   @Test
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "closing the objects and the context takes back every DMA mapping")
+      says = "closing the objects and the context removes every DMA mapping")
   void closingLeavesNoMapping() {
     List<SoftwareHca> hcas;
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {

@@ -12,7 +12,7 @@ import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** Memory windows, which the device has not, so that nothing can be done with one. */
+/** Memory windows, which the device lacks, so that none can be used. */
 class BehaviorOfMemoryWindowsTest {
 
   private static void assertUnsupported(ThrowingCallable call) {
@@ -83,7 +83,7 @@ class BehaviorOfMemoryWindowsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "a region that windows may be bound to, MW_BIND",
+      says = "a region with MW_BIND, to which windows may be bound",
       unsupported = true)
   void regionsForWindows() {
     try (Fabric fabric = Fabric.open();

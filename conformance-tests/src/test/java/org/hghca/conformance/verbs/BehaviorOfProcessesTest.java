@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** Programs that end without closing anything. */
 class BehaviorOfProcessesTest {
 
-  /** Opens a device that runs by itself, makes one of each object, and forgets them. */
+  /** Opens a device that runs by itself, creates one of each object, and closes none. */
   static final class Forgetful {
     private Forgetful() {}
 
@@ -36,7 +36,7 @@ class BehaviorOfProcessesTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "a JVM whose program ends with everything open ends, and with it all DMA mappings")
+      says = "a JVM whose program leaves everything open exits, and all DMA mappings end")
   void aProgramThatClosesNothingEnds() {
     OtherJvm.Ended ended = OtherJvm.run(Forgetful.class);
     assertThat(ended.assertSuccess().said()).endsWith("1048576 bytes, RESET");

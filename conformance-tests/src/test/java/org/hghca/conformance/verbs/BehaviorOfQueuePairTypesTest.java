@@ -14,7 +14,7 @@ import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
 import org.junit.jupiter.api.Test;
 
-/** Making, querying and modifying queue pairs of types UC and UD. */
+/** Creating, querying and modifying queue pairs of types UC and UD. */
 class BehaviorOfQueuePairTypesTest {
 
   @Test
@@ -39,7 +39,7 @@ class BehaviorOfQueuePairTypesTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_query_uc_qp",
-      says = "caps at least as asked, state RESET")
+      says = "caps at least as requested, state RESET")
   void aUcQueuePairHoldsWhatWasAsked() {
     BehaviorOfQueuePairsTest.assertQuery(QpType.UC);
   }
@@ -66,7 +66,7 @@ class BehaviorOfQueuePairTypesTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_query_ud_qp",
-      says = "caps at least as asked, state RESET")
+      says = "caps at least as requested, state RESET")
   void aUdQueuePairHoldsWhatWasAsked() {
     BehaviorOfQueuePairsTest.assertQuery(QpType.UD);
   }
@@ -87,7 +87,7 @@ class BehaviorOfQueuePairTypesTest {
       qp.modify(QpAttributes.to(QpState.RTR));
       assertThat(qp.query().state()).isEqualTo(QpState.RTR);
       qp.modify(QpAttributes.to(QpState.RTS).sendPsn(0x45));
-      // Where datagrams are expected in order, all senders begin with 0.
+      // Where datagrams must arrive in order, all senders start with PSN 0.
       assertThat(qp.query().sendPsn()).isEqualTo(TestProfile.pick(Feature.MANY_PEERS, 0x45, 0));
       assertThat(qp.query().qkey()).isEqualTo(0x123);
       assertThat(qp.query().state()).isEqualTo(QpState.RTS);

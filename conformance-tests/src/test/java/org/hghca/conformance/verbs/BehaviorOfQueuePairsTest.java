@@ -20,10 +20,10 @@ import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** Making, querying and modifying reliable connections, as rdma-core's tests ask for it. */
+/** Creating, querying and modifying reliable connections, as in rdma-core's tests. */
 class BehaviorOfQueuePairsTest {
 
-  /** Makes a queue pair of a type, checks what it is, and brings it to RTS. */
+  /** Creates a queue pair of a type, checks its attributes, and brings it to RTS. */
   static void assertCreates(QpType type, boolean goesOn) {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
@@ -91,7 +91,7 @@ class BehaviorOfQueuePairsTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_query_rc_qp",
-      says = "caps at least as asked, state RESET")
+      says = "caps at least as requested, state RESET")
   void anRcQueuePairHoldsWhatWasAsked() {
     assertQuery(QpType.RC);
   }
@@ -126,7 +126,7 @@ class BehaviorOfQueuePairsTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_qp.RCQPTest.test_modify_rc_qp_rd_atomic",
-      says = "12 READs and atomics asked each way, at least 12 queried")
+      says = "12 READs and atomics requested each way, at least 12 reported")
   void twelveReadsAreOutstandingEachWay() {
     try (RcPair pair = new RcSetup().readAtomic(12).open()) {
       QpAttributes now = pair.left.qp.query();

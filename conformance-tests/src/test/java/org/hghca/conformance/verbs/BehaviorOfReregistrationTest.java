@@ -23,7 +23,7 @@ import org.hghca.verbs.WcStatus;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
-/** Regions that change under a connection, as rdma-core's tests ask for it. */
+/** Regions that change under a connection, as in rdma-core's tests. */
 class BehaviorOfReregistrationTest {
   private static final int SIZE = 1024;
 
@@ -31,7 +31,7 @@ class BehaviorOfReregistrationTest {
     return new PlayerSetup(QpType.RC).messageSize(SIZE).memoryAccess(access);
   }
 
-  /** The client's SEND meets a receive that is not good any more. */
+  /** The client's SEND meets a receive that is no longer valid. */
   private static void assertSendFails(Players players) {
     Player client = players.client;
     client.qp().postSend(Players.request(WrOpcode.SEND, client, players.server, 0));
@@ -60,12 +60,12 @@ class BehaviorOfReregistrationTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_mr.MRTest.test_mrex_rereg_addr",
-      says = "the same, by the only way to register")
+      says = "the same, with the only register method")
   @Needs(Feature.DEREGISTERING_IN_USE)
   void otherMemory() {
     try (Arena arena = Arena.ofShared();
         Players players = rc(AccessFlag.LOCAL_WRITE).open()) {
-      // It leaves a receive queued at each side.
+      // It leaves a receive posted on each side.
       players.traffic(WrOpcode.SEND, 1);
       MemoryRegion region = players.server.region;
       int lkey = region.lkey();
@@ -94,7 +94,7 @@ class BehaviorOfReregistrationTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_mr.MRTest.test_mrex_rereg_access",
-      says = "the same, by the only way to register")
+      says = "the same, with the only register method")
   void moreRights() {
     try (Players players = rc(AccessFlag.LOCAL_WRITE).open()) {
       for (Player player : new Player[] {players.client, players.server}) {
@@ -111,7 +111,7 @@ class BehaviorOfReregistrationTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_mr.MRTest.test_mr_rereg_access_bad_flow",
-      says = "CHANGE_ACCESS takes REMOTE_WRITE away: 'Remote access error'")
+      says = "CHANGE_ACCESS removes REMOTE_WRITE: 'Remote access error'")
   @Needs(Feature.REMOTE_PROTECTION)
   void fewerRights() {
     try (Players players = rc(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE).open()) {
@@ -186,7 +186,7 @@ class BehaviorOfReregistrationTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "re-registration: nothing to change or bad flags is EINVAL, the region is as before")
+      says = "re-registration: nothing to change or bad flags is EINVAL, the region is unchanged")
   void whatCannotBeChangedChangesNothing() {
     try (Players players = rc(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE).open();
         ProtectionDomain foreign = players.client.context.allocateProtectionDomain()) {

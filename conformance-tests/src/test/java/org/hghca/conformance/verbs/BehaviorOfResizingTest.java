@@ -23,14 +23,14 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 
-/** Completion queues that change their size under datagrams. */
+/** Completion queues that are resized under datagrams. */
 class BehaviorOfResizingTest {
 
   @Test
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_cq.CQTest.test_resize_cq",
-      says = "a UD CQ of 3 resized to 1 and to 7; 6 unpolled: to 1 is EINVAL, and all 6 are there")
+      says = "a UD CQ of 3 resized to 1 and to 7; 6 unpolled: to 1 is EINVAL, and all 6 are kept")
   void resizeKeepsWhatNobodyHasPolled() {
     RcSetup receiver = new RcSetup().type(QpType.UD).depth(10);
     try (Fabric fabric = Fabric.open();

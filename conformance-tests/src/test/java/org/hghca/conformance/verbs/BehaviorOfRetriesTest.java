@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How often and how long a requester tries, to the microsecond of virtual time. */
+/** How often and how long a requester retries, to the microsecond of virtual time. */
 class BehaviorOfRetriesTest {
   /** 12 stands for 0.64 ms. */
   private static final int RNR_TIMER = 12;
@@ -22,7 +22,7 @@ class BehaviorOfRetriesTest {
   private static final Duration RNR_WAIT = Duration.ofNanos(640_000);
   private static final Duration STEP = Duration.ofNanos(1_000);
 
-  /** A SEND fails, after a time and not a step before. */
+  /** A SEND fails, after a time and not earlier. */
   private static void assertFailsAfter(RcPair pair, Duration time, WcStatus status) {
     Side left = pair.left;
     left.qp.postSend(left.send.wrId(3).send().sge(left.buffer, 0, 8).signaled());
@@ -57,7 +57,7 @@ class BehaviorOfRetriesTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "the peer is gone: RETRY_EXC_ERR after 4.096 us * 2^timeout * (retry_cnt + 1)")
+      says = "the peer does not answer: RETRY_EXC_ERR after 4.096 us * 2^timeout * (retry_cnt + 1)")
   @Needs(Feature.LOSS_RECOVERY)
   void aPeerThatIsGone(int timeout, int retryCount) {
     try (RcPair pair = new RcSetup().retries(12, 7, timeout, retryCount).on(Fabric.inline())) {

@@ -17,7 +17,7 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
-/** Shared receive queues, as rdma-core's tests ask for them. */
+/** Shared receive queues, as in rdma-core's tests. */
 @Needs(Feature.SHARED_RECEIVE_QUEUES)
 class BehaviorOfSharedReceiveQueuesTest {
 
@@ -77,7 +77,7 @@ class BehaviorOfSharedReceiveQueuesTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_srq.SrqTestCase.test_resize_srq",
-      says = "twice the capacity asked, at least that queried, and it takes as many")
+      says = "twice the capacity requested, at least that reported, and it takes as many")
   void aSharedQueueIsResized() {
     try (Players players = shared().depth(10).open()) {
       SharedReceiveQueue queue = players.server.shared.orElseThrow();

@@ -69,7 +69,7 @@ class BehaviorOfTrafficTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_rdma_write_zero_size",
-      says = "RDMA WRITE of no bytes succeeds")
+      says = "empty RDMA WRITE succeeds")
   @Needs(Feature.ZERO_LENGTH)
   void writesOfNoBytes() {
     try (Players players = rc().messageSize(0).open()) {
@@ -92,7 +92,7 @@ class BehaviorOfTrafficTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_rdma_read_zero_size",
-      says = "RDMA READ of no bytes succeeds")
+      says = "empty RDMA READ succeeds")
   @Needs(Feature.ZERO_LENGTH)
   void readsOfNoBytes() {
     try (Players players = rc().messageSize(0).open()) {
@@ -104,11 +104,11 @@ class BehaviorOfTrafficTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_relaxed_ordering.RoTestCase.test_ro_rc_traffic",
-      says = "RELAXED_ORDERING is taken, and the traffic is as without it")
+      says = "RELAXED_ORDERING is accepted, and the traffic is as without it")
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_relaxed_ordering.RoTestCase.test_ro_mr_ex_traffic",
-      says = "the same, by the only way to register")
+      says = "the same, with the only register method")
   void trafficWithRelaxedOrdering() {
     try (Players players =
         rc().memoryAccess(
@@ -123,7 +123,7 @@ class BehaviorOfTrafficTest {
   @VerbsCase(
       tier = Tier.IF_SUPPORTED,
       source = "test_parent_domain.ParentDomainTrafficTest.test_without_allocators_rc_traffic",
-      says = "RC traffic with the rings where the driver puts them")
+      says = "RC traffic with the rings in the driver's memory")
   void trafficInADomainOfItsOwn() {
     try (Players players = rc().depth(10).open()) {
       players.traffic(WrOpcode.SEND, ITERATIONS);

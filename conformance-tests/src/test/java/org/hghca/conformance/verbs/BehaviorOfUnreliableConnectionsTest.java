@@ -17,7 +17,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
-/** Connections that lose messages in silence. */
+/** Connections that lose messages without an error. */
 class BehaviorOfUnreliableConnectionsTest {
 
   private static PlayerSetup uc() {
@@ -28,7 +28,7 @@ class BehaviorOfUnreliableConnectionsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "UC: SEND, RDMA WRITE and both with immediate arrive, of several packets too")
+      says = "UC: SEND, RDMA WRITE and both with immediate arrive, also with several packets")
   void messagesArrive() {
     try (Players players = uc().open()) {
       players.rdma(WrOpcode.RDMA_WRITE, 10);
@@ -43,7 +43,7 @@ class BehaviorOfUnreliableConnectionsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "UC loses in silence: no receive, SUCCESS at the sender, the next message arrives")
+      says = "UC loses messages: no receive, SUCCESS at the sender, the next message arrives")
   @Needs(Feature.RNR_RETRY)
   void aMessageWithoutAReceiveIsLost() {
     try (Players players = uc().open()) {
@@ -68,7 +68,7 @@ class BehaviorOfUnreliableConnectionsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "UC loses in silence: the peer is gone, SUCCESS at the sender at once")
+      says = "UC loses messages: the peer does not answer, SUCCESS at the sender at once")
   void aPeerThatIsGoneIsNotMissed() {
     try (Players players = uc().open()) {
       Player client = players.client;
@@ -85,7 +85,7 @@ class BehaviorOfUnreliableConnectionsTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "UC: RDMA READ and atomics are refused when they are posted, EOPNOTSUPP")
+      says = "UC: RDMA READ and atomics are refused at the post, EOPNOTSUPP")
   void nothingThatNeedsAnAnswer() {
     try (Players players = uc().open()) {
       Player client = players.client;

@@ -96,7 +96,7 @@ class CaptureTest {
   }
 
   @Test
-  @OnlyOn(value = "s", why = "an RTL card makes other packets of a message")
+  @OnlyOn(value = "s", why = "an RTL card splits messages into other packets")
   void everyPacketIsThereInItsOrder() throws IOException {
     int leftQpn;
     int rightQpn;
@@ -125,7 +125,7 @@ class CaptureTest {
         .isEqualTo(seen.stream().map(Seen::toString).sorted().toList());
   }
 
-  /** What the other end of the cable saw. */
+  /** Packets seen at the other end of the cable. */
   private static List<String> reversed(List<Seen> packets) {
     return packets.stream()
         .map(Seen::toString)
@@ -184,10 +184,10 @@ class CaptureTest {
     }
   }
 
-  /** Of each packet: what is malformed, the direction, the opcode and the PSN. */
+  /** For each packet: malformed parts, direction, opcode and PSN. */
   private List<String> dissect(Path file) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of("tshark", "-r", file.toString(), "-n"));
-    // Wireshark guesses what payload is; here it is random.
+    // Wireshark guesses the type of payloads; here they are random.
     command.addAll(List.of("--disable-heuristic", "eth_over_ib", "--disable-protocol", "rpcordma"));
     command.addAll(List.of("-T", "fields", "-E", "separator=|", "-e", "_ws.malformed"));
     command.addAll(List.of("-e", "frame.packet_flags_direction"));

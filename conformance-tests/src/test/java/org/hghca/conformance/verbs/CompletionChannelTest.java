@@ -35,13 +35,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Waiting for completions instead of polling for them, by every way that a driver has to know. */
+/**
+ * Waiting for completions instead of polling for them, with every way in which a driver learns of
+ * them.
+ */
 @Tag("rc")
 class CompletionChannelTest {
   private static final Duration LIMIT = TestTime.seconds(20);
   private static final Duration NOW = Duration.ZERO;
 
-  /** Long for what is to come at once, short for what is never to come. */
+  /** Long for expected events, short for unexpected ones. */
   private static final Duration MOMENT = TestTime.millis(50);
 
   private static final String INTERRUPTS = "";
@@ -160,7 +163,7 @@ class CompletionChannelTest {
     }
   }
 
-  /** Arm, drain, wait: as a program does it. */
+  /** Arm, drain, wait: as a program does. */
   private static void awaitCompletions(CompletionChannel channel, int count)
       throws InterruptedException {
     Completions completions = new Completions(16);

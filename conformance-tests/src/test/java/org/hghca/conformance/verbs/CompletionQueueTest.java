@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Sizes of completion queues, what they have room for, and who shares them. */
+/** Sizes of completion queues, their room, and their sharing. */
 @Tag("rc")
 class CompletionQueueTest {
 
@@ -150,7 +150,7 @@ class CompletionQueueTest {
           right.postSend(pair.right.send.send().sge(pair.right.buffer, 0, 8).signaled());
         }
         pair.fabric.settle();
-        // Polling lets a device go on that has room for a few doorbells only.
+        // Polling lets a device continue that has room for only a few doorbells.
         List<Wc> sent = pair.right.sent(128);
         List<Wc> found = Wc.await(pair.fabric, one, 256);
         assertThat(found).allSatisfy(Side::assertSuccess);
@@ -182,7 +182,7 @@ class CompletionQueueTest {
       int own = TestProfile.isDocument() ? 0 : 1; // the driver's, for the end of each queue pair
       assertNoRoom(
           pd, config.sendDepth(57).receiveDepth(0), 56 - own + " more", "not " + (57 + own));
-      // The room for the sends, which was found, is given back when there is none for receives.
+      // The room for the sends, which was found, is returned when there is none for receives.
       assertNoRoom(pd, config.sendDepth(50).receiveDepth(7), 6 - 2 * own + " more", "not 7");
       assertNoRoom(pd, config.sendDepth(50).receiveDepth(7), 6 - 2 * own + " more", "not 7");
       QueuePair second = pd.createQueuePair(config.sendDepth(50).receiveDepth(6 - 2 * own));
@@ -194,7 +194,7 @@ class CompletionQueueTest {
     }
   }
 
-  /** Whatever the driver needs there for itself. */
+  /** Entries that the driver needs for itself. */
   @ParameterizedTest
   @CsvSource({"16, 1, 8, 8", "16, 16, 1, 0", "16, 8, 1, 1", "1, 1, 1, 0"})
   void aRingOfSoManyEntriesTakesSoManyRequests(int ring, int pairs, int sends, int receives) {

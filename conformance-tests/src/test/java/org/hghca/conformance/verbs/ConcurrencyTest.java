@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 class ConcurrencyTest {
   private static final Duration LIMIT = TestTime.seconds(30);
 
-  /** Runs tasks at the same time: none begins before there is a thread for each. */
+  /** Runs tasks at the same time: none starts before there is a thread for each. */
   static void together(List<Callable<Void>> tasks) throws Exception {
     // Never waited for without a limit: a thread that hangs is what these tests look for.
     ExecutorService threads =
@@ -68,7 +68,9 @@ class ConcurrencyTest {
     }
   }
 
-  /** Again until the posters, and the pollers, have taken turns: on a busy machine they may not. */
+  /**
+   * Repeated until the posters, and the pollers, have taken turns: on a busy machine they may not.
+   */
   @Test
   void threeThreadsPostToOneQueuePairAndTwoPollIt() throws Exception {
     int posters = 3;
@@ -149,7 +151,7 @@ class ConcurrencyTest {
     }
   }
 
-  /** How often a thread has tried to post, and how often that was taken. */
+  /** How often a thread has tried to post, and how often the post was accepted. */
   private static final class Posts {
     final AtomicLong tries = new AtomicLong();
     final AtomicLong posted = new AtomicLong();
@@ -210,7 +212,7 @@ class ConcurrencyTest {
                   }
                   return null;
                 }));
-        // Each request that was taken ends with a completion, whichever state it met.
+        // Each accepted request ends with a completion, in whatever state it was posted.
         long posted = receives.posted.get() + sends.posted.get();
         pair.fabric.await(
             () -> {
@@ -296,7 +298,7 @@ class ConcurrencyTest {
     return pd.createQueuePair(shared == null ? qp : qp.sharedReceiveQueue(shared));
   }
 
-  /** Everything that a connection needs is made, carries one message, and is closed. */
+  /** Everything that a connection needs is created, carries one message, and is closed. */
   private static void reachItself(Context context) throws InterruptedException {
     try (ProtectionDomain pd = context.allocateProtectionDomain();
         CompletionChannel channel = context.createCompletionChannel();

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
-/** Several contexts of one device, and contexts that come and go. */
+/** Several contexts of one device, and contexts that are opened and closed. */
 class ContextsTest {
   static final WrOpcode[] OPCODES = MessageSizeTest.OPCODES;
 

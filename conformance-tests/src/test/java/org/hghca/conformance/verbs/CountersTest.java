@@ -12,7 +12,7 @@ import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 
-/** What a context has done since it was opened. */
+/** The activity of a context since it was opened. */
 class CountersTest {
 
   @Test
@@ -39,8 +39,8 @@ class CountersTest {
       Side.assertSuccess(pair.left.sent());
       Counters c = pair.left.context.counters();
       assertThat(c.sendsPosted()).isEqualTo(11);
-      // A list has one, a fenced request one of its own and so has what follows it; but where a
-      // card takes no chains each request has one.
+      // A list has one doorbell, a fenced request one of its own and so have the requests behind
+      // it; but on a card without chains each request has one.
       assertThat(c.doorbells()).isEqualTo(TestProfile.isDocument() ? 1 + 3 + 1 : 11);
       assertThat(c.completions()).isEqualTo(11);
       assertThat(c.failures()).isZero();

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a device says of itself, its port and its tables. */
+/** The reports of a device about itself, its port and its tables. */
 class DeviceAttributesTest {
 
   private static void assertFails(Errno errno, ThrowingCallable call) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** State SQD of every type: sends are posted and wait, receives go on. */
+/** State SQD of every type: sends are posted and wait, receives continue. */
 @Tag("rc")
 @Needs(Feature.SQD)
 class DrainingTest {

@@ -8,7 +8,7 @@ import org.hghca.verbs.SendRequest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Requests that are written now and rung for later. */
+/** Requests that are written now and rung later. */
 @Tag("rc")
 class EnqueueTest {
   private static final int COUNT = 6;

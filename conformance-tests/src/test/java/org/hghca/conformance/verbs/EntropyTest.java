@@ -10,7 +10,7 @@ import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.RoceEntropy;
 import org.junit.jupiter.api.Test;
 
-/** Flow labels of connections that were given none. */
+/** Flow labels of connections without an explicit one. */
 @Needs(Feature.ENTROPY)
 class EntropyTest {
   private static int flowLabel(Side side) {

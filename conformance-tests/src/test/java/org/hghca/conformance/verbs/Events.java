@@ -7,7 +7,7 @@ import org.hghca.verbs.AsyncEvent;
 import org.hghca.verbs.AsyncEventType;
 import org.hghca.verbs.Context;
 
-/** Asynchronous events, but for those of ports, which come when a peer is opened. */
+/** Asynchronous events, except those of ports, which occur when a peer is opened. */
 final class Events {
   private static final Duration LIMIT = TestTime.seconds(10);
 
@@ -32,7 +32,7 @@ final class Events {
     }
   }
 
-  /** Which event is there; it is acknowledged. */
+  /** The pending event, which is acknowledged. */
   static Optional<AsyncEventType> poll(Context context) {
     while (true) {
       Optional<AsyncEvent> event = context.asyncEvents().poll();
@@ -43,7 +43,7 @@ final class Events {
     }
   }
 
-  /** What an event happened to: an object, the number of a port, or "device". */
+  /** The subject of an event: an object, the number of a port, or "device". */
   static Object object(AsyncEvent event) {
     return switch (event) {
       case AsyncEvent.OfQueuePair e -> e.queuePair();

@@ -20,25 +20,25 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevices;
 
 /**
- * Two contexts whose queue pairs reach each other, on what the system property {@code hghca.device}
- * names: one locator, which both contexts open, or two, separated by a comma. By default they are
- * two software HCAs of one inline simulation, joined by a cable.
+ * Two contexts whose queue pairs reach each other, on the devices of the system property {@code
+ * hghca.device}: one locator, which both contexts open, or two, separated by a comma. By default
+ * they are two software HCAs of one inline simulation, joined by a cable.
  *
  * <p>Closing it checks that nothing was left behind.
  */
 final class Fabric implements AutoCloseable {
-  /** How long anything may take, in real time. */
+  /** The longest time of any wait, in real time. */
   private static final Duration LIMIT = TestTime.seconds(20);
 
   /** The virtual time that passes if no completion has arrived. */
   private static final Duration STEP = Duration.ofMillis(1);
 
-  /** How often; nothing takes longer than some seconds of virtual time. */
+  /** The number of such steps; nothing takes longer than some seconds of virtual time. */
   private static final int STEPS = 10_000;
 
   /**
-   * How long the driver may take beside the simulation, by the system's clock: its thread of events
-   * on any card, and what it does in place of a card that does less.
+   * The driver's time outside the simulation, by the system's clock: its event thread on any card,
+   * and its replacements for missing functions of a card.
    */
   private static final Duration SOFTWARE = Duration.ofSeconds(10);
 
@@ -69,7 +69,7 @@ final class Fabric implements AutoCloseable {
     this.rightTables = tables(right);
   }
 
-  /** On the devices that the tests were told to use. */
+  /** On the devices under test. */
   static Fabric open() {
     if (DEVICE.isEmpty()) {
       return inline();
@@ -78,7 +78,7 @@ final class Fabric implements AutoCloseable {
     return named(locators[0], locators[locators.length - 1]);
   }
 
-  /** On two devices that are there already, in the system's time. */
+  /** On two existing devices, in the system's time. */
   static Fabric on(String left, String right) {
     return new Fabric(null, left, right);
   }
@@ -91,10 +91,7 @@ final class Fabric implements AutoCloseable {
     return new Fabric(null, left, right);
   }
 
-  /**
-   * On two software HCAs with virtual time. Where the tests were told to use a device the test ends
-   * as not run.
-   */
+  /** On two software HCAs with virtual time. Skipped where a device is under test. */
   static Fabric inline() {
     return inline("");
   }
@@ -119,8 +116,8 @@ final class Fabric implements AutoCloseable {
   }
 
   /**
-   * On two software HCAs that a hub joins instead of a cable; others may join them, {@link
-   * #locatorOfThird} for one. Where the tests were told to use a device the test ends as not run.
+   * On two software HCAs that a hub joins instead of a cable; others may join them, such as {@link
+   * #locatorOfThird}. Skipped where a device is under test.
    *
    * @param virtualTime whether they have virtual time, or the simulation's own thread runs them
    */
@@ -133,14 +130,14 @@ final class Fabric implements AutoCloseable {
         locator(name, "right", virtualTime).replace("cable=", "hub="));
   }
 
-  /** What names another HCA beside the left one. */
+  /** The locator of another HCA beside the left one. */
   String locatorOfThird() {
     return left.device().locator().replace("-left", "-third");
   }
 
   /**
-   * In real time: on the devices that the tests were told to use, else on two software HCAs that
-   * the simulation's own thread runs.
+   * In real time: on the devices under test, else on two software HCAs that the simulation's own
+   * thread runs.
    */
   static Fabric threaded() {
     return DEVICE.isEmpty() ? threaded("") : open();
@@ -148,7 +145,7 @@ final class Fabric implements AutoCloseable {
 
   /**
    * On two software HCAs that the simulation's own thread runs, with more parameters for both.
-   * Where the tests were told to use a device the test ends as not run.
+   * Skipped where a device is under test.
    *
    * @param parameters as in {@code &key=value}
    */
@@ -171,8 +168,7 @@ final class Fabric implements AutoCloseable {
   }
 
   /**
-   * Both contexts on one software HCA with virtual time. Where the tests were told to use a device
-   * the test ends as not run.
+   * Both contexts on one software HCA with virtual time. Skipped where a device is under test.
    *
    * @param parameters as in {@code &key=value}
    */
@@ -207,7 +203,7 @@ final class Fabric implements AutoCloseable {
     return simulation.now();
   }
 
-  /** Lets virtual time pass. */
+  /** Advances virtual time. */
   void advance(Duration time) {
     simulation.advance(time);
   }
@@ -217,7 +213,7 @@ final class Fabric implements AutoCloseable {
     return hcas().getFirst().cable().orElseThrow();
   }
 
-  /** Waits until something holds; virtual time passes meanwhile. */
+  /** Waits until a condition holds; virtual time advances meanwhile. */
   void await(BooleanSupplier done, Supplier<String> otherwise) {
     long start = System.nanoTime();
     int steps = 0;
@@ -241,8 +237,8 @@ final class Fabric implements AutoCloseable {
   }
 
   /**
-   * Waits until a peer's RDMA WRITE is in memory: its sender's completion says that the packets
-   * were taken, which on a card may be before their data are where they belong.
+   * Waits until a peer's RDMA WRITE is in memory: the sender's completion says that the packets
+   * were accepted, on a card possibly before the data is written.
    */
   void awaitWritten(MemorySegment target, MemorySegment data) {
     await(
@@ -267,12 +263,12 @@ final class Fabric implements AutoCloseable {
     faultsExpected = true;
   }
 
-  /** Numbers and rings that a card may still use after their end are kept from all others. */
+  /** Numbers and rings that a card may still use after they are closed are kept from others. */
   void mayRetire() {
     retires = TestProfile.hardware().positionsSurviveDestroy();
   }
 
-  /** Pages of a card whose tables are never unmapped stay; what is reserved in them does not. */
+  /** Pages of a card whose tables are never unmapped stay; the reserved entries do not. */
   private static List<IcmUsage> tables(Context context) {
     List<IcmUsage> tables = ((HghcaContext) context).card().icm();
     return TestProfile.hardware().icmReclaim()

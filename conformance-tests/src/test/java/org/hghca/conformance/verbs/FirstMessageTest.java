@@ -7,7 +7,7 @@ import org.hghca.verbs.WcOpcode;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The least that must work, on every kind of device. */
+/** The minimum that must work, on every kind of device. */
 @Tag("rc")
 class FirstMessageTest {
   private final SplittableRandom random = new SplittableRandom(1);

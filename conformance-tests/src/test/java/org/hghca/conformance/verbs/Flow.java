@@ -15,27 +15,27 @@ import org.hghca.verbs.WcOpcode;
 
 /**
  * Random messages of one direction of a connection, of every operation. Each message has a slot of
- * memory on both sides; its content is a piece of random bytes that its number chooses. Whatever
- * completes is compared with what ought to: which one, in which order, with which bytes; and once
- * more before its slot is used again, so that nothing is executed twice.
+ * memory on both sides; its number selects its content from random bytes. Each completion is
+ * compared with the expected one: its number, its order and its bytes; and once more before its
+ * slot is reused, so that nothing is executed twice.
  *
- * <p>A buffer is cut into three parts: messages that its owner sends or reads, messages that it
- * receives, and what the peer writes and reads. Behind them are two words for atomics: each one
- * returns what the one before it has left.
+ * <p>A buffer has three parts: messages that its owner sends or reads, messages that it receives,
+ * and messages that the peer writes and reads. Behind them are two words for atomics: each one
+ * returns the value that the one before it has left.
  */
 final class Flow {
-  /** The most requests in one post. */
+  /** The maximum number of requests in one post. */
   private static final int LIST = 16;
 
-  /** Where messages start where they may not start anywhere. */
+  /** The alignment of messages where the profile requires one. */
   private static final int GRAIN = 32;
 
-  /** Receives that are posted at a time by a program that is late. */
+  /** Receives that a late program posts at a time. */
   private static final int FEW = 2;
 
   private static final int POOL = 1 << 20;
 
-  /** What buffers and queue pairs have to allow. */
+  /** Access rights that buffers and queue pairs need. */
   static final AccessFlag[] ACCESS =
       TestProfile.has(Feature.ATOMICS)
           ? new AccessFlag[] {
@@ -100,7 +100,7 @@ final class Flow {
   }
 
   /**
-   * What the messages of a flow are like.
+   * The messages of a flow.
    *
    * @param lateReceives how often the receiver does something else than post receives, 0 to 1
    */
@@ -111,13 +111,15 @@ final class Flow {
       return words() + 2 * Long.BYTES;
     }
 
-    /** Bytes from one message's place to the next. */
+    /** Bytes from one message's slot to the next. */
     long slotSize() {
       return TestProfile.pick(
           Feature.ANY_DESTINATION, largestSize, Math.ceilDiv(largestSize, GRAIN) * GRAIN);
     }
 
-    /** Where the words for atomics are: a counter, and one that swaps take from 0 to 1 and back. */
+    /**
+     * Offsets of the words for atomics: a counter, and one that swaps change from 0 to 1 and back.
+     */
     long words() {
       return (3L * depth * slotSize() + Long.BYTES - 1) / Long.BYTES * Long.BYTES;
     }
@@ -133,19 +135,19 @@ final class Flow {
   private final ReceiveRequest[] receives = new ReceiveRequest[LIST];
   private final Completions completions = new Completions(LIST);
 
-  /** By slot: what the message there is. */
+  /** By slot: its message. */
   private final Kind[] kinds;
 
   private final int[] lengths;
   private final int[] contents;
 
-  /** By slot of an atomic: what it is to return. */
+  /** By slot of an atomic: its expected result. */
   private final long[] originals;
 
   private long added;
   private long swapped;
 
-  /** By receive slot: the message that will be received there. */
+  /** By receive slot: the message that it will receive. */
   private final int[] expected;
 
   private int posted;
@@ -196,9 +198,9 @@ final class Flow {
         && to.memory().get(WORD, plan.words() + Long.BYTES) == (swapped & 1);
   }
 
-  /** Posts and polls what it can; returns whether anything moved. */
+  /** Posts and polls as much as possible; returns whether there was progress. */
   boolean run() {
-    // None of these may be left out because another one did something.
+    // Each of these must run, also when another one made progress.
     boolean worked = postReceives();
     worked = postSends() || worked;
     worked = pollSends() || worked;
@@ -319,7 +321,7 @@ final class Flow {
     return count > 0;
   }
 
-  /** What a WRITE has written, and what a READ has read, stays as it is. */
+  /** The data of a WRITE or a READ stays unchanged afterwards. */
   private void verifyRemote(int message, int slot) {
     if (kinds[slot].usesRemoteSlot()) {
       verify(to, at(2, slot), message, slot);
@@ -375,7 +377,7 @@ final class Flow {
     }
   }
 
-  /** No boxing unless it fails: it is asked some million times. */
+  /** Boxes nothing unless it fails: it is called millions of times. */
   private void check(boolean holds, String what, int... numbers) {
     if (!holds) {
       throw failure(what.formatted(Arrays.stream(numbers).boxed().toArray()));
