@@ -49,7 +49,7 @@ class AddressHandleTest {
   /** Every datagram of the device has a hop limit of 64, whatever was requested. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 7, 64, 255})
-  void itTellsTheHopLimitThatIsSent(int hopLimit) {
+  void handleReportsTheHopLimitThatIsSent(int hopLimit) {
     AddressVector vector = new AddressVector(rightGid(0), 0, 0, hopLimit, 0, 0, 1);
     try (AddressHandle handle = left.pd.createAddressHandle(vector)) {
       assertThat(handle.vector()).isEqualTo(AddressVector.to(rightGid(0), 0));
@@ -63,7 +63,7 @@ class AddressHandleTest {
     "0, 0xb8, 0, traffic class 0xb8",
     "0, 0, 3, service level 0x3"
   })
-  void whatADatagramDoesNotCarryIsRefused(
+  void attributesThatADatagramDoesNotCarryAreRefused(
       int flowLabel, int trafficClass, int serviceLevel, String word) {
     AddressVector vector =
         new AddressVector(rightGid(0), 0, flowLabel, 64, trafficClass, serviceLevel, 1);
@@ -75,7 +75,7 @@ class AddressHandleTest {
 
   @Test
   @Needs(Feature.GRH)
-  void aDatagramCarriesWhatItsHandleTells() {
+  void datagramCarriesTheAttributesOfItsHandle() {
     pair.right.postReceive(4, 0, 100);
     AddressVector asked = new AddressVector(rightGid(0), 0, 0, 1, 0, 0, 1);
     try (AddressHandle handle = left.pd.createAddressHandle(asked)) {
@@ -92,17 +92,17 @@ class AddressHandleTest {
   }
 
   @Test
-  void withoutAGlobalRouteThereIsNone() {
+  void handleWithoutAGlobalRouteIsRefused() {
     assertEinval(() -> left.pd.createAddressHandle(AddressVector.to(Gid.NONE, 0)));
   }
 
   @Test
-  void aPortThatIsNotThere() {
+  void handleOfAMissingPortIsRefused() {
     assertEinval(() -> left.pd.createAddressHandle(AddressVector.to(rightGid(0), 0, 2)));
   }
 
   @Test
-  void anAddressWhoseMacIsNotKnownUntilItIsTold() {
+  void handleToAnUnknownMacIsRefusedUntilItIsAdded() {
     Gid gid = Gid.ofIpv4(0x0a63_6301);
     assertEinval(() -> left.pd.createAddressHandle(AddressVector.to(gid, 1)));
     left.context.addNeighbor(gid, 0x0200_0000_0042L);
@@ -110,7 +110,7 @@ class AddressHandleTest {
   }
 
   @Test
-  void itKeepsItsDomainOpenUntilItIsClosed() {
+  void handleKeepsItsDomainOpenUntilItIsClosed() {
     ProtectionDomain pd = left.context.allocateProtectionDomain();
     AddressHandle handle = pd.createAddressHandle(AddressVector.to(rightGid(0), 0));
     assertThatThrownBy(pd::close)
@@ -123,7 +123,7 @@ class AddressHandleTest {
   }
 
   @Test
-  void itServesTheQueuePairsOfItsDomainOnly() {
+  void handleServesOnlyQueuePairsOfItsDomain() {
     try (AddressHandle handle = left.pd.createAddressHandle(AddressVector.to(rightGid(0), 0));
         ProtectionDomain pd = left.context.allocateProtectionDomain();
         QueuePair other =
@@ -138,7 +138,7 @@ class AddressHandleTest {
   }
 
   @Test
-  void closingItDoesNotDisturbWhatWasPosted() {
+  void closingAHandleDoesNotAffectPostedRequests() {
     pair.right.postReceive(4, 0, 100);
     AddressHandle handle = left.pd.createAddressHandle(AddressVector.to(rightGid(0), 0));
     SendRequest request = left.send.send().to(handle, pair.right.qp.number(), QKEY).signaled();

@@ -65,7 +65,7 @@ class AsyncEventsTest {
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
   @Needs(Feature.CARD_EVENTS)
-  void theFirstPacketInRtrEstablishesTheConnection(String parameters) throws Exception {
+  void firstPacketInRtrEstablishesTheConnection(String parameters) throws Exception {
     try (RcPair pair = new RcSetup().unconnected().on(Fabric.inline(parameters))) {
       RcPair.connectReceiver(pair.setup(), pair.left.qp, pair.right.qp, pair.setup().rightPsn());
       RcPair.connectReceiver(pair.setup(), pair.right.qp, pair.left.qp, pair.setup().leftPsn());
@@ -86,7 +86,7 @@ class AsyncEventsTest {
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
   @Needs(Feature.SQD)
-  void aDrainedSendQueueIsToldWhenThatIsAskedFor(String parameters) throws Exception {
+  void drainedSendQueueRaisesAnEventOnRequest(String parameters) throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline(parameters))) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD));
       assertQuiet(pair.left.context);
@@ -102,7 +102,7 @@ class AsyncEventsTest {
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
   @Needs(Feature.CARD_EVENTS)
-  void aRefusedRequestIsToldToWhoRefusedIt(String parameters) throws Exception {
+  void refusedRequestRaisesAnEventAtTheResponder(String parameters) throws Exception {
     RcSetup readOnly = new RcSetup().qpAccess(AccessFlag.REMOTE_READ);
     try (RcPair pair = readOnly.on(Fabric.inline(parameters))) {
       pair.left.qp.postSend(
@@ -123,8 +123,7 @@ class AsyncEventsTest {
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
   @Needs(Feature.CARD_EVENTS)
-  void aRefusedAccessPutsTheQueuePairInErrorThoughNothingWasPolled(String parameters)
-      throws Exception {
+  void refusedAccessMovesTheQueuePairToErrWithoutPolling(String parameters) throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline(parameters))) {
       pair.left.qp.postSend(
           pair.left
@@ -143,7 +142,7 @@ class AsyncEventsTest {
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
   @Needs(Feature.PORT_STATE)
-  void aPortGoesUpAndDownWithTheOtherEndOfItsCable(String parameters) throws Exception {
+  void portGoesUpAndDownWithTheOtherEndOfItsCable(String parameters) throws Exception {
     String name = "async-port" + parameters.length();
     String locator = TestProfile.model("model:%s-%s?cable=%s&mode=inline&sim=%s") + parameters;
     try (Simulation simulation = Simulation.inline(name);
@@ -175,7 +174,7 @@ class AsyncEventsTest {
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
   @Needs(Feature.CARD_EVENTS)
-  void anErrorOfAConnectionIsNotTakenForOneOfTheNext(String parameters) throws Exception {
+  void errorOfAConnectionIsNotTakenForOneOfTheNext(String parameters) throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline(parameters))) {
       for (int i = 0; i < 30; i++) {
         pair.left.qp.postSend(
@@ -198,7 +197,7 @@ class AsyncEventsTest {
 
   @Test
   @Needs({Feature.SQD, Feature.CARD_EVENTS})
-  void anObjectIsNotClosedBeforeItsEventIsAcknowledged() throws Exception {
+  void objectIsNotClosedBeforeItsEventIsAcknowledged() throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
       AsyncEvent event = next(pair.left.context);
@@ -214,7 +213,7 @@ class AsyncEventsTest {
 
   @Test
   @Needs({Feature.SQD, Feature.CARD_EVENTS})
-  void whatNobodyHasTakenGoesWithItsObject() throws Exception {
+  void untakenEventsAreDiscardedWithTheirObject() throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
       long start = System.nanoTime();
@@ -229,7 +228,7 @@ class AsyncEventsTest {
 
   @Test
   @Needs({Feature.SQD, Feature.CARD_EVENTS})
-  void aFutureTakesAnEventAndTheEndOfTheContextEndsIt() throws Exception {
+  void futureTakesAnEventAndTheEndOfTheContextEndsIt() throws Exception {
     CompletableFuture<AsyncEvent> last;
     AsyncEvents events;
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
@@ -254,7 +253,7 @@ class AsyncEventsTest {
 
   @Test
   @Needs(Feature.SQD)
-  void aPolledDeviceTellsOfNothingThatOnlyTheCardKnows() throws Exception {
+  void polledDeviceReportsNoEventsThatOnlyTheCardDetects() throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.inline("&events=poll"))) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
       assertThat(pair.left.context.asyncEvents().await(MOMENT)).isEmpty();

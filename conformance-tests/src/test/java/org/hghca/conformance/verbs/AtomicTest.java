@@ -137,7 +137,7 @@ class AtomicTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 16})
-  void manyInARowAreDoneInOrder(int readAtomic) {
+  void manyInARowAreExecutedInOrder(int readAtomic) {
     int depth = 64;
     try (RcPair pair = setup().depth(depth).readAtomic(readAtomic).open()) {
       SplittableRandom random = new SplittableRandom(readAtomic);
@@ -173,7 +173,7 @@ class AtomicTest {
   }
 
   @Test
-  void bothSidesAtOnceLoseNoAddition() {
+  void concurrentAdditionsOfBothSidesAreAllCounted() {
     try (RcPair pair = setup().open()) {
       put(pair, 0);
       for (int round = 0; round < 20; round++) {
@@ -229,7 +229,7 @@ class AtomicTest {
   }
 
   @Test
-  void unsignalledAtomicsAndAFenceBehindThem() {
+  void unsignaledAtomicsAndAFenceBehindThem() {
     try (RcPair pair = setup().open()) {
       put(pair, 41);
       pair.left.qp.postSend(
@@ -267,7 +267,7 @@ class AtomicTest {
 
   @ParameterizedTest
   @FieldSource("ATOMICS")
-  void aQueuePairThatDoesNotAllowThem(WrOpcode opcode) {
+  void queuePairWithoutRemoteAtomicRefuses(WrOpcode opcode) {
     try (RcPair pair = setup().qpAccess(AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE).open()) {
       assertRefused(pair, atomic(pair, opcode), WcStatus.REM_INV_REQ_ERR);
     }
@@ -275,7 +275,7 @@ class AtomicTest {
 
   @ParameterizedTest
   @FieldSource("ATOMICS")
-  void aRegionThatDoesNotAllowThem(WrOpcode opcode) {
+  void regionWithoutRemoteAtomicRefuses(WrOpcode opcode) {
     try (RcPair pair = setup().bufferAccess(Side.ALL.toArray(AccessFlag[]::new)).open()) {
       assertRefused(pair, atomic(pair, opcode), WcStatus.REM_ACCESS_ERR);
     }
@@ -283,7 +283,7 @@ class AtomicTest {
 
   @ParameterizedTest
   @FieldSource("ATOMICS")
-  void aRegionThatAllowsThemAlone(WrOpcode opcode) {
+  void regionWithOnlyRemoteAtomicAccepts(WrOpcode opcode) {
     try (RcPair pair =
         setup()
             .bufferAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC)
@@ -296,7 +296,7 @@ class AtomicTest {
 
   @ParameterizedTest
   @FieldSource("ATOMICS")
-  void anAddressThatIsNoMultipleOfEight(WrOpcode opcode) {
+  void addressThatIsNotAMultipleOfEightFails(WrOpcode opcode) {
     for (int off : new int[] {1, 4, 7}) {
       try (RcPair pair = setup().open()) {
         long address = pair.right.address(THERE) + off;
@@ -310,7 +310,7 @@ class AtomicTest {
 
   @ParameterizedTest
   @FieldSource("ATOMICS")
-  void aRemoteKeyThatNobodyHas(WrOpcode opcode) {
+  void unknownRemoteKeyFails(WrOpcode opcode) {
     try (RcPair pair = setup().open()) {
       int rkey = pair.right.buffer.rkey() ^ 1 << 24;
       assertRefused(
@@ -320,7 +320,7 @@ class AtomicTest {
 
   @ParameterizedTest
   @FieldSource("ATOMICS")
-  void bytesBeyondTheRegion(WrOpcode opcode) {
+  void bytesBeyondTheRegionFail(WrOpcode opcode) {
     try (RcPair pair = setup().open()) {
       long end = pair.right.address(pair.right.buffer.length());
       assertRefused(
@@ -330,7 +330,7 @@ class AtomicTest {
 
   @ParameterizedTest
   @FieldSource("ATOMICS")
-  void aLocalKeyThatNobodyHas(WrOpcode opcode) {
+  void unknownLocalKeyFails(WrOpcode opcode) {
     try (RcPair pair = setup().open()) {
       put(pair, 0);
       SendRequest request = atomic(pair, opcode);

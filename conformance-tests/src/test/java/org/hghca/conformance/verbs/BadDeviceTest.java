@@ -32,14 +32,14 @@ class BadDeviceTest {
           model:x?ip=1.2.3                           | EINVAL     | ip
           model:x?sim=nobody                         | ENODEV     | nobody
           """)
-  void eachIsAClearErrorThatNamesTheThing(String name, Errno errno, String word) {
+  void eachErrorNamesTheInvalidPart(String name, Errno errno, String word) {
     assertThatThrownBy(() -> RdmaDevices.open(name))
         .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
         .hasMessageContaining(word);
   }
 
   @Test
-  void aThirdPlugDoesNotFitIntoACable() {
+  void thirdHcaOnACableIsRefused() {
     try (Fabric fabric = Fabric.inline()) {
       String left = fabric.left().device().locator();
       assertThatThrownBy(() -> RdmaDevices.open(left.replace("-left", "-third")))
@@ -51,7 +51,7 @@ class BadDeviceTest {
   }
 
   @Test
-  void aDeviceThatFailedToOpenCanBeOpenedAfterwards() {
+  void deviceThatFailedToOpenCanBeOpenedAfterwards() {
     try (Fabric fabric = Fabric.inline()) {
       String third = fabric.left().device().locator().replace("-left", "-third");
       for (int i = 0; i < 3; i++) {

@@ -46,7 +46,7 @@ class BadRegistrationTest {
   }
 
   @Test
-  void heapMemory() {
+  void heapMemoryIsRefused() {
     try (RcPair pair = RcPair.open()) {
       assertRefused(pair.left.pd, MemorySegment.ofArray(new byte[64]), Side.ALL, "heap");
       MemorySegment buffer = MemorySegment.ofBuffer(ByteBuffer.allocate(64));
@@ -55,7 +55,7 @@ class BadRegistrationTest {
   }
 
   @Test
-  void memoryOfNoBytes() {
+  void emptyMemoryIsRefused() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       assertRefused(pair.left.pd, arena.allocate(0), Side.ALL, "0 bytes");
@@ -66,7 +66,7 @@ class BadRegistrationTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, -1, Long.MIN_VALUE, Long.MAX_VALUE})
-  void allocationsOfImpossibleLengths(long bytes) {
+  void allocationsOfImpossibleLengthsAreRefused(long bytes) {
     try (RcPair pair = RcPair.open()) {
       assertThatThrownBy(() -> pair.left.pd.allocate(bytes, Side.ALL))
           .isInstanceOf(VerbsException.class)
@@ -76,7 +76,7 @@ class BadRegistrationTest {
   }
 
   @Test
-  void moreMemoryThanTheTranslationTableHolds() {
+  void moreMemoryThanTheTranslationTableHoldsIsRefused() {
     try (RcPair pair = RcPair.open()) {
       long most = pair.left.context.queryDevice().maxMrSize();
       SystemCalls linux = Linux.system();
@@ -95,7 +95,7 @@ class BadRegistrationTest {
 
   @Test
   @SuppressWarnings("restricted")
-  void memoryThatIsNotMapped() {
+  void unmappedMemoryIsRefused() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       SystemCalls linux = Linux.system();
@@ -129,7 +129,7 @@ class BadRegistrationTest {
 
   @Test
   @SuppressWarnings("restricted")
-  void memoryThatIsNotMappedForWriting() {
+  void memoryNotMappedForWritingIsRefused() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       SystemCalls linux = Linux.system();
@@ -146,7 +146,7 @@ class BadRegistrationTest {
   }
 
   @Test
-  void memoryOfAClosedArena() {
+  void memoryOfAClosedArenaIsRefused() {
     try (RcPair pair = RcPair.open()) {
       for (Arena arena : new Arena[] {Arena.ofShared(), Arena.ofConfined()}) {
         MemorySegment memory = arena.allocate(64);
@@ -157,7 +157,7 @@ class BadRegistrationTest {
   }
 
   @Test
-  void memoryConfinedToAThreadThatTheDeviceIsNot() throws InterruptedException {
+  void memoryConfinedToAnotherThreadIsRefused() throws InterruptedException {
     try (RcPair pair = new RcSetup().on(Fabric.threaded());
         Arena arena = Arena.ofConfined()) {
       String me = Thread.currentThread().getName();
@@ -181,7 +181,7 @@ class BadRegistrationTest {
   }
 
   @Test
-  void localWriteOnAReadOnlySegment() {
+  void localWriteOnAReadOnlySegmentIsRefused() {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(64).asReadOnly();
@@ -191,7 +191,7 @@ class BadRegistrationTest {
   }
 
   @Test
-  void localWriteOnAFileThatWasMappedReadOnly(@TempDir Path directory) throws IOException {
+  void localWriteOnAFileMappedReadOnlyIsRefused(@TempDir Path directory) throws IOException {
     Path file = Files.write(directory.resolve("mapped"), new byte[5000]);
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared();
@@ -205,7 +205,7 @@ class BadRegistrationTest {
   @EnumSource(
       value = AccessFlag.class,
       names = {"REMOTE_WRITE", "REMOTE_ATOMIC"})
-  void remoteWritingWithoutLocalWrite(AccessFlag flag) {
+  void remoteWriteWithoutLocalWriteIsRefused(AccessFlag flag) {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       MemorySegment memory = arena.allocate(64);
@@ -223,7 +223,7 @@ class BadRegistrationTest {
   @EnumSource(
       value = AccessFlag.class,
       names = {"MW_BIND", "ON_DEMAND"})
-  void flagsThatTheDeviceLacks(AccessFlag flag) {
+  void flagsThatTheDeviceLacksAreRefused(AccessFlag flag) {
     try (RcPair pair = RcPair.open();
         Arena arena = Arena.ofShared()) {
       assertThatThrownBy(
@@ -237,7 +237,7 @@ class BadRegistrationTest {
 
   @ParameterizedTest
   @EnumSource
-  void memoryWindows(MemoryWindowType type) {
+  void memoryWindowsAreRefused(MemoryWindowType type) {
     try (RcPair pair = RcPair.open()) {
       assertThatThrownBy(() -> pair.left.pd.allocateMemoryWindow(type))
           .isInstanceOf(VerbsException.class)
@@ -248,7 +248,7 @@ class BadRegistrationTest {
   }
 
   @Test
-  void relaxedOrderingIsAHintThatEveryDeviceTakes() {
+  void relaxedOrderingIsAHintThatEveryDeviceAccepts() {
     try (RcPair pair = RcPair.open();
         MemoryRegion region =
             pair.left.pd.allocate(64, AccessFlag.LOCAL_WRITE, AccessFlag.RELAXED_ORDERING)) {
@@ -257,7 +257,7 @@ class BadRegistrationTest {
   }
 
   @Test
-  void elementsOutsideTheRegionAreRefusedBeforeTheyArePosted() {
+  void elementsOutsideTheRegionAreRefusedBeforeThePost() {
     try (RcPair pair = RcPair.open()) {
       long length = pair.left.buffer.length();
       for (long[] part : new long[][] {{-1, 1}, {0, length + 1}, {length, 1}, {0, -1}}) {

@@ -34,7 +34,7 @@ class BehaviorOfAddressHandlesTest {
       tier = Tier.REQUIRED,
       source = "test_addr.AHTest.test_destroy_ah",
       says = "and destroyed; closing it twice has no effect")
-  void aHandleWithAGlobalRouteIsMade() {
+  void handleWithAGlobalRouteIsCreated() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
       AddressVector vector = AddressVector.to(fabric.right().queryGid(1, 0), 0);
@@ -51,7 +51,7 @@ class BehaviorOfAddressHandlesTest {
       tier = Tier.REQUIRED,
       source = "test_addr.AHTest.test_create_ah_roce",
       says = "without a global route, which Ethernet needs, it is EINVAL")
-  void aHandleWithoutAGlobalRouteIsInvalid() {
+  void handleWithoutAGlobalRouteIsInvalid() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
       assertInvalid(() -> pd.createAddressHandle(AddressVector.to(Gid.NONE, 0)).close());
@@ -63,7 +63,7 @@ class BehaviorOfAddressHandlesTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "an AH from a missing port or source GID, or to an unknown MAC, is EINVAL")
-  void aHandleThatLeadsNowhereIsInvalid() {
+  void handleWithInvalidAttributesIsInvalid() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
       Gid peer = fabric.right().queryGid(1, 0);

@@ -91,7 +91,7 @@ class BehaviorOfAsyncEventsTest {
       source = "test_mlx5_vfio.Mlx5VfioTrafficTest.test_mlx5vfio_async_event",
       says = "the port comes up: IBV_EVENT_PORT_ACTIVE within 2 s; goes down: IBV_EVENT_PORT_ERR")
   @Needs(Feature.PORT_STATE)
-  void aPortThatComesUpAndGoesDown() throws InterruptedException {
+  void portThatComesUpAndGoesDownRaisesEvents() throws InterruptedException {
     try (Context here = RdmaDevices.open(TestProfile.model("model:port-here?cable=port"))) {
       assertThat(here.queryPort(1).state()).isEqualTo(PortState.DOWN);
       Context there = RdmaDevices.open(TestProfile.model("model:port-there?cable=port"));
@@ -116,7 +116,7 @@ class BehaviorOfAsyncEventsTest {
       source = VerbsCase.CONTRACT,
       says = "SQD with notification: IBV_EVENT_SQ_DRAINED when all started requests have ended")
   @Needs({Feature.SQD, Feature.CARD_EVENTS})
-  void aSendQueueTellsThatItIsDrained() {
+  void drainedSendQueueRaisesAnEvent() {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
       Side left = pair.left;
       // Started, and answered with an RNR NAK: no receive is posted.
@@ -141,7 +141,7 @@ class BehaviorOfAsyncEventsTest {
       source = VerbsCase.CONTRACT,
       says = "SQD with notification and nothing started: IBV_EVENT_SQ_DRAINED at once")
   @Needs({Feature.SQD, Feature.CARD_EVENTS})
-  void anIdleSendQueueIsDrainedAtOnce() {
+  void idleSendQueueIsDrainedAtOnce() {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
       AsyncEvent event = Events.await(pair.left.context);
@@ -157,7 +157,7 @@ class BehaviorOfAsyncEventsTest {
       source = VerbsCase.CONTRACT,
       says = "an object with an event that was taken and not acknowledged: closing it is EBUSY")
   @Needs({Feature.SQD, Feature.CARD_EVENTS})
-  void anEventThatWasTakenHoldsItsObject() {
+  void unacknowledgedEventKeepsItsObjectOpen() {
     try (RcPair pair = new RcSetup().on(Fabric.inline())) {
       pair.left.qp.modify(QpAttributes.to(QpState.SQD).sqdNotify(true));
       AsyncEvent event = Events.await(pair.left.context);

@@ -76,7 +76,7 @@ class BehaviorOfAtomicsTest {
       tier = Tier.IF_SUPPORTED,
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_atomic_cmp_swp",
       says = "the same, with the only post method")
-  void comparesAndSwaps() {
+  void compareAndSwapReturnsTheOldValue() {
     try (Players players = atomic().open()) {
       for (int i = 0; i < ITERATIONS; i++) {
         compareAndSwap(players.client, players.server, OLD + i, NEW, OLD + i, NEW);
@@ -96,7 +96,7 @@ class BehaviorOfAtomicsTest {
       tier = Tier.IF_SUPPORTED,
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_atomic_fetch_add",
       says = "the same, with the only post method")
-  void fetchesAndAdds() {
+  void fetchAndAddReturnsTheOldValue() {
     try (Players players = atomic().open()) {
       for (int i = 0; i < ITERATIONS; i++) {
         fetchAndAdd(players.client, players.server, i, OLD, OLD + i);
@@ -133,7 +133,7 @@ class BehaviorOfAtomicsTest {
       tier = Tier.REQUIRED,
       source = "test_atomic.AtomicTest.test_atomic_invalid_qp_access",
       says = "a queue pair without REMOTE_ATOMIC: REM_INV_REQ_ERR")
-  void aQueuePairThatDoesNotAllowIt() {
+  void queuePairWithoutRemoteAtomic() {
     try (Players players = atomic().queuePairAccess(AccessFlag.LOCAL_WRITE).open()) {
       assertRefused(players, add(players, 0, 0), WcStatus.REM_INV_REQ_ERR);
     }
@@ -144,7 +144,7 @@ class BehaviorOfAtomicsTest {
       tier = Tier.REQUIRED,
       source = "test_atomic.AtomicTest.test_atomic_invalid_mr_access",
       says = "a region without REMOTE_ATOMIC: REM_ACCESS_ERR")
-  void aRegionThatDoesNotAllowIt() {
+  void regionWithoutRemoteAtomic() {
     try (Players players =
         atomic().memoryAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE).open()) {
       assertRefused(players, add(players, 0, 0), WcStatus.REM_ACCESS_ERR);
@@ -156,7 +156,7 @@ class BehaviorOfAtomicsTest {
       tier = Tier.REQUIRED,
       source = "test_atomic.AtomicTest.test_atomic_non_aligned_addr",
       says = "a remote address that is not a multiple of 8: REM_INV_REQ_ERR")
-  void anAddressThatIsNotAligned() {
+  void unalignedAddress() {
     for (int offset : new int[] {1, 2, 4, 7}) {
       try (Players players = atomic().open()) {
         assertRefused(players, add(players, offset, 0), WcStatus.REM_INV_REQ_ERR);
@@ -169,7 +169,7 @@ class BehaviorOfAtomicsTest {
       tier = Tier.REQUIRED,
       source = "test_atomic.AtomicTest.test_atomic_invalid_lkey",
       says = "an unknown local key: LOC_PROT_ERR")
-  void aLocalKeyThatNobodyHas() {
+  void unknownLocalKey() {
     try (Players players = atomic().open()) {
       Player client = players.client;
       int wrong = client.region.lkey() + 1;
@@ -182,7 +182,7 @@ class BehaviorOfAtomicsTest {
       tier = Tier.REQUIRED,
       source = "test_atomic.AtomicTest.test_atomic_invalid_rkey",
       says = "an unknown remote key: REM_ACCESS_ERR")
-  void aRemoteKeyThatNobodyHas() {
+  void unknownRemoteKey() {
     try (Players players = atomic().open()) {
       assertRefused(players, add(players, 0, 1), WcStatus.REM_ACCESS_ERR);
     }

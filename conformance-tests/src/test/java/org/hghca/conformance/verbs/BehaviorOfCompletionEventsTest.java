@@ -105,7 +105,7 @@ class BehaviorOfCompletionEventsTest {
       source = VerbsCase.CONTRACT,
       says = "solicited-only notify: an unsolicited receive raises no event, a solicited one does")
   @Needs(Feature.SOLICITED_ONLY)
-  void onlySolicitedReceivesGiveEvents() throws InterruptedException {
+  void onlySolicitedReceivesRaiseEvents() throws InterruptedException {
     try (Players players = players(QpType.RC)) {
       disarm(players);
       Player server = players.server;
@@ -127,7 +127,7 @@ class BehaviorOfCompletionEventsTest {
       source = VerbsCase.CONTRACT,
       says = "solicited-only notify: an error raises the event, too")
   @Needs(Feature.SOLICITED_ONLY)
-  void anErrorGivesTheEventOfSolicitedReceives() throws InterruptedException {
+  void errorRaisesTheEventOfSolicitedReceives() throws InterruptedException {
     try (Players players = players(QpType.RC)) {
       disarm(players);
       Player server = players.server;
@@ -146,7 +146,7 @@ class BehaviorOfCompletionEventsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "one event for each request to notify, none for completions that are present already")
-  void oneRequestGivesOneEvent() throws InterruptedException {
+  void oneRequestRaisesOneEvent() throws InterruptedException {
     try (Players players = players(QpType.RC)) {
       disarm(players);
       Player server = players.server;
@@ -176,7 +176,7 @@ class BehaviorOfCompletionEventsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "a request to notify of a CQ without a channel is EINVAL")
-  void aQueueWithoutAChannelCannotTell() {
+  void queueWithoutAChannelRefusesNotification() {
     try (Fabric fabric = Fabric.open();
         CompletionQueue queue = fabric.left().createCompletionQueue(1)) {
       assertThatThrownBy(() -> queue.requestNotify(false))

@@ -56,7 +56,7 @@ class BehaviorOfCompletionQueuesTest {
       tier = Tier.IF_SUPPORTED,
       source = "test_cqex.CQEXAPITest.test_create_cq_ex_bad_flow",
       says = "the same EINVAL")
-  void sizesAndVectorsThatThereAreNot() {
+  void invalidSizesAndVectorsAreRefused() {
     try (Fabric fabric = Fabric.open()) {
       int most = fabric.left().queryDevice().maxCqe();
       int vectors = fabric.left().queryDevice().completionVectors();
@@ -80,7 +80,7 @@ class BehaviorOfCompletionQueuesTest {
       tier = Tier.IF_SUPPORTED,
       source = "test_cqex.CqExTestCase.test_rc_traffic_cq_ex",
       says = "100 completions in batches: each once, in order, none before it was requested")
-  void batchesGiveEachCompletionOnce() {
+  void batchesReturnEachCompletionOnce() {
     try (RcPair pair = new RcSetup().depth(100).open()) {
       Side left = pair.left;
       for (int i = 0; i < 100; i++) {
@@ -125,7 +125,7 @@ class BehaviorOfCompletionQueuesTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "a CQ of one entry holds all that its queues can have outstanding: no CQ_ERR")
-  void aQueueThatNobodyPollsIsNotOverrun() {
+  void unpolledQueueIsNotOverrun() {
     try (RcPair pair = new RcSetup().depth(64).open()) {
       Side left = pair.left;
       left.sendQueue.resize(1);

@@ -57,7 +57,7 @@ class BehaviorOfDatagramsTest {
       source = "test_qpex.QpExTestCase.test_qp_ex_ud_zero_size",
       says = "empty SEND: 40 bytes are received")
   @Needs(Feature.ZERO_LENGTH)
-  void sendsOfNoBytes() {
+  void emptySends() {
     try (Players players = ud().messageSize(0).open()) {
       players.traffic(WrOpcode.SEND, ITERATIONS);
     }
@@ -80,7 +80,7 @@ class BehaviorOfDatagramsTest {
       tier = Tier.IF_SUPPORTED,
       source = "test_cqex.CqExTestCase.test_ud_traffic_cq_ex",
       says = "100 completions in batches: each once, with GRH flag and source QPN")
-  void batchesGiveEachDatagramOnce() {
+  void batchesReturnEachDatagramOnce() {
     try (Players players = ud().messageSize(8).open()) {
       Player client = players.client;
       Player server = players.server;
@@ -114,7 +114,7 @@ class BehaviorOfDatagramsTest {
       source = VerbsCase.CONTRACT,
       says = "UD: a wrong Q_Key is dropped, SUCCESS at the sender, the receive stays posted")
   @Needs(Feature.QKEY_CHECK)
-  void aWrongQkeyIsDroppedInSilence() {
+  void wrongQkeyIsDropped() {
     try (Players players = ud().open()) {
       Player client = players.client;
       Player server = players.server;
@@ -139,7 +139,7 @@ class BehaviorOfDatagramsTest {
       source = VerbsCase.CONTRACT,
       says = "UD: a datagram for which no receive is posted is lost, SUCCESS at the sender")
   @Needs(Feature.RNR_RETRY)
-  void aDatagramWithoutAReceiveIsLost() {
+  void datagramWithoutAReceiveIsLost() {
     try (Players players = ud().open()) {
       Player client = players.client;
       Player server = players.server;
@@ -157,7 +157,7 @@ class BehaviorOfDatagramsTest {
       source = VerbsCase.CONTRACT,
       says = "UD: an AH created from a completion and its GRH reaches the sender")
   @Needs(Feature.GRH)
-  void aDatagramIsAnswered() {
+  void datagramIsAnswered() {
     try (Players players = ud().open()) {
       Player client = players.client;
       Player server = players.server;
@@ -192,7 +192,7 @@ class BehaviorOfDatagramsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "UD: RDMA and atomics are refused at the post, EOPNOTSUPP")
-  void datagramsDoNotReachMemory() {
+  void rdmaOnDatagramsIsRefused() {
     try (Players players = ud().open()) {
       Player client = players.client;
       Player server = players.server;

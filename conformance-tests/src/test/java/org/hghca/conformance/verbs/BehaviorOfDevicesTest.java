@@ -40,7 +40,7 @@ class BehaviorOfDevicesTest {
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_open_dev",
       says = "a device is opened and closed; a missing one is ENODEV")
-  void aDeviceIsOpened() {
+  void deviceIsOpened() {
     try (Fabric fabric = Fabric.open()) {
       assertThat(fabric.left().device().name()).isNotEmpty();
     }
@@ -61,7 +61,7 @@ class BehaviorOfDevicesTest {
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_query_device_ex",
       says = "the same, by the only query")
-  void theDeviceSaysWhatItIs() {
+  void deviceReportsItsAttributes() {
     try (Fabric fabric = Fabric.open()) {
       DeviceAttributes device = fabric.left().queryDevice();
       assertThat(device.nodeGuid()).isNotZero();
@@ -139,7 +139,7 @@ class BehaviorOfDevicesTest {
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_get_pkey_index",
       says = "the index of the P_Key of entry 0 is 0")
-  void theFirstPkeyIsFoundAtZero() {
+  void firstPkeyIsFoundAtIndexZero() {
     try (Fabric fabric = Fabric.open()) {
       int pkey = fabric.left().queryPkey(1, 0);
       assertThat(pkey).isEqualTo(0xffff);
@@ -160,7 +160,7 @@ class BehaviorOfDevicesTest {
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_query_gid_ex",
       says = "each entry reports its GID, port, index and type, as in the table")
-  void theGidTableIsWhatTheSingleQueriesSay() {
+  void gidTableMatchesTheSingleQueries() {
     try (Fabric fabric = Fabric.open()) {
       Context context = fabric.left();
       assertThat(context.queryGid(1, 0)).isNotEqualTo(Gid.NONE);
@@ -181,7 +181,7 @@ class BehaviorOfDevicesTest {
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_query_gid_ex_bad_flow",
       says = "an index that holds no GID is ENODATA")
-  void anEmptyGidEntryHasNoData() {
+  void emptyGidEntryIsEnodata() {
     try (Fabric fabric = Fabric.open()) {
       Set<Integer> used = new HashSet<>();
       fabric.left().queryGidTable().forEach(entry -> used.add(entry.index()));
@@ -214,7 +214,7 @@ class BehaviorOfDevicesTest {
       tier = Tier.REQUIRED,
       source = "test_pd.PDTest.test_destroy_pd_twice",
       says = "closing twice has no effect")
-  void protectionDomainsComeAndGoAndAreClosedTwiceInSilence() {
+  void protectionDomainsAreAllocatedRepeatedlyAndClosedTwice() {
     try (Fabric fabric = Fabric.open()) {
       for (int i = 0; i < 200; i++) {
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
@@ -234,7 +234,7 @@ class BehaviorOfDevicesTest {
       tier = Tier.REQUIRED,
       source = "test_mr.MRTest.test_reg_mrex_bad_flags",
       says = "the same, by the only way to register")
-  void remoteWritingWithoutLocalWriteIsInvalid() {
+  void remoteWriteWithoutLocalWriteIsInvalid() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
       for (Set<AccessFlag> flags :

@@ -27,7 +27,7 @@ class BehaviorOfLargeMessagesTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "a SEND of 2^31 bytes arrives: both completions, its length, its data")
-  void theLargestMessageArrives() {
+  void largestMessageArrives() {
     RcSetup setup = new RcSetup().depth(1).sges(ELEMENTS).bufferSize(ELEMENT).mtu(Mtu.MTU_4096);
     try (RcPair pair = setup.on(Fabric.inline())) {
       Side left = pair.left;
@@ -57,7 +57,7 @@ class BehaviorOfLargeMessagesTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "a message of 2^31 + 1 bytes is refused at the post, EINVAL")
-  void aLargerMessageIsRefused() {
+  void largerMessageIsRefused() {
     try (RcPair pair = new RcSetup().sges(3).open()) {
       SendRequest send = pair.left.send.send();
       int lkey = pair.left.buffer.lkey();

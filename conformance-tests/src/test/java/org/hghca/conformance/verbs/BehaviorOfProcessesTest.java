@@ -37,7 +37,7 @@ class BehaviorOfProcessesTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "a JVM whose program leaves everything open exits, and all DMA mappings end")
-  void aProgramThatClosesNothingEnds() {
+  void programThatClosesNothingExits() {
     OtherJvm.Ended ended = OtherJvm.run(Forgetful.class);
     assertThat(ended.assertSuccess().said()).endsWith("1048576 bytes, RESET");
   }

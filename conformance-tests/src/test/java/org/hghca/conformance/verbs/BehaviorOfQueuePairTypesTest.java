@@ -22,7 +22,7 @@ class BehaviorOfQueuePairTypesTest {
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_create_uc_qp_no_attr",
       says = "a UC queue pair starts in RESET")
-  void aUcQueuePairStartsInReset() {
+  void ucQueuePairStartsInReset() {
     BehaviorOfQueuePairsTest.assertCreates(QpType.UC, false);
   }
 
@@ -31,7 +31,7 @@ class BehaviorOfQueuePairTypesTest {
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_create_uc_qp_with_attr",
       says = "a UC queue pair goes to RTS")
-  void aUcQueuePairGoesToRts() {
+  void ucQueuePairGoesToRts() {
     BehaviorOfQueuePairsTest.assertCreates(QpType.UC, true);
   }
 
@@ -40,7 +40,7 @@ class BehaviorOfQueuePairTypesTest {
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_query_uc_qp",
       says = "caps at least as requested, state RESET")
-  void aUcQueuePairHoldsWhatWasAsked() {
+  void ucQueuePairHasTheRequestedCapacity() {
     BehaviorOfQueuePairsTest.assertQuery(QpType.UC);
   }
 
@@ -49,7 +49,7 @@ class BehaviorOfQueuePairTypesTest {
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_create_ud_qp_no_attr",
       says = "a UD queue pair starts in RESET")
-  void aUdQueuePairStartsInReset() {
+  void udQueuePairStartsInReset() {
     BehaviorOfQueuePairsTest.assertCreates(QpType.UD, false);
   }
 
@@ -58,7 +58,7 @@ class BehaviorOfQueuePairTypesTest {
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_create_ud_qp_with_attr",
       says = "a UD queue pair goes to RTS")
-  void aUdQueuePairGoesToRts() {
+  void udQueuePairGoesToRts() {
     BehaviorOfQueuePairsTest.assertCreates(QpType.UD, true);
   }
 
@@ -67,7 +67,7 @@ class BehaviorOfQueuePairTypesTest {
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_query_ud_qp",
       says = "caps at least as requested, state RESET")
-  void aUdQueuePairHoldsWhatWasAsked() {
+  void udQueuePairHasTheRequestedCapacity() {
     BehaviorOfQueuePairsTest.assertQuery(QpType.UD);
   }
 
@@ -76,7 +76,7 @@ class BehaviorOfQueuePairTypesTest {
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_modify_ud_qp",
       says = "Q_Key 0x123 of INIT and SQ PSN 0x45 of RTS are queried; back to RESET")
-  void aUdQueuePairTellsWhatWasSet() {
+  void udQueuePairReportsItsAttributes() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue queue = fabric.left().createCompletionQueue(100);

@@ -74,7 +74,7 @@ class BehaviorOfQueuePairsTest {
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_create_rc_qp_no_attr",
       says = "an RC queue pair starts in RESET")
-  void anRcQueuePairStartsInReset() {
+  void rcQueuePairStartsInReset() {
     assertCreates(QpType.RC, false);
   }
 
@@ -83,7 +83,7 @@ class BehaviorOfQueuePairsTest {
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_create_rc_qp_with_attr",
       says = "an RC queue pair goes to RTS")
-  void anRcQueuePairGoesToRts() {
+  void rcQueuePairGoesToRts() {
     assertCreates(QpType.RC, true);
   }
 
@@ -92,7 +92,7 @@ class BehaviorOfQueuePairsTest {
       tier = Tier.REQUIRED,
       source = "test_qp.QPTest.test_query_rc_qp",
       says = "caps at least as requested, state RESET")
-  void anRcQueuePairHoldsWhatWasAsked() {
+  void rcQueuePairHasTheRequestedCapacity() {
     assertQuery(QpType.RC);
   }
 

@@ -62,7 +62,7 @@ class BehaviorOfReregistrationTest {
       source = "test_mr.MRTest.test_mrex_rereg_addr",
       says = "the same, with the only register method")
   @Needs(Feature.DEREGISTERING_IN_USE)
-  void otherMemory() {
+  void newMemoryIsUsed() {
     try (Arena arena = Arena.ofShared();
         Players players = rc(AccessFlag.LOCAL_WRITE).open()) {
       // It leaves a receive posted on each side.
@@ -95,7 +95,7 @@ class BehaviorOfReregistrationTest {
       tier = Tier.IF_SUPPORTED,
       source = "test_mr.MRTest.test_mrex_rereg_access",
       says = "the same, with the only register method")
-  void moreRights() {
+  void addedRightIsUsed() {
     try (Players players = rc(AccessFlag.LOCAL_WRITE).open()) {
       for (Player player : new Player[] {players.client, players.server}) {
         player.region.reregister(
@@ -113,7 +113,7 @@ class BehaviorOfReregistrationTest {
       source = "test_mr.MRTest.test_mr_rereg_access_bad_flow",
       says = "CHANGE_ACCESS removes REMOTE_WRITE: 'Remote access error'")
   @Needs(Feature.REMOTE_PROTECTION)
-  void fewerRights() {
+  void removedRightIsRefused() {
     try (Players players = rc(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE).open()) {
       players.rdma(WrOpcode.RDMA_WRITE, 1);
       players.server.region.reregister(Reregistration.to(AccessFlag.LOCAL_WRITE));
@@ -132,7 +132,7 @@ class BehaviorOfReregistrationTest {
       source = "test_mr.MRTest.test_mr_rereg_atomic",
       says = "without REMOTE_ATOMIC FETCH_ADD is 'Remote access error', with it again it succeeds")
   @Needs(Feature.ATOMICS)
-  void atomicRights() {
+  void atomicRightIsRemovedAndAdded() {
     PlayerSetup setup =
         new PlayerSetup(QpType.RC)
             .messageSize(8)
@@ -167,7 +167,7 @@ class BehaviorOfReregistrationTest {
       source = "test_mr.MRTest.test_mr_rereg_pd",
       says = "CHANGE_PD to another: 'Remote operation error' at the sender; back: traffic")
   @Needs(Feature.DEREGISTERING_IN_USE)
-  void anotherDomain() {
+  void domainIsChanged() {
     try (Players players = rc(AccessFlag.LOCAL_WRITE).open();
         ProtectionDomain other = players.server.context.allocateProtectionDomain()) {
       players.traffic(WrOpcode.SEND, 1);
@@ -187,7 +187,7 @@ class BehaviorOfReregistrationTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "re-registration: nothing to change or bad flags is EINVAL, the region is unchanged")
-  void whatCannotBeChangedChangesNothing() {
+  void invalidReregistrationChangesNothing() {
     try (Players players = rc(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE).open();
         ProtectionDomain foreign = players.client.context.allocateProtectionDomain()) {
       MemoryRegion region = players.server.region;

@@ -31,7 +31,7 @@ class BehaviorOfResizingTest {
       tier = Tier.REQUIRED,
       source = "test_cq.CQTest.test_resize_cq",
       says = "a UD CQ of 3 resized to 1 and to 7; 6 unpolled: to 1 is EINVAL, and all 6 are kept")
-  void resizeKeepsWhatNobodyHasPolled() {
+  void resizeKeepsUnpolledCompletions() {
     RcSetup receiver = new RcSetup().type(QpType.UD).depth(10);
     try (Fabric fabric = Fabric.open();
         Side right = new Side(fabric, fabric.right(), receiver)) {

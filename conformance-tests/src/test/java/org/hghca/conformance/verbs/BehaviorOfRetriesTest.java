@@ -45,7 +45,7 @@ class BehaviorOfRetriesTest {
       source = VerbsCase.CONTRACT,
       says = "no receive at the peer: RNR_RETRY_EXC_ERR after rnr_retry waits of the peer's timer")
   @Needs(Feature.RNR_RETRY)
-  void aPeerThatIsNeverReady(int rnrRetry) {
+  void peerThatIsNeverReady(int rnrRetry) {
     try (RcPair pair = new RcSetup().retries(RNR_TIMER, rnrRetry, 14, 7).on(Fabric.inline())) {
       assertFailsAfter(pair, RNR_WAIT.multipliedBy(rnrRetry), WcStatus.RNR_RETRY_EXC_ERR);
       assertThat(pair.right.qp.query().state()).isEqualTo(QpState.RTS);
@@ -59,7 +59,7 @@ class BehaviorOfRetriesTest {
       source = VerbsCase.CONTRACT,
       says = "the peer does not answer: RETRY_EXC_ERR after 4.096 us * 2^timeout * (retry_cnt + 1)")
   @Needs(Feature.LOSS_RECOVERY)
-  void aPeerThatIsGone(int timeout, int retryCount) {
+  void peerThatDoesNotAnswer(int timeout, int retryCount) {
     try (RcPair pair = new RcSetup().retries(12, 7, timeout, retryCount).on(Fabric.inline())) {
       pair.right.qp.close();
       Duration wait = Duration.ofNanos(4096L << timeout);

@@ -44,7 +44,7 @@ class BehaviorOfSharedReceiveQueuesTest {
       says =
           "limit 7 on 10 requests is queried as 7; after 4 receives one"
               + " IBV_EVENT_SRQ_LIMIT_REACHED, and the limit is 0")
-  void theLimitRaisesOneEvent() {
+  void limitRaisesOneEvent() {
     try (Players players = shared().depth(10).open()) {
       Player client = players.client;
       Player server = players.server;
@@ -78,7 +78,7 @@ class BehaviorOfSharedReceiveQueuesTest {
       tier = Tier.IF_SUPPORTED,
       source = "test_srq.SrqTestCase.test_resize_srq",
       says = "twice the capacity requested, at least that reported, and it takes as many")
-  void aSharedQueueIsResized() {
+  void sharedQueueIsResized() {
     try (Players players = shared().depth(10).open()) {
       SharedReceiveQueue queue = players.server.shared.orElseThrow();
       int twice = 2 * queue.capacity();
@@ -99,7 +99,7 @@ class BehaviorOfSharedReceiveQueuesTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "SRQ: beyond its capacity ENOMEM, a limit beyond it EINVAL, closing it in use EBUSY")
-  void whatASharedQueueRefuses() {
+  void invalidOperationsOfASharedQueueAreRefused() {
     try (Players players = shared().depth(10).open()) {
       Player server = players.server;
       SharedReceiveQueue queue = server.shared.orElseThrow();

@@ -71,7 +71,7 @@ class BehaviorOfTrafficTest {
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_rdma_write_zero_size",
       says = "empty RDMA WRITE succeeds")
   @Needs(Feature.ZERO_LENGTH)
-  void writesOfNoBytes() {
+  void emptyWrites() {
     try (Players players = rc().messageSize(0).open()) {
       players.rdma(WrOpcode.RDMA_WRITE, ITERATIONS);
     }
@@ -94,7 +94,7 @@ class BehaviorOfTrafficTest {
       source = "test_qpex.QpExTestCase.test_qp_ex_rc_rdma_read_zero_size",
       says = "empty RDMA READ succeeds")
   @Needs(Feature.ZERO_LENGTH)
-  void readsOfNoBytes() {
+  void emptyReads() {
     try (Players players = rc().messageSize(0).open()) {
       players.rdma(WrOpcode.RDMA_READ, ITERATIONS);
     }
@@ -124,7 +124,7 @@ class BehaviorOfTrafficTest {
       tier = Tier.IF_SUPPORTED,
       source = "test_parent_domain.ParentDomainTrafficTest.test_without_allocators_rc_traffic",
       says = "RC traffic with the rings in the driver's memory")
-  void trafficInADomainOfItsOwn() {
+  void trafficInASeparateDomain() {
     try (Players players = rc().depth(10).open()) {
       players.traffic(WrOpcode.SEND, ITERATIONS);
     }

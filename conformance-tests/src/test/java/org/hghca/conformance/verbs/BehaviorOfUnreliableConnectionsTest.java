@@ -45,7 +45,7 @@ class BehaviorOfUnreliableConnectionsTest {
       source = VerbsCase.CONTRACT,
       says = "UC loses messages: no receive, SUCCESS at the sender, the next message arrives")
   @Needs(Feature.RNR_RETRY)
-  void aMessageWithoutAReceiveIsLost() {
+  void messageWithoutAReceiveIsLost() {
     try (Players players = uc().open()) {
       Player client = players.client;
       Player server = players.server;
@@ -69,7 +69,7 @@ class BehaviorOfUnreliableConnectionsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "UC loses messages: the peer does not answer, SUCCESS at the sender at once")
-  void aPeerThatIsGoneIsNotMissed() {
+  void silentPeerIsNotDetected() {
     try (Players players = uc().open()) {
       Player client = players.client;
       players.server.qp().modify(QpAttributes.to(QpState.ERR));
@@ -86,7 +86,7 @@ class BehaviorOfUnreliableConnectionsTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "UC: RDMA READ and atomics are refused at the post, EOPNOTSUPP")
-  void nothingThatNeedsAnAnswer() {
+  void operationsWithAResponseAreRefused() {
     try (Players players = uc().open()) {
       Player client = players.client;
       Player server = players.server;

@@ -97,7 +97,7 @@ class CaptureTest {
 
   @Test
   @OnlyOn(value = "s", why = "an RTL card splits messages into other packets")
-  void everyPacketIsThereInItsOrder() throws IOException {
+  void everyPacketIsCapturedInOrder() throws IOException {
     int leftQpn;
     int rightQpn;
     Duration end;
@@ -136,7 +136,7 @@ class CaptureTest {
 
   @Test
   @Needs(Feature.LOSS_RECOVERY)
-  void whatTheCableDoesIsSeenAtTheReceiver() throws IOException {
+  void disturbancesOfTheCableAreSeenAtTheReceiver() throws IOException {
     long corrupted;
     long dropped;
     long duplicated;
@@ -163,7 +163,7 @@ class CaptureTest {
   }
 
   @Test
-  void wiresharkReadsIt() throws IOException, InterruptedException {
+  void wiresharkReadsTheCapture() throws IOException, InterruptedException {
     try (RcPair pair = captured()) {
       transfer(pair);
     }

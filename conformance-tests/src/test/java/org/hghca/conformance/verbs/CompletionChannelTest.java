@@ -89,7 +89,7 @@ class CompletionChannelTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS, POLL})
-  void aHundredMessagesEachWithAnEventOnBothSides(String parameters) throws Exception {
+  void hundredMessagesRaiseEventsOnBothSides(String parameters) throws Exception {
     try (RcPair pair = open(parameters)) {
       pair.left.sendQueue.requestNotify(false);
       pair.right.receiveQueue.requestNotify(false);
@@ -183,7 +183,7 @@ class CompletionChannelTest {
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS})
   @Needs(Feature.SOLICITED_ONLY)
-  void askedForSolicitedOnesOnlyItTellsOfThoseAndOfErrors(String parameters) throws Exception {
+  void solicitedNotificationReportsSolicitedOnesAndErrors(String parameters) throws Exception {
     try (RcPair pair = open(parameters)) {
       CompletionQueue queue = pair.right.receiveQueue;
       queue.requestNotify(true);
@@ -208,7 +208,7 @@ class CompletionChannelTest {
 
   @Test
   @Needs(Feature.SOLICITED_ONLY)
-  void askingForAllOutweighsAskingForSolicitedOnesAndGivesOneEvent() throws Exception {
+  void notificationForAllOverridesSolicitedAndRaisesOneEvent() throws Exception {
     try (RcPair pair = open(INTERRUPTS)) {
       pair.left.sendQueue.requestNotify(true);
       pair.left.sendQueue.requestNotify(false);
@@ -222,7 +222,7 @@ class CompletionChannelTest {
   }
 
   @Test
-  void aPolledDeviceCannotTellWhichReceivesWereSolicited() {
+  void polledDeviceCannotReportWhichReceivesWereSolicited() {
     try (RcPair pair = open(POLL)) {
       assertErrno(Errno.EOPNOTSUPP, () -> pair.left.receiveQueue.requestNotify(true));
     }
@@ -230,7 +230,7 @@ class CompletionChannelTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS, POLL})
-  void unsignalledSendsGiveNoEvent(String parameters) throws Exception {
+  void unsignaledSendsRaiseNoEvent(String parameters) throws Exception {
     try (RcPair pair = open(parameters)) {
       for (int round = 0; round < 3; round++) {
         pair.left.sendQueue.requestNotify(false);
@@ -252,7 +252,7 @@ class CompletionChannelTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, POLL})
-  void whatIsThereAlreadyGivesNoEventAndAnUnaskedQueueNone(String parameters) throws Exception {
+  void presentCompletionsAndUnarmedQueuesRaiseNoEvent(String parameters) throws Exception {
     try (RcPair pair = open(parameters)) {
       write(pair, true);
       pair.fabric.settle();
@@ -270,7 +270,7 @@ class CompletionChannelTest {
 
   @ParameterizedTest
   @ValueSource(strings = {INTERRUPTS, NO_INTERRUPTS, POLL})
-  void aReceiveThatIsFlushedInSoftwareGivesAnEvent(String parameters) throws Exception {
+  void receiveFlushedInSoftwareRaisesAnEvent(String parameters) throws Exception {
     try (RcPair pair = open(parameters)) {
       pair.left.qp.modify(QpAttributes.to(QpState.ERR));
       pair.left.receiveQueue.requestNotify(false);
@@ -310,7 +310,7 @@ class CompletionChannelTest {
   }
 
   @Test
-  void anInterruptedWaiterLosesNoEvent() throws Exception {
+  void interruptedWaiterLosesNoEvent() throws Exception {
     try (RcPair pair = open(INTERRUPTS)) {
       AtomicReference<Throwable> outcome = new AtomicReference<>();
       Thread waiter =
@@ -363,7 +363,7 @@ class CompletionChannelTest {
   }
 
   @Test
-  void aChannelIsInUseByItsQueuesAndForgetsThoseThatAreClosed() throws Exception {
+  void channelIsInUseByItsOpenQueues() throws Exception {
     try (RcPair pair = open(INTERRUPTS)) {
       CompletionChannel channel = pair.left.context.createCompletionChannel();
       CompletionQueueConfig config = CompletionQueueConfig.of(4).withChannel(channel);
@@ -387,7 +387,7 @@ class CompletionChannelTest {
   }
 
   @Test
-  void aQueueWithoutAChannelIsNotAsked() {
+  void queueWithoutAChannelRefusesNotification() {
     try (RcPair pair = RcPair.open()) {
       assertThat(pair.left.sendQueue.channel()).isEmpty();
       assertErrno(Errno.EINVAL, () -> pair.left.sendQueue.requestNotify(false));
@@ -395,7 +395,7 @@ class CompletionChannelTest {
   }
 
   @Test
-  void queuesAreMadeOnEveryVectorAndOnNoOther() throws Exception {
+  void queuesAreCreatedOnEveryVectorAndOnNoOther() throws Exception {
     try (RcPair pair = open(INTERRUPTS)) {
       Context context = pair.left.context;
       int vectors = context.queryDevice().completionVectors();

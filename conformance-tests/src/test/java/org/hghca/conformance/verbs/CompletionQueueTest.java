@@ -63,7 +63,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void everySizeUpToTheDevicesMost() {
+  void everySizeUpToTheDeviceLimitWorks() {
     try (Fabric fabric = Fabric.open()) {
       int most = fabric.left().queryDevice().maxCqe();
       for (int entries : new int[] {1, 2, 3, most / 2, most - 1, most}) {
@@ -77,7 +77,7 @@ class CompletionQueueTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, -1, Integer.MIN_VALUE, Integer.MAX_VALUE})
-  void sizesThatTheDeviceDoesNotHave(int entries) {
+  void sizesBeyondTheDeviceLimitAreRefused(int entries) {
     try (Fabric fabric = Fabric.open()) {
       int most = fabric.left().queryDevice().maxCqe();
       for (int wrong : new int[] {entries, most + 1}) {
@@ -91,7 +91,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void aPollForLessThanNothingIsRefusedAndTakesNothing() {
+  void negativePollIsRefusedAndTakesNothing() {
     try (RcPair pair = new RcSetup().open()) {
       CompletionQueue queue = pair.left.sendQueue;
       Completions room = new Completions(4);
@@ -113,7 +113,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void ringSizesThatAreNoPowerOfTwoAreRefused() {
+  void ringSizesOtherThanPowersOfTwoAreRefused() {
     try (Fabric fabric = Fabric.open()) {
       for (int ring : new int[] {3, 100, 8, 1 << 30}) {
         assertThatThrownBy(
@@ -129,7 +129,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void aQueueOfOneEntryHoldsTheCompletionsOfAHundred() {
+  void queueOfOneEntryHoldsTheCompletionsOfAHundred() {
     try (RcPair pair = new RcSetup().open();
         CompletionQueue one = pair.left.context.createCompletionQueue(1);
         QueuePair left =
@@ -168,7 +168,7 @@ class CompletionQueueTest {
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
       says = "a queue pair that a CQ has no room for is ENOMEM: a CQ cannot be overrun")
-  void creatingAQueuePairReservesItsDepthsAndSaysWhatIsLeft() {
+  void creatingAQueuePairReservesItsDepthsAndReportsTheRest() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue queue =
@@ -197,7 +197,7 @@ class CompletionQueueTest {
   /** Entries that the driver needs for itself. */
   @ParameterizedTest
   @CsvSource({"16, 1, 8, 8", "16, 16, 1, 0", "16, 8, 1, 1", "1, 1, 1, 0"})
-  void aRingOfSoManyEntriesTakesSoManyRequests(int ring, int pairs, int sends, int receives) {
+  void ringOfSoManyEntriesTakesSoManyRequests(int ring, int pairs, int sends, int receives) {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue queue =
@@ -216,7 +216,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void theLargestQueueTakesAsManyRequestsAsItSays() {
+  void largestQueueTakesAsManyRequestsAsItReports() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();
         CompletionQueue queue =
@@ -285,7 +285,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void aPollTakesNoMoreThanItWasAskedFor() {
+  void pollTakesNoMoreThanRequested() {
     try (RcPair pair = new RcSetup().depth(16).open()) {
       writeUnpolled(pair, 10);
       Completions completions = new Completions(8);
@@ -297,7 +297,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void resizeKeepsWhatIsThereAndRefusesLessThanThat() {
+  void resizeKeepsCompletionsAndRefusesFewerEntries() {
     try (RcPair pair = new RcSetup().depth(8).open()) {
       CompletionQueue queue = pair.left.sendQueue;
       queue.resize(1);
@@ -325,7 +325,7 @@ class CompletionQueueTest {
   }
 
   @Test
-  void aQueueOfAnotherContextIsRefused() {
+  void queueOfAnotherContextIsRefused() {
     try (Fabric fabric = Fabric.oneDevice();
         Context other = RdmaDevices.open(fabric.left().device().locator());
         ProtectionDomain pd = fabric.left().allocateProtectionDomain();

@@ -163,7 +163,7 @@ class ConcurrencyTest {
   }
 
   @Test
-  void aQueuePairGoesToErrorWhileOthersPostAndPoll() throws Exception {
+  void queuePairGoesToErrWhileOthersPostAndPoll() throws Exception {
     for (int round = 0; round < 40; round++) {
       try (RcPair pair = new RcSetup().depth(16).on(Fabric.threaded())) {
         AtomicBoolean over = new AtomicBoolean();
@@ -229,7 +229,7 @@ class ConcurrencyTest {
   }
 
   @Test
-  void regionsAreMadeAndEndedWhileDataFlows() throws Exception {
+  void regionsAreRegisteredAndDeregisteredDuringTraffic() throws Exception {
     try (RcPair pair = new RcSetup().on(Fabric.threaded())) {
       AtomicBoolean over = new AtomicBoolean();
       AtomicInteger first = new AtomicInteger();
@@ -269,7 +269,7 @@ class ConcurrencyTest {
 
   @Tag("loop")
   @Test
-  void queuePairsAndQueuesAreMadeUsedAndClosedByManyThreads() throws Exception {
+  void queuePairsAndQueuesAreCreatedUsedAndClosedConcurrently() throws Exception {
     try (Fabric fabric = Fabric.threaded()) {
       Context context = fabric.left();
       CyclicBarrier round = new CyclicBarrier(4);

@@ -87,7 +87,7 @@ class ContextsTest {
 
   @Tag("loop")
   @Test
-  void aQueuePairReachesItself() {
+  void queuePairReachesItself() {
     try (RcPair pair = new RcSetup().unconnected().open()) {
       QueuePair qp = pair.left.qp;
       qp.connect(own -> own);
@@ -133,7 +133,7 @@ class ContextsTest {
 
   @Tag("loop")
   @Test
-  void closingOneContextLeavesTheOthersOfItsDeviceAlone() {
+  void closingOneContextDoesNotAffectTheOthers() {
     try (RcPair pair = new RcSetup().on(Fabric.oneDevice())) {
       Transfer transfer = new Transfer(pair.left, pair.right, 3);
       String locator = pair.left.context.device().locator();
@@ -150,7 +150,7 @@ class ContextsTest {
   }
 
   @Test
-  void aDeviceIsOpenedAndClosedManyTimes() {
+  void deviceIsOpenedAndClosedManyTimes() {
     for (int i = 0; i < 30; i++) {
       try (Context context =
               RdmaDevices.open(TestProfile.model("model:again?mode=inline&cable=again"));
@@ -166,7 +166,7 @@ class ContextsTest {
   }
 
   @Test
-  void connectionsOfManyGenerationsOfAFabric() {
+  void connectionsWorkAfterManyReopens() {
     for (int i = 0; i < 10; i++) {
       try (RcPair pair = RcPair.open()) {
         new Transfer(pair.left, pair.right, i)
@@ -179,7 +179,7 @@ class ContextsTest {
   }
 
   @Test
-  void contextsHaveDoorbellPagesOfTheirOwnUntilThereAreNone() {
+  void contextsHaveTheirOwnDoorbellPagesUntilNoneAreLeft() {
     List<Context> contexts = new ArrayList<>();
     try {
       assertThatThrownBy(
@@ -200,7 +200,7 @@ class ContextsTest {
   }
 
   @Test
-  void protectionDomainsAreMadeUntilThereAreNone() {
+  void protectionDomainsAreAllocatedUntilNoneAreLeft() {
     try (Fabric fabric = Fabric.inline()) {
       List<ProtectionDomain> domains = new ArrayList<>();
       assertThatThrownBy(

@@ -17,7 +17,7 @@ class CountersTest {
 
   @Test
   @Needs(Feature.RECONNECTION)
-  void whatWasPostedRungAndPolledIsCountedAlsoOverResetAndClose() {
+  void postedRungAndPolledAreCountedAcrossResetAndClose() {
     try (RcPair pair = RcPair.open()) {
       Counters before = pair.left.context.counters();
       assertThat(before.sendsPosted()).isZero();
@@ -64,7 +64,7 @@ class CountersTest {
 
   @Test
   @Needs(Feature.REMOTE_PROTECTION)
-  void failuresAreCountedByTheirKind() {
+  void failuresAreCountedByKind() {
     try (RcPair pair = RcPair.open()) {
       pair.left.qp.postSend(
           pair.left

@@ -36,7 +36,7 @@ class DeviceAttributesTest {
   }
 
   @Test
-  void everyAttributeOfTheDeviceMakesSense() {
+  void everyAttributeOfTheDeviceIsPlausible() {
     try (Fabric fabric = Fabric.open()) {
       DeviceAttributes device = fabric.left().queryDevice();
       assertThat(device.nodeGuid()).isNotZero();
@@ -65,7 +65,7 @@ class DeviceAttributesTest {
   }
 
   @Test
-  void thePortIsActiveWhenTheCableIsPluggedInAtBothEnds() {
+  void portIsActiveWhenBothEndsOfTheCableAreAttached() {
     try (Fabric fabric = Fabric.inline()) {
       PortAttributes port = fabric.left().queryPort(1);
       assertThat(port.state()).isEqualTo(PortState.ACTIVE);
@@ -81,7 +81,7 @@ class DeviceAttributesTest {
 
   @Test
   @Needs(Feature.PORT_STATE)
-  void thePortIsDownWithoutAPeerAtTheOtherEnd() {
+  void portIsDownWithoutAPeer() {
     try (Context alone =
         RdmaDevices.open(TestProfile.model("model:alone?mode=inline&cable=nobody"))) {
       assertThat(alone.queryPort(1).state()).isEqualTo(PortState.DOWN);
@@ -90,7 +90,7 @@ class DeviceAttributesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 2, 3, 11, -1, 256, Integer.MAX_VALUE})
-  void portsThatDoNotExist(int port) {
+  void missingPortsAreRefused(int port) {
     try (Fabric fabric = Fabric.open()) {
       Context context = fabric.left();
       assertFails(Errno.EINVAL, () -> context.queryPort(port));
@@ -101,7 +101,7 @@ class DeviceAttributesTest {
   }
 
   @Test
-  void theGidTableHoldsTheLinkLocalAndTheIpv4Gid() {
+  void gidTableHoldsTheLinkLocalAndTheIpv4Gid() {
     try (Context context =
         RdmaDevices.open(
             TestProfile.model("model:gids?mode=inline&mac=02:12:34:56:78:9a&ip=192.168.3.4"))) {
@@ -120,7 +120,7 @@ class DeviceAttributesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 127, -1, Integer.MAX_VALUE})
-  void gidIndexesThatHoldNothing(int index) {
+  void emptyGidIndexesAreReported(int index) {
     try (Fabric fabric = Fabric.open()) {
       assertFails(Errno.ENODATA, () -> fabric.left().queryGid(1, index));
     }
@@ -135,7 +135,7 @@ class DeviceAttributesTest {
   }
 
   @Test
-  void thePkeyTableHoldsTheDefaultKey() {
+  void pkeyTableHoldsTheDefaultKey() {
     try (Fabric fabric = Fabric.open()) {
       Context context = fabric.left();
       assertThat(context.queryPkey(1, 0)).isEqualTo(0xffff);
@@ -147,7 +147,7 @@ class DeviceAttributesTest {
   }
 
   @Test
-  void aPeerWithoutLinkLocalGidIsReachedWhenItsMacWasTold() {
+  void peerWithoutLinkLocalGidIsReachedOnceItsMacIsAdded() {
     try (RcPair pair = new RcSetup().unconnected().on(Fabric.inline())) {
       Gid ofLeft = pair.left.context.queryGid(1, 1);
       Gid ofRight = pair.right.context.queryGid(1, 1);

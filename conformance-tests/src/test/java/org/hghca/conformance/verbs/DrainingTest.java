@@ -31,7 +31,7 @@ class DrainingTest {
 
   @ParameterizedTest
   @EnumSource
-  void sendsWaitAndReceivesGoOn(QpType type) {
+  void sendsWaitAndReceivesContinue(QpType type) {
     try (RcPair pair = new RcSetup().type(type).open();
         AddressHandle toRight = handle(pair.left, pair.right);
         AddressHandle toLeft = handle(pair.right, pair.left)) {

@@ -45,7 +45,7 @@ class EnqueueTest {
   }
 
   @Test
-  void whatIsPostedBehindEnqueuedRequestsComesBehindThem() {
+  void requestsPostedAfterEnqueuedOnesCompleteAfterThem() {
     try (RcPair pair = new RcSetup().depth(COUNT).open()) {
       pair.left.qp.enqueueSend(write(pair, 0));
       pair.left.qp.enqueueSend(write(pair, 1));
@@ -57,7 +57,7 @@ class EnqueueTest {
 
   /** No flush is needed before slots become free. */
   @Test
-  void fullQueueBeginsWhatIsEnqueued() {
+  void fullQueueStartsEnqueuedRequests() {
     try (RcPair pair = new RcSetup().depth(COUNT).open()) {
       int taken = 0;
       while (pair.left.qp.tryEnqueueSend(write(pair, taken))) {

@@ -28,7 +28,7 @@ class EntropyTest {
   }
 
   @Test
-  void theFirstVersionHasNone() {
+  void firstVersionHasNoLabel() {
     try (RcPair pair = new RcSetup().unconnected().open()) {
       pair.left.context.entropy(RoceEntropy.V1);
       pair.connect(1, 2);
@@ -39,7 +39,7 @@ class EntropyTest {
   }
 
   @Test
-  void aLabelThatWasGivenStays() {
+  void explicitLabelIsKept() {
     try (RcPair pair = new RcSetup().unconnected().open()) {
       Gid peer = pair.right.context.queryGid(1, 0);
       RcSetup setup = pair.setup();
