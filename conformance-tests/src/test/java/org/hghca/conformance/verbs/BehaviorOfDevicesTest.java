@@ -60,7 +60,7 @@ class BehaviorOfDevicesTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_device.DeviceTest.test_query_device_ex",
-      says = "the same, by the only query")
+      says = "the same, with the only query method")
   void deviceReportsItsAttributes() {
     try (Fabric fabric = Fabric.open()) {
       DeviceAttributes device = fabric.left().queryDevice();
@@ -233,7 +233,7 @@ class BehaviorOfDevicesTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_mr.MRTest.test_reg_mrex_bad_flags",
-      says = "the same, by the only way to register")
+      says = "the same, with the only register method")
   void remoteWriteWithoutLocalWriteIsInvalid() {
     try (Fabric fabric = Fabric.open();
         ProtectionDomain pd = fabric.left().allocateProtectionDomain()) {
