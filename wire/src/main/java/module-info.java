@@ -1,6 +1,4 @@
-/**
- * What travels between ports: packets of a RoCE network, and media that carry them. Knows no card.
- */
+/** Packets of a RoCE network, and media that carry them between ports. Independent of any card. */
 module org.hghca.wire {
   requires org.hghca.linux;
   requires org.slf4j;

@@ -2,7 +2,7 @@ package org.hghca.wire;
 
 /**
  * Why a packet was dropped. The first causes are found in a frame, in this order; the others are
- * those of the HCA that the packet came to.
+ * those of the HCA that received the packet.
  */
 public enum DropCause {
   /** The frame ends within its headers. */
@@ -11,7 +11,7 @@ public enum DropCause {
   /** The frame holds neither IPv4 nor IPv6. */
   ETHER_TYPE,
 
-  /** The IP version is another than the frame's type says, or the IPv4 header has options. */
+  /** The IP version differs from the frame's type, or the IPv4 header has options. */
   IP_HEADER,
 
   /** The checksum of the IPv4 header is wrong. */
@@ -23,13 +23,13 @@ public enum DropCause {
   /** A fragment of an IPv4 packet. */
   IP_FRAGMENT,
 
-  /** An address that no packet may have: of IPv6, :: or one that stands for an IPv4 address. */
+  /** An invalid address: of IPv6, :: or one that is mapped from IPv4. */
   IP_ADDRESS,
 
   /** Not UDP, or not to the port of RoCE. */
   NOT_ROCE,
 
-  /** The UDP length is not what the IP length leaves. */
+  /** The UDP length differs from the one that the IP length leaves. */
   UDP_LENGTH,
 
   /** The base transport header is of a version other than 0. */
@@ -41,7 +41,9 @@ public enum DropCause {
   /** The transport headers of the opcode do not fit, or there is payload that it must not have. */
   TRANSPORT_LENGTH,
 
-  /** Payload and padding are no multiple of 4 bytes, or the padding is more than there is. */
+  /**
+   * Payload and padding are not a multiple of 4 bytes, or the padding is longer than the packet.
+   */
   PADDING,
 
   /** The invariant CRC is wrong. */
@@ -53,7 +55,7 @@ public enum DropCause {
   /** Of another service than the queue pair. */
   SERVICE,
 
-  /** The queue pair is in a state that does not take it. */
+  /** The state of the queue pair does not accept it. */
   STATE,
 
   /** The IP addresses are not those of the queue pair's connection. */
@@ -65,7 +67,10 @@ public enum DropCause {
   /** A known operation that the HCA does not have. */
   UNSUPPORTED,
 
-  /** Not the next packet of a service that repeats nothing, without a receive, or no answer due. */
+  /**
+   * Out of sequence on a service without retransmission, without a receive, or an unexpected
+   * answer.
+   */
   UNWANTED,
 
   /** The HCA has stopped receiving. */

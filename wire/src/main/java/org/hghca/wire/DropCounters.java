@@ -28,7 +28,7 @@ public final class DropCounters {
     return total;
   }
 
-  /** The causes that were met, and how often. */
+  /** The causes that occurred, with their counts. */
   public Map<DropCause, Long> byCause() {
     Map<DropCause, Long> result = new EnumMap<>(DropCause.class);
     for (DropCause cause : CAUSES) {

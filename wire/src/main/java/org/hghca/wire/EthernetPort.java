@@ -3,8 +3,8 @@ package org.hghca.wire;
 import java.util.Arrays;
 
 /**
- * An Ethernet port: transmits into its medium and keeps what arrives until it is fetched. Frames to
- * its own address, and to multicast groups that it is in, come back without a medium. Used by one
+ * An Ethernet port: transmits into its medium and queues received packets. Packets to its own
+ * address, and to multicast groups that it has joined, are delivered without a medium. Used by one
  * thread.
  */
 public final class EthernetPort {
@@ -16,7 +16,7 @@ public final class EthernetPort {
   private Medium medium;
   private PortTap tap = PortTap.NONE;
 
-  /** The multicast groups that the port takes part in: their addresses' halves, in pairs. */
+  /** The multicast groups that the port has joined: their addresses' halves, in pairs. */
   private long[] groups = NO_GROUPS;
 
   /** Their Ethernet addresses, sorted; several groups may have the same. */
@@ -42,7 +42,7 @@ public final class EthernetPort {
     return pool;
   }
 
-  /** Plugs the port into a medium, or unplugs it with {@code null}. Its groups stay. */
+  /** Attaches the port to a medium, or detaches it with {@code null}. Its groups stay. */
   public void plug(Medium medium) {
     this.medium = medium;
     for (int i = 0; medium != null && i < groups.length; i += 2) {
@@ -51,12 +51,12 @@ public final class EthernetPort {
   }
 
   /**
-   * Takes part in a multicast group from now on: packets to it are delivered, its own among them.
-   * The port is not in the group before.
+   * Joins a multicast group: packets to it are delivered, its own among them. The port must not be
+   * in the group.
    *
    * @param high the upper half of the group's address, as in {@link IpAddress}
    * @param low the lower half
-   * @return false when the network does not let it
+   * @return false when the network refuses it
    */
   public boolean join(long high, long low) {
     if (medium != null && !medium.join(high, low)) {
@@ -69,7 +69,7 @@ public final class EthernetPort {
     return true;
   }
 
-  /** Takes part in a multicast group no longer, which was joined. */
+  /** Leaves a multicast group that was joined. */
   public void leave(long high, long low) {
     int at = 0;
     while (groups[at] != high || groups[at + 1] != low) {
@@ -99,7 +99,7 @@ public final class EthernetPort {
         || groupMacs.length > 0 && Arrays.binarySearch(groupMacs, destination) >= 0;
   }
 
-  /** Shows all packets to a tap from now on; {@link PortTap#NONE} ends it. */
+  /** Passes all packets to a tap from now on; {@link PortTap#NONE} ends it. */
   public void tap(PortTap by) {
     tap = by;
   }
@@ -109,7 +109,7 @@ public final class EthernetPort {
     return medium != null && medium.isUp();
   }
 
-  /** Whether the medium takes packets now. */
+  /** Whether the medium accepts packets now. */
   public boolean hasRoom() {
     return medium == null || medium.hasRoom();
   }
@@ -185,12 +185,12 @@ public final class EthernetPort {
     return !arrived.isEmpty();
   }
 
-  /** Fetches the oldest packet that arrived; there must be one. */
+  /** Fetches the oldest received packet; there must be one. */
   public Packet fetch() {
     return arrived.remove();
   }
 
-  /** Drops everything that arrived. */
+  /** Drops all received packets. */
   public void drain() {
     while (!arrived.isEmpty()) {
       pool.giveBack(arrived.remove());

@@ -2,11 +2,10 @@ package org.hghca.wire;
 
 /**
  * IP addresses as two numbers of 64 bits, the first byte in the highest bits. An IPv4 address is
- * the IPv6 address ::ffff:a.b.c.d that stands for it (RFC 4291, 2.5.5.2), as in a GID; :: is no
- * address.
+ * its mapped IPv6 address ::ffff:a.b.c.d (RFC 4291, 2.5.5.2), as in a GID; :: is no address.
  */
 public final class IpAddress {
-  /** The upper half of the link-local IPv6 addresses that are made of Ethernet addresses. */
+  /** The upper half of the link-local IPv6 addresses that are derived from Ethernet addresses. */
   public static final long LINK_LOCAL_HIGH = 0xfe80L << 48;
 
   private static final long IPV4_GROUP_MAC = 0x0100_5e00_0000L;
@@ -20,7 +19,7 @@ public final class IpAddress {
     return high == 0 && low >>> 32 == 0xffff;
   }
 
-  /** Whether an address is an IPv6 address proper: neither IPv4 nor none. */
+  /** Whether an address is an IPv6 address proper: neither mapped from IPv4 nor ::. */
   public static boolean isIpv6(long high, long low) {
     return (high | low) != 0 && !isIpv4(high, low);
   }

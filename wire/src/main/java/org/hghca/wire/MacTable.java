@@ -3,9 +3,9 @@ package org.hghca.wire;
 import java.util.Arrays;
 
 /**
- * Which port an Ethernet address was last seen at, as a switch learns it. A table that is full
- * forgets everything, as a switch may at any time: no stream of invented addresses makes it grow.
- * Used by one thread.
+ * The port at which an Ethernet address was last seen, as a switch learns it. A full table is
+ * cleared, as a switch may do at any time: no stream of invented addresses makes it grow. Used by
+ * one thread.
  */
 public final class MacTable {
   /** How many addresses it holds, half of the slots. */
@@ -28,7 +28,7 @@ public final class MacTable {
     return (mac & GROUP) != 0;
   }
 
-  /** A packet with this source came from a port. An address of a group is nobody's. */
+  /** A packet with this source arrived from a port. Group addresses are not learned. */
   public void learn(long mac, EthernetPort port) {
     if (isGroup(mac)) {
       return;
@@ -50,7 +50,7 @@ public final class MacTable {
     return ports[slot(mac)];
   }
 
-  /** Forgets everything. */
+  /** Removes all entries. */
   public void clear() {
     Arrays.fill(addresses, FREE);
     Arrays.fill(ports, null);

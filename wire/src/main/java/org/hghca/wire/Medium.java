@@ -1,6 +1,6 @@
 package org.hghca.wire;
 
-/** The medium that a port is plugged into. */
+/** The medium that a port is attached to. */
 public interface Medium {
   /** {@link #window} of a medium that keeps everything. */
   int DEFAULT_WINDOW = 256;
@@ -8,10 +8,12 @@ public interface Medium {
   /** Whether another port is at the other end. */
   boolean isUp();
 
-  /** Takes a packet over from a port: to another port, or back to the pool. */
+  /**
+   * Takes ownership of a packet of a port: delivers it to another port, or returns it to the pool.
+   */
   void carry(EthernetPort from, Packet packet);
 
-  /** Whether it takes packets now, and not only later. */
+  /** Whether it accepts packets now. */
   default boolean hasRoom() {
     return true;
   }
@@ -22,7 +24,7 @@ public interface Medium {
   }
 
   /**
-   * KiB of one connection that it keeps until the receiver takes them, at least 64: more may be
+   * KiB of one connection that it buffers until the receiver takes them, at least 64: more may be
    * lost.
    */
   default int window() {
@@ -38,20 +40,20 @@ public interface Medium {
   }
 
   /**
-   * A port takes part in a multicast group from now on.
+   * A port joins a multicast group.
    *
    * @param high the upper half of the group's address, as in {@link IpAddress}
    * @param low the lower half
-   * @return false when the network does not let it
+   * @return false when the network refuses it
    */
   default boolean join(long high, long low) {
     return true;
   }
 
-  /** A port no longer takes part in a multicast group. */
+  /** A port leaves a multicast group. */
   default void leave(long high, long low) {}
 
-  /** Whether it finds the Ethernet address of an IP address by itself. */
+  /** Whether it resolves the Ethernet address of an IP address by itself. */
   default boolean findsNeighbors() {
     return false;
   }

@@ -15,11 +15,12 @@ public final class Packet {
   /** {@link #vlan} of a packet without a VLAN tag. */
   public static final int NO_VLAN = -1;
 
-  /** What a packet starts with as hop limit or time to live. */
+  /** The initial hop limit or time to live of a packet. */
   public static final int DEFAULT_HOP_LIMIT = 64;
 
   /**
-   * The first of the UDP source ports that carry a flow's entropy, and what a packet starts with.
+   * The first of the UDP source ports that carry a flow's entropy, and the initial source port of a
+   * packet.
    */
   public static final int FIRST_UDP_SOURCE_PORT = 0xc000;
 
@@ -62,7 +63,7 @@ public final class Packet {
   /** BTH: the receiver must raise an event for the completion. */
   public boolean solicited;
 
-  /** BTH: the sender wants an acknowledgement. */
+  /** BTH: the sender requests an acknowledgement. */
   public boolean ackRequest;
 
   /** BTH: the sender's queue pair has migrated to this path, or has never left it. */
@@ -118,7 +119,7 @@ public final class Packet {
   /** Number of payload bytes. */
   public int length;
 
-  /** A bit was flipped on the way: the invariant CRC, which has no bytes here, is wrong. */
+  /** A bit was flipped in flight: the invariant CRC, which has no bytes here, is wrong. */
   public boolean damaged;
 
   private MemorySegment payload;

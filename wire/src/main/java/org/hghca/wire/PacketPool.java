@@ -8,7 +8,7 @@ public final class PacketPool {
   private int count;
 
   /**
-   * A packet without IP addresses and payload: its flags are clear but for {@link Packet#migrated},
+   * A packet without IP addresses and payload: its flags are clear except {@link Packet#migrated},
    * and its network headers are those that most packets have.
    */
   public Packet take() {

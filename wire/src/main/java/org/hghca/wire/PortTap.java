@@ -1,11 +1,11 @@
 package org.hghca.wire;
 
 /**
- * What is shown the packets of an {@link EthernetPort}. Packets stay the port's. Called on the
- * thread of the port, which must not wait here.
+ * Observes the packets of an {@link EthernetPort}, which remain the port's. Called on the thread of
+ * the port, which must not wait here.
  */
 public interface PortTap {
-  /** Looks at nothing. */
+  /** Ignores all packets. */
   PortTap NONE =
       new PortTap() {
         @Override
@@ -18,6 +18,6 @@ public interface PortTap {
   /** The port sends a packet. */
   void sent(Packet packet);
 
-  /** A packet comes to the port, which may drop it because it is damaged, or for another port. */
+  /** The port receives a packet, which it may drop because it is damaged, or for another port. */
   void received(Packet packet);
 }

@@ -2,7 +2,7 @@ package org.hghca.wire.capture;
 
 import java.io.IOException;
 
-/** A file cannot be a capture, or is one only up to a place; the message says why. */
+/** A file is not a capture, or only up to some offset; the message says why. */
 public final class CaptureException extends IOException {
   private static final long serialVersionUID = 1;
 

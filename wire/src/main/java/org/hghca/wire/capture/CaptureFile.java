@@ -23,20 +23,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes what a port sends and receives to a pcapng file, as RoCE v2 frames with the time in
- * nanoseconds and the direction. A damaged packet has a wrong invariant CRC there, and a packet
- * without IP addresses of one kind the link-local ones of its Ethernet addresses.
+ * Writes the packets that a port sends and receives to a pcapng file, as RoCE v2 frames with the
+ * time in nanoseconds and the direction. A damaged packet has a wrong invariant CRC there, and a
+ * packet without IP addresses of one family the link-local ones of its Ethernet addresses.
  *
- * <p>The thread of the port writes to memory, allocates nothing and never waits: what does not fit,
- * because the disk is slow or full, is counted, as is a packet that has no frame. A thread of its
- * own brings it to the file, at most a fraction of a second later. {@link #close} writes the rest
- * and both counts; nothing may be captured at the same time.
+ * <p>The thread of the port writes to memory, allocates nothing and never waits: packets for which
+ * there is no room, because the disk is slow or full, are counted, and so are packets without a
+ * frame. A thread of its own writes to the file, at most a fraction of a second later. {@link
+ * #close} writes the rest and both counts; nothing may be captured at the same time.
  */
 public final class CaptureFile implements PortTap, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CaptureFile.class);
   private static final int CAPACITY = 1 << 23;
 
-  /** How long packets wait in memory at most, in nanoseconds, but for the disk. */
+  /** The longest time for which packets wait in memory, in nanoseconds, if the disk keeps up. */
   private static final long PERIOD = TimeUnit.MILLISECONDS.toNanos(200);
 
   private final String name;
@@ -54,10 +54,10 @@ public final class CaptureFile implements PortTap, AutoCloseable {
   private long dropped;
 
   /**
-   * Begins a file, and its thread.
+   * Starts a file, and its thread.
    *
    * @param name of the file, for the log
-   * @param capacity bytes that wait for the disk at most, a power of 2
+   * @param capacity the most bytes that wait for the disk, a power of 2
    */
   CaptureFile(
       String name, WritableByteChannel channel, ByteBuffer head, LongSupplier clock, int capacity)
@@ -77,11 +77,11 @@ public final class CaptureFile implements PortTap, AutoCloseable {
   }
 
   /**
-   * Begins a capture; a file that is there already is overwritten.
+   * Starts a capture; an existing file is overwritten.
    *
-   * @param device the name of what the port belongs to
+   * @param device the name of the port's device
    * @param mac the address of the port
-   * @param clock nanoseconds since 1970, or since a simulation began; called on the port's thread
+   * @param clock nanoseconds since 1970, or since a simulation started; called on the port's thread
    * @throws CaptureException when the file cannot be written, saying why
    */
   public static CaptureFile open(Path file, String device, long mac, LongSupplier clock)
@@ -159,9 +159,7 @@ public final class CaptureFile implements PortTap, AutoCloseable {
     return length > 0 ? length : encodeWithAddressesOfPorts(packet, at);
   }
 
-  /**
-   * A packet inside of a simulation may have no IP addresses: those of its ports stand for them.
-   */
+  /** A packet within a simulation may have no IP addresses: those of its ports replace them. */
   private int encodeWithAddressesOfPorts(Packet packet, int at) {
     long sourceHigh = packet.sourceIpHigh;
     long sourceLow = packet.sourceIpLow;
@@ -200,7 +198,7 @@ public final class CaptureFile implements PortTap, AutoCloseable {
     }
   }
 
-  /** Writes what waits, and waits for that. */
+  /** Writes the waiting packets, and waits until they are written. */
   @Override
   public void close() {
     closing = true;
@@ -210,7 +208,7 @@ public final class CaptureFile implements PortTap, AutoCloseable {
       try {
         writer.join();
       } catch (InterruptedException e) {
-        interrupted = true; // the file is to be whole
+        interrupted = true; // the file must be complete
       }
     }
     if (interrupted) {

@@ -6,9 +6,9 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** The bytes of a capture, taken in pieces of limited size. Used by one thread. */
+/** The bytes of a capture, read in parts of limited size. Used by one thread. */
 final class CaptureInput implements AutoCloseable {
-  /** The largest piece: more is no sensible block. */
+  /** The largest part: a longer block is not valid. */
   static final int MOST = 1 << 20;
 
   /** The longest frame, as Wireshark has it. */
@@ -23,7 +23,7 @@ final class CaptureInput implements AutoCloseable {
     this.in = new BufferedInputStream(in, 1 << 16);
   }
 
-  /** The order of the numbers in all pieces from now on. */
+  /** The order of the numbers in all parts from now on. */
   void order(ByteOrder now) {
     order = now;
   }
@@ -40,7 +40,7 @@ final class CaptureInput implements AutoCloseable {
     return more;
   }
 
-  /** The next four bytes as a big-endian number, without taking them; 0 if there are fewer. */
+  /** The next four bytes as a big-endian number, without consuming them; 0 if there are fewer. */
   int peek() throws IOException {
     in.mark(4);
     byte[] first = in.readNBytes(4);
@@ -49,7 +49,7 @@ final class CaptureInput implements AutoCloseable {
   }
 
   /**
-   * Takes a piece, which is valid until the next one is taken.
+   * Reads a part, which is valid until the next one is read.
    *
    * @param length up to {@link #MOST}
    * @throws CaptureException when there is less
@@ -67,14 +67,14 @@ final class CaptureInput implements AutoCloseable {
     return ByteBuffer.wrap(bytes, 0, length).order(order);
   }
 
-  /** Takes bytes that nobody wants. */
+  /** Skips bytes. */
   void skip(long length) throws IOException {
     for (long left = length; left > 0; left -= Math.min(left, bytes.length)) {
       take((int) Math.min(left, bytes.length));
     }
   }
 
-  /** The frame at the place where a piece is read. */
+  /** The frame at the offset at which a part is read. */
   byte[] frame(ByteBuffer piece, long length) throws IOException {
     if (length > Math.min(piece.remaining(), MOST_FRAME)) {
       throw wrong("a packet of %d bytes".formatted(length));
@@ -84,7 +84,7 @@ final class CaptureInput implements AutoCloseable {
     return frame;
   }
 
-  /** Checks the length of a frame that is to be taken. */
+  /** Checks the length of a frame that is to be read. */
   int frameLength(long length) throws CaptureException {
     if (length > MOST_FRAME) {
       throw wrong("a packet of %d bytes".formatted(length));
@@ -92,7 +92,7 @@ final class CaptureInput implements AutoCloseable {
     return (int) length;
   }
 
-  /** What was taken last makes no sense. */
+  /** The bytes read last are malformed. */
   CaptureException wrong(String what) {
     return new CaptureException("malformed before byte %d: %s".formatted(taken, what));
   }

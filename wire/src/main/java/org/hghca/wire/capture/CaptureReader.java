@@ -6,17 +6,17 @@ import java.util.Optional;
 
 /**
  * Reads a capture, pcapng or pcap. It holds one block of the file at a time, and refuses lengths
- * that are not sensible, so that any bytes may be read. Used by one thread.
+ * that are not valid, so that any bytes may be read. Used by one thread.
  */
 public final class CaptureReader implements AutoCloseable {
   private final CaptureInput input;
   private final FrameSource frames;
 
   /**
-   * Begins to read.
+   * Starts reading.
    *
    * @param in closed with the reader
-   * @throws CaptureException when that is no capture
+   * @throws CaptureException when it is not a capture
    * @throws IOException when it cannot be read
    */
   public CaptureReader(InputStream in) throws IOException {
@@ -36,7 +36,8 @@ public final class CaptureReader implements AutoCloseable {
   /**
    * The next frame, or none at the end of the file.
    *
-   * @throws CaptureException when the file is cut off or malformed; all frames before were whole
+   * @throws CaptureException when the file is truncated or malformed; all earlier frames were
+   *     complete
    * @throws IOException when it cannot be read
    */
   public Optional<CapturedFrame> next() throws IOException {

@@ -7,9 +7,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 
 /**
- * Blocks on their way to a file: one thread puts them in and never waits, another one takes them
- * out. A block is written in one piece: where it reaches over the end of the ring, there is memory
- * behind, and that part is copied to the beginning.
+ * Blocks on their way to a file: one thread adds them and never waits, another one removes them. A
+ * block is contiguous: where it crosses the end of the ring, extra memory follows, and that part is
+ * copied to the start.
  */
 final class CaptureRing {
   private final int capacity;
@@ -17,7 +17,7 @@ final class CaptureRing {
   private final MemorySegment memory;
   private final ByteBuffer bytes;
 
-  /** Bytes that were taken out and put in since the beginning. */
+  /** Bytes that were removed and added since the start. */
   private volatile long head;
 
   private volatile long tail;
@@ -33,18 +33,18 @@ final class CaptureRing {
     this.bytes = memory.asByteBuffer();
   }
 
-  /** Where blocks are written. */
+  /** The memory into which blocks are written. */
   MemorySegment memory() {
     return memory;
   }
 
-  /** Where the next block is to be written, or -1 when there may be no room for it. */
+  /** The offset of the next block, or -1 when there may be no room for it. */
   int reserve() {
     return tail - head > capacity - largest ? -1 : (int) tail & capacity - 1;
   }
 
   /**
-   * Puts in the block at the place that was reserved.
+   * Adds the block at the reserved offset.
    *
    * @return the bytes that wait in the ring
    */
@@ -59,7 +59,7 @@ final class CaptureRing {
     return after - head;
   }
 
-  /** Takes out everything that was put in before the call. */
+  /** Removes everything that was added before the call. */
   void drainTo(WritableByteChannel channel) throws IOException {
     long end = tail;
     long at = head;

@@ -7,10 +7,10 @@ import java.util.Optional;
 /**
  * A frame of a capture.
  *
- * @param time when it was captured, where the capture tells
- * @param direction which way it went
+ * @param time when it was captured, if known
+ * @param direction whether it was sent or received
  * @param device the name of its interface, empty where it has none
- * @param linkType what kind of frame it is, {@link #ETHERNET} or another number of the registry of
+ * @param linkType the type of the frame, {@link #ETHERNET} or another number of the registry of
  *     link types
  * @param length its bytes on the wire
  * @param bytes those that were captured
@@ -26,7 +26,7 @@ public record CapturedFrame(
   /** The link type of Ethernet. */
   public static final int ETHERNET = PcapngBlocks.ETHERNET;
 
-  /** Whether the frame was longer than what was captured of it. */
+  /** Whether the frame was longer than its captured bytes. */
   public boolean isCut() {
     return bytes.byteSize() < length;
   }

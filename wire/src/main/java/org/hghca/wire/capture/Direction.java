@@ -1,13 +1,13 @@
 package org.hghca.wire.capture;
 
-/** The way of a captured frame, seen from the interface. */
+/** The direction of a captured frame, seen from the interface. */
 public enum Direction {
-  /** It came to the interface. */
+  /** The interface received it. */
   IN,
 
   /** The interface sent it. */
   OUT,
 
-  /** The capture does not tell. */
+  /** The capture does not say. */
   UNKNOWN
 }

@@ -40,7 +40,7 @@ final class PcapngBlocks {
   static final int INTERFACE_OFFSET = 14;
   static final int PACKET_FLAGS = 2;
 
-  /** The bits of a packet's flags that tell its direction. */
+  /** The bits of a packet's flags that hold its direction. */
   static final int DIRECTION_MASK = 3;
 
   static final int INBOUND = 1;
@@ -55,7 +55,7 @@ final class PcapngBlocks {
   /** Ten to the power of minus this is the unit of time: nanoseconds. */
   private static final byte NANOSECONDS = 9;
 
-  /** From the beginning of a packet's block to its frame. */
+  /** From the start of a packet's block to its frame. */
   static final int PACKET_HEAD = 28;
 
   /** Behind a frame and its padding: flags, end of options, length. */
@@ -70,7 +70,7 @@ final class PcapngBlocks {
   private PcapngBlocks() {}
 
   /**
-   * The section and its interface, which begin a file.
+   * The section and its interface, which start a file.
    *
    * @param name of the interface
    * @param mac its address
@@ -97,9 +97,9 @@ final class PcapngBlocks {
   }
 
   /**
-   * What became of the packets of the interface, which ends a file.
+   * Counts of the packets of the interface, which end a file.
    *
-   * @param received packets that were there to be captured
+   * @param received packets that were to be captured
    * @param dropped those of them that are not in the file
    */
   static ByteBuffer statistics(long started, long ended, long received, long dropped) {
@@ -117,9 +117,9 @@ final class PcapngBlocks {
   }
 
   /**
-   * Writes what stands around the frame of a packet. Allocates nothing.
+   * Writes the parts around the frame of a packet. Allocates nothing.
    *
-   * @param at where the block begins; the frame is {@link #PACKET_HEAD} bytes behind
+   * @param at offset of the block; the frame is {@link #PACKET_HEAD} bytes behind
    * @param length of the frame
    * @param direction {@link #INBOUND} or {@link #OUTBOUND}
    * @return the length of the block
@@ -158,7 +158,7 @@ final class PcapngBlocks {
     out.put(new byte[padded(value.length) - value.length]);
   }
 
-  /** Ends the block that begins at a place. */
+  /** Ends the block that starts at an offset. */
   private static void end(ByteBuffer out, int at) {
     out.putInt(END_OF_OPTIONS);
     int length = out.position() + 4 - at;

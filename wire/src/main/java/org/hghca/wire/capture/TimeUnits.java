@@ -4,20 +4,20 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * How an interface of a pcapng file counts time (options if_tsresol and if_tsoffset).
+ * The time unit of an interface of a pcapng file (options if_tsresol and if_tsoffset).
  *
  * @param resolution 0 to 127: units of ten to the power of minus this; from 128: of two
  * @param offset seconds that are added
  */
 record TimeUnits(int resolution, long offset) {
-  /** Where the file says nothing: microseconds. */
+  /** The default of the format: microseconds. */
   static final TimeUnits DEFAULT = new TimeUnits(6, 0);
 
   private static final int BINARY = 0x80;
   private static final int MOST_DECIMAL = 19;
   private static final long NANOS = 1_000_000_000;
 
-  /** Whether a time can be told. */
+  /** Whether the unit is supported. */
   boolean isKnown() {
     return resolution <= MOST_DECIMAL || resolution >= BINARY && resolution < BINARY + Long.SIZE;
   }
@@ -26,7 +26,7 @@ record TimeUnits(int resolution, long offset) {
    * A time.
    *
    * @param count an unsigned number of units
-   * @return none when it is too far away
+   * @return none when it is out of range
    */
   Optional<Instant> time(long count) {
     long seconds;

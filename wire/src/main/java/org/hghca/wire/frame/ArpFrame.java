@@ -19,7 +19,7 @@ import java.lang.foreign.MemorySegment;
  * </pre>
  */
 public final class ArpFrame {
-  /** Bytes of a frame that is written. */
+  /** Bytes of a written frame. */
   public static final int SIZE = 60;
 
   private static final int LENGTH = 42;
@@ -32,12 +32,12 @@ public final class ArpFrame {
 
   private ArpFrame() {}
 
-  /** Writes the question which MAC a target has. */
+  /** Writes a request for the MAC of a target. */
   public static void writeRequest(MemorySegment memory, long at, long mac, int ip, int target) {
     write(memory, at, BROADCAST, REQUEST, mac, ip, 0, target);
   }
 
-  /** Writes the answer to who has asked for our MAC. */
+  /** Writes a reply to a request for our MAC. */
   public static void writeReply(
       MemorySegment memory, long at, long mac, int ip, long toMac, int toIp) {
     write(memory, at, toMac, REPLY, mac, ip, toMac, toIp);
@@ -72,7 +72,7 @@ public final class ArpFrame {
         && (isRequest(memory, at) || memory.get(SHORT, at + 20) == REPLY);
   }
 
-  /** Whether a frame asks. */
+  /** Whether a frame is a request. */
   public static boolean isRequest(MemorySegment memory, long at) {
     return memory.get(SHORT, at + 20) == REQUEST;
   }
@@ -82,12 +82,12 @@ public final class ArpFrame {
     return memory.get(LONG, at + 22) >>> 16;
   }
 
-  /** The IPv4 address of the sender, 0 for one who has none yet. */
+  /** The IPv4 address of the sender, 0 for one without an address. */
   public static int senderIp(MemorySegment memory, long at) {
     return memory.get(INT, at + 28);
   }
 
-  /** The IPv4 address that is asked for, or that of who asked. */
+  /** The requested IPv4 address, or in a reply that of the requester. */
   public static int targetIp(MemorySegment memory, long at) {
     return memory.get(INT, at + 38);
   }

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** How numbers are laid out in a frame: big-endian but for the invariant CRC, and not aligned. */
+/** The layout of numbers in a frame: big-endian except the invariant CRC, and not aligned. */
 final class Bytes {
   static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);

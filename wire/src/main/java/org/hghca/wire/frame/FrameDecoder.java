@@ -13,11 +13,12 @@ import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 
 /**
- * Reads packets from frames in one memory. What could do harm is checked: all lengths, versions,
- * the IPv4 checksum, that the headers are those of the opcode, and the invariant CRC. What peers do
- * differently is not: the UDP source port and checksum, the migration state, reserved bits, and
- * bytes behind the IP packet, which Ethernet may have appended. Whether a queue pair takes the
- * packet is not asked here. Allocates nothing; used by one thread, but for the counters.
+ * Reads packets from frames in one memory. Checks everything that matters for safety: all lengths,
+ * versions, the IPv4 checksum, that the headers are those of the opcode, and the invariant CRC.
+ * Ignores permitted deviations of peers: the UDP source port and checksum, the migration state,
+ * reserved bits, and bytes behind the IP packet, which Ethernet may have appended. Does not check
+ * whether a queue pair accepts the packet. Allocates nothing; used by one thread, except the
+ * counters.
  */
 public final class FrameDecoder {
   private final MemorySegment memory;
@@ -28,7 +29,7 @@ public final class FrameDecoder {
   private DropCause cause = DropCause.TRUNCATED;
 
   /**
-   * @param memory where frames are, less than 2 GiB
+   * @param memory the memory of the frames, less than 2 GiB
    */
   public FrameDecoder(MemorySegment memory) {
     this(memory, false);
@@ -41,21 +42,21 @@ public final class FrameDecoder {
   }
 
   /**
-   * A decoder of frames with {@link RestoredHeaders}: where the invariant CRC is wrong, it is taken
-   * for right if it is so with another IPv4 identification, which 16 of its bits tell.
+   * A decoder of frames with {@link RestoredHeaders}: a wrong invariant CRC is accepted if it is
+   * correct with another IPv4 identification, which takes 16 of its bits.
    *
-   * @param memory where frames are, less than 2 GiB
+   * @param memory the memory of the frames, less than 2 GiB
    */
   public static FrameDecoder ofRestored(MemorySegment memory) {
     return new FrameDecoder(memory, true);
   }
 
-  /** What was not taken. */
+  /** The dropped frames. */
   public DropCounters drops() {
     return drops;
   }
 
-  /** Why the last frame that was not taken was not; undefined before there was one. */
+  /** Why the last dropped frame was dropped; undefined before there was one. */
   public DropCause cause() {
     return cause;
   }
@@ -63,12 +64,12 @@ public final class FrameDecoder {
   /**
    * Reads a frame.
    *
-   * @param at where it begins, in bytes from the start of the memory
+   * @param at its offset in the memory, in bytes
    * @param length its bytes, without the FCS of Ethernet
-   * @param into what it says; undefined when the frame is not taken, but for {@link
-   *     DropCause#ICRC}: then it is what the frame says, and damaged
-   * @return whether the frame is taken; else it is counted in {@link #drops}
-   * @throws IndexOutOfBoundsException when the memory does not hold so much
+   * @param into receives its fields; undefined when the frame is dropped, except for {@link
+   *     DropCause#ICRC}: then it holds the fields, and is marked as damaged
+   * @return whether the frame is accepted; otherwise it is counted in {@link #drops}
+   * @throws IndexOutOfBoundsException when the frame is not within the memory
    */
   public boolean decode(int at, int length, Packet into) {
     Objects.checkFromIndexSize(at, length, memory.byteSize());
@@ -160,7 +161,7 @@ public final class FrameDecoder {
         || !isUdp && drop(DropCause.NOT_ROCE);
   }
 
-  /** Reads on from UDP, which ends with the IP packet. */
+  /** Continues at UDP, which ends with the IP packet. */
   private boolean udp(int ip, int ipSize, int end, Packet into) {
     int udp = ip + ipSize;
     int ports = memory.get(INT, udp);
@@ -175,8 +176,8 @@ public final class FrameDecoder {
   }
 
   /**
-   * @param base where the base transport header begins
-   * @param end where the invariant CRC begins
+   * @param base offset of the base transport header
+   * @param end offset of the invariant CRC
    */
   private boolean transport(int ip, int base, int end, Packet into) {
     if (end - base < TransportHeaders.BASE_SIZE) {

@@ -11,14 +11,15 @@ import org.hghca.wire.Packet;
 
 /**
  * Writes packets as frames into one memory. The UDP checksum is 0, as the invariant CRC protects
- * more; the FCS is left to Ethernet. Allocates nothing; used by one thread.
+ * more; Ethernet adds the FCS. Allocates nothing; used by one thread.
  */
 public final class FrameEncoder {
   private final MemorySegment memory;
   private final InvariantCrc crc;
 
   /**
-   * @param memory where frames go, less than 2 GiB; {@link FrameLayout#MAX_FRAME} bytes hold any
+   * @param memory the memory of the frames, less than 2 GiB; {@link FrameLayout#MAX_FRAME} bytes
+   *     hold any frame
    */
   public FrameEncoder(MemorySegment memory) {
     this.memory = memory;
@@ -28,10 +29,10 @@ public final class FrameEncoder {
   /**
    * Writes a packet, which stays the caller's.
    *
-   * @param at where the frame begins, in bytes from the start of the memory
+   * @param at offset of the frame in the memory, in bytes
    * @return the frame's length in bytes; 0 for a packet that has no frame: with addresses that are
-   *     not both of IPv4 or both of IPv6, with an opcode that is not known, or with payload that
-   *     its opcode does not have or that is longer than {@link Packet#MAX_PAYLOAD}
+   *     not both of IPv4 or both of IPv6, with an unknown opcode, or with payload that its opcode
+   *     does not have or that is longer than {@link Packet#MAX_PAYLOAD}
    * @throws IndexOutOfBoundsException when the memory ends before the frame
    */
   public int encode(Packet packet, int at) {
@@ -77,7 +78,7 @@ public final class FrameEncoder {
     return headers != TransportHeaders.UNKNOWN && packet.length <= most;
   }
 
-  /** Returns where the IP header begins. */
+  /** Returns the offset of the IP header. */
   private int ethernet(Packet packet, int at, int type) {
     memory.set(LONG, at, packet.destinationMac << 16 | packet.sourceMac >>> 32 & 0xffff);
     memory.set(INT, at + 8, (int) packet.sourceMac);

@@ -3,15 +3,14 @@ package org.hghca.wire.frame;
 import java.util.Arrays;
 
 /**
- * Finds the identification of an IPv4 packet, which a UDP socket does not tell, from its invariant
- * CRC. A CRC is linear: what a wrong identification adds to it is W x^(32 + 8n) modulo the
- * polynomial, where W are the 16 wrong bits as a polynomial, and n is how many bytes follow them.
+ * Finds the identification of an IPv4 packet, which a UDP socket does not report, from its
+ * invariant CRC. A CRC is linear: a wrong identification adds W x^(32 + 8n) modulo the polynomial,
+ * where W are the 16 wrong bits as a polynomial, and n is the number of bytes behind them.
  * Multiplied by the inverse of that power, the difference is W itself, if nothing else is wrong: so
- * 16 bits of the CRC go on protecting the packet. Allocates for lengths that are new; used by one
- * thread.
+ * 16 bits of the CRC still protect the packet. Allocates for new lengths; used by one thread.
  */
 final class Identification {
-  /** What {@link #solve} answers when something else is wrong. */
+  /** The result of {@link #solve} when something else is wrong. */
   static final int NONE = -1;
 
   /** CRC-32 of Ethernet; the highest bit is the coefficient of x^0. */
@@ -31,8 +30,8 @@ final class Identification {
   /**
    * Finds an identification.
    *
-   * @param difference between the CRC that the packet has, and the one it would have with 0
-   * @param behind how many bytes the CRC covers behind the identification
+   * @param difference between the packet's CRC, and the one it would have with 0
+   * @param behind the number of bytes that the CRC covers behind the identification
    * @return 0 to 0xffff, or {@link #NONE}
    */
   int solve(int difference, int behind) {

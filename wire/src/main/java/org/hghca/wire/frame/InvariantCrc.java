@@ -23,7 +23,7 @@ final class InvariantCrc {
   private static final VarHandle INTS =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
 
-  /** What stands in front of the IP header: the local route header of InfiniBand, as ones. */
+  /** The bytes before the IP header: the local route header of InfiniBand, as ones. */
   private static final int ROUTE = 8;
 
   /** Up to the end of the base transport header, which holds the last field that is masked. */
@@ -45,8 +45,8 @@ final class InvariantCrc {
   /**
    * The CRC of a frame with IPv4.
    *
-   * @param ip where the IP header begins
-   * @param end where the CRC has its place
+   * @param ip offset of the IP header
+   * @param end offset of the CRC
    */
   int ofIpv4(int ip, int end) {
     mask(ip, 0, 0x00ff_0000_0000_0000L); // class

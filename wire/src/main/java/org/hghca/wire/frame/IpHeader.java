@@ -28,7 +28,7 @@ public final class IpHeader {
   /** Bytes of an IPv6 header. */
   public static final int IPV6_SIZE = 40;
 
-  /** Where what follows the identification of IPv4 begins. */
+  /** Offset behind the identification of IPv4. */
   static final int BEHIND_IDENTIFICATION = 6;
 
   static final int IPV4_VERSION_AND_SIZE = 0x45;

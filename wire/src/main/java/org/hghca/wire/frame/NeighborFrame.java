@@ -22,7 +22,7 @@ import java.lang.foreign.ValueLayout;
  * </pre>
  */
 public final class NeighborFrame {
-  /** Bytes of a frame that is written. */
+  /** Bytes of a written frame. */
   public static final int SIZE = 86;
 
   private static final int TYPE_AT = 12;
@@ -54,7 +54,7 @@ public final class NeighborFrame {
   private static final long LINK_GROUP_HIGH = 0xff02L << 48;
   private static final long ALL_NODES_LOW = 1;
 
-  /** The group of all whose address ends with the same 24 bits, ff02::1:ffxx:xxxx. */
+  /** The group of all addresses that end with the same 24 bits, ff02::1:ffxx:xxxx. */
   private static final long SOLICITED_NODE_LOW = 0x1_ff00_0000L;
 
   private static final long LAST_24_BITS = 0xff_ffff;
@@ -66,7 +66,7 @@ public final class NeighborFrame {
 
   private NeighborFrame() {}
 
-  /** Writes the question which MAC a target has. */
+  /** Writes a solicitation for the MAC of a target. */
   public static void writeSolicitation(
       MemorySegment memory,
       long at,
@@ -84,10 +84,10 @@ public final class NeighborFrame {
   }
 
   /**
-   * Writes the answer to who has asked for one of our addresses.
+   * Writes an advertisement that answers a solicitation for one of our addresses.
    *
-   * @param toHigh upper half of the address of who asked; 0 with {@code toLow} 0, for one who has
-   *     none yet: the answer goes to all
+   * @param toHigh upper half of the solicitor's address; 0 with {@code toLow} 0, for one without an
+   *     address: the answer is multicast
    */
   public static void writeAdvertisement(
       MemorySegment memory,
@@ -187,7 +187,9 @@ public final class NeighborFrame {
         && sum(memory, at, size) == 0xffff;
   }
 
-  /** Who asks has an address; or has none and asks the group of the target without an option. */
+  /**
+   * A solicitor has an address; or has none and solicits the group of the target without an option.
+   */
   private static boolean isFromOne(MemorySegment memory, long at, int size) {
     return (senderHigh(memory, at) | senderLow(memory, at)) != 0
         || memory.get(LONG, at + DESTINATION) == LINK_GROUP_HIGH
@@ -217,32 +219,32 @@ public final class NeighborFrame {
     return memory.get(ValueLayout.JAVA_BYTE, at + MESSAGE) & 0xff;
   }
 
-  /** Whether a frame asks. */
+  /** Whether a frame is a solicitation. */
   public static boolean isSolicitation(MemorySegment memory, long at) {
     return type(memory, at) == SOLICITATION;
   }
 
-  /** Whether an advertisement takes the place of what is known. */
+  /** Whether an advertisement overrides a known entry. */
   public static boolean overrides(MemorySegment memory, long at) {
     return (memory.get(INT, at + FLAGS) & OVERRIDE) != 0;
   }
 
-  /** The upper half of the address of who asks or answers, :: for one who has none yet. */
+  /** The upper half of the sender's address, :: for one without an address. */
   public static long senderHigh(MemorySegment memory, long at) {
     return memory.get(LONG, at + SOURCE);
   }
 
-  /** The lower half of the address of who asks or answers. */
+  /** The lower half of the sender's address. */
   public static long senderLow(MemorySegment memory, long at) {
     return memory.get(LONG, at + SOURCE + 8);
   }
 
-  /** The upper half of the address that is asked for or told of. */
+  /** The upper half of the target address. */
   public static long targetHigh(MemorySegment memory, long at) {
     return memory.get(LONG, at + TARGET);
   }
 
-  /** The lower half of the address that is asked for or told of. */
+  /** The lower half of the target address. */
   public static long targetLow(MemorySegment memory, long at) {
     return memory.get(LONG, at + TARGET + 8);
   }
@@ -256,7 +258,7 @@ public final class NeighborFrame {
     return option(memory, at, option, memory.get(SHORT, at + IP + 4) & 0xffff);
   }
 
-  /** The MAC that a frame comes from. */
+  /** The source MAC of a frame. */
   public static long frameMac(MemorySegment memory, long at) {
     return memory.get(LONG, at + 4) & 0xffff_ffff_ffffL;
   }

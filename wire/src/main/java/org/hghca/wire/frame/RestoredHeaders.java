@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import org.hghca.wire.Packet;
 
 /**
- * The headers in front of a datagram that a UDP socket has taken away: written back, the datagram
- * is a frame again. What the socket does not tell is as most senders have it.
+ * The headers of a datagram that a UDP socket has removed: written back, the datagram is a frame
+ * again. Fields that the socket does not report have the values of most senders.
  */
 public final class RestoredHeaders {
 
@@ -21,7 +21,7 @@ public final class RestoredHeaders {
     return FrameLayout.ETHERNET_SIZE + ip + FrameLayout.UDP_SIZE;
   }
 
-  /** Where the frame begins whose datagram begins at a byte. */
+  /** The offset of the frame whose datagram is at an offset. */
   public static int frame(int datagram, boolean ipv4) {
     return datagram - size(ipv4);
   }
@@ -30,7 +30,7 @@ public final class RestoredHeaders {
    * Writes the headers in front of a datagram; without Ethernet addresses, and with an IPv4
    * identification of 0.
    *
-   * @param at where the datagram begins; {@link #size} bytes in front of it are written
+   * @param at offset of the datagram; {@link #size} bytes in front of it are written
    * @param length bytes of the datagram
    * @param packet has addresses, class, hop limit and source port
    * @return bytes of the frame

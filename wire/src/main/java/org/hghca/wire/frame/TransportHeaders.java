@@ -42,7 +42,7 @@ public final class TransportHeaders {
   /** AETH: an acknowledgement. */
   public static final int ACK = 0x08;
 
-  /** AtomicAckETH: what an atomic found in memory. */
+  /** AtomicAckETH: the value that an atomic read from memory. */
   public static final int ATOMIC_ACK = 0x10;
 
   /** ImmDt: an immediate. */
@@ -61,7 +61,7 @@ public final class TransportHeaders {
 
   private static final int[] SIZES = {8, 16, 28, 4, 8, 4, 4, 16, 0};
 
-  /** The most bytes that the headers of an opcode have, the base transport header left out. */
+  /** The most bytes of an opcode's headers, without the base transport header. */
   static final int MOST = 28;
 
   private static final int QPN_MASK = 0xff_ffff;

@@ -8,18 +8,18 @@ import org.hghca.wire.frame.ArpFrame;
 import org.hghca.wire.frame.NeighborFrame;
 
 /**
- * Which MACs IP addresses have on an Ethernet: asks, answers, and remembers, by ARP for IPv4 and by
- * neighbor discovery for IPv6. What the poller hears and what the owner of a link asks for meet
- * here. Thread-safe.
+ * The MACs of IP addresses on an Ethernet: sends requests, answers those of others, and keeps
+ * entries, by ARP for IPv4 and by neighbor discovery for IPv6. Called by the poller for received
+ * frames and by the owner of a link for destinations. Thread-safe.
  */
 final class AddressResolution {
-  /** How long between two questions for the same address, in nanoseconds. */
+  /** Nanoseconds between two requests for the same address. */
   static final long INTERVAL = 1_000_000_000L;
 
-  /** Bytes of the longest frame that is written. */
+  /** Bytes of the longest written frame. */
   static final int LONGEST_FRAME = NeighborFrame.SIZE;
 
-  /** How old an answer gets before the question is asked again. */
+  /** The age at which an entry is requested again. */
   private static final long OLD = 30 * INTERVAL;
 
   private static final int MOST = 1024;
@@ -44,7 +44,7 @@ final class AddressResolution {
     }
   }
 
-  /** An answer: our address, and who asked for it, whose address is :: when it has none yet. */
+  /** An answer: our address, and the requester, whose address is :: when it has none yet. */
   private record Answer(long ownHigh, long ownLow, long toMac, long toHigh, long toLow) {}
 
   private final long mac;
@@ -66,7 +66,7 @@ final class AddressResolution {
    * The MAC of an address, in halves as {@link IpAddress} has them.
    *
    * @param now by {@link System#nanoTime}
-   * @return 0 while it is not known: the question is among the {@link #write frames to send}
+   * @return 0 while it is unknown: the request is among the {@link #write frames to send}
    */
   synchronized long resolve(long high, long low, long now) {
     Neighbor neighbor = find(high, low);
@@ -84,7 +84,7 @@ final class AddressResolution {
     return neighbor.mac;
   }
 
-  /** Remembers an address, in the place of another one where there are enough. */
+  /** Adds an entry, which replaces another one in a full table. */
   private Neighbor add(long high, long low, long now) {
     int place = count < MOST ? count++ : mostUseless();
     if (place == neighbors.length) {
@@ -100,7 +100,10 @@ final class AddressResolution {
     return neighbor;
   }
 
-  /** One that nothing was sent to before any other, then one without answer, then the oldest. */
+  /**
+   * Replaces first an address that nothing was sent to, then one without an answer, then the
+   * oldest.
+   */
   private int mostUseless() {
     int place = 0;
     for (int i = 1; i < count; i++) {
@@ -131,8 +134,8 @@ final class AddressResolution {
   }
 
   /**
-   * Takes a frame, if it is one of the protocols. Who asks for us is answered and remembered, as it
-   * will be asked for soon; of others only what is known already is updated.
+   * Processes a frame, if it is one of the protocols. A requester is answered and remembered, as
+   * packets to it will follow soon; frames of others only update known entries.
    *
    * @return whether it is one
    */
@@ -187,13 +190,13 @@ final class AddressResolution {
     }
   }
 
-  /** Whether what is told of an address is of another one's, and its MAC that of one station. */
+  /** Whether the sender's address is not one of ours, and its MAC that of a single station. */
   private boolean isOthers(long high, long low, long ofMac) {
     return !own.has(high, low) && ofMac != 0 && (ofMac >>> 40 & 1) == 0;
   }
 
   /**
-   * @param isNew whether it is remembered if it was not known
+   * @param isNew whether to add an entry for an unknown address
    */
   private void learn(long high, long low, long itsMac, boolean isNew, long now) {
     if ((high | low) == 0) {

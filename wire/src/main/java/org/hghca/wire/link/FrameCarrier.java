@@ -1,8 +1,8 @@
 package org.hghca.wire.link;
 
 /**
- * What carries whole Ethernet frames between a {@link FrameLink} and an interface of the kernel.
- * One thread at a time sends, and one, perhaps another, receives; nothing blocks.
+ * Carries whole Ethernet frames between a {@link FrameLink} and an interface of the kernel. One
+ * thread at a time sends, and one, possibly another, receives; nothing blocks.
  */
 interface FrameCarrier {
   /** What it is, such as {@code packet eth0}. */
@@ -14,7 +14,7 @@ interface FrameCarrier {
   /** Whether the interface is up and has a carrier. By any thread. */
   boolean isUp();
 
-  /** Begins to receive. */
+  /** Starts receiving. */
   void open(LinkWatch watch);
 
   /** Has the interface take frames to the MAC of a group; returns whether it does. */
@@ -35,11 +35,11 @@ interface FrameCarrier {
   void awaitRoom(boolean wanted);
 
   /**
-   * Takes what has come, as far as there is room for it. What is left, or what has changed in the
-   * interface, makes the poller come again.
+   * Reads received frames, as far as there is room. Remaining frames, or a change of the interface,
+   * wake the poller again.
    */
   void receive(EthernetEnd end, ReceiveBatch batch);
 
-  /** Gives everything back. */
+  /** Releases all resources. */
   void close();
 }

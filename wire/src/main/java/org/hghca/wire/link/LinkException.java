@@ -10,9 +10,9 @@ public final class LinkException extends RuntimeException {
   public enum Reason {
     /** The specification is wrong, or names what is not there. */
     INVALID,
-    /** Another process, or another link of this one, has it. */
+    /** Another process, or another link of this one, uses it. */
     BUSY,
-    /** This process has not the right. */
+    /** This process lacks the permission. */
     NO_PERMISSION,
     /** The system refuses it for another reason. */
     SYSTEM

@@ -41,13 +41,13 @@ public final class LinkPoller {
 
   private static final long NANOS_PER_MILLI = 1_000_000;
 
-  /** Of the links that are open; null where a place is free. Replaced when it grows. */
+  /** The open links; null where a slot is free. Replaced when it grows. */
   private volatile Place[] places = new Place[4];
 
   private final Supplier<SystemCalls> system;
   private int open;
 
-  /** What the thread does; null where there is no thread. */
+  /** The running thread; null where there is none. */
   private volatile Round round;
 
   /**
@@ -146,8 +146,8 @@ public final class LinkPoller {
     private final LinkUser user;
 
     /**
-     * Held while the link is read and the user is called, and to close; fair, so that a close
-     * comes.
+     * Held while the link is read and the user is called, and to close; fair, so that a close gets
+     * its turn.
      */
     private final ReentrantLock busy = new ReentrantLock(true);
 
@@ -179,7 +179,7 @@ public final class LinkPoller {
       LinkPoller.this.hurry(this);
     }
 
-    /** Opens the link, which is not read before. */
+    /** Opens the link, which has not been read before. */
     void begin() {
       busy.lock();
       try {
@@ -223,7 +223,7 @@ public final class LinkPoller {
     }
   }
 
-  /** What the thread does again and again, from its first link to its last. */
+  /** The loop of the thread, from its first link to its last. */
   private final class Round implements Runnable {
     private final SystemCalls linux;
     private final int epoll;
@@ -233,9 +233,9 @@ public final class LinkPoller {
     private final ReceiveBatch batch = new ReceiveBatch(new DatagramBatch(ReceiveBatch.SIZE));
 
     /**
-     * Takes the descriptors of the thread.
+     * Opens the descriptors of the thread.
      *
-     * @throws LinkException when there are none
+     * @throws LinkException when there are none left
      */
     Round(SystemCalls linux) {
       this.linux = linux;

@@ -1,13 +1,14 @@
 package org.hghca.wire.link;
 
-/** Who owns a link. */
+/** The owner of a link. */
 public interface LinkUser {
 
   /**
-   * Packets have come, or there is room to send again, or the link has come up or gone down. By the
-   * poller's thread; it may wait for a lock, but as all links wait with it, not for long.
+   * Packets have arrived, or there is room to send again, or the link has come up or gone down.
+   * Called by the poller's thread; it may wait for a lock, but only briefly, as all links wait with
+   * it.
    *
-   * @param batch the packets; who takes one puts an empty one in its place
+   * @param batch the packets; to take one, replace it by an empty one
    */
   void arrived(ReceiveBatch batch);
 }

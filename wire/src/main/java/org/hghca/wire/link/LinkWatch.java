@@ -1,7 +1,8 @@
 package org.hghca.wire.link;
 
 /**
- * What the poller waits on for a link: descriptors and a deadline. Thread-safe, and never blocks.
+ * The descriptors and the deadline on which the poller waits for a link. Thread-safe, and never
+ * blocks.
  */
 public interface LinkWatch {
   /** Something can be read. */
@@ -11,22 +12,22 @@ public interface LinkWatch {
   int WRITABLE = 4;
 
   /**
-   * Waits on a descriptor from now on. One that is closed is forgotten by itself.
+   * Waits on a descriptor from now on. A closed one is removed by itself.
    *
    * @param events {@link #READABLE}, {@link #WRITABLE}, both or 0
    */
   void add(int descriptor, int events);
 
   /**
-   * Changes what is waited for.
+   * Changes the awaited events.
    *
    * @param events as for {@link #add}
    */
   void change(int descriptor, int events);
 
-  /** Waits on a descriptor no longer, as one that has failed would wake the poller for ever. */
+  /** Stops waiting on a descriptor: one that has failed would wake the poller constantly. */
   void remove(int descriptor);
 
-  /** Has the poller look at {@link Link#deadline} again, which is earlier than it was. */
+  /** Makes the poller read {@link Link#deadline} again, which is earlier than before. */
   void hurry();
 }

@@ -3,16 +3,19 @@ package org.hghca.wire.link;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.wire.link.LinkException.Reason;
 
-/** What to throw when the kernel refuses a system call that no parameter of a link explains. */
+/**
+ * The exception for a system call that the kernel refuses for a reason that no parameter of a link
+ * explains.
+ */
 final class LinuxFailures {
 
   private LinuxFailures() {}
 
   /**
-   * Checks the answer of a system call.
+   * Checks the result of a system call.
    *
    * @param link what cannot be opened
-   * @throws LinkException when the answer is an error
+   * @throws LinkException when the result is an error
    */
   static void check(long answer, String link, String call) {
     if (answer >= 0) {

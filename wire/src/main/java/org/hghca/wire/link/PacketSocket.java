@@ -146,7 +146,10 @@ final class PacketSocket implements FrameCarrier {
     }
   }
 
-  /** The kernel answers what comes to a UDP port that nobody has; this one takes nothing. */
+  /**
+   * The kernel answers packets to an unused UDP port; this socket occupies the port and receives
+   * nothing.
+   */
   private void share(LinkOptions options) {
     if (options.mac() != state.mac()) {
       throw new LinkException(

@@ -1,6 +1,6 @@
 package org.hghca.wire.link;
 
-/** The path MTU of RoCE that fits into a network's. */
+/** The path MTU of RoCE that fits into a network's MTU. */
 final class PathMtu {
   private static final int LARGEST = 4096;
   private static final int SMALLEST = 256;
@@ -11,7 +11,7 @@ final class PathMtu {
   private PathMtu() {}
 
   /**
-   * The largest that fits, as other devices choose it; never less than the smallest there is.
+   * The largest that fits, as other devices choose it; never less than the smallest.
    *
    * @param mtu bytes of the longest IP packet
    */

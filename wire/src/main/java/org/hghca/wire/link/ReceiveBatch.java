@@ -5,7 +5,7 @@ import org.hghca.wire.PacketPool;
 import org.hghca.wire.frame.FrameDecoder;
 
 /**
- * What the poller reads at once: packets to fill, and native buffers for their frames. One serves
+ * Packets that the poller fills in one read, and native buffers for their frames. One batch serves
  * all links of a process, as one thread reads them. Used by one thread at a time.
  */
 public final class ReceiveBatch {
@@ -26,16 +26,16 @@ public final class ReceiveBatch {
     }
   }
 
-  /** How many packets have come. */
+  /** The number of received packets. */
   public int count() {
     return count;
   }
 
   /**
-   * Takes a packet that has come.
+   * Takes a received packet.
    *
    * @param index from 0 to below {@link #count}
-   * @param empty what comes in its place
+   * @param empty the packet that replaces it
    */
   public Packet exchange(int index, Packet empty) {
     Packet packet = packets[index];

@@ -17,6 +17,6 @@ public enum SendFailure {
   /** There is no peer at the other end. */
   DOWN,
 
-  /** The system refuses to send it, for want of a route for instance. */
+  /** The system refuses to send it, for instance without a route. */
   REFUSED
 }

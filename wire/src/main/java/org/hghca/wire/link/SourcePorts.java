@@ -4,8 +4,8 @@ import java.util.Arrays;
 import org.hghca.linux.SystemCalls;
 
 /**
- * The sockets that a UDP link sends from: one for each UDP source port that its flows ask for, as
- * routers tell flows by their ports, up to a limit; flows beyond share them. Used by one thread.
+ * The sockets of a UDP link: one for each UDP source port that its flows request, as routers
+ * distinguish flows by their ports, up to a limit; flows beyond share them. Used by one thread.
  */
 final class SourcePorts {
   private static final int ASKED = 1 << 14;
@@ -54,7 +54,10 @@ final class SourcePorts {
     return index;
   }
 
-  /** Returns -1 where there are enough, another program has the port, or no socket is to be had. */
+  /**
+   * Returns -1 where the limit is reached, another program has the port, or no socket can be
+   * opened.
+   */
   private int bind(int port) {
     if (count == sockets.length) {
       return -1;
@@ -68,7 +71,7 @@ final class SourcePorts {
     return count++;
   }
 
-  /** A socket that is watched, or a negative number: a limit of the process ends no flow. */
+  /** A watched socket, or a negative number: a limit of the process ends no flow. */
   private int open(int port) {
     int socket;
     try {

@@ -12,12 +12,12 @@ import org.hghca.linux.LinuxErrno;
 import org.hghca.wire.link.LinkException.Reason;
 
 /**
- * Where a stream of frames leads: a Unix socket or a TCP port.
+ * The address of a stream of frames: a Unix socket or a TCP port.
  *
  * @param text the specification
- * @param listens whether to wait there for the peer, or to go there
+ * @param listens whether to wait there for the peer, or to connect
  * @param path of a Unix socket
- * @param name {@code struct sockaddr} of the place
+ * @param name {@code struct sockaddr} of the address
  */
 record StreamAddress(String text, boolean listens, Optional<String> path, MemorySegment name) {
   private static final String LISTEN = "listen:";
@@ -102,25 +102,25 @@ record StreamAddress(String text, boolean listens, Optional<String> path, Memory
     return path.isEmpty();
   }
 
-  /** What to throw when the kernel does not let us go or wait there. */
+  /** The exception when the kernel refuses to connect or listen there. */
   LinkException refused(long answer) {
     String link = "stream:" + text;
     if (LinuxErrno.ENOENT.is(answer) || LinuxErrno.ECONNREFUSED.is(answer)) {
       return new LinkException(
           Reason.INVALID,
-          "%s: nobody listens there: start the peer first, QEMU for instance with".formatted(link)
+          "%s: no peer listens there: start it first, QEMU for instance with".formatted(link)
               + " '-netdev stream,server=on,...', or wait for it with stream:listen:");
     }
     if (LinuxErrno.EADDRINUSE.is(answer)) {
       return new LinkException(
           Reason.BUSY,
-          "%s: somebody listens there already: end it, or give another place%s"
+          "%s: another process listens there already: end it, or give another address%s"
               .formatted(link, isTcp() ? "" : "; remove the file if it is left over"));
     }
     if (LinuxErrno.EACCES.is(answer) || LinuxErrno.EPERM.is(answer)) {
       return new LinkException(
           Reason.NO_PERMISSION,
-          "%s: this user may not: change the owner or the mode of the place".formatted(link));
+          "%s: this user may not: change the owner or the mode of the socket".formatted(link));
     }
     return new LinkException(Reason.SYSTEM, "%s: %s".formatted(link, LinuxErrno.describe(answer)));
   }

@@ -365,7 +365,7 @@ final class StreamLinkTest {
   void missingListenerIsReported() {
     assertThatThrownBy(() -> attach("stream:" + path()))
         .isInstanceOf(LinkException.class)
-        .hasMessageContaining("nobody listens there");
+        .hasMessageContaining("no peer listens there");
   }
 
   @Test
@@ -374,6 +374,6 @@ final class StreamLinkTest {
     assertThatThrownBy(() -> attach("stream:listen:" + path()))
         .isInstanceOfSatisfying(
             LinkException.class, e -> assertThat(e.reason()).isEqualTo(LinkException.Reason.BUSY))
-        .hasMessageContaining("somebody listens there already");
+        .hasMessageContaining("another process listens there already");
   }
 }
