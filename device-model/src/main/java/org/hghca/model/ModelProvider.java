@@ -30,6 +30,7 @@ import org.hghca.wire.IpAddress;
 import org.hghca.wire.PortAddresses;
 import org.hghca.wire.capture.CaptureException;
 import org.hghca.wire.capture.CaptureFile;
+import org.hghca.wire.link.Link;
 import org.hghca.wire.link.LinkException;
 import org.hghca.wire.link.LinkOptions;
 import org.hghca.wire.link.Links;
@@ -311,6 +312,24 @@ public final class ModelProvider implements PciFunctionProvider {
                     reason(e), "locator '%s': %s".formatted(locator, e.getMessage()), e);
               }
             });
+  }
+
+  /** Peers would answer to, and expect packets from, an address that nobody has. */
+  private static void checkAddresses(
+      Locator locator, String specification, LinkOptions options, Link link) {
+    if (!specification.startsWith("udp:") || locator.parameter("ip").isEmpty()) {
+      return;
+    }
+    PortAddresses wanted = options.addresses();
+    for (int i = 0; i < wanted.count(); i++) {
+      if (!link.addresses().has(wanted.high(i), wanted.low(i))) {
+        link.close();
+        throw new VfioException(
+            Reason.INVALID,
+            "locator '%s': with net=udp: the port has the addresses of net=: leave out ip="
+                .formatted(locator));
+      }
+    }
   }
 
   private static LinkOptions options(Locator locator, LinkAddress address) {

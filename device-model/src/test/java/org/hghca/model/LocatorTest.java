@@ -50,6 +50,8 @@ class LocatorTest {
         "model:x?sports=1 | sports= belongs to a network",
         "model:x?share=true | share= belongs to a network",
         "model:x?net=packet:no-such&share=true | there is no interface of that name",
+        "model:x?net=udp:127.0.0.22&ip=127.0.0.23 | the port has the addresses of net=: leave out"
+            + " ip=",
         "model:x?net=tcp | is no link: give udp:ADDR",
         "model:x?net=udp:198.51.100.1 | no interface of this machine has the address"
       })
@@ -71,7 +73,7 @@ class LocatorTest {
       assertBusy(() -> open("model:x?net=udp:127.0.0.22"));
     }
     open("model:y?net=udp:127.0.0.21").close();
-    open("model:z?net=udp:127.0.0.22&ip=127.0.0.23").close();
+    open("model:z?net=udp:127.0.0.22&ip=127.0.0.22").close();
   }
 
   @ParameterizedTest
