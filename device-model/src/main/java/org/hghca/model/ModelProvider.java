@@ -305,8 +305,10 @@ public final class ModelProvider implements PciFunctionProvider {
         .map(
             specification -> {
               try {
-                return new Plug.IntoNetwork(
-                    Links.open(specification, options(locator, address)), disturbance(locator));
+                LinkOptions options = options(locator, address);
+                Link link = Links.open(specification, options);
+                checkAddresses(locator, specification, options, link);
+                return new Plug.IntoNetwork(link, disturbance(locator));
               } catch (LinkException e) {
                 throw new VfioException(
                     reason(e), "locator '%s': %s".formatted(locator, e.getMessage()), e);
