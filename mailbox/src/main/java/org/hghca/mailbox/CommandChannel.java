@@ -13,7 +13,7 @@ import org.hghca.vfio.Locator;
 import org.hghca.vfio.PciFunction;
 
 /**
- * Passes commands to the card one after another and returns their results, until the card dies.
+ * Passes commands to the card one after another and returns their results, until the card fails.
  * Thread-safe.
  */
 final class CommandChannel implements AutoCloseable {

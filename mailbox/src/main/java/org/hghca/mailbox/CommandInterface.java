@@ -138,9 +138,9 @@ public final class CommandInterface implements AutoCloseable {
   }
 
   /**
-   * Reports that the function was reset after the card had died: the reset cancelled the command
-   * that did not complete, so that its mailboxes can be freed. This interface stays dead; open
-   * another.
+   * Reports that the function was reset after the card had failed: the reset canceled the command
+   * that did not complete, so that its mailboxes can be freed. This interface stays in the error
+   * state; open another.
    */
   public void deviceWasReset() {
     channel.deviceWasReset();

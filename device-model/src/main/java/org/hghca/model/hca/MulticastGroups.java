@@ -14,7 +14,7 @@ import org.hghca.wire.IpAddress;
  */
 final class MulticastGroups {
   private static final MulticastGroup FREE = new MulticastGroup(0, 0, List.of());
-  private static final int[] NOBODY = {};
+  private static final int[] NO_MEMBERS = {};
 
   private final MulticastGroup[] groups = new MulticastGroup[MulticastGroup.GROUPS];
   private final GroupMembers members;
@@ -82,7 +82,7 @@ final class MulticastGroups {
 
   private void end(MulticastGroup group) {
     if (!isFree(group)) {
-      members.set(group.gidHigh(), group.gidLow(), NOBODY);
+      members.set(group.gidHigh(), group.gidLow(), NO_MEMBERS);
       port.leave(group.gidHigh(), group.gidLow());
     }
   }

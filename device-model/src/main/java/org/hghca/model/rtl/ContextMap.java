@@ -50,11 +50,11 @@ final class ContextMap {
         table.map(chunk.virtualAddress(), chunk.pageAddress(), 1);
         continue;
       }
-      boolean neighbours = table == eventQueues && i % 2 == 1;
-      if (neighbours || chunk.pages() > table.capacity()) {
+      boolean neighbors = table == eventQueues && i % 2 == 1;
+      if (neighbors || chunk.pages() > table.capacity()) {
         hazards.strike("3.3", "MAP_ICM of 0x%x maps wrongly".formatted(chunk.virtualAddress()));
       }
-      long bus = chunks.get(neighbours ? i - 1 : i).pageAddress();
+      long bus = chunks.get(neighbors ? i - 1 : i).pageAddress();
       table.map(chunk.virtualAddress(), bus, chunk.pages());
     }
   }

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 public final class Recognition {
   private static final Logger LOG = LoggerFactory.getLogger(Recognition.class);
 
-  private static final int NOBODY = 0xffff;
+  private static final int NO_VENDOR = 0xffff;
 
   /** The numbers of QPs and CQs in QUERY_DEV_LIM of the second RTL, log2. */
   private static final int R2_OBJECTS_LOG = 8;
@@ -123,7 +123,7 @@ public final class Recognition {
    */
   public void checkConfiguration() {
     ConfigurationSpace configuration = function.configuration();
-    if (configuration.vendorId() == NOBODY) {
+    if (configuration.vendorId() == NO_VENDOR) {
       throw new VerbsException(
           Errno.ENODEV,
           "%s: configuration space reads all ones: the device is gone, or its link is down"

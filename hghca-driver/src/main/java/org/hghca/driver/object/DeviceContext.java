@@ -231,7 +231,7 @@ public class DeviceContext extends Resource implements Context {
     return channel;
   }
 
-  /** Notifies all waiters that the device is dead. Callers may hold the lock of a ring. */
+  /** Notifies all waiters that the device has failed. Callers may hold the lock of a ring. */
   void deviceFailed() {
     asyncEvents.give(new ResourceEvent.OfDevice(AsyncEventType.DEVICE_FATAL));
     channels.forEach(EventChannel::deviceFailed);

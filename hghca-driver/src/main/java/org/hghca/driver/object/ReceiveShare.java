@@ -65,7 +65,7 @@ final class ReceiveShare implements SharedReceiver, Due {
 
   private boolean ended;
 
-  /** The list that contains this, and its neighbours there: owned by the list. */
+  /** The list that contains this, and its neighbors there: owned by the list. */
   ShareList list;
 
   ReceiveShare previous;

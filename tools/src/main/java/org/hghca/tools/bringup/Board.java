@@ -121,7 +121,7 @@ final class Board {
     return hcr;
   }
 
-  /** The card was recognised. */
+  /** The card was recognized. */
   void recognized(HardwareProfile as) {
     profile = as;
   }

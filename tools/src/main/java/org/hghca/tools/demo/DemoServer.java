@@ -72,7 +72,7 @@ public final class DemoServer implements AutoCloseable {
 
   /**
    * Opens the device, waits for a client, and runs the demo with it. A connection that is no client
-   * is reported as a failure, and the wait goes on.
+   * is reported as a failure, and the wait continues.
    *
    * @return whether all checks passed; false also when the server was closed
    * @throws NotOpenedException when the device cannot be opened

@@ -10,15 +10,15 @@ import java.util.Objects;
  * <p>An access through the ring's own segment checks class, bounds and liveness each time: nearly
  * half of the instructions of a post. {@link #segment} of <em>guarded</em> memory is one constant
  * segment of all addresses instead, whose checks the compiler removes, and {@link #at} makes an
- * address of an offset. Whoever uses them ensures what is no longer checked:
+ * address of an offset. Their callers guarantee what is no longer checked:
  *
  * <ul>
  *   <li>Bounds. An offset is a masked index times a stride, and what is written there is no longer
  *       than the stride. {@link #checkHolds} checks the product once, when the ring is created.
  *   <li>Life. An access is made under the lock of the ring, after a check under the same lock that
- *       the ring is open. Whoever frees the memory first closes the ring under that lock. So no
- *       access begins after the close, and the memory is freed and unmapped at the close as any
- *       other.
+ *       the ring is open. The owner closes the ring under that lock before it frees the memory. So
+ *       no access begins after the close, and the memory is freed and unmapped at the close like
+ *       any other.
  * </ul>
  *
  * <p>A ring without a lock, or a glance without the lock, uses <em>checked</em> memory, where an

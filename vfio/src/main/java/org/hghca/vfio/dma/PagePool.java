@@ -35,7 +35,7 @@ public final class PagePool implements AutoCloseable {
   private record Chunk(Arena arena, MemorySegment memory) {}
 
   /**
-   * A free part of a chunk, between its neighbours in use.
+   * A free part of a chunk, between its neighbors in use.
    *
    * @param present whether it may have pages; else it reads as zero
    */

@@ -18,7 +18,7 @@ import org.hghca.vfio.VfioException.Reason;
  * created from any address, and an access to an unmapped one ends the process.
  *
  * <p>The kernel reports areas by ascending address, some at a time. Areas that change elsewhere
- * meanwhile do no harm: it continues after the last reported one. Source:
+ * meanwhile do not matter: it continues after the last reported one. Source:
  * Documentation/filesystems/proc.rst.
  */
 public final class ProcessMemory {

@@ -113,7 +113,7 @@ final class UserConnection implements AutoCloseable {
   }
 
   /**
-   * Whether the connection ended because the server died, so that nothing accesses the memory any
+   * Whether the connection ended because the server exited, so that nothing accesses the memory any
    * longer.
    */
   boolean hasHungUp() {

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A function that another process serves over a socket.
  *
- * <p>It is gone when the server dies, does not reply in time, or violates the protocol: then
+ * <p>It is gone when the server exits, does not reply in time, or violates the protocol: then
  * registers and configuration space read all ones, writes are dropped, and every other call throws
  * {@code CLOSED} with the reason. Accesses to mapped registers do not detect this; their memory
  * keeps its content.

@@ -157,7 +157,7 @@ final class StreamConnection {
   }
 
   /**
-   * Goes on with what is due: the peer who comes, or the next attempt.
+   * Continues with the next step that is due: accepting a peer, or another attempt.
    *
    * @return whether the connection is to be ended, as another peer waits for its place
    * @throws LinkException when there is no descriptor for the next attempt, which is due later

@@ -230,7 +230,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
     incomingTail = 0;
   }
 
-  /** Takes the frames that are complete; returns whether the connection goes on. */
+  /** Takes the frames that are complete; returns whether the connection continues. */
   private boolean take(ReceiveBatch batch) {
     while (incomingTail - incomingHead >= Integer.BYTES && !batch.isFull()) {
       int length = incoming.get(LENGTH, incomingHead);
