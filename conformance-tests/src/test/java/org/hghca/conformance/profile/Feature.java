@@ -21,13 +21,13 @@ public enum Feature {
   /** RDMA WRITE with immediate consumes a receive; the value is in no completion. */
   IMMEDIATE_VALUE(
       "the value of an immediate",
-      "an RDMA WRITE with immediate takes a receive, whose completion is without the value",
+      "an RDMA WRITE with immediate takes a receive, whose completion has no value",
       Place.OPCODES,
       Says.ATTRIBUTE),
 
   ZERO_LENGTH(
       "empty messages",
-      "EOPNOTSUPP at the post; empty elements among others are left out",
+      "EOPNOTSUPP at the post; empty elements among others are omitted",
       Place.OPCODES,
       Says.ERROR),
 
@@ -41,7 +41,7 @@ public enum Feature {
   /** No event queue is ever written: only CQEs report completions. */
   SOLICITED_ONLY(
       "events of solicited completions only",
-      "EOPNOTSUPP; events of all completions are there",
+      "EOPNOTSUPP; events of all completions work",
       Place.EVENTS,
       Says.ERROR),
 

@@ -10,14 +10,15 @@ final class Missing {
   static String render(List<Row> rows, List<ProfileResults> profiles) {
     StringBuilder text = new StringBuilder(8 * 1024);
     text.append("\n## UNSUPPORTED\n\n")
-        .append("On every profile the verb fails with EOPNOTSUPP, or is not there at all:\n\n");
+        .append("On every profile the verb fails with EOPNOTSUPP, or does not exist:\n\n");
     rows.stream()
         .filter(Row::unsupported)
         .map(row -> "- %s: %s\n".formatted(row.source(), row.says()))
         .forEach(text::append);
-    text.append("\nOn S: nothing else. R1 and R2, the card as its makers built it, lack these")
-        .append(" as well. `queryDevice().features()`\nsays so of each, and `hghca info -v`")
-        .append(" prints it. Counted are the cases below that miss it.\n\n")
+    text.append(
+            "\nOn S: nothing else. R1 and R2, the makers' published RTL, also lack the following.")
+        .append("\nPrograms see it in `queryDevice().features()` and `quirks()`, users in")
+        .append(" `hghca info -v`. The counts are of the cases below that need it.\n\n")
         .append("| feature | what is missing | what happens instead | more | R1 | R2 |\n")
         .append("|---|---|---|---|---|---|\n");
     for (Feature feature : Feature.values()) {
@@ -35,10 +36,14 @@ final class Missing {
 
   private static String on(ProfileResults profile, Feature feature, List<Row> rows) {
     if (!Feature.missingOn(profile.profile()).contains(feature)) {
-      return "there";
+      return "present";
     }
     long cases = count(feature, rows, profile);
-    return cases == 0 ? "missing" : "missing, %d cases".formatted(cases);
+    return switch ((int) cases) {
+      case 0 -> "missing";
+      case 1 -> "missing, 1 case";
+      default -> "missing, %d cases".formatted(cases);
+    };
   }
 
   private static long count(Feature feature, List<Row> rows, ProfileResults profile) {

@@ -29,7 +29,7 @@ class BehaviorOfAddressHandlesTest {
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_addr.AHTest.test_create_ah",
-      says = "an address handle with a global route is made")
+      says = "an address handle with a global route is created")
   @VerbsCase(
       tier = Tier.REQUIRED,
       source = "test_addr.AHTest.test_destroy_ah",

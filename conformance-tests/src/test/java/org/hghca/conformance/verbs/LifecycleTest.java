@@ -61,7 +61,7 @@ class LifecycleTest {
   @VerbsCase(
       tier = Tier.CONTRACT,
       source = VerbsCase.CONTRACT,
-      says = "in the order of use everything closes: QP, CQs, MR, PD")
+      says = "everything closes in the order of use: QP, CQs, MR, PD")
   void parentsCloseOnceTheirChildrenAreClosed() {
     try (Fabric fabric = Fabric.open()) {
       ProtectionDomain pd = fabric.left().allocateProtectionDomain();
