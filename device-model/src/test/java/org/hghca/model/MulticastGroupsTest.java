@@ -8,7 +8,7 @@ import org.hghca.abi.MulticastGroup;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The table of multicast groups, driven by hand. */
+/** The table of multicast groups with a minimal driver. */
 class MulticastGroupsTest {
   private static final int OK = 0;
   private static final int BAD_PARAM = 3;

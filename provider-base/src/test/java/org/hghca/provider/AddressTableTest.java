@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class AddressTableTest {
-  /** Also where the device finds Ethernet addresses by itself: nobody answers for a group. */
+  /** Also where the device resolves Ethernet addresses by itself: no host answers for a group. */
   @ParameterizedTest
   @CsvSource({
     "00000000000000000000ffffef810203, 01005e010203",

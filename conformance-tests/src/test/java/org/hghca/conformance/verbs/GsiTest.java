@@ -45,7 +45,7 @@ import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The queue pair of the general services, between devices and with a socket of the kernel. */
+/** The GSI queue pair, between devices and with a socket of the kernel. */
 @OnlyOn(value = "s", why = "the card's queue pairs 0 and 1 are reserved")
 @Timeout(60)
 class GsiTest {
@@ -200,7 +200,7 @@ class GsiTest {
     }
   }
 
-  /** Tries from another context, and closes what was made on the way. */
+  /** Tries from another context, and closes the objects created before the failure. */
   private static void leak(Context context) {
     try (ProtectionDomain pd = context.allocateProtectionDomain();
         CompletionQueue queue = context.createCompletionQueue(CompletionQueueConfig.of(4))) {
@@ -240,7 +240,7 @@ class GsiTest {
     }
   }
 
-  /** A program's queue pair cannot send the Q_Key, whose highest bit stands for its own. */
+  /** A program's queue pair cannot send the Q_Key, whose highest bit selects its own. */
   @Test
   void aProgramsQueuePairDoesNotReachIt() {
     try (RcPair pair = new RcSetup().type(QpType.UD).open();
@@ -268,7 +268,7 @@ class GsiTest {
     }
   }
 
-  /** The socket knows nothing of this library but the addresses: the test frames its packets. */
+  /** The socket uses only the addresses from this library: the test frames its packets. */
   @Test
   void onTheWireItIsQueuePairOneWithTheKeyOfTheGeneralServices() throws IOException {
     TestProfile.requireModel();

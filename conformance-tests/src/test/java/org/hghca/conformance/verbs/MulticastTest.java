@@ -37,14 +37,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Datagrams to groups of queue pairs. */
+/** Datagrams to multicast groups of queue pairs. */
 @OnlyOn(value = "s", why = "the card has no multicast groups")
 @Timeout(60)
 class MulticastTest {
   private static final Gid GROUP = Gid.ofIpv4(0xef01_0203);
   private static final Gid OTHER = Gid.ofIpv4(0xef01_0204);
 
-  /** As {@link #GROUP} by its Ethernet address, which has 23 of the address's bits. */
+  /** The same Ethernet address as {@link #GROUP}, which has 23 of the address's bits. */
   private static final Gid SAME_MAC = Gid.ofIpv4(0xe081_0203);
 
   private static final int QKEY = 0x1111_1111;

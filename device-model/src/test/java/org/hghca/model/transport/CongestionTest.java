@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Marks of congestion, the notifications that answer them, and what those do to a sender. */
+/** Congestion marks, the notifications that answer them, and their effect on a sender. */
 class CongestionTest {
   private static final int NOTIFICATION = 0x81;
   private static final int MTU = 256;
@@ -34,7 +34,7 @@ class CongestionTest {
     }
   }
 
-  /** The bytes of payload that a station sends in a time. */
+  /** The bytes of payload that a station sends within a time. */
   private static long bytesIn(RawPeer peer, long nanos) {
     long end = peer.now + nanos;
     long bytes = 0;
@@ -82,7 +82,7 @@ class CongestionTest {
       names = {"RC", "UC"})
   void notificationsSlowAConnectionDown(Service service) {
     RawPeer peer = new RawPeer(service);
-    slowDown(peer, 20); // to the least rate, 1.25 MB/s
+    slowDown(peer, 20); // to the minimum rate, 1.25 MB/s
     peer.station.post(
         request -> {
           request.operation = SendOperation.WRITE;

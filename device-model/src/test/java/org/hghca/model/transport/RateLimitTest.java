@@ -89,7 +89,7 @@ class RateLimitTest {
       limit.notified(i * RateLimit.CUT_INTERVAL);
     }
     long now = 99 * RateLimit.CUT_INTERVAL;
-    limit.sent(1_250, now); // 1 ms at the least rate, less the credit of a pause
+    limit.sent(1_250, now); // 1 ms at the minimum rate, less the credit of a pause
     assertThat(limit.delay(now)).isBetween(MILLISECOND - 50_000, MILLISECOND);
   }
 }

@@ -26,14 +26,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Threads that post and poll while the queues and the device are closed behind them, whose memory
- * is unmapped at once. They access it by address, under the locks of the rings: an access after the
- * close would end this JVM.
+ * Threads that post and poll while the queues and the device are closed, whose memory is unmapped
+ * at once. They access it by address, under the locks of the rings: an access after the close would
+ * end this JVM.
  */
 class ClosedMemoryTest {
   private static final AtomicInteger COUNT = new AtomicInteger();
 
-  /** A call of each kind was made so often, before the queues are closed. */
+  /** The number of calls of each kind before the queues are closed. */
   private static final int CALLS = 200;
 
   @ParameterizedTest
@@ -92,8 +92,8 @@ class ClosedMemoryTest {
 
     for (CompletableFuture<Throwable> end : ends) {
       Throwable told = end.get();
-      // A single owner must not post while its queue pair is closed: no more than the end of the
-      // JVM is excluded.
+      // A single owner must not post while its queue pair is closed: only a crash of the JVM is
+      // excluded.
       if (!singleOwner) {
         assertThat(told).isInstanceOf(VerbsException.class).hasMessageContaining("is closed");
       }
@@ -101,7 +101,7 @@ class ClosedMemoryTest {
     assertThat(function.left()).as("allocations left in the process").isZero();
   }
 
-  /** Starts a thread that makes a call over and over, until it is refused. */
+  /** Starts a thread that repeats a call until it is refused. */
   private static void begin(
       List<AtomicInteger> calls, List<CompletableFuture<Throwable>> ends, Runnable call) {
     AtomicInteger made = new AtomicInteger();

@@ -22,7 +22,7 @@ class GroupMembershipTest {
       new GroupMembership(
           0x0211_2233_4455L, PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(0x0a00_0001)));
 
-  /** The records of the reports that are due, as in {@code 4 ef010203}. */
+  /** The records of the pending reports, as in {@code 4 ef010203}. */
   private List<String> due() {
     MemorySegment frame = MemorySegment.ofArray(new byte[MembershipFrame.SIZE]);
     List<String> records = new ArrayList<>();
