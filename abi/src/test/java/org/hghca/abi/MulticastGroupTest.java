@@ -17,7 +17,7 @@ class MulticastGroupTest {
       new MulticastGroup(0, 0xffff_ef01_0203L, List.of(0x12_3456, 7));
 
   @Test
-  void gidAndNumbersStandWhereTheAncestorHasThem() {
+  void gidAndNumbersAreAtTheAncestorsOffsets() {
     MemorySegment mailbox = MemorySegment.ofArray(new byte[256]).fill((byte) -1);
     GROUP.encode(mailbox);
     String bytes = HEADER + "80123456" + "80000007" + "00000000".repeat(54);
@@ -27,7 +27,7 @@ class MulticastGroupTest {
   }
 
   @Test
-  void aNumberWithoutItsBitIsNone() {
+  void numberWithoutItsBitIsUnused() {
     String bytes = HEADER + "00123456" + "80123456" + "00000000".repeat(53) + "80000007";
     MemorySegment mailbox = MemorySegment.ofArray(HexFormat.of().parseHex(bytes));
     assertThat(MulticastGroup.decode(mailbox)).isEqualTo(GROUP);

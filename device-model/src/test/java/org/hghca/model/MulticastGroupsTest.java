@@ -34,7 +34,7 @@ class MulticastGroupsTest {
   }
 
   @Test
-  void aGroupIsReadAsItWasWritten() {
+  void groupIsReadBackAsWritten() {
     assertThat(write(3, GROUP, 7, 9)).isEqualTo(OK);
     assertThat(read(3)).isEqualTo(new MulticastGroup(0, GROUP, List.of(7, 9)));
     assertThat(write(3, GROUP, 9)).isEqualTo(OK);
@@ -45,7 +45,7 @@ class MulticastGroupsTest {
   }
 
   @Test
-  void anIndexBeyondTheTableIsRefused() {
+  void indexBeyondTheTableIsRefused() {
     assertThat(write(1023, GROUP, 7)).isEqualTo(OK);
     assertThat(write(1024, OTHER, 7)).isEqualTo(BAD_PARAM);
     assertThat(write(-1, OTHER, 7)).isEqualTo(BAD_PARAM);
@@ -53,7 +53,7 @@ class MulticastGroupsTest {
   }
 
   @Test
-  void anAddressIsAtOneIndexAndIsAGroups() {
+  void addressIsAtOneIndexAndMustBeAGroup() {
     assertThat(write(1, UNICAST, 7)).isEqualTo(BAD_PARAM);
     assertThat(write(1, GROUP, 7)).isEqualTo(OK);
     assertThat(write(2, GROUP, 7)).isEqualTo(BAD_PARAM);

@@ -15,7 +15,7 @@ class AddressTableTest {
     "00000000000000000000ffffe07ffffe, 01005e7ffffe",
     "ff020000000000000000000187654321, 333387654321"
   })
-  void aGroupHasAnEthernetAddressOfItsOwn(String group, String mac) {
+  void groupHasADerivedEthernetAddress(String group, String mac) {
     for (boolean finds : new boolean[] {false, true}) {
       LinkAddress own = new LinkAddress(0x0200_0000_0001L, 0x0a00_0001);
       AddressTable table = new AddressTable("device", own, new Neighbors(), finds);

@@ -188,7 +188,7 @@ class GsiTest {
   }
 
   @Test
-  void aPortHasOneOwnerOfItsGeneralServices() {
+  void portHasOneOwnerOfItsGsiQueuePair() {
     try (Fabric fabric = Fabric.oneDevice()) {
       for (int round = 0; round < 2; round++) {
         try (Services first = new Services(fabric.left())) {
@@ -209,7 +209,7 @@ class GsiTest {
   }
 
   @Test
-  void itsQueueKeyIsFixedAndItIsInNoGroup() {
+  void qkeyIsFixedAndTheQueuePairJoinsNoGroup() {
     try (Fabric fabric = Fabric.inline();
         Services services = new Services(fabric.left())) {
       QpAttributes other = new QpAttributes().qkey(QKEY + 1);
@@ -226,7 +226,7 @@ class GsiTest {
   }
 
   @Test
-  void aLongerDatagramIsNotSent() {
+  void longerDatagramIsRefused() {
     try (Fabric fabric = Fabric.inline();
         Services services = new Services(fabric.left())) {
       Gid own = services.context.queryGid(1, 0);
@@ -242,7 +242,7 @@ class GsiTest {
 
   /** A program's queue pair cannot send the Q_Key, whose highest bit selects its own. */
   @Test
-  void aProgramsQueuePairDoesNotReachIt() {
+  void ordinaryQueuePairDoesNotReachIt() {
     try (RcPair pair = new RcSetup().type(QpType.UD).open();
         Services services = new Services(pair.right.context)) {
       services.postReceive();
@@ -260,7 +260,7 @@ class GsiTest {
   }
 
   @Test
-  void asTheDocumentsCardItHasNone() {
+  void cardOfTheDocumentHasNone() {
     try (Fabric fabric = Fabric.inline("&as=s")) {
       assertThat(fabric.left().queryDevice().support(DeviceFeature.GSI_QUEUE_PAIR))
           .isEqualTo(FeatureSupport.MISSING);
@@ -270,7 +270,7 @@ class GsiTest {
 
   /** The socket uses only the addresses from this library: the test frames its packets. */
   @Test
-  void onTheWireItIsQueuePairOneWithTheKeyOfTheGeneralServices() throws IOException {
+  void onTheWireItIsQueuePairOneWithTheGsiQkey() throws IOException {
     TestProfile.requireModel();
     InetSocketAddress device = new InetSocketAddress("127.0.0.17", 4791);
     InetSocketAddress peer = new InetSocketAddress("127.0.0.18", 4791);

@@ -94,7 +94,7 @@ class KernelInterfacesTest {
 
   @Test
   @Timeout(300)
-  void theRcSuitePassesOverPacketSockets() throws IOException, InterruptedException {
+  void rcSuitePassesOverPacketSockets() throws IOException, InterruptedException {
     String output = run("org.hghca.conformance.verbs/rc");
     assertThat(output).containsPattern("\\[ +1[5-9]\\d tests successful +\\]");
     assertThat(output).containsPattern("\\[ +0 tests failed +\\]");

@@ -113,7 +113,7 @@ class MulticastTest {
   }
 
   @Test
-  void everyQueuePairOfTheGroupGetsACopyTheSenderAmongThem() {
+  void everyQueuePairOfTheGroupGetsACopyTheSenderIncluded() {
     try (RcPair pair = datagrams().open();
         Side second = new Side(pair.fabric, pair.fabric.right(), datagrams());
         Side outside = new Side(pair.fabric, pair.fabric.right(), datagrams())) {
@@ -131,7 +131,7 @@ class MulticastTest {
   }
 
   @Test
-  void theWayBackFromACopyLeadsToTheSender() {
+  void handleOfACopyReachesTheSender() {
     try (RcPair pair = datagrams().open()) {
       Side left = pair.left;
       Side right = pair.right;
@@ -154,7 +154,7 @@ class MulticastTest {
   }
 
   @Test
-  void aWrongQueueKeyAnotherGroupAndNoReceiveBringNothing() {
+  void wrongQkeyAnotherGroupOrNoReceiveDeliversNothing() {
     try (RcPair pair = datagrams().open()) {
       pair.right.qp.attachMulticast(GROUP);
       send(pair.left, GROUP, QKEY); // finds no receive
@@ -170,7 +170,7 @@ class MulticastTest {
   }
 
   @Test
-  void groupsWithOneEthernetAddressAreKeptApart() {
+  void groupsWithOneEthernetAddressAreSeparate() {
     try (RcPair pair = datagrams().open();
         Side second = new Side(pair.fabric, pair.fabric.right(), datagrams())) {
       activate(second);
@@ -188,7 +188,7 @@ class MulticastTest {
   }
 
   @Test
-  void attachingTwiceIsAttachingOnceAndDetachingEndsIt() {
+  void attachingTwiceCountsOnceAndDetachingEndsIt() {
     try (RcPair pair = datagrams().open()) {
       pair.right.qp.attachMulticast(GROUP);
       pair.right.qp.attachMulticast(GROUP);
@@ -205,7 +205,7 @@ class MulticastTest {
   }
 
   @Test
-  void aQueuePairStaysInItsGroupsThroughItsStates() {
+  void queuePairStaysInItsGroupsAcrossItsStates() {
     try (RcPair pair = datagrams().open()) {
       QueuePair right = pair.right.qp;
       right.modify(QpAttributes.to(QpState.RESET));
@@ -220,7 +220,7 @@ class MulticastTest {
   }
 
   @Test
-  void aQueuePairInAGroupIsNotClosed() {
+  void queuePairInAGroupIsNotClosed() {
     try (RcPair pair = datagrams().open()) {
       QueuePair qp = pair.right.qp;
       qp.attachMulticast(GROUP);
@@ -233,7 +233,7 @@ class MulticastTest {
   }
 
   @Test
-  void onlyDatagramsGoToGroups() {
+  void onlyUdQueuePairsAttach() {
     try (RcPair pair = new RcSetup().unconnected().open()) {
       QueuePair qp = pair.left.qp;
       assertFails(Errno.EINVAL, () -> qp.attachMulticast(GROUP), "only UD queue pairs");
@@ -246,7 +246,7 @@ class MulticastTest {
   }
 
   @Test
-  void whatIsNoGroupIsRefused() {
+  void otherAddressesThanGroupsAreRefused() {
     try (RcPair pair = datagrams().open()) {
       QueuePair qp = pair.left.qp;
       Gid own = pair.left.context.queryGid(1, 0);
@@ -259,7 +259,7 @@ class MulticastTest {
   }
 
   @Test
-  void theLimitsAreThoseOfTheAttributes() {
+  void limitsAreThoseOfTheAttributes() {
     RcSetup setup = datagrams().depth(1).bufferSize(4096).unconnected();
     try (RcPair pair = setup.open()) {
       DeviceAttributes device = pair.left.context.queryDevice();
@@ -293,7 +293,7 @@ class MulticastTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"&as=s", "&as=s&events=poll"})
-  void asTheDocumentsCardItHasNoGroups(String parameters) {
+  void cardOfTheDocumentHasNoGroups(String parameters) {
     try (RcPair pair = datagrams().on(Fabric.inline(parameters))) {
       assertNoGroups(pair.left);
     }
@@ -313,7 +313,7 @@ class MulticastTest {
 
   @ParameterizedTest(name = "virtual time {0}")
   @ValueSource(booleans = {true, false})
-  void aHubCarriesItToAllAndThoseInTheGroupTakeIt(boolean virtualTime) {
+  void hubFloodsAndMembersAccept(boolean virtualTime) {
     try (Fabric fabric = Fabric.onHub(virtualTime);
         Context context = RdmaDevices.open(fabric.locatorOfThird());
         Side a = new Side(fabric, fabric.left(), datagrams());
@@ -337,7 +337,7 @@ class MulticastTest {
   }
 
   @Test
-  void theKernelCarriesItBetweenLinks() throws IOException {
+  void kernelCarriesItBetweenLinks() throws IOException {
     TestProfile.requireModel();
     Fabric fabric =
         Fabric.on("model:mc-left?net=udp:127.0.0.13", "model:mc-right?net=udp:127.0.0.14");
@@ -367,7 +367,7 @@ class MulticastTest {
   }
 
   @Test
-  void framesInAStreamCarryIt(@TempDir Path directory) {
+  void framesOverAStreamCarryIt(@TempDir Path directory) {
     TestProfile.requireModel();
     String place = directory.resolve("net").toString();
     assumeThat(place).hasSizeLessThan(100);

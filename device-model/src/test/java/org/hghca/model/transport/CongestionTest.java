@@ -48,7 +48,7 @@ class CongestionTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0x00, 0x01, 0x02, 0xc2})
-  void packetsWithoutAMarkAreNotAnswered(int trafficClass) {
+  void unmarkedPacketsAreNotAnswered(int trafficClass) {
     RawPeer peer = new RawPeer(Service.RC);
     peer.give(PacketOpcode.WRITE_ONLY, 0, write(trafficClass));
     assertThat(peer.sent()).noneMatch(came -> came.opcode() == NOTIFICATION);
@@ -56,7 +56,7 @@ class CongestionTest {
 
   @ParameterizedTest
   @EnumSource(Service.class)
-  void markedPacketsAreAnsweredByOneNotificationAnInterval(Service service) {
+  void markedPacketsAreAnsweredByOneNotificationPerInterval(Service service) {
     RawPeer peer = new RawPeer(service);
     int operation = service == Service.UD ? PacketOpcode.SEND_ONLY : PacketOpcode.WRITE_ONLY;
     int opcode = service.opcodeBits() | operation;
@@ -80,7 +80,7 @@ class CongestionTest {
   @EnumSource(
       value = Service.class,
       names = {"RC", "UC"})
-  void notificationsSlowAConnectionDown(Service service) {
+  void notificationsReduceTheRateOfAConnection(Service service) {
     RawPeer peer = new RawPeer(service);
     slowDown(peer, 20); // to the minimum rate, 1.25 MB/s
     peer.station.post(
@@ -97,7 +97,7 @@ class CongestionTest {
   }
 
   @Test
-  void theRateComesBackByItself() {
+  void rateRecoversByItself() {
     RawPeer peer = new RawPeer(Service.UC);
     slowDown(peer, 20);
     peer.now += 1_000_000_000;
@@ -112,7 +112,7 @@ class CongestionTest {
   }
 
   @Test
-  void responsesToReadsAreSlowedDownToo() {
+  void readResponsesAreSlowedDownToo() {
     RawPeer peer = new RawPeer(Service.RC);
     slowDown(peer, 20);
     peer.give(PacketOpcode.READ_REQUEST, 0, packet -> packet.dmaLength = 100 * MTU);
@@ -139,7 +139,7 @@ class CongestionTest {
   }
 
   @Test
-  void aSlowConnectionDoesNotRunIntoItsTimeOut() {
+  void slowConnectionDoesNotTimeOut() {
     RawPeer peer = new RawPeer(Service.RC);
     peer.station.ackTimeout = 8; // 1.05 ms
     slowDown(peer, 20);
@@ -165,7 +165,7 @@ class CongestionTest {
   }
 
   @Test
-  void aForgedNotificationFromElsewhereIsDropped() {
+  void forgedNotificationFromAnotherAddressIsDropped() {
     RawPeer peer = new RawPeer(Service.RC);
     peer.give(NOTIFICATION, 0, packet -> packet.sourceIpv4(0x0a00_0001));
     assertThat(peer.station.transport.counters().notificationsReceived).isZero();

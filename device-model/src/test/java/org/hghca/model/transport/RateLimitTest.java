@@ -11,7 +11,7 @@ class RateLimitTest {
   private final RateLimit limit = new RateLimit();
 
   @Test
-  void withoutANotificationThereIsNoLimit() {
+  void rateIsUnlimitedWithoutANotification() {
     assertThat(limit.isLimited()).isFalse();
     assertThat(limit.delay(0)).isZero();
     limit.sent(1 << 30, 0);
@@ -19,7 +19,7 @@ class RateLimitTest {
   }
 
   @Test
-  void notificationsThatFollowEachOtherHalveTheRateEachTime() {
+  void consecutiveNotificationsHalveTheRateEachTime() {
     for (int i = 1; i <= 5; i++) {
       limit.notified(i * RateLimit.CUT_INTERVAL);
       assertThat(limit.rate(i * RateLimit.CUT_INTERVAL)).isEqualTo(RateLimit.FULL >> i);
@@ -27,7 +27,7 @@ class RateLimitTest {
   }
 
   @Test
-  void moreNotificationsThanOneAnIntervalCutNothing() {
+  void onlyOneNotificationPerIntervalReducesTheRate() {
     for (int i = 0; i < 100; i++) {
       limit.notified(i * 400);
     }
@@ -35,7 +35,7 @@ class RateLimitTest {
   }
 
   @Test
-  void aRateNeverEndsAltogether() {
+  void rateHasAMinimum() {
     for (int i = 0; i < 100; i++) {
       limit.notified(i * RateLimit.CUT_INTERVAL);
     }
@@ -43,7 +43,7 @@ class RateLimitTest {
   }
 
   @Test
-  void aNotificationAfterQuietTimesCutsLess() {
+  void notificationAfterAQuietTimeReducesLess() {
     limit.notified(0);
     long before = limit.rate(14 * MILLISECOND);
     limit.notified(14 * MILLISECOND);
@@ -52,7 +52,7 @@ class RateLimitTest {
   }
 
   @Test
-  void theRateComesHalfOfTheWayBackEachTimeAndThenGrows() {
+  void rateRecoversHalfTheDifferenceEachTimeAndThenGrows() {
     limit.notified(0);
     limit.notified(RateLimit.CUT_INTERVAL);
     long half = RateLimit.FULL / 2;
@@ -67,7 +67,7 @@ class RateLimitTest {
   }
 
   @Test
-  void theRateDependsOnTimesAndNotOnHowOftenItIsAskedFor() {
+  void rateDependsOnTimeAndNotOnTheNumberOfQueries() {
     SplittableRandom random = new SplittableRandom(7);
     RateLimit other = new RateLimit();
     long now = 0;
@@ -84,7 +84,7 @@ class RateLimitTest {
   }
 
   @Test
-  void whatIsSentIsWaitedFor() {
+  void sentBytesDelayTheNextOnes() {
     for (int i = 0; i < 100; i++) {
       limit.notified(i * RateLimit.CUT_INTERVAL);
     }

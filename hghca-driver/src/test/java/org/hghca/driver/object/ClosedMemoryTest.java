@@ -38,7 +38,7 @@ class ClosedMemoryTest {
 
   @ParameterizedTest
   @CsvSource({"s, false", "r1, false", "r2, false", "s, true"})
-  void postsAndPollsThatMeetACloseAreRefused(String profile, boolean singleOwner) throws Exception {
+  void postsAndPollsDuringACloseAreRefused(String profile, boolean singleOwner) throws Exception {
     for (int round = 0; round < 12; round++) {
       closeBehind(profile, singleOwner);
     }

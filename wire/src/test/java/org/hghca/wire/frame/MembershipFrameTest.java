@@ -17,7 +17,7 @@ class MembershipFrameTest {
 
   @ParameterizedTest
   @CsvSource({"4, 2200e8f90000000104000000ef010203", "3, 2200e9f90000000103000000ef010203"})
-  void aReportIsThatOfLinux(int record, String report) {
+  void reportMatchesThatOfLinux(int record, String report) {
     MemorySegment memory = MemorySegment.ofArray(new byte[64]).fill((byte) -1);
     MembershipFrame.write(memory, 2, 0x0211_2233_4455L, 0x0a00_0001, record, 0xef01_0203);
     byte[] frame = memory.asSlice(2, MembershipFrame.SIZE).toArray(ValueLayout.JAVA_BYTE);
@@ -39,7 +39,7 @@ class MembershipFrameTest {
             + "0a000009e0000001940400001114eeeb0000000002000000",
         "01005e00000102112233446608004500001c0000000001021832" + "0a000009e00000011114eeeb00000000"
       })
-  void aQueryIsRecognized(String hex) {
+  void queryIsRecognized(String hex) {
     assertThat(isQuery(hex)).isTrue();
     assertThat(isQuery(hex.replace("1114eeeb", "1614eeeb"))).as("a report").isFalse();
     assertThat(isQuery(hex.substring(0, 46) + "11" + hex.substring(48))).as("UDP").isFalse();
@@ -47,7 +47,7 @@ class MembershipFrameTest {
   }
 
   @Test
-  void aFrameThatEndsTooEarlyIsNoQuery() {
+  void truncatedFrameIsNoQuery() {
     String query =
         "01005e00000102112233446608004500001c0000000001021832" + "0a000009e00000011114eeeb00000000";
     assertThat(isQuery(query.substring(0, query.length() - 2))).isFalse();

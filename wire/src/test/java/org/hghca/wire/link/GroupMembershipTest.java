@@ -46,7 +46,7 @@ class GroupMembershipTest {
   }
 
   @Test
-  void aQueryIsAnsweredWithAllGroups() {
+  void queryIsAnsweredWithAllGroups() {
     groups.join(FIRST);
     groups.join(SECOND);
     groups.queried();
@@ -56,7 +56,7 @@ class GroupMembershipTest {
   }
 
   @Test
-  void anotherKindOfAddressIsNotJoined() {
+  void otherAddressFamilyIsNotJoined() {
     PortAddresses ipv6 = PortAddresses.NONE.withLinkLocal(5);
     assertThat(new GroupMembership(5, ipv6).join(FIRST)).isFalse();
     assertThat(groups.join(0)).isFalse();
@@ -65,7 +65,7 @@ class GroupMembershipTest {
   }
 
   @Test
-  void reportsThatNobodyTakesAreLimited() {
+  void unsentReportsAreLimited() {
     for (int i = 0; i < 5000; i++) {
       groups.join(FIRST);
       groups.leave(FIRST);
