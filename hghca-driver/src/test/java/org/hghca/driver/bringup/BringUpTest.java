@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import org.hghca.abi.Bar;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.Hcr;
@@ -38,24 +40,13 @@ class BringUpTest {
 
   @Test
   void failedCommandLeavesNothingBehind() {
-    int failed = 0;
-    while (true) {
-      FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
-      function.failCommand(failed);
-      HghcaDevice device;
-      try {
-        device = bringUp(function);
-      } catch (VerbsException e) {
-        assertThat(e.errno()).isEqualTo(Errno.EIO);
-        assertThat(e).hasMessageContaining("cannot bring up model:bring-up");
-        assertGivenBack(function);
-        failed++;
-        continue;
-      }
-      device.close();
-      assertGivenBack(function);
-      break;
-    }
+    int failed =
+        failAtEachStep(
+            FailingFunction::failCommand,
+            e -> {
+              assertThat(e.errno()).isEqualTo(Errno.EIO);
+              assertThat(e).hasMessageContaining("cannot bring up model:bring-up");
+            });
     // At least QUERY_DEV_LIM, QUERY_ADAPTER and INIT_HCA.
     assertThat(failed).isGreaterThanOrEqualTo(3);
   }
@@ -106,23 +97,9 @@ class BringUpTest {
 
   @Test
   void failedAllocationLeavesNothingBehind() {
-    int failed = 0;
-    while (true) {
-      FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
-      function.failAllocation(failed);
-      HghcaDevice device;
-      try {
-        device = bringUp(function);
-      } catch (VerbsException e) {
-        assertThat(e.errno()).isEqualTo(Errno.ENOMEM);
-        assertGivenBack(function);
-        failed++;
-        continue;
-      }
-      device.close();
-      assertGivenBack(function);
-      break;
-    }
+    int failed =
+        failAtEachStep(
+            FailingFunction::failAllocation, e -> assertThat(e.errno()).isEqualTo(Errno.ENOMEM));
     assertThat(failed).isPositive();
   }
 
@@ -138,6 +115,30 @@ class BringUpTest {
     assertThat(function.busMasterAtClose()).isFalse();
     // The mailbox of the hung command stays mapped until the function is closed.
     assertThat(function.mappingsAtClose()).isLessThanOrEqualTo(1);
+  }
+
+  /**
+   * Brings functions up, each of which fails one step later, until one does not.
+   *
+   * @return the number of failures
+   */
+  private static int failAtEachStep(
+      ObjIntConsumer<FailingFunction> failing, Consumer<VerbsException> check) {
+    for (int step = 0; ; step++) {
+      FailingFunction function = new FailingFunction(PciFunctions.open(LOCATOR));
+      failing.accept(function, step);
+      HghcaDevice device;
+      try {
+        device = bringUp(function);
+      } catch (VerbsException e) {
+        check.accept(e);
+        assertGivenBack(function);
+        continue;
+      }
+      device.close();
+      assertGivenBack(function);
+      return step;
+    }
   }
 
   private static void assertGivenBack(FailingFunction function) {

@@ -13,6 +13,7 @@ import org.hghca.vfio.ConfigurationSpace;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.ForwardingFunction;
+import org.hghca.vfio.ForwardingMapping;
 import org.hghca.vfio.Interrupts;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.MmioHandler;
@@ -290,22 +291,7 @@ public final class FailingFunction extends ForwardingFunction {
 
   private synchronized DmaMapping track(DmaMapping mapping) {
     mappings.add(mapping);
-    return new DmaMapping() {
-      @Override
-      public MemorySegment segment() {
-        return mapping.segment();
-      }
-
-      @Override
-      public long iova(long offset) {
-        return mapping.iova(offset);
-      }
-
-      @Override
-      public DmaAccess access() {
-        return mapping.access();
-      }
-
+    return new ForwardingMapping(mapping) {
       @Override
       public void close() {
         synchronized (FailingFunction.this) {
@@ -313,7 +299,7 @@ public final class FailingFunction extends ForwardingFunction {
             note("unmap");
           }
         }
-        mapping.close();
+        super.close();
       }
     };
   }

@@ -14,6 +14,7 @@ import java.util.List;
 import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.ForwardingFunction;
+import org.hghca.vfio.ForwardingMapping;
 import org.hghca.vfio.PciFunction;
 
 /**
@@ -33,25 +34,10 @@ final class UnmappingFunction extends ForwardingFunction {
     arenas.add(arena);
     long size = bytes + DmaMapping.PAGE_SIZE - 1 & -DmaMapping.PAGE_SIZE;
     DmaMapping mapping = super.map(pages(arena, size), DmaAccess.READ_WRITE);
-    return new DmaMapping() {
-      @Override
-      public MemorySegment segment() {
-        return mapping.segment();
-      }
-
-      @Override
-      public long iova(long offset) {
-        return mapping.iova(offset);
-      }
-
-      @Override
-      public DmaAccess access() {
-        return mapping.access();
-      }
-
+    return new ForwardingMapping(mapping) {
       @Override
       public void close() {
-        mapping.close();
+        super.close();
         end(arena);
       }
     };

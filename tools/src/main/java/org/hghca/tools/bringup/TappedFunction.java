@@ -1,11 +1,10 @@
 package org.hghca.tools.bringup;
 
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.hghca.abi.Bar;
-import org.hghca.vfio.DmaAccess;
 import org.hghca.vfio.DmaMapping;
 import org.hghca.vfio.ForwardingFunction;
+import org.hghca.vfio.ForwardingMapping;
 import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
@@ -67,26 +66,11 @@ final class TappedFunction extends ForwardingFunction {
     DmaMapping mapping = super.allocate(bytes);
     CommandTap at = tap();
     DmaMapping known =
-        new DmaMapping() {
-          @Override
-          public MemorySegment segment() {
-            return mapping.segment();
-          }
-
-          @Override
-          public long iova(long offset) {
-            return mapping.iova(offset);
-          }
-
-          @Override
-          public DmaAccess access() {
-            return mapping.access();
-          }
-
+        new ForwardingMapping(mapping) {
           @Override
           public void close() {
             at.remove(this);
-            mapping.close();
+            super.close();
           }
         };
     at.add(known);
