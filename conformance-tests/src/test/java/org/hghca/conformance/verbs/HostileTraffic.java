@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.SplittableRandom;
+import org.hghca.conformance.profile.TestTime;
 
 /** Random messages in both directions of a connection at once, until all are done. */
 final class HostileTraffic {
@@ -13,6 +14,9 @@ final class HostileTraffic {
 
   /** Virtual time that may pass without progress: more than all retries take. */
   private static final int MOST_STEPS = 1_000_000;
+
+  /** Maximum time without progress that the driver's threads may take. */
+  private static final Duration LIMIT = TestTime.seconds(10);
 
   private final Fabric fabric;
   private final Side left;
@@ -38,11 +42,13 @@ final class HostileTraffic {
 
   void run() {
     int idle = 0;
+    long last = System.nanoTime();
     while (!rightward.isDone() || !leftward.isDone()) {
       boolean moved = rightward.run();
       if (leftward.run() || moved) {
         idle = 0;
-      } else if (idle++ == MOST_STEPS) {
+        last = System.nanoTime();
+      } else if (++idle > MOST_STEPS && System.nanoTime() - last > LIMIT.toNanos()) {
         throw new AssertionError("nothing moves: " + rightward + "; " + leftward);
       } else {
         fabric.advance(STEP);
