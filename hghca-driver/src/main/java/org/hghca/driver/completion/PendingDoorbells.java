@@ -11,16 +11,38 @@ import org.hghca.driver.ring.BudgetedSendRing;
  * sees its doorbells.
  */
 final class PendingDoorbells {
-  private final List<BudgetedSendRing> rings = new ArrayList<>();
+  /** The ring of the last completion; null for none. */
+  private BudgetedSendRing last;
+
+  /** Whether it has new completions. */
+  private boolean lastWaits;
+
+  /** The others with new completions. */
+  private final List<BudgetedSendRing> others = new ArrayList<>();
 
   /** A request of a ring is complete. */
   void add(BudgetedSendRing ring) {
-    for (int i = rings.size() - 1; i >= 0; i--) {
-      if (rings.get(i) == ring) {
-        return;
-      }
+    if (ring != last) {
+      change(ring);
     }
-    rings.add(ring);
+    lastWaits = true;
+  }
+
+  private void change(BudgetedSendRing ring) {
+    if (lastWaits) {
+      others.add(last);
+    }
+    boolean _ = others.remove(ring);
+    last = ring;
+  }
+
+  /** Forgets a ring, whose queue pair is reset or closed. */
+  void forget(BudgetedSendRing ring) {
+    boolean _ = others.remove(ring);
+    if (ring == last) {
+      lastWaits = !others.isEmpty();
+      last = lastWaits ? others.removeLast() : null;
+    }
   }
 
   /**
@@ -29,15 +51,23 @@ final class PendingDoorbells {
    * @return whether there was any ring
    */
   boolean ring() {
-    if (rings.isEmpty()) {
+    if (!lastWaits) {
       return false;
     }
     // A ring that holds back from here on sees the completions, or we see that it holds back.
     VarHandle.fullFence();
-    for (int i = 0; i < rings.size(); i++) {
-      rings.get(i).ringHeld();
+    lastWaits = false;
+    last.ringHeld();
+    if (!others.isEmpty()) {
+      ringOthers();
     }
-    rings.clear();
     return true;
+  }
+
+  private void ringOthers() {
+    for (BudgetedSendRing other : others) {
+      other.ringHeld();
+    }
+    others.clear();
   }
 }

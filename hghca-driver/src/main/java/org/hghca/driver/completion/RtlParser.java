@@ -119,6 +119,7 @@ public final class RtlParser extends CompletionParser {
   public void drop(QueuePairRings qp) {
     super.drop(qp);
     seen = ring.index();
+    pendingDoorbells.forget(qp.budgetedSends());
   }
 
   // ---- requests that wait

@@ -137,9 +137,9 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
     }
     int at = head();
     long bytes = checks.check(request, operation, index);
-    write(request, operation, index);
+    int size = write(request, operation, index);
     scheduler.add(
-        at, SendOpcodeTable.opcode(operation), bytes, SendOpcodeTable.isFenced(operation));
+        at, size, SendOpcodeTable.opcode(operation), bytes, SendOpcodeTable.isFenced(operation));
     return true;
   }
 

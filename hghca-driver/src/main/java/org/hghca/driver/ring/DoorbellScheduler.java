@@ -61,6 +61,9 @@ final class DoorbellScheduler {
 
   private final int[] ticks;
 
+  /** Per slot: its doorbell, so that ringing reads no element. */
+  private final long[] doorbells;
+
   /** The ring's own share of doorbells. */
   private int share;
 
@@ -109,6 +112,7 @@ final class DoorbellScheduler {
     this.marks = new byte[shape.slots()];
     this.bytes = new int[shape.slots()];
     this.ticks = new int[shape.slots()];
+    this.doorbells = new long[shape.slots()];
     this.longRead = new LongRead(ring, 1 << strideLog, inFlight.mostOfRead());
   }
 
@@ -126,9 +130,14 @@ final class DoorbellScheduler {
 
   // ---- posting
 
-  /** Holds back the last written request, until {@link #ring}. */
-  void add(int at, int opcode, long length, boolean fenced) {
+  /**
+   * Holds back the last written request, until {@link #ring}.
+   *
+   * @param size in units
+   */
+  void add(int at, int size, int opcode, long length, boolean fenced) {
     int slot = slot(at);
+    doorbells[slot] = doorbell(slot << strideLog, size, opcode);
     int mark = waitsForAnswer(opcode) ? WAITS_FOR_ANSWER : 0;
     if (opcode == WqeOpcode.RDMA_READ) {
       mark |= longRead.isToo(length) ? READ | LONG : READ;
@@ -225,7 +234,7 @@ final class DoorbellScheduler {
       longRead.begin(from, (long) slot << strideLog, length(slot));
     }
     from++;
-    ring(slot, isLong ? read : length(slot));
+    ring(slot, isLong ? read : length(slot), isLong ? pieceDoorbell(slot) : doorbells[slot]);
     return true;
   }
 
@@ -236,7 +245,7 @@ final class DoorbellScheduler {
       return false;
     }
     longRead.writeNext();
-    ring(slot, piece);
+    ring(slot, piece, pieceDoorbell(slot));
     return true;
   }
 
@@ -261,18 +270,21 @@ final class DoorbellScheduler {
     return (marks[slot] & READ) != 0;
   }
 
-  private void ring(int slot, long length) {
-    long offset = (long) slot << strideLog;
+  private void ring(int slot, long length, long doorbell) {
     ticks[slot] = inFlight.tick();
     packets += Math.max(1, length + (1L << packetLog) - 1 >>> packetLog);
     rung++;
-    uar.ringSendQueue(
-        Doorbell.sendQueue(
-            qpn,
-            NextUnit.size16(ring, offset),
-            (int) (offset >>> UNIT_SHIFT),
-            0,
-            NextUnit.opcode(ring, offset)));
+    uar.ringSendQueue(doorbell);
+  }
+
+  private long doorbell(int offset, int size, int opcode) {
+    return Doorbell.sendQueue(qpn, size, offset >>> UNIT_SHIFT, 0, opcode);
+  }
+
+  /** The doorbell of a READ's piece, whose size differs from that of the request. */
+  private long pieceDoorbell(int slot) {
+    int offset = slot << strideLog;
+    return doorbell(offset, NextUnit.size16(ring, offset), NextUnit.opcode(ring, offset));
   }
 
   /**
@@ -285,8 +297,7 @@ final class DoorbellScheduler {
     if (!inFlight.payOwn()) {
       return false;
     }
-    uar.ringSendQueue(
-        Doorbell.sendQueue(qpn, size, offset >>> UNIT_SHIFT, 0, NextUnit.opcode(ring, offset)));
+    uar.ringSendQueue(doorbell(offset, size, NextUnit.opcode(ring, offset)));
     return true;
   }
 

@@ -1,6 +1,5 @@
 package org.hghca.driver.ring;
 
-import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import org.hghca.abi.HardwareProfile;
 
@@ -194,9 +193,8 @@ public final class InFlightLimits {
    * just returned. Callers hold no lock of a ring or a completion queue.
    */
   public void ringWaiting() {
-    // A ring that must wait and enters the list before we check it sees the budget that we have
-    // returned.
-    VarHandle.fullFence();
+    // A ring that enters the list after this read finds the budget that was returned before it:
+    // both are volatile accesses, and so are those of the ring, the other way round.
     if (waitingCount != 0) {
       ringAll();
     }

@@ -324,12 +324,17 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
     return limit - outstanding() <= 0;
   }
 
-  /** Writes a request into the slot at the head and rings no doorbell. There is room. */
-  final void write(SendRequest request, int operation, int index) {
+  /**
+   * Writes a request into the slot at the head and rings no doorbell. There is room.
+   *
+   * @return its size in units
+   */
+  final int write(SendRequest request, int operation, int index) {
     int slot = slot((int) head);
     note(slot, request, operation);
-    writer.write(request, operation, index, (long) slot << strideLog);
+    int size = writer.write(request, operation, index, (long) slot << strideLog);
     head++;
+    return size;
   }
 
   final boolean isOpen() {
