@@ -13,9 +13,9 @@ import org.hghca.vfio.MmioRegion;
 import org.hghca.vfio.PciFunction;
 
 /**
- * A software HCA whose doorbells fall into plain memory, as those of a mapped BAR would: commands
- * work, and work requests go nowhere. What the driver allocates for DMA can be found again, so that
- * a script can complete the requests.
+ * A software HCA whose doorbells are plain memory, as those of a mapped BAR: commands work, and
+ * work requests are not executed. It records the driver's DMA allocations, so that a script can
+ * complete the requests.
  */
 final class BenchFunction extends ForwardingFunction {
   private static BenchFunction last;
@@ -35,7 +35,7 @@ final class BenchFunction extends ForwardingFunction {
     return last;
   }
 
-  /** Remembers what the DMA memory holds, for {@link #newRing}. */
+  /** Records the contents of the DMA memory, for {@link #newRing}. */
   synchronized void mark() {
     marked.clear();
     allocations.forEach(memory -> marked.add(memory.toArray(ValueLayout.JAVA_BYTE)));

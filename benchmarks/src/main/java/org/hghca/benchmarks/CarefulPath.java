@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The whole way of a work request as in {@link HotPath}, on the document's card and on the RTL,
+ * The whole path of a work request as in {@link HotPath}, on the document's card and on the RTL,
  * where requests are checked and a queue pair has one request in flight. One operation is one
  * request.
  */
@@ -28,11 +28,14 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class CarefulPath {
-  /** Which card. */
+  /** The profile of the card. */
   @Param({"s", "r1"})
   public String profile;
 
-  /** Whether posting locks, or the queue pair has one owner; on the RTL it locks in any case. */
+  /**
+   * Whether posting takes a lock, or the queue pair has a single owner; on the RTL it locks in any
+   * case.
+   */
   @Param({"locked", "singleOwner"})
   public String posting;
 

@@ -22,8 +22,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A doorbell through a mapped region beside plain stores of 8 bytes: what the driver adds to what
- * the processor does. The region is memory that is mapped shared, as a BAR is.
+ * A doorbell through a mapped region compared with plain stores of 8 bytes: the driver's share of
+ * the cost. The region is memory that is mapped shared, as a BAR is.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -22,7 +22,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** A packet becomes a frame, and the frame a packet; beside it, what the two CRCs alone take. */
+/** A packet becomes a frame, and the frame a packet; for comparison, the two CRCs alone. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -35,7 +35,7 @@ public class Framing {
   private static final int IP = 14;
   private static final int CRC = 4;
 
-  /** Bytes of payload: 1024 of an RDMA WRITE's middle, 16 of a whole SEND. */
+  /** Bytes of payload: 1024 of a middle RDMA WRITE packet, 16 of a SEND of one packet. */
   @Param({"16", "1024"})
   private int payload;
 

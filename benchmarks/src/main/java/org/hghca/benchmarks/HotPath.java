@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The whole way of a work request: post, completion by script (a bulk copy), poll. One operation is
- * one request of a batch of 128.
+ * The whole path of a work request: post, completion by script (a bulk copy), poll. One operation
+ * is one request of a batch of 128.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -31,7 +31,7 @@ public class HotPath {
   @Param({"mapped", "all"})
   public String regions;
 
-  /** Whether posting locks, or the queue pair has one owner. */
+  /** Whether posting takes a lock, or the queue pair has a single owner. */
   @Param({"locked", "singleOwner"})
   public String posting;
 

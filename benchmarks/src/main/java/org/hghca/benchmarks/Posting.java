@@ -31,7 +31,7 @@ public class Posting {
   @Param({"mapped", "all"})
   public String regions;
 
-  /** Whether posting locks, or the queue pair has one owner. */
+  /** Whether posting takes a lock, or the queue pair has a single owner. */
   @Param({"locked", "singleOwner"})
   public String posting;
 

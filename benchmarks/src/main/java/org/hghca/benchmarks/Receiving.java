@@ -24,7 +24,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class Receiving {
-  /** Which card. */
+  /** The profile of the card. */
   @Param({"s", "r1"})
   public String profile;
 

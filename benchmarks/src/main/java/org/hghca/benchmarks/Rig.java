@@ -23,11 +23,12 @@ import org.hghca.vfio.MmioHandler;
 import org.hghca.vfio.MmioRegion;
 
 /**
- * A connected queue pair on a device that does nothing, and a script that completes what was posted
- * by copying ready completions into the ring in bulk: so that what is measured is the driver.
+ * A connected queue pair on a device without a data path, and a script that completes posted
+ * requests by copying prepared completions into the ring in bulk, so that only the driver is
+ * measured.
  */
 final class Rig implements AutoCloseable {
-  /** Work requests in a batch, slots of a queue, places of a completion ring. */
+  /** Work requests in a batch, slots of a queue, entries of a completion ring. */
   static final int BATCH = 128;
 
   static final int POLL = 16;
@@ -47,10 +48,10 @@ final class Rig implements AutoCloseable {
   final SendRequest atomic = new SendRequest();
   final ReceiveRequest receive = new ReceiveRequest();
 
-  /** Slots of the send ring, and places of its completions. */
+  /** Slots of the send ring, and entries of its completions. */
   private final int places;
 
-  /** How many requests of the queue pair the card has at a time. */
+  /** The number of requests of the queue pair that the card has at a time. */
   private final int window;
 
   private int sent;
@@ -64,7 +65,7 @@ final class Rig implements AutoCloseable {
    *
    * @param allKinds whether all kinds of register regions have been used before in this process
    * @param singleOwner whether posting takes no lock
-   * @param profile which card: s or r1
+   * @param profile of the card: s or r1
    */
   Rig(boolean allKinds, boolean singleOwner, String profile) {
     if (allKinds) {
@@ -194,8 +195,8 @@ final class Rig implements AutoCloseable {
   }
 
   /**
-   * Completes and polls what was posted, as the card has it: all at once, or one by one where the
-   * driver rings a request when the one before it is complete.
+   * Completes and polls the posted requests, as the card has them: all at once, or one by one where
+   * the driver rings a request when the one before it is complete.
    */
   int takeSends(int count) {
     int complete = 0;
@@ -218,7 +219,7 @@ final class Rig implements AutoCloseable {
     }
   }
 
-  /** Completes sends as far as the script goes in one piece; returns how many. */
+  /** Completes sends as far as the script is contiguous; returns how many. */
   int completeSends(int most) {
     int place = sent & places - 1;
     int count = Math.min(most, places - place);

@@ -20,9 +20,9 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Control;
 
 /**
- * One thread posts to a queue pair while another polls it, after it has completed by script what
- * was posted. They wait for each other: the figures of both are that of a request's whole way. One
- * operation is one request of a burst of 16.
+ * One thread posts to a queue pair while another completes the requests by script and polls it.
+ * They wait for each other: the figures of both are those of a request's whole path. One operation
+ * is one request of a burst of 16.
  */
 @State(Scope.Group)
 @BenchmarkMode(Mode.AverageTime)
@@ -35,13 +35,13 @@ public class TwoThreads {
 
   private Rig rig;
 
-  /** How many requests were posted; told once a burst, so that it is little of what is measured. */
+  /** The number of posted requests; published once a burst, so that its cost is small. */
   private final AtomicLong posted = new AtomicLong();
 
   /** The poster's. */
   private long posts;
 
-  /** The poller's: how many requests are complete. */
+  /** The poller's: the number of complete requests. */
   private long completed;
 
   @Setup(Level.Trial)

@@ -8,7 +8,7 @@ import org.hghca.verbs.QpState;
  * of the pattern of a seed is {@code (seed + i) % 251}.
  */
 interface End {
-  /** The pattern's period, a prime: data that lands elsewhere by a power of two is found. */
+  /** The pattern's period, a prime: data that is displaced by a power of two is detected. */
   int PRIME = 251;
 
   long address();
@@ -19,7 +19,7 @@ interface End {
 
   void zero(long offset, long length);
 
-  /** Where the buffer differs from the pattern first, from the offset; -1 when it does not. */
+  /** The first offset at which the buffer differs from the pattern; -1 when there is none. */
   long differs(long offset, long length, int seed);
 
   /** The 8 bytes at an offset, as a number of this machine. */
@@ -31,7 +31,7 @@ interface End {
 
   void send(Work work);
 
-  /** Waits for as many completions; fewer when time runs out. */
+  /** Waits for this many completions; returns fewer when time runs out. */
   List<Result> poll(int count);
 
   /** The same with a limit of time. */

@@ -77,7 +77,7 @@ class FaultTest {
     }
   }
 
-  /** What a requester may do wrong at the other end. */
+  /** Invalid requests to the other end. */
   enum Wrong {
     WRITE_KEY("WRITE by a wrong rkey", WcStatus.REM_ACCESS_ERR) {
       @Override
@@ -116,8 +116,8 @@ class FaultTest {
       }
     },
     /**
-     * An invalid request by the InfiniBand specification, and to our responder; soft RoCE answers
-     * with a remote operational error, and tells its own program of a local QP operation error.
+     * An invalid request by the InfiniBand specification, and at our responder; soft RoCE answers
+     * with a remote operational error, and reports a local QP operation error to its own program.
      */
     SEND_LENGTH("SEND longer than the receive", WcStatus.REM_INV_REQ_ERR) {
       @Override
@@ -135,7 +135,7 @@ class FaultTest {
       this.status = status;
     }
 
-    /** Prepares the other end, and gives the request. */
+    /** Prepares the other end, and returns the request. */
     abstract Work work(End to);
 
     @Override

@@ -14,7 +14,7 @@ import org.hghca.verbs.WcStatus;
 final class GuestEnd implements End, AutoCloseable {
   private static final int PATIENCE_SECONDS = 60;
 
-  /** What the agent calls its queue pair and its buffer: there is one of each. */
+  /** The agent's names of its queue pair and its buffer: there is one of each. */
   private static final String NAME = "end";
 
   private final GuestVerbs guest;
@@ -52,7 +52,7 @@ final class GuestEnd implements End, AutoCloseable {
     return psn;
   }
 
-  /** Asks for something about its queue pair. */
+  /** Sends a query about its queue pair. */
   Map<String, String> ask(String request, Object... arguments) {
     Object[] all = Arrays.copyOf(arguments, arguments.length + 2);
     all[arguments.length] = "qp";

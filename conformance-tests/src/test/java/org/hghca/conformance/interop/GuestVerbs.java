@@ -17,8 +17,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The verbs of the guest: requests to {@code lab/guest/verbs-agent.py}, which comes to this process
- * by TCP. One request at a time; not thread-safe.
+ * The verbs of the guest: requests to {@code lab/guest/verbs-agent.py}, which connects to this
+ * process by TCP. One request at a time; not thread-safe.
  */
 final class GuestVerbs implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 180_000;
@@ -38,7 +38,7 @@ final class GuestVerbs implements AutoCloseable {
   /**
    * Waits for the guest.
    *
-   * @param folder one that the guest sees; the file {@code port} there tells it where to come
+   * @param folder one that the guest sees; the file {@code port} in it holds the port to connect to
    */
   static GuestVerbs await(Path folder) {
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -52,7 +52,7 @@ final class GuestVerbs implements AutoCloseable {
   }
 
   /**
-   * Has the guest do something.
+   * Makes the guest execute a request.
    *
    * @param arguments keys and values in turn
    * @return its results

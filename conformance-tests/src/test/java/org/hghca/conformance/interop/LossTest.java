@@ -96,7 +96,7 @@ class LossTest {
     }
   }
 
-  /** Something was lost, or the test shows nothing. */
+  /** Some packets must have been lost, or the test proves nothing. */
   private static void assertRepeated(Bench bench) {
     HcaCounters counters = bench.hca().counters();
     assertThat(counters.retries() + counters.naksSent() + counters.duplicates())

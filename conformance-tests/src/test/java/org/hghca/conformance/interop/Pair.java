@@ -12,7 +12,10 @@ import org.hghca.verbs.QpType;
 
 /** A connection between the software HCA and the guest. */
 final class Pair implements AutoCloseable {
-  /** 4.096 us x 2^18, about a second: an emulated processor that is not scheduled loses nothing. */
+  /**
+   * 4.096 us x 2^18, about a second: an emulated processor that is not scheduled causes no
+   * time-out.
+   */
   static final int LONG_TIMEOUT = 18;
 
   private final OurEnd ours;
@@ -89,7 +92,7 @@ final class Pair implements AutoCloseable {
     ours.close();
   }
 
-  /** Which end sends requests. */
+  /** The end that sends requests. */
   enum Asker {
     WE("our requests"),
     GUEST("the guest's requests");

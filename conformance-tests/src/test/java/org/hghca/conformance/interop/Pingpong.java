@@ -49,7 +49,7 @@ final class Pingpong implements AutoCloseable {
   private static final long RECEIVE = 1;
   private static final long SEND = 2;
 
-  /** A queue pair, and where it sends. */
+  /** A queue pair, and its destination. */
   private static final class Lane {
     private final QueuePair queuePair;
     private final int psn = ThreadLocalRandom.current().nextInt(1 << 24);
@@ -126,7 +126,7 @@ final class Pingpong implements AutoCloseable {
     }
   }
 
-  /** The exchange of the side that was given a host name; the messages begin here. */
+  /** The exchange of the side that was given a host name; the messages start here. */
   void connectAsClient(Socket socket) throws IOException {
     write(socket);
     read(socket);
@@ -193,9 +193,9 @@ final class Pingpong implements AutoCloseable {
   }
 
   /**
-   * Plays until so many messages were sent and as many received, over all queue pairs.
+   * Runs until so many messages were sent and as many received, over all queue pairs.
    *
-   * @throws AssertionError when a request fails, a message has other bytes, or nothing happens
+   * @throws AssertionError when a request fails, a message has other bytes, or there is no progress
    */
   void play(int messages) {
     Completions batch = new Completions(16);

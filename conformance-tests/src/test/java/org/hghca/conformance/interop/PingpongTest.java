@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @ExtendWith(SoftRoce.class)
 @DisplayName("unmodified")
 class PingpongTest {
-  /** The host, as QEMU's user network has it. */
+  /** The host's address in QEMU's user network. */
   private static final String HOST = "10.0.2.2";
 
   private static final int MESSAGES = 100;
@@ -87,7 +87,7 @@ class PingpongTest {
     ended("server");
   }
 
-  /** Until the program listens, QEMU takes connections and ends them. */
+  /** Until the program listens, QEMU accepts connections and ends them. */
   private static Socket connect(Pingpong peer) throws IOException {
     Instant end = Instant.now().plus(PATIENCE);
     while (true) {

@@ -40,7 +40,7 @@ class ReliableConnectionTest {
     bench.close();
   }
 
-  /** Every size around the path MTU, and for the default one and the largest a mebibyte and one. */
+  /** Every size around the path MTU, and for the default and the largest one a mebibyte and one. */
   private static List<Integer> sizes(Mtu mtu) {
     int packet = mtu.bytes();
     List<Integer> sizes =

@@ -20,12 +20,12 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives a test a {@link Bench}. The guest comes once; the software HCA is a new one for each test,
- * on the same network.
+ * Gives a test a {@link Bench}. The guest connects once; each test has a new software HCA on the
+ * same network.
  *
  * <p>The system properties are {@code hghca.lab.rxe}, a folder that the guest sees, {@code
  * hghca.lab.rxe.net}, the network as {@code net=} in a locator names it, and {@code
- * hghca.lab.rxe.tcp}, the port of this machine behind which is port 18515 of the guest.
+ * hghca.lab.rxe.tcp}, the port of this machine that forwards to port 18515 of the guest.
  */
 final class SoftRoce implements ParameterResolver {
   private static final Namespace NAMESPACE = Namespace.create(SoftRoce.class);
@@ -35,8 +35,8 @@ final class SoftRoce implements ParameterResolver {
    * A software HCA that the guest reaches, and the guest.
    *
    * @param guestGid the guest's address
-   * @param gidIndex where it has it
-   * @param netdev what its kernel calls the network card
+   * @param gidIndex its index in the guest's table
+   * @param netdev the name of the network card in its kernel
    */
   record Bench(
       Context context,
@@ -70,7 +70,7 @@ final class SoftRoce implements ParameterResolver {
           about.get("netdev"));
     }
 
-    /** What the HCA has counted, for messages of failures. */
+    /** The counters of the HCA, for messages of failures. */
     String counts() {
       return "%s, %s".formatted(hca.counters(), hca.linkCounters());
     }

@@ -1,11 +1,11 @@
 package org.hghca.conformance.interop;
 
 /**
- * A request to send: the local buffer's bytes from an offset, and where at the other end.
+ * A send request: the local buffer's bytes from an offset, and the target at the other end.
  *
  * @param kind as the agent in the guest names it
- * @param compare what a compare and swap expects
- * @param operand what it swaps in, or what an add adds
+ * @param compare the expected value of a compare and swap
+ * @param operand the value to swap in, or to add
  */
 record Work(
     String kind,
