@@ -63,7 +63,7 @@ class DatagramTest {
 
   @Test
   @DisplayName("SEND, with and without immediate, 0 to 4096 bytes, our requests")
-  void weSend() {
+  void ourDatagramsArrive() {
     try (AddressHandle handle =
         bench.domain().createAddressHandle(AddressVector.to(bench.guestGid(), 0))) {
       for (int size : SIZES) {
@@ -96,7 +96,7 @@ class DatagramTest {
 
   @Test
   @DisplayName("SEND, 0 to 4096 bytes, the guest's requests; the answer goes back by the header")
-  void theGuestSends() {
+  void guestsDatagramsArriveAndAreAnswered() {
     for (int size : SIZES) {
       guests.fill(0, size, size);
       ours.receive(1, 0, GRH + size);
@@ -120,7 +120,7 @@ class DatagramTest {
 
   @Test
   @DisplayName("a wrong Q_Key is dropped at either end")
-  void aWrongQueueKey() {
+  void wrongQkeyIsDropped() {
     try (AddressHandle handle =
         bench.domain().createAddressHandle(AddressVector.to(bench.guestGid(), 0))) {
       ours.receive(1, 0, BYTES);

@@ -49,7 +49,7 @@ class FaultTest {
 
   @ParameterizedTest(name = "a receive that is posted late: RNR NAK, then success, {0}")
   @EnumSource(Asker.class)
-  void aReceiverIsNotReadyYet(Asker asker) {
+  void latePostedReceiveSucceedsAfterRnrNaks(Asker asker) {
     try (Pair pair = Pair.connect(bench, QpType.RC, Mtu.MTU_1024, BYTES)) {
       End from = pair.end(asker);
       End to = pair.other(asker);
@@ -68,7 +68,7 @@ class FaultTest {
 
   @ParameterizedTest(name = "a receive that is never posted: RNR retries are exceeded, {0}")
   @EnumSource(Asker.class)
-  void aReceiverIsNeverReady(Asker asker) {
+  void missingReceiveExceedsTheRnrRetries(Asker asker) {
     try (Pair pair = Pair.connect(bench, QpType.RC, BYTES, options -> options.withRnrRetry(3))) {
       End from = pair.end(asker);
       from.send(Work.send(1, 0, 10));
@@ -146,14 +146,14 @@ class FaultTest {
 
   @ParameterizedTest(name = "our requests: {0}")
   @EnumSource(Wrong.class)
-  void weAskWrongly(Wrong wrong) {
+  void ourInvalidRequestFails(Wrong wrong) {
     refused(wrong, Asker.WE);
   }
 
   /** The guest's library refuses an odd address itself. */
   @ParameterizedTest(name = "the guest''s requests: {0}")
   @EnumSource(value = Wrong.class, mode = Mode.EXCLUDE, names = "ATOMIC_ADDRESS")
-  void theGuestAsksWrongly(Wrong wrong) {
+  void guestsInvalidRequestFails(Wrong wrong) {
     refused(wrong, Asker.GUEST);
   }
 
@@ -178,7 +178,7 @@ class FaultTest {
 
   @ParameterizedTest(name = "the other queue pair is destroyed under traffic, {0}")
   @EnumSource(Asker.class)
-  void destroyedUnderTraffic(Asker asker) {
+  void queuePairDestroyedUnderTrafficFailsThePeer(Asker asker) {
     try (Pair pair =
         Pair.connect(
             bench,
@@ -210,7 +210,7 @@ class FaultTest {
 
   @ParameterizedTest(name = "16 READs outstanding, {0}")
   @EnumSource(Asker.class)
-  void manyReads(Asker asker) {
+  void sixteenOutstandingReadsComplete(Asker asker) {
     try (Pair pair = Pair.connect(bench, QpType.RC, BYTES, options -> options.withReadAtomic(16))) {
       End from = pair.end(asker);
       End to = pair.other(asker);

@@ -29,7 +29,7 @@ class LossTest {
 
   @ParameterizedTest(name = "1 % lost and 1 % damaged, duplicated, out of order on arrival, {0}")
   @EnumSource(Asker.class)
-  void onArrival(Asker asker, GuestVerbs guest) {
+  void lossOnArrivalIsRecovered(Asker asker, GuestVerbs guest) {
     String parameters = "&drop=0.01&corrupt=0.01&duplicate=0.01&reorder=0.01&seed=5";
     try (Bench bench = Bench.open(guest, parameters)) {
       traffic(bench, asker);
@@ -40,7 +40,7 @@ class LossTest {
 
   @ParameterizedTest(name = "1 % lost both ways by the guest''s kernel (netem), {0}")
   @EnumSource(Asker.class)
-  void byTheKernel(Asker asker, GuestVerbs guest) {
+  void lossInTheKernelIsRecovered(Asker asker, GuestVerbs guest) {
     try (Bench bench = Bench.open(guest, "")) {
       String netdev = bench.netdev();
       guestRuns(bench, "tc qdisc add dev %s root netem loss 1%%".formatted(netdev));
