@@ -12,8 +12,8 @@ import org.hghca.wire.link.LinkUser;
 import org.hghca.wire.link.ReceiveBatch;
 
 /**
- * The way of an HCA's port to a network outside of this process. Used under the lock of the
- * simulation, but for what the poller calls.
+ * The connection of an HCA's port to a network outside of this process. Used under the lock of the
+ * simulation, except the methods that the poller calls.
  */
 final class Network implements Medium, LinkUser {
   private final Link link;
@@ -43,7 +43,7 @@ final class Network implements Medium, LinkUser {
     port.plug(this);
   }
 
-  /** Begins to receive. Under no lock. */
+  /** Starts receiving. Under no lock. */
   void begin() {
     attachment = LinkPoller.shared().add(link, this);
   }
@@ -63,7 +63,10 @@ final class Network implements Medium, LinkUser {
     return link.pathMtu();
   }
 
-  /** So much of one connection fits into the buffer that a UDP socket of Linux has at first. */
+  /**
+   * The amount of one connection that fits into the default receive buffer of a UDP socket of
+   * Linux.
+   */
   @Override
   public int window() {
     return 128;
@@ -89,7 +92,9 @@ final class Network implements Medium, LinkUser {
     link.leave(high, low);
   }
 
-  /** Sends a packet with the next {@link #flush}; one to an own address of the port comes back. */
+  /**
+   * Sends a packet with the next {@link #flush}; one to an own address of the port is delivered.
+   */
   @Override
   public void carry(EthernetPort from, Packet packet) {
     if (addresses.has(packet.destinationIpHigh, packet.destinationIpLow)) {
@@ -105,7 +110,7 @@ final class Network implements Medium, LinkUser {
     link.flush();
   }
 
-  /** Delivers what was delayed and has fallen due; returns whether there was anything. */
+  /** Delivers delayed packets that are due; returns whether there were any. */
   boolean step(long now) {
     return incoming.step(now);
   }

@@ -9,8 +9,7 @@ import org.hghca.wire.EthernetPort;
 import org.hghca.wire.IpAddress;
 
 /**
- * The table of multicast groups: tells the transport who their members are, and the port which
- * addresses to take.
+ * The table of multicast groups: gives the transport their members, and the port their addresses.
  */
 final class MulticastGroups {
   private static final MulticastGroup FREE = new MulticastGroup(0, 0, List.of());
@@ -38,8 +37,8 @@ final class MulticastGroups {
   /**
    * WRITE_MGM.
    *
-   * @return false when the index does not exist, the GID is no group's or another index has it, or
-   *     the network does not let the port take part
+   * @return false when the index does not exist, the GID is not a group's or another index has it,
+   *     or the network does not let the port join
    */
   boolean write(int index, MemorySegment mailbox) {
     if (!exists(index)) {
@@ -87,7 +86,7 @@ final class MulticastGroups {
     }
   }
 
-  /** Ends all groups. */
+  /** Clears all groups. */
   void reset() {
     for (MulticastGroup group : groups) {
       end(group);

@@ -3,17 +3,17 @@ package org.hghca.model.transport;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 
-/** Tells the senders of packets that a switch has marked of the congestion. */
+/** Notifies the senders of packets that a switch has marked. */
 final class CongestionNotifier {
-  /** At most one notification of a queue pair in so many nanoseconds. */
+  /** At most one notification per queue pair in this many nanoseconds. */
   static final long INTERVAL = 50_000;
 
-  /** The bits of a traffic class that say whether there was congestion. */
+  /** The bits of a traffic class that report congestion. */
   private static final int ECN = 0x03;
 
   private static final int CONGESTION_EXPERIENCED = 0x03;
 
-  /** DSCP 48, which switches serve first, and a transport that is capable of ECN. */
+  /** DSCP 48, which switches serve first, and ECN-capable transport. */
   private static final int TRAFFIC_CLASS = 48 << 2 | 0x02;
 
   private final Transport transport;
@@ -26,7 +26,7 @@ final class CongestionNotifier {
     return (packet.trafficClass & ECN) == CONGESTION_EXPERIENCED;
   }
 
-  /** A marked packet has come to a queue pair. */
+  /** A queue pair has received a marked packet. */
   void marked(Endpoint endpoint, ConnectionContext qp, Packet packet, long now) {
     transport.counters().congestionMarks++;
     boolean isForGroup = packet.destinationQpn != endpoint.qpn;

@@ -9,8 +9,8 @@ package org.hghca.model.transport;
  * rate before the cut; after five of them the target grows, at first slowly, then faster. At the
  * full rate the limit ends. Before the first notification, and after that, it costs nothing.
  *
- * <p>Rates are in bytes a second, times in nanoseconds, alpha in 1/65536. The state is brought up
- * to date when it is asked for, so that it depends on times alone, not on when steps are done.
+ * <p>Rates are in bytes a second, times in nanoseconds, alpha in 1/65536. Queries update the state,
+ * which therefore depends only on times, not on when steps are done.
  */
 final class RateLimit {
   /** 100 Gb/s, the fastest rate of the port. */
@@ -19,7 +19,7 @@ final class RateLimit {
   /** 10 Mb/s. */
   static final long LEAST = 1_250_000;
 
-  /** At most one cut in such a time, however many notifications come. */
+  /** At most one cut in this time, for any number of notifications. */
   static final long CUT_INTERVAL = 50_000;
 
   private static final long ALPHA_INTERVAL = 55_000;
@@ -37,7 +37,7 @@ final class RateLimit {
   private static final long SLOW_INCREASE = 5_000_000;
   private static final long FAST_INCREASE = 50_000_000;
 
-  /** What may be sent at once after a pause, as time. */
+  /** The burst that may be sent after a pause, as time. */
   private static final long CREDIT = 50_000;
 
   private boolean limited;
@@ -83,7 +83,7 @@ final class RateLimit {
     increases = 0;
   }
 
-  /** How long to wait until something may be sent, 0 for not at all. Ends a limit that is over. */
+  /** The time to wait until something may be sent, 0 for none. Ends a limit that has recovered. */
   long delay(long now) {
     update(now);
     return limited ? Math.max(0, paidAt - now) : 0;

@@ -1,7 +1,7 @@
 /**
- * What a completion queue does with completions: the ring that the card writes, the parsers that
- * find out what it meant, what the driver completes in the card's stead, and when the completion
- * channel is told. Of a queue pair it knows the rings.
+ * Processing of completions: the ring that the card writes, the parsers that determine the meaning
+ * of an entry, the completions that the driver generates in place of the card, and the notification
+ * of the completion channel. It uses only the rings of a queue pair.
  *
  * <p>Under the lock of the completion queue, 5 in the lock order of {@link org.hghca.driver}.
  */

@@ -15,7 +15,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.VerbsException;
 
-/** The multicast groups of a device: who takes part in which. Thread-safe. */
+/** The multicast groups of a device, with their queue pairs. Thread-safe. */
 final class MulticastGroups {
   private final Card card;
   private final NumberAllocator indexes;
@@ -25,7 +25,7 @@ final class MulticastGroups {
   private record Group(int index, List<Integer> queuePairs) {}
 
   /**
-   * What keeps a queue pair open that takes part in a group.
+   * Keeps a queue pair open that is attached to a group.
    *
    * @param group the group
    */
@@ -47,10 +47,10 @@ final class MulticastGroups {
   }
 
   /**
-   * Checks whether the device has such a group.
+   * Checks whether the device supports such a group.
    *
-   * @throws VerbsException EOPNOTSUPP when it has none, or none of this kind of address; EINVAL for
-   *     a GID of no group
+   * @throws VerbsException EOPNOTSUPP when it supports none, or none of this kind of address;
+   *     EINVAL for a GID that is not a group's
    */
   void check(Gid group) {
     if (!card.limits().has(DeviceExtension.MULTICAST)) {
@@ -97,7 +97,7 @@ final class MulticastGroups {
     groups.put(gid, new Group(index, more));
   }
 
-  /** Removes a queue pair from a group; on a dead device from the driver's list alone. */
+  /** Removes a queue pair from a group; on a failed device only from the driver's list. */
   synchronized void detach(Gid gid, int number) {
     Group old = groups.get(gid);
     if (old == null || !old.queuePairs.contains(number)) {

@@ -22,10 +22,10 @@ import org.hghca.wire.frame.RestoredHeaders;
  * </pre>
  */
 final class DatagramBatch {
-  /** Where a datagram begins in its slot; the headers are in front of it. */
+  /** Offset of a datagram in its slot; the headers precede it. */
   private static final int HEADROOM = 64;
 
-  /** Longer datagrams are cut off, and still too long for a packet. */
+  /** Longer datagrams are cut off, and are still too long for a packet. */
   private static final int LONGEST = 4288;
 
   private static final int STRIDE = HEADROOM + LONGEST;
@@ -51,7 +51,7 @@ final class DatagramBatch {
   private final MemorySegment controls;
   private final MemorySegment messages;
 
-  /** All messages from one on: made once, as slicing allocates. */
+  /** All messages from one on: created once, as slicing allocates. */
   private final MemorySegment[] messagesFrom;
 
   DatagramBatch(int size) {
@@ -83,7 +83,7 @@ final class DatagramBatch {
     return frames;
   }
 
-  /** Where the datagram of a slot begins in {@link #frames}. */
+  /** Offset of a slot's datagram in {@link #frames}. */
   int datagram(int slot) {
     return slot * STRIDE + HEADROOM;
   }
@@ -154,11 +154,11 @@ final class DatagramBatch {
   }
 
   /**
-   * Puts the headers back in front of a datagram that was received: those that the kernel tells,
-   * and the others as they most likely were.
+   * Restores the headers in front of a received datagram: those that the kernel reports, and the
+   * others with their most likely values.
    *
-   * @param packet has the address that it came to, and gets the others
-   * @return bytes of the frame, which begins at {@link RestoredHeaders#frame}
+   * @param packet has the destination address, and gets the others
+   * @return bytes of the frame, which starts at {@link RestoredHeaders#frame}
    */
   int restore(int slot, boolean ipv4, Packet packet) {
     long message = (long) slot * MESSAGE;

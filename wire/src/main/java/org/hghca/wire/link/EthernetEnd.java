@@ -13,29 +13,29 @@ import org.hghca.wire.frame.FrameLayout;
 import org.hghca.wire.frame.MembershipFrame;
 
 /**
- * A port's place on an Ethernet, whatever carries the frames: packets become frames with the port's
- * addresses, neighbors are found and answered, and packets wait meanwhile. One thread at a time
- * sends; one, perhaps another, takes what comes.
+ * A port on an Ethernet, independent of the carrier of frames: packets become frames with the
+ * port's addresses, neighbors are resolved and answered, and packets wait meanwhile. One thread at
+ * a time sends; one, possibly another, processes received frames.
  */
 final class EthernetEnd {
   private static final int MOST_HELD = 64;
   private static final long PATIENCE = 3 * AddressResolution.INTERVAL;
 
-  /** Where frames to send are written. */
+  /** The memory into which frames to send are written. */
   interface Frames {
     /**
-     * Makes room for a frame.
+     * Reserves room for a frame.
      *
      * @param bytes of the longest frame that may be written there
-     * @return where it begins in the memory, or a negative number where there is no room
+     * @return its offset in the memory, or a negative number without room
      */
     int room(int bytes);
 
     /**
-     * A frame was written where there was {@link #room}.
+     * A frame was written into the reserved {@link #room}.
      *
      * @param length its bytes
-     * @param packets how many of the port's packets it is: 1, or 0 for a frame of our own
+     * @param packets the number of the port's packets in it: 1, or 0 for a frame of our own
      */
     void add(int length, int packets);
   }
@@ -49,13 +49,13 @@ final class EthernetEnd {
   private final AddressResolution neighbors;
   private final GroupMembership groups;
 
-  /** Packets whose destination's MAC is asked for, and until when they wait. */
+  /** Packets whose destination's MAC is being resolved, and until when they wait. */
   private final ArrayDeque<Packet> held = new ArrayDeque<>();
 
   private final PacketPool pool = new PacketPool();
   private long heldUntil;
 
-  /** When to ask again. */
+  /** When to request again. */
   private volatile long due = Long.MAX_VALUE;
 
   /**
@@ -77,7 +77,7 @@ final class EthernetEnd {
     return groups;
   }
 
-  /** The port's addresses, its link-local one among them. */
+  /** The port's addresses, including its link-local one. */
   PortAddresses addresses() {
     return addresses;
   }
@@ -146,7 +146,7 @@ final class EthernetEnd {
     frames.add(length, 1);
   }
 
-  /** Writes what has waited long enough, questions and answers. */
+  /** Writes packets that have waited long enough, requests and replies. */
   void flush() {
     if (!held.isEmpty()) {
       sendHeld(System.nanoTime());
@@ -185,7 +185,7 @@ final class EthernetEnd {
     due = held.isEmpty() ? Long.MAX_VALUE : now + AddressResolution.INTERVAL;
   }
 
-  /** Gives up what waits, as the link is down. The next network learns of all groups. */
+  /** Drops waiting packets, as the link is down. The next network gets reports of all groups. */
   void clear() {
     groups.queried();
     while (!held.isEmpty()) {
@@ -201,11 +201,11 @@ final class EthernetEnd {
   }
 
   /**
-   * Takes a frame that has come: the next packet of the batch, which has room for it, or what
-   * neighbors say.
+   * Processes a received frame: the next packet of the batch, which has room for it, or a frame of
+   * neighbor resolution.
    *
-   * @param memory that of the decoder, where the frame begins at a byte
-   * @param vlan a tag that was taken out of the frame, or {@link Packet#NO_VLAN}
+   * @param memory that of the decoder, where the frame is at an offset
+   * @param vlan a tag that was removed from the frame, or {@link Packet#NO_VLAN}
    */
   void take(
       FrameDecoder decoder,

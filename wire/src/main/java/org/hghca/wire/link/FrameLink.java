@@ -6,13 +6,16 @@ import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
 
 /**
- * Ethernet frames by an interface of this machine. The port has a MAC and IP addresses of its own
- * there, and finds and answers its neighbors by itself.
+ * Ethernet frames through an interface of this machine. The port has a MAC and IP addresses of its
+ * own there, and resolves and answers its neighbors by itself.
  */
 final class FrameLink implements Link, EthernetEnd.Frames {
   private static final int SLOTS = 128;
 
-  /** So many are sent at once; the other slots are for who finds out late that there is no room. */
+  /**
+   * The number of frames sent at once; the other slots are for callers that detect late that there
+   * is no room.
+   */
   private static final int BATCH = 64;
 
   private final FrameCarrier carrier;
@@ -159,7 +162,7 @@ final class FrameLink implements Link, EthernetEnd.Frames {
     }
   }
 
-  /** The next question for a neighbor. */
+  /** The next request for a neighbor. */
   @Override
   public long deadline() {
     return ethernet.due();

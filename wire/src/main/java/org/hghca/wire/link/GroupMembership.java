@@ -9,12 +9,12 @@ import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.MembershipFrame;
 
 /**
- * The IPv4 multicast groups of a port on an Ethernet, and the reports about them that are due. A
- * query is answered at once, with all groups. Thread-safe: the poller hears queries, and looks for
- * packets to a group, while the owner joins.
+ * The IPv4 multicast groups of a port on an Ethernet, and the pending reports about them. A query
+ * is answered at once, with all groups. Thread-safe: the poller receives queries, and looks up the
+ * group of a packet, while the owner joins.
  */
 final class GroupMembership {
-  /** Without a peer reports wait: the oldest is dropped then, as a query brings it again. */
+  /** Without a peer reports wait: then the oldest is dropped, as a query requests it again. */
   private static final int MOST_DUE = 4096;
 
   private final long mac;
@@ -73,7 +73,7 @@ final class GroupMembership {
     return Arrays.binarySearch(groups, group) >= 0;
   }
 
-  /** Reports of all groups are due, in place of those that were. */
+  /** Reports of all groups are pending, instead of earlier ones. */
   synchronized void queried() {
     due.clear();
     for (int group : groups) {

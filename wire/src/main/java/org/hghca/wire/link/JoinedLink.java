@@ -9,15 +9,15 @@ import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
 
 /**
- * Links of several addresses of one port: a packet leaves by the link that its source belongs to,
- * or else by the one whose address is next to its destination.
+ * Links of several addresses of one port: a packet leaves through the link of its source address,
+ * or else through the one whose address is closest to its destination.
  */
 final class JoinedLink implements Link {
   private final Link[] links;
   private final PortAddresses addresses;
   private final LinkCounts counts = new LinkCounts();
 
-  /** Which link is read first: in turn, as the first may fill the batch. */
+  /** The link to read first: in turn, as the first may fill the batch. */
   private int first;
 
   /**
@@ -86,7 +86,7 @@ final class JoinedLink implements Link {
     }
   }
 
-  /** By one link, which its packets to the group also leave by: else each would come twice. */
+  /** Through one link, which also sends packets to the group: otherwise each would arrive twice. */
   @Override
   public boolean join(long high, long low) {
     int by = addresses.toward(high, low);

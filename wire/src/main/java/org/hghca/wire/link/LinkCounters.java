@@ -4,12 +4,12 @@ import java.util.Map;
 import org.hghca.wire.DropCause;
 
 /**
- * What a link did since it was opened.
+ * The counters of a link since it was opened.
  *
  * @param sent packets given to the system
- * @param received packets taken from it
+ * @param received packets read from it
  * @param notSent packets that were not sent, by cause
- * @param dropped frames that came and were not taken, by cause
+ * @param dropped received frames that were dropped, by cause
  */
 public record LinkCounters(
     long sent, long received, Map<SendFailure, Long> notSent, Map<DropCause, Long> dropped) {

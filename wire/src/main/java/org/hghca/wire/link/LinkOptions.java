@@ -4,17 +4,17 @@ import java.util.OptionalInt;
 import org.hghca.wire.PortAddresses;
 
 /**
- * What a link is told of the port that it is for.
+ * Properties of the port for which a link is opened.
  *
  * @param mac the port's MAC, 48 bits; not for links that have no Ethernet of their own
  * @param addresses the port's IP addresses; not for links whose specification names them
- * @param mtu bytes of the longest IP packet of the network; where it is not given, the interface
- *     tells it, or else it is that of every Ethernet
- * @param sourcePorts UDP source ports to send from beside that of RoCE, 0 to 1024
+ * @param mtu bytes of the longest IP packet of the network; by default that of the interface, or
+ *     else that of every Ethernet
+ * @param sourcePorts UDP source ports to send from in addition to that of RoCE, 0 to 1024
  * @param share whether MAC and IP address are the kernel's own at the interface; for packet sockets
  */
 public record LinkOptions(
     long mac, PortAddresses addresses, OptionalInt mtu, int sourcePorts, boolean share) {
-  /** What every Ethernet carries. */
+  /** The MTU of every Ethernet. */
   static final int ETHERNET_MTU = 1500;
 }

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread that reads from all links of this process. It sleeps in the kernel while nothing
- * comes, and ends with the last link. Thread-safe.
+ * The one thread that reads from all links of this process. It sleeps in the kernel while there are
+ * no packets, and ends with the last link. Thread-safe.
  */
 public final class LinkPoller {
   private static final Logger LOG = LoggerFactory.getLogger(LinkPoller.class);
@@ -26,7 +26,7 @@ public final class LinkPoller {
   private static final int DELETE = 2;
   private static final int MODIFY = 3;
 
-  /** {@code struct epoll_event}: events, and what is told with them, here the link's place. */
+  /** {@code struct epoll_event}: events, and their data, here the link's index. */
   private static final int EVENT = 12;
 
   private static final int EVENT_DATA = 4;
@@ -51,7 +51,7 @@ public final class LinkPoller {
   private volatile Round round;
 
   /**
-   * @param system asked for when the first link comes
+   * @param system called when the first link is opened
    */
   LinkPoller(Supplier<SystemCalls> system) {
     this.system = system;
@@ -63,10 +63,10 @@ public final class LinkPoller {
   }
 
   /**
-   * Has a link read from now on, until what is returned is closed, which closes the link. Closing
-   * waits until the user is not being called, unless it is the user who closes.
+   * Reads a link from now on, until the returned handle is closed, which closes the link. Closing
+   * waits until the user is not being called, unless the user itself closes.
    *
-   * @param user takes what comes; it is called by one thread
+   * @param user gets the packets; it is called by one thread
    * @throws LinkException when the system has no descriptors for it; the link is closed then
    */
   public Attachment add(Link link, LinkUser user) {
@@ -123,7 +123,7 @@ public final class LinkPoller {
     }
   }
 
-  /** Whether the thread is to end; it has let go of everything then. */
+  /** Whether the thread is to end; it has released everything then. */
   private synchronized boolean ends() {
     if (open > 0) {
       return false;

@@ -128,12 +128,12 @@ final class NetworkInterfaceState {
     return up;
   }
 
-  /** Has the poller come when an interface changes. */
+  /** Makes the poller call when an interface changes. */
   void open(LinkWatch watch) {
     watch.add(socket, LinkWatch.READABLE);
   }
 
-  /** Looks whether the interface has changed. */
+  /** Checks whether the interface has changed. */
   void refresh() {
     boolean changed = false;
     long answer;

@@ -36,7 +36,7 @@ final class PacketFilter {
   private PacketFilter() {}
 
   /**
-   * Of Ethernet frames: those to a MAC or to a group that are RoCE v2 over IPv4 or IPv6, ARP,
+   * Accepts Ethernet frames to a MAC or to a group that are RoCE v2 over IPv4 or IPv6, ARP,
    * neighbor discovery of IPv6, or about multicast groups of IPv4.
    */
   static int[][] ofPort(long mac) {
@@ -70,7 +70,7 @@ final class PacketFilter {
     };
   }
 
-  /** Nothing: what is for the socket ends there. */
+  /** Accepts nothing: packets for the socket end there. */
   static int[][] ofNothing() {
     return new int[][] {{RETURN, 0, 0, 0}};
   }

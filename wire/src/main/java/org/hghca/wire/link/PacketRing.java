@@ -27,7 +27,7 @@ final class PacketRing implements AutoCloseable {
   private static final int PROT_READ_WRITE = 3;
   private static final int MAP_SHARED = 1;
 
-  /** Bytes of the ring, and of the pieces that the kernel allocates for it. */
+  /** Bytes of the ring, and of the blocks that the kernel allocates for it. */
   private static final int SIZE = 4 << 20;
 
   private static final int BLOCK = 1 << 16;
@@ -50,7 +50,7 @@ final class PacketRing implements AutoCloseable {
   private int at;
 
   /**
-   * Gives a socket its ring; to be called before it is bound.
+   * Attaches a ring to a socket; must be called before it is bound.
    *
    * @param link what it is for, in messages
    * @param mtu bytes of the longest IP packet
@@ -75,29 +75,29 @@ final class PacketRing implements AutoCloseable {
     return memory;
   }
 
-  /** Whether a frame has come; the next one, until {@link #release}. */
+  /** Whether a frame was received; the next one, until {@link #release}. */
   boolean hasFrame() {
     return ((int) STATUS.getAcquire(memory, (long) at) & OURS) != 0;
   }
 
-  /** Where the frame begins in {@link #memory}. */
+  /** The offset of the frame in {@link #memory}. */
   int frame() {
     return at + (memory.get(SHORT, at + 12L) & 0xffff);
   }
 
-  /** Bytes of the frame; what did not fit into the slot is cut off. */
+  /** Bytes of the frame; the part that did not fit into the slot is cut off. */
   int length() {
     return memory.get(INT, at + 8L);
   }
 
-  /** The VLAN tag that the kernel has taken out of the frame, or {@link Packet#NO_VLAN}. */
+  /** The VLAN tag that the kernel has removed from the frame, or {@link Packet#NO_VLAN}. */
   int vlan() {
     return (memory.get(INT, at) & HAS_VLAN) != 0
         ? memory.get(SHORT, at + 24L) & 0xffff
         : Packet.NO_VLAN;
   }
 
-  /** Gives the slot back to the kernel. */
+  /** Returns the slot to the kernel. */
   void release() {
     STATUS.setRelease(memory, (long) at, KERNELS);
     at = (at + slot) % SIZE;

@@ -42,7 +42,7 @@ final class PacketSocket implements FrameCarrier {
   private static final int PROMISCUOUS = 1;
   private static final int BUFFER = 4 << 20;
 
-  /** Frames in a row: those that bring no packet do not keep the poller to themselves. */
+  /** Frames in a row: frames without packets do not block the poller. */
   private static final int MOST_FRAMES = 2 * ReceiveBatch.SIZE;
 
   private static final int NONE = -1;
@@ -53,7 +53,7 @@ final class PacketSocket implements FrameCarrier {
   private final MemorySegment error = Arena.ofAuto().allocate(ValueLayout.JAVA_INT);
   private int socket = NONE;
 
-  /** With the kernel's own addresses: they keep it from answering packets that are for us. */
+  /** With the kernel's own addresses: keeps the kernel from answering packets for this port. */
   private final List<Integer> silencers = new ArrayList<>();
 
   private PacketRing ring;
@@ -128,7 +128,9 @@ final class PacketSocket implements FrameCarrier {
     LinuxFailures.check(answer, link(), call);
   }
 
-  /** Has the interface take frames to our MAC; all frames, where it knows no second address. */
+  /**
+   * Makes the interface accept frames to our MAC; all frames, where it supports no second address.
+   */
   private void takeOwn(long mac) {
     if (member(PACKET_ADD_MEMBERSHIP, UNICAST, mac) < 0) {
       check(member(PACKET_ADD_MEMBERSHIP, PROMISCUOUS, mac), "PACKET_ADD_MEMBERSHIP");
@@ -235,7 +237,7 @@ final class PacketSocket implements FrameCarrier {
     }
   }
 
-  /** An interface that went down leaves an error at the socket, for which the poller would wake. */
+  /** An interface that went down leaves an error at the socket, which would wake the poller. */
   private void forgetError() {
     linux.getsockopt(socket, SOL_SOCKET, SO_ERROR, error);
   }

@@ -18,13 +18,13 @@ final class SourcePorts {
   private final int[] ports;
   private int count;
 
-  /** By the lower bits of the port that is asked for: which socket, plus one; 0 is undecided. */
+  /** By the lower bits of the requested port: the index of its socket, plus one; 0 is undecided. */
   private final short[] chosen = new short[ASKED];
 
   /**
-   * The socket 0 is the one that the link receives on.
+   * The socket 0 is the one on which the link receives.
    *
-   * @param most source ports beside that; 0 to send everything from it
+   * @param most source ports in addition to it; 0 to send everything from it
    */
   SourcePorts(
       SystemCalls linux, String link, LocalAddress address, LinkWatch watch, int first, int most) {
@@ -39,7 +39,7 @@ final class SourcePorts {
     count = 1;
   }
 
-  /** Chooses a socket for a flow that asks for a source port. */
+  /** Selects a socket for a flow that requests a source port. */
   int choose(int asked) {
     int known = chosen[asked & ASKED - 1];
     return known != 0 ? known - 1 : decide(asked);

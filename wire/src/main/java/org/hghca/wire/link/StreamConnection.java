@@ -12,15 +12,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection that comes back: who goes to the peer tries it again every second after it ended,
- * who waits takes the next one that comes, and lets it take the place of one that has been silent.
- * Nothing blocks but the first connection. Opened and ended by one thread at a time; that it is up
- * may be asked by any.
+ * A connection that is re-established: the connecting side retries every second after its end, the
+ * listening side accepts the next peer, which replaces one that has been silent. Nothing blocks
+ * except the first connection. Opened and ended by one thread at a time; any thread may ask whether
+ * it is up.
  */
 final class StreamConnection {
   private static final Logger LOG = LoggerFactory.getLogger(StreamConnection.class);
 
-  /** How long between two attempts, in nanoseconds. */
+  /** Nanoseconds between two attempts. */
   static final long INTERVAL = 1_000_000_000L;
 
   private static final int STREAM = 1;
@@ -28,7 +28,7 @@ final class StreamConnection {
   private static final int FIRST_MILLIS = 5_000;
   private static final int POLL_OUT = 4;
 
-  /** A peer that sent nothing for so long makes way for the next one, in nanoseconds. */
+  /** A peer that was silent for this long is replaced by the next one, in nanoseconds. */
   static final long SILENCE = 3_000_000_000L;
 
   private static final int NONE = -1;
@@ -38,25 +38,25 @@ final class StreamConnection {
   private LinkWatch watch;
   private int listener = NONE;
 
-  /** The connection, or the attempt at one. */
+  /** The connection, or the attempt to establish one. */
   private volatile int socket = NONE;
 
   private volatile boolean up;
 
-  /** When the peer of a connection that is up has sent something. */
+  /** When the peer of an established connection last sent something. */
   private long heard;
 
-  /** The peer that has come while the one before, which was silent, was still there. */
+  /** The peer that connected while the one before, which was silent, was still connected. */
   private int successor = NONE;
 
   /**
-   * When the next attempt is due, or the present one has lasted long enough; for who waits, when
-   * the listener is watched again after {@code accept4} has failed.
+   * When the next attempt is due, or the current one times out; on the listening side, when the
+   * listener is watched again after {@code accept4} has failed.
    */
   private volatile long due = Long.MAX_VALUE;
 
   /**
-   * Connects, or begins to wait for the peer.
+   * Connects, or starts to listen.
    *
    * @throws LinkException with the fix
    */
@@ -117,7 +117,7 @@ final class StreamConnection {
     due = Long.MAX_VALUE;
   }
 
-  /** Begins to wait for what comes. */
+  /** Starts to wait for received data. */
   void open(LinkWatch watched) {
     watch = watched;
     if (listener != NONE) {
@@ -141,7 +141,7 @@ final class StreamConnection {
     return due;
   }
 
-  /** Also waits until something can be written, or no longer. */
+  /** Also waits until data can be written, or no longer. */
   void awaitRoom(boolean wanted) {
     watch.change(socket, wanted ? LinkWatch.READABLE | LinkWatch.WRITABLE : LinkWatch.READABLE);
   }
@@ -224,7 +224,9 @@ final class StreamConnection {
     return true;
   }
 
-  /** Takes a peer that has come; one that cannot be watched is sent away, and may come again. */
+  /**
+   * Accepts a peer that has connected; one that cannot be watched is disconnected, and may retry.
+   */
   private void admit(int came, long now) {
     try {
       watch.add(came, LinkWatch.READABLE);

@@ -16,14 +16,14 @@ import org.slf4j.LoggerFactory;
 /**
  * Ethernet frames in a stream of bytes, each behind its length of 32 bits, big-endian, as QEMU's
  * {@code -netdev stream} has them. The port has a MAC and an IPv4 address of its own there, and
- * finds and answers its neighbors by itself. Needs no privilege.
+ * resolves and answers its neighbors by itself. Needs no privilege.
  *
- * <p>What is sent is guarded by the link's monitor, since the poller ends connections.
+ * <p>The link's monitor guards the send side, since the poller ends connections.
  */
 final class StreamLink implements Link, EthernetEnd.Frames {
   private static final Logger LOG = LoggerFactory.getLogger(StreamLink.class);
 
-  /** A longer frame is no frame: the connection ends. */
+  /** A longer frame is invalid: the connection ends. */
   static final int LONGEST_FRAME = 69_632;
 
   private static final ValueLayout.OfInt LENGTH =
@@ -34,7 +34,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
   private static final int DONT_WAIT_NO_SIGNAL = 0x40 | 0x4000;
   private static final int BOTH_DIRECTIONS = 2;
 
-  /** Reads in a row: a peer whose frames bring no packet does not keep the poller to itself. */
+  /** Reads in a row: a peer whose frames contain no packet does not block the poller. */
   private static final int MOST_READS = 4;
 
   private final SystemCalls linux;
@@ -58,7 +58,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
   private volatile boolean incomingLeft;
 
   /**
-   * Connects, or begins to wait for the peer.
+   * Connects, or starts to listen.
    *
    * @throws LinkException with the fix
    */
@@ -137,7 +137,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
     return at + bytes <= OUTGOING ? at : -1;
   }
 
-  /** A frame is written behind the place of its length. */
+  /** A frame was written behind the space for its length. */
   @Override
   public void add(int length, int packets) {
     outgoing.set(LENGTH, outgoingTail, length);
@@ -161,7 +161,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
         boolean full = LinuxErrno.EAGAIN.is(written);
         await(full);
         if (!full) {
-          // The peer may have ended this direction alone: now the poller reads the end as well.
+          // The peer may have ended only this direction: now the poller reads the end as well.
           linux.shutdown(connection.socket(), BOTH_DIRECTIONS);
         }
         return;
@@ -180,15 +180,13 @@ final class StreamLink implements Link, EthernetEnd.Frames {
     }
   }
 
-  /**
-   * The next attempt to connect, frames that found no room in the last batch, the next question.
-   */
+  /** The next attempt to connect, frames that found no room in the last batch, the next request. */
   @Override
   public long deadline() {
     return incomingLeft ? System.nanoTime() : Math.min(ethernet.due(), connection.due());
   }
 
-  /** Leaves what is not read to the poller's next round: it waits for a level, not for an edge. */
+  /** Leaves unread data to the poller's next round, which is level-triggered. */
   @Override
   public void receive(ReceiveBatch batch) {
     progress();

@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A TAP device: an interface of the kernel whose cable ends here. One that does not exist is made,
- * and vanishes with the link. Needs CAP_NET_ADMIN, or an interface that was made for the user.
+ * A TAP device: an interface of the kernel whose frames come from and go to this link. A missing
+ * one is created, and disappears with the link. Needs CAP_NET_ADMIN, or an interface that was
+ * created for the user.
  */
 final class TapDevice implements FrameCarrier {
   private static final Logger LOG = LoggerFactory.getLogger(TapDevice.class);
@@ -28,10 +29,10 @@ final class TapDevice implements FrameCarrier {
   private static final int LONGEST_NAME = 15;
   private static final int FLAGS = 16;
 
-  /** IFF_TAP and IFF_NO_PI: a frame and nothing in front of it. */
+  /** IFF_TAP and IFF_NO_PI: frames without a prefix. */
   private static final short WHOLE_FRAMES = 0x2 | 0x1000;
 
-  /** Frames in a row: those that bring no packet do not keep the poller to themselves. */
+  /** Frames in a row: frames without packets do not block the poller. */
   private static final int MOST_FRAMES = 2 * ReceiveBatch.SIZE;
 
   private final SystemCalls linux;
@@ -39,7 +40,7 @@ final class TapDevice implements FrameCarrier {
   private final int device;
   private final NetworkInterfaceState state;
 
-  /** Where one frame at a time comes to; the rest of a longer one is cut off. */
+  /** Receives one frame at a time; the rest of a longer one is cut off. */
   private final MemorySegment incoming = Arena.ofAuto().allocate(FrameLayout.MAX_FRAME + 64, 8);
 
   private final FrameDecoder decoder = new FrameDecoder(incoming);
@@ -137,7 +138,7 @@ final class TapDevice implements FrameCarrier {
     state.open(watched);
   }
 
-  /** All frames that the kernel sends come here. */
+  /** All frames that the kernel sends arrive here. */
   @Override
   public boolean join(long mac) {
     return true;
@@ -179,7 +180,7 @@ final class TapDevice implements FrameCarrier {
     }
   }
 
-  /** The interface was removed, which is for good. */
+  /** The interface was removed permanently. */
   private void end(long answer) {
     LOG.warn("{}: read answers {}: the link is down", link(), LinuxErrno.describe(answer));
     watch.remove(device);

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The multicast groups of a UDP link: a socket for each, as the socket tells which group a packet
- * came to. The kernel tells the network. Thread-safe: the poller reads while the owner joins.
+ * The multicast groups of a UDP link: one socket each, which identifies the group of a packet. The
+ * kernel reports memberships to the network. Thread-safe: the poller reads while the owner joins.
  */
 final class UdpGroups {
   private static final Logger LOG = LoggerFactory.getLogger(UdpGroups.class);
@@ -22,7 +22,7 @@ final class UdpGroups {
 
   private record Group(long high, long low, int socket) {}
 
-  /** Reads from a socket what has come to a group. */
+  /** Reads the received packets of a group from its socket. */
   interface Reader {
     void read(int socket, long high, long low, ReceiveBatch batch);
   }
@@ -33,7 +33,7 @@ final class UdpGroups {
     this.reader = reader;
   }
 
-  /** Returns false where the group has another kind of address, or the kernel refuses. */
+  /** Returns false where the group has another address family, or the kernel refuses. */
   synchronized boolean join(long high, long low, LinkWatch watch) {
     if (IpAddress.isIpv4(high, low) != address.isIpv4()) {
       return false;

@@ -12,8 +12,8 @@ import org.hghca.wire.frame.RestoredHeaders;
 import org.hghca.wire.link.LinkException.Reason;
 
 /**
- * RoCE v2 by UDP sockets of the kernel, which adds and takes away the headers of Ethernet, IP and
- * UDP and knows the way. Needs no privilege.
+ * RoCE v2 through UDP sockets of the kernel, which adds and removes the headers of Ethernet, IP and
+ * UDP and routes the packets. Needs no privilege.
  */
 final class UdpLink implements Link {
   /** UDP port of RoCE v2. */
@@ -21,7 +21,10 @@ final class UdpLink implements Link {
 
   private static final int SLOTS = 128;
 
-  /** So many are sent at once; the other slots are for who finds out late that there is no room. */
+  /**
+   * The number of packets sent at once; the other slots are for callers that detect late that there
+   * is no room.
+   */
   private static final int BATCH = 64;
 
   private static final int DONT_WAIT = 0x40;
@@ -51,7 +54,7 @@ final class UdpLink implements Link {
   private volatile int full = -1;
 
   /**
-   * Opens the socket that packets come to.
+   * Opens the receiving socket.
    *
    * @throws LinkException with the fix
    */
@@ -83,7 +86,7 @@ final class UdpLink implements Link {
     throw new IllegalStateException(name);
   }
 
-  /** What to throw when another socket has the port of RoCE at an address. */
+  /** The exception when another socket has the port of RoCE at an address. */
   static LinkException portInUse(String link) {
     return new LinkException(
         Reason.BUSY,
@@ -228,7 +231,7 @@ final class UdpLink implements Link {
     }
   }
 
-  /** Reads what has come to an address, as far as there is room for it. */
+  /** Reads the received packets of an address, as far as there is room. */
   private void receive(int from, long high, long low, ReceiveBatch batch) {
     if (batch.isFull()) {
       return;

@@ -10,8 +10,8 @@ import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 
 /**
- * UDP sockets of the kernel as RoCE needs them: never connected and never fragmenting, which makes
- * the kernel send IPv4 packets with identification 0, so that the invariant CRC can be known.
+ * UDP sockets of the kernel as RoCE needs them: never connected and never fragmenting, so that the
+ * kernel sends IPv4 packets with identification 0 and the invariant CRC can be computed.
  */
 final class UdpSocket {
   private static final int DATAGRAMS = 2;
@@ -50,7 +50,7 @@ final class UdpSocket {
   /** IP_PMTUDISC_DO: always DF, and nothing longer than the path's MTU. */
   private static final int NEVER_FRAGMENT = 2;
 
-  /** What is asked for; the kernel gives up to net.core.rmem_max and net.core.wmem_max. */
+  /** The requested size; the kernel grants up to net.core.rmem_max and net.core.wmem_max. */
   private static final int BUFFER = 4 << 20;
 
   private UdpSocket() {}
@@ -76,7 +76,7 @@ final class UdpSocket {
         options -> {
           options.set(SOL_SOCKET, SO_SNDBUF, BUFFER);
           options.set(SOL_SOCKET, SO_RCVBUF, receives ? BUFFER : 1);
-          if (address.isIpv4()) { // the kernel takes the interface of the address by itself
+          if (address.isIpv4()) { // the kernel selects the interface of the address by itself
             options.set(IPPROTO_IP, IP_MULTICAST_TTL, Packet.DEFAULT_HOP_LIMIT);
           } else {
             options.set(IPPROTO_IPV6, IPV6_MULTICAST_IF, address.device());
@@ -86,11 +86,11 @@ final class UdpSocket {
   }
 
   /**
-   * Opens a socket that receives what comes to a multicast group through the interface of an
+   * Opens a socket that receives the packets of a multicast group through the interface of an
    * address of this machine. Several may be open for one group.
    *
    * @param link what it is for, in messages
-   * @param high the upper half of the group's address, which is of the same kind
+   * @param high the upper half of the group's address, which is of the same family
    * @param low the lower half
    * @return its descriptor, or the negative error number of bind
    * @throws LinkException when anything but bind fails
