@@ -110,7 +110,7 @@ class RequestFlagsTest {
         }
       }
       pair.left.assertQuiet();
-      pair.right.verifyWritten("writes, one in four signalled");
+      pair.right.verifyWritten("writes, one in four signaled");
     }
   }
 
