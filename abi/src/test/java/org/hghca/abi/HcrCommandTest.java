@@ -62,7 +62,7 @@ class HcrCommandTest {
   }
 
   @Test
-  void thereAreThirtyAndEightExtensions() {
+  void thirtyCommandsAndEightExtensionsExist() {
     assertThat(HcrCommand.values()).hasSize(38);
     assertThat(Arrays.stream(HcrCommand.values()).map(HcrCommand::code).collect(Collectors.toSet()))
         .hasSize(38);

@@ -28,7 +28,7 @@ class SrqContextTest {
   }
 
   @Test
-  void theCountIsBigEndian() {
+  void countIsBigEndian() {
     MemorySegment memory = Arena.ofAuto().allocate(16, 8);
     SrqContext.writeCount(memory, 4, 0x0102_0304);
     assertThat(memory.get(ValueLayout.JAVA_BYTE, 4)).isEqualTo((byte) 1);

@@ -24,7 +24,7 @@ final class TimeSliceTest {
   }
 
   @Test
-  void aThreadHasItsOwnSliceAndKeepsTheRest() throws Exception {
+  void threadHasItsOwnSliceAndKeepsTheRest() throws Exception {
     Scheduling before = Scheduling.get();
     CompletableFuture<Scheduling> other = new CompletableFuture<>();
     Thread thread =

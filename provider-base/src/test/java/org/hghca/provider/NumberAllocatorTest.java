@@ -68,7 +68,7 @@ public class NumberAllocatorTest {
   }
 
   @Test
-  void aCertainNumberIsClaimedOnceAndDoesNotCountInTheRange() {
+  void givenNumberIsClaimedOnceAndNotCountedInTheRange() {
     NumberAllocator numbers = new NumberAllocator("queue pairs", 2, 4);
     assertThat(numbers.claim(1)).isTrue();
     assertThat(numbers.claim(1)).isFalse();

@@ -43,7 +43,7 @@ class IpAddressTest {
   }
 
   @Test
-  void aGroupHasAnEthernetAddressWithItsLastBits() {
+  void groupHasAnEthernetAddressWithItsLastBits() {
     assertThat(IpAddress.groupMac(0, IpAddress.lowOfIpv4(0xef81_0203)))
         .isEqualTo(0x0100_5e01_0203L);
     assertThat(IpAddress.groupMac(0, IpAddress.lowOfIpv4(0xe07f_fffe)))

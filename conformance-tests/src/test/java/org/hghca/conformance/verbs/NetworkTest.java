@@ -113,7 +113,7 @@ class NetworkTest {
   }
 
   @Test
-  void aDisturbanceAppliesToWhatArrives() {
+  void disturbanceAppliesToReceivedPackets() {
     String disturbed = LEFT + "&drop=0.1&duplicate=0.1&reorder=0.1&corrupt=0.1&seed=7";
     RcSetup setup = new RcSetup().mtu(Mtu.MTU_256).bufferSize(1 << 17).bufferAccess(ALL);
     try (RcPair pair = setup.qpAccess(ALL).on(Fabric.on(disturbed, RIGHT))) {

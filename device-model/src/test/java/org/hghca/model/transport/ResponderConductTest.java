@@ -393,7 +393,7 @@ class ResponderConductTest {
 
   /** Linux's soft RoCE completes a READ with such an ACK when its last response is lost. */
   @Test
-  void anAcknowledgementDoesNotCoverTheReadThatFollows() {
+  void ackDoesNotCoverTheReadThatFollows() {
     queueWrite(0);
     peer.queue(PacketOpcode.READ_REQUEST, 1, packet -> packet.dmaLength = 3 * MTU);
     peer.run();
@@ -409,7 +409,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void anAcknowledgementDoesNotCoverTheAtomicThatFollows() {
+  void ackDoesNotCoverTheAtomicThatFollows() {
     queueWrite(0);
     peer.queue(PacketOpcode.FETCH_ADD, 1, packet -> packet.length = 0);
     peer.run();
@@ -421,7 +421,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void anAcknowledgementOfARepeatDoesNotCoverALaterRead() {
+  void ackOfARepeatDoesNotCoverALaterRead() {
     write(0);
     read(1, 0, 3 * MTU);
     peer.sent();
@@ -434,7 +434,7 @@ class ResponderConductTest {
   }
 
   @Test
-  void anAcknowledgementBetweenTwoReadsComesBetweenTheirResponses() {
+  void ackBetweenTwoReadsIsSentBetweenTheirResponses() {
     peer.queue(PacketOpcode.READ_REQUEST, 0, packet -> packet.dmaLength = 2 * MTU);
     queueWrite(2);
     peer.queue(PacketOpcode.READ_REQUEST, 3, packet -> packet.dmaLength = 2 * MTU);

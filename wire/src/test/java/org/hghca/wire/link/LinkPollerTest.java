@@ -128,8 +128,7 @@ final class LinkPollerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"epollCreate", "eventfd", "epollControl"})
-  void aLinkThatCannotBeReadIsClosedAndTheNextOneIsReadAgain(String call)
-      throws InterruptedException {
+  void linkThatCannotBeReadIsClosedAndTheNextOneIsRead(String call) throws InterruptedException {
     FaultyLinux linux = new FaultyLinux();
     LinkPoller poller = new LinkPoller(linux::system);
     poller.add(Links.open("udp:127.0.1.1", OPTIONS), batch -> {}).close();
@@ -147,7 +146,7 @@ final class LinkPollerTest {
   }
 
   @Test
-  void aLinkThatFailsToOpenIsClosed() throws InterruptedException {
+  void linkThatFailsToOpenIsClosed() throws InterruptedException {
     FaultyLinux linux = new FaultyLinux();
     LinkPoller poller = new LinkPoller(linux::system);
     AtomicInteger watched = new AtomicInteger();

@@ -271,7 +271,7 @@ final class StreamFaultsTest {
   }
 
   @Test
-  void anAttemptThatCannotBeWatchedIsRepeatedAfterTheInterval() throws IOException {
+  void attemptThatCannotBeWatchedIsRepeatedAfterTheInterval() throws IOException {
     listen();
     StreamConnection connection = connection("");
     connection.end(0);
@@ -288,7 +288,7 @@ final class StreamFaultsTest {
   }
 
   @Test
-  void aPeerThatCannotBeWatchedIsSentAway() throws IOException {
+  void peerThatCannotBeWatchedIsDisconnected() throws IOException {
     StreamConnection connection = connection("listen:");
     SocketChannel away = peer();
     fullOf = 1;
@@ -307,7 +307,7 @@ final class StreamFaultsTest {
   }
 
   @Test
-  void aPeerThatTalksKeepsItsPlaceAndASilentOneLosesIt() throws IOException {
+  void activePeerStaysConnectedAndASilentOneIsReplaced() throws IOException {
     StreamConnection connection = connection("listen:");
     SocketChannel first = peer();
     connection.progress(0);
@@ -329,7 +329,7 @@ final class StreamFaultsTest {
   }
 
   @Test
-  void aSuccessorEndsWithTheConnection() throws IOException {
+  void successorEndsWithTheConnection() throws IOException {
     StreamConnection connection = connection("listen:");
     peer();
     connection.progress(0);
@@ -340,7 +340,7 @@ final class StreamFaultsTest {
   }
 
   @Test
-  void thePortGoesDownAndUpBetweenTwoPeers() throws IOException {
+  void portGoesDownAndUpBetweenTwoPeers() throws IOException {
     StreamLink link =
         new StreamLink(linux.system(), StreamAddress.parse("listen:" + path()), OPTIONS);
     open.add(0, link);
@@ -370,7 +370,7 @@ final class StreamFaultsTest {
   }
 
   @Test
-  void aTcpPeerThatIsGoneWithoutAWordIsNoticed() throws IOException {
+  void silentLossOfATcpPeerIsDetected() throws IOException {
     try (ServerSocketChannel server = ServerSocketChannel.open()) {
       server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
       String place = "127.0.0.1:" + ((InetSocketAddress) server.getLocalAddress()).getPort();

@@ -149,7 +149,7 @@ final class UdpLinkTest {
 
   /** IPv4 and IPv6 of one port: by the source, else by what is next to the destination. */
   @Test
-  void aPortHasSeveralAddresses() throws InterruptedException {
+  void portHasSeveralAddresses() throws InterruptedException {
     End left = open("127.0.0.101,127.0.0.103,[::1]");
     End right = open("127.0.0.102");
     left.send(write(RIGHT, 1));
@@ -210,7 +210,7 @@ final class UdpLinkTest {
 
   /** The loopback interface has no route to groups of IPv6. */
   @Test
-  void aGroupOfIpv6IsJoinedByALinkOfIpv6Alone() throws Exception {
+  void ipv6GroupIsJoinedOnlyByAnIpv6Link() throws Exception {
     long high = 0xff02L << 48;
     End ipv4 = open("127.0.0.101");
     assertThat(ipv4.link.join(high, 0x4711)).isFalse();
