@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Packet sockets and TAP devices with the kernel's own stack as the peer, in a network namespace:
- * its ARP and its UDP are what nobody here has written.
+ * its ARP and its UDP are independent implementations.
  */
 final class FrameLinkTest {
   /** Two interfaces with a cable between them, at which the kernel says nothing by itself. */
@@ -292,7 +292,7 @@ final class FrameLinkTest {
     }
   }
 
-  /** How many times the kernel has said that nobody has a port. */
+  /** The number of port unreachable messages of the kernel. */
   private static long unreachables() throws IOException {
     List<String> lines =
         Files.readAllLines(Path.of("/proc/net/snmp")).stream()
