@@ -40,7 +40,7 @@ note() {
   record NOTE "$1 $2" 0 -
 }
 
-# A check that cannot be made here: skip WHAT WHY
+# A check that is not possible here: skip WHAT WHY
 skip() {
   record SKIP "$1: $2" 0 -
 }

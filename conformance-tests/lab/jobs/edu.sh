@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The vfio layer alone, on QEMU's edu device: BAR, DMA round trip, interrupts, unmap then fault; and
-# behind an IOMMU what 1 GiB for a device takes.
+# behind an IOMMU the cost of mapping 1 GiB for a device.
 
 edu=$(functions 1234:11e8)
 

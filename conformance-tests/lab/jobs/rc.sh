@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # The conformance tests of reliable connections that a device behind an IOMMU may fail where one in
-# the same process does not: memory in pieces, interrupts, many requests and doorbells.
+# the same process does not: memory in parts, interrupts, many requests and doorbells.
 
 classes=(FirstMessageTest ScatterGatherTest CompletionChannelTest)
 

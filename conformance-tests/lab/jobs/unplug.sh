@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Two devices go away while a program moves data with them: the kernel wants them back, and waits
-# until the program lets go. QEMU 11.1 ends itself when a vfio-user device is unplugged for real.
+# Two devices are removed while a program moves data with them: the kernel requests them back, and
+# waits until the program closes them. QEMU 11.1 aborts when a vfio-user device is really unplugged.
 
 find_hcas
 

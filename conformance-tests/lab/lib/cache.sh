@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Sourced by run: the cache of what is slow to make.
+# Sourced by run: the cache of entries that take long to create.
 #
 # An entry is a folder $CACHE/NAME-HASH. The hash is over the files it is made from, so a changed
-# script makes a new one. It is made under another name and renamed when it is complete: a folder
-# that has its final name is whole. Two runs at once make it one after the other.
+# script makes a new one. It is created under another name and renamed: a folder with its final name
+# is complete. Two concurrent runs create it one after the other.
 
-# Prints the folder of an entry, whether it is there or not.
+# Prints the folder of an entry, whether it exists or not.
 # $1: name; $2...: the files it is made from
 cache_entry() {
   local name=$1

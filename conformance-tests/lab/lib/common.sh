@@ -17,7 +17,7 @@ die() {
   exit 1
 }
 
-# Ends a process that this script started: asks, waits up to 5 s, then insists.
+# Ends a process that this script started: SIGTERM, waits up to 5 s, then SIGKILL.
 # $1: process id
 end_process() {
   local pid=$1 i

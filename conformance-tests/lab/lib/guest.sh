@@ -151,7 +151,7 @@ share() {
 }
 
 
-# Does what a guest asks for.
+# Executes a request of a guest.
 # $1: guest
 answer_guest() {
   local guest=$1 request name
