@@ -36,6 +36,14 @@ What a software HCA with `net=` ([the wire](wire.md)) and Linux's soft RoCE (`rd
 as `conformance-tests/target/lab/interop.md`. The far end is a virtual machine with the unmodified kernel and libraries of Debian; its requests come from
 rdma-core's Python bindings (pyverbs) or from the programs of its `ibverbs-utils`. The [laboratory](../conformance-tests/lab/README.md) describes the set-up.
 
+Where the two differ:
+
+- A SEND that is longer than the receive is an invalid request by the InfiniBand specification, and to the software HCA. Soft RoCE answers it with a remote
+  operational error.
+- Soft RoCE completes a READ whose last response was lost when an ACK has that response's PSN, without its data. The software HCA sends no such ACK.
+- Soft RoCE stops for good when its timer expires without need and the ACK of everything comes while it repeats more than 64 packets: captures show
+  that nothing leaves it any more. `ibv_rc_pingpong`, whose time-out is 67 ms, meets that in an emulated machine that is short of processor time.
+
 "Our requests" are those of the software HCA, to which soft RoCE responds; "the guest's requests" the other way round. Sizes are 0, 1, 3, 4, around the
 path MTU, two of it and five of it and two bytes; for path MTU 1024 and 4096 also 1 MiB and one byte.
 
