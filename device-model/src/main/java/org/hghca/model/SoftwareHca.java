@@ -1,5 +1,8 @@
 package org.hghca.model;
 
+import java.io.IOException;
+import java.nio.channels.WritableByteChannel;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.hghca.abi.Bar;
@@ -55,7 +58,10 @@ public final class SoftwareHca implements EmulatedFunction {
   private final MsixRegion interruptTable;
   private Segment segment;
   private Network network;
-  private Optional<CaptureFile> capture = Optional.empty();
+
+  /** What captures its packets; used under the simulation's lock. */
+  private final List<CaptureFile> captures = new ArrayList<>();
+
   private boolean closed;
 
   /** The host's side, if it is in this process. */
@@ -337,7 +343,7 @@ public final class SoftwareHca implements EmulatedFunction {
       network.close();
     }
     simulation.exclusively(() -> port.tap(PortTap.NONE));
-    capture.ifPresent(CaptureFile::close);
+    captures.forEach(CaptureFile::close);
     bus.forget();
     onClose.run();
   }
@@ -406,10 +412,36 @@ public final class SoftwareHca implements EmulatedFunction {
     network = new Network(into, disturbance, this, port);
   }
 
-  /** Writes what its port sends and receives to a file from now on. Called once. */
+  /** Writes what its port sends and receives to a file from now on. */
   void capture(CaptureFile into) {
-    capture = Optional.of(into);
-    simulation.exclusively(() -> port.tap(into));
+    simulation.exclusively(
+        () -> {
+          captures.add(into);
+          port.tap(PortTaps.of(captures));
+        });
+  }
+
+  /**
+   * Writes what its port sends and receives to a channel from now on.
+   *
+   * @param to is closed at the end
+   * @param called what it is, for the log
+   */
+  CaptureFile capture(WritableByteChannel to, String called) throws IOException {
+    CaptureFile into = CaptureFile.to(to, called, name, address.mac(), simulation.captureClock());
+    capture(into);
+    return into;
+  }
+
+  /** Ends a capture, which may have ended with the HCA. */
+  void endCapture(CaptureFile ending) {
+    simulation.exclusively(
+        () -> {
+          if (captures.remove(ending)) {
+            port.tap(PortTaps.of(captures));
+          }
+        });
+    ending.close();
   }
 
   boolean isAt(EthernetPort end) {

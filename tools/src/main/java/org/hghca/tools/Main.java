@@ -38,6 +38,7 @@ import picocli.CommandLine.Spec;
       InfoCommand.class,
       BringupCommand.class,
       ModelCommand.class,
+      CaptureCommand.class,
       DecodeCommand.class,
       BindCommand.class,
       UnbindCommand.class,

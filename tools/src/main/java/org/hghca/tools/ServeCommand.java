@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.hghca.model.CaptureSocket;
 import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
 import org.hghca.vfio.Locator;
@@ -28,6 +29,7 @@ import picocli.CommandLine.Spec;
       "Serve a software HCA at a UNIX socket, to one vfio-user client after another: a virtual"
           + " machine, or a driver that opens vfio-user:<path>. With a peer, two that are joined"
           + " by a cable.",
+      "'hghca capture' sees the packets of each: by a second socket, <path>.capture.",
       "Each prints a line when it is ready. SIGTERM or SIGINT ends it with exit code 0,"
           + " and removes the sockets."
     },
@@ -65,7 +67,9 @@ final class ServeCommand implements Callable<Integer> {
       description = "The same, of the peer.")
   private Map<String, String> peerOptions = new LinkedHashMap<>();
 
-  private final Deque<UserServer> servers = new ArrayDeque<>();
+  /** What runs, the last one first: servers, and before each the socket for its captures. */
+  private final Deque<Runnable> running = new ArrayDeque<>();
+
   private boolean ending;
 
   @Override
@@ -134,13 +138,21 @@ final class ServeCommand implements Callable<Integer> {
     if (ending) {
       throw new VfioException(Reason.CLOSED, "ended before it began");
     }
-    servers.push(UserServer.start(path.toString(), hca));
+    UserServer server = UserServer.start(path.toString(), hca);
+    running.push(server::close);
+    try {
+      CaptureSocket captures = CaptureSocket.open(CaptureSocket.beside(path.toString()), hca);
+      running.push(captures::close);
+    } catch (VfioException e) {
+      // The HCA is served nevertheless.
+      spec.commandLine().getErr().println("hghca: warning: " + e.getMessage());
+    }
   }
 
   private synchronized void close() {
     ending = true;
-    while (!servers.isEmpty()) {
-      servers.pop().close();
+    while (!running.isEmpty()) {
+      running.pop().run();
     }
   }
 

@@ -65,6 +65,7 @@ class DocumentsTest {
               "hghca-bringup.1",
               "hghca-model.1",
               "hghca-model-serve.1",
+              "hghca-capture.1",
               "hghca-decode.1",
               "hghca-bind.1",
               "hghca-unbind.1",

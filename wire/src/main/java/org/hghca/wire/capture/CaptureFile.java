@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the packets that a port sends and receives to a pcapng file, as RoCE v2 frames with the
- * time in nanoseconds and the direction. A damaged packet has a wrong invariant CRC there, and a
- * packet without IP addresses of one family the link-local ones of its Ethernet addresses.
+ * Writes the packets that a port sends and receives to a pcapng file or channel, as RoCE v2 frames
+ * with the time in nanoseconds and the direction. A damaged packet has a wrong invariant CRC there,
+ * and a packet without IP addresses of one family the link-local ones of its Ethernet addresses.
  *
  * <p>The thread of the port writes to memory, allocates nothing and never waits: packets for which
  * there is no room, because the disk is slow or full, are counted, and so are packets without a
@@ -101,6 +101,22 @@ public final class CaptureFile implements PortTap, AutoCloseable {
     } catch (IOException e) {
       throw new CaptureException("%s cannot be written: %s".formatted(file, why(e)), e);
     }
+  }
+
+  /**
+   * Begins a capture that goes to a channel.
+   *
+   * @param channel is closed at the end; one that blocks, on the capture's own thread
+   * @param name of the channel, for the log
+   * @param device the name of what the port belongs to
+   * @param mac the address of the port
+   * @param clock nanoseconds since 1970, or since a simulation began; called on the port's thread
+   * @throws IOException when the head cannot be written; the channel is the caller's to close then
+   */
+  public static CaptureFile to(
+      WritableByteChannel channel, String name, String device, long mac, LongSupplier clock)
+      throws IOException {
+    return new CaptureFile(name, channel, PcapngBlocks.head(device, mac), clock, CAPACITY);
   }
 
   private static void lock(FileChannel channel) throws IOException {

@@ -1,0 +1,160 @@
+package org.hghca.model;
+
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.hghca.vfio.VfioException;
+import org.hghca.vfio.VfioException.Reason;
+import org.hghca.wire.capture.CaptureFile;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A UNIX socket at which other processes see what a software HCA's port sends and receives: whoever
+ * connects gets pcapng from then on, until it shuts down its side of the connection; the rest and
+ * the statistics follow. Each connection is a capture of its own. Thread-safe.
+ */
+public final class CaptureSocket implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(CaptureSocket.class);
+  private static final int S_IFMT = 0xf000;
+  private static final int S_IFSOCK = 0xc000;
+
+  /** How long the end of the captures may take when the socket is closed. */
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+  private final Path path;
+  private final SoftwareHca hca;
+  private final ServerSocketChannel server;
+
+  /** The connections, each with the thread that ends its capture. */
+  private final Map<SocketChannel, Thread> clients = new ConcurrentHashMap<>();
+
+  private volatile boolean closed;
+
+  private CaptureSocket(Path path, SoftwareHca hca, ServerSocketChannel server) {
+    this.path = path;
+    this.hca = hca;
+    this.server = server;
+  }
+
+  /** The capture socket of an HCA that is served at a socket: {@code PATH.capture}. */
+  public static Path beside(String served) {
+    return Path.of(served + ".capture");
+  }
+
+  /**
+   * Begins to listen. A socket that a dead process has left there is replaced: the path belongs to
+   * who serves the HCA.
+   *
+   * @throws VfioException {@code INVALID} when a socket cannot be there, saying why
+   */
+  public static CaptureSocket open(Path path, SoftwareHca hca) {
+    try {
+      removeDead(path);
+      ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+      try {
+        server.bind(UnixDomainSocketAddress.of(path));
+      } catch (IOException | RuntimeException | Error e) {
+        server.close();
+        throw e;
+      }
+      CaptureSocket socket = new CaptureSocket(path, hca, server);
+      Thread.ofPlatform().daemon().name("hghca-captures").start(socket::accept);
+      return socket;
+    } catch (IOException e) {
+      throw new VfioException(
+          Reason.INVALID, "captures: no socket at '%s': %s".formatted(path, e.getMessage()), e);
+    }
+  }
+
+  private static void removeDead(Path path) throws IOException {
+    try {
+      int mode = (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+      if ((mode & S_IFMT) == S_IFSOCK) {
+        Files.delete(path);
+      }
+    } catch (NoSuchFileException e) {
+      LOG.trace("{} is free", path, e);
+    }
+  }
+
+  private void accept() {
+    try {
+      while (!closed) {
+        SocketChannel client = server.accept();
+        Thread thread =
+            Thread.ofPlatform().daemon().name("hghca-capture-end").unstarted(() -> serve(client));
+        clients.put(client, thread);
+        thread.start();
+      }
+    } catch (IOException e) {
+      if (!closed) {
+        LOG.warn("{}: no more captures", path, e);
+      }
+    }
+  }
+
+  private void serve(SocketChannel client) {
+    try (client) {
+      CaptureFile capture = hca.capture(client, path.toString());
+      try {
+        awaitEnd(client);
+      } finally {
+        hca.endCapture(capture);
+      }
+    } catch (IOException e) {
+      LOG.debug("{}: a reader has gone", path, e);
+    } finally {
+      clients.remove(client);
+    }
+  }
+
+  private static void awaitEnd(SocketChannel client) throws IOException {
+    ByteBuffer ignored = ByteBuffer.allocate(64);
+    while (client.read(ignored.clear()) >= 0) {
+      // A reader has nothing to say.
+    }
+  }
+
+  /** Ends the captures, whose readers have two seconds to take the rest, and removes the socket. */
+  @Override
+  public void close() {
+    closed = true;
+    close(server);
+    clients.forEach(
+        (client, thread) -> {
+          try {
+            client.shutdownInput();
+            boolean _ = thread.join(PATIENCE);
+          } catch (IOException e) {
+            LOG.debug("{}: a reader has gone", path, e);
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+          close(client);
+        });
+    try {
+      Files.deleteIfExists(path);
+    } catch (IOException e) {
+      LOG.warn("{} cannot be removed", path, e);
+    }
+  }
+
+  private void close(AutoCloseable channel) {
+    try {
+      channel.close();
+    } catch (Exception e) {
+      LOG.warn("{}: not closed", path, e);
+    }
+  }
+}

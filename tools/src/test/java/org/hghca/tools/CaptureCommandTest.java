@@ -1,0 +1,154 @@
+package org.hghca.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.hghca.model.CaptureSocket;
+import org.hghca.model.ModelProvider;
+import org.hghca.model.SoftwareHca;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.user.UserServer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class CaptureCommandTest {
+  @TempDir Path folder;
+
+  private SoftwareHca hca(String name, String... parameters) {
+    TreeMap<String, String> all = new TreeMap<>(Map.of("cable", folder.toString()));
+    for (String parameter : parameters) {
+      String[] pair = parameter.split("=");
+      all.put(pair[0], pair[1]);
+    }
+    return ModelProvider.plugIn(new Locator("model", folder.resolve(name).toString(), all));
+  }
+
+  private CommandLineRun demo() {
+    return CommandLineRun.of(
+        "demo",
+        "--seconds=0.1",
+        "-d",
+        "vfio-user:" + folder.resolve("left"),
+        "-d",
+        "vfio-user:" + folder.resolve("right"));
+  }
+
+  @Test
+  void packetsOfAServedHcaAreCapturedWhileItRuns() throws Exception {
+    Path left = folder.resolve("left");
+    Path right = folder.resolve("right");
+    Path one = folder.resolve("one.pcapng");
+    Path two = folder.resolve("two.pcapng");
+    SoftwareHca leftHca = hca("left");
+    SoftwareHca rightHca = hca("right");
+    try (UserServer _ = UserServer.start(left.toString(), leftHca);
+        UserServer _ = UserServer.start(right.toString(), rightHca)) {
+      CaptureSocket captures = CaptureSocket.open(CaptureSocket.beside(left.toString()), leftHca);
+      Capturing first = new Capturing(left, one);
+      Capturing second = new Capturing(left, two);
+      first.awaitHead();
+      second.awaitHead();
+      CommandLineRun demo = demo();
+      assertThat(demo.exitCode()).as(demo.err()).isZero();
+      captures.close();
+      assertThat(first.end()).isZero();
+      assertThat(second.end()).isZero();
+      assertThat(CaptureSocket.beside(left.toString())).doesNotExist();
+    }
+    CommandLineRun decoded = CommandLineRun.of("decode", one.toString());
+    assertThat(decoded.exitCode()).as(decoded.err()).isZero();
+    assertThat(decoded.out())
+        .contains(" out ", " in ", "RC_WRITE_ONLY", "UD_SEND_ONLY", "ICRC good");
+    assertThat(packets(CommandLineRun.of("decode", two.toString()))).isEqualTo(packets(decoded));
+  }
+
+  /** The lines without their times: each capture asks the clock itself. */
+  private static List<String> packets(CommandLineRun decoded) {
+    return decoded.out().lines().map(line -> line.substring(line.indexOf(' '))).toList();
+  }
+
+  /** The command, while it runs. */
+  private static final class Capturing {
+    private final Path file;
+    private final Thread thread;
+    private volatile CommandLineRun run;
+
+    Capturing(Path socket, Path file) {
+      this.file = file;
+      thread =
+          Thread.ofPlatform()
+              .start(
+                  () ->
+                      run =
+                          CommandLineRun.of(
+                              "capture", "-d", "vfio-user:" + socket, file.toString()));
+    }
+
+    /** From here on every packet is captured. */
+    void awaitHead() throws Exception {
+      while (!Files.exists(file) || Files.size(file) == 0) {
+        assertThat(thread.isAlive()).isTrue();
+        Thread.onSpinWait();
+      }
+    }
+
+    int end() throws InterruptedException {
+      thread.join();
+      return run.exitCode();
+    }
+  }
+
+  @Test
+  void aCaptureEndsAfterItsTimeAndTheNextOneBegins() {
+    Path left = folder.resolve("left");
+    SoftwareHca hca = hca("left", "capture=" + folder.resolve("own.pcapng"));
+    try (UserServer _ = UserServer.start(left.toString(), hca);
+        CaptureSocket _ = CaptureSocket.open(CaptureSocket.beside(left.toString()), hca)) {
+      for (String name : new String[] {"one", "two"}) {
+        Path file = folder.resolve(name);
+        CommandLineRun run =
+            CommandLineRun.of(
+                "capture", "--seconds=0.05", "-d", "vfio-user:" + left, file.toString());
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        CommandLineRun decoded = CommandLineRun.of("decode", file.toString());
+        assertThat(decoded.exitCode()).as(decoded.err()).isZero();
+        assertThat(decoded.out()).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void aSocketThatNobodyServesIsNamed() {
+    Path nobody = folder.resolve("nobody");
+    CommandLineRun run =
+        CommandLineRun.of("capture", "-d", "vfio-user:" + nobody, folder + "/x.pcapng");
+    assertThat(run.exitCode()).isEqualTo(3);
+    assertThat(run.err()).contains("nobody.capture'", "hghca model serve");
+  }
+
+  @Test
+  void anotherDeviceIsWrongUsage() {
+    CommandLineRun run = CommandLineRun.of("capture", "-d", "model:a", folder + "/x.pcapng");
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).contains("vfio-user:<path>", "capture= in its locator");
+  }
+
+  @Test
+  void aFileThatCannotBeWrittenIsNamed() {
+    Path left = folder.resolve("left");
+    SoftwareHca hca = hca("left");
+    try (UserServer _ = UserServer.start(left.toString(), hca);
+        CaptureSocket _ = CaptureSocket.open(CaptureSocket.beside(left.toString()), hca)) {
+      CommandLineRun run =
+          CommandLineRun.of("capture", "-d", "vfio-user:" + left, folder + "/no/where");
+      assertThat(run.exitCode()).isEqualTo(5);
+      assertThat(run.err()).contains("/no/where");
+    }
+  }
+}
