@@ -249,8 +249,8 @@ public final class QueuePairContext {
   /**
    * A0h[31]: EXTENSION, {@link DeviceExtension#FLOW_LABELS}: with a flow label of 0, the UDP source
    * port is the exclusive or of both queue pair numbers, each with its highest byte folded into its
-   * lowest, or'd with C000h, and there is no flow label. Otherwise a flow label of 0 is the hash of
-   * both numbers, and the port that of the flow label.
+   * lowest, or'd with C000h. Without it, the port is that of a flow label, for a label of 0 that of
+   * the hash of both numbers.
    */
   public static final MailboxField PORT_BY_NUMBERS =
       MailboxField.bits("port_by_numbers", 0xA0, 31, 31);

@@ -39,9 +39,9 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>EXTENSION, {@link DeviceExtension#FLOW_LABELS}: with {@link #PATH}, hop_limit, tclass and
  * flow_label are those of the datagram, with either kind of address; hop limits 0 and 1 stand for
- * 64. Without a flow label it has the hash of both queue pair numbers, or, with {@link
- * #PORT_BY_NUMBERS}, none and the UDP source port as {@link QueuePairContext#PORT_BY_NUMBERS}; to
- * the queue pair FFFFFFh, which stands for a group, by the own number alone.
+ * 64. With a flow label of 0 the UDP source port is that of a connection, see {@link
+ * QueuePairContext#PORT_BY_NUMBERS}; with {@link #PORT_BY_NUMBERS} to the queue pair FFFFFFh, which
+ * stands for a group, by the own number alone.
  *
  * <p>Source: interface document, tables 3-4-8 and 3-4-9 (which calls the Q_Key a P_Key).
  */

@@ -49,11 +49,11 @@ public final class IpPath {
   /**
    * Sets flow label and UDP source port.
    *
-   * @param label 0 for one by both numbers
+   * @param label with 0 the port is that of the label by both numbers, as Linux has it
    */
   public void flow(int label, int localQpn, int remoteQpn) {
-    flowLabel = label != 0 ? label : FlowEntropy.label(localQpn, remoteQpn);
-    udpSourcePort = FlowEntropy.port(flowLabel);
+    flowLabel = label;
+    udpSourcePort = FlowEntropy.port(label != 0 ? label : FlowEntropy.label(localQpn, remoteQpn));
   }
 
   /** Sets a UDP source port by both numbers, without a flow label. */
