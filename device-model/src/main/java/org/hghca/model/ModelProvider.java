@@ -26,7 +26,6 @@ import org.hghca.vfio.PciFunctionProvider;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
 import org.hghca.vfio.inprocess.InProcessFunction;
-import org.hghca.wire.IpAddress;
 import org.hghca.wire.PortAddresses;
 import org.hghca.wire.capture.CaptureException;
 import org.hghca.wire.capture.CaptureFile;
@@ -341,7 +340,7 @@ public final class ModelProvider implements PciFunctionProvider {
             : OptionalInt.of(whole(locator, "mtu", 0, SMALLEST_MTU, LARGEST_MTU));
     int sourcePorts = whole(locator, "sports", SOURCE_PORTS, 0, MOST_SOURCE_PORTS);
     boolean share = value(locator, "share", "false", "false", "true").equals("true");
-    PortAddresses addresses = PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(address.ip()));
+    PortAddresses addresses = PortAddresses.of(address.addresses());
     return new LinkOptions(address.mac(), addresses, mtu, sourcePorts, share);
   }
 

@@ -1,7 +1,6 @@
 package org.hghca.driver;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.hghca.verbs.Gid;
@@ -22,9 +21,7 @@ final class DeviceNames {
 
   static List<RdmaDevice> list() {
     List<Locator> locators = new ArrayList<>();
-    Arrays.stream(System.getProperty(PROPERTY, "").split(","))
-        .map(String::strip)
-        .filter(text -> !text.isEmpty())
+    Locator.list(System.getProperty(PROPERTY, "").strip()).stream()
         .map(Locator::parse)
         .map(DeviceNames::resolvedIfThere)
         .sorted()

@@ -25,6 +25,7 @@ import static org.hghca.abi.HcrCommand.SW2HW_EQ;
 import static org.hghca.abi.HcrCommand.SW2HW_MPT;
 import static org.hghca.abi.HcrCommand.SW2HW_SRQ;
 import static org.hghca.abi.HcrCommand.UNMAP_ICM;
+import static org.hghca.abi.HcrCommand.WRITE_GID;
 import static org.hghca.abi.HcrCommand.WRITE_MGM;
 import static org.hghca.abi.HcrCommand.WRITE_MTT;
 
@@ -37,6 +38,7 @@ import org.hghca.abi.CommandStatus;
 import org.hghca.abi.CompletionQueueContext;
 import org.hghca.abi.DeviceLimits;
 import org.hghca.abi.EventQueueContext;
+import org.hghca.abi.GidTable;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.HcrCommand;
 import org.hghca.abi.IcmChunk;
@@ -339,6 +341,26 @@ public final class CommandInterface implements AutoCloseable {
   public QueuePairContext queryQp(int qpn) {
     return channel.execute(
         Command.out(QUERY_QP, 0, qpn, QueuePairContext::decode, QueuePairContext.LAYOUT::describe));
+  }
+
+  /**
+   * WRITE_GID: sets an entry of the device's table of GIDs, if it announces one.
+   *
+   * @param index from 0 to below {@link GidTable#SIZE}
+   * @param high the first 8 bytes of the GID
+   * @throws CommandException with BAD_PARAM when its port cannot send from the address
+   */
+  public void writeGid(int index, long high, long low) {
+    channel.execute(
+        Command.in(
+            WRITE_GID,
+            0,
+            index,
+            inbox -> {
+              GidTable.GID_HIGH.setLong(inbox, high);
+              GidTable.GID_LOW.setLong(inbox, low);
+            },
+            GidTable.LAYOUT::describe));
   }
 
   /** SW2HW_SRQ: gives the device a shared receive queue, if it announces them. */

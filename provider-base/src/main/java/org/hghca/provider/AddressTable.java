@@ -24,23 +24,31 @@ public class AddressTable {
   private final LinkAddress address;
   private final Neighbors neighbors;
   private final boolean findsNeighbors;
+  private final boolean hasIpv6;
   private final List<Gid> gids;
 
   /**
-   * The link-local GID of a MAC and that of an IPv4 address; only the second where the device finds
-   * Ethernet addresses by itself, which it does for IPv4 addresses.
+   * The table of a device.
    *
    * @param device its name in messages
+   * @param gids its GIDs in the order of the table
    * @param findsNeighbors whether it finds Ethernet addresses by itself
+   * @param hasIpv6 whether it sends from IPv6 addresses; without, a link-local GID stands for a MAC
+   *     alone
    */
   public AddressTable(
-      String device, LinkAddress address, Neighbors neighbors, boolean findsNeighbors) {
+      String device,
+      LinkAddress address,
+      List<Gid> gids,
+      Neighbors neighbors,
+      boolean findsNeighbors,
+      boolean hasIpv6) {
     this.device = device;
     this.address = address;
+    this.gids = List.copyOf(gids);
     this.neighbors = neighbors;
     this.findsNeighbors = findsNeighbors;
-    Gid ipv4 = Gid.ofIpv4(address.ip());
-    this.gids = findsNeighbors ? List.of(ipv4) : List.of(Gid.ofMac(address.mac()), ipv4);
+    this.hasIpv6 = hasIpv6;
   }
 
   /** The name of the device in messages. */
@@ -70,7 +78,8 @@ public class AddressTable {
    *
    * @return the local GID that it starts from
    * @throws VerbsException EINVAL when it starts from another port, from a GID that we have not,
-   *     has no global route, or leads to no IPv4 address where the device reaches nothing else
+   *     has no global route, or starts from an address of another family than it leads to;
+   *     EOPNOTSUPP when it leads to an IPv6 address, which this device does not reach
    */
   public final Gid check(AddressVector vector) {
     check(vector.port());
@@ -85,13 +94,65 @@ public class AddressTable {
           Errno.EINVAL,
           "source GID index %d of %s is empty: there are %d".formatted(index, device, gids.size()));
     }
-    if (findsNeighbors && vector.destination().ipv4().isEmpty()) {
+    checkReachable(vector.destination());
+    checkFamily(index, vector.destination());
+    return gids.get(index);
+  }
+
+  /** Whether what a checked vector leads to is an IPv6 address, and not only that of a MAC. */
+  public final boolean isIpv6(AddressVector vector) {
+    return hasIpv6 && !isIpv4(vector.destination());
+  }
+
+  private void checkReachable(Gid destination) {
+    if (hasIpv6 || destination.ipv4().isPresent()) {
+      return;
+    }
+    if (findsNeighbors) {
       throw new VerbsException(
           Errno.EINVAL,
           "%s reaches IPv4 addresses only: take the peer's GID of type RoCE v2, not %s"
-              .formatted(device, vector.destination()));
+              .formatted(device, destination));
     }
-    return gids.get(index);
+    if (!destination.isLinkLocal()) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "%s carries no IPv6 addresses: take the peer's GID of its IPv4 address, or its link-local"
+                  .formatted(device)
+              + " one, not %s".formatted(destination));
+    }
+  }
+
+  private void checkFamily(int index, Gid destination) {
+    Gid source = gids.get(index);
+    if (isIpv4(source) == isIpv4(destination)) {
+      return;
+    }
+    int other = 0;
+    while (other < gids.size() && isIpv4(gids.get(other)) != isIpv4(destination)) {
+      other++;
+    }
+    throw new VerbsException(
+        Errno.EINVAL,
+        "source GID index %d of %s is %s, and the destination %s is %s: %s"
+            .formatted(
+                index,
+                device,
+                family(source),
+                destination,
+                family(destination),
+                other < gids.size()
+                    ? "take a source of that family, such as index %d".formatted(other)
+                    : "take a destination of the source's family, or add an address to ip= of the"
+                        + " locator"));
+  }
+
+  private static boolean isIpv4(Gid gid) {
+    return gid.ipv4().isPresent();
+  }
+
+  private static String family(Gid gid) {
+    return isIpv4(gid) ? "IPv4" : gid.isLinkLocal() ? "link-local" : "IPv6";
   }
 
   public final LinkAddress address() {
@@ -130,7 +191,7 @@ public class AddressTable {
   public final List<GidEntry> gidTable() {
     List<GidEntry> entries = new ArrayList<>();
     for (Gid gid : gids) {
-      GidType type = gid.ipv4().isPresent() ? GidType.ROCE_V2 : GidType.ROCE_V1;
+      GidType type = hasIpv6 || isIpv4(gid) ? GidType.ROCE_V2 : GidType.ROCE_V1;
       entries.add(new GidEntry(gid, NUMBER, entries.size(), type));
     }
     return entries;

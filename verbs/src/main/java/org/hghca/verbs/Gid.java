@@ -1,5 +1,9 @@
 package org.hghca.verbs;
 
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -32,6 +36,29 @@ public record Gid(long subnetPrefix, long interfaceId) {
   /** The GID of an IPv4 address a.b.c.d = 0xaabbccdd: ::ffff:a.b.c.d. */
   public static Gid ofIpv4(int address) {
     return new Gid(0, IPV4_MAPPED | address & 0xffff_ffffL);
+  }
+
+  /** The GID of an IP address: that of {@link #ofIpv4}, or the IPv6 address itself. */
+  public static Gid of(InetAddress address) {
+    ByteBuffer bytes = ByteBuffer.wrap(address.getAddress());
+    return address instanceof Inet4Address
+        ? ofIpv4(bytes.getInt())
+        : new Gid(bytes.getLong(), bytes.getLong());
+  }
+
+  /** The IP address, of IPv4 for an IPv4-mapped GID. */
+  public InetAddress address() {
+    try {
+      return InetAddress.getByAddress(
+          ByteBuffer.allocate(2 * Long.BYTES).putLong(subnetPrefix).putLong(interfaceId).array());
+    } catch (UnknownHostException e) {
+      throw new AssertionError("sixteen bytes are an address", e);
+    }
+  }
+
+  /** Whether this is a link-local address, fe80::/64. */
+  public boolean isLinkLocal() {
+    return subnetPrefix == LINK_LOCAL;
   }
 
   /** The MAC that a link-local GID was made from. */

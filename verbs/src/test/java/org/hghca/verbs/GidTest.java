@@ -3,6 +3,7 @@ package org.hghca.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,6 +23,25 @@ class GidTest {
     assertThat(Gid.ofMac(value)).hasToString(gid);
     assertThat(Gid.ofMac(value).mac()).hasValue(value);
     assertThat(Gid.ofMac(value).ipv4()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "10.0.0.1, 0000:0000:0000:0000:0000:ffff:0a00:0001",
+    "2001:db8::9, 2001:0db8:0000:0000:0000:0000:0000:0009",
+    "::1, 0000:0000:0000:0000:0000:0000:0000:0001"
+  })
+  void anIpAddressHasAGid(String address, String gid) {
+    InetAddress ip = InetAddress.ofLiteral(address);
+    assertThat(Gid.of(ip)).hasToString(gid);
+    assertThat(Gid.of(ip).address()).isEqualTo(ip);
+  }
+
+  @Test
+  void linkLocalIsOnePrefix() {
+    assertThat(Gid.ofMac(0x0200_0000_0001L).isLinkLocal()).isTrue();
+    assertThat(Gid.of(InetAddress.ofLiteral("fe80:0:0:1::1")).isLinkLocal()).isFalse();
+    assertThat(Gid.ofIpv4(1).isLinkLocal()).isFalse();
   }
 
   @Test

@@ -46,8 +46,8 @@ public enum DriverParameter {
   /** {@link LinkAddress#mac}. */
   MAC("mac", "`02:00:00:00:00:01`", "the Ethernet address of its port"),
 
-  /** {@link LinkAddress#ip}. */
-  IP("ip", "`10.0.0.1`", "the IPv4 address of its port");
+  /** {@link LinkAddress#addresses}. */
+  IP("ip", "`10.0.0.1,fd00::1`", "the IP addresses of its port");
 
   private final String key;
   private final String form;

@@ -1,29 +1,53 @@
 package org.hghca.vfio;
 
 import java.net.Inet4Address;
+import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.zip.CRC32;
 
 /**
- * The Ethernet and IPv4 address of a function's port. No command of the card supplies them, so they
- * are parameters of the locator: {@code ?mac=02:00:00:00:00:01&ip=10.0.0.1}. Without {@code mac=}
- * the MAC is taken from the function's serial number, where network cards keep it, else it is a
- * locally administered one from a hash of the locator. Without {@code ip=} it is the IPv4 address
- * that the port is bound to by {@code net=udp:}, else 10.0.0.0/8 and the last three bytes of the
- * MAC. With {@code net=packet:IFACE} and {@code share=true} both are those of the interface.
+ * The Ethernet and IP addresses of a function's port. No command of the card supplies them, so they
+ * are parameters of the locator: {@code ?mac=02:00:00:00:00:01&ip=10.0.0.1,fd00::1}. Without {@code
+ * mac=} the MAC is taken from the function's serial number, where network cards keep it, else it is
+ * a locally administered one from a hash of the locator. Without {@code ip=} the IP addresses are
+ * those that the port is bound to by {@code net=udp:}, else one of IPv4, 10.0.0.0/8 and the last
+ * three bytes of the MAC. With {@code net=packet:IFACE} and {@code share=true} all are those of the
+ * interface.
  *
  * @param mac 48 bits, the first byte of the written form in bits 47:40
- * @param ip IPv4 address, a.b.c.d as 0xaabbccdd
+ * @param addresses IP addresses, at least one, each once: first those of IPv4, as Linux has them
  */
-public record LinkAddress(long mac, int ip) {
+public record LinkAddress(long mac, List<InetAddress> addresses) {
   private static final String BOUND = "udp:";
   private static final String PACKET = "packet:";
+  private static final String IP_FORM = "addresses a.b.c.d or of IPv6 such as fd00::1, of one host";
+
+  /** Addresses in the order of Linux. */
+  public LinkAddress {
+    addresses =
+        addresses.stream()
+            .distinct()
+            .sorted(Comparator.comparing(address -> !(address instanceof Inet4Address)))
+            .toList();
+  }
+
+  /** The first IPv4 address, a.b.c.d as 0xaabbccdd; 0 when there is none. */
+  public int ip() {
+    return addresses.getFirst() instanceof Inet4Address first
+        ? ByteBuffer.wrap(first.getAddress()).getInt()
+        : 0;
+  }
 
   /**
    * The address that a locator specifies or implies, for use without an open function.
@@ -54,21 +78,21 @@ public record LinkAddress(long mac, int ip) {
             .map(LinkAddress::parseMac)
             .or(() -> shared.flatMap(LinkAddress::macOf))
             .orElse(otherwise);
-    int ip =
+    List<InetAddress> addresses =
         locator
             .parameter("ip")
             .or(() -> boundTo(locator))
-            .map(LinkAddress::parseIp)
-            .or(() -> shared.flatMap(LinkAddress::ipOf))
-            .orElse(0x0a00_0000 | (int) (mac & 0xff_ffff));
-    return new LinkAddress(mac, ip);
+            .map(LinkAddress::parseIps)
+            .or(() -> shared.flatMap(LinkAddress::ipsOf))
+            .orElseGet(() -> List.of(ipv4(0x0a00_0000 | (int) (mac & 0xff_ffff))));
+    return new LinkAddress(mac, addresses);
   }
 
   private static Optional<String> boundTo(Locator locator) {
     return locator
         .parameter("net")
         .filter(net -> net.startsWith(BOUND))
-        .map(net -> net.substring(BOUND.length()));
+        .map(net -> net.substring(BOUND.length()).replaceAll("%[^],]*", ""));
   }
 
   /** The interface whose addresses are the port's; what is wrong with it, the link will say. */
@@ -100,12 +124,13 @@ public record LinkAddress(long mac, int ip) {
     }
   }
 
-  private static Optional<Integer> ipOf(NetworkInterface shared) {
-    return shared
-        .inetAddresses()
-        .filter(Inet4Address.class::isInstance)
-        .map(address -> ByteBuffer.wrap(address.getAddress()).getInt())
-        .findFirst();
+  private static Optional<List<InetAddress>> ipsOf(NetworkInterface shared) {
+    return Optional.of(shared.inetAddresses().map(LinkAddress::withoutScope).toList())
+        .filter(addresses -> !addresses.isEmpty());
+  }
+
+  private static InetAddress withoutScope(InetAddress address) {
+    return of(address.getAddress());
   }
 
   private static long parseMac(String text) {
@@ -127,7 +152,37 @@ public record LinkAddress(long mac, int ip) {
     return mac;
   }
 
-  private static int parseIp(String text) {
+  private static List<InetAddress> parseIps(String text) {
+    return Arrays.stream(text.split(",", -1))
+        .map(one -> one.contains(":") ? parseIpv6(one) : ipv4(parseIpv4(one)))
+        .toList();
+  }
+
+  private static InetAddress ipv4(int ip) {
+    return of(ByteBuffer.allocate(Integer.BYTES).putInt(ip).array());
+  }
+
+  private static InetAddress of(byte[] address) {
+    try {
+      return InetAddress.getByAddress(address);
+    } catch (UnknownHostException e) {
+      throw new AssertionError("4 or 16 bytes are an address", e);
+    }
+  }
+
+  private static InetAddress parseIpv6(String text) {
+    try {
+      InetAddress address = Inet6Address.ofLiteral(text);
+      if (!text.contains("%") && !address.isAnyLocalAddress() && !address.isMulticastAddress()) {
+        return address;
+      }
+    } catch (IllegalArgumentException e) {
+      throw malformed("ip", text, IP_FORM, e);
+    }
+    throw malformed("ip", text, IP_FORM, null);
+  }
+
+  private static int parseIpv4(String text) {
     String[] parts = text.split("\\.", -1);
     int ip = 0;
     try {
@@ -139,10 +194,10 @@ public record LinkAddress(long mac, int ip) {
         ip = ip << 8 | value;
       }
     } catch (NumberFormatException e) {
-      throw malformed("ip", text, "a.b.c.d", e);
+      throw malformed("ip", text, IP_FORM, e);
     }
     if (parts.length != 4) {
-      throw malformed("ip", text, "a.b.c.d", null);
+      throw malformed("ip", text, IP_FORM, null);
     }
     return ip;
   }

@@ -1,7 +1,9 @@
 package org.hghca.vfio;
 
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -20,6 +22,9 @@ import java.util.stream.Collectors;
  */
 public record Locator(String scheme, String name, SortedMap<String, String> parameters)
     implements Comparable<Locator> {
+
+  private static final Pattern SEPARATOR =
+      Pattern.compile("\\s*,\\s*(?=$|,|(?!\\p{XDigit}{1,4}:)[^\\[:,?&=]+:)");
 
   private static final Pattern ESCAPE = Pattern.compile("%(?:3F|3f|25)");
 
@@ -64,6 +69,17 @@ public record Locator(String scheme, String name, SortedMap<String, String> para
     }
     String name = question < 0 ? rest : rest.substring(0, question);
     return new Locator(text.substring(0, colon), decoded(name), parameters);
+  }
+
+  /**
+   * The locators of a list that is separated by commas. A comma inside of a locator, as between IP
+   * addresses, separates nothing: behind one that does is a scheme, which is no group of an IPv6
+   * address.
+   *
+   * @return their texts, not parsed
+   */
+  public static List<String> list(String text) {
+    return Arrays.stream(SEPARATOR.split(text)).filter(one -> !one.isBlank()).toList();
   }
 
   private static String decoded(String name) {

@@ -3,7 +3,9 @@ package org.hghca.vfio;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.hghca.vfio.VfioException.Reason;
 import org.junit.jupiter.api.Test;
@@ -97,9 +99,40 @@ class LinkAddressTest {
         .hasMessageContainingAll("mac=" + text, "aa:bb:cc:dd:ee:ff");
   }
 
+  private static List<String> ips(String locator) {
+    return of(locator).addresses().stream().map(InetAddress::getHostAddress).toList();
+  }
+
+  @Test
+  void ipMayBeAListAndHasIpv4First() {
+    assertThat(ips("model:a?ip=fd00::1,10.0.0.1,[fe80::5],10.0.0.2,fd00:0::1"))
+        .containsExactly("10.0.0.1", "10.0.0.2", "fd00:0:0:0:0:0:0:1", "fe80:0:0:0:0:0:0:5");
+    assertThat(of("model:a?ip=fd00::1,10.0.0.1").ip()).isEqualTo(0x0a00_0001);
+    assertThat(of("model:a?ip=fd00::1").ip()).isZero();
+    assertThat(ips("model:a?ip=::ffff:10.0.0.9")).containsExactly("10.0.0.9");
+  }
+
+  @Test
+  void aPortThatIsBoundHasTheAddressesItIsBoundTo() {
+    assertThat(ips("model:a?net=udp:192.0.2.1,[::1]"))
+        .containsExactly("192.0.2.1", "0:0:0:0:0:0:0:1");
+    assertThat(ips("model:a?net=udp:fe80::1%eth7,10.0.0.1"))
+        .containsExactly("10.0.0.1", "fe80:0:0:0:0:0:0:1");
+    assertThat(ips("model:a?net=udp:192.0.2.1&ip=fd00::1")).containsExactly("fd00:0:0:0:0:0:0:1");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
+        "::",
+        "ff02::1",
+        "fe80::1%lo",
+        "fd00::1,",
+        ",10.0.0.1",
+        "fd00:::1",
+        "fd00::10000",
+        "1:2:3:4:5:6:7",
+        "host:5",
         "",
         "10",
         "10.0.0",
@@ -115,6 +148,6 @@ class LinkAddressTest {
     assertThatThrownBy(() -> of("model:a?ip=" + text))
         .isInstanceOfSatisfying(
             VfioException.class, e -> assertThat(e.reason()).isEqualTo(Reason.INVALID))
-        .hasMessageContainingAll("ip=" + text, "a.b.c.d");
+        .hasMessageContainingAll("ip=", "a.b.c.d", "fd00::1");
   }
 }

@@ -33,6 +33,30 @@ class LocatorTest {
     assertThat(locator.parameter("ip")).isEmpty();
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "model:a,model:b; model:a|model:b",
+        "' model:a , , pci:0000:03:00.0,'; ' model:a|pci:0000:03:00.0'",
+        "model:a?ip=10.0.0.1,fd00::1,model:b?ip=fd00::2,::1; "
+            + "model:a?ip=10.0.0.1,fd00::1|model:b?ip=fd00::2,::1",
+        "model:a?net=udp:10.0.0.1,[::1]&mac=02:00:00:00:00:01,vfio-user:/tmp/a.sock; "
+            + "model:a?net=udp:10.0.0.1,[::1]&mac=02:00:00:00:00:01|vfio-user:/tmp/a.sock",
+        "model:a?ip=10.0.0.1,10.0.0.2&mac=02:00:00:00:00:01; "
+            + "model:a?ip=10.0.0.1,10.0.0.2&mac=02:00:00:00:00:01",
+        "model:a?ip=10.0.0.1,2001:db8::1; model:a?ip=10.0.0.1,2001:db8::1"
+      })
+  void aListIsSeparatedByTheCommasThatSchemesFollow(String text, String parts) {
+    assertThat(Locator.list(text)).containsExactly(parts.split("[|]"));
+  }
+
+  @Test
+  void anEmptyListHasNoLocator() {
+    assertThat(Locator.list("")).isEmpty();
+    assertThat(Locator.list(" ,")).isEmpty();
+  }
+
   @Test
   void nameMayBeEmpty() {
     assertThat(Locator.parse("model:").name()).isEmpty();

@@ -32,7 +32,7 @@ class BringupTest {
   @TestFactory
   Stream<DynamicContainer> everyStep() {
     if (!DEVICE.isEmpty()) {
-      String first = DEVICE.split(",", 2)[0];
+      String first = Locator.list(DEVICE).getFirst();
       return Stream.of(container(BringupOptions.of(first)));
     }
     return HardwareProfile.all().stream()

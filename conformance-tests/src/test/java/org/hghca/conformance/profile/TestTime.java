@@ -1,7 +1,6 @@
 package org.hghca.conformance.profile;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Comparator;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.TimeScale;
@@ -23,8 +22,7 @@ public final class TestTime implements LauncherSessionListener {
 
   /** The scale of the slowest of some locators, which commas separate. */
   static TimeScale slowest(String locators) {
-    return Arrays.stream(locators.split(","))
-        .filter(locator -> !locator.isEmpty())
+    return Locator.list(locators).stream()
         .map(locator -> TimeScale.of(Locator.parse(locator)))
         .max(Comparator.comparingInt(TimeScale::factor))
         .orElse(TimeScale.CARD);

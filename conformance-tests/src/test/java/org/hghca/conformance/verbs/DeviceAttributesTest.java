@@ -100,18 +100,20 @@ class DeviceAttributesTest {
     }
   }
 
+  /** Without IPv6 addresses a link-local GID stands for a MAC alone, as RoCE v1 has it. */
   @Test
   void gidTableHoldsTheLinkLocalAndTheIpv4Gid() {
     try (Context context =
         RdmaDevices.open(
             TestProfile.model("model:gids?mode=inline&mac=02:12:34:56:78:9a&ip=192.168.3.4"))) {
+      boolean hasIpv6 = TestProfile.isDocument();
       Gid linkLocal = new Gid(0xfe80_0000_0000_0000L, 0x0012_34ff_fe56_789aL);
       Gid ipv4 = new Gid(0, 0x0000_ffff_c0a8_0304L);
       assertThat(context.queryGid(1, 0)).isEqualTo(linkLocal);
       assertThat(context.queryGid(1, 1)).isEqualTo(ipv4);
       assertThat(context.queryGidTable())
           .containsExactly(
-              new GidEntry(linkLocal, 1, 0, GidType.ROCE_V1),
+              new GidEntry(linkLocal, 1, 0, hasIpv6 ? GidType.ROCE_V2 : GidType.ROCE_V1),
               new GidEntry(ipv4, 1, 1, GidType.ROCE_V2));
       assertThat(context.queryDevice().nodeGuid()).isEqualTo(0x0012_34ff_fe56_789aL);
       assertThat(context.queryPort(1).mac()).isEqualTo(0x0212_3456_789aL);

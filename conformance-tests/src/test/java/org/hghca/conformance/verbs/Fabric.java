@@ -18,6 +18,7 @@ import org.hghca.model.Simulation;
 import org.hghca.model.SoftwareHca;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.RdmaDevices;
+import org.hghca.vfio.Locator;
 
 /**
  * Two contexts whose queue pairs reach each other, on the devices of the system property {@code
@@ -74,8 +75,8 @@ final class Fabric implements AutoCloseable {
     if (DEVICE.isEmpty()) {
       return inline();
     }
-    String[] locators = DEVICE.split(",");
-    return named(locators[0], locators[locators.length - 1]);
+    List<String> locators = Locator.list(DEVICE);
+    return named(locators.getFirst(), locators.getLast());
   }
 
   /** On two existing devices, in the system's time. */
@@ -161,7 +162,7 @@ final class Fabric implements AutoCloseable {
   /** Both contexts on one device: the first one, or a software HCA with virtual time. */
   static Fabric oneDevice() {
     if (!DEVICE.isEmpty()) {
-      String locator = DEVICE.split(",")[0];
+      String locator = Locator.list(DEVICE).getFirst();
       return named(locator, locator);
     }
     return looped("");

@@ -224,7 +224,7 @@ class NetworkTest {
       assertFails(
           Errno.EINVAL,
           () -> pair.left.qp.modify(pair.setup().connection().toRtr(QpType.RC, linkLocal)),
-          "reaches IPv4 addresses only");
+          "take a destination of the source's family, or add an address to ip=");
     }
   }
 

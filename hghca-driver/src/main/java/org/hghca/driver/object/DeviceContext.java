@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.hghca.abi.DeviceExtension;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Features;
 import org.hghca.driver.card.Limits;
@@ -30,7 +29,6 @@ import org.hghca.verbs.DeviceAttributes;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GidEntry;
-import org.hghca.verbs.Mtu;
 import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.RdmaDevice;
@@ -71,9 +69,9 @@ public class DeviceContext extends Resource implements Context {
         new Port(
             name.name(),
             hghca.address(),
+            hghca.gids(),
             hghca.neighbors(),
-            Mtu.of(card.limits().device().maxMtu()),
-            card.limits().has(DeviceExtension.NEIGHBOR_DISCOVERY),
+            card.limits(),
             card::portInfo);
     this.attributes = new ContextAttributes(card.limits(), port, this::entropy);
     try (Undo undo = new Undo()) {

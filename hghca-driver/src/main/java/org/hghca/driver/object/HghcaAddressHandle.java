@@ -1,7 +1,7 @@
 package org.hghca.driver.object;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Optional;
+import org.hghca.abi.UdUnit;
 import org.hghca.driver.ring.Destination;
 import org.hghca.driver.state.Port;
 import org.hghca.verbs.AddressVector;
@@ -16,9 +16,10 @@ import org.hghca.verbs.VerbsException;
  * A destination of datagrams, resolved once to the content of a UD unit. The card has no state for
  * it.
  *
- * <p>With the GID of an IPv4 address, datagrams carry both IPv4 addresses; with other GIDs only MAC
- * addresses. The unit has no fields for the rest of an address vector: flow label, traffic class
- * and service level are 0, and the card sets the hop limit.
+ * <p>With the GID of an IPv4 address, datagrams carry both IPv4 addresses; with other GIDs both
+ * IPv6 addresses on a device that has them, else only MAC addresses. The unit has no fields for the
+ * rest of an address vector: flow label, traffic class and service level are 0, and the card sets
+ * the hop limit.
  */
 final class HghcaAddressHandle extends Destination {
   /** The hop limit of all datagrams, on every card. */
@@ -35,21 +36,21 @@ final class HghcaAddressHandle extends Destination {
    */
   HghcaAddressHandle(HghcaProtectionDomain pd, AddressVector vector) {
     Port port = pd.deviceContext().port();
-    port.check(vector);
+    Gid own = port.check(vector);
     if (vector.destination().isMulticast()) {
       pd.device().groups().check(vector.destination());
     }
     checkCarried("flow label", vector.flowLabel());
     checkCarried("traffic class", vector.trafficClass());
     checkCarried("service level", vector.serviceLevel());
-    Optional<Integer> ip = vector.destination().ipv4();
     super(
         pd,
         vector.port(),
         port.address().mac(),
         port.macOf(vector.destination()),
-        ip.isPresent() ? port.address().ip() : 0,
-        ip.orElse(0));
+        own,
+        vector.destination(),
+        port.isIpv6(vector) ? UdUnit.ipv6Path(vector.sourceGidIndex()) : 0);
     this.pd = pd;
     this.vector = way(vector.destination(), vector.sourceGidIndex(), vector.port());
     publish();

@@ -1,8 +1,10 @@
 package org.hghca.driver.object;
 
+import java.util.List;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.driver.card.Card;
 import org.hghca.driver.card.Limits;
+import org.hghca.driver.card.OwnGids;
 import org.hghca.driver.event.DeviceEvents;
 import org.hghca.driver.memory.KeyTable;
 import org.hghca.driver.memory.QueueMemory;
@@ -17,6 +19,7 @@ import org.hghca.provider.Neighbors;
 import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.RingNumbers;
 import org.hghca.provider.Undo;
+import org.hghca.verbs.Gid;
 import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.memory.BufferPool;
 
@@ -42,6 +45,10 @@ public final class HghcaDevice {
   private final SrqRefill srqRefill;
   private final RecoveryCounts counts = new RecoveryCounts();
   private final LinkAddress address;
+
+  /** The port's GIDs in the order of its table; set by {@link #start}. */
+  private List<Gid> gids = List.of();
+
   private final NumberAllocator srqNumbers;
   private DeviceEvents events;
 
@@ -103,6 +110,7 @@ public final class HghcaDevice {
 
   /** Starts operation; the last step of the bring-up. */
   public void start() {
+    gids = OwnGids.of(card, address);
     try (Undo undo = new Undo()) {
       support.open();
       undo.add(support::close);
@@ -198,6 +206,10 @@ public final class HghcaDevice {
 
   LinkAddress address() {
     return address;
+  }
+
+  List<Gid> gids() {
+    return gids;
   }
 
   /** Shuts the card down and releases it. It has no users any more. */

@@ -1,7 +1,9 @@
 package org.hghca.driver.ring;
 
+import org.hghca.abi.UdUnit;
 import org.hghca.provider.Resource;
 import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.Gid;
 import org.hghca.verbs.VerbsException;
 
 /**
@@ -21,9 +23,17 @@ public abstract class Destination extends Resource implements AddressHandle {
 
   final int destinationIp;
 
+  /** What {@link UdUnit#ipv6Path} gives where datagrams carry IPv6 addresses, else 0. */
+  final int ipv6Path;
+
+  final long gidHigh;
+  final long gidLow;
+
   /**
    * A destination that uses a protection domain.
    *
+   * @param source the own GID, and {@code destination} that of the peer, of the same family
+   * @param ipv6Path what {@link UdUnit#ipv6Path} gives where datagrams carry IPv6 addresses, else 0
    * @throws VerbsException EINVAL when the domain is closed
    */
   public Destination(
@@ -31,14 +41,18 @@ public abstract class Destination extends Resource implements AddressHandle {
       int port,
       long sourceMac,
       long destinationMac,
-      int sourceIp,
-      int destinationIp) {
+      Gid source,
+      Gid destination,
+      int ipv6Path) {
     super(domain);
     this.domain = domain;
     this.port = port;
     this.sourceMac = sourceMac;
     this.destinationMac = destinationMac;
-    this.sourceIp = sourceIp;
-    this.destinationIp = destinationIp;
+    this.sourceIp = source.ipv4().orElse(0);
+    this.destinationIp = destination.ipv4().orElse(0);
+    this.ipv6Path = ipv6Path;
+    this.gidHigh = destination.subnetPrefix();
+    this.gidLow = destination.interfaceId();
   }
 }

@@ -181,6 +181,9 @@ public final class SendWriter {
         to.destinationIp,
         request.remoteQpn(),
         request.remoteQkey());
+    if (to.ipv6Path != 0) {
+      UdUnit.writeIpv6(ring, at, to.gidHigh, to.gidLow, to.ipv6Path);
+    }
     return at + UdUnit.SIZE;
   }
 

@@ -177,7 +177,7 @@ public final class ContextAttributes {
     c.set(FLOW_LABEL, av.flowLabel());
     c.setLong(REMOTE_GID_HIGH, av.destination().subnetPrefix());
     c.setLong(REMOTE_GID_LOW, av.destination().interfaceId());
-    source(own.ipv4().orElse(0), c);
+    source(own.ipv4().orElse(0), c); // an IPv6 source is that of the index
     c.destinationMac(port.macOf(av.destination()));
     c.set(DESTINATION_IP, av.destination().ipv4().orElse(0));
   }

@@ -1,11 +1,15 @@
 package org.hghca.driver.state;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.PortInfo;
+import org.hghca.driver.card.Limits;
 import org.hghca.provider.AddressTable;
 import org.hghca.provider.Failures;
 import org.hghca.provider.Neighbors;
+import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.PortAttributes;
 import org.hghca.verbs.PortState;
@@ -23,19 +27,24 @@ public final class Port extends AddressTable {
    * The port of a device.
    *
    * @param device its name in messages
-   * @param mtu the largest one, which is also the active one
-   * @param findsNeighbors whether the device finds Ethernet addresses by itself
+   * @param gids its GIDs in the order of the table
    * @param card queries the card's report of the port
    */
   public Port(
       String device,
       LinkAddress address,
+      List<Gid> gids,
       Neighbors neighbors,
-      Mtu mtu,
-      boolean findsNeighbors,
+      Limits limits,
       Supplier<Optional<PortInfo>> card) {
-    super(device, address, neighbors, findsNeighbors);
-    this.mtu = mtu;
+    super(
+        device,
+        address,
+        gids,
+        neighbors,
+        limits.has(DeviceExtension.NEIGHBOR_DISCOVERY),
+        limits.has(DeviceExtension.IPV6_ADDRESSES));
+    this.mtu = Mtu.of(limits.device().maxMtu());
     this.card = card;
   }
 

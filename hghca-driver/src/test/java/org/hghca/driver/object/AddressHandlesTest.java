@@ -126,8 +126,11 @@ class AddressHandlesTest {
     MemorySegment others = header(Gid.ofMac(2), Gid.ofMac(3));
     assertRefused(
         () -> it.pd.createAddressHandle(with, 1, others, 1), Errno.EINVAL, "is not one of");
-    MemorySegment unknown = header(PEER, own);
+    MemorySegment unknown = header(new Gid(0xfd00L << 48, 1), own);
     assertRefused(
         () -> it.pd.createAddressHandle(with, 1, unknown, 1), Errno.EINVAL, "addNeighbor");
+    MemorySegment mixed = header(PEER, own);
+    assertRefused(
+        () -> it.pd.createAddressHandle(with, 1, mixed, 1), Errno.EINVAL, "such as index 1");
   }
 }

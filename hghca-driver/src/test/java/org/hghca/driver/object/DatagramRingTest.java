@@ -49,7 +49,7 @@ class DatagramRingTest {
 
   private final MemorySegment memory = Arena.ofAuto().allocate(16 * SLOT, 4096);
   private final List<Long> doorbells = new ArrayList<>();
-  private final DriverFixture it = new DriverFixture();
+  private DriverFixture it = new DriverFixture();
   private final SendRequest request = new SendRequest();
   private AddressHandle peer;
 
@@ -153,13 +153,31 @@ class DatagramRingTest {
 
   @Test
   void datagramByMacAddressesCarriesNoIpAddresses() {
+    close();
+    it = new DriverFixture("&as=s"); // without extensions
+    know();
     try (AddressHandle handle =
         it.pd.createAddressHandle(AddressVector.to(Gid.ofMac(0x0203_0405_0607L), 0))) {
       memory.fill((byte) 0xff);
       ring(QpType.UD).post(request.send().to(handle, 3, 4).sge(LOCAL, 8, LKEY));
       assertThat(dword(5) >>> 16).isEqualTo(0x0607);
       assertThat(dword(7)).isEqualTo(0x0203_0405);
-      assertThat(dwords(8, 2)).containsExactly(0, 0);
+      assertThat(dwords(8, 4)).containsExactly(0, 0, 0, 0);
+      assertThat(dwords(14, 2)).containsExactly(0, 0);
+    }
+  }
+
+  @Test
+  void datagramByIpv6HasItsDestinationAndTheIndexOfItsSource() {
+    try (AddressHandle handle =
+        it.pd.createAddressHandle(AddressVector.to(Gid.ofMac(0x0203_0405_0607L), 0))) {
+      memory.fill((byte) 0xff);
+      ring(QpType.UD).post(request.send().to(handle, 3, 4).sge(LOCAL, 8, LKEY));
+      assertThat(dword(5) >>> 16).isEqualTo(0x0607);
+      assertThat(dword(7)).isEqualTo(0x0203_0405);
+      // fe80::3:04ff:fe05:607, the first byte at the lowest address
+      assertThat(dwords(8, 4)).containsExactly(0x0000_80fe, 0, 0xff04_0300, 0x0706_05fe);
+      assertThat(dwords(12, 4)).containsExactly(3, 4, 1 << 31, 0);
     }
   }
 

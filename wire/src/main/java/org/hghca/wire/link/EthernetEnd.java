@@ -67,7 +67,10 @@ final class EthernetEnd {
     this.outgoing = outgoing;
     this.frames = frames;
     this.encoder = new FrameEncoder(outgoing);
-    this.addresses = options.addresses().withLinkLocal(options.mac());
+    this.addresses =
+        options.share()
+            ? options.addresses() // the kernel's own are all that it has
+            : options.addresses().withLinkLocal(options.mac());
     this.neighbors = new AddressResolution(options.mac(), addresses);
     this.groups = new GroupMembership(options.mac(), addresses);
   }
@@ -77,7 +80,7 @@ final class EthernetEnd {
     return groups;
   }
 
-  /** The port's addresses, including its link-local one. */
+  /** The port's addresses, its link-local one among them unless the kernel has another one. */
   PortAddresses addresses() {
     return addresses;
   }
