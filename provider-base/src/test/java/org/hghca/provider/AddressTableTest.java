@@ -2,6 +2,8 @@ package org.hghca.provider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
+import java.util.List;
 import org.hghca.verbs.Gid;
 import org.hghca.vfio.LinkAddress;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,8 +19,11 @@ class AddressTableTest {
   })
   void groupHasADerivedEthernetAddress(String group, String mac) {
     for (boolean finds : new boolean[] {false, true}) {
-      LinkAddress own = new LinkAddress(0x0200_0000_0001L, 0x0a00_0001);
-      AddressTable table = new AddressTable("device", own, new Neighbors(), finds);
+      LinkAddress own =
+          new LinkAddress(0x0200_0000_0001L, List.of(InetAddress.ofLiteral("10.0.0.1")));
+      AddressTable table =
+          new AddressTable(
+              "device", own, List.of(Gid.ofIpv4(own.ip())), new Neighbors(), finds, true);
       assertThat(table.macOf(Gid.ofHex(group))).isEqualTo(Long.parseLong(mac, 16));
     }
   }

@@ -245,8 +245,8 @@ class Ipv6Test {
       names = {"RC", "UD"})
   void aDeviceWithoutIpv6AddressesSaysSo(QpType type) {
     String locator = TestProfile.model("model:ip4?mode=inline&as=" + TestProfile.name());
-    try (Fabric fabric = Fabric.on(locator, locator);
-        RcPair pair = new RcSetup().type(type).unconnected().on(fabric)) {
+    RcSetup setup = new RcSetup().type(type).unconnected();
+    try (RcPair pair = setup.on(Fabric.on(locator, locator))) {
       assertThat(pair.left.context.queryGidTable()).hasSize(2);
       assertFails(
           Errno.EOPNOTSUPP,

@@ -240,7 +240,10 @@ class MulticastTest {
       assertFails(Errno.EINVAL, () -> qp.detachMulticast(GROUP), "does not take part");
       qp.modify(pair.setup().connection().toInit(QpType.RC));
       QpAttributes toGroup =
-          pair.setup().connection().toRtr(QpType.RC, new QpEndpoint(0, 5, 0, GROUP));
+          pair.setup()
+              .connection()
+              .withGidIndex(ipv4Index(pair.left.context))
+              .toRtr(QpType.RC, new QpEndpoint(0, 5, 0, GROUP));
       assertFails(Errno.EINVAL, () -> qp.modify(toGroup), "only datagrams");
     }
   }
