@@ -33,7 +33,9 @@ final class DemoClientCommand implements Callable<Integer> {
   @Mixin private DemoPeerOptions peer;
   @Mixin private DemoOptions options;
 
-  @Parameters(paramLabel = "<host>", description = "Name or address of the server.")
+  @Parameters(
+      paramLabel = "<host>",
+      description = "Name or IPv4 or IPv6 address of the server, such as localhost or ::1.")
   private String host;
 
   @Override
@@ -50,7 +52,8 @@ final class DemoClientCommand implements Callable<Integer> {
       options.print(out, client.run(server, options.nanos(), options.size()));
       return ExitCode.OK.code();
     } catch (CheckFailedException | PeerException | NotOpenedException | VerbsException e) {
-      options.printFailure(out, host + ":" + port, device, client.checks(), e);
+      String server = (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
+      options.printFailure(out, server, device, client.checks(), e);
       demo.main().complain(e);
       return Main.exitCode(e).code();
     }

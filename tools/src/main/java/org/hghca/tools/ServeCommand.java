@@ -1,6 +1,7 @@
 package org.hghca.tools;
 
 import java.io.PrintWriter;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -9,9 +10,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
 import org.hghca.model.CaptureSocket;
 import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
+import org.hghca.vfio.LinkAddress;
 import org.hghca.vfio.Locator;
 import org.hghca.vfio.VfioException;
 import org.hghca.vfio.VfioException.Reason;
@@ -130,7 +133,7 @@ final class ServeCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     out.println(
         "serving a software HCA, profile %s, mac %s, ip %s, on %s"
-            .formatted(profile, mac(hca.address().mac()), ip(hca.address().ip()), path));
+            .formatted(profile, mac(hca.address().mac()), ips(hca.address()), path));
     out.flush();
   }
 
@@ -160,7 +163,9 @@ final class ServeCommand implements Callable<Integer> {
     return "%012x".formatted(mac).replaceAll("..(?!$)", "$0:");
   }
 
-  private static String ip(int ip) {
-    return "%d.%d.%d.%d".formatted(ip >>> 24, ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff);
+  private static String ips(LinkAddress address) {
+    return address.addresses().stream()
+        .map(InetAddress::getHostAddress)
+        .collect(Collectors.joining(","));
   }
 }

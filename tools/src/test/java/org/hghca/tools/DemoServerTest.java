@@ -400,20 +400,37 @@ class DemoServerTest {
         "model:server?net=udp:" + host + 1, "model:client?net=udp:" + host + 2);
   }
 
-  /** One client after another, then the signal that ends the server. */
+  /** The peers find each other by an IPv6 address, and their devices have several addresses. */
+  @Test
+  void processesFindEachOtherByIpv6() throws Exception {
+    String host = "127.32.%d.".formatted(ProcessHandle.current().pid() & 0xff);
+    assertDemosBetweenProcesses(
+        "model:server?net=udp:%1$s1,%1$s3".formatted(host),
+        "model:client?net=udp:%1$s2,%1$s4".formatted(host),
+        "::1",
+        "[0:0:0:0:0:0:0:1]");
+  }
+
   private void assertDemosBetweenProcesses(String serverDevice, String clientDevice)
       throws Exception {
-    Started server = new Started("demo", "server", "--port=0", "--ib-dev=" + serverDevice);
+    assertDemosBetweenProcesses(serverDevice, clientDevice, "127.0.0.1", "127.0.0.1");
+  }
+
+  /** One client after another, then the signal that ends the server. */
+  private void assertDemosBetweenProcesses(
+      String serverDevice, String clientDevice, String address, String shown) throws Exception {
+    Started server =
+        new Started("demo", "server", "--port=0", "--bind=" + address, "--ib-dev=" + serverDevice);
     String waiting = server.line();
     assertThat(waiting)
-        .startsWith("waiting for a client on 127.0.0.1:")
+        .startsWith("waiting for a client on " + shown + ":")
         .endsWith(", device " + serverDevice);
     String port = port(waiting);
 
     for (int i = 0; i < 2; i++) {
       CommandLineRun client =
           CommandLineRun.of(
-              "demo", "client", "localhost", "-p", port, "-d", clientDevice, "--seconds=0");
+              "demo", "client", address, "-p", port, "-d", clientDevice, "--seconds=0");
       assertThat(client.exitCode()).as(client.err()).isZero();
       assertThat(client.out()).contains("All 10 checks held: ");
       String line;
@@ -429,7 +446,7 @@ class DemoServerTest {
   }
 
   private static String port(String waiting) {
-    return waiting.replaceFirst(".* on 127\\.0\\.0\\.1:(\\d+), device .*", "$1");
+    return waiting.replaceFirst(".* on .*:(\\d+), device .*", "$1");
   }
 
   @Test

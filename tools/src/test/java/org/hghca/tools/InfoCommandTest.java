@@ -83,8 +83,20 @@ class InfoCommandTest {
   void verboseListsTheGids() {
     assertThat(CommandLineRun.of("info", "-v", "-d", HCA).out())
         .contains("\tmax_mr_size:\t\t\t0x")
-        .contains("\t\t\tGID[  0]:\t\tfe80:0000:0000:0000:0000:00ff:fe00:0001, RoCE v1\n")
+        .contains("\t\t\tGID[  0]:\t\tfe80::ff:fe00:1, RoCE v2\n")
         .contains("\t\t\tGID[  1]:\t\t::ffff:10.0.0.1, RoCE v2\n");
+  }
+
+  /** A card of the document has no IPv6 addresses: its link-local GID stands for a MAC. */
+  @Test
+  void gidTableShowsEveryAddressAndItsType() {
+    assertThat(CommandLineRun.of("info", "-v", "-d", HCA + ",fd00::1,10.0.0.2").out())
+        .contains("\t\t\tgid_tbl_len:\t\t4\n")
+        .contains("\t\t\tGID[  1]:\t\t::ffff:10.0.0.1, RoCE v2\n")
+        .contains("\t\t\tGID[  2]:\t\t::ffff:10.0.0.2, RoCE v2\n")
+        .contains("\t\t\tGID[  3]:\t\tfd00::1, RoCE v2\n");
+    assertThat(CommandLineRun.of("info", "-v", "-d", HCA + "&as=s").out())
+        .contains("\t\t\tGID[  0]:\t\tfe80:0000:0000:0000:0000:00ff:fe00:0001, RoCE v1\n");
   }
 
   @Test
@@ -228,13 +240,7 @@ class InfoCommandTest {
         .containsEntry(
             "gids",
             List.of(
-                Map.of(
-                    "index",
-                    0,
-                    "gid",
-                    "fe80:0000:0000:0000:0000:00ff:fe00:0001",
-                    "type",
-                    "RoCE v1"),
+                Map.of("index", 0, "gid", "fe80::ff:fe00:1", "type", "RoCE v2"),
                 Map.of("index", 1, "gid", "::ffff:10.0.0.1", "type", "RoCE v2")));
   }
 
