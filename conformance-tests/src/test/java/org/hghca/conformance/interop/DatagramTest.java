@@ -40,7 +40,7 @@ class DatagramTest {
     bench = Bench.open(guest, "");
     ours = new OurEnd(bench, QpType.UD, BYTES);
     guests = new GuestEnd(guest, QpType.UD, BYTES);
-    gid = bench.context().queryGid(1, 0);
+    gid = bench.context().queryGid(1, bench.ownGidIndex());
     ours.queuePair().activate(QKEY);
     guests.ask("activate", "qkey", QKEY);
     guest.ask("handle", "name", "ours", "gid", gid.hex());
@@ -65,7 +65,9 @@ class DatagramTest {
   @DisplayName("SEND, with and without immediate, 0 to 4096 bytes, our requests")
   void ourDatagramsArrive() {
     try (AddressHandle handle =
-        bench.domain().createAddressHandle(AddressVector.to(bench.guestGid(), 0))) {
+        bench
+            .domain()
+            .createAddressHandle(AddressVector.to(bench.guestGid(), bench.ownGidIndex()))) {
       for (int size : SIZES) {
         for (int immediate : new int[] {0, IMMEDIATE}) {
           ours.fill(0, size, size);
@@ -122,7 +124,9 @@ class DatagramTest {
   @DisplayName("a wrong Q_Key is dropped at either end")
   void wrongQkeyIsDropped() {
     try (AddressHandle handle =
-        bench.domain().createAddressHandle(AddressVector.to(bench.guestGid(), 0))) {
+        bench
+            .domain()
+            .createAddressHandle(AddressVector.to(bench.guestGid(), bench.ownGidIndex()))) {
       ours.receive(1, 0, BYTES);
       guests.receive(1, 0, BYTES);
       ours.send(Work.send(2, 0, 7), handle, guests.qpn(), QKEY + 1);

@@ -45,6 +45,7 @@ final class Pair implements AutoCloseable {
     ConnectionOptions options =
         change.apply(
             ConnectionOptions.DEFAULT
+                .withGidIndex(bench.ownGidIndex())
                 .withTimeout(LONG_TIMEOUT)
                 .withAccess(
                     AccessFlag.LOCAL_WRITE,

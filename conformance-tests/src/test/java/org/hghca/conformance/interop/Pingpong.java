@@ -86,7 +86,11 @@ final class Pingpong implements AutoCloseable {
   Pingpong(SoftRoce.Bench bench, QpType type, boolean shares, int queuePairs, int size, Mtu mtu) {
     this.bench = bench;
     this.type = type;
-    options = ConnectionOptions.DEFAULT.withPathMtu(mtu).withTimeout(Pair.LONG_TIMEOUT);
+    options =
+        ConnectionOptions.DEFAULT
+            .withGidIndex(bench.ownGidIndex())
+            .withPathMtu(mtu)
+            .withTimeout(Pair.LONG_TIMEOUT);
     int grh = type == QpType.UD ? GRH_BYTES : 0;
     region = bench.domain().allocate(2L * (size + grh), AccessFlag.LOCAL_WRITE);
     incoming = region.slice(0, size + grh);
@@ -94,7 +98,7 @@ final class Pingpong implements AutoCloseable {
     byte fill = (byte) (shares ? 0 : 0x7b);
     region.segment().asSlice(outgoing.offset(), size).fill(fill);
     completions = bench.context().createCompletionQueue(DEPTH + 2 * queuePairs);
-    gid = bench.context().queryGid(1, 0);
+    gid = bench.context().queryGid(1, bench.ownGidIndex());
     shared =
         shares
             ? Optional.of(
@@ -178,7 +182,10 @@ final class Pingpong implements AutoCloseable {
       lane.queuePair.modify(options.toRtr(type, lane.peer));
       lane.queuePair.modify(options.toRts(type, lane.psn));
       if (type == QpType.UD) {
-        lane.handle = bench.domain().createAddressHandle(AddressVector.to(lane.peer.gid(), 0));
+        lane.handle =
+            bench
+                .domain()
+                .createAddressHandle(AddressVector.to(lane.peer.gid(), bench.ownGidIndex()));
       }
     }
   }

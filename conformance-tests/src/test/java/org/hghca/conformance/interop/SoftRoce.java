@@ -70,6 +70,15 @@ final class SoftRoce implements ParameterResolver {
           about.get("netdev"));
     }
 
+    /** Which of its own GIDs the HCA sends from: that of its IPv4 address, as the guest's is. */
+    int ownGidIndex() {
+      return context.queryGidTable().stream()
+          .filter(entry -> entry.gid().ipv4().isPresent())
+          .findFirst()
+          .orElseThrow()
+          .index();
+    }
+
     /** The counters of the HCA, for messages of failures. */
     String counts() {
       return "%s, %s".formatted(hca.counters(), hca.linkCounters());
