@@ -15,6 +15,7 @@ import org.hghca.driver.recovery.RecoveryCounts;
 import org.hghca.driver.recovery.SoftwareMaintenance;
 import org.hghca.driver.ring.InFlightLimits;
 import org.hghca.driver.ring.ReceivePosition;
+import org.hghca.provider.KernelNeighbors;
 import org.hghca.provider.Neighbors;
 import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.RingNumbers;
@@ -33,7 +34,7 @@ public final class HghcaDevice {
   private final Registrar registrar;
   private final BufferPool buffers;
   private final QueueMemory queueMemory;
-  private final Neighbors neighbors = new Neighbors();
+  private final Neighbors neighbors;
   private final DeviceObjects objects;
   private final MulticastGroups groups;
 
@@ -82,6 +83,9 @@ public final class HghcaDevice {
     this.qpNumbers = new RingNumbers<>("queue pairs", limits.firstQp(), limits.endQp());
     this.support = makeSupport();
     this.address = LinkAddress.of(card.function());
+    // The kernel's network has nothing to do with that of a software HCA.
+    boolean isCard = card.function().locator().scheme().equals("pci");
+    this.neighbors = isCard ? new Neighbors(new KernelNeighbors()) : new Neighbors();
     card.health().onFailure(objects::deviceFailed);
   }
 
