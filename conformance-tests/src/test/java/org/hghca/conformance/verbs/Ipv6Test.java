@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.model.ModelProvider;
+import org.hghca.model.SoftwareHca;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Completions;
@@ -27,8 +30,11 @@ import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.RdmaDevices;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WrOpcode;
+import org.hghca.vfio.Locator;
+import org.hghca.vfio.user.UserServer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -261,10 +267,20 @@ class Ipv6Test {
 
   @OnlyOn(value = "s", why = "the makers' cards are not on a network")
   @Test
-  void anAddressThatTheNetworkDoesNotHaveIsRefused() {
-    assertFails(
-        Errno.EINVAL,
-        () -> RdmaDevices.open("model:other?net=udp:127.0.0.17&ip=127.0.0.18").close(),
-        "cannot send from 127.0.0.18: name the addresses of its network with ip=");
+  void addressThatTheServersNetworkDoesNotHaveIsRefused(@TempDir Path directory) {
+    String socket = directory.resolve("hca").toString();
+    SoftwareHca hca = ModelProvider.plugIn(Locator.parse("model:served?net=udp:127.0.0.17"));
+    try (UserServer server = UserServer.start(socket, hca)) {
+      assertThat(server).isNotNull();
+      assertFails(
+          Errno.EINVAL,
+          () -> RdmaDevices.open("vfio-user:" + socket + "?ip=127.0.0.18").close(),
+          "cannot send from 127.0.0.18: name the addresses of its network with ip=");
+      try (Context context = RdmaDevices.open("vfio-user:" + socket + "?ip=127.0.0.17")) {
+        assertThat(context.queryGid(1, 0)).isEqualTo(gid("127.0.0.17"));
+      }
+    } finally {
+      hca.close();
+    }
   }
 }
