@@ -76,8 +76,8 @@ public record MulticastGroup(long gidHigh, long gidLow, List<Integer> queuePairs
     GID_HIGH.setLong(mailbox, gidHigh);
     GID_LOW.setLong(mailbox, gidLow);
     for (int i = 0; i < queuePairs.size(); i++) {
-      VALID.set(mailbox, i * Integer.BYTES, 1);
-      NUMBER.set(mailbox, i * Integer.BYTES, queuePairs.get(i));
+      VALID.set(mailbox, (long) i * Integer.BYTES, 1);
+      NUMBER.set(mailbox, (long) i * Integer.BYTES, queuePairs.get(i));
     }
   }
 
@@ -85,8 +85,8 @@ public record MulticastGroup(long gidHigh, long gidLow, List<Integer> queuePairs
   public static MulticastGroup decode(MemorySegment mailbox) {
     List<Integer> queuePairs = new ArrayList<>();
     for (int i = 0; i < QUEUE_PAIRS; i++) {
-      if (VALID.get(mailbox, i * Integer.BYTES) != 0) {
-        queuePairs.add(NUMBER.get(mailbox, i * Integer.BYTES));
+      if (VALID.get(mailbox, (long) i * Integer.BYTES) != 0) {
+        queuePairs.add(NUMBER.get(mailbox, (long) i * Integer.BYTES));
       }
     }
     return new MulticastGroup(GID_HIGH.getLong(mailbox), GID_LOW.getLong(mailbox), queuePairs);
