@@ -22,7 +22,10 @@ final class Network implements Medium, LinkUser {
   private final PortAddresses addresses;
   private final Simulation simulation;
   private final Lane incoming;
-  private LinkPoller.Attachment attachment;
+
+  /** Set once, by {@link #begin}. */
+  private volatile LinkPoller.Attachment attachment;
+
   private boolean up;
 
   /**
@@ -152,6 +155,17 @@ final class Network implements Medium, LinkUser {
 
   LinkCounters counters() {
     return link.counters();
+  }
+
+  /**
+   * Reads on the calling thread, unless that does steps: handlers of interrupts may poll. A virtual
+   * thread must not wait in a step.
+   */
+  void idle() {
+    LinkPoller.Attachment present = attachment;
+    if (present != null && !simulation.lock().isHeldHere() && !Thread.currentThread().isVirtual()) {
+      present.read();
+    }
   }
 
   /** Ends the link, and waits until nothing arrives from it any longer. Under no lock. */

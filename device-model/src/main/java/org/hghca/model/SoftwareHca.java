@@ -348,6 +348,14 @@ public final class SoftwareHca implements EmulatedFunction {
     onClose.run();
   }
 
+  /** A thread that waits for a completion reads what has come by the network. */
+  @Override
+  public void idle() {
+    if (network != null) {
+      network.idle();
+    }
+  }
+
   boolean step(long now, StepBudget budget) {
     if (network == null) {
       return hca.step(now, budget);

@@ -60,4 +60,7 @@ public interface EmulatedFunction extends AutoCloseable {
   /** Unplugs the function: it does not access the bus after this returns. Idempotent. */
   @Override
   void close();
+
+  /** As {@code PciFunction.idle}: a thread of the host has nothing else to do. */
+  default void idle() {}
 }

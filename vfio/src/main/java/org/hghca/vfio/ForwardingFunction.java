@@ -73,6 +73,11 @@ public abstract class ForwardingFunction implements PciFunction {
   }
 
   @Override
+  public void idle() {
+    function.idle();
+  }
+
+  @Override
   public void close() {
     function.close();
   }

@@ -86,6 +86,12 @@ public interface PciFunction extends AutoCloseable {
    */
   void reset();
 
+  /**
+   * The calling thread waits for the device and has nothing else to do: a device in software may do
+   * some of its work there. It waits for nothing, and comes soon back.
+   */
+  default void idle() {}
+
   @Override
   void close();
 }

@@ -44,6 +44,9 @@ import org.hghca.vfio.VfioException;
  */
 final class HghcaCompletionQueue extends Resource
     implements RecoveredCompletionQueue, WatchedQueue, ContextCounters.Counted {
+  /** After so many polls that found nothing a device in software may use the thread. */
+  private static final int IDLE_EVERY = 64;
+
   private final DeviceContext context;
   private final HghcaDevice device;
   private final Card card;
@@ -59,6 +62,9 @@ final class HghcaCompletionQueue extends Resource
 
   /** Whether the last poll found nothing; a hint. */
   private boolean idle;
+
+  /** Polls without the lock that found nothing; a hint. */
+  private int vain;
 
   /** The position at which the card would continue; known when it has released the queue. */
   private int end;
@@ -237,6 +243,9 @@ final class HghcaCompletionQueue extends Resource
     // lock.
     if (idle && isEmpty()) {
       checkAlive();
+      if ((++vain & IDLE_EVERY - 1) == 0) {
+        card.function().idle();
+      }
       return 0;
     }
     CompletionParser parser = this.parser;

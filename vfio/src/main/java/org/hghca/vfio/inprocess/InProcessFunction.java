@@ -196,6 +196,11 @@ public final class InProcessFunction implements PciFunction {
   }
 
   @Override
+  public void idle() {
+    device.idle();
+  }
+
+  @Override
   public void close() {
     synchronized (this) {
       if (closed) {

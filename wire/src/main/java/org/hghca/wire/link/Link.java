@@ -63,8 +63,8 @@ public interface Link extends AutoCloseable {
   void open(LinkWatch watch);
 
   /**
-   * Reads received packets, as far as there is room. Called by the poller, while the owner may
-   * send.
+   * Reads what has come, as far as there is room for it. By one thread at a time, while the owner
+   * may send.
    */
   void receive(ReceiveBatch batch);
 

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.hghca.linux.Linux;
@@ -40,6 +41,12 @@ public final class LinkPoller {
       Arena.global().allocateFrom(ValueLayout.JAVA_LONG, 1).asReadOnly();
 
   private static final long NANOS_PER_MILLI = 1_000_000;
+
+  /** So long after another thread has read a link it is left to that thread, in nanoseconds. */
+  private static final long LEFT = 50_000;
+
+  /** For so long the poller's thread sleeps where all that is ready is left to other threads. */
+  private static final long REST = 100_000;
 
   /** The open links; null where a slot is free. Replaced when it grows. */
   private volatile Place[] places = new Place[4];
@@ -135,6 +142,13 @@ public final class LinkPoller {
 
   /** A link that is read, until this is closed. */
   public interface Attachment extends AutoCloseable {
+    /**
+     * Reads what has come on the calling thread, which waits for it anyway, and calls the user;
+     * does nothing where another thread does so. While this is called again and again the poller's
+     * thread leaves the link to the caller.
+     */
+    void read();
+
     @Override
     void close();
   }
@@ -152,6 +166,12 @@ public final class LinkPoller {
     private final ReentrantLock busy = new ReentrantLock(true);
 
     private boolean closed;
+
+    /** Where threads other than the poller's read into. */
+    private ReceiveBatch own;
+
+    /** When such a thread has read last. */
+    private volatile long readAt = System.nanoTime() - LEFT;
 
     Place(int index, Link link, LinkUser user) {
       this.index = index;
@@ -192,6 +212,40 @@ public final class LinkPoller {
       }
     }
 
+    @Override
+    public void read() {
+      if (busy.isHeldByCurrentThread() || !busy.tryLock()) {
+        return;
+      }
+      try {
+        if (!closed) {
+          if (own == null) {
+            own = new ReceiveBatch(new DatagramBatch(ReceiveBatch.SIZE));
+          }
+          readAt = System.nanoTime();
+          boolean wasUp = link.isUp();
+          own.clear();
+          link.receive(own);
+          if (own.count() > 0 || !link.hasRoom() || link.isUp() != wasUp) {
+            user.arrived(own);
+          }
+        }
+      } catch (RuntimeException | Error e) {
+        failed(e);
+      } finally {
+        busy.unlock();
+      }
+    }
+
+    private void failed(Throwable e) {
+      LOG.error("{} failed; it continues with what comes next", link.description(), e);
+    }
+
+    /** Whether other threads read it now. */
+    boolean isLeft() {
+      return System.nanoTime() - readAt < LEFT;
+    }
+
     void ready(ReceiveBatch batch) {
       busy.lock();
       try {
@@ -201,7 +255,7 @@ public final class LinkPoller {
           user.arrived(batch);
         }
       } catch (RuntimeException | Error e) {
-        LOG.error("{} failed; it continues with what comes next", link.description(), e);
+        failed(e);
       } finally {
         busy.unlock();
       }
@@ -272,13 +326,18 @@ public final class LinkPoller {
       do {
         long due = nextDeadline();
         int ready = linux.epollWait(epoll, events, millisTo(due));
+        boolean left = ready > 0;
         for (int i = 0; i < ready; i++) {
           int told = events.get(INT, (long) i * EVENT + EVENT_DATA);
           if (told == WAKE) {
             linux.read(wakeup, count);
+            left = false;
           } else {
-            read(told);
+            left &= !read(told);
           }
+        }
+        if (left) {
+          LockSupport.parkNanos(REST);
         }
         if (due != Long.MAX_VALUE) {
           readOverdue();
@@ -286,11 +345,16 @@ public final class LinkPoller {
       } while (!ends());
     }
 
-    private void read(int index) {
+    /** Returns false where a link is left to another thread. */
+    private boolean read(int index) {
       Place place = places[index];
+      if (place != null && place.isLeft()) {
+        return false;
+      }
       if (place != null) {
         place.ready(batch);
       }
+      return true;
     }
 
     private void readOverdue() {

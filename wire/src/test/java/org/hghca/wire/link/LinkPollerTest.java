@@ -177,6 +177,43 @@ final class LinkPollerTest {
     awaitNoThread();
   }
 
+  @Test
+  void aThreadThatReadsByItselfGetsWhatHasCome() throws InterruptedException {
+    AtomicInteger here = new AtomicInteger();
+    AtomicInteger elsewhere = new AtomicInteger();
+    Thread reader = Thread.currentThread();
+    Link link = Links.open("udp:127.0.1.1", OPTIONS);
+    LinkPoller.Attachment[] own = new LinkPoller.Attachment[1];
+    own[0] =
+        LinkPoller.shared()
+            .add(
+                link,
+                batch -> {
+                  if (Thread.currentThread().equals(reader)) {
+                    own[0].read(); // of a user that is called: nothing
+                    here.addAndGet(batch.count());
+                  } else {
+                    elsewhere.addAndGet(batch.count());
+                  }
+                });
+    for (int round = 1; round <= 1000; round++) {
+      own[0].read();
+      sendTo(link, 0);
+      while (here.get() + elsewhere.get() < round) {
+        own[0].read();
+      }
+    }
+    assertThat(here.get()).isGreaterThan(elsewhere.get());
+    // Nobody reads any more: the poller's thread does.
+    int before = here.get() + elsewhere.get();
+    sendTo(link, 0);
+    while (here.get() + elsewhere.get() == before) {
+      Thread.onSpinWait();
+    }
+    own[0].close();
+    own[0].read();
+  }
+
   private static void awaitNoThread() throws InterruptedException {
     for (Thread thread : threads()) {
       thread.join(TimeUnit.SECONDS.toMillis(20));
