@@ -20,16 +20,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A UNIX socket at which other processes see what a software HCA's port sends and receives: whoever
- * connects gets pcapng from then on, until it shuts down its side of the connection; the rest and
- * the statistics follow. Each connection is a capture of its own. Thread-safe.
+ * A UNIX socket at which other processes see the packets of a software HCA's port: each connection
+ * gets pcapng from then on, until the client shuts down its side of the connection; the rest and
+ * the statistics follow.
  */
 public final class CaptureSocket implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CaptureSocket.class);
   private static final int S_IFMT = 0xf000;
   private static final int S_IFSOCK = 0xc000;
 
-  /** How long the end of the captures may take when the socket is closed. */
+  /** The time limit for the end of the captures when the socket is closed. */
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
   private final Path path;

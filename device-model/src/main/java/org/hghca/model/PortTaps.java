@@ -4,10 +4,10 @@ import java.util.List;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortTap;
 
-/** Several that are shown the packets of one port. */
+/** Several taps of one port. */
 record PortTaps(List<? extends PortTap> taps) implements PortTap {
 
-  /** One for all of them; the one itself where there is only one. */
+  /** One tap for all of them; the tap itself where there is only one. */
   static PortTap of(List<? extends PortTap> taps) {
     return switch (taps.size()) {
       case 0 -> PortTap.NONE;

@@ -57,7 +57,7 @@ public final class KernelNeighbors implements Neighbors.Table {
         .findFirst();
   }
 
-  /** None where /proc is not to be had: then nothing is known. */
+  /** None where /proc is not available: then nothing is known. */
   private List<String> lines() {
     try {
       return Files.readAllLines(table);

@@ -95,7 +95,7 @@ final class CaptureCommand implements Callable<Integer> {
             + " with capture= in its locator");
   }
 
-  /** Copies until the server ends the capture, which {@link #finish} asks it to do. */
+  /** Copies until the server ends the capture, which {@link #finish} requests. */
   private void copy(SocketChannel channel, OutputStream out) throws IOException {
     if (seconds != null) {
       Executor later =

@@ -68,7 +68,7 @@ class CaptureCommandTest {
     assertThat(packets(CommandLineRun.of("decode", two.toString()))).isEqualTo(packets(decoded));
   }
 
-  /** The lines without their times: each capture asks the clock itself. */
+  /** The lines without their times: each capture reads the clock itself. */
   private static List<String> packets(CommandLineRun decoded) {
     return decoded.out().lines().map(line -> line.substring(line.indexOf(' '))).toList();
   }

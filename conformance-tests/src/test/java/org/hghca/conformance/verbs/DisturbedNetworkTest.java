@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A reliable connection over the kernel's UDP on which packets are lost, doubled and overtaken:
+ * A reliable connection over the kernel's UDP on which packets are lost, duplicated and reordered:
  * each message arrives once and in order. By default some thousand; with {@code -Dhghca.soak=PT10M}
  * a million.
  */

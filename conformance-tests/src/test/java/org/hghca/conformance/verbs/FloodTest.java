@@ -44,7 +44,7 @@ class FloodTest {
 
   private static final int FORGED = 20_000;
 
-  /** Packets that are on their way at a time: the socket's buffer keeps them. */
+  /** The number of packets in flight at a time: the socket's buffer holds them. */
   private static final int BURST = 64;
 
   private final SplittableRandom random = new SplittableRandom(11);

@@ -245,7 +245,7 @@ class Ipv6Test {
     }
   }
 
-  /** What a card of the document or of the makers' RTL says. */
+  /** The answer of a card of the document or of the makers' RTL. */
   @ParameterizedTest
   @EnumSource(
       value = QpType.class,

@@ -12,9 +12,8 @@ import org.hghca.verbs.VerbsException;
 import org.hghca.vfio.LinkAddress;
 
 /**
- * The GIDs of a card's port in the order that Linux gives them: the link-local one of the MAC, then
- * those of the IPv4 addresses, then those of the IPv6 addresses. A card with a GID table is told
- * them.
+ * The GIDs of a card's port in the order of Linux: the link-local one of the MAC, then those of the
+ * IPv4 addresses, then those of the IPv6 addresses. A card with a GID table gets them.
  */
 public final class OwnGids {
   private OwnGids() {}
