@@ -46,7 +46,7 @@ class KernelNeighborsTest {
     "5, 020000000005",
     "11, "
   })
-  void entriesThatHaveAnAnswerAreFound(int last, String mac) throws IOException {
+  void answeredEntriesAreFound(int last, String mac) throws IOException {
     assertThat(table(TABLE).mac(gid(last)))
         .isEqualTo(mac == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(mac, 16)));
   }
@@ -57,14 +57,14 @@ class KernelNeighborsTest {
   }
 
   @Test
-  void tableThatIsNotThereHoldsNothing() throws IOException {
+  void missingTableHoldsNothing() throws IOException {
     assertThat(new KernelNeighbors(directory.resolve("none")).mac(gid(1))).isEmpty();
     assertThat(table("").mac(gid(1))).isEmpty();
     assertThat(new KernelNeighbors().mac(Gid.ofIpv4(0xf000_0001))).isEmpty();
   }
 
   @Test
-  void addedNeighborWinsAndUnknownOneIsRefusedWithTheFix() throws IOException {
+  void addedNeighborTakesPrecedenceAndUnknownOneIsRefused() throws IOException {
     Neighbors neighbors = new Neighbors(table(TABLE));
     assertThat(neighbors.resolve(gid(1))).isEqualTo(0x0200_0000_0001L);
     neighbors.add(gid(1), 0x0200_0000_0099L);
@@ -76,7 +76,7 @@ class KernelNeighborsTest {
 
   /** The table as the running kernel prints it. */
   @Test
-  void entryOfTheKernelIsFound() throws IOException, InterruptedException {
+  void entryOfTheRunningKernelIsFound() throws IOException, InterruptedException {
     Process process =
         new ProcessBuilder(
                 "unshare",

@@ -105,7 +105,7 @@ class CaptureCommandTest {
   }
 
   @Test
-  void aCaptureEndsAfterItsTimeAndTheNextOneBegins() {
+  void captureEndsAfterItsTimeAndTheNextOneStarts() {
     Path left = folder.resolve("left");
     SoftwareHca hca = hca("left", "capture=" + folder.resolve("own.pcapng"));
     try (UserServer _ = UserServer.start(left.toString(), hca);

@@ -95,7 +95,7 @@ class Ipv6Test {
 
   @OnlyOn(value = "s", why = "the cards have no table of GIDs")
   @Test
-  void theTableHasTheOrderOfLinux() {
+  void tableHasTheOrderOfLinux() {
     try (Fabric fabric = fabric("cable=ip6")) {
       Context left = fabric.left();
       assertThat(left.queryGidTable())
@@ -138,7 +138,7 @@ class Ipv6Test {
   /** Both families on the same port at once. */
   @OnlyOn(value = "s", why = "the cards carry no IPv6 addresses")
   @Test
-  void aPortHasConnectionsOfBothFamilies() {
+  void portHasConnectionsOfBothFamilies() {
     Fabric shared = fabric("hub=ip6");
     RcSetup setup = new RcSetup().unconnected();
     try (RcPair one = setup.on(shared)) {
@@ -158,7 +158,7 @@ class Ipv6Test {
   @OnlyOn(value = "s", why = "the cards carry no IPv6 addresses")
   @ParameterizedTest
   @CsvSource({"fd00::1, fd00::2, 0", "2001:db8::1, fd00::2, 100", "10.0.0.11, 10.0.0.2, 100"})
-  void aDatagramBringsTheHeaderOfItsFamily(String from, String to, int length) {
+  void datagramHasTheHeaderOfItsFamily(String from, String to, int length) {
     try (RcPair pair = new RcSetup().type(QpType.UD).on(fabric("hub=ip6"))) {
       Side left = pair.left;
       Side right = pair.right;
@@ -250,7 +250,7 @@ class Ipv6Test {
   @EnumSource(
       value = QpType.class,
       names = {"RC", "UD"})
-  void aDeviceWithoutIpv6AddressesSaysSo(QpType type) {
+  void deviceWithoutIpv6AddressesRefusesThem(QpType type) {
     String locator = TestProfile.model("model:ip4?mode=inline&as=" + TestProfile.name());
     RcSetup setup = new RcSetup().type(type).unconnected();
     try (RcPair pair = setup.on(Fabric.on(locator, locator))) {
