@@ -65,6 +65,13 @@ public enum DeviceExtension {
   MULTICAST(6),
 
   /**
+   * Bit 7: alternate paths of connections: the fields of {@link QueuePairContext} from {@link
+   * QueuePairContext#MIGRATION} on, and the events {@link EventType#PATH_MIG} and {@link
+   * EventType#PATH_MIG_FAILED}.
+   */
+  ALTERNATE_PATHS(7),
+
+  /**
    * Bit 8: the reserved queue pair number {@link #GSI_NUMBER}, for datagrams, of which one packet
    * with the Q_Key of its context is one management datagram (MAD).
    */

@@ -11,6 +11,8 @@ import java.util.Set;
  * bit of an event is 1 shifted by its code. Those marked EXTENSION are not in the table.
  */
 public enum EventType {
+  /** 01: EXTENSION, a QP has migrated to its alternate path. */
+  PATH_MIG(0x01),
   /** 02: the first packet arrived while the QP was in RTR. */
   COMM_EST(0x02),
   /** 03: the send queue is drained. */
@@ -19,6 +21,8 @@ public enum EventType {
   CQ_ERROR(0x04),
   /** 05: a work queue is in error. */
   WQ_CATAS_ERROR(0x05),
+  /** 07: EXTENSION, a peer has migrated to a path that is not the QP's alternate path. */
+  PATH_MIG_FAILED(0x07),
   /** 08: the device is in error. */
   LOCAL_CATAS_ERROR(0x08),
   /** 09: a port came up or went down. */
@@ -38,8 +42,12 @@ public enum EventType {
   public static final long SRQ_MASK =
       maskOf(EnumSet.of(SRQ_CATAS_ERROR, SRQ_QP_LAST_WQE, SRQ_LIMIT));
 
+  /** The events of alternate paths, for a device that has them. */
+  public static final long PATH_MASK = maskOf(EnumSet.of(PATH_MIG, PATH_MIG_FAILED));
+
   /** HGHCA_ASYNC_EVENT_MASK: all events of the table. */
-  public static final long ASYNC_MASK = maskOf(EnumSet.allOf(EventType.class)) & ~SRQ_MASK;
+  public static final long ASYNC_MASK =
+      maskOf(EnumSet.allOf(EventType.class)) & ~SRQ_MASK & ~PATH_MASK;
 
   private final int code;
 

@@ -10,8 +10,8 @@ import java.lang.foreign.MemorySegment;
  *          +0              +1             +2             +3
  *     +---------------------------------------------------------------+
  * 00h |                        opt_param_mask                         |
- * 04h |                           reserved                            |
- * 08h |state|         | service_type |             reserved           |
+ * 04h |    EXTENSION: alternate sl, tclass and flowlabel, as 28h      |
+ * 08h |state|         | service_type |    EXTENSION: pm_state 12:11   |
  * 0Ch | mtu | msg_max | rq_entry_sz  | sq_entry_sz  | sched_queue     |
  * 10h |                           usr_page                            |
  * 14h |                           local_qpn                           |
@@ -26,8 +26,8 @@ import java.lang.foreign.MemorySegment;
  * 44h |                          dmac[47:16]                          |
  * 48h |                              sip                              |
  * 4Ch |                              dip                              |
- * 50h |                           reserved                            |
- * 54h |                           reserved                            |
+ * 50h |    EXTENSION: alternate dmac[47:16]                           |
+ * 54h |    EXTENSION: alternate dmac[15:0], mgid_index, hop_limit     |
  * 58h |    EXTENSION: max_dest_rd_atomic 23:21, read 15, write 14, atomic 13
  * 5Ch |                              pd                               |
  * 60h |                           wqe_base                            |
@@ -46,10 +46,10 @@ import java.lang.foreign.MemorySegment;
  * 94h |                          rcv_wqe_len                          |
  * 98h |                             qkey                              |
  * 9Ch |                             rmsn                              |
- * A0h |    EXTENSION: port_by_numbers 31, srq 24, srqn 23:0           |
+ * A0h |    EXTENSION: port_by_numbers 31, alternate ackto 29:25, srq 24, srqn 23:0
  * A4h |    EXTENSION: snd_ring_offset                                 |
  * A8h |    EXTENSION: rcv_ring_offset                                 |
- * ACh |                      reserved to BBh                          |
+ * ACh |    EXTENSION: alternate rgid, 16 bytes to BBh                 |
  * BCh |       rq_wqe_counter         |        sq_wqe_counter          |
  *     +---------------------------------------------------------------+
  * </pre>
@@ -268,6 +268,47 @@ public final class QueuePairContext {
   public static final MailboxField RECEIVE_RING_OFFSET =
       MailboxField.dword("rcv_ring_offset", 0xA8);
 
+  /** 08h[12:11]: EXTENSION, path migration, {@link PathMigration}. */
+  public static final MailboxField MIGRATION = MailboxField.bits("pm_state", 0x08, 12, 11);
+
+  /** 04h[31:28]: EXTENSION, service level of the alternate path. */
+  public static final MailboxField ALTERNATE_SL = MailboxField.bits("alt_sl", 0x04, 31, 28);
+
+  /** 04h[27:20]: EXTENSION, traffic class of the alternate path. */
+  public static final MailboxField ALTERNATE_TRAFFIC_CLASS =
+      MailboxField.bits("alt_tclass", 0x04, 27, 20);
+
+  /** 04h[19:0]: EXTENSION, flow label of the alternate path. */
+  public static final MailboxField ALTERNATE_FLOW_LABEL =
+      MailboxField.bits("alt_flowlabel", 0x04, 19, 0);
+
+  /** 50h: EXTENSION, first 4 bytes of the destination MAC address of the alternate path. */
+  public static final MailboxField ALTERNATE_DMAC_HIGH =
+      MailboxField.dword("alt_dmac[47:16]", 0x50);
+
+  /** 54h[31:16]: EXTENSION, last 2 bytes of the destination MAC address of the alternate path. */
+  public static final MailboxField ALTERNATE_DMAC_LOW =
+      MailboxField.bits("alt_dmac[15:0]", 0x54, 31, 16);
+
+  /** 54h[15:8]: EXTENSION, index of the source GID of the alternate path. */
+  public static final MailboxField ALTERNATE_MGID_INDEX =
+      MailboxField.bits("alt_mgid_index", 0x54, 15, 8);
+
+  /** 54h[7:0]: EXTENSION, hop limit of the alternate path. */
+  public static final MailboxField ALTERNATE_HOP_LIMIT =
+      MailboxField.bits("alt_hop_limit", 0x54, 7, 0);
+
+  /** A0h[29:25]: EXTENSION, ACK time-out on the alternate path. */
+  public static final MailboxField ALTERNATE_ACK_TIMEOUT =
+      MailboxField.bits("alt_ackto", 0xA0, 29, 25);
+
+  /** ACh, 64 bits: EXTENSION, first 8 bytes of the alternate path's destination GID. */
+  public static final MailboxField ALTERNATE_GID_HIGH =
+      MailboxField.qword("alt_rgid[127:64]", 0xAC);
+
+  /** B4h, 64 bits: EXTENSION, last 8 bytes; both halves 0 where there is no alternate path. */
+  public static final MailboxField ALTERNATE_GID_LOW = MailboxField.qword("alt_rgid[63:0]", 0xB4);
+
   /** BCh[31:16]: unused. */
   public static final MailboxField RQ_WQE_COUNTER =
       MailboxField.bits("rq_wqe_counter", 0xBC, 31, 16);
@@ -341,6 +382,17 @@ public final class QueuePairContext {
           SRQN,
           SEND_RING_OFFSET,
           RECEIVE_RING_OFFSET,
+          MIGRATION,
+          ALTERNATE_SL,
+          ALTERNATE_TRAFFIC_CLASS,
+          ALTERNATE_FLOW_LABEL,
+          ALTERNATE_DMAC_HIGH,
+          ALTERNATE_DMAC_LOW,
+          ALTERNATE_MGID_INDEX,
+          ALTERNATE_HOP_LIMIT,
+          ALTERNATE_ACK_TIMEOUT,
+          ALTERNATE_GID_HIGH,
+          ALTERNATE_GID_LOW,
           RQ_WQE_COUNTER,
           SQ_WQE_COUNTER);
 
@@ -424,6 +476,16 @@ public final class QueuePairContext {
     return mac(DMAC_HIGH, DMAC_LOW, mac);
   }
 
+  /**
+   * Writes the destination MAC address of the alternate path.
+   *
+   * @return this
+   * @throws IllegalArgumentException if it has more than 48 bits
+   */
+  public QueuePairContext alternateDestinationMac(long mac) {
+    return mac(ALTERNATE_DMAC_HIGH, ALTERNATE_DMAC_LOW, mac);
+  }
+
   private long mac(MailboxField high, MailboxField low) {
     return high.getLong(image) << MAC_LOW_BITS | low.getLong(image);
   }
@@ -451,6 +513,16 @@ public final class QueuePairContext {
       field.setLong(context.image, field.getLong(mailbox, base));
     }
     return context;
+  }
+
+  /** Exchanges the primary and the alternate path, as {@link PathMigration#migrate}. */
+  public void migrate(int sourceIp) {
+    PathMigration.migrate(image, sourceIp);
+  }
+
+  /** Takes migration state and paths from another context, as {@link PathMigration#copy}. */
+  public void copyPaths(QueuePairContext from) {
+    PathMigration.copy(from.image, image);
   }
 
   /** The fields that are not zero. */

@@ -37,6 +37,7 @@ class DeviceExtensionTest {
     assertThat(announced("4867582b01000008")).containsExactly(DeviceExtension.IPV6_ADDRESSES);
     assertThat(announced("4867582b01000010")).containsExactly(DeviceExtension.FLOW_LABELS);
     assertThat(announced("4867582b01000040")).containsExactly(DeviceExtension.MULTICAST);
+    assertThat(announced("4867582b01000080")).containsExactly(DeviceExtension.ALTERNATE_PATHS);
     assertThat(announced("4867582b01000100")).containsExactly(DeviceExtension.GSI_QUEUE_PAIR);
     assertThat(announced("4867582b01000000")).isEmpty();
   }

@@ -9,6 +9,8 @@ import org.junit.jupiter.api.Test;
 class EventTypeTest {
   @Test
   void codesOfTheTable() {
+    assertThat(EventType.PATH_MIG.code()).isEqualTo(0x01);
+    assertThat(EventType.PATH_MIG_FAILED.code()).isEqualTo(0x07);
     assertThat(EventType.COMM_EST.code()).isEqualTo(0x02);
     assertThat(EventType.SQ_DRAINED.code()).isEqualTo(0x03);
     assertThat(EventType.CQ_ERROR.code()).isEqualTo(0x04);
@@ -27,6 +29,7 @@ class EventTypeTest {
   void maskOfAllEvents() {
     assertThat(EventType.ASYNC_MASK).isEqualTo(0x3033CL);
     assertThat(EventType.SRQ_MASK).isEqualTo(0x1C0000L);
+    assertThat(EventType.PATH_MASK).isEqualTo(0x82L);
     assertThat(EventType.maskOf(List.of())).isZero();
     assertThat(EventType.maskOf(List.of(EventType.CQ_ERROR, EventType.COMM_EST))).isEqualTo(0x14);
   }
@@ -35,8 +38,8 @@ class EventTypeTest {
   void eventsOfAMask() {
     assertThat(EventType.inMask(0x14))
         .containsExactlyInAnyOrder(EventType.COMM_EST, EventType.CQ_ERROR);
-    assertThat(EventType.inMask(-1)).hasSize(11);
-    assertThat(EventType.inMask(~0x1F033CL)).isEmpty();
+    assertThat(EventType.inMask(-1)).hasSize(13);
+    assertThat(EventType.inMask(~0x1F03BEL)).isEmpty();
     assertThat(EventType.of(0x09)).contains(EventType.PORT_CHANGE);
     assertThat(EventType.of(0x06)).isEmpty();
   }

@@ -14,6 +14,10 @@ public enum AsyncEventType {
   COMM_EST(4),
   /** A send queue is drained: all requests that were started have ended. */
   SQ_DRAINED(5),
+  /** A connection has migrated to its alternate path, which is the primary one now. */
+  PATH_MIG(6),
+  /** The peer has migrated to a path that is not the connection's alternate path. */
+  PATH_MIG_ERR(7),
   /** The device has failed and must be closed and opened again. */
   DEVICE_FATAL(8),
   PORT_ACTIVE(9),

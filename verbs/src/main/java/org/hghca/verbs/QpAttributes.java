@@ -28,6 +28,8 @@ public final class QpAttributes {
   private int sendPsn;
   private int maxDestinationReadAtomic;
   private int destinationQpn;
+  private AlternatePath alternatePath = AlternatePath.NONE;
+  private PathMigrationState pathMigration = PathMigrationState.MIGRATED;
 
   /** Attributes for a transition to a state; add those that the transition requires. */
   public static QpAttributes to(QpState state) {
@@ -250,6 +252,31 @@ public final class QpAttributes {
 
   public int destinationQpn() {
     return destinationQpn;
+  }
+
+  /** The path to migrate to, once {@link #pathMigration} arms it. Both sides set one. */
+  public QpAttributes alternatePath(AlternatePath alternatePath) {
+    this.alternatePath = Objects.requireNonNull(alternatePath);
+    mask.add(QpAttribute.ALT_PATH);
+    return this;
+  }
+
+  public AlternatePath alternatePath() {
+    return alternatePath;
+  }
+
+  /**
+   * {@link PathMigrationState#REARM} to use the alternate path from now on when the primary one
+   * fails, {@link PathMigrationState#MIGRATED} to use it at once, in ARMED.
+   */
+  public QpAttributes pathMigration(PathMigrationState pathMigration) {
+    this.pathMigration = Objects.requireNonNull(pathMigration);
+    mask.add(QpAttribute.PATH_MIG_STATE);
+    return this;
+  }
+
+  public PathMigrationState pathMigration() {
+    return pathMigration;
   }
 
   /** As {@link #access(Set)}. */

@@ -8,12 +8,7 @@ final class QpAttributesSamples {
 
   /** The attributes that {@link QpAttributes} has a value for. */
   static final Set<QpAttribute> SETTABLE =
-      EnumSet.complementOf(
-          EnumSet.of(
-              QpAttribute.EN_SQD_ASYNC_NOTIFY,
-              QpAttribute.ALT_PATH,
-              QpAttribute.PATH_MIG_STATE,
-              QpAttribute.CAP));
+      EnumSet.complementOf(EnumSet.of(QpAttribute.EN_SQD_ASYNC_NOTIFY, QpAttribute.CAP));
 
   private QpAttributesSamples() {}
 
@@ -21,13 +16,17 @@ final class QpAttributesSamples {
   static QpAttributes with(QpAttributes to, QpState current, Set<QpAttribute> attributes) {
     for (QpAttribute attribute : attributes) {
       switch (attribute) {
-        case STATE, EN_SQD_ASYNC_NOTIFY, ALT_PATH, PATH_MIG_STATE, CAP -> {}
+        case STATE, EN_SQD_ASYNC_NOTIFY, CAP -> {}
         case CUR_STATE -> to.currentState(current);
         case ACCESS_FLAGS -> to.access(AccessFlag.REMOTE_READ);
         case PKEY_INDEX -> to.pkeyIndex(0);
         case PORT -> to.port(1);
         case QKEY -> to.qkey(0x1111_1111);
         case AV -> to.addressVector(AddressVector.to(Gid.ofIpv4(0x0a00_0001), 1));
+        case ALT_PATH ->
+            to.alternatePath(
+                new AlternatePath(AddressVector.to(Gid.ofIpv4(0x0a00_0002), 1), 0, 14));
+        case PATH_MIG_STATE -> to.pathMigration(PathMigrationState.REARM);
         case PATH_MTU -> to.pathMtu(Mtu.MTU_1024);
         case TIMEOUT -> to.timeout(14);
         case RETRY_CNT -> to.retryCount(7);

@@ -19,10 +19,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class QpTransitionsTest {
 
   /**
-   * The tables line by line: transition; types; required; optional. Three things differ: an
-   * attribute in brackets is in the tables, but alternate paths do not exist here; one with a plus
-   * is optional here where the tables require it or do not have it; and the attributes of INIT to
-   * INIT are optional.
+   * The tables line by line: transition; types; required; optional. Two things differ: an attribute
+   * with a plus is optional here where the tables require it or do not have it; and the attributes
+   * of INIT to INIT are optional.
    */
   private static final String TABLE =
       """
@@ -35,33 +34,33 @@ class QpTransitionsTest {
       INIT->INIT   ; UD    ; ; PKEY_INDEX PORT QKEY
       INIT->INIT   ; UC RC ; ; PKEY_INDEX PORT ACCESS_FLAGS
       INIT->RTR    ; UD    ; ; PKEY_INDEX QKEY
-      INIT->RTR    ; UC    ; AV PATH_MTU DEST_QPN RQ_PSN ; [ALT_PATH] ACCESS_FLAGS PKEY_INDEX
+      INIT->RTR    ; UC    ; AV PATH_MTU DEST_QPN RQ_PSN ; ALT_PATH ACCESS_FLAGS PKEY_INDEX
       INIT->RTR    ; RC    ; AV PATH_MTU DEST_QPN RQ_PSN MIN_RNR_TIMER ; \
-      [ALT_PATH] ACCESS_FLAGS PKEY_INDEX +MAX_DEST_RD_ATOMIC
+      ALT_PATH ACCESS_FLAGS PKEY_INDEX +MAX_DEST_RD_ATOMIC
 
       RTR->RESET   ; UD UC RC ; ;
       RTR->ERR     ; UD UC RC ; ;
       RTR->RTS     ; UD    ; SQ_PSN ; CUR_STATE QKEY
-      RTR->RTS     ; UC    ; SQ_PSN ; CUR_STATE [ALT_PATH] ACCESS_FLAGS [PATH_MIG_STATE]
+      RTR->RTS     ; UC    ; SQ_PSN ; CUR_STATE ALT_PATH ACCESS_FLAGS PATH_MIG_STATE
       RTR->RTS     ; RC    ; TIMEOUT RETRY_CNT RNR_RETRY SQ_PSN ; \
-      CUR_STATE [ALT_PATH] ACCESS_FLAGS MIN_RNR_TIMER [PATH_MIG_STATE] +MAX_QP_RD_ATOMIC
+      CUR_STATE ALT_PATH ACCESS_FLAGS MIN_RNR_TIMER PATH_MIG_STATE +MAX_QP_RD_ATOMIC
 
       RTS->RESET   ; UD UC RC ; ;
       RTS->ERR     ; UD UC RC ; ;
       RTS->RTS     ; UD    ; ; CUR_STATE QKEY
-      RTS->RTS     ; UC    ; ; CUR_STATE ACCESS_FLAGS [ALT_PATH] [PATH_MIG_STATE]
-      RTS->RTS     ; RC    ; ; CUR_STATE ACCESS_FLAGS [ALT_PATH] [PATH_MIG_STATE] MIN_RNR_TIMER
+      RTS->RTS     ; UC    ; ; CUR_STATE ACCESS_FLAGS ALT_PATH PATH_MIG_STATE
+      RTS->RTS     ; RC    ; ; CUR_STATE ACCESS_FLAGS ALT_PATH PATH_MIG_STATE MIN_RNR_TIMER
       RTS->SQD     ; UD UC RC ; ; EN_SQD_ASYNC_NOTIFY
 
       SQD->RESET   ; UD UC RC ; ;
       SQD->ERR     ; UD UC RC ; ;
       SQD->RTS     ; UD    ; ; CUR_STATE QKEY
-      SQD->RTS     ; UC    ; ; CUR_STATE [ALT_PATH] ACCESS_FLAGS [PATH_MIG_STATE]
-      SQD->RTS     ; RC    ; ; CUR_STATE [ALT_PATH] ACCESS_FLAGS MIN_RNR_TIMER [PATH_MIG_STATE]
+      SQD->RTS     ; UC    ; ; CUR_STATE ALT_PATH ACCESS_FLAGS PATH_MIG_STATE
+      SQD->RTS     ; RC    ; ; CUR_STATE ALT_PATH ACCESS_FLAGS MIN_RNR_TIMER PATH_MIG_STATE
       SQD->SQD     ; UD    ; ; PKEY_INDEX QKEY
-      SQD->SQD     ; UC    ; ; AV [ALT_PATH] ACCESS_FLAGS PKEY_INDEX [PATH_MIG_STATE]
-      SQD->SQD     ; RC    ; ; PORT AV TIMEOUT RETRY_CNT RNR_RETRY [ALT_PATH] ACCESS_FLAGS \
-      PKEY_INDEX MIN_RNR_TIMER [PATH_MIG_STATE] +MAX_QP_RD_ATOMIC +MAX_DEST_RD_ATOMIC
+      SQD->SQD     ; UC    ; ; AV ALT_PATH ACCESS_FLAGS PKEY_INDEX PATH_MIG_STATE
+      SQD->SQD     ; RC    ; ; PORT AV TIMEOUT RETRY_CNT RNR_RETRY ALT_PATH ACCESS_FLAGS \
+      PKEY_INDEX MIN_RNR_TIMER PATH_MIG_STATE +MAX_QP_RD_ATOMIC +MAX_DEST_RD_ATOMIC
 
       SQE->RESET   ; UD UC RC ; ;
       SQE->ERR     ; UD UC RC ; ;
@@ -102,7 +101,7 @@ class QpTransitionsTest {
   private static Set<QpAttribute> attributes(String cell) {
     EnumSet<QpAttribute> attributes = EnumSet.noneOf(QpAttribute.class);
     Arrays.stream(cell.strip().split(" +"))
-        .filter(name -> !name.isEmpty() && !name.startsWith("["))
+        .filter(name -> !name.isEmpty())
         .forEach(name -> attributes.add(QpAttribute.valueOf(name.replace("+", ""))));
     return attributes;
   }

@@ -66,10 +66,7 @@ class DeviceFeaturesTest {
   @ValueSource(strings = {"s", "r1", "r2"})
   void noCardHasTheseFeatures(String profile) {
     assertThat(with(attributes("&profile=" + profile), FeatureSupport.MISSING))
-        .contains(
-            DeviceFeature.MEMORY_WINDOWS,
-            DeviceFeature.PATH_MIGRATION,
-            DeviceFeature.ON_DEMAND_PAGING);
+        .contains(DeviceFeature.MEMORY_WINDOWS, DeviceFeature.ON_DEMAND_PAGING);
   }
 
   @ParameterizedTest

@@ -37,10 +37,7 @@ class MissingFeaturesTest {
 
   /** Features that neither the document nor the driver has. */
   private static final Set<DeviceFeature> NOWHERE =
-      EnumSet.of(
-          DeviceFeature.MEMORY_WINDOWS,
-          DeviceFeature.PATH_MIGRATION,
-          DeviceFeature.ON_DEMAND_PAGING);
+      EnumSet.of(DeviceFeature.MEMORY_WINDOWS, DeviceFeature.ON_DEMAND_PAGING);
 
   private static void assertFails(Errno errno, ThrowingCallable verb) {
     assertThatThrownBy(verb)

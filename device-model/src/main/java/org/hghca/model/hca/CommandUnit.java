@@ -1,5 +1,6 @@
 package org.hghca.model.hca;
 
+import static org.hghca.abi.DeviceExtension.ALTERNATE_PATHS;
 import static org.hghca.abi.DeviceExtension.FLOW_LABELS;
 import static org.hghca.abi.DeviceExtension.GSI_QUEUE_PAIR;
 import static org.hghca.abi.DeviceExtension.IPV6_ADDRESSES;
@@ -69,6 +70,7 @@ final class CommandUnit {
               IPV6_ADDRESSES,
               FLOW_LABELS,
               MULTICAST,
+              ALTERNATE_PATHS,
               GSI_QUEUE_PAIR));
 
   private static DeviceLimits limits(int maxMtu, Set<DeviceExtension> extensions) {

@@ -93,6 +93,16 @@ final class EventRouting implements EventSink {
     report(EventType.SRQ_QP_LAST_WQE, 0, qpn);
   }
 
+  @Override
+  public void pathMigrated(int qpn) {
+    report(EventType.PATH_MIG, 0, qpn);
+  }
+
+  @Override
+  public void migrationFailed(int qpn) {
+    report(EventType.PATH_MIG_FAILED, 0, qpn);
+  }
+
   /** A shared receive queue cannot be read. */
   void sharedQueueFailed(int srqn) {
     report(EventType.SRQ_CATAS_ERROR, 0, srqn);

@@ -45,6 +45,11 @@ final class LocalGids {
     return index < GidTable.SIZE && IpAddress.isIpv6(high[index], low[index]);
   }
 
+  /** The IPv4 address in an entry, 0 if there is none. */
+  int ipv4(int index) {
+    return index < GidTable.SIZE ? IpAddress.ipv4(high[index], low[index]) : 0;
+  }
+
   /** The upper half of an entry. */
   long high(int index) {
     return high[index];

@@ -4,12 +4,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import org.hghca.abi.HcrCommand;
+import org.hghca.abi.OptParamMask;
+import org.hghca.abi.PathMigration;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.model.transport.ConnectionContext;
 import org.hghca.model.transport.ContextStore;
 import org.hghca.model.transport.IpPath;
+import org.hghca.model.transport.Migration;
 import org.hghca.model.transport.QueuePairState;
 import org.hghca.model.transport.Service;
 
@@ -24,6 +27,8 @@ final class QueuePairTable implements ContextStore {
   private static final int MTU_256 = 1;
   private static final int MTU_4096 = 5;
   private static final int PSN_MASK = 0xff_ffff;
+  private static final int PATHS =
+      OptParamMask.AV | OptParamMask.ALT_PATH | OptParamMask.PATH_MIG_STATE;
   private static final QueuePairState[] STATES = QueuePairState.values();
 
   private final HostMemory host;
@@ -53,7 +58,7 @@ final class QueuePairTable implements ContextStore {
 
   /**
    * MODIFY_QP with a context: it replaces the current one, except for packet sequence numbers that
-   * the queue pair counts itself in its state.
+   * the queue pair counts itself in its state, and for paths that it exchanges itself.
    *
    * @return whether the command allows the transition and the context can be stored
    */
@@ -75,6 +80,11 @@ final class QueuePairTable implements ContextStore {
     }
     if (to != QpcState.RST && (sends(from) || from == QpcState.RTR)) {
       QueuePairContext.NEXT_RECEIVE_PSN.set(mailbox, QueuePairContext.NEXT_RECEIVE_PSN.get(image));
+    }
+    if (to != QpcState.RST
+        && PathMigration.hasAlternate(image)
+        && (QueuePairContext.OPT_PARAM_MASK.get(mailbox) & PATHS) == 0) {
+      PathMigration.copy(image, mailbox);
     }
     if (!host.writeTable(at, mailbox, SIZE)) {
       return false;
@@ -187,6 +197,7 @@ final class QueuePairTable implements ContextStore {
         mac(QueuePairContext.DMAC_HIGH.get(image), QueuePairContext.DMAC_LOW.get(image));
     loadAddresses(context.path);
     loadPath(context);
+    loadAlternate(context);
     context.nextSendPsn = QueuePairContext.NEXT_SEND_PSN.get(image) & PSN_MASK;
     context.oldestUnackedPsn = QueuePairContext.LAST_ACKED_PSN.get(image) & PSN_MASK;
     context.expectedPsn = QueuePairContext.NEXT_RECEIVE_PSN.get(image);
@@ -219,11 +230,14 @@ final class QueuePairTable implements ContextStore {
   private void loadPath(ConnectionContext context) {
     context.path.service(
         QueuePairContext.TRAFFIC_CLASS.get(image), QueuePairContext.HOP_LIMIT.get(image));
-    int label = QueuePairContext.FLOW_LABEL.get(image);
+    loadFlow(context, context.path, QueuePairContext.FLOW_LABEL.get(image));
+  }
+
+  private void loadFlow(ConnectionContext context, IpPath path, int label) {
     if (label == 0 && QueuePairContext.PORT_BY_NUMBERS.get(image) != 0) {
-      context.path.portOnly(context.qpn, context.remoteQpn);
+      path.portOnly(context.qpn, context.remoteQpn);
     } else {
-      context.path.flow(label, context.qpn, context.remoteQpn);
+      path.flow(label, context.qpn, context.remoteQpn);
     }
   }
 
@@ -239,6 +253,28 @@ final class QueuePairTable implements ContextStore {
     }
   }
 
+  private void loadAlternate(ConnectionContext context) {
+    context.migration = Migration.of(QueuePairContext.MIGRATION.get(image));
+    context.migrated = false;
+    if (context.migration == Migration.MIGRATED) {
+      return;
+    }
+    int source = QueuePairContext.ALTERNATE_MGID_INDEX.get(image);
+    long high = QueuePairContext.ALTERNATE_GID_HIGH.getLong(image);
+    long low = QueuePairContext.ALTERNATE_GID_LOW.getLong(image);
+    context.alternatePath.source(gids.high(source), gids.low(source));
+    context.alternatePath.destination(high, low);
+    context.alternatePath.service(
+        QueuePairContext.ALTERNATE_TRAFFIC_CLASS.get(image),
+        QueuePairContext.ALTERNATE_HOP_LIMIT.get(image));
+    loadFlow(context, context.alternatePath, QueuePairContext.ALTERNATE_FLOW_LABEL.get(image));
+    context.alternateMac =
+        mac(
+            QueuePairContext.ALTERNATE_DMAC_HIGH.get(image),
+            QueuePairContext.ALTERNATE_DMAC_LOW.get(image));
+    context.alternateAckTimeout = QueuePairContext.ALTERNATE_ACK_TIMEOUT.get(image);
+  }
+
   private static long mac(int high, int low) {
     return Integer.toUnsignedLong(high) << 16 | low;
   }
@@ -248,6 +284,11 @@ final class QueuePairTable implements ContextStore {
     if (!read(context.qpn)) {
       return;
     }
+    if (context.migrated) {
+      int source = QueuePairContext.ALTERNATE_MGID_INDEX.get(image);
+      PathMigration.migrate(image, gids.ipv4(source));
+    }
+    QueuePairContext.MIGRATION.set(image, context.migration.ordinal());
     QueuePairContext.STATE.set(image, context.state.ordinal());
     QueuePairContext.NEXT_SEND_PSN.set(image, context.nextSendPsn);
     QueuePairContext.LAST_ACKED_PSN.set(image, context.oldestUnackedPsn);

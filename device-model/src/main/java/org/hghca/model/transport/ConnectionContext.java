@@ -23,6 +23,20 @@ public final class ConnectionContext {
   /** The IP addresses of the connection; not used for datagrams. */
   public final IpPath path = new IpPath();
 
+  /** Where the connection is with its alternate path. */
+  public Migration migration = Migration.MIGRATED;
+
+  /** The alternate path; not used where the connection has migrated. */
+  public final IpPath alternatePath = new IpPath();
+
+  public long alternateMac;
+
+  /** As {@link #ackTimeout}. */
+  public int alternateAckTimeout;
+
+  /** Whether the connection has migrated since the context was loaded. */
+  public boolean migrated;
+
   /** PSN of the next new packet. */
   public int nextSendPsn;
 

@@ -32,6 +32,9 @@ final class Endpoint {
    */
   boolean lastReceiveTold;
 
+  /** Whether the event was raised that the peer has migrated to another path than this one. */
+  boolean migrationRefused;
+
   /** Whether the queue pair has failed in a way that no completion reports. */
   boolean failed;
 

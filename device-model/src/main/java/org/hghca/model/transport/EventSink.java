@@ -18,6 +18,12 @@ public interface EventSink {
   /** The queue pair is in error and takes no more requests from its shared queue. */
   void lastReceiveReached(int qpn);
 
+  /** The connection has migrated to its alternate path. */
+  void pathMigrated(int qpn);
+
+  /** The peer has migrated to a path that is not the connection's alternate path. */
+  void migrationFailed(int qpn);
+
   /** The queue pair failed in a way that no completion reports. */
   void workQueueFailed(int qpn);
 }

@@ -62,6 +62,18 @@ public final class IpPath {
     udpSourcePort = FlowEntropy.firstPort(localQpn, remoteQpn);
   }
 
+  /** Takes all fields of another path. */
+  void become(IpPath other) {
+    trafficClass = other.trafficClass;
+    hopLimit = other.hopLimit;
+    flowLabel = other.flowLabel;
+    udpSourcePort = other.udpSourcePort;
+    sourceHigh = other.sourceHigh;
+    sourceLow = other.sourceLow;
+    destinationHigh = other.destinationHigh;
+    destinationLow = other.destinationLow;
+  }
+
   /** Writes all fields into a packet to be sent. */
   void putInto(Packet packet) {
     packet.trafficClass = trafficClass;

@@ -415,8 +415,11 @@ final class Requester implements SendSide {
       return; // everything is about to be retransmitted
     }
     if (retriesLeft == 0) {
-      fail(qp, WorkStatus.RETRIES_EXCEEDED);
-      return;
+      if (!transport.migrate(qp)) {
+        fail(qp, WorkStatus.RETRIES_EXCEEDED);
+        return;
+      }
+      retriesLeft = qp.retryCount + 1;
     }
     retriesLeft--;
     window.lost();

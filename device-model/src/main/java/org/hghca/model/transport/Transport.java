@@ -54,6 +54,7 @@ public final class Transport {
   private final ArrayDeque<Endpoint> failed = new ArrayDeque<>();
 
   private final GroupMembers groups = new GroupMembers();
+  private final PathMigrator migrator;
 
   private final ConnectionContext context = new ConnectionContext();
 
@@ -81,6 +82,7 @@ public final class Transport {
     this.memory = memory;
     this.completions = completions;
     this.events = events;
+    this.migrator = new PathMigrator(events);
   }
 
   public TransportCounters counters() {
@@ -107,6 +109,7 @@ public final class Transport {
     Endpoint endpoint = endpoints[qpn];
     endpoint.established &= state != QueuePairState.RTR;
     endpoint.notifiesDrained &= state == QueuePairState.SQD;
+    endpoint.migrationRefused = false;
     if (state == QueuePairState.ERR) {
       endpoint.receiver.silence();
       timers.clear(endpoint.timer);
@@ -269,7 +272,7 @@ public final class Transport {
       counters.drops.count(DropCause.SERVICE);
     } else if (!(isResponse ? qp.state.sends() : qp.state.receives())) {
       counters.drops.count(DropCause.STATE);
-    } else if (endpoint.service != Service.UD && !qp.path.isBack(packet)) {
+    } else if (endpoint.service != Service.UD && !migrator.takes(endpoint, qp, packet)) {
       counters.drops.count(DropCause.ADDRESS);
     } else if (PacketOpcode.invalidates(operation)) {
       counters.drops.count(DropCause.UNSUPPORTED);
@@ -501,12 +504,22 @@ public final class Transport {
     return port.pool().take();
   }
 
+  /** Has an armed connection go on by its alternate path; returns whether it was armed. */
+  boolean migrate(ConnectionContext qp) {
+    boolean armed = qp.migration == Migration.ARMED;
+    if (armed) {
+      migrator.migrate(qp);
+    }
+    return armed;
+  }
+
   /** A packet with the addresses of the connection. */
   Packet packetTo(ConnectionContext qp) {
     Packet packet = packet();
     packet.destinationMac = qp.destinationMac;
     packet.sourceMac = qp.sourceMac;
     qp.path.putInto(packet);
+    packet.migrated = qp.migration == Migration.MIGRATED;
     packet.destinationQpn = qp.remoteQpn;
     return packet;
   }

@@ -216,6 +216,16 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   }
 
   @Override
+  public void pathMigrated(int qpn) {
+    events.add("migrated");
+  }
+
+  @Override
+  public void migrationFailed(int qpn) {
+    events.add("migration failed");
+  }
+
+  @Override
   public void lastReceiveReached(int qpn) {
     events.add("last receive reached");
   }

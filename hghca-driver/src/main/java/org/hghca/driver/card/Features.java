@@ -53,7 +53,8 @@ public final class Features {
       case RESIZE_CQ -> SOFTWARE;
       case GSI_QUEUE_PAIR -> nativeIf(limits.has(DeviceExtension.GSI_QUEUE_PAIR));
       case MULTICAST -> nativeIf(limits.has(DeviceExtension.MULTICAST));
-      case MEMORY_WINDOWS, PATH_MIGRATION, ON_DEMAND_PAGING -> MISSING;
+      case PATH_MIGRATION -> nativeIf(limits.has(DeviceExtension.ALTERNATE_PATHS));
+      case MEMORY_WINDOWS, ON_DEMAND_PAGING -> MISSING;
     };
   }
 

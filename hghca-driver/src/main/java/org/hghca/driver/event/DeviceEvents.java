@@ -5,6 +5,7 @@ import java.util.List;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.EventType;
 import org.hghca.driver.card.Card;
+import org.hghca.driver.card.Limits;
 import org.hghca.driver.memory.QueueMemory;
 import org.hghca.provider.NumberAllocator;
 import org.hghca.provider.Undo;
@@ -92,9 +93,10 @@ public final class DeviceEvents implements AutoCloseable {
 
   /** The events that the card supports. */
   private long events() {
-    return card.limits().has(DeviceExtension.SHARED_RECEIVE_QUEUES)
-        ? EventType.ASYNC_MASK | EventType.SRQ_MASK
-        : EventType.ASYNC_MASK;
+    Limits limits = card.limits();
+    return EventType.ASYNC_MASK
+        | (limits.has(DeviceExtension.SHARED_RECEIVE_QUEUES) ? EventType.SRQ_MASK : 0)
+        | (limits.has(DeviceExtension.ALTERNATE_PATHS) ? EventType.PATH_MASK : 0);
   }
 
   private void unmap(int eqn) {

@@ -41,6 +41,8 @@ final class EventDispatcher implements EventTargets {
     return switch (type) {
       case COMM_EST -> queuePair(AsyncEventType.COMM_EST, data, false);
       case SQ_DRAINED -> queuePair(AsyncEventType.SQ_DRAINED, data, false);
+      case PATH_MIG -> queuePair(AsyncEventType.PATH_MIG, data, false);
+      case PATH_MIG_FAILED -> queuePair(AsyncEventType.PATH_MIG_ERR, data, false);
       case WQ_CATAS_ERROR -> queuePair(AsyncEventType.QP_FATAL, data, true);
       case WQ_INVAL_REQ_ERROR -> queuePair(AsyncEventType.QP_REQ_ERR, data, true);
       case WQ_ACCESS_ERROR -> queuePair(AsyncEventType.QP_ACCESS_ERR, data, true);

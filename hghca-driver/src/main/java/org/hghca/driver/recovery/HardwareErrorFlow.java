@@ -130,14 +130,16 @@ public final class HardwareErrorFlow implements ErrorFlow {
   }
 
   /**
-   * The context with the card's current sequence numbers. Otherwise a card that replaces the whole
-   * context would go back to the initial ones.
+   * The context with the card's current sequence numbers and paths. Otherwise a card that replaces
+   * the whole context would go back to the initial ones.
    */
   private QueuePairContext current(QpState from) {
     QueuePairContext next = context.last().copy();
     if (from != QpState.RESET && from != QpState.INIT) {
       try {
-        QpContexts.copySequenceNumbers(commands.queryQp(qp.number()), next);
+        QueuePairContext live = commands.queryQp(qp.number());
+        QpContexts.copySequenceNumbers(live, next);
+        QpContexts.copyPaths(live, next);
       } catch (RuntimeException e) {
         throw Failures.of("cannot query " + qp.describe(), e);
       }

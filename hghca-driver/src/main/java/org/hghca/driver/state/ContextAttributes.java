@@ -1,6 +1,14 @@
 package org.hghca.driver.state;
 
 import static org.hghca.abi.QueuePairContext.ACK_TIMEOUT;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_ACK_TIMEOUT;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_FLOW_LABEL;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_GID_HIGH;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_GID_LOW;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_HOP_LIMIT;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_MGID_INDEX;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_SL;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_TRAFFIC_CLASS;
 import static org.hghca.abi.QueuePairContext.DESTINATION_IP;
 import static org.hghca.abi.QueuePairContext.FLOW_LABEL;
 import static org.hghca.abi.QueuePairContext.HAS_GRH;
@@ -9,6 +17,7 @@ import static org.hghca.abi.QueuePairContext.LOCAL_QPN;
 import static org.hghca.abi.QueuePairContext.MAX_DEST_RD_ATOMIC;
 import static org.hghca.abi.QueuePairContext.MAX_RD_ATOMIC;
 import static org.hghca.abi.QueuePairContext.MGID_INDEX;
+import static org.hghca.abi.QueuePairContext.MIGRATION;
 import static org.hghca.abi.QueuePairContext.MIN_RNR_TIMER;
 import static org.hghca.abi.QueuePairContext.MTU;
 import static org.hghca.abi.QueuePairContext.NEXT_RECEIVE_PSN;
@@ -34,14 +43,17 @@ import static org.hghca.abi.QueuePairContext.TRAFFIC_CLASS;
 import java.util.function.Supplier;
 import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.HardwareProfile;
+import org.hghca.abi.PathMigration;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.card.Limits;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.AlternatePath;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
+import org.hghca.verbs.PathMigrationState;
 import org.hghca.verbs.QpAttribute;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
@@ -143,8 +155,9 @@ public final class ContextAttributes {
       case MAX_DEST_RD_ATOMIC ->
           c.set(MAX_DEST_RD_ATOMIC, readAtomicLog(a.maxDestinationReadAtomic()));
       case STATE, CUR_STATE, EN_SQD_ASYNC_NOTIFY -> {}
-      case ALT_PATH, PATH_MIG_STATE, CAP ->
-          throw new VerbsException(Errno.EOPNOTSUPP, attribute + " is not supported");
+      case ALT_PATH -> alternatePath(a.alternatePath(), c);
+      case PATH_MIG_STATE -> migration(a.pathMigration(), c);
+      case CAP -> throw new VerbsException(Errno.EOPNOTSUPP, attribute + " is not supported");
     }
   }
 
@@ -164,11 +177,7 @@ public final class ContextAttributes {
 
   private void addressVector(AddressVector av, QueuePairContext c) {
     Gid own = port.check(av);
-    if (av.destination().isMulticast()) {
-      throw new VerbsException(
-          Errno.EINVAL,
-          "%s is a multicast group: only datagrams can be sent there".formatted(av.destination()));
-    }
+    checkOne(av.destination());
     c.set(HAS_GRH, 1);
     c.set(MGID_INDEX, av.sourceGidIndex());
     c.set(HOP_LIMIT, av.hopLimit());
@@ -185,5 +194,63 @@ public final class ContextAttributes {
   private void source(int ip, QueuePairContext c) {
     c.sourceMac(port.address().mac());
     c.set(SOURCE_IP, ip);
+  }
+
+  private void alternatePath(AlternatePath path, QueuePairContext c) {
+    checkAlternatePaths();
+    AddressVector av = path.vector();
+    port.check(av);
+    checkOne(av.destination());
+    port.checkPkeyIndex(path.pkeyIndex());
+    c.set(ALTERNATE_ACK_TIMEOUT, path.timeout());
+    c.set(ALTERNATE_MGID_INDEX, av.sourceGidIndex());
+    c.set(ALTERNATE_HOP_LIMIT, av.hopLimit());
+    c.set(ALTERNATE_SL, av.serviceLevel());
+    c.set(ALTERNATE_TRAFFIC_CLASS, av.trafficClass());
+    c.set(ALTERNATE_FLOW_LABEL, av.flowLabel());
+    c.setLong(ALTERNATE_GID_HIGH, av.destination().subnetPrefix());
+    c.setLong(ALTERNATE_GID_LOW, av.destination().interfaceId());
+    c.alternateDestinationMac(port.macOf(av.destination()));
+  }
+
+  /** The context has the state that the device is in. */
+  private void migration(PathMigrationState to, QueuePairContext c) {
+    checkAlternatePaths();
+    int from = c.get(MIGRATION);
+    boolean exists =
+        switch (to) {
+          case MIGRATED -> from != PathMigration.REARM;
+          case REARM -> PathMigration.hasAlternate(c);
+          case ARMED -> false;
+        };
+    if (!exists) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "the path migration state cannot go from %s to %s: REARM needs an alternate path, ARMED"
+                  .formatted(PathMigrationState.values()[from], to)
+              + " comes from the device once the peer has rearmed too, MIGRATED follows ARMED");
+    }
+    if (to == PathMigrationState.REARM) {
+      c.set(MIGRATION, PathMigration.REARM);
+    } else if (from == PathMigration.ARMED) {
+      c.migrate(port.gid(1, c.get(ALTERNATE_MGID_INDEX)).ipv4().orElse(0));
+    }
+  }
+
+  private void checkAlternatePaths() {
+    if (!limits.has(DeviceExtension.ALTERNATE_PATHS)
+        || !limits.has(DeviceExtension.IPV6_ADDRESSES)) {
+      throw new VerbsException(
+          Errno.EOPNOTSUPP,
+          "alternate paths: this device has none, only a software HCA of profile s does");
+    }
+  }
+
+  private static void checkOne(Gid destination) {
+    if (destination.isMulticast()) {
+      throw new VerbsException(
+          Errno.EINVAL,
+          "%s is a multicast group: only datagrams can be sent there".formatted(destination));
+    }
   }
 }

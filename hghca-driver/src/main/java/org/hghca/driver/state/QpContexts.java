@@ -1,6 +1,14 @@
 package org.hghca.driver.state;
 
 import static org.hghca.abi.QueuePairContext.ACK_TIMEOUT;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_ACK_TIMEOUT;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_FLOW_LABEL;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_GID_HIGH;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_GID_LOW;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_HOP_LIMIT;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_MGID_INDEX;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_SL;
+import static org.hghca.abi.QueuePairContext.ALTERNATE_TRAFFIC_CLASS;
 import static org.hghca.abi.QueuePairContext.FLOW_LABEL;
 import static org.hghca.abi.QueuePairContext.HAS_SRQ;
 import static org.hghca.abi.QueuePairContext.HOP_LIMIT;
@@ -9,6 +17,7 @@ import static org.hghca.abi.QueuePairContext.LOCAL_QPN;
 import static org.hghca.abi.QueuePairContext.MAX_DEST_RD_ATOMIC;
 import static org.hghca.abi.QueuePairContext.MAX_RD_ATOMIC;
 import static org.hghca.abi.QueuePairContext.MGID_INDEX;
+import static org.hghca.abi.QueuePairContext.MIGRATION;
 import static org.hghca.abi.QueuePairContext.MIN_RNR_TIMER;
 import static org.hghca.abi.QueuePairContext.MSG_MAX;
 import static org.hghca.abi.QueuePairContext.MTU;
@@ -48,15 +57,18 @@ import java.util.List;
 import java.util.Set;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.abi.MailboxField;
+import org.hghca.abi.PathMigration;
 import org.hghca.abi.QpcServiceType;
 import org.hghca.abi.QpcState;
 import org.hghca.abi.QueuePairContext;
 import org.hghca.driver.ring.QueueGeometry;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.AlternatePath;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.Mtu;
+import org.hghca.verbs.PathMigrationState;
 import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
@@ -178,6 +190,13 @@ public final class QpContexts {
     to.set(NEXT_RECEIVE_PSN, from.get(NEXT_RECEIVE_PSN));
   }
 
+  /** Copies what the card changes when it migrates to an alternate path, if there is one. */
+  public static void copyPaths(QueuePairContext from, QueuePairContext to) {
+    if (PathMigration.hasAlternate(from)) {
+      to.copyPaths(from);
+    }
+  }
+
   /** The logarithm of the largest packet's bytes. */
   public static int packetLog(QueuePairContext c) {
     return Integer.numberOfTrailingZeros(Mtu.of(c.get(MTU)).bytes());
@@ -222,6 +241,20 @@ public final class QpContexts {
             .minRnrTimer(c.get(MIN_RNR_TIMER) & 0x1f)
             .maxReadAtomic(1 << c.get(MAX_RD_ATOMIC))
             .maxDestinationReadAtomic(1 << c.get(MAX_DEST_RD_ATOMIC));
+    PathMigrationState[] migrations = PathMigrationState.values();
+    a.pathMigration(migrations[Math.min(c.get(MIGRATION), migrations.length - 1)]);
+    a.alternatePath(
+        new AlternatePath(
+            new AddressVector(
+                new Gid(c.getLong(ALTERNATE_GID_HIGH), c.getLong(ALTERNATE_GID_LOW)),
+                c.get(ALTERNATE_MGID_INDEX),
+                c.get(ALTERNATE_FLOW_LABEL),
+                c.get(ALTERNATE_HOP_LIMIT),
+                c.get(ALTERNATE_TRAFFIC_CLASS),
+                c.get(ALTERNATE_SL),
+                Math.max(1, c.get(PORT))),
+            0,
+            c.get(ALTERNATE_ACK_TIMEOUT)));
     return a.addressVector(
         new AddressVector(
             new Gid(c.getLong(REMOTE_GID_HIGH), c.getLong(REMOTE_GID_LOW)),

@@ -1,6 +1,7 @@
 package org.hghca.verbs.spi;
 
 import static org.hghca.verbs.QpAttribute.ACCESS_FLAGS;
+import static org.hghca.verbs.QpAttribute.ALT_PATH;
 import static org.hghca.verbs.QpAttribute.AV;
 import static org.hghca.verbs.QpAttribute.CUR_STATE;
 import static org.hghca.verbs.QpAttribute.DEST_QPN;
@@ -8,6 +9,7 @@ import static org.hghca.verbs.QpAttribute.EN_SQD_ASYNC_NOTIFY;
 import static org.hghca.verbs.QpAttribute.MAX_DEST_RD_ATOMIC;
 import static org.hghca.verbs.QpAttribute.MAX_QP_RD_ATOMIC;
 import static org.hghca.verbs.QpAttribute.MIN_RNR_TIMER;
+import static org.hghca.verbs.QpAttribute.PATH_MIG_STATE;
 import static org.hghca.verbs.QpAttribute.PATH_MTU;
 import static org.hghca.verbs.QpAttribute.PKEY_INDEX;
 import static org.hghca.verbs.QpAttribute.PORT;
@@ -34,7 +36,7 @@ import org.hghca.verbs.VerbsException;
  * Which transitions of a queue pair exist, and which attributes each requires and allows, per type:
  * the tables of {@code ibv_modify_qp(3)}, which are those of Modify Queue Pair in the InfiniBand
  * specification. MAX_QP_RD_ATOMIC and MAX_DEST_RD_ATOMIC are never required: leaving them out keeps
- * the previous value. Alternate paths do not exist.
+ * the previous value.
  */
 public final class QpTransitions {
 
@@ -81,28 +83,34 @@ public final class QpTransitions {
       rule(type, QpState.RESET, QpState.INIT, init, Set.of());
       rule(type, QpState.INIT, QpState.INIT, Set.of(), init);
     }
-    Set<QpAttribute> late = Set.of(CUR_STATE, ACCESS_FLAGS);
-    Set<QpAttribute> lateRc = Set.of(CUR_STATE, ACCESS_FLAGS, MIN_RNR_TIMER);
+    Set<QpAttribute> late = Set.of(CUR_STATE, ACCESS_FLAGS, ALT_PATH, PATH_MIG_STATE);
+    Set<QpAttribute> lateRc =
+        Set.of(CUR_STATE, ACCESS_FLAGS, MIN_RNR_TIMER, ALT_PATH, PATH_MIG_STATE);
 
-    rule(QpType.UC, QpState.INIT, QpState.RTR, path, Set.of(ACCESS_FLAGS, PKEY_INDEX));
+    rule(QpType.UC, QpState.INIT, QpState.RTR, path, Set.of(ALT_PATH, ACCESS_FLAGS, PKEY_INDEX));
     rule(QpType.UC, QpState.RTR, QpState.RTS, Set.of(SQ_PSN), late);
     rule(QpType.UC, QpState.RTS, QpState.RTS, Set.of(), late);
     rule(QpType.UC, QpState.SQD, QpState.RTS, Set.of(), late);
-    rule(QpType.UC, QpState.SQD, QpState.SQD, Set.of(), Set.of(AV, ACCESS_FLAGS, PKEY_INDEX));
-    rule(QpType.UC, QpState.SQE, QpState.RTS, Set.of(), late);
+    rule(
+        QpType.UC,
+        QpState.SQD,
+        QpState.SQD,
+        Set.of(),
+        Set.of(AV, ALT_PATH, ACCESS_FLAGS, PKEY_INDEX, PATH_MIG_STATE));
+    rule(QpType.UC, QpState.SQE, QpState.RTS, Set.of(), Set.of(CUR_STATE, ACCESS_FLAGS));
 
     rule(
         QpType.RC,
         QpState.INIT,
         QpState.RTR,
         Set.of(AV, PATH_MTU, DEST_QPN, RQ_PSN, MIN_RNR_TIMER),
-        Set.of(ACCESS_FLAGS, PKEY_INDEX, MAX_DEST_RD_ATOMIC));
+        Set.of(ALT_PATH, ACCESS_FLAGS, PKEY_INDEX, MAX_DEST_RD_ATOMIC));
     rule(
         QpType.RC,
         QpState.RTR,
         QpState.RTS,
         Set.of(TIMEOUT, RETRY_CNT, RNR_RETRY, SQ_PSN),
-        Set.of(CUR_STATE, ACCESS_FLAGS, MIN_RNR_TIMER, MAX_QP_RD_ATOMIC));
+        Set.of(CUR_STATE, ALT_PATH, ACCESS_FLAGS, MIN_RNR_TIMER, PATH_MIG_STATE, MAX_QP_RD_ATOMIC));
     rule(QpType.RC, QpState.RTS, QpState.RTS, Set.of(), lateRc);
     rule(QpType.RC, QpState.SQD, QpState.RTS, Set.of(), lateRc);
     rule(
@@ -116,6 +124,8 @@ public final class QpTransitions {
             TIMEOUT,
             RETRY_CNT,
             RNR_RETRY,
+            ALT_PATH,
+            PATH_MIG_STATE,
             ACCESS_FLAGS,
             PKEY_INDEX,
             MIN_RNR_TIMER,
