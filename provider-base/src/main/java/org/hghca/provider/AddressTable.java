@@ -210,6 +210,30 @@ public class AddressTable {
     return index;
   }
 
+  /**
+   * The index of the own GID to reach another one from: of its family, and of its subnet where
+   * there is one.
+   *
+   * @throws VerbsException EINVAL when none is of its family
+   */
+  public final int indexToward(Gid peer) {
+    int first = -1;
+    for (int i = 0; i < gids.size(); i++) {
+      Gid own = gids.get(i);
+      if (own.ipv4().isPresent() == peer.ipv4().isPresent()) {
+        if (own.subnetPrefix() == peer.subnetPrefix()) {
+          return i;
+        }
+        first = first < 0 ? i : first;
+      }
+    }
+    if (first < 0) {
+      throw new VerbsException(
+          Errno.EINVAL, "%s has no GID of the family of %s".formatted(device, peer));
+    }
+    return first;
+  }
+
   public final int pkey(int number, int index) {
     check(number);
     checkPkeyIndex(index);

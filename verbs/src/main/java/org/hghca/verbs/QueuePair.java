@@ -67,7 +67,7 @@ public interface QueuePair extends AutoCloseable {
    * it has a receive posted; the first 40 bytes are the global route header, whose destination is
    * the group. Nothing changes if it takes part already. Its state does not matter, and is kept.
    *
-   * @param group of an IPv4 address: {@code Gid.ofIpv4(0xef01_0203)} is 239.1.2.3
+   * @param group of an IPv4 or IPv6 address: {@code Gid.ofIpv4(0xef01_0203)} is 239.1.2.3
    * @throws VerbsException EOPNOTSUPP when the device lacks {@link DeviceFeature#MULTICAST}, or
    *     groups of this kind of address; EINVAL for a queue pair that is not UD or is that of the
    *     general services, or a GID of no group; ENOMEM when a limit of the device is exceeded,

@@ -72,9 +72,14 @@ class MulticastTest {
         .index();
   }
 
+  /** The link-local GID is the first one. */
+  private static int sourceIndex(Context context, Gid group) {
+    return group.ipv4().isPresent() ? ipv4Index(context) : 0;
+  }
+
   private void send(Side from, Gid group, int qkey) {
     from.randomize(0, LENGTH, random);
-    AddressVector to = AddressVector.to(group, ipv4Index(from.context));
+    AddressVector to = AddressVector.to(group, sourceIndex(from.context, group));
     try (AddressHandle handle = from.pd.createAddressHandle(to)) {
       from.qp.postSend(
           from.send
@@ -96,7 +101,8 @@ class MulticastTest {
     MemorySegment received = by.memory().asSlice(RECEIVE, HEADER + LENGTH);
     GlobalRouteHeader header = GlobalRouteHeader.of(received);
     assertThat(header.destinationGid()).isEqualTo(group);
-    assertThat(header.sourceGid()).isEqualTo(from.context.queryGid(1, ipv4Index(from.context)));
+    assertThat(header.sourceGid())
+        .isEqualTo(from.context.queryGid(1, sourceIndex(from.context, group)));
     assertThat(received.asSlice(HEADER).mismatch(from.memory().asSlice(0, LENGTH))).isEqualTo(-1);
   }
 
@@ -109,6 +115,30 @@ class MulticastTest {
   private static void activate(Side... sides) {
     for (Side side : sides) {
       side.qp.activate(QKEY);
+    }
+  }
+
+  @Test
+  void groupsOfIpv6AreReachedFromIpv6() {
+    try (RcPair pair = datagrams().open()) {
+      Gid group = Gid.ofHex("ff120000000000000000000000004711");
+      Gid sameMac = Gid.ofHex("ff150000000000000000000000004711");
+      pair.left.qp.attachMulticast(group);
+      pair.right.qp.attachMulticast(group);
+      post(pair.left, pair.right);
+      send(pair.left, sameMac, QKEY);
+      pair.right.assertQuiet();
+      send(pair.left, group, QKEY);
+      assertReceived(pair.left, pair.left, group);
+      Completions found = new Completions(1);
+      pair.fabric.await(() -> pair.right.receiveQueue.poll(found) == 1, () -> "no copy has come");
+      MemorySegment header = pair.right.memory().asSlice(RECEIVE, HEADER);
+      try (AddressHandle back = pair.right.pd.createAddressHandle(found, 0, header, 1)) {
+        assertThat(back.vector().destination()).isEqualTo(pair.left.context.queryGid(1, 0));
+        assertThat(back.vector().sourceGidIndex()).isZero();
+      }
+      pair.left.qp.detachMulticast(group);
+      pair.right.qp.detachMulticast(group);
     }
   }
 

@@ -84,9 +84,10 @@ final class HghcaAddressHandle extends Destination {
               + " pairs do");
     }
     GlobalRouteHeader header = GlobalRouteHeader.of(grh);
+    Gid peer = header.sourceGid();
     Gid received = header.destinationGid();
-    Gid own = received.isMulticast() ? Gid.ofIpv4(port.address().ip()) : received;
-    return way(header.sourceGid(), port.gidIndex(own), portNumber);
+    int own = received.isMulticast() ? port.indexToward(peer) : port.gidIndex(received);
+    return way(peer, own, portNumber);
   }
 
   @Override

@@ -62,7 +62,8 @@ final class MulticastGroups {
       throw new VerbsException(
           Errno.EINVAL, "GID %s is not that of a multicast group".formatted(group));
     }
-    if (group.ipv4().isEmpty()) {
+    boolean ipv6 = card.limits().has(DeviceExtension.IPV6_ADDRESSES);
+    if (group.ipv4().isEmpty() && !ipv6) {
       throw new VerbsException(
           Errno.EOPNOTSUPP,
           "multicast group %s: datagrams of this device carry IPv4 addresses only"
