@@ -315,7 +315,7 @@ public final class ModelProvider implements PciFunctionProvider {
             });
   }
 
-  /** Peers would answer to, and expect packets from, an address that nobody has. */
+  /** Peers would answer to, and expect packets from, an unused address. */
   private static void checkAddresses(
       Locator locator, String specification, LinkOptions options, Link link) {
     if (!specification.startsWith("udp:") || locator.parameter("ip").isEmpty()) {

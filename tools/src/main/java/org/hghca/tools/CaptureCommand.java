@@ -66,7 +66,7 @@ final class CaptureCommand implements Callable<Integer> {
       } catch (IOException e) {
         return failed(
             ExitCode.NOT_OPENED,
-            "nobody offers captures at '%s' (%s): is it served by 'hghca model serve'?"
+            "no server offers captures at '%s' (%s): is it served by 'hghca model serve'?"
                 .formatted(socket, e.getMessage()));
       }
       try (OutputStream out = new FileOutputStream(file)) {

@@ -13,7 +13,7 @@ public enum Counter {
   /** Stores that told the device of send requests. */
   DOORBELLS,
 
-  /** Completions that were polled, unsignalled ones included. */
+  /** Completions that were polled, including unsignaled ones. */
   COMPLETIONS,
 
   /** Completions with a status other than SUCCESS and WR_FLUSH_ERR. */

@@ -13,7 +13,7 @@ final class FlowEntropy {
 
   private FlowEntropy() {}
 
-  /** The second proposal's label of a flow to which nobody has given one. */
+  /** The second proposal's label of a flow without an explicit one. */
   static int label(int localQpn, int remoteQpn) {
     long hash = (long) (localQpn & QPN_MASK) * (remoteQpn & QPN_MASK);
     hash ^= hash >>> 20;

@@ -14,7 +14,8 @@ interface Rendezvous {
 
         @Override
         public String receive(String name) {
-          throw new IllegalStateException("both sides are in this process: nobody sends " + name);
+          throw new IllegalStateException(
+              "both sides are in this process: no message carries " + name);
         }
       };
 

@@ -204,7 +204,7 @@ final class LinkPollerTest {
       }
     }
     assertThat(here.get()).isGreaterThan(elsewhere.get());
-    // Nobody reads any more: the poller's thread does.
+    // No other thread reads any more: the poller's thread does.
     int before = here.get() + elsewhere.get();
     sendTo(link, 0);
     while (here.get() + elsewhere.get() == before) {
