@@ -20,16 +20,16 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Software HCAs at interfaces of the kernel, in a network namespace of their own where that is
- * allowed ({@code unshare -rn}): the RC suite over packet sockets at the two ends of a veth pair.
+ * allowed ({@code unshare -rn}): the RC suite over packet sockets at the two ends of a veth pair,
+ * and over UDP between IPv6 addresses.
  */
 @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
 class KernelInterfacesTest {
   private static final String NAMESPACE =
       "ip link add v0 type veth peer name v1;"
           + " for i in v0 v1; do ip link set $i addrgenmode none mtu 4200 up; done;"
+          + " ip link set lo up; for i in 1 2; do ip address add fd00::$i/128 dev lo nodad; done;"
           + " exec \"$0\" \"$@\"";
-  private static final String DEVICES =
-      "-Dhghca.device=model:net-a?net=packet:v0,model:net-b?net=packet:v1";
 
   @TempDir private Path reports;
 
@@ -53,8 +53,13 @@ class KernelInterfacesTest {
     }
   }
 
-  /** Runs tests inside, and returns what they print. */
-  private String run(String... selections) throws IOException, InterruptedException {
+  /**
+   * Runs tests inside, and returns what they print.
+   *
+   * @param devices the locators of the two ends
+   */
+  private String run(String devices, String... selections)
+      throws IOException, InterruptedException {
     List<String> command =
         Stream.of(
                 Stream.of("unshare", "-rn", "sh", "-ec", NAMESPACE),
@@ -68,7 +73,7 @@ class KernelInterfacesTest {
                         + System.getProperty("logback.configurationFile"),
                     "-Djunit.jupiter.execution.timeout.default=60 s",
                     "-Dhghca.profile=s",
-                    DEVICES,
+                    "-Dhghca.device=" + devices,
                     "-cp",
                     System.getProperty("java.class.path"),
                     KernelInterfacesTest.class.getName(),
@@ -92,10 +97,21 @@ class KernelInterfacesTest {
     System.exit(tool.run(System.out, System.err, arguments));
   }
 
+  /** The connections have link-local GIDs, whose neighbors the ports find by IPv6. */
   @Test
   @Timeout(300)
   void rcSuitePassesOverPacketSockets() throws IOException, InterruptedException {
-    String output = run("org.hghca.conformance.verbs/rc");
+    assertRcSuitePasses("model:net-a?net=packet:v0,model:net-b?net=packet:v1");
+  }
+
+  @Test
+  @Timeout(300)
+  void rcSuitePassesOverUdpWithIpv6() throws IOException, InterruptedException {
+    assertRcSuitePasses("model:net-a?net=udp:fd00::1,model:net-b?net=udp:fd00::2");
+  }
+
+  private void assertRcSuitePasses(String devices) throws IOException, InterruptedException {
+    String output = run(devices, "org.hghca.conformance.verbs/rc");
     assertThat(output).containsPattern("\\[ +1[5-9]\\d tests successful +\\]");
     assertThat(output).containsPattern("\\[ +0 tests failed +\\]");
   }

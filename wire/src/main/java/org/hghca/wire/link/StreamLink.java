@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Ethernet frames in a stream of bytes, each behind its length of 32 bits, big-endian, as QEMU's
- * {@code -netdev stream} has them. The port has a MAC and an IPv4 address of its own there, and
+ * {@code -netdev stream} has them. The port has a MAC and IP addresses of its own there, and
  * resolves and answers its neighbors by itself. Needs no privilege.
  *
  * <p>The link's monitor guards the send side, since the poller ends connections.
