@@ -49,7 +49,7 @@ final class FrameLinkTest {
   private static final int OWN = 0x0a00_0001;
   private static final int PEER = 0x0a00_0002;
 
-  private enum Scenario {
+  enum Scenario {
     TWO_PACKET_SOCKETS(VETH),
     LOOPBACK("ip link set lo up"),
     LARGE_FRAMES(VETH + "; ip link set v0 mtu 9000; ip link set v1 mtu 9000"),
