@@ -1,5 +1,6 @@
 package org.hghca.model;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -150,10 +151,10 @@ public final class CaptureSocket implements AutoCloseable {
     }
   }
 
-  private void close(AutoCloseable channel) {
+  private void close(Closeable channel) {
     try {
       channel.close();
-    } catch (Exception e) {
+    } catch (IOException e) {
       LOG.warn("{}: not closed", path, e);
     }
   }
