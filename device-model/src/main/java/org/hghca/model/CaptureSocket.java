@@ -92,17 +92,25 @@ public final class CaptureSocket implements AutoCloseable {
   private void accept() {
     try {
       while (!closed) {
-        SocketChannel client = server.accept();
-        Thread thread =
-            Thread.ofPlatform().daemon().name("hghca-capture-end").unstarted(() -> serve(client));
-        clients.put(client, thread);
-        thread.start();
+        begin(server.accept());
       }
     } catch (IOException e) {
       if (!closed) {
         LOG.warn("{}: no more captures", path, e);
       }
     }
+  }
+
+  /** Whoever closes the socket sees no thread that has not started. */
+  private synchronized void begin(SocketChannel client) {
+    if (closed) {
+      close(client);
+      return;
+    }
+    Thread thread =
+        Thread.ofPlatform().daemon().name("hghca-capture-end").unstarted(() -> serve(client));
+    clients.put(client, thread);
+    thread.start();
   }
 
   private void serve(SocketChannel client) {
@@ -130,9 +138,13 @@ public final class CaptureSocket implements AutoCloseable {
   /** Ends the captures, whose readers have two seconds to take the rest, and removes the socket. */
   @Override
   public void close() {
-    closed = true;
+    Map<SocketChannel, Thread> ending;
+    synchronized (this) {
+      closed = true;
+      ending = Map.copyOf(clients);
+    }
     close(server);
-    clients.forEach(
+    ending.forEach(
         (client, thread) -> {
           try {
             client.shutdownInput();
