@@ -29,6 +29,7 @@ import org.hghca.vfio.inprocess.InProcessFunction;
 import org.hghca.wire.PortAddresses;
 import org.hghca.wire.capture.CaptureException;
 import org.hghca.wire.capture.CaptureFile;
+import org.hghca.wire.frame.Encapsulation;
 import org.hghca.wire.link.Link;
 import org.hghca.wire.link.LinkException;
 import org.hghca.wire.link.LinkOptions;
@@ -167,7 +168,7 @@ public final class ModelProvider implements PciFunctionProvider {
               .formatted(locator));
     }
     try {
-      Optional<Plug> plug = inside.or(() -> network(locator, address));
+      Optional<Plug> plug = inside.or(() -> network(locator, profile, address));
       SoftwareHca hca =
           new SoftwareHca(
               locator.name(),
@@ -290,21 +291,22 @@ public final class ModelProvider implements PciFunctionProvider {
                   .formatted(locator)
               + " simulation");
     }
-    if (profile != HardwareProfile.S) {
+    if (profile == HardwareProfile.R2) {
       throw new VfioException(
           Reason.INVALID,
-          "locator '%s': net= needs profile=s, as the packets of the RTL are not RoCE's"
+          "locator '%s': net= is for profile=s and profile=r1: no network carries r2's packets"
               .formatted(locator));
     }
   }
 
-  private static Optional<Plug> network(Locator locator, LinkAddress address) {
+  private static Optional<Plug> network(
+      Locator locator, HardwareProfile profile, LinkAddress address) {
     return locator
         .parameter("net")
         .map(
             specification -> {
               try {
-                LinkOptions options = options(locator, address);
+                LinkOptions options = options(locator, profile, address);
                 Link link = Links.open(specification, options);
                 checkAddresses(locator, specification, options, link);
                 return new Plug.IntoNetwork(link, disturbance(locator));
@@ -333,7 +335,8 @@ public final class ModelProvider implements PciFunctionProvider {
     }
   }
 
-  private static LinkOptions options(Locator locator, LinkAddress address) {
+  private static LinkOptions options(
+      Locator locator, HardwareProfile profile, LinkAddress address) {
     OptionalInt mtu =
         locator.parameter("mtu").isEmpty()
             ? OptionalInt.empty()
@@ -341,7 +344,9 @@ public final class ModelProvider implements PciFunctionProvider {
     int sourcePorts = whole(locator, "sports", SOURCE_PORTS, 0, MOST_SOURCE_PORTS);
     boolean share = value(locator, "share", "false", "false", "true").equals("true");
     PortAddresses addresses = PortAddresses.of(address.addresses());
-    return new LinkOptions(address.mac(), addresses, mtu, sourcePorts, share);
+    Encapsulation encapsulation =
+        profile == HardwareProfile.R1 ? Encapsulation.FIRST_RTL : Encapsulation.ROCE_V2;
+    return new LinkOptions(address.mac(), addresses, mtu, sourcePorts, encapsulation, share);
   }
 
   private static int whole(Locator locator, String key, int absent, int least, int most) {

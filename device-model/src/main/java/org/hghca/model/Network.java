@@ -100,7 +100,8 @@ final class Network implements Medium, LinkUser {
    */
   @Override
   public void carry(EthernetPort from, Packet packet) {
-    if (addresses.has(packet.destinationIpHigh, packet.destinationIpLow)) {
+    if (packet.destinationMac == from.mac()
+        || addresses.has(packet.destinationIpHigh, packet.destinationIpLow)) {
       packet.destinationMac = from.mac();
       from.deliver(packet);
     } else {

@@ -50,7 +50,14 @@ final class DecodedFrame {
     return !taken
         && !frame.isCut()
         && switch (cause) {
-          case UDP_LENGTH, TRANSPORT_VERSION, OPCODE, TRANSPORT_LENGTH, PADDING, ICRC -> false;
+          case UDP_LENGTH,
+              UDP_CHECKSUM,
+              TRANSPORT_VERSION,
+              OPCODE,
+              TRANSPORT_LENGTH,
+              PADDING,
+              ICRC ->
+              false;
           default -> true;
         };
   }

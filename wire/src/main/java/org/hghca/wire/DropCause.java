@@ -32,6 +32,9 @@ public enum DropCause {
   /** The UDP length differs from the one that the IP length leaves. */
   UDP_LENGTH,
 
+  /** The UDP checksum is wrong; checked where a peer requires it. */
+  UDP_CHECKSUM,
+
   /** The base transport header is of a version other than 0. */
   TRANSPORT_VERSION,
 

@@ -20,7 +20,7 @@ import org.hghca.wire.Packet;
  * whether a queue pair accepts the packet. Allocates nothing; used by one thread, except the
  * counters.
  */
-public final class FrameDecoder {
+public final class FrameDecoder implements PacketDecoder {
   private final MemorySegment memory;
   private final InvariantCrc crc;
   private final boolean restored;
@@ -56,7 +56,7 @@ public final class FrameDecoder {
     return drops;
   }
 
-  /** Why the last dropped frame was dropped; undefined before there was one. */
+  @Override
   public DropCause cause() {
     return cause;
   }
@@ -71,6 +71,7 @@ public final class FrameDecoder {
    * @return whether the frame is accepted; otherwise it is counted in {@link #drops}
    * @throws IndexOutOfBoundsException when the frame is not within the memory
    */
+  @Override
   public boolean decode(int at, int length, Packet into) {
     Objects.checkFromIndexSize(at, length, memory.byteSize());
     int end = at + length;

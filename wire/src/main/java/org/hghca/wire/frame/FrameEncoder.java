@@ -13,7 +13,7 @@ import org.hghca.wire.Packet;
  * Writes packets as frames into one memory. The UDP checksum is 0, as the invariant CRC protects
  * more; Ethernet adds the FCS. Allocates nothing; used by one thread.
  */
-public final class FrameEncoder {
+public final class FrameEncoder implements PacketEncoder {
   private final MemorySegment memory;
   private final InvariantCrc crc;
 
@@ -35,6 +35,7 @@ public final class FrameEncoder {
    *     does not have or that is longer than {@link Packet#MAX_PAYLOAD}
    * @throws IndexOutOfBoundsException when the memory ends before the frame
    */
+  @Override
   public int encode(Packet packet, int at) {
     boolean ipv4 = isIpv4(packet);
     if (!ipv4 && !isIpv6(packet) || !isKnown(packet)) {

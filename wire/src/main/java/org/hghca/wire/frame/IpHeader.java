@@ -36,7 +36,7 @@ public final class IpHeader {
   static final int UDP = 17;
   static final int DO_NOT_FRAGMENT = 0x4000;
 
-  private static final int CHECKSUM = 10;
+  static final int CHECKSUM = 10;
   private static final long LOW = 0xffff_ffffL;
 
   private IpHeader() {}

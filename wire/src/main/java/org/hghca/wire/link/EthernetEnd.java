@@ -7,10 +7,10 @@ import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketPool;
 import org.hghca.wire.PortAddresses;
-import org.hghca.wire.frame.FrameDecoder;
-import org.hghca.wire.frame.FrameEncoder;
 import org.hghca.wire.frame.FrameLayout;
 import org.hghca.wire.frame.MembershipFrame;
+import org.hghca.wire.frame.PacketDecoder;
+import org.hghca.wire.frame.PacketEncoder;
 
 /**
  * A port on an Ethernet, independent of the carrier of frames: packets become frames with the
@@ -43,8 +43,10 @@ final class EthernetEnd {
   private final LinkOptions options;
   private final LinkCounts counts;
   private final MemorySegment outgoing;
+  private final MemorySegment incoming;
   private final Frames frames;
-  private final FrameEncoder encoder;
+  private final PacketEncoder encoder;
+  private final PacketDecoder decoder;
   private final PortAddresses addresses;
   private final AddressResolution neighbors;
   private final GroupMembership groups;
@@ -60,13 +62,21 @@ final class EthernetEnd {
 
   /**
    * @param outgoing the memory of the frames
+   * @param incoming the memory of received frames
    */
-  EthernetEnd(LinkOptions options, LinkCounts counts, MemorySegment outgoing, Frames frames) {
+  EthernetEnd(
+      LinkOptions options,
+      LinkCounts counts,
+      MemorySegment outgoing,
+      MemorySegment incoming,
+      Frames frames) {
     this.options = options;
     this.counts = counts;
     this.outgoing = outgoing;
     this.frames = frames;
-    this.encoder = new FrameEncoder(outgoing);
+    this.incoming = incoming;
+    this.encoder = options.encapsulation().encoder(outgoing);
+    this.decoder = options.encapsulation().decoder(incoming);
     this.addresses =
         options.share()
             ? options.addresses() // the kernel's own are all that it has
@@ -91,6 +101,10 @@ final class EthernetEnd {
    * @return whether {@link #due} is earlier than it was
    */
   boolean send(Packet packet) {
+    if (!options.encapsulation().findsNeighbors()) {
+      write(packet);
+      return false;
+    }
     int from = addresses.toward(packet.destinationIpHigh, packet.destinationIpLow);
     if ((packet.destinationIpHigh | packet.destinationIpLow) == 0 || from < 0) {
       counts.notSent(SendFailure.NO_ADDRESS);
@@ -136,6 +150,10 @@ final class EthernetEnd {
     packet.sourceMac = options.mac();
     packet.identification = 0;
     packet.hopLimit = packet.hopLimit <= 1 ? Packet.DEFAULT_HOP_LIMIT : packet.hopLimit;
+    write(packet);
+  }
+
+  private void write(Packet packet) {
     int at = frames.room(FrameLayout.MAX_FRAME);
     if (at < 0) {
       counts.notSent(SendFailure.BUFFER_FULL);
@@ -207,20 +225,14 @@ final class EthernetEnd {
    * Processes a received frame: the next packet of the batch, which has room for it, or a frame of
    * neighbor resolution.
    *
-   * @param memory that of the decoder, where the frame is at an offset
+   * @param at its offset in the memory of received frames
    * @param vlan a tag that was removed from the frame, or {@link Packet#NO_VLAN}
    */
-  void take(
-      FrameDecoder decoder,
-      MemorySegment memory,
-      int at,
-      int length,
-      int vlan,
-      ReceiveBatch batch) {
-    if (neighbors.heard(memory, at, length, System.nanoTime())) {
+  void take(int at, int length, int vlan, ReceiveBatch batch) {
+    if (neighbors.heard(incoming, at, length, System.nanoTime())) {
       return;
     }
-    if (MembershipFrame.isQuery(memory, at, length)) {
+    if (MembershipFrame.isQuery(incoming, at, length)) {
       groups.queried();
       return;
     }
@@ -239,8 +251,11 @@ final class EthernetEnd {
   }
 
   private boolean isForUs(Packet packet) {
-    return packet.destinationMac == options.mac()
-            && addresses.has(packet.destinationIpHigh, packet.destinationIpLow)
+    boolean isOwnMac = packet.destinationMac == options.mac();
+    if (!options.encapsulation().findsNeighbors()) {
+      return isOwnMac;
+    }
+    return isOwnMac && addresses.has(packet.destinationIpHigh, packet.destinationIpLow)
         || groups.contains(packet.destinationIpv4());
   }
 }

@@ -1,5 +1,7 @@
 package org.hghca.wire.link;
 
+import java.lang.foreign.MemorySegment;
+
 /**
  * Carries whole Ethernet frames between a {@link FrameLink} and an interface of the kernel. One
  * thread at a time sends, and one, possibly another, receives; nothing blocks.
@@ -13,6 +15,9 @@ interface FrameCarrier {
 
   /** Whether the interface is up and has a carrier. By any thread. */
   boolean isUp();
+
+  /** The memory into which frames are received. */
+  MemorySegment incoming();
 
   /** Starts receiving. */
   void open(LinkWatch watch);

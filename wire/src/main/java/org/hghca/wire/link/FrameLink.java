@@ -35,7 +35,7 @@ final class FrameLink implements Link, EthernetEnd.Frames {
   FrameLink(FrameCarrier carrier, LinkOptions options) {
     this.carrier = carrier;
     this.options = options;
-    this.ethernet = new EthernetEnd(options, counts, outgoing.frames(), this);
+    this.ethernet = new EthernetEnd(options, counts, outgoing.frames(), carrier.incoming(), this);
   }
 
   @Override

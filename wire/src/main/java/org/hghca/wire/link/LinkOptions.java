@@ -2,6 +2,7 @@ package org.hghca.wire.link;
 
 import java.util.OptionalInt;
 import org.hghca.wire.PortAddresses;
+import org.hghca.wire.frame.Encapsulation;
 
 /**
  * Properties of the port for which a link is opened.
@@ -11,10 +12,23 @@ import org.hghca.wire.PortAddresses;
  * @param mtu bytes of the longest IP packet of the network; by default that of the interface, or
  *     else that of every Ethernet
  * @param sourcePorts UDP source ports to send from in addition to that of RoCE, 0 to 1024
+ * @param encapsulation of packets in frames; links without an Ethernet of their own have RoCE v2
+ *     only
  * @param share whether MAC and IP address are the kernel's own at the interface; for packet sockets
  */
 public record LinkOptions(
-    long mac, PortAddresses addresses, OptionalInt mtu, int sourcePorts, boolean share) {
+    long mac,
+    PortAddresses addresses,
+    OptionalInt mtu,
+    int sourcePorts,
+    Encapsulation encapsulation,
+    boolean share) {
   /** The MTU of every Ethernet. */
   static final int ETHERNET_MTU = 1500;
+
+  /** Those of a port that speaks RoCE v2. */
+  public LinkOptions(
+      long mac, PortAddresses addresses, OptionalInt mtu, int sourcePorts, boolean share) {
+    this(mac, addresses, mtu, sourcePorts, Encapsulation.ROCE_V2, share);
+  }
 }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.hghca.linux.Linux;
+import org.hghca.wire.frame.Encapsulation;
 import org.hghca.wire.link.LinkException.Reason;
 
 /** Opens links by their specification. */
@@ -48,6 +49,12 @@ public final class Links {
   }
 
   private static Link udp(String addresses, LinkOptions options) {
+    if (options.encapsulation() != Encapsulation.ROCE_V2) {
+      throw new LinkException(
+          Reason.INVALID,
+          "udp:%s: the RTL's packets need Ethernet frames: use packet:IFACE, tap:NAME or stream:"
+              .formatted(addresses));
+    }
     List<LocalAddress> parsed =
         Arrays.stream(addresses.split(",", -1)).map(LocalAddress::parse).toList();
     List<UdpLink> links = new ArrayList<>();

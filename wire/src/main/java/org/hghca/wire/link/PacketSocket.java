@@ -9,7 +9,6 @@ import java.util.List;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
 import org.hghca.wire.PortAddresses;
-import org.hghca.wire.frame.FrameDecoder;
 import org.hghca.wire.link.LinkException.Reason;
 
 /**
@@ -57,7 +56,6 @@ final class PacketSocket implements FrameCarrier {
   private final List<Integer> silencers = new ArrayList<>();
 
   private PacketRing ring;
-  private FrameDecoder decoder;
   private LinkWatch watch;
 
   /**
@@ -98,7 +96,6 @@ final class PacketSocket implements FrameCarrier {
 
   private void prepare(LinkOptions options) {
     ring = new PacketRing(linux, link(), socket, state.mtu());
-    decoder = new FrameDecoder(ring.memory());
     LinuxFailures.check(
         PacketFilter.attach(linux, socket, PacketFilter.ofPort(options.mac())),
         link(),
@@ -226,13 +223,18 @@ final class PacketSocket implements FrameCarrier {
   }
 
   @Override
+  public MemorySegment incoming() {
+    return ring.memory();
+  }
+
+  @Override
   public void receive(EthernetEnd end, ReceiveBatch batch) {
     if (!ring.hasFrame()) {
       forgetError();
       state.refresh();
     }
     for (int i = 0; i < MOST_FRAMES && ring.hasFrame() && !batch.isFull(); i++) {
-      end.take(decoder, ring.memory(), ring.frame(), ring.length(), ring.vlan(), batch);
+      end.take(ring.frame(), ring.length(), ring.vlan(), batch);
       ring.release();
     }
   }

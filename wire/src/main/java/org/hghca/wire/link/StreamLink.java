@@ -9,7 +9,6 @@ import org.hghca.linux.SystemCalls;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
-import org.hghca.wire.frame.FrameDecoder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,7 +50,6 @@ final class StreamLink implements Link, EthernetEnd.Frames {
   private boolean awaitsRoom;
 
   private final MemorySegment incoming = Arena.ofAuto().allocate(INCOMING, 64);
-  private final FrameDecoder decoder = new FrameDecoder(incoming);
   private final SocketMessage received = new SocketMessage();
   private int incomingHead;
   private int incomingTail;
@@ -66,7 +64,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
     this.linux = linux;
     this.address = address;
     this.options = options;
-    this.ethernet = new EthernetEnd(options, counts, outgoing, this);
+    this.ethernet = new EthernetEnd(options, counts, outgoing, incoming, this);
     this.connection = new StreamConnection(linux, address);
   }
 
@@ -239,7 +237,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
       if (incomingTail - incomingHead < Integer.BYTES + length) {
         break;
       }
-      ethernet.take(decoder, incoming, incomingHead + Integer.BYTES, length, Packet.NO_VLAN, batch);
+      ethernet.take(incomingHead + Integer.BYTES, length, Packet.NO_VLAN, batch);
       incomingHead += Integer.BYTES + length;
     }
     if (INCOMING - incomingHead < Integer.BYTES + LONGEST_FRAME || incomingHead == incomingTail) {

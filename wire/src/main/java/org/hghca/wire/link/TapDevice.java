@@ -7,7 +7,6 @@ import java.nio.charset.StandardCharsets;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
 import org.hghca.wire.Packet;
-import org.hghca.wire.frame.FrameDecoder;
 import org.hghca.wire.frame.FrameLayout;
 import org.hghca.wire.link.LinkException.Reason;
 import org.slf4j.Logger;
@@ -43,7 +42,6 @@ final class TapDevice implements FrameCarrier {
   /** Receives one frame at a time; the rest of a longer one is cut off. */
   private final MemorySegment incoming = Arena.ofAuto().allocate(FrameLayout.MAX_FRAME + 64, 8);
 
-  private final FrameDecoder decoder = new FrameDecoder(incoming);
   private LinkWatch watch;
 
   /**
@@ -164,6 +162,11 @@ final class TapDevice implements FrameCarrier {
   }
 
   @Override
+  public MemorySegment incoming() {
+    return incoming;
+  }
+
+  @Override
   public void receive(EthernetEnd end, ReceiveBatch batch) {
     for (int i = 0; i < MOST_FRAMES && !batch.isFull(); i++) {
       long length = linux.read(device, incoming);
@@ -176,7 +179,7 @@ final class TapDevice implements FrameCarrier {
         }
         return;
       }
-      end.take(decoder, incoming, 0, (int) length, Packet.NO_VLAN, batch);
+      end.take(0, (int) length, Packet.NO_VLAN, batch);
     }
   }
 
