@@ -110,7 +110,7 @@ public final class Completions {
       int qpNumber,
       int immediate,
       int sourceQp) {
-    int at = index * WORDS;
+    int at = at(index);
     words[at] = wrId;
     words[at + 1] = status | opcode << 8 | flags << 16 | (long) vendorError << 32;
     words[at + 2] = byteLength & 0xffff_ffffL | (long) qpNumber << 32;

@@ -48,8 +48,8 @@ final class Requester implements SendSide {
   private boolean rewound;
 
   /**
-   * Set once a sequence NAK was obeyed: others for the same packet are its repeats. Progress and
-   * time-outs clear it.
+   * Set once a sequence NAK was obeyed, or after an RNR NAK: further sequence NAKs of the same
+   * packet are repeats, or answer packets that followed it. Progress and time-outs clear it.
    */
   private boolean nakObeyed;
 
@@ -275,7 +275,8 @@ final class Requester implements SendSide {
       }
       rewind();
       waitingForReceiver = true;
-      nakObeyed = false;
+      nakObeyed = true;
+      retriesLeft = qp.retryCount; // the peer is there
       transport.wakeAfter(endpoint, RnrTimer.nanos(packet.syndrome));
       return;
     }

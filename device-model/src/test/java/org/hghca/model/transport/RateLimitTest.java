@@ -29,7 +29,7 @@ class RateLimitTest {
   @Test
   void onlyOneNotificationPerIntervalReducesTheRate() {
     for (int i = 0; i < 100; i++) {
-      limit.notified(i * 400);
+      limit.notified(i * 400L);
     }
     assertThat(limit.rate(40_000)).isEqualTo(RateLimit.FULL / 2);
   }

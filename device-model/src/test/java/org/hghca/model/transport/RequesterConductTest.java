@@ -281,6 +281,40 @@ class RequesterConductTest {
   }
 
   @Test
+  void lateSequenceNakBehindAnRnrNakTakesNoRetry() {
+    for (int i = 0; i < 3; i++) {
+      post(SendOperation.SEND, 8);
+    }
+    assertThat(peer.psns()).containsExactly(0, 1, 2);
+    for (int round = 0; round < 20; round++) {
+      peer.answer(RNR_NAK, 0);
+      peer.pass();
+      assertThat(peer.psns()).as("round %d", round).containsExactly(0, 1, 2);
+      // That of packets 1 and 2, which the peer answered behind the RNR NAK.
+      peer.answer(NAK_SEQUENCE, 0);
+      assertThat(peer.psns()).as("round %d", round).isEmpty();
+    }
+    peer.answer(ACK, 2);
+    assertDone(3);
+  }
+
+  @Test
+  void retriesBeginAnewWhenTheReceiverWasNotReady() {
+    station.retryCount = 1;
+    post(SendOperation.SEND, 8);
+    assertThat(peer.psns()).containsExactly(0);
+    for (int round = 0; round < 3; round++) {
+      peer.pass(); // the time-out
+      assertThat(peer.psns()).as("round %d", round).containsExactly(0);
+      peer.answer(RNR_NAK, 0);
+      peer.pass(); // the wait for the receiver
+      assertThat(peer.psns()).as("round %d", round).containsExactly(0);
+    }
+    peer.answer(ACK, 0);
+    assertDone(1);
+  }
+
+  @Test
   void sequenceNakAcknowledgesPacketsBeforeItAndRetransmits() {
     for (int i = 0; i < 4; i++) {
       post(SendOperation.WRITE, 8);

@@ -18,7 +18,7 @@ final class UdpChecksum {
    * @param length bytes of the UDP header and its payload
    */
   static int sum(MemorySegment memory, long ip, int length) {
-    long sum = IpHeader.UDP + length;
+    long sum = IpHeader.UDP + (long) length;
     long at = ip + 12; // the addresses
     long end = ip + IpHeader.IPV4_SIZE + length;
     for (; at + Integer.BYTES <= end; at += Integer.BYTES) {
