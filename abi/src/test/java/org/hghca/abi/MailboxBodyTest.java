@@ -79,18 +79,18 @@ class MailboxBodyTest {
             mailbox -> encoded(PortInfo.decode(mailbox)::encode, 32)),
         new Body(
             QueuePairContext.LAYOUT,
-            "ffffffff 00000000 f0ff0000 ffffffff "
+            "ffffffff ffffffff f0ff1800 ffffffff "
                 + "ffffffff ffffffff ffffffff 0700007f "
                 + "ffff0000 f8ffffff ffffffff ffffffff "
                 + "ffffffff ffffffff ffffffff ffffffff "
                 + "ffffffff ffffffff ffffffff ffffffff "
-                + "00000000 00000000 00e0e000 ffffffff "
+                + "ffffffff ffffffff 00e0e000 ffffffff "
                 + "ffffffff ffffffff 00e70000 ffffffff "
                 + "ffffffff ffffffff ffffffff ffffffff "
                 + "ffffffff ffffffff ffffffff ffffffff "
                 + "ffffffff ffffffff ffffffff ffffffff "
-                + "01ffffff ffffffff ffffffff 00000000 "
-                + "00000000 00000000 00000000 ffffffff",
+                + "bfffffff ffffffff ffffffff ffffffff "
+                + "ffffffff ffffffff ffffffff ffffffff",
             mailbox -> encoded(QueuePairContext.decode(mailbox)::encode, 192)));
   }
 

@@ -50,13 +50,13 @@ final class LocalGids {
     return index < GidTable.SIZE ? IpAddress.ipv4(high[index], low[index]) : 0;
   }
 
-  /** The upper half of an entry. */
+  /** The upper half of an entry, 0 where there is none. */
   long high(int index) {
-    return high[index];
+    return index < GidTable.SIZE ? high[index] : 0;
   }
 
-  /** The lower half of an entry. */
+  /** The lower half of an entry, 0 where there is none. */
   long low(int index) {
-    return low[index];
+    return index < GidTable.SIZE ? low[index] : 0;
   }
 }
