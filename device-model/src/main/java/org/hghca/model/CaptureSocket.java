@@ -97,6 +97,7 @@ public final class CaptureSocket implements AutoCloseable {
     } catch (IOException e) {
       if (!closed) {
         LOG.warn("{}: no more captures", path, e);
+        close(server);
       }
     }
   }

@@ -23,6 +23,7 @@ import org.hghca.verbs.QpAttributes;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.VerbsException;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.BeforeEach;
@@ -363,6 +364,20 @@ class AlternatePathTest {
       QpAttributes rearm = new QpAttributes().pathMigration(PathMigrationState.REARM);
       assertFails(Errno.EOPNOTSUPP, () -> qp.modify(rearm), "only a software HCA");
       exchange(pair);
+    }
+  }
+
+  @Test
+  void newQueuePairHasNoPathsOfAnother() {
+    try (RcPair pair = open(new RcSetup())) {
+      arm(pair);
+      exchange(pair); // the device has read this context last
+      QueuePairConfig config =
+          QueuePairConfig.of(QpType.UD, pair.left.sendQueue, pair.left.receiveQueue);
+      try (QueuePair other = pair.left.pd.createQueuePair(config)) {
+        other.activate(0x1111);
+        assertThat(other.query().pathMigration()).isNotEqualTo(PathMigrationState.ARMED);
+      }
     }
   }
 }

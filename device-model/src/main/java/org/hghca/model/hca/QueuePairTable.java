@@ -81,7 +81,8 @@ final class QueuePairTable implements ContextStore {
     if (to != QpcState.RST && (sends(from) || from == QpcState.RTR)) {
       QueuePairContext.NEXT_RECEIVE_PSN.set(mailbox, QueuePairContext.NEXT_RECEIVE_PSN.get(image));
     }
-    if (to != QpcState.RST
+    if (from != QpcState.RST // which has not read the image
+        && to != QpcState.RST
         && PathMigration.hasAlternate(image)
         && (QueuePairContext.OPT_PARAM_MASK.get(mailbox) & PATHS) == 0) {
       PathMigration.copy(image, mailbox);

@@ -212,7 +212,9 @@ final class Requester implements SendSide {
       }
     }
     rewound = false;
-    packet.ackRequest = window.sent(request, cursorPacket, end) || isLast;
+    // At a limited rate half a window may take longer than the time-out.
+    packet.ackRequest =
+        window.sent(request, cursorPacket, end) || isLast || endpoint.rate.isLimited();
     int behind = Psn.add(request.firstPsn, end);
     if (unackedPsn == unsentPsn) {
       startTimer(qp);

@@ -97,6 +97,20 @@ class CongestionTest {
   }
 
   @Test
+  void packetsOfALimitedConnectionRequestAcks() {
+    RawPeer peer = new RawPeer(Service.RC);
+    slowDown(peer, 20);
+    peer.station.post(
+        request -> {
+          request.operation = SendOperation.WRITE;
+          request.remoteKey = Station.KEY;
+          request.pieces.add(0, Station.KEY, 100 * MTU);
+        });
+    peer.run();
+    assertThat(peer.sent()).isNotEmpty().allMatch(RawPeer.Came::ackRequest);
+  }
+
+  @Test
   void rateRecoversByItself() {
     RawPeer peer = new RawPeer(Service.UC);
     slowDown(peer, 20);

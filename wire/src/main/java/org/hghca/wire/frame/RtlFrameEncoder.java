@@ -45,7 +45,8 @@ final class RtlFrameEncoder implements PacketEncoder {
     if (packet.length > 0) {
       MemorySegment.copy(packet.payload(), 0, memory, payload, packet.length);
     }
-    memory.set(SHORT, udp + UDP_CHECKSUM, (short) ~UdpChecksum.sum(memory, ip, length));
+    int sum = UdpChecksum.sum(memory, ip, length);
+    memory.set(SHORT, udp + UDP_CHECKSUM, (short) (sum == 0xffff ? sum : ~sum)); // 0 is none
     return udp + length - at;
   }
 

@@ -206,6 +206,19 @@ class RtlFramesTest {
     assertThat(decode(frame)).isEqualTo(DropCause.UDP_CHECKSUM);
   }
 
+  @Test
+  void checksumOfUdpIsNeverZero() {
+    packet.opcode = 0x04;
+    for (int i = 0; i < 1 << 16; i++) {
+      Frames.payload(packet, new byte[] {(byte) (i >> 8), (byte) i});
+      byte[] frame = encoded();
+      assertThat(frame[40] | frame[41]).as("payload %04x", i).isNotZero();
+      if (frame[40] == -1 && frame[41] == -1) {
+        assertThat(decode(frame)).isNull();
+      }
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {0x12, 0x13, 0x14, 0x16, 0x17, 0x65, 0x81, 0x40})
   void operationThatTheRtlLacksHasNoFrame(int opcode) {
