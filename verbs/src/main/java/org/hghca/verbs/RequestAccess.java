@@ -20,8 +20,9 @@ final class RequestAccess extends ProviderAccess {
   }
 
   @Override
-  public boolean copyData(SendRequest request, int index, MemorySegment destination, long offset) {
-    return request.copyData(index, destination, offset);
+  public int copyData(
+      SendRequest request, int index, MemorySegment destination, long offset, int most) {
+    return request.copyData(index, destination, offset, most);
   }
 
   @Override

@@ -291,17 +291,17 @@ public final class SendRequest extends WorkRequest {
     return (kind & SendKind.INLINE) != 0;
   }
 
-  /**
-   * Copies the bytes of an element.
-   *
-   * @return whether its memory is known, and was copied
-   */
-  boolean copyData(int index, MemorySegment destination, long offset) {
+  /** As {@link ProviderAccess#copyData}. */
+  int copyData(int index, MemorySegment destination, long offset, int most) {
+    // Once: the destination may be unchecked, and another thread may change the request.
+    int length = sgeLength(index);
+    if (length > most) {
+      return length;
+    }
     MemorySegment source = sources[index];
     if (source == null) {
-      return false;
+      return length == 0 ? 0 : -1;
     }
-    int length = sgeLength(index);
     long from = sgeAddress(index) - bases[index];
     if (length >= WORD && length <= 2 * WORD) {
       // Two words, which overlap when there are fewer bytes: less than the set-up of a copy.
@@ -312,7 +312,7 @@ public final class SendRequest extends WorkRequest {
     } else {
       MemorySegment.copy(source, from, destination, offset, length);
     }
-    return true;
+    return length;
   }
 
   /** Everything that is posted, for logs. */

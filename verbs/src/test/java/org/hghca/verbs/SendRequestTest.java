@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -167,7 +168,7 @@ class SendRequestTest {
 
     request.send().sge(new FakeRegion(memory, 9), 10, 3).inline();
 
-    assertThat(request.copyData(0, copy, 2)).isTrue();
+    assertThat(request.copyData(0, copy, 2, 3)).isEqualTo(3);
     assertThat(copy.toArray(ValueLayout.JAVA_BYTE)).containsExactly(0, 0, 1, 0, 3, 0);
   }
 
@@ -180,7 +181,7 @@ class SendRequestTest {
 
     assertThat(request.isInline()).isTrue();
     assertThat(request.sgeLength(0)).isEqualTo(2);
-    assertThat(request.copyData(0, copy, 0)).isTrue();
+    assertThat(request.copyData(0, copy, 0, 2)).isEqualTo(2);
     assertThat(copy.toArray(ValueLayout.JAVA_BYTE)).containsExactly(2, 3);
   }
 
@@ -190,6 +191,30 @@ class SendRequestTest {
     request.send().sge(REGION);
     request.send().sge(0x1000, 8, 1);
 
-    assertThat(request.copyData(0, copy, 0)).isFalse();
+    assertThat(request.copyData(0, copy, 0, 8)).isNegative();
+  }
+
+  @Test
+  void emptyElementNeedsNoMemory() {
+    request.send().sge(0x1000, 0, 1);
+
+    assertThat(request.copyData(0, MemorySegment.ofArray(new byte[8]), 0, 8)).isZero();
+  }
+
+  /** The destination may be unchecked memory: each way of copying keeps to the allowed bytes. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 7, 8, 9, 16, 17, 64})
+  void elementIsCopiedWhollyOrNotAtAll(int bytes) {
+    byte[] data = new byte[bytes];
+    Arrays.fill(data, (byte) 5);
+    byte[] copy = new byte[bytes + 4];
+    request.send().inline(MemorySegment.ofArray(data));
+
+    assertThat(request.copyData(0, MemorySegment.ofArray(copy), 2, bytes - 1)).isEqualTo(bytes);
+    assertThat(copy).containsOnly(0);
+
+    assertThat(request.copyData(0, MemorySegment.ofArray(copy), 2, bytes)).isEqualTo(bytes);
+    assertThat(Arrays.copyOfRange(copy, 2, 2 + bytes)).isEqualTo(data);
+    assertThat(new byte[] {copy[0], copy[1], copy[bytes + 2], copy[bytes + 3]}).containsOnly(0);
   }
 }

@@ -116,7 +116,7 @@ public final class ReceiveChain {
   /** Posts a request; there is a slot beside the one that is always free. */
   public void post(ReceiveRequest request) {
     int slot = firstFree;
-    long end = ReceiveRing.writeElements(memory, request, place(slot) + UNIT);
+    long end = ReceiveRing.writeElements(memory, request, request.sgeCount(), place(slot) + UNIT);
     DataUnit.writeTerminator(memory, end);
     publish(slot, (int) (end + UNIT - place(slot)) / UNIT, request.wrId());
   }

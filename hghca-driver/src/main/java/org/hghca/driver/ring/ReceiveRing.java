@@ -88,7 +88,7 @@ public final class ReceiveRing implements Receives {
    * @param index its index in the caller's list
    */
   public boolean post(ReceiveRequest request, int index) {
-    check(request, index);
+    int count = check(request, index);
     int at = head;
     if (at - (int) TAIL.getAcquire(this) >= depth) {
       return false;
@@ -98,8 +98,8 @@ public final class ReceiveRing implements Receives {
     long offset = memory.at((long) slot << strideLog);
     long next =
         skipped == 0
-            ? writeElements(slots, request, offset + UNIT)
-            : writeRest(slots, request, skipped, offset + UNIT);
+            ? writeElements(slots, request, count, offset + UNIT)
+            : writeRest(slots, request, count, skipped, offset + UNIT);
     if (next == offset + UNIT && emptyReceive != 0) {
       DataUnit.write(slots, next, EmptyReceiveRegion.BYTES, emptyReceive, 0);
       next += UNIT;
@@ -112,10 +112,14 @@ public final class ReceiveRing implements Receives {
     return true;
   }
 
-  /** Writes data units, without empty ones, and returns their end. */
-  public static long writeElements(MemorySegment ring, ReceiveRequest request, long at) {
+  /**
+   * Writes data units, without empty ones, and returns their end.
+   *
+   * @param count the number of elements as it was checked, because another thread may change the
+   *     request
+   */
+  public static long writeElements(MemorySegment ring, ReceiveRequest request, int count, long at) {
     long next = at;
-    int count = request.sgeCount();
     for (int i = 0; i < count; i++) {
       int length = request.sgeLength(i);
       if (length != 0) {
@@ -127,10 +131,11 @@ public final class ReceiveRing implements Receives {
   }
 
   /** As {@link #writeElements}, without the first bytes. */
-  private static long writeRest(MemorySegment ring, ReceiveRequest request, int without, long at) {
+  private static long writeRest(
+      MemorySegment ring, ReceiveRequest request, int count, int without, long at) {
     long next = at;
     int skip = without;
-    for (int i = 0; i < request.sgeCount(); i++) {
+    for (int i = 0; i < count; i++) {
       int length = request.sgeLength(i);
       int less = Math.min(skip, length);
       skip -= less;
@@ -146,15 +151,17 @@ public final class ReceiveRing implements Receives {
   /**
    * Checks that a slot can hold a request.
    *
+   * @return its number of elements
    * @throws BadRequestException EINVAL when it has too many elements, or what {@link ReceiveChecks}
    *     refuses
    */
-  public void check(ReceiveRequest request, int index) {
+  public int check(ReceiveRequest request, int index) {
     int count = request.sgeCount();
     if (count > maxSge) {
       throw tooManyElements(count, index);
     }
     checks.check(request, index);
+    return count;
   }
 
   private BadRequestException tooManyElements(int count, int index) {

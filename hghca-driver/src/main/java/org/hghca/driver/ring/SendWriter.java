@@ -99,22 +99,27 @@ public final class SendWriter {
    * Writes an element, as the last of its chain; returns its size in units. Under the ring's lock,
    * while the ring is open.
    *
+   * <p>The memory may be unchecked, and another thread may change the request meanwhile. So what
+   * determines the number of bytes written is read once: the operation by the caller, the number of
+   * elements here, and each length when its element is written.
+   *
    * @param slot its offset in the ring
    */
   int write(SendRequest request, int operation, int index, long slot) {
     MemorySegment ring = memory.segment();
+    int count = request.sgeCount();
     long offset = memory.at(slot);
     long at = offset + UNIT;
     if ((operation & HAS_REMOTE_ADDRESS) != 0) {
       RemoteAddressUnit.write(ring, at, request.remoteAddress(), request.rkey());
       at += UNIT;
     } else if ((operation & SPECIAL) != 0) {
-      at = writeSpecial(ring, request, operation, index, at);
+      at = writeSpecial(ring, request, operation, count, index, at);
     }
     long end =
         (operation & INLINE) != 0
-            ? writeInline(ring, request, index, at)
-            : writeElements(ring, request, index, at);
+            ? writeInline(ring, request, count, index, at)
+            : writeElements(ring, request, count, index, at);
     int size = (int) (end - offset >>> UNIT_SHIFT);
     NextUnit.write(
         ring,
@@ -152,12 +157,12 @@ public final class SendWriter {
 
   /** Writes the units between next unit and data of an atomic or a datagram. */
   private long writeSpecial(
-      MemorySegment ring, SendRequest request, int operation, int index, long at) {
+      MemorySegment ring, SendRequest request, int operation, int count, int index, long at) {
     if ((operation & DATAGRAM) == DATAGRAM) {
       return writeDestination(ring, request, operation, index, at);
     }
     if ((operation & ATOMIC) == ATOMIC) {
-      return writeOperands(ring, request, index, at);
+      return writeOperands(ring, request, operation, count, index, at);
     }
     throw unsupported(request.opcode().toString(), index);
   }
@@ -203,11 +208,12 @@ public final class SendWriter {
     return new BadRequestException(Errno.EINVAL, index, complaint);
   }
 
-  private long writeOperands(MemorySegment ring, SendRequest request, int index, long at) {
-    if (request.isInline()) {
+  private long writeOperands(
+      MemorySegment ring, SendRequest request, int operation, int count, int index, long at) {
+    if ((operation & INLINE) != 0) {
       throw new BadRequestException(Errno.EINVAL, index, "an atomic cannot be inline");
     }
-    if (request.sgeCount() != 1 || request.sgeLength(0) != ATOMIC_BYTES) {
+    if (count != 1 || request.sgeLength(0) != ATOMIC_BYTES) {
       throw new BadRequestException(
           Errno.EINVAL, index, "an atomic takes one element of 8 bytes, for the old value");
     }
@@ -221,8 +227,8 @@ public final class SendWriter {
    * Writes data units and returns their end; empty ones are skipped, because they stop the first
    * revision of the card.
    */
-  private long writeElements(MemorySegment ring, SendRequest request, int index, long at) {
-    int count = request.sgeCount();
+  private long writeElements(
+      MemorySegment ring, SendRequest request, int count, int index, long at) {
     // The usual case without a loop, whose set-up would cost as much as the element itself.
     if (count == 1) {
       long element = ProviderAccess.get().lengthAndKey(request, 0);
@@ -257,54 +263,58 @@ public final class SendWriter {
   }
 
   /** An inline unit; none if there are no bytes. */
-  private long writeInline(MemorySegment ring, SendRequest request, int index, long at) {
+  private long writeInline(MemorySegment ring, SendRequest request, int count, int index, long at) {
     if (request.opcode() == WrOpcode.RDMA_READ) {
       throw new BadRequestException(Errno.EINVAL, index, "an RDMA READ cannot be inline");
     }
     // The usual case without a loop, as in writing elements.
-    int count = request.sgeCount();
-    long total = count == 1 ? request.sgeLength(0) : bytes(request, count);
-    if (total > maxInline) {
-      throw tooLongInline(index, total);
-    }
+    long data = at + InlineUnit.HEADER_SIZE;
+    int total =
+        count == 1
+            ? copy(ring, request, 0, index, data, maxInline)
+            : copyAll(ring, request, count, index, data);
     if (total == 0) {
       return at;
     }
-    long data = at + InlineUnit.HEADER_SIZE;
-    if (count == 1) {
-      copy(ring, request, 0, index, data);
-    } else {
-      copyAll(ring, request, count, index, data);
-    }
-    InlineUnit.writeHeader(ring, at, (int) total);
-    return at + (long) InlineUnit.units((int) total) * UNIT;
+    InlineUnit.writeHeader(ring, at, total);
+    return at + (long) InlineUnit.units(total) * UNIT;
   }
 
-  private static long bytes(SendRequest request, int count) {
-    long total = 0;
+  private int copyAll(MemorySegment ring, SendRequest request, int count, int index, long at) {
+    int total = 0;
     for (int i = 0; i < count; i++) {
-      total += request.sgeLength(i);
+      total += copy(ring, request, i, index, at + total, maxInline - total);
     }
     return total;
   }
 
-  private static void copyAll(
-      MemorySegment ring, SendRequest request, int count, int index, long at) {
-    long next = at;
-    for (int i = 0; i < count; i++) {
-      copy(ring, request, i, index, next);
-      next += request.sgeLength(i);
-    }
-  }
-
-  private static void copy(
-      MemorySegment ring, SendRequest request, int element, int index, long at) {
-    if (!ProviderAccess.get().copyData(request, element, ring, at)) {
+  /**
+   * Copies an element.
+   *
+   * @param left bytes that may still be written
+   * @return number of bytes, at most those
+   */
+  private int copy(
+      MemorySegment ring, SendRequest request, int element, int index, long at, int left) {
+    int length = ProviderAccess.get().copyData(request, element, ring, at, left);
+    if (length < 0) {
       throw new BadRequestException(
           Errno.EINVAL,
           index,
           "an element given by address alone cannot be inline: give the memory region");
     }
+    if (length > left) {
+      throw tooLongInline(index, bytes(request));
+    }
+    return length;
+  }
+
+  private static long bytes(SendRequest request) {
+    long total = 0;
+    for (int i = 0; i < request.sgeCount(); i++) {
+      total += request.sgeLength(i);
+    }
+    return total;
   }
 
   private BadRequestException tooLongInline(int index, long total) {

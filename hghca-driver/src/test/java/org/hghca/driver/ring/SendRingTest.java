@@ -10,6 +10,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.hghca.abi.Doorbell;
 import org.hghca.abi.HardwareProfile;
 import org.hghca.provider.LockRank;
@@ -37,6 +38,8 @@ class SendRingTest {
   private static final int LKEY = 0x20;
   private static final int RKEY = 0x21;
   private static final long SLOT = 64;
+  private static final int ELEMENTS = 16;
+  private static final int GUARD = ELEMENTS * 4096;
   private static final QueuePairCapabilities CAPABILITIES =
       new QueuePairCapabilities(16, 0, 2, 0, 28);
 
@@ -149,6 +152,63 @@ class SendRingTest {
             "0000000000000000000000000000000000000000007e0000210000000000"
                 + "0000400000002000000000000000007f0000");
     assertThat(doorbells).containsExactly(0x0000020300000010L);
+  }
+
+  @Test
+  void inlineBytesOfSeveralElementsAreLimitedTogether() {
+    MemorySegment data = MemorySegment.ofArray(new byte[28]);
+    data.fill((byte) 5);
+    assertThatThrownBy(
+            () ->
+                ring.post(request().send().inline(data.asSlice(0, 20)).inline(data.asSlice(0, 9))))
+        .hasMessageContaining("29 bytes inline: QP 0x000002 takes 28");
+    assertThat(dword(0, 4 + 1 + 5)).as("not even the first bytes").isZero();
+    ring.post(request().send().inline(data.asSlice(0, 20)).inline(data.asSlice(0, 8)));
+    assertThat(dword(0, 4)).isEqualTo(0x8000_0000 | 28);
+    assertThat(doorbells).hasSize(1);
+  }
+
+  private static void elements(SendRequest request, MemorySegment data) {
+    request.send();
+    for (int i = 0; i < ELEMENTS; i++) {
+      request.inline(data);
+    }
+  }
+
+  /** That is wrong, but must not write where another object may be. */
+  @Test
+  void requestThatChangesWhileItIsPostedStaysInItsSlot() throws InterruptedException {
+    MemorySegment larger = Arena.ofAuto().allocate(SLOT + GUARD, 4096);
+    RingShape one = new RingShape(RingMemory.guarded(larger), 2, 1, 1, 6);
+    SendWriter writer =
+        new SendWriter(QpType.RC, HardwareProfile.S, null, one, CAPABILITIES, false);
+    MemorySegment few = MemorySegment.ofArray(new byte[1]).fill((byte) 5);
+    MemorySegment many = MemorySegment.ofArray(new byte[4096]).fill((byte) 5);
+    SendRequest shared = request().send().inline(few);
+    int operation = ring.operation(shared);
+    AtomicBoolean done = new AtomicBoolean();
+    Thread changing =
+        Thread.ofPlatform()
+            .daemon()
+            .start(
+                () -> {
+                  while (!done.get()) {
+                    elements(shared, few);
+                    elements(shared, many);
+                  }
+                });
+    int largest = 0;
+    for (int i = 0; i < 200_000; i++) {
+      try {
+        largest = Math.max(largest, writer.write(shared, operation, 0, 0));
+      } catch (BadRequestException | IndexOutOfBoundsException e) {
+        continue; // as it was at that moment
+      }
+    }
+    done.set(true);
+    changing.join();
+    assertThat(largest * 16L).isLessThanOrEqualTo(SLOT);
+    assertThat(larger.asSlice(SLOT).mismatch(MemorySegment.ofArray(new byte[GUARD]))).isEqualTo(-1);
   }
 
   @Test

@@ -45,12 +45,15 @@ public abstract class ProviderAccess {
   public abstract long lengthAndKey(WorkRequest request, int index);
 
   /**
-   * Copies the bytes of an element of a request.
+   * Copies the bytes of an element of a request. Never writes more bytes than allowed, even if
+   * another thread changes the request meanwhile.
    *
-   * @return whether its memory is known, and was copied
+   * @param most maximum number of bytes
+   * @return number of bytes of the element, none of which was copied if they are more than allowed;
+   *     below 0, and nothing copied, if it has bytes in memory that is not known
    */
-  public abstract boolean copyData(
-      SendRequest request, int index, MemorySegment destination, long offset);
+  public abstract int copyData(
+      SendRequest request, int index, MemorySegment destination, long offset, int most);
 
   /**
    * Fills a place of the completions of a poll.
