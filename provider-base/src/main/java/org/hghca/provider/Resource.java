@@ -216,8 +216,11 @@ public abstract class Resource implements AutoCloseable {
     }
     try {
       release();
-    } finally {
+    } catch (RuntimeException e) {
       useNothing();
+      throw e;
     }
+    // Not after an error, which may leave the card, or another thread, using what this one uses.
+    useNothing();
   }
 }

@@ -13,6 +13,8 @@ public class ResourceTest {
     private final String name;
     private int releases;
     private boolean held;
+    private RuntimeException failure;
+    private Error error;
 
     Named(String name, Resource... used) {
       this(name, true, used);
@@ -41,6 +43,12 @@ public class ResourceTest {
     @Override
     protected void release() {
       releases++;
+      if (failure != null) {
+        throw failure;
+      }
+      if (error != null) {
+        throw error;
+      }
     }
   }
 
@@ -120,6 +128,27 @@ public class ResourceTest {
     assertThatThrownBy(() -> child.use(before)).hasMessage("PD 0x1 is closed: EINVAL (22)");
     child.close();
     assertThatCode(instead::close).doesNotThrowAnyException();
+  }
+
+  @Test
+  public void failedReleaseNeedsNothingAnyMore() {
+    Named parent = new Named("PD 0x1");
+    Named child = new Named("MR 0x10", parent);
+    child.failure = new VerbsException(Errno.EIO, "no answer");
+    assertThatThrownBy(child::close).isSameAs(child.failure);
+    assertThatCode(parent::close).doesNotThrowAnyException();
+  }
+
+  /** Whoever uses the memory may not have been stopped. */
+  @Test
+  public void releaseThatEndedInAnErrorStillNeedsItsParent() {
+    Named parent = new Named("PD 0x1");
+    Named child = new Named("MR 0x10", parent);
+    child.error = new OutOfMemoryError("for a test");
+    assertThatThrownBy(child::close).isSameAs(child.error);
+    assertThat(child.isClosed()).isTrue();
+    assertThatThrownBy(parent::close).hasMessageContaining("in use by MR 0x10");
+    assertThat(parent.releases).isZero();
   }
 
   @Test

@@ -28,6 +28,9 @@ public final class CompletionRing {
    * @param first the position at which the card starts
    */
   public CompletionRing(MemorySegment memory, int slots, int first) {
+    if (slots <= 0 || Integer.bitCount(slots) != 1) {
+      throw new IllegalArgumentException("%d slots: not a power of two".formatted(slots));
+    }
     this.memory = memory;
     this.direct = RingMemory.guarded(memory);
     direct.checkHolds((long) slots * Cqe.SIZE);

@@ -29,6 +29,9 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
   private static final int UNIT_SHIFT = 4;
   private static final long NONE = -1;
 
+  /** The limit of a closed ring: below 0 even if more completions than requests were counted. */
+  private static final int CLOSED = Integer.MIN_VALUE / 2;
+
   private final SpinLock lock;
   private final Supplier<BadRequestException> refusal;
 
@@ -54,10 +57,10 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
   private final int[] operations;
 
   /**
-   * Maximum number of outstanding requests: the depth, or 0 while the ring is closed or requests
-   * are enqueued, so that the check for space in posting covers both cases.
+   * Maximum number of outstanding requests: the depth, or 0 while requests are enqueued, or {@link
+   * #CLOSED}, so that the check for space in posting covers all cases.
    */
-  private int limit;
+  private int limit = CLOSED;
 
   private boolean open;
 
@@ -254,7 +257,7 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
   private void flushLocked() {
     if (enqueued != NONE) {
       enqueued = NONE;
-      limit = open ? depth : 0;
+      limit = open ? depth : CLOSED;
       uar.ringSendQueue(enqueuedDoorbell);
     }
   }
@@ -372,12 +375,16 @@ public sealed class SendRing extends RingTail permits BudgetedSendRing {
       boolean opens = whether.getAsBoolean();
       if (open != opens) { // else a single owner, who takes no lock, may be changing the limit
         open = opens;
-        limit = opens && enqueued == NONE ? depth : 0;
+        limit = opens ? openLimit() : CLOSED;
       }
       opened();
     } finally {
       unlock();
     }
+  }
+
+  private int openLimit() {
+    return enqueued == NONE ? depth : 0;
   }
 
   /** Clears everything. The ring is closed; callers hold the completion queue's lock. */

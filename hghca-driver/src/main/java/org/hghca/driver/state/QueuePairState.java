@@ -1,6 +1,7 @@
 package org.hghca.driver.state;
 
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.BooleanSupplier;
 import org.hghca.driver.ring.SendRing;
 import org.hghca.provider.Health;
 import org.hghca.provider.SpinLock;
@@ -23,6 +24,9 @@ public final class QueuePairState {
 
   private final boolean cardFlushes;
   private volatile QpState now = QpState.RESET;
+
+  /** Made once: an allocation that fails would leave the send ring open after a state change. */
+  private final BooleanSupplier takesSends = this::takesSends;
 
   /**
    * RESET.
@@ -98,7 +102,7 @@ public final class QueuePairState {
 
   /** Opens or closes the send ring, according to the state and the device's health. */
   public void openSends() {
-    sends.setOpen(this::takesSends);
+    sends.setOpen(takesSends);
   }
 
   public void lockReceives() {

@@ -1,6 +1,7 @@
 package org.hghca.driver.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.hghca.driver.ring.BudgetedRing.good;
 
 import java.util.ArrayList;
@@ -262,6 +263,16 @@ class InFlightLimitsTest {
     BudgetedRing other = ring();
     other.ring.post(read(1024));
     assertThat(other.doorbells).as("all bytes have come back").hasSize(1);
+  }
+
+  /** Its memory may be free. */
+  @Test
+  void closedRingStaysClosedThoughTooManyCompletionsWereCounted() {
+    BudgetedRing closed = ring();
+    closed.ring.setOpen(() -> false);
+    closed.ring.free(3);
+    assertThatThrownBy(() -> closed.ring.post(good())).hasMessageContaining("not open");
+    assertThat(closed.doorbells).isEmpty();
   }
 
   @Test
