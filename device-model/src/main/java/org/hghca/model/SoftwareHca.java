@@ -360,10 +360,12 @@ public final class SoftwareHca implements EmulatedFunction {
     if (network == null) {
       return hca.step(now, budget);
     }
+    boolean hadRoom = port.hasRoom();
     boolean worked = network.step(now);
     worked |= hca.step(now, budget);
     network.flush();
-    return worked;
+    // What waits for room is not called again for room that this flush has made.
+    return worked || !hadRoom && port.hasRoom();
   }
 
   boolean stepSegment(long now) {
