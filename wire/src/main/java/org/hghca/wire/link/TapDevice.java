@@ -44,6 +44,9 @@ final class TapDevice implements FrameCarrier {
 
   private LinkWatch watch;
 
+  /** The interface was removed: the device answers all calls with an error. */
+  private volatile boolean ended;
+
   /**
    * Opens the device.
    *
@@ -147,6 +150,9 @@ final class TapDevice implements FrameCarrier {
 
   @Override
   public int send(DatagramBatch frames, int from, int count) {
+    if (ended) {
+      return -LinuxErrno.EIO.number();
+    }
     for (int i = 0; i < count; i++) {
       long written = linux.write(device, frames.completed(from + i));
       if (written < 0) {
@@ -157,8 +163,10 @@ final class TapDevice implements FrameCarrier {
   }
 
   @Override
-  public void awaitRoom(boolean wanted) {
-    watch.change(device, wanted ? LinkWatch.READABLE | LinkWatch.WRITABLE : LinkWatch.READABLE);
+  public synchronized void awaitRoom(boolean wanted) {
+    if (!ended) {
+      watch.change(device, wanted ? LinkWatch.READABLE | LinkWatch.WRITABLE : LinkWatch.READABLE);
+    }
   }
 
   @Override
@@ -168,6 +176,10 @@ final class TapDevice implements FrameCarrier {
 
   @Override
   public void receive(EthernetEnd end, ReceiveBatch batch) {
+    if (ended) {
+      state.refresh();
+      return;
+    }
     for (int i = 0; i < MOST_FRAMES && !batch.isFull(); i++) {
       long length = linux.read(device, incoming);
       if (length < 0) {
@@ -184,7 +196,8 @@ final class TapDevice implements FrameCarrier {
   }
 
   /** The interface was removed permanently. */
-  private void end(long answer) {
+  private synchronized void end(long answer) {
+    ended = true;
     LOG.warn("{}: read answers {}: the link is down", link(), LinuxErrno.describe(answer));
     watch.remove(device);
   }

@@ -367,6 +367,8 @@ final class FrameLinkTest {
       own.awaitState(true);
       Namespace.shell("ip link delete t0");
       own.awaitState(false);
+      // Each change of some interface makes the poller read the device again.
+      Namespace.shell("ip link add v0 type veth peer name v1; ip link set v0 up");
       assertPollerSleeps();
     }
   }
