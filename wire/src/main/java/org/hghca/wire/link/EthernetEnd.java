@@ -57,6 +57,9 @@ final class EthernetEnd {
   private final PacketPool pool = new PacketPool();
   private long heldUntil;
 
+  /** A neighbor was heard since the last flush: waiting packets may be able to leave. */
+  private volatile boolean heard;
+
   /** When to request again. */
   private volatile long due = Long.MAX_VALUE;
 
@@ -167,8 +170,16 @@ final class EthernetEnd {
     frames.add(length, 1);
   }
 
+  /** Whether received frames have left something to {@link #flush}. */
+  boolean needsFlush() {
+    return neighbors.hasFrames()
+        || groups.hasFrames()
+        || heard && due != Long.MAX_VALUE; // packets wait
+  }
+
   /** Writes packets that have waited long enough, requests and replies. */
   void flush() {
+    heard = false;
     if (!held.isEmpty()) {
       sendHeld(System.nanoTime());
     }
@@ -230,6 +241,7 @@ final class EthernetEnd {
    */
   void take(int at, int length, int vlan, ReceiveBatch batch) {
     if (neighbors.heard(incoming, at, length, System.nanoTime())) {
+      heard = true;
       return;
     }
     if (MembershipFrame.isQuery(incoming, at, length)) {

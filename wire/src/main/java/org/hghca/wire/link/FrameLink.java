@@ -124,6 +124,11 @@ final class FrameLink implements Link, EthernetEnd.Frames {
     transmit();
   }
 
+  @Override
+  public boolean needsFlush() {
+    return carrier.isUp() && ethernet.needsFlush();
+  }
+
   private void transmit() {
     while (head < tail) {
       int sent = carrier.send(outgoing, head, tail - head);

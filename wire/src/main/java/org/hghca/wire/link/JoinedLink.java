@@ -106,6 +106,16 @@ final class JoinedLink implements Link {
   }
 
   @Override
+  public boolean needsFlush() {
+    for (Link link : links) {
+      if (link.needsFlush()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
   public LinkCounters counters() {
     LinkCounters sum = counts.snapshot();
     for (Link link : links) {

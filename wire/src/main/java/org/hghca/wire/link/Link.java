@@ -36,6 +36,15 @@ public interface Link extends AutoCloseable {
    */
   void send(Packet packet);
 
+  /**
+   * Whether a {@link #flush} would send something that was received or waits, though no packet was
+   * taken: an answer to a neighbor, packets whose destination is known by now, or what the system
+   * had no room for. By the thread that receives.
+   */
+  default boolean needsFlush() {
+    return false;
+  }
+
   /** Sends the packets taken so far. */
   void flush();
 

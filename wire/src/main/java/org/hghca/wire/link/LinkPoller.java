@@ -214,9 +214,11 @@ public final class LinkPoller {
 
     @Override
     public void read() {
-      if (busy.isHeldByCurrentThread() || !busy.tryLock()) {
+      // tryLock() alone would overtake a thread that waits to close.
+      if (busy.isHeldByCurrentThread() || busy.hasQueuedThreads() || !busy.tryLock()) {
         return;
       }
+      long before = link.deadline();
       try {
         if (!closed) {
           if (own == null) {
@@ -226,13 +228,16 @@ public final class LinkPoller {
           boolean wasUp = link.isUp();
           own.clear();
           link.receive(own);
-          if (own.count() > 0 || !link.hasRoom() || link.isUp() != wasUp) {
+          if (own.count() > 0 || link.needsFlush() || !link.hasRoom() || link.isUp() != wasUp) {
             user.arrived(own);
           }
         }
       } catch (RuntimeException | Error e) {
         failed(e);
       } finally {
+        if (link.deadline() < before) {
+          hurry(); // the poller's thread may sleep without a deadline
+        }
         busy.unlock();
       }
     }

@@ -171,6 +171,11 @@ final class StreamLink implements Link, EthernetEnd.Frames {
     await(false);
   }
 
+  @Override
+  public synchronized boolean needsFlush() {
+    return connection.isUp() && (awaitsRoom || ethernet.needsFlush());
+  }
+
   private void await(boolean room) {
     if (awaitsRoom != room) {
       awaitsRoom = room;
@@ -224,6 +229,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
     ethernet.clear();
     incomingHead = 0;
     incomingTail = 0;
+    incomingLeft = false;
   }
 
   /** Takes the frames that are complete; returns whether the connection continues. */

@@ -3,8 +3,16 @@ package org.hghca.wire.link;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
@@ -12,21 +20,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.linux.Linux;
 import org.hghca.linux.LinuxErrno;
+import org.hghca.linux.SystemCalls;
+import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
 import org.hghca.wire.PortAddresses;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One thread for all links, while there are any. */
-@Timeout(60)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class LinkPollerTest {
   private static final String NAME = "hghca-links";
   private static final LinkOptions OPTIONS =
       new LinkOptions(0, PortAddresses.NONE, OptionalInt.empty(), 1, false);
+
+  @TempDir private Path directory;
 
   private static List<Thread> threads() {
     return Thread.getAllStackTraces().keySet().stream()
@@ -212,6 +225,113 @@ final class LinkPollerTest {
     }
     own[0].close();
     own[0].read();
+  }
+
+  /** A peer's question fills no batch, but its answer must leave by the thread that reads. */
+  @Test
+  void aThreadThatReadsByItselfAnswersNeighbors() throws IOException {
+    try (ServerSocketChannel server = listen();
+        LinkPoller.Attachment own = addFlushedHere(LinkPoller.shared(), stream(Linux.system()));
+        SocketChannel peer = server.accept()) {
+      byte[] question =
+          HexFormat.of()
+              .parseHex(
+                  "ffffffffffff5254001234560806000108000604"
+                      + "0001525400123456"
+                      + "0a000002"
+                      + "0000000000000a000001");
+      peer.write(ByteBuffer.allocate(46).putInt(question.length).put(question).flip());
+      readWhilePolling(own, peer, Integer.BYTES + 60);
+    }
+  }
+
+  @Test
+  void aThreadThatReadsByItselfSendsWhatWaitsForRoom() throws IOException {
+    try (ServerSocketChannel server = listen()) {
+      StreamLink link = stream(Linux.system());
+      try (LinkPoller.Attachment own = addFlushedHere(LinkPoller.shared(), link);
+          SocketChannel peer = server.accept()) {
+        Packet packet = new PacketPool().take();
+        packet.opcode = PacketOpcode.SEND_ONLY;
+        packet.destinationIpv4(0x0a00_0002);
+        packet.destinationMac = 0x5254_0012_3456L;
+        int sent = 0;
+        while (!link.needsFlush()) {
+          link.send(packet);
+          link.flush();
+          sent++;
+        }
+        assertThat(link.hasRoom()).isTrue();
+        // Ethernet, IPv4, UDP, the base transport header, the ICRC
+        readWhilePolling(own, peer, sent * (Integer.BYTES + 14 + 20 + 8 + 12 + 4));
+      }
+    }
+  }
+
+  /** The poller's thread sleeps, and hears nothing of the connection's end. */
+  @Test
+  void whatAThreadThatReadsByItselfLeavesIsDone() throws IOException {
+    FaultyLinux linux = new FaultyLinux();
+    AtomicInteger watched = new AtomicInteger();
+    linux.answer(
+        "epollControl",
+        arguments ->
+            watched.incrementAndGet() > 1 // after that which wakes the thread
+                ? 0
+                : Linux.system()
+                    .epollControl(
+                        (int) arguments[0],
+                        (int) arguments[1],
+                        (int) arguments[2],
+                        (MemorySegment) arguments[3]));
+    try (ServerSocketChannel server = listen()) {
+      StreamLink link = stream(linux.system());
+      try (LinkPoller.Attachment own = addFlushedHere(new LinkPoller(linux::system), link)) {
+        while (linux.count("epollWait") == 0) {
+          Thread.onSpinWait();
+        }
+        server.accept().close();
+        while (link.isUp()) {
+          own.read();
+        }
+        server.accept().close(); // the next attempt, by the poller's thread
+      }
+    }
+  }
+
+  private ServerSocketChannel listen() throws IOException {
+    ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    return server.bind(UnixDomainSocketAddress.of(directory.resolve("net")));
+  }
+
+  private StreamLink stream(SystemCalls linux) {
+    PortAddresses own = PortAddresses.NONE.with(0, IpAddress.lowOfIpv4(0x0a00_0001));
+    return new StreamLink(
+        linux,
+        StreamAddress.parse(directory.resolve("net").toString()),
+        new LinkOptions(0x0200_0000_0001L, own, OptionalInt.empty(), 0, false));
+  }
+
+  /** What is to be sent is left to the calling thread. */
+  private static LinkPoller.Attachment addFlushedHere(LinkPoller poller, Link link) {
+    Thread here = Thread.currentThread();
+    return poller.add(
+        link,
+        batch -> {
+          if (Thread.currentThread().equals(here)) {
+            link.flush();
+          }
+        });
+  }
+
+  private static void readWhilePolling(LinkPoller.Attachment own, SocketChannel peer, int bytes)
+      throws IOException {
+    peer.configureBlocking(false);
+    ByteBuffer came = ByteBuffer.allocate(bytes);
+    while (came.hasRemaining()) {
+      own.read();
+      assertThat(peer.read(came)).isNotNegative();
+    }
   }
 
   private static void awaitNoThread() throws InterruptedException {
