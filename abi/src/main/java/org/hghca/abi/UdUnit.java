@@ -123,20 +123,24 @@ public final class UdUnit {
   }
 
   /**
-   * EXTENSION. Gives a unit that {@link #write} has written the fields of a path.
+   * EXTENSION. The dword at {@link #PATH_OFFSET} of a datagram with the fields of a path.
    *
-   * @param path 0, or from {@link #ipv6Path}
+   * @param addresses 0, or from {@link #ipv6Path}
    * @param hopLimit 8 bits
    * @param trafficClass 8 bits
+   */
+  public static int path(int addresses, int hopLimit, int trafficClass) {
+    return addresses | PATH | (hopLimit & 0xff) << 8 | trafficClass & 0xff;
+  }
+
+  /**
+   * EXTENSION. Gives a unit that {@link #write} has written the fields of a path.
+   *
+   * @param path from {@link #path}
    * @param flow flow label, 20 bits, or {@link #PORT_BY_NUMBERS}
    */
-  public static void writePath(
-      MemorySegment segment, long offset, int path, int hopLimit, int trafficClass, int flow) {
-    LittleEndian.putInts(
-        segment,
-        offset + PATH_OFFSET,
-        path | PATH | (hopLimit & 0xff) << 8 | trafficClass & 0xff,
-        flow);
+  public static void writePath(MemorySegment segment, long offset, int path, int flow) {
+    LittleEndian.putInts(segment, offset + PATH_OFFSET, path, flow);
   }
 
   /** EXTENSION. Whether there are the fields of a path. */

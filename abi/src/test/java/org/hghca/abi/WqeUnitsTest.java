@@ -137,14 +137,16 @@ class WqeUnitsTest {
   @Test
   void udUnitWithAPathHasItsFieldsInTheLastDwords() {
     String bytes =
-        BitMap.encoded(48, m -> UdUnit.writePath(m, AT, UdUnit.ipv6Path(5), 0x40, 0xb9, 0xabcde));
+        BitMap.encoded(
+            48, m -> UdUnit.writePath(m, AT, UdUnit.path(UdUnit.ipv6Path(5), 0x40, 0xb9), 0xabcde));
     assertThat(bytes).isEqualTo("a5".repeat(40) + "b94005c0" + "debc0a00");
     MemorySegment unit = BitMap.memory(bytes);
     assertThat(UdUnit.hasPath(unit, AT)).isTrue();
     assertThat(UdUnit.isIpv6(unit, AT)).isTrue();
     assertThat(UdUnit.isPortByNumbers(unit, AT)).isFalse();
     String ports =
-        BitMap.encoded(48, m -> UdUnit.writePath(m, AT, 0, 1, 0, UdUnit.PORT_BY_NUMBERS));
+        BitMap.encoded(
+            48, m -> UdUnit.writePath(m, AT, UdUnit.path(0, 1, 0), UdUnit.PORT_BY_NUMBERS));
     assertThat(ports).isEqualTo("a5".repeat(40) + "00010040" + "00000080");
     assertThat(UdUnit.isPortByNumbers(BitMap.memory(ports), AT)).isTrue();
   }

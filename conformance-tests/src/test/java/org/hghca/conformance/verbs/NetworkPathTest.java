@@ -12,9 +12,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.Gid;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.RoceEntropy;
+import org.hghca.verbs.SendRequest;
 import org.hghca.verbs.WrOpcode;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -132,6 +136,39 @@ class NetworkPathTest {
     int port = RoceEntropy.portOf(0xabcde);
     assertThat(arrived("right")).isNotEmpty().containsOnly(new Arrived(LEFT, port, 0xb9, 17));
     assertThat(arrived("left")).isNotEmpty().containsOnly(new Arrived(RIGHT, port, 0xb9, 17));
+  }
+
+  @ParameterizedTest
+  @EnumSource(RoceEntropy.class)
+  void datagramsHaveTheFieldsOfTheirHandle(RoceEntropy version)
+      throws IOException, InterruptedException {
+    int own;
+    try (RcPair pair = open(new RcSetup().type(QpType.UD))) {
+      Context context = pair.left.context;
+      context.entropy(version);
+      Gid peer = pair.right.context.queryGid(1, 0);
+      own = version.datagramPort(pair.left.qp.number(), pair.right.qp.number());
+      datagram(pair, AddressVector.to(peer, 0));
+      datagram(pair, new AddressVector(peer, 0, 0, 0, 0xb9, 0, 1));
+      datagram(pair, new AddressVector(peer, 0, 0xabcde, 3, 0x02, 0, 1));
+    }
+    assertThat(arrived("right"))
+        .containsExactly(
+            new Arrived(LEFT, own, 0, 64),
+            new Arrived(LEFT, own, 0xb9, 64),
+            new Arrived(LEFT, RoceEntropy.portOf(0xabcde), 0x02, 3));
+  }
+
+  private static void datagram(RcPair pair, AddressVector to) {
+    pair.right.postReceive(1, 0, 100);
+    try (AddressHandle handle = pair.left.pd.createAddressHandle(to)) {
+      assertThat(handle.vector().trafficClass()).isEqualTo(to.trafficClass());
+      assertThat(handle.vector().flowLabel()).isEqualTo(to.flowLabel());
+      SendRequest request = pair.left.send.send().to(handle, pair.right.qp.number(), 0x1111_1111);
+      pair.left.qp.postSend(request.sge(pair.left.buffer, 0, 8).signaled());
+      Side.assertSuccess(pair.left.sent());
+      Side.assertSuccess(pair.right.received());
+    }
   }
 
   @Test

@@ -1,6 +1,7 @@
 package org.hghca.driver.object;
 
 import java.lang.foreign.MemorySegment;
+import org.hghca.abi.DeviceExtension;
 import org.hghca.abi.UdUnit;
 import org.hghca.driver.ring.Destination;
 import org.hghca.driver.state.Port;
@@ -10,6 +11,7 @@ import org.hghca.verbs.Errno;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.GlobalRouteHeader;
 import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.RoceEntropy;
 import org.hghca.verbs.VerbsException;
 
 /**
@@ -17,12 +19,12 @@ import org.hghca.verbs.VerbsException;
  * it.
  *
  * <p>With the GID of an IPv4 address, datagrams carry both IPv4 addresses; with other GIDs both
- * IPv6 addresses on a device that has them, else only MAC addresses. The unit has no fields for the
- * rest of an address vector: flow label, traffic class and service level are 0, and the card sets
- * the hop limit.
+ * IPv6 addresses on a device that has them, else only MAC addresses. A card's unit has no fields
+ * for the rest of an address vector: flow label, traffic class and service level are 0, and the
+ * card sets the hop limit. A software HCA's has all but the service level.
  */
 final class HghcaAddressHandle extends Destination {
-  /** The hop limit of all datagrams, on every card. */
+  /** The hop limit of all datagrams on a card, and on a software HCA instead of 0 and 1. */
   private static final int HOP_LIMIT = 64;
 
   private final ProtectionDomain pd;
@@ -40,9 +42,18 @@ final class HghcaAddressHandle extends Destination {
     if (vector.destination().isMulticast()) {
       pd.device().groups().check(vector.destination());
     }
-    checkCarried("flow label", vector.flowLabel());
-    checkCarried("traffic class", vector.trafficClass());
+    boolean hasFields = pd.device().card().limits().has(DeviceExtension.FLOW_LABELS);
+    if (!hasFields) {
+      checkCarried("flow label", vector.flowLabel());
+      checkCarried("traffic class", vector.trafficClass());
+    }
     checkCarried("service level", vector.serviceLevel());
+    AddressVector sent = hasFields ? withHopLimit(vector) : way(vector);
+    boolean portOnly =
+        hasFields && sent.flowLabel() == 0 && pd.deviceContext().entropy() == RoceEntropy.V1;
+    int flow = portOnly ? UdUnit.PORT_BY_NUMBERS : sent.flowLabel();
+    int addresses = port.isIpv6(vector) ? UdUnit.ipv6Path(vector.sourceGidIndex()) : 0;
+    boolean isPlain = flow == 0 && sent.trafficClass() == 0 && sent.hopLimit() == HOP_LIMIT;
     super(
         pd,
         vector.port(),
@@ -50,10 +61,26 @@ final class HghcaAddressHandle extends Destination {
         port.macOf(vector.destination()),
         own,
         vector.destination(),
-        port.isIpv6(vector) ? UdUnit.ipv6Path(vector.sourceGidIndex()) : 0);
+        isPlain ? addresses : UdUnit.path(addresses, sent.hopLimit(), sent.trafficClass()),
+        flow);
     this.pd = pd;
-    this.vector = way(vector.destination(), vector.sourceGidIndex(), vector.port());
+    this.vector = sent;
     publish();
+  }
+
+  private static AddressVector withHopLimit(AddressVector vector) {
+    return new AddressVector(
+        vector.destination(),
+        vector.sourceGidIndex(),
+        vector.flowLabel(),
+        vector.hopLimit() <= 1 ? HOP_LIMIT : vector.hopLimit(),
+        vector.trafficClass(),
+        0,
+        vector.port());
+  }
+
+  private static AddressVector way(AddressVector vector) {
+    return way(vector.destination(), vector.sourceGidIndex(), vector.port());
   }
 
   private static AddressVector way(Gid destination, int sourceGidIndex, int port) {

@@ -23,8 +23,11 @@ public abstract class Destination extends Resource implements AddressHandle {
 
   final int destinationIp;
 
-  /** What {@link UdUnit#ipv6Path} gives where datagrams carry IPv6 addresses, else 0. */
-  final int ipv6Path;
+  /** What {@link UdUnit#ipv6Path} and {@link UdUnit#path} give, 0 where neither is needed. */
+  final int path;
+
+  /** Flow label, or {@link UdUnit#PORT_BY_NUMBERS}. */
+  final int flow;
 
   final long gidHigh;
   final long gidLow;
@@ -33,7 +36,9 @@ public abstract class Destination extends Resource implements AddressHandle {
    * A destination that uses a protection domain.
    *
    * @param source the own GID, and {@code destination} that of the peer, of the same family
-   * @param ipv6Path what {@link UdUnit#ipv6Path} gives where datagrams carry IPv6 addresses, else 0
+   * @param path what {@link UdUnit#ipv6Path} and {@link UdUnit#path} give, 0 where neither is
+   *     needed
+   * @param flow flow label, or {@link UdUnit#PORT_BY_NUMBERS}
    * @throws VerbsException EINVAL when the domain is closed
    */
   public Destination(
@@ -43,7 +48,8 @@ public abstract class Destination extends Resource implements AddressHandle {
       long destinationMac,
       Gid source,
       Gid destination,
-      int ipv6Path) {
+      int path,
+      int flow) {
     super(domain);
     this.domain = domain;
     this.port = port;
@@ -51,7 +57,8 @@ public abstract class Destination extends Resource implements AddressHandle {
     this.destinationMac = destinationMac;
     this.sourceIp = source.ipv4().orElse(0);
     this.destinationIp = destination.ipv4().orElse(0);
-    this.ipv6Path = ipv6Path;
+    this.path = path;
+    this.flow = flow;
     this.gidHigh = destination.subnetPrefix();
     this.gidLow = destination.interfaceId();
   }

@@ -186,10 +186,17 @@ public final class SendWriter {
         to.destinationIp,
         request.remoteQpn(),
         request.remoteQkey());
-    if (to.ipv6Path != 0) {
-      UdUnit.writeIpv6(ring, at, to.gidHigh, to.gidLow, to.ipv6Path);
+    if (to.path != 0) {
+      writePath(ring, to, at);
     }
     return at + UdUnit.SIZE;
+  }
+
+  private static void writePath(MemorySegment ring, Destination to, long at) {
+    if ((to.path & UdUnit.IPV6) != 0) {
+      UdUnit.writeIpv6(ring, at, to.gidHigh, to.gidLow, to.path);
+    }
+    UdUnit.writePath(ring, at, to.path, to.flow);
   }
 
   private BadRequestException badDestination(SendRequest request, int index) {
