@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
+import org.hghca.conformance.profile.TestProfile;
 import org.hghca.verbs.AddressHandle;
 import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Errno;
@@ -46,14 +47,35 @@ class AddressHandleTest {
             VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EINVAL));
   }
 
-  /** Every datagram of the device has a hop limit of 64, whatever was requested. */
+  /** Datagrams on a card, or on a software HCA without its extensions. */
+  private static RcPair onACard() {
+    return new RcSetup()
+        .type(QpType.UD)
+        .on(Fabric.inline(TestProfile.pick(Feature.GRH, "&as=s", "")));
+  }
+
+  /** Every datagram of a card has a hop limit of 64, whatever was requested. */
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 7, 64, 255})
-  void handleReportsTheHopLimitThatIsSent(int hopLimit) {
-    AddressVector vector = new AddressVector(rightGid(0), 0, 0, hopLimit, 0, 0, 1);
+  void handleOfACardReportsTheHopLimitThatIsSent(int hopLimit) {
+    try (RcPair card = onACard()) {
+      Gid gid = card.right.context.queryGid(1, 0);
+      AddressVector vector = new AddressVector(gid, 0, 0, hopLimit, 0, 0, 1);
+      try (AddressHandle handle = card.left.pd.createAddressHandle(vector)) {
+        assertThat(handle.vector()).isEqualTo(AddressVector.to(gid, 0));
+        assertThat(handle.protectionDomain()).isSameAs(card.left.pd);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 64", "1, 64", "7, 7", "64, 64", "255, 255"})
+  @Needs(Feature.GRH)
+  void handleOfASoftwareHcaReportsThePathThatIsSent(int hopLimit, int sent) {
+    AddressVector vector = new AddressVector(rightGid(0), 0, 0x12345, hopLimit, 0xb8, 0, 1);
     try (AddressHandle handle = left.pd.createAddressHandle(vector)) {
-      assertThat(handle.vector()).isEqualTo(AddressVector.to(rightGid(0), 0));
-      assertThat(handle.protectionDomain()).isSameAs(left.pd);
+      assertThat(handle.vector())
+          .isEqualTo(new AddressVector(rightGid(0), 0, 0x12345, sent, 0xb8, 0, 1));
     }
   }
 
@@ -65,12 +87,15 @@ class AddressHandleTest {
   })
   void attributesThatADatagramDoesNotCarryAreRefused(
       int flowLabel, int trafficClass, int serviceLevel, String word) {
-    AddressVector vector =
-        new AddressVector(rightGid(0), 0, flowLabel, 64, trafficClass, serviceLevel, 1);
-    assertThatThrownBy(() -> left.pd.createAddressHandle(vector))
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EOPNOTSUPP))
-        .hasMessageContaining(word);
+    try (RcPair card = onACard()) {
+      Gid gid = card.right.context.queryGid(1, 0);
+      AddressVector vector =
+          new AddressVector(gid, 0, flowLabel, 64, trafficClass, serviceLevel, 1);
+      assertThatThrownBy(() -> card.left.pd.createAddressHandle(vector))
+          .isInstanceOfSatisfying(
+              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EOPNOTSUPP))
+          .hasMessageContaining(word);
+    }
   }
 
   @Test

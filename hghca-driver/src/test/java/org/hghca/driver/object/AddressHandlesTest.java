@@ -42,8 +42,8 @@ class AddressHandlesTest {
   @Test
   void handleKnowsItsDomainAndItsAddressVector() {
     it.context.addNeighbor(PEER, 0x0203_0405_0607L);
-    try (AddressHandle handle = create(new AddressVector(PEER, 1, 0, 3, 0, 0, 1))) {
-      assertThat(handle.vector()).isEqualTo(new AddressVector(PEER, 1, 0, 64, 0, 0, 1));
+    try (AddressHandle handle = create(new AddressVector(PEER, 1, 5, 0, 7, 0, 1))) {
+      assertThat(handle.vector()).isEqualTo(new AddressVector(PEER, 1, 5, 64, 7, 0, 1));
       assertThat(handle.protectionDomain()).isSameAs(it.pd);
     }
   }
@@ -66,8 +66,8 @@ class AddressHandlesTest {
     assertRefused(() -> create(AddressVector.to(local, 2)), Errno.EINVAL, "GID index 2");
     assertRefused(() -> create(AddressVector.to(PEER, 1)), Errno.EINVAL, "addNeighbor");
     Gid own = it.context.queryGid(1, 0);
-    AddressVector expedited = new AddressVector(own, 0, 0, 64, 0xb8, 0, 1);
-    assertRefused(() -> create(expedited), Errno.EOPNOTSUPP, "traffic class 0xb8");
+    AddressVector expedited = new AddressVector(own, 0, 0, 64, 0, 3, 1);
+    assertRefused(() -> create(expedited), Errno.EOPNOTSUPP, "service level 0x3");
     // No handle is left in the domain: the fixture can close it.
   }
 
