@@ -231,7 +231,6 @@ class RegisteredBufferPoolTest {
       thread.join();
     }
     assertThat(failures).isEmpty();
-    assertThat(waits).as("times when others had all buffers").hasPositiveValue();
     assertThat(pool.available()).isEqualTo(3);
     pool.close();
   }
@@ -245,7 +244,7 @@ class RegisteredBufferPoolTest {
 
   private static void use(RegisteredBufferPool pool, long mark, AtomicInteger waits)
       throws InterruptedException {
-    for (int i = 0; i < 20_000; i++) {
+    for (int i = 0; i < 20_000 || waits.get() == 0; i++) { // until the threads have met
       RegisteredBuffer buffer = i % 2 == 0 ? pool.acquire() : pool.tryAcquire();
       if (buffer != null) {
         buffer.segment().set(ValueLayout.JAVA_LONG, 0, mark);
