@@ -30,7 +30,7 @@ else
   echo 512 > /proc/sys/vm/nr_hugepages
   check "edu by $way: BAR, DMA, interrupts, unmap, 1 GiB at once" \
     edu_tests "$way" EduDeviceTest \
-    "LargeMemoryTest#${large}AreOneCall(org.junit.jupiter.api.TestReporter)"
+    "LargeMemoryTest#${large}AreMappedInOneCall(org.junit.jupiter.api.TestReporter)"
   check "edu by $way: the IOMMU reported the write after the unmap" the_iommu_reported_the_fault
   echo 0 > /proc/sys/vm/nr_hugepages
 fi
