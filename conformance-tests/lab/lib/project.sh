@@ -16,7 +16,7 @@ build_project() {
   mkdir -p "$(dirname "$log")"
   start=$(mktemp "$SOCKETS/start.XXXX")
   step "building the project (log: $log)"
-  if ! (cd "$PROJECT" && JAVA_HOME=$JDK mvn -B -ntp package -pl conformance-tests -am -DskipTests \
+  if ! (cd "$PROJECT" && PATH=$JDK/bin:$PATH JAVA_HOME=$JDK mvn -B -ntp package -pl conformance-tests -am -DskipTests \
     -Dmaven.javadoc.skip -Dmaven.source.skip) > "$log" 2>&1; then
     grep -E '^\[ERROR\]' "$log" | head -n 30 >&2
     die "the build failed; its whole log is $log"
