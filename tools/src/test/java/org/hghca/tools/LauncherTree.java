@@ -31,6 +31,7 @@ final class LauncherTree {
           "wire",
           "device-model",
           "hghca-driver",
+          "connection-manager",
           "tools");
 
   /** Files of the tests, which are no part of the command line. */

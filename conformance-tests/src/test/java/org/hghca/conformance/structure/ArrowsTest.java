@@ -49,6 +49,15 @@ class ArrowsTest {
           "org.hghca.driver.memory",
           "org.hghca.driver.card");
 
+  /** The packages of the connection manager, each of which uses only those behind it. */
+  private static final List<String> CONNECTION_MANAGER =
+      List.of(
+          "org.hghca.cm",
+          "org.hghca.cm.ib",
+          "org.hghca.cm.tcp",
+          "org.hghca.cm.mad",
+          "org.hghca.cm.carrier");
+
   /** The cycle that the verbs name, on a card: the objects of the driver. */
   private static final int LARGEST_TANGLE = 15;
 
@@ -88,6 +97,11 @@ class ArrowsTest {
   @Test
   void packagesOfVfioAreLayers() {
     assertLayers("org.hghca.vfio", VFIO);
+  }
+
+  @Test
+  void packagesOfTheConnectionManagerAreLayers() {
+    assertLayers("org.hghca.cm", CONNECTION_MANAGER);
   }
 
   private static void assertLayers(String module, List<String> packages) {
