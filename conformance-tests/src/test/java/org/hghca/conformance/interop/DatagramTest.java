@@ -14,14 +14,9 @@ import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-@Tag("rxe")
-@EnabledIfSystemProperty(named = "hghca.lab.rxe", matches = ".+")
-@ExtendWith(SoftRoce.class)
+@WithSoftRoce
 @DisplayName("UD")
 class DatagramTest {
   private static final int[] SIZES = {0, 1, 3, 4, 1023, 1024, 4095, 4096};
@@ -36,8 +31,8 @@ class DatagramTest {
   private Gid gid;
 
   @BeforeEach
-  void open(GuestVerbs guest) {
-    bench = Bench.open(guest, "");
+  void open(Bench itsBench, GuestVerbs guest) {
+    bench = itsBench;
     ours = new OurEnd(bench, QpType.UD, BYTES);
     guests = new GuestEnd(guest, QpType.UD, BYTES);
     gid = bench.context().queryGid(1, bench.ownGidIndex());
@@ -51,7 +46,6 @@ class DatagramTest {
     bench.guest().ask("release", "handle", "ours");
     guests.close();
     ours.close();
-    bench.close();
   }
 
   private static Result one(End end) {

@@ -3,25 +3,20 @@ package org.hghca.conformance.interop;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.function.Function;
 import org.hghca.conformance.interop.Pair.Asker;
 import org.hghca.conformance.interop.SoftRoce.Bench;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.WcStatus;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-@Tag("rxe")
-@EnabledIfSystemProperty(named = "hghca.lab.rxe", matches = ".+")
-@ExtendWith(SoftRoce.class)
+@WithSoftRoce
 @DisplayName("RC")
 class FaultTest {
   private static final int BYTES = 1 << 17;
@@ -32,13 +27,8 @@ class FaultTest {
   private Bench bench;
 
   @BeforeEach
-  void open(GuestVerbs guest) {
-    bench = Bench.open(guest, "");
-  }
-
-  @AfterEach
-  void close() {
-    bench.close();
+  void take(Bench itsBench) {
+    bench = itsBench;
   }
 
   private static Result one(End end) {
@@ -79,64 +69,53 @@ class FaultTest {
 
   /** Invalid requests to the other end. */
   enum Wrong {
-    WRITE_KEY("WRITE by a wrong rkey", WcStatus.REM_ACCESS_ERR) {
-      @Override
-      Work work(End to) {
-        return Work.write(1, 0, 5000, to.address(), to.rkey() + 1);
-      }
-    },
-    WRITE_RANGE("WRITE beyond the region", WcStatus.REM_ACCESS_ERR) {
-      @Override
-      Work work(End to) {
-        return Work.write(1, 0, 5000, to.address() + BYTES - 4999, to.rkey());
-      }
-    },
-    READ_KEY("READ by a wrong rkey", WcStatus.REM_ACCESS_ERR) {
-      @Override
-      Work work(End to) {
-        return Work.read(1, 0, 5000, to.address(), to.rkey() + 1);
-      }
-    },
-    READ_RANGE("READ beyond the region", WcStatus.REM_ACCESS_ERR) {
-      @Override
-      Work work(End to) {
-        return Work.read(1, 0, 5000, to.address() + BYTES - 4999, to.rkey());
-      }
-    },
-    ATOMIC_KEY("fetch and add by a wrong rkey", WcStatus.REM_ACCESS_ERR) {
-      @Override
-      Work work(End to) {
-        return Work.fetchAndAdd(1, 0, to.address(), to.rkey() + 1, 1);
-      }
-    },
-    ATOMIC_ADDRESS("fetch and add at an odd address", WcStatus.REM_INV_REQ_ERR) {
-      @Override
-      Work work(End to) {
-        return Work.fetchAndAdd(1, 0, to.address() + 1, to.rkey(), 1);
-      }
-    },
+    WRITE_KEY(
+        "WRITE by a wrong rkey",
+        WcStatus.REM_ACCESS_ERR,
+        to -> Work.write(1, 0, 5000, to.address(), to.rkey() + 1)),
+    WRITE_RANGE(
+        "WRITE beyond the region",
+        WcStatus.REM_ACCESS_ERR,
+        to -> Work.write(1, 0, 5000, to.address() + BYTES - 4999, to.rkey())),
+    READ_KEY(
+        "READ by a wrong rkey",
+        WcStatus.REM_ACCESS_ERR,
+        to -> Work.read(1, 0, 5000, to.address(), to.rkey() + 1)),
+    READ_RANGE(
+        "READ beyond the region",
+        WcStatus.REM_ACCESS_ERR,
+        to -> Work.read(1, 0, 5000, to.address() + BYTES - 4999, to.rkey())),
+    ATOMIC_KEY(
+        "fetch and add by a wrong rkey",
+        WcStatus.REM_ACCESS_ERR,
+        to -> Work.fetchAndAdd(1, 0, to.address(), to.rkey() + 1, 1)),
+    ATOMIC_ADDRESS(
+        "fetch and add at an odd address",
+        WcStatus.REM_INV_REQ_ERR,
+        to -> Work.fetchAndAdd(1, 0, to.address() + 1, to.rkey(), 1)),
     /**
      * An invalid request by the InfiniBand specification, and at our responder; soft RoCE answers
      * with a remote operational error, and reports a local QP operation error to its own program.
      */
-    SEND_LENGTH("SEND longer than the receive", WcStatus.REM_INV_REQ_ERR) {
-      @Override
-      Work work(End to) {
-        to.receive(9, 0, 4999);
-        return Work.send(1, 0, 5000);
-      }
-    };
+    SEND_LENGTH(
+        "SEND longer than the receive",
+        WcStatus.REM_INV_REQ_ERR,
+        to -> {
+          to.receive(9, 0, 4999);
+          return Work.send(1, 0, 5000);
+        });
 
     private final String text;
     private final WcStatus status;
 
-    Wrong(String text, WcStatus status) {
+    /** Prepares the other end, and returns the request. */
+    private final Function<End, Work> work;
+
+    Wrong(String text, WcStatus status, Function<End, Work> work) {
       this.text = text;
       this.status = status;
+      this.work = work;
     }
-
-    /** Prepares the other end, and returns the request. */
-    abstract Work work(End to);
 
     @Override
     public String toString() {
@@ -161,7 +140,7 @@ class FaultTest {
     try (Pair pair = Pair.connect(bench, QpType.RC, Mtu.MTU_1024, BYTES)) {
       End from = pair.end(asker);
       End to = pair.other(asker);
-      from.send(wrong.work(to));
+      from.send(wrong.work.apply(to));
       from.send(Work.send(2, 0, 1));
       boolean softRoceDiffers = wrong == Wrong.SEND_LENGTH && asker == Asker.WE;
       assertThat(one(from).status())

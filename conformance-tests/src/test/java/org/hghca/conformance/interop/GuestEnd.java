@@ -2,7 +2,9 @@ package org.hghca.conformance.interop;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -114,20 +116,8 @@ final class GuestEnd implements End, AutoCloseable {
 
   @Override
   public void send(Work work) {
-    ask(
-        "send",
-        "operation",
-        work.kind(),
-        "buffer",
-        NAME,
-        "offset",
-        work.offset(),
-        "length",
-        work.length(),
-        "wr",
-        work.wr(),
-        "imm",
-        Integer.toUnsignedString(work.immediate()),
+    post(
+        work,
         "address",
         Long.toUnsignedString(work.remoteAddress()),
         "rkey",
@@ -140,26 +130,16 @@ final class GuestEnd implements End, AutoCloseable {
 
   /** Sends a datagram by an address handle that the agent has under that name. */
   void send(Work work, String handle, int qpn, int qkey) {
-    ask(
-        "send",
-        "operation",
-        work.kind(),
-        "buffer",
-        NAME,
-        "offset",
-        work.offset(),
-        "length",
-        work.length(),
-        "wr",
-        work.wr(),
-        "imm",
-        Integer.toUnsignedString(work.immediate()),
-        "handle",
-        handle,
-        "qpn",
-        qpn,
-        "qkey",
-        qkey);
+    post(work, "handle", handle, "qpn", qpn, "qkey", qkey);
+  }
+
+  private void post(Work work, Object... target) {
+    List<Object> arguments = new ArrayList<>();
+    Collections.addAll(arguments, "operation", work.kind(), "wr", work.wr(), "buffer", NAME);
+    Collections.addAll(arguments, "offset", work.offset(), "length", work.length());
+    Collections.addAll(arguments, "imm", Integer.toUnsignedString(work.immediate()));
+    Collections.addAll(arguments, target);
+    ask("send", arguments.toArray());
   }
 
   @Override

@@ -10,15 +10,10 @@ import org.hghca.model.HcaCounters;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-@Tag("rxe")
-@EnabledIfSystemProperty(named = "hghca.lab.rxe", matches = ".+")
-@ExtendWith(SoftRoce.class)
+@WithSoftRoce
 @DisplayName("RC")
 class LossTest {
   private static final int ROUNDS = 30;

@@ -13,12 +13,8 @@ import java.util.Map;
 import org.hghca.conformance.interop.SoftRoce.Bench;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -27,9 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * scheduled exceeds: soft RoCE then repeats without need, and stops for good when the ACK of all of
  * it comes in the middle of more than 64 packets. Messages here have fewer.
  */
-@Tag("rxe")
-@EnabledIfSystemProperty(named = "hghca.lab.rxe", matches = ".+")
-@ExtendWith(SoftRoce.class)
+@WithSoftRoce
 @DisplayName("unmodified")
 class PingpongTest {
   /** The host's address in QEMU's user network. */
@@ -43,13 +37,8 @@ class PingpongTest {
   private Bench bench;
 
   @BeforeEach
-  void open(GuestVerbs guest) {
-    bench = Bench.open(guest, "");
-  }
-
-  @AfterEach
-  void close() {
-    bench.close();
+  void take(Bench itsBench) {
+    bench = itsBench;
   }
 
   private Pingpong peer(String kind, int size, int mtu) {

@@ -9,20 +9,13 @@ import org.hghca.conformance.interop.SoftRoce.Bench;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.WcStatus;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
-@Tag("rxe")
-@EnabledIfSystemProperty(named = "hghca.lab.rxe", matches = ".+")
-@ExtendWith(SoftRoce.class)
+@WithSoftRoce
 @DisplayName("RC")
 class ReliableConnectionTest {
   private static final int MEBIBYTE = 1 << 20;
@@ -31,60 +24,73 @@ class ReliableConnectionTest {
   private Bench bench;
 
   @BeforeEach
-  void open(GuestVerbs guest) {
-    bench = Bench.open(guest, "");
-  }
-
-  @AfterEach
-  void close() {
-    bench.close();
+  void take(Bench itsBench) {
+    bench = itsBench;
   }
 
   /** Every size around the path MTU, and for the default and the largest one a mebibyte and one. */
   private static List<Integer> sizes(Mtu mtu) {
-    int packet = mtu.bytes();
-    List<Integer> sizes =
-        List.of(0, 1, 3, 4, packet - 1, packet, packet + 1, 2 * packet, 5 * packet + 2);
+    List<Integer> sizes = EveryMtu.sizes(mtu);
     return mtu == Mtu.MTU_1024 || mtu == Mtu.MTU_4096
         ? Stream.concat(sizes.stream(), Stream.of(MEBIBYTE + 1)).toList()
         : sizes;
   }
 
-  static Stream<Arguments> everyMtu() {
-    return Stream.of(Mtu.values())
-        .flatMap(mtu -> Stream.of(Asker.values()).map(asker -> Arguments.of(mtu, asker)));
+  /** A message of each size, from one end to the other. */
+  private interface Message {
+    /**
+     * Moves it and checks it.
+     *
+     * @param number odd, and another one for each message: the next one may be used, too
+     */
+    void move(End from, End to, int size, int number);
   }
 
-  @ParameterizedTest(name = "SEND, with and without immediate, {0}, {1}")
-  @MethodSource("everyMtu")
-  void sends(Mtu mtu, Asker asker) {
+  private void move(Mtu mtu, Asker asker, Message message) {
     try (Pair pair = Pair.connect(bench, QpType.RC, mtu, 2L * MEBIBYTE)) {
-      End from = pair.end(asker);
-      End to = pair.other(asker);
-      int wr = 0;
+      int number = 1;
       for (int size : sizes(mtu)) {
-        for (int immediate : new int[] {0, IMMEDIATE}) {
-          wr++;
-          from.fill(0, size, wr);
-          to.receive(wr, 0, size + 1L);
-          from.send(
-              immediate == 0 ? Work.send(wr, 0, size) : Work.sendImmediate(wr, 0, size, immediate));
-          List<Result> received = to.poll(1);
-          assertThat(received).as("%d bytes arrive", size).hasSize(1);
-          Result one = received.getFirst();
-          assertThat(one.status()).as("%d bytes", size).isEqualTo(WcStatus.SUCCESS);
-          assertThat(one.opcode()).isEqualTo(Result.RECV);
-          assertThat(one.wr()).isEqualTo(wr);
-          assertThat(one.bytes()).isEqualTo(size);
-          assertThat(one.immediate()).isEqualTo(immediate);
-          assertThat(to.differs(0, size, wr)).as("%d bytes", size).isEqualTo(-1);
-          sent(from, wr);
-        }
+        message.move(pair.end(asker), pair.other(asker), size, number);
+        number += 2;
       }
     }
   }
 
-  private static void sent(End from, int wr) {
+  @ParameterizedTest(name = "SEND, with and without immediate, {0}, {1}")
+  @ArgumentsSource(EveryMtu.class)
+  void sends(Mtu mtu, Asker asker) {
+    move(
+        mtu,
+        asker,
+        (from, to, size, wr) -> {
+          send(from, to, Work.send(wr, 0, size));
+          send(from, to, Work.sendImmediate(wr + 1L, 0, size, IMMEDIATE));
+        });
+  }
+
+  private static void send(End from, End to, Work work) {
+    int seed = (int) work.wr();
+    from.fill(0, work.length(), seed);
+    to.receive(work.wr(), 0, work.length() + 1);
+    from.send(work);
+    Result received = received(to, work, Result.RECV);
+    assertThat(received.wr()).isEqualTo(work.wr());
+    assertThat(to.differs(0, work.length(), seed)).as("%d bytes", work.length()).isEqualTo(-1);
+    sent(from, work.wr());
+  }
+
+  private static Result received(End to, Work work, int opcode) {
+    List<Result> received = to.poll(1);
+    assertThat(received).as("%s of %d bytes arrives", work.kind(), work.length()).hasSize(1);
+    Result one = received.getFirst();
+    assertThat(one.status()).as("%d bytes", work.length()).isEqualTo(WcStatus.SUCCESS);
+    assertThat(one.opcode()).isEqualTo(opcode);
+    assertThat(one.bytes()).isEqualTo(work.length());
+    assertThat(one.immediate()).isEqualTo(work.immediate());
+    return one;
+  }
+
+  private static void sent(End from, long wr) {
     List<Result> sent = from.poll(1);
     assertThat(sent).as("request %d completes", wr).hasSize(1);
     assertThat(sent.getFirst().status()).isEqualTo(WcStatus.SUCCESS);
@@ -92,50 +98,40 @@ class ReliableConnectionTest {
   }
 
   @ParameterizedTest(name = "WRITE, with and without immediate, {0}, {1}")
-  @MethodSource("everyMtu")
+  @ArgumentsSource(EveryMtu.class)
   void writes(Mtu mtu, Asker asker) {
-    try (Pair pair = Pair.connect(bench, QpType.RC, mtu, 2L * MEBIBYTE)) {
-      End from = pair.end(asker);
-      End to = pair.other(asker);
-      int wr = 0;
-      for (int size : sizes(mtu)) {
-        wr++;
-        from.fill(0, size, wr);
-        from.send(Work.write(wr, 0, size, to.address() + wr, to.rkey()));
-        sent(from, wr);
-        assertThat(to.differs(wr, size, wr)).as("%d bytes", size).isEqualTo(-1);
-        wr++;
-        from.fill(0, size, wr);
-        to.receive(wr, 0, 0);
-        from.send(Work.writeImmediate(wr, 0, size, to.address() + wr, to.rkey(), IMMEDIATE + wr));
-        List<Result> received = to.poll(1);
-        assertThat(received).as("the immediate of %d bytes arrives", size).hasSize(1);
-        Result one = received.getFirst();
-        assertThat(one.status()).isEqualTo(WcStatus.SUCCESS);
-        assertThat(one.opcode()).isEqualTo(Result.RECV_RDMA_WITH_IMM);
-        assertThat(one.immediate()).isEqualTo(IMMEDIATE + wr);
-        assertThat(one.bytes()).isEqualTo(size);
-        assertThat(to.differs(wr, size, wr)).as("%d bytes", size).isEqualTo(-1);
-        sent(from, wr);
-      }
-    }
+    move(
+        mtu,
+        asker,
+        (from, to, size, wr) -> {
+          from.fill(0, size, wr);
+          from.send(Work.write(wr, 0, size, to.address() + wr, to.rkey()));
+          sent(from, wr);
+          assertThat(to.differs(wr, size, wr)).as("%d bytes", size).isEqualTo(-1);
+          int next = wr + 1;
+          from.fill(0, size, next);
+          to.receive(next, 0, 0);
+          Work work =
+              Work.writeImmediate(next, 0, size, to.address() + next, to.rkey(), IMMEDIATE + next);
+          from.send(work);
+          received(to, work, Result.RECV_RDMA_WITH_IMM);
+          assertThat(to.differs(next, size, next)).as("%d bytes", size).isEqualTo(-1);
+          sent(from, next);
+        });
   }
 
   @ParameterizedTest(name = "READ, {0}, {1}")
-  @MethodSource("everyMtu")
+  @ArgumentsSource(EveryMtu.class)
   void reads(Mtu mtu, Asker asker) {
-    try (Pair pair = Pair.connect(bench, QpType.RC, mtu, 2L * MEBIBYTE)) {
-      End from = pair.end(asker);
-      End to = pair.other(asker);
-      int wr = 0;
-      for (int size : sizes(mtu)) {
-        wr++;
-        to.fill(wr, size, wr);
-        from.send(Work.read(wr, 0, size, to.address() + wr, to.rkey()));
-        sent(from, wr);
-        assertThat(from.differs(0, size, wr)).as("%d bytes", size).isEqualTo(-1);
-      }
-    }
+    move(
+        mtu,
+        asker,
+        (from, to, size, wr) -> {
+          to.fill(wr, size, wr);
+          from.send(Work.read(wr, 0, size, to.address() + wr, to.rkey()));
+          sent(from, wr);
+          assertThat(from.differs(0, size, wr)).as("%d bytes", size).isEqualTo(-1);
+        });
   }
 
   @ParameterizedTest(name = "compare and swap, fetch and add, {0}")

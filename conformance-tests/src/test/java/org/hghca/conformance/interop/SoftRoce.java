@@ -20,8 +20,8 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Gives a test a {@link Bench}. The guest connects once; each test has a new software HCA on the
- * same network.
+ * Gives a test a {@link Bench}, which closes behind it, or the guest alone. The guest connects
+ * once; each test has a new software HCA on the same network.
  *
  * <p>The system properties are {@code hghca.lab.rxe}, a folder that the guest sees, {@code
  * hghca.lab.rxe.net}, the network as {@code net=} in a locator names it, and {@code
@@ -93,16 +93,27 @@ final class SoftRoce implements ParameterResolver {
 
   @Override
   public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
-    return parameter.getParameter().getType() == GuestVerbs.class;
+    Class<?> type = parameter.getParameter().getType();
+    return type == GuestVerbs.class || type == Bench.class;
   }
 
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+    if (parameter.getParameter().getType() == GuestVerbs.class) {
+      return guest(context);
+    }
+    return context
+        .getStore(NAMESPACE)
+        .computeIfAbsent(Bench.class, key -> Bench.open(guest(context), ""));
+  }
+
+  private static GuestVerbs guest(ExtensionContext context) {
     return context
         .getRoot()
         .getStore(NAMESPACE)
         .computeIfAbsent(
             GuestVerbs.class,
-            key -> GuestVerbs.await(Path.of(System.getProperty("hghca.lab.rxe"))));
+            key -> GuestVerbs.await(Path.of(System.getProperty("hghca.lab.rxe"))),
+            GuestVerbs.class);
   }
 }

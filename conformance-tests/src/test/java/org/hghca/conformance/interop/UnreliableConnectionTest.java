@@ -3,25 +3,17 @@ package org.hghca.conformance.interop;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import java.util.stream.Stream;
 import org.hghca.conformance.interop.Pair.Asker;
 import org.hghca.conformance.interop.SoftRoce.Bench;
 import org.hghca.verbs.Mtu;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.WcStatus;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ArgumentsSource;
 
-@Tag("rxe")
-@EnabledIfSystemProperty(named = "hghca.lab.rxe", matches = ".+")
-@ExtendWith(SoftRoce.class)
+@WithSoftRoce
 @DisplayName("UC")
 class UnreliableConnectionTest {
   private static final long BYTES = 1 << 17;
@@ -30,33 +22,18 @@ class UnreliableConnectionTest {
   private Bench bench;
 
   @BeforeEach
-  void open(GuestVerbs guest) {
-    bench = Bench.open(guest, "");
-  }
-
-  @AfterEach
-  void close() {
-    bench.close();
-  }
-
-  private static List<Integer> sizes(Mtu mtu) {
-    int packet = mtu.bytes();
-    return List.of(0, 1, 3, 4, packet - 1, packet, packet + 1, 2 * packet, 5 * packet + 2);
-  }
-
-  static Stream<Arguments> everyMtu() {
-    return Stream.of(Mtu.values())
-        .flatMap(mtu -> Stream.of(Asker.values()).map(asker -> Arguments.of(mtu, asker)));
+  void take(Bench itsBench) {
+    bench = itsBench;
   }
 
   @ParameterizedTest(name = "SEND and WRITE, with and without immediate, {0}, {1}")
-  @MethodSource("everyMtu")
+  @ArgumentsSource(EveryMtu.class)
   void messages(Mtu mtu, Asker asker) {
     try (Pair pair = Pair.connect(bench, QpType.UC, mtu, BYTES)) {
       End from = pair.end(asker);
       End to = pair.other(asker);
       int wr = 0;
-      for (int size : sizes(mtu)) {
+      for (int size : EveryMtu.sizes(mtu)) {
         from.fill(0, size, ++wr);
         to.receive(wr, 0, size + 1L);
         from.send(Work.sendImmediate(wr, 0, size, IMMEDIATE));

@@ -1,7 +1,6 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,7 +10,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import org.hghca.conformance.profile.Feature;
 import org.hghca.conformance.profile.Needs;
 import org.hghca.conformance.profile.OnlyOn;
@@ -185,30 +183,15 @@ class CaptureTest {
   }
 
   /** For each packet: malformed parts, direction, opcode and PSN. */
-  private List<String> dissect(Path file) throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>(List.of("tshark", "-r", file.toString(), "-n"));
+  private static List<String> dissect(Path file) throws IOException, InterruptedException {
+    List<String> fields =
+        List.of(
+            "_ws.malformed",
+            "frame.packet_flags_direction",
+            "infiniband.bth.opcode",
+            "infiniband.bth.psn");
     // Wireshark guesses the type of payloads; here they are random.
-    command.addAll(List.of("--disable-heuristic", "eth_over_ib", "--disable-protocol", "rpcordma"));
-    command.addAll(List.of("-T", "fields", "-E", "separator=|", "-e", "_ws.malformed"));
-    command.addAll(List.of("-e", "frame.packet_flags_direction"));
-    command.addAll(List.of("-e", "infiniband.bth.opcode", "-e", "infiniband.bth.psn"));
-    Path out = folder.resolve("fields");
-    Process process;
-    try {
-      process =
-          new ProcessBuilder(command)
-              .redirectOutput(out.toFile())
-              .redirectError(ProcessBuilder.Redirect.DISCARD)
-              .start();
-    } catch (IOException e) {
-      return abort("tshark is not installed: apt install tshark (" + e.getMessage() + ")");
-    }
-    try {
-      assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
-    } finally {
-      process.destroyForcibly();
-    }
-    assertThat(process.exitValue()).isZero();
-    return Files.readAllLines(out);
+    return Tshark.fields(
+        file, fields, "--disable-heuristic", "eth_over_ib", "--disable-protocol", "rpcordma");
   }
 }

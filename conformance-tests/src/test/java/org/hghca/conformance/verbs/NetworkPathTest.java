@@ -1,14 +1,10 @@
 package org.hghca.conformance.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
@@ -72,26 +68,8 @@ class NetworkPathTest {
   }
 
   private List<Arrived> arrived(String side) throws IOException, InterruptedException {
-    List<String> command =
-        new ArrayList<>(List.of("tshark", "-n", "-r", file(side).toString(), "-T", "fields"));
-    command.addAll(List.of("-Y", "frame.packet_flags_direction == 1", "-E", "separator=|"));
-    for (String field : List.of("ip.src", "udp.srcport", "ip.dsfield", "ip.ttl")) {
-      command.addAll(List.of("-e", field));
-    }
-    Path out = folder.resolve("fields");
-    Process process;
-    try {
-      process =
-          new ProcessBuilder(command)
-              .redirectOutput(out.toFile())
-              .redirectError(ProcessBuilder.Redirect.DISCARD)
-              .start();
-    } catch (IOException e) {
-      return abort("tshark is not installed: apt install tshark (" + e.getMessage() + ")");
-    }
-    assertThat(process.waitFor(40, TimeUnit.SECONDS)).isTrue();
-    assertThat(process.exitValue()).isZero();
-    return Files.readAllLines(out).stream()
+    List<String> fields = List.of("ip.src", "udp.srcport", "ip.dsfield", "ip.ttl");
+    return Tshark.fields(file(side), fields, "-Y", "frame.packet_flags_direction == 1").stream()
         .map(line -> line.split("\\|"))
         .map(
             field ->

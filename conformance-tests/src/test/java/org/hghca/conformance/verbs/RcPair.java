@@ -1,11 +1,16 @@
 package org.hghca.conformance.verbs;
 
+import org.hghca.verbs.AddressHandle;
+import org.hghca.verbs.AddressVector;
 import org.hghca.verbs.Gid;
 import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
 
 /** Two connected queue pairs with all their objects. Closing checks for leaks. */
 final class RcPair implements AutoCloseable {
+  /** Bytes in front of a received datagram. */
+  private static final int GRH = 40;
+
   final Fabric fabric;
   final Side left;
   final Side right;
@@ -62,6 +67,23 @@ final class RcPair implements AutoCloseable {
   static QpEndpoint endpoint(QueuePair qp, int psn) {
     Gid gid = qp.protectionDomain().context().queryGid(1, 0);
     return new QpEndpoint(0, qp.number(), psn, gid);
+  }
+
+  /** Moves a datagram from the left side, which learns its neighbor, to the right one. */
+  void sendDatagram(int length) {
+    right.postReceive(1, 0, GRH + length);
+    Gid gid = right.context.queryGid(1, 0);
+    left.context.addNeighbor(gid, gid.mac().orElseThrow());
+    try (AddressHandle toRight = left.pd.createAddressHandle(AddressVector.to(gid, 0))) {
+      left.qp.postSend(
+          left.send
+              .send()
+              .to(toRight, right.qp.number(), right.qp.query().qkey())
+              .sge(left.buffer, 0, length)
+              .signaled());
+      Side.assertSuccess(left.sent());
+      Side.assertSuccess(right.received());
+    }
   }
 
   @Override

@@ -4,9 +4,6 @@ import java.nio.file.Path;
 import java.util.SplittableRandom;
 import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
-import org.hghca.verbs.AddressHandle;
-import org.hghca.verbs.AddressVector;
-import org.hghca.verbs.Gid;
 import org.hghca.verbs.QpType;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,21 +68,7 @@ class RtlNetworkTest {
   @Test
   void datagramArrives() {
     try (RcPair pair = new RcSetup().type(QpType.UD).on(fabric())) {
-      Side left = pair.left;
-      Side right = pair.right;
-      right.postReceive(1, 0, 1000);
-      Gid gid = right.context.queryGid(1, 0);
-      left.context.addNeighbor(gid, gid.mac().orElseThrow());
-      try (AddressHandle toRight = left.pd.createAddressHandle(AddressVector.to(gid, 0))) {
-        left.qp.postSend(
-            left.send
-                .send()
-                .to(toRight, right.qp.number(), right.qp.query().qkey())
-                .sge(left.buffer, 0, 99)
-                .signaled());
-        Side.assertSuccess(left.sent());
-        Side.assertSuccess(right.received());
-      }
+      pair.sendDatagram(99);
     }
   }
 }

@@ -34,6 +34,16 @@ class CongestionTest {
     }
   }
 
+  /** Posts a request of so many packets. */
+  private static void post(RawPeer peer, SendOperation operation, int packets) {
+    peer.station.post(
+        request -> {
+          request.operation = operation;
+          request.remoteKey = Station.KEY;
+          request.pieces.add(0, Station.KEY, packets * MTU);
+        });
+  }
+
   /** The bytes of payload that a station sends within a time. */
   private static long bytesIn(RawPeer peer, long nanos) {
     long end = peer.now + nanos;
@@ -83,12 +93,7 @@ class CongestionTest {
   void notificationsReduceTheRateOfAConnection(Service service) {
     RawPeer peer = new RawPeer(service);
     slowDown(peer, 20); // to the minimum rate, 1.25 MB/s
-    peer.station.post(
-        request -> {
-          request.operation = SendOperation.WRITE;
-          request.remoteKey = Station.KEY;
-          request.pieces.add(0, Station.KEY, 100 * MTU);
-        });
+    post(peer, SendOperation.WRITE, 100);
     peer.run();
     peer.sent();
     // 4 packets of 256 and 62 bytes take 1.02 ms.
@@ -100,12 +105,7 @@ class CongestionTest {
   void packetsOfALimitedConnectionRequestAcks() {
     RawPeer peer = new RawPeer(Service.RC);
     slowDown(peer, 20);
-    peer.station.post(
-        request -> {
-          request.operation = SendOperation.WRITE;
-          request.remoteKey = Station.KEY;
-          request.pieces.add(0, Station.KEY, 100 * MTU);
-        });
+    post(peer, SendOperation.WRITE, 100);
     peer.run();
     assertThat(peer.sent()).isNotEmpty().allMatch(RawPeer.Came::ackRequest);
   }
@@ -115,11 +115,7 @@ class CongestionTest {
     RawPeer peer = new RawPeer(Service.UC);
     slowDown(peer, 20);
     peer.now += 1_000_000_000;
-    peer.station.post(
-        request -> {
-          request.operation = SendOperation.SEND;
-          request.pieces.add(0, Station.KEY, 100 * MTU);
-        });
+    post(peer, SendOperation.SEND, 100);
     peer.run();
     assertThat(peer.sent()).hasSize(100);
     assertThat(peer.station.transport.nextDeadline()).isEqualTo(Long.MAX_VALUE);
@@ -138,12 +134,7 @@ class CongestionTest {
   void acknowledgementsAreNotSlowedDown() {
     RawPeer peer = new RawPeer(Service.RC);
     slowDown(peer, 20);
-    peer.station.post(
-        request -> {
-          request.operation = SendOperation.WRITE;
-          request.remoteKey = Station.KEY;
-          request.pieces.add(0, Station.KEY, 100 * MTU);
-        });
+    post(peer, SendOperation.WRITE, 100);
     peer.run();
     peer.sent();
     peer.give(PacketOpcode.WRITE_ONLY, 0, write(0));
@@ -157,12 +148,7 @@ class CongestionTest {
     RawPeer peer = new RawPeer(Service.RC);
     peer.station.ackTimeout = 8; // 1.05 ms
     slowDown(peer, 20);
-    peer.station.post(
-        request -> {
-          request.operation = SendOperation.WRITE;
-          request.remoteKey = Station.KEY;
-          request.pieces.add(0, Station.KEY, 40 * MTU);
-        });
+    post(peer, SendOperation.WRITE, 40);
     for (int steps = 0; peer.station.done.isEmpty() && steps < 1_000; steps++) {
       peer.run();
       List<RawPeer.Came> sent = peer.sent();
