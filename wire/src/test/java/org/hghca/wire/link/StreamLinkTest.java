@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.hghca.wire.DropCause;
@@ -66,6 +67,7 @@ final class StreamLinkTest {
   private final List<AutoCloseable> open = new ArrayList<>();
   private final BlockingQueue<Packet> arrived = new LinkedBlockingQueue<>();
   private final BlockingQueue<Boolean> states = new LinkedBlockingQueue<>();
+  private final CountDownLatch notSent = new CountDownLatch(1);
   private final PacketPool pool = new PacketPool();
   private Link link;
   private boolean up;
@@ -85,6 +87,9 @@ final class StreamLinkTest {
       arrived.add(batch.exchange(i, new PacketPool().take()));
     }
     link.flush();
+    if (!link.counters().notSent().isEmpty()) {
+      notSent.countDown();
+    }
     if (up != link.isUp()) {
       up = !up;
       states.add(up);
@@ -205,9 +210,7 @@ final class StreamLinkTest {
     for (int i = 0; i < 3; i++) {
       assertThat(readFrame()).isEqualTo(QUESTION);
     }
-    while (link.counters().notSent().isEmpty()) {
-      TimeUnit.MILLISECONDS.sleep(1);
-    }
+    assertThat(notSent.await(10, TimeUnit.SECONDS)).isTrue();
     assertThat(link.counters().notSent()).isEqualTo(Map.of(SendFailure.UNRESOLVED, 1L));
   }
 
