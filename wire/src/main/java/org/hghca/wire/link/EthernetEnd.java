@@ -1,11 +1,9 @@
 package org.hghca.wire.link;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
-import org.hghca.wire.PacketPool;
 import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.FrameLayout;
 import org.hghca.wire.frame.MembershipFrame;
@@ -18,9 +16,6 @@ import org.hghca.wire.frame.PacketEncoder;
  * a time sends; one, possibly another, processes received frames.
  */
 final class EthernetEnd {
-  private static final int MOST_HELD = 64;
-  private static final long PATIENCE = 3 * AddressResolution.INTERVAL;
-
   /** The memory into which frames to send are written. */
   interface Frames {
     /**
@@ -51,11 +46,7 @@ final class EthernetEnd {
   private final AddressResolution neighbors;
   private final GroupMembership groups;
 
-  /** Packets whose destination's MAC is being resolved, and until when they wait. */
-  private final ArrayDeque<Packet> held = new ArrayDeque<>();
-
-  private final PacketPool pool = new PacketPool();
-  private long heldUntil;
+  private final HeldPackets held = new HeldPackets();
 
   /** A neighbor was heard since the last flush: waiting packets may be able to leave. */
   private volatile boolean heard;
@@ -117,36 +108,34 @@ final class EthernetEnd {
       packet.sourceIpHigh = addresses.high(from);
       packet.sourceIpLow = addresses.low(from);
     }
-    long now = System.nanoTime();
-    if (resolve(packet, now)) {
+    if (IpAddress.isGroup(packet.destinationIpHigh, packet.destinationIpLow)) {
+      packet.destinationMac = IpAddress.groupMac(packet.destinationIpHigh, packet.destinationIpLow);
       append(packet);
       return false;
     }
-    return hold(packet, now);
-  }
-
-  private boolean resolve(Packet packet, long now) {
-    if (IpAddress.isGroup(packet.destinationIpHigh, packet.destinationIpLow)) {
-      packet.destinationMac = IpAddress.groupMac(packet.destinationIpHigh, packet.destinationIpLow);
-    } else if (packet.destinationMac == 0) {
+    long now = System.nanoTime();
+    if (packet.destinationMac == 0) {
       packet.destinationMac =
           neighbors.resolve(packet.destinationIpHigh, packet.destinationIpLow, now);
     }
-    return packet.destinationMac != 0;
+    if (packet.destinationMac == 0) {
+      return hold(packet, now);
+    }
+    if (held.holdsFor(packet.destinationIpHigh, packet.destinationIpLow)) {
+      sendHeld(now);
+    }
+    append(packet);
+    return false;
   }
 
   private boolean hold(Packet packet, long now) {
-    if (held.size() == MOST_HELD) {
+    if (!held.hold(packet, now)) {
       counts.notSent(SendFailure.UNRESOLVED);
       return false;
     }
-    boolean first = held.isEmpty();
-    if (first) {
-      heldUntil = now + PATIENCE;
-      due = now + AddressResolution.INTERVAL;
-    }
-    held.add(pool.copy(packet));
-    return first;
+    long before = due;
+    due = held.due();
+    return due < before;
   }
 
   private void append(Packet packet) {
@@ -201,29 +190,32 @@ final class EthernetEnd {
   }
 
   private void sendHeld(long now) {
-    boolean late = now >= heldUntil;
-    for (int left = held.size(); left > 0; left--) {
-      Packet packet = held.remove();
-      if (resolve(packet, now)) {
-        append(packet);
-        pool.giveBack(packet);
-      } else if (late) {
-        counts.notSent(SendFailure.UNRESOLVED);
-        pool.giveBack(packet);
-      } else {
-        held.add(packet);
-      }
-    }
-    due = held.isEmpty() ? Long.MAX_VALUE : now + AddressResolution.INTERVAL;
+    held.release(
+        now,
+        new HeldPackets.Destiny() {
+          @Override
+          public long resolve(long high, long low) {
+            return neighbors.resolve(high, low, now);
+          }
+
+          @Override
+          public void send(Packet packet, long mac) {
+            packet.destinationMac = mac;
+            append(packet);
+          }
+
+          @Override
+          public void giveUp(Packet packet) {
+            counts.notSent(SendFailure.UNRESOLVED);
+          }
+        });
+    due = held.due();
   }
 
   /** Drops waiting packets, as the link is down. The next network gets reports of all groups. */
   void clear() {
     groups.queried();
-    while (!held.isEmpty()) {
-      counts.notSent(SendFailure.DOWN);
-      pool.giveBack(held.remove());
-    }
+    held.clear(packet -> counts.notSent(SendFailure.DOWN));
     due = Long.MAX_VALUE;
   }
 
