@@ -214,6 +214,9 @@ class Agent:
         self.programs[name] = subprocess.Popen(command.split(" "), stdout=subprocess.PIPE,
                                                stderr=subprocess.STDOUT, text=True)
 
+    def kill(self, name):
+        self.programs[name].kill()
+
     def wait(self, name, seconds):
         program = self.programs.pop(name)
         try:

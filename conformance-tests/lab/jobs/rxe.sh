@@ -9,7 +9,7 @@ interface() {
 
 soft_roce() {
   ln -s /kernel/usr/lib/modules /usr/lib/modules
-  modprobe virtio_net && modprobe rdma_rxe && modprobe ib_uverbs || return
+  modprobe virtio_net && modprobe rdma_rxe && modprobe ib_uverbs && modprobe rdma_ucm || return
   wire=$(interface 52:54:00:0a:63:0b)
   ip link set "$wire" mtu 4200 up && ip address add 10.99.0.11/24 dev "$wire" || return
   tcp=$(interface 52:54:00:0a:63:0c)
@@ -32,7 +32,7 @@ tests_on_the_host() {
 }
 
 note kernel "$(uname -r)"
-for package in libibverbs1 qemu-system-x86; do
+for package in libibverbs1 librdmacm1t64 rdmacm-utils qemu-system-x86; do
   note "$package" "$(dpkg-query -W -f '${Version}' "$package")"
 done
 check "soft RoCE is up" soft_roce || exit

@@ -10,7 +10,7 @@ start_interop() {
   printf '%s\t' "-Dhghca.lab.rxe=$OUT/rxe" "-Dhghca.lab.rxe.net=stream:listen:$1" \
     "-Dhghca.lab.rxe.tcp=$forwarded" "-Dhghca.lab.results=$OUT/rxe" -Dhghca.lab.scenario=rxe \
     test "$OUT/junit-rxe" > "$SOCKETS/rxe-tests"
-  echo org.hghca.conformance.interop/rxe >> "$SOCKETS/rxe-tests"
+  echo "$TESTS" >> "$SOCKETS/rxe-tests"
   "$JDK/bin/java" "-XX:AOTCache=$target/lab-tests.aot" -XX:+UseSerialGC \
     "-Dlogback.configurationFile=$PROJECT/config/logback-test.xml" \
     --enable-native-access=ALL-UNNAMED -cp "$(cat "$target/lab-tests.path")" \

@@ -1,0 +1,82 @@
+package org.hghca.conformance.interop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+
+/** A program that runs in the guest, and what it prints. */
+final class GuestProgram {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final GuestVerbs guest;
+  private final String name;
+
+  /**
+   * How a program has ended.
+   *
+   * @param status its exit code; negative for the number of the signal that ended it
+   * @param output its standard output and error
+   */
+  record End(int status, String output) {
+    /** Asserts that it ended with an exit code, and quotes its output otherwise. */
+    End with(int expected) {
+      assertThat(status).as(output).isEqualTo(expected);
+      return this;
+    }
+  }
+
+  private GuestProgram(GuestVerbs guest, String name) {
+    this.guest = guest;
+    this.name = name;
+  }
+
+  /**
+   * Starts a program. One that still runs under that name is killed.
+   *
+   * @param name for this program, such as "server"
+   * @param command words between spaces
+   */
+  static GuestProgram start(GuestVerbs guest, String name, String command) {
+    guest.ask("start", "name", name, "command", command);
+    return new GuestProgram(guest, name);
+  }
+
+  /** Starts a program that listens with the connection manager, and waits until it does. */
+  static GuestProgram listening(GuestVerbs guest, String name, String command) {
+    GuestProgram program = start(guest, name, command);
+    String comm = command.substring(0, command.indexOf(' '));
+    Instant end = Instant.now().plus(PATIENCE);
+    while (!listens(guest, comm)) {
+      if (Instant.now().isAfter(end)) {
+        throw new AssertionError("%s does not listen: %s".formatted(command, program.await(0)));
+      }
+    }
+    return program;
+  }
+
+  /** The kernel's table has a line for each identifier: its state, and the program that has it. */
+  private static boolean listens(GuestVerbs guest, String comm) {
+    Map<String, String> table = guest.ask("run", "command", "rdma resource show cm_id");
+    return table
+        .get("output")
+        .lines()
+        .anyMatch(line -> line.contains(" LISTEN ") && line.contains("comm " + comm + " "));
+  }
+
+  /** Waits until it has ended; after a minute it is killed. */
+  End await() {
+    return await(PATIENCE.toSeconds());
+  }
+
+  private End await(long seconds) {
+    Map<String, String> end = guest.ask("wait", "name", name, "seconds", seconds);
+    return new End(Integer.parseInt(end.get("status")), end.get("output"));
+  }
+
+  /** Sends it SIGKILL. */
+  void kill() {
+    guest.ask("kill", "name", name);
+  }
+}
