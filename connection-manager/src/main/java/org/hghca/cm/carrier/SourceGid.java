@@ -1,0 +1,67 @@
+package org.hghca.cm.carrier;
+
+import java.net.InetAddress;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.GidEntry;
+import org.hghca.verbs.GidType;
+import org.hghca.verbs.VerbsException;
+
+/** Chooses the GID from which a device speaks, among those for RoCE v2 if there are any. */
+public final class SourceGid {
+
+  private SourceGid() {}
+
+  /** The line of the GID table that holds an IP address. */
+  public static Optional<GidEntry> of(Context context, InetAddress address) {
+    Gid gid = Gid.of(address);
+    return first(context, entry -> entry.gid().equals(gid));
+  }
+
+  /**
+   * The line to use for a connection whose addresses are not the device's own: that of the address
+   * nevertheless if there is one, or the link-local one, which names its MAC.
+   *
+   * @throws VerbsException ENODATA when the table is empty
+   */
+  public static GidEntry any(Context context, InetAddress local) {
+    return of(context, local)
+        .or(() -> first(context, entry -> entry.gid().isLinkLocal()))
+        .or(() -> first(context, entry -> true))
+        .orElseThrow(() -> none(context, "no GID"));
+  }
+
+  /**
+   * The line from which to answer a peer: of the same kind as the peer's GID.
+   *
+   * @param local preferred, if it is of that kind
+   * @throws VerbsException ENODATA when there is none of that kind
+   */
+  public static GidEntry matching(Context context, Gid peer, InetAddress local) {
+    return of(context, local)
+        .filter(entry -> isLike(peer, entry.gid()))
+        .or(() -> first(context, entry -> isLike(peer, entry.gid())))
+        .orElseThrow(() -> none(context, "no GID of the kind of the peer's, " + peer));
+  }
+
+  private static boolean isLike(Gid peer, Gid own) {
+    return own.isLinkLocal() == peer.isLinkLocal()
+        && own.ipv4().isPresent() == peer.ipv4().isPresent();
+  }
+
+  private static Optional<GidEntry> first(Context context, Predicate<GidEntry> wanted) {
+    List<GidEntry> found = context.queryGidTable().stream().filter(wanted).toList();
+    return found.stream()
+        .filter(entry -> entry.type() == GidType.ROCE_V2)
+        .findFirst()
+        .or(() -> found.stream().findFirst());
+  }
+
+  private static VerbsException none(Context context, String what) {
+    return new VerbsException(Errno.ENODATA, context.device().name() + " has " + what);
+  }
+}
