@@ -30,6 +30,15 @@ final class CallerRuns {
   private static final StepBudget AFTER_DOORBELL = new StepBudget(MOST, false);
 
   /**
+   * After packets have arrived: that thread is under no spin lock of a driver, and one step for
+   * many packets has one acknowledgement for them.
+   */
+  private static final StepBudget AFTER_ARRIVAL = new StepBudget(256, false);
+
+  /** Payload after an arrival: the windows of several connections. */
+  private static final long ARRIVAL_BYTES = 512 * 1024;
+
+  /**
    * Commands are never given under a spin lock, and the thread that gives one waits for its end.
    */
   private static final StepBudget AFTER_COMMAND = new StepBudget(MOST, true);
@@ -61,7 +70,7 @@ final class CallerRuns {
     boolean left;
     try {
       left =
-          work(hca, command ? AFTER_COMMAND : AFTER_DOORBELL)
+          work(hca, command ? AFTER_COMMAND : AFTER_DOORBELL, BYTES)
               || participants.hasArrived()
               || loop.oversleeps(participants.nextDeadline());
     } finally {
@@ -79,7 +88,7 @@ final class CallerRuns {
    */
   boolean follow(SoftwareHca hca) {
     return hca.mayWait()
-        || work(hca, AFTER_DOORBELL)
+        || work(hca, AFTER_ARRIVAL, ARRIVAL_BYTES)
         || participants.hasArrived()
         || loop.oversleeps(participants.nextDeadline());
   }
@@ -93,17 +102,20 @@ final class CallerRuns {
     return hca.mayWait() || Thread.currentThread().isVirtual();
   }
 
-  /** Does steps until no work is left or the budget is used up; returns whether it is used up. */
-  private boolean work(SoftwareHca hca, StepBudget budget) {
+  /**
+   * Does steps until no work is left or the budget is used up, and sends what they have left for a
+   * network; returns whether there is more to do.
+   */
+  private boolean work(SoftwareHca hca, StepBudget budget, long most) {
     long bytes = participants.bytesSent();
     int steps = 0;
-    while (participants.stepNear(hca, simulation.nanos(), budget)) {
-      if (++steps == STEPS
-          || participants.bytesSent() - bytes > BYTES
-          || simulation.lock().isWaitedFor()) {
-        return true;
-      }
+    boolean left = false;
+    while (!left && participants.stepNear(hca, simulation.nanos(), budget)) {
+      left =
+          ++steps == STEPS
+              || participants.bytesSent() - bytes > most
+              || simulation.lock().isWaitedFor();
     }
-    return false;
+    return hca.flush() | left;
   }
 }

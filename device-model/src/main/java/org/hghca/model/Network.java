@@ -136,7 +136,9 @@ final class Network implements Medium, LinkUser {
       up = !up;
       hca.watchPort();
     }
-    link.flush();
+    if (!link.hasRoom()) {
+      link.flush(); // there may be room now for what the steps that follow send
+    }
   }
 
   private void take(Packet packet) {

@@ -97,13 +97,15 @@ final class Participants {
     List<SoftwareHca> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       worked |= step(present.get(i), now, StepBudget.WHOLE);
+      worked |= present.get(i).flush();
     }
     return worked;
   }
 
   /**
    * Does a step of an HCA, of its cable or hub and of the HCAs that it joins, except for HCAs that
-   * may wait for another process; returns whether one had something to do.
+   * may wait for another process; returns whether one had something to do. What is for a network
+   * leaves when the HCA is flushed: several steps make one batch.
    */
   boolean stepNear(SoftwareHca hca, long now, StepBudget budget) {
     boolean worked = hca.stepSegment(now);

@@ -356,16 +356,25 @@ public final class SoftwareHca implements EmulatedFunction {
     }
   }
 
+  /** A step; what it sends to a network leaves with the next {@link #flush}. */
   boolean step(long now, StepBudget budget) {
+    boolean worked = network != null && network.step(now);
+    return hca.step(now, budget) || worked;
+  }
+
+  /**
+   * Sends what the steps since the last call have left for the network.
+   *
+   * @return whether there is room now for what found none in these steps, which no other call
+   *     announces
+   */
+  boolean flush() {
     if (network == null) {
-      return hca.step(now, budget);
+      return false;
     }
     boolean hadRoom = port.hasRoom();
-    boolean worked = network.step(now);
-    worked |= hca.step(now, budget);
     network.flush();
-    // What waits for room is not called again for room that this flush has made.
-    return worked || !hadRoom && port.hasRoom();
+    return !hadRoom && port.hasRoom();
   }
 
   boolean stepSegment(long now) {

@@ -41,7 +41,7 @@ final class NetworkRoomTest {
   }
 
   @Test
-  void roomThatAStepMakesIsForAnotherStep() {
+  void roomThatAFlushMakesIsForAnotherStep() {
     SoftwareHca hca =
         new SoftwareHca(
             "full",
@@ -53,13 +53,14 @@ final class NetworkRoomTest {
             false,
             () -> {});
     try {
-      while (hca.step(0, StepBudget.WHOLE)) {
+      while (hca.step(0, StepBudget.WHOLE) || hca.flush()) {
         // what begins with the card
       }
       assertThat(room).isFalse();
       flushes = true;
-      assertThat(hca.step(0, StepBudget.WHOLE)).as("packets wait for this room").isTrue();
       assertThat(hca.step(0, StepBudget.WHOLE)).isFalse();
+      assertThat(hca.flush()).as("packets wait for this room").isTrue();
+      assertThat(hca.step(0, StepBudget.WHOLE) || hca.flush()).isFalse();
     } finally {
       hca.close();
     }
