@@ -213,9 +213,12 @@ public final class FrameDecoder implements PacketDecoder {
   }
 
   private boolean identify(int difference, int ip, int end, Packet into) {
-    int solved = identification.solve(difference, end - ip - IpHeader.BEHIND_IDENTIFICATION);
-    into.identification = solved;
-    return solved != Identification.NONE;
+    int wrong = identification.solve(difference, end - ip - IpHeader.BEHIND_IDENTIFICATION);
+    if (wrong == Identification.NONE) {
+      return false;
+    }
+    into.identification ^= wrong;
+    return true;
   }
 
   private int unsignedShort(int at) {

@@ -28,11 +28,12 @@ final class Identification {
   private int[] inverses = new int[256];
 
   /**
-   * Finds an identification.
+   * Finds what is wrong in an identification.
    *
-   * @param difference between the packet's CRC, and the one it would have with 0
+   * @param difference between the packet's CRC, and the one it would have with the assumed
+   *     identification
    * @param behind the number of bytes that the CRC covers behind the identification
-   * @return 0 to 0xffff, or {@link #NONE}
+   * @return the bits that differ from the assumed one, or {@link #NONE}
    */
   int solve(int difference, int behind) {
     int wrong = multiply(inverse(behind), difference);

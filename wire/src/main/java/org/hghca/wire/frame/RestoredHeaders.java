@@ -27,12 +27,11 @@ public final class RestoredHeaders {
   }
 
   /**
-   * Writes the headers in front of a datagram; without Ethernet addresses, and with an IPv4
-   * identification of 0.
+   * Writes the headers in front of a datagram, without Ethernet addresses.
    *
    * @param at offset of the datagram; {@link #size} bytes in front of it are written
    * @param length bytes of the datagram
-   * @param packet has addresses, class, hop limit and source port
+   * @param packet has addresses, class, hop limit, source port, and the likely IPv4 identification
    * @return bytes of the frame
    */
   public static int write(MemorySegment memory, int at, int length, boolean ipv4, Packet packet) {
@@ -42,7 +41,6 @@ public final class RestoredHeaders {
     memory.set(SHORT, frame + 12, (short) (ipv4 ? FrameLayout.IPV4_TYPE : FrameLayout.IPV6_TYPE));
     int ip = frame + FrameLayout.ETHERNET_SIZE;
     int udpLength = FrameLayout.UDP_SIZE + length;
-    packet.identification = 0;
     packet.flowLabel = 0;
     if (ipv4) {
       IpHeader.writeIpv4(memory, ip, packet, udpLength);

@@ -21,7 +21,7 @@ final class FrameLink implements Link, EthernetEnd.Frames {
   private final FrameCarrier carrier;
   private final LinkOptions options;
   private final LinkCounts counts = new LinkCounts();
-  private final DatagramBatch outgoing = new DatagramBatch(SLOTS);
+  private final DatagramBatch outgoing = DatagramBatch.ofFrames(SLOTS);
   private final EthernetEnd ethernet;
   private final int[] packets = new int[SLOTS];
   private LinkWatch watch;

@@ -222,7 +222,7 @@ public final class LinkPoller {
       try {
         if (!closed) {
           if (own == null) {
-            own = new ReceiveBatch(new DatagramBatch(ReceiveBatch.SIZE));
+            own = new ReceiveBatch();
           }
           readAt = System.nanoTime();
           boolean wasUp = link.isUp();
@@ -289,7 +289,7 @@ public final class LinkPoller {
     private final int wakeup;
     private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EVENT, 8);
     private final MemorySegment count = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
-    private final ReceiveBatch batch = new ReceiveBatch(new DatagramBatch(ReceiveBatch.SIZE));
+    private final ReceiveBatch batch = new ReceiveBatch();
 
     /**
      * Opens the descriptors of the thread.

@@ -1,5 +1,6 @@
 package org.hghca.wire.link;
 
+import java.util.Arrays;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketPool;
 import org.hghca.wire.frame.FrameDecoder;
@@ -9,19 +10,25 @@ import org.hghca.wire.frame.FrameDecoder;
  * all links of a process, as one thread reads them. Used by one thread at a time.
  */
 public final class ReceiveBatch {
-  /** The most packets that are read at once. */
-  public static final int SIZE = 64;
+  /** With so many packets a batch is full; it may have more, which have come together. */
+  static final int SIZE = 64;
 
-  private final Packet[] packets = new Packet[SIZE];
-  private final DatagramBatch datagrams;
+  /** Datagrams that are received at once. */
+  private static final int DATAGRAMS = 16;
+
+  private final PacketPool pool = new PacketPool();
+  private Packet[] packets = new Packet[SIZE];
+  private final DatagramBatch datagrams = DatagramBatch.ofJoined(DATAGRAMS);
   private final FrameDecoder datagramDecoder;
   private int count;
 
-  ReceiveBatch(DatagramBatch datagrams) {
-    this.datagrams = datagrams;
-    this.datagramDecoder = FrameDecoder.ofRestored(datagrams.frames());
-    PacketPool pool = new PacketPool();
-    for (int i = 0; i < SIZE; i++) {
+  ReceiveBatch() {
+    datagramDecoder = FrameDecoder.ofRestored(datagrams.frames());
+    fill(0);
+  }
+
+  private void fill(int from) {
+    for (int i = from; i < packets.length; i++) {
       packets[i] = pool.take();
     }
   }
@@ -57,7 +64,7 @@ public final class ReceiveBatch {
   }
 
   boolean isFull() {
-    return count == SIZE;
+    return count >= SIZE;
   }
 
   /** The packet to fill next. */
@@ -68,5 +75,9 @@ public final class ReceiveBatch {
   /** The packet that was {@link #next} is filled. */
   void filled() {
     count++;
+    if (count == packets.length) {
+      packets = Arrays.copyOf(packets, 2 * count);
+      fill(count);
+    }
   }
 }

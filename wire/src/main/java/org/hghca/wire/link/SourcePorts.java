@@ -16,6 +16,10 @@ final class SourcePorts {
   private final LinkWatch watch;
   private final int[] sockets;
   private final int[] ports;
+
+  /** Whether a socket was prepared to send datagrams that the kernel cuts. */
+  private final boolean[] segments;
+
   private int count;
 
   /** By the lower bits of the requested port: the index of its socket, plus one; 0 is undecided. */
@@ -34,6 +38,7 @@ final class SourcePorts {
     this.watch = watch;
     this.sockets = new int[1 + most];
     this.ports = new int[1 + most];
+    this.segments = new boolean[1 + most];
     sockets[0] = first;
     ports[0] = UdpLink.PORT;
     count = 1;
@@ -97,6 +102,17 @@ final class SourcePorts {
   /** The source port of packets that are sent from a socket. */
   int port(int index) {
     return ports[index];
+  }
+
+  /**
+   * Whether a socket may send datagrams that the kernel cuts. One that may has checksums in all
+   * that it sends, so this is for flows that do.
+   */
+  boolean allowSegments(int index) {
+    if (!segments[index]) {
+      segments[index] = UdpSocket.allowSegments(linux, sockets[index], address.isIpv4());
+    }
+    return segments[index];
   }
 
   void close() {

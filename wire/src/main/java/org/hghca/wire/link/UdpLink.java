@@ -9,6 +9,7 @@ import org.hghca.wire.frame.FrameDecoder;
 import org.hghca.wire.frame.FrameEncoder;
 import org.hghca.wire.frame.FrameLayout;
 import org.hghca.wire.frame.RestoredHeaders;
+import org.hghca.wire.frame.TransportHeaders;
 import org.hghca.wire.link.LinkException.Reason;
 
 /**
@@ -35,9 +36,9 @@ final class UdpLink implements Link {
   private final LinkOptions options;
   private final int socket;
   private final LinkCounts counts = new LinkCounts();
-  private final DatagramBatch outgoing = new DatagramBatch(SLOTS);
+  private final SegmentedDatagrams outgoing = new SegmentedDatagrams(SLOTS);
   private final FrameEncoder encoder = new FrameEncoder(outgoing.frames());
-  private final int[] sockets = new int[SLOTS];
+  private final MachineAddresses machine = MachineAddresses.now();
   private final UdpGroups groups;
   private LinkWatch watch;
   private SourcePorts ports;
@@ -45,10 +46,11 @@ final class UdpLink implements Link {
   /** Whether the groups are read before the own address, which changes with every round. */
   private boolean groupsFirst;
 
-  /** Slots that are written and not sent: from {@code head} to below {@code tail}. */
+  /** The first message that is not sent. */
   private int head;
 
-  private int tail;
+  /** Whether the kernel takes several datagrams in one, to addresses of this machine. */
+  private boolean segments = true;
 
   /** The socket whose buffer is full; -1 for none. */
   private volatile int full = -1;
@@ -64,6 +66,7 @@ final class UdpLink implements Link {
     this.ipv4 = address.isIpv4();
     this.options = options;
     this.socket = bind();
+    UdpSocket.join(linux, socket);
     this.groups = new UdpGroups(linux, address, this::receive);
   }
 
@@ -138,27 +141,30 @@ final class UdpLink implements Link {
       counts.notSent(SendFailure.NO_ADDRESS);
       return;
     }
-    if (tail >= BATCH) {
+    if (outgoing.size() >= BATCH) {
       flush();
     }
-    if (tail == SLOTS) {
+    if (outgoing.size() == SLOTS) {
       counts.notSent(SendFailure.BUFFER_FULL);
       return;
     }
     int from = ports.choose(packet.udpSourcePort);
     packet.udpSourcePort = ports.port(from);
-    packet.identification = 0;
     packet.sourceIpHigh = address.high();
     packet.sourceIpLow = address.low();
     packet.hopLimit = packet.hopLimit <= 1 ? Packet.DEFAULT_HOP_LIMIT : packet.hopLimit;
-    int headers = RestoredHeaders.size(ipv4);
-    int length = encoder.encode(packet, outgoing.datagram(tail) - headers);
-    if (length == 0) {
+    int length = TransportHeaders.length(packet);
+    boolean continues =
+        outgoing.continues(ports.socket(from), packet, length) && ports.allowSegments(from);
+    packet.identification = continues ? outgoing.segments() : 0;
+    if (encoder.encode(packet, outgoing.next() - RestoredHeaders.size(ipv4)) == 0) {
       counts.notSent(SendFailure.NO_ADDRESS);
-      return;
+    } else if (continues) {
+      outgoing.add(length);
+    } else {
+      boolean stays = segments && machine.has(packet.destinationIpHigh, packet.destinationIpLow);
+      outgoing.begin(ports.socket(from), packet, ipv4, length, PORT, address.scope(), stays);
     }
-    outgoing.address(tail, ipv4, packet, length - headers, PORT, address.scope());
-    sockets[tail++] = ports.socket(from);
   }
 
   private boolean isReachable(Packet packet) {
@@ -169,29 +175,39 @@ final class UdpLink implements Link {
 
   @Override
   public void flush() {
-    while (head < tail) {
-      int from = sockets[head];
+    while (head < outgoing.count()) {
+      int from = outgoing.socket(head);
       int end = head + 1;
-      while (end < tail && sockets[end] == from) {
+      while (end < outgoing.count() && outgoing.socket(end) == from) {
         end++;
       }
       int sent = linux.sendmmsg(from, outgoing.messagesFrom(head), end - head, DONT_WAIT);
-      if (sent > 0) {
-        counts.sent(sent);
-        head += sent;
-      } else if (LinuxErrno.EAGAIN.is(sent)) {
+      if (LinuxErrno.EAGAIN.is(sent)) {
         waitForRoom(from);
         return;
-      } else {
-        counts.notSent(LinuxErrno.EMSGSIZE.is(sent) ? SendFailure.TOO_LONG : SendFailure.REFUSED);
-        head++;
+      }
+      if (sent < 0) {
+        failed(sent, outgoing.datagrams(head++));
+      }
+      for (int i = 0; i < sent; i++) {
+        counts.sent(outgoing.datagrams(head++));
       }
     }
     head = 0;
-    tail = 0;
+    outgoing.clear();
     if (full >= 0) {
       watch.change(full, events(full, 0));
       full = -1;
+    }
+  }
+
+  /** A message was refused. The kernel may know no segments, or not on the way of this one. */
+  private void failed(int answer, int datagrams) {
+    segments &= datagrams == 1;
+    SendFailure failure =
+        LinuxErrno.EMSGSIZE.is(answer) ? SendFailure.TOO_LONG : SendFailure.REFUSED;
+    for (int i = 0; i < datagrams; i++) {
+      counts.notSent(failure);
     }
   }
 
@@ -233,26 +249,41 @@ final class UdpLink implements Link {
 
   /** Reads the received packets of an address, as far as there is room. */
   private void receive(int from, long high, long low, ReceiveBatch batch) {
-    if (batch.isFull()) {
-      return;
-    }
     DatagramBatch datagrams = batch.datagrams();
-    datagrams.prepareToReceive();
-    int first = batch.count();
-    int came = linux.recvmmsg(from, datagrams.messagesFrom(first), DONT_WAIT);
+    int came = datagrams.size();
+    while (came == datagrams.size() && !batch.isFull()) {
+      datagrams.prepareToReceive();
+      came = linux.recvmmsg(from, datagrams.messagesFrom(0), DONT_WAIT);
+      for (int i = 0; i < came; i++) {
+        receive(datagrams, i, high, low, batch);
+      }
+    }
+  }
+
+  /** Takes a datagram apart, which the kernel may have joined from several. */
+  private void receive(DatagramBatch datagrams, int slot, long high, long low, ReceiveBatch batch) {
     FrameDecoder decoder = batch.datagramDecoder();
-    for (int i = first; i < first + came; i++) {
+    int begin = datagrams.datagram(slot);
+    int left = datagrams.length(slot);
+    int number = 0;
+    do {
       Packet packet = batch.next();
       packet.destinationIpHigh = high;
       packet.destinationIpLow = low;
-      int length = datagrams.restore(i, ipv4, packet);
-      if (decoder.decode(RestoredHeaders.frame(datagrams.datagram(i), ipv4), length, packet)) {
+      int segment = datagrams.describe(slot, ipv4, packet);
+      int length = segment == 0 ? left : Math.min(segment, left);
+      packet.identification = number++;
+      // The headers are written over the end of the datagram before, which is taken.
+      int frame = RestoredHeaders.write(datagrams.frames(), begin, length, ipv4, packet);
+      if (decoder.decode(RestoredHeaders.frame(begin, ipv4), frame, packet)) {
         counts.received();
         batch.filled();
       } else {
         counts.dropped(decoder.cause());
       }
-    }
+      begin += length;
+      left -= length;
+    } while (left > 0);
   }
 
   @Override

@@ -39,6 +39,7 @@ final class UdpSocket {
   private static final int IPV6_RECVHOPLIMIT = 51;
   private static final int IPV6_RECVTCLASS = 66;
   private static final int IPPROTO_UDP = 17;
+  private static final int UDP_GRO = 104;
   private static final int UDP_NO_CHECK6_TX = 101;
   private static final int UDP_NO_CHECK6_RX = 102;
 
@@ -54,6 +55,28 @@ final class UdpSocket {
   private static final int BUFFER = 4 << 20;
 
   private UdpSocket() {}
+
+  /** Has a socket join received datagrams that came together, where the kernel can: since 5.0. */
+  static void join(SystemCalls linux, int socket) {
+    try (Arena arena = Arena.ofConfined()) {
+      linux.setsockopt(socket, IPPROTO_UDP, UDP_GRO, arena.allocateFrom(ValueLayout.JAVA_INT, 1));
+    }
+  }
+
+  /**
+   * Lets a socket send datagrams that the kernel cuts, which then all have a checksum.
+   *
+   * @return whether it may
+   */
+  static boolean allowSegments(SystemCalls linux, int socket, boolean ipv4) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment off = arena.allocateFrom(ValueLayout.JAVA_INT, 0);
+      return (ipv4
+              ? linux.setsockopt(socket, SOL_SOCKET, SO_NO_CHECK, off)
+              : linux.setsockopt(socket, IPPROTO_UDP, UDP_NO_CHECK6_TX, off))
+          >= 0;
+    }
+  }
 
   /**
    * Opens a socket and binds it to an address of this machine. Packets to multicast groups leave

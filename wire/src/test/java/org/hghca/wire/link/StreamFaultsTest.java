@@ -61,7 +61,7 @@ final class StreamFaultsTest {
   private final List<AutoCloseable> open = new ArrayList<>();
   private final FaultyLinux linux = new FaultyLinux();
   private final List<String> watched = new ArrayList<>();
-  private final ReceiveBatch batch = new ReceiveBatch(new DatagramBatch(ReceiveBatch.SIZE));
+  private final ReceiveBatch batch = new ReceiveBatch();
 
   /** How many descriptors cannot be watched before the next one can. */
   private int fullOf;

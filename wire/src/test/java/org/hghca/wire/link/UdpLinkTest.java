@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -13,6 +15,7 @@ import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,12 +23,16 @@ import java.util.OptionalInt;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.hghca.linux.Linux;
+import org.hghca.linux.LinuxErrno;
 import org.hghca.wire.DropCause;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketOpcode;
 import org.hghca.wire.PacketPool;
 import org.hghca.wire.PortAddresses;
+import org.hghca.wire.frame.FrameDecoder;
+import org.hghca.wire.frame.RestoredHeaders;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -51,7 +58,11 @@ final class UdpLinkTest {
     private final LinkPoller.Attachment attachment;
 
     End(String specification, int sourcePorts) {
-      link = Links.open(specification, options(sourcePorts));
+      this(Links.open(specification, options(sourcePorts)));
+    }
+
+    End(Link link) {
+      this.link = link;
       attachment = LinkPoller.shared().add(link, this);
       ends.add(this);
     }
@@ -267,6 +278,121 @@ final class UdpLinkTest {
       }
     }
     assertThat(left.link.counters().sent()).isEqualTo(300);
+  }
+
+  /** The kernel carries datagrams of one length as one, up to a shorter one. */
+  @ParameterizedTest
+  @ValueSource(strings = {"127.0.0.101", "::1"})
+  void packetsOfOneLengthAreOneMessage(String address) throws InterruptedException {
+    List<Integer> messages = Collections.synchronizedList(new ArrayList<>());
+    FaultyLinux linux = new FaultyLinux();
+    linux.answer(
+        "sendmmsg",
+        arguments -> {
+          messages.add((int) arguments[2]);
+          return Linux.system()
+              .sendmmsg(
+                  (int) arguments[0],
+                  (MemorySegment) arguments[1],
+                  (int) arguments[2],
+                  (int) arguments[3]);
+        });
+    End end = new End(new UdpLink(linux.system(), LocalAddress.parse(address), options(4)));
+    int[] lengths = {4096, 4096, 4096, 100, 8, 8, 8, 8, 12, 12};
+    for (int i = 0; i < lengths.length; i++) {
+      Packet packet = write(LEFT, lengths[i]);
+      packet.psn = i;
+      if (address.equals("::1")) {
+        packet.destinationIpLow = 1;
+      }
+      end.link.send(packet);
+    }
+    end.link.flush();
+    for (int i = 0; i < lengths.length; i++) {
+      Packet came = end.next();
+      assertThat(came.psn).isEqualTo(i);
+      assertThat(came.length).isEqualTo(lengths[i]);
+      assertThat(came.trafficClass).isZero();
+      assertThat(came.hopLimit).isEqualTo(64);
+      if (lengths[i] > 0) {
+        assertThat(came.payload().get(ValueLayout.JAVA_BYTE, lengths[i] - 1))
+            .isEqualTo((byte) ((lengths[i] - 1) * 7 + 1));
+      }
+    }
+    assertThat(messages).containsExactly(3); // 4096 4096 4096 100, 8 8 8 8, 12 12
+    assertThat(end.link.counters()).isEqualTo(new LinkCounters(10, 10, Map.of(), Map.of()));
+  }
+
+  @Test
+  void messageHasOneClassAndOneHopLimit() throws InterruptedException {
+    End left = open("127.0.0.101");
+    End right = open("127.0.0.102");
+    int[] classes = {0, 0, 0x48, 0x48, 0x48, 0};
+    int[] hops = {64, 64, 17, 17, 18, 18};
+    for (int i = 0; i < classes.length; i++) {
+      Packet packet = write(RIGHT, 8);
+      packet.trafficClass = classes[i];
+      packet.hopLimit = hops[i];
+      left.link.send(packet);
+    }
+    left.link.flush();
+    for (int i = 0; i < classes.length; i++) {
+      Packet came = right.next();
+      assertThat(came.trafficClass).isEqualTo(classes[i]);
+      assertThat(came.hopLimit).isEqualTo(hops[i]);
+    }
+  }
+
+  /**
+   * A socket that does not join gets each packet by itself. The kernel numbers the packets of a
+   * message: their CRCs hold with the identifications 0, 1 and so on.
+   */
+  @Test
+  void everySegmentIsAPacket() throws IOException {
+    End left = open("127.0.0.101");
+    try (DatagramChannel plain = DatagramChannel.open()) {
+      plain.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.102"), 4791));
+      for (int i = 0; i < 5; i++) {
+        left.link.send(write(RIGHT, i < 4 ? 256 : 16));
+      }
+      left.link.flush();
+      MemorySegment memory = Arena.ofAuto().allocate(4096, 8);
+      FrameDecoder decoder = FrameDecoder.ofRestored(memory);
+      for (int i = 0; i < 5; i++) {
+        ByteBuffer datagram = memory.asSlice(64).asByteBuffer();
+        plain.receive(datagram);
+        Packet packet = pool.take();
+        packet.sourceIpv4(LEFT);
+        packet.destinationIpv4(RIGHT);
+        packet.udpSourcePort = SOURCE_PORT;
+        int length = RestoredHeaders.write(memory, 64, datagram.position(), true, packet);
+        assertThat(decoder.decode(RestoredHeaders.frame(64, true), length, packet)).isTrue();
+        assertThat(packet.length).isEqualTo(i < 4 ? 256 : 16);
+        assertThat(packet.identification).isEqualTo(i);
+      }
+    }
+  }
+
+  @Test
+  void kernelThatKnowsNoSegmentsGetsSingleDatagrams() throws InterruptedException {
+    FaultyLinux linux = new FaultyLinux();
+    linux.fail("sendmmsg", LinuxErrno.EINVAL);
+    End left = new End(new UdpLink(linux.system(), LocalAddress.parse("127.0.0.101"), options(4)));
+    End right = open("127.0.0.102");
+    left.link.send(write(RIGHT, 8));
+    left.link.send(write(RIGHT, 8));
+    left.link.flush();
+    linux.recover();
+    left.link.send(write(RIGHT, 9));
+    left.link.send(write(RIGHT, 9));
+    left.link.flush();
+    for (int i = 0; i < 2; i++) {
+      Packet came = right.next();
+      assertThat(came.length).isEqualTo(9);
+      assertThat(came.identification).isZero();
+    }
+    assertThat(left.link.counters())
+        .isEqualTo(new LinkCounters(2, 0, Map.of(SendFailure.REFUSED, 2L), Map.of()));
   }
 
   @Test
