@@ -116,6 +116,6 @@ final class CallerRuns {
               || participants.bytesSent() - bytes > most
               || simulation.lock().isWaitedFor();
     }
-    return hca.flush() | left;
+    return hca.flush() || left;
   }
 }
