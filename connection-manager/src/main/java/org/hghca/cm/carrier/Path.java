@@ -43,4 +43,20 @@ public record Path(
     return new AddressVector(
         destination, sourceIndex, flowLabel, hopLimit, trafficClass, serviceLevel, port);
   }
+
+  /**
+   * The local ACK timeout over this path: somewhat more than twice the life of a packet, and the
+   * time that the other end takes. It is how Linux derives it ({@code cm_ack_timeout}).
+   *
+   * @param ackDelay the code of the longest time in which the other end acknowledges; 5 bits
+   * @return a code, 5 bits
+   */
+  public int ackTimeout(int ackDelay) {
+    int roundTrip = packetLife + 1;
+    int sum =
+        roundTrip >= ackDelay
+            ? roundTrip + (ackDelay >= roundTrip - 1 ? 1 : 0)
+            : ackDelay + (roundTrip >= ackDelay - 1 ? 1 : 0);
+    return Math.min(sum, 31);
+  }
 }
