@@ -1,0 +1,405 @@
+package org.hghca.cm.mad;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.QueuePair;
+import org.hghca.wire.Packet;
+import org.hghca.wire.PacketPool;
+import org.hghca.wire.frame.FrameEncoder;
+import org.hghca.wire.frame.FrameLayout;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Wireshark reads the written messages. The test is skipped where its command line is missing. */
+class TsharkTest {
+  private static final long SEED = 0x1b;
+  private static final int ROUNDS = 100;
+  private static final String CM = "infiniband.cm.";
+
+  /** Of a capture of Ethernet frames, in the order of this machine's bytes. */
+  private static final int MAGIC = 0xa1b2c3d4;
+
+  private static final List<String> FIELDS =
+      Stream.concat(
+              Stream.of(
+                  "_ws.malformed",
+                  "infiniband.mad.baseversion",
+                  "infiniband.mad.mgmtclass",
+                  "infiniband.mad.classversion",
+                  "infiniband.mad.method",
+                  "infiniband.mad.status",
+                  "infiniband.mad.transactionid",
+                  "infiniband.mad.attributeid",
+                  "infiniband.mad.attributemodifier"),
+              Stream.of(
+                      """
+                      req req.serviceid req.localcaguid req.localqkey req.localqpn
+                      req.responderres req.localeecn req.initdepth req.remoteeecn
+                      req.remoteresptout req.transpsvctype req.e2eflowctrl req.startpsn
+                      req.localresptout req.retrcount req.pkey req.pppmtu req.rdcexist
+                      req.rnrretrcount req.maxcmretr req.srq req.ext_transport
+                      req.prim_locallid req.prim_remotelid req.prim_localgid_ipv4
+                      req.prim_remotegid_ipv4 req.prim_tfcclass req.prim_hoplim req.prim_sl
+                      req.prim_subnetlocal req.prim_localacktout req.alt_locallid
+                      req.alt_remotelid req.alt_localgid req.alt_remotegid req.alt_tfcclass
+                      req.alt_hoplim req.alt_sl req.alt_subnetlocal req.alt_localacktout
+                      req.private req.ip_cm.majv req.ip_cm.minv req.ip_cm.ipv req.ip_cm.sport
+                      req.ip_cm.sip4 req.ip_cm.dip4 req.ip_cm.private req.serviceid.dport
+                      rep rep.remotecommid rep.localqkey rep.localqpn rep.localeecn
+                      rep.startpsn rep.respres rep.initdepth rep.tgtackdelay rep.failoveracc
+                      rep.e2eflowctrl rep.rnrretrcount rep.srq rep.localcaguid rep.private
+                      rtu.localcommid rtu.remotecommid rtu.private
+                      rej.localcommid rej.remotecommid rej.msgrej rej.rejinfolen
+                      rej.reason rej.ari rej.private
+                      dreq.localcommid dreq.remotecommid req.remoteqpneecn dreq.private
+                      drsp.localcommid drsp.remotecommid drsp.private\
+                      """
+                          .split("\\s+"))
+                  .map(name -> CM + name))
+          .toList();
+
+  @TempDir Path folder;
+
+  @Test
+  void wiresharkReadsWrittenMessages() throws IOException, InterruptedException {
+    SplittableRandom random = new SplittableRandom(SEED);
+    List<Mad> mads = new ArrayList<>();
+    for (int round = 0; round < ROUNDS; round++) {
+      for (Class<? extends Message> kind : Messages.KINDS) {
+        mads.add(new Mad(random.nextLong(), Messages.random(random, kind)));
+      }
+    }
+    mads.add(MadTest.REQUEST);
+    Path capture = folder.resolve("messages.pcap");
+    Files.write(capture, capture(mads.stream().map(TsharkTest::frame).toList()));
+    List<Map<String, String>> seen = dissect(capture);
+    assertThat(seen).hasSize(mads.size());
+    for (int i = 0; i < mads.size(); i++) {
+      Map<String, String> expected = expected(mads.get(i));
+      assertThat(seen.get(i)).as("%s, seed %d", mads.get(i), SEED).containsAllEntriesOf(expected);
+    }
+  }
+
+  private static byte[] frame(Mad mad) {
+    Packet packet = new PacketPool().take();
+    packet.destinationMac = 0x5254_0000_000bL;
+    packet.sourceMac = 0x5254_0000_0001L;
+    packet.destinationIpLow = Gid.ofIpv4(0x0a63_000b).interfaceId();
+    packet.sourceIpLow = Gid.ofIpv4(0x0a63_0001).interfaceId();
+    packet.opcode = 0x64;
+    packet.destinationQpn = QueuePair.GSI_NUMBER;
+    packet.sourceQpn = QueuePair.GSI_NUMBER;
+    packet.queueKey = QueuePair.GSI_QKEY;
+    packet.length = Mad.LENGTH;
+    MemorySegment.copy(mad.toBytes(), 0, packet.payload(), ValueLayout.JAVA_BYTE, 0, Mad.LENGTH);
+    MemorySegment memory = Arena.ofAuto().allocate(FrameLayout.MAX_FRAME);
+    int length = new FrameEncoder(memory).encode(packet, 0);
+    return memory.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE);
+  }
+
+  private static byte[] capture(List<byte[]> frames) {
+    int size = 24 + frames.stream().mapToInt(frame -> 16 + frame.length).sum();
+    ByteBuffer out = ByteBuffer.allocate(size).order(ByteOrder.nativeOrder());
+    out.putInt(MAGIC).putShort((short) 2).putShort((short) 4).putLong(0);
+    out.putInt(1 << 16).putInt(1);
+    for (byte[] frame : frames) {
+      out.putLong(0).putInt(frame.length).putInt(frame.length).put(frame);
+    }
+    return out.array();
+  }
+
+  private List<Map<String, String>> dissect(Path capture) throws IOException, InterruptedException {
+    List<String> command =
+        new ArrayList<>(
+            List.of("tshark", "-r", capture.toString(), "-n", "-T", "fields", "-E", "separator=;"));
+    for (String field : FIELDS) {
+      command.add("-e");
+      command.add(field);
+    }
+    Path out = folder.resolve("fields");
+    Process process;
+    try {
+      process =
+          new ProcessBuilder(command)
+              .redirectOutput(out.toFile())
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+    } catch (IOException e) {
+      return abort("tshark is not installed: apt install tshark (" + e.getMessage() + ")");
+    }
+    try {
+      assertThat(process.waitFor(50, TimeUnit.SECONDS)).isTrue();
+    } finally {
+      process.destroyForcibly();
+    }
+    assertThat(process.exitValue()).isZero();
+    List<Map<String, String>> result = new ArrayList<>();
+    for (String line : Files.readString(out, StandardCharsets.UTF_8).lines().toList()) {
+      String[] values = line.split(";", -1);
+      Map<String, String> fields = new TreeMap<>();
+      for (int i = 0; i < values.length; i++) {
+        if (!values[i].isEmpty()) {
+          fields.put(FIELDS.get(i), values[i]);
+        }
+      }
+      result.add(fields);
+    }
+    return result;
+  }
+
+  private static Map<String, String> expected(Mad mad) {
+    Map<String, String> fields = new TreeMap<>();
+    fields.put("infiniband.mad.baseversion", "0x01");
+    fields.put("infiniband.mad.mgmtclass", "0x07");
+    fields.put("infiniband.mad.classversion", "0x02");
+    fields.put("infiniband.mad.method", "0x03");
+    fields.put("infiniband.mad.status", "0x0000");
+    fields.put("infiniband.mad.transactionid", hex(mad.transactionId(), 8));
+    fields.put("infiniband.mad.attributemodifier", "0x00000000");
+    int kind = Messages.KINDS.indexOf(mad.message().getClass());
+    fields.put("infiniband.mad.attributeid", hex(0x10 + kind, 2));
+    Map<String, String> own =
+        switch (mad.message()) {
+          case Req req -> of(req);
+          case Rej rej ->
+              of(
+                  "rej.localcommid",
+                  hex(rej.localId(), 4),
+                  "rej.remotecommid",
+                  hex(rej.remoteId(), 4),
+                  "rej.msgrej",
+                  hex(rej.message(), 1),
+                  "rej.rejinfolen",
+                  hex(rej.information().length(), 1),
+                  "rej.reason",
+                  hex(rej.reason(), 2),
+                  "rej.ari",
+                  rej.information() + "00".repeat(72 - rej.information().length()),
+                  "rej.private",
+                  rej.privateData().toString());
+          case Rep rep -> of(rep);
+          case Rtu rtu ->
+              of(
+                  "rtu.localcommid",
+                  hex(rtu.localId(), 4),
+                  "rtu.remotecommid",
+                  hex(rtu.remoteId(), 4),
+                  "rtu.private",
+                  rtu.privateData().toString());
+          case Dreq dreq ->
+              of(
+                  "dreq.localcommid",
+                  hex(dreq.localId(), 4),
+                  "dreq.remotecommid",
+                  hex(dreq.remoteId(), 4),
+                  "req.remoteqpneecn",
+                  hex(dreq.remoteQpNumber(), 3),
+                  "dreq.private",
+                  dreq.privateData().toString());
+          case Drep drep ->
+              of(
+                  "drsp.localcommid",
+                  hex(drep.localId(), 4),
+                  "drsp.remotecommid",
+                  hex(drep.remoteId(), 4),
+                  "drsp.private",
+                  drep.privateData().toString());
+          // Wireshark dissects the header of the others.
+          case Mra _, SidrReq _, SidrRep _, Lap _, Apr _ -> Map.of();
+        };
+    own.forEach((name, value) -> fields.put(CM + name, value));
+    return fields;
+  }
+
+  /**
+   * Without flow label and packet rate, which Wireshark 4.0 reads from other bits of their word.
+   */
+  private static Map<String, String> of(Req req) {
+    PathFields primary = req.primary();
+    Map<String, String> fields =
+        of(
+            "req",
+            hex(req.localId(), 4),
+            "req.serviceid",
+            hex(req.serviceId(), 8),
+            "req.localcaguid",
+            hex(req.caGuid(), 8),
+            "req.localqkey",
+            "0x00000000",
+            "req.localqpn",
+            hex(req.qpNumber(), 3),
+            "req.responderres",
+            hex(req.responderResources(), 1),
+            "req.localeecn",
+            "0x000000",
+            "req.initdepth",
+            hex(req.initiatorDepth(), 1),
+            "req.remoteeecn",
+            "0x000000",
+            "req.remoteresptout",
+            hex(req.remoteResponseTimeout(), 1),
+            "req.transpsvctype",
+            hex(req.transport(), 1),
+            "req.e2eflowctrl",
+            hex(req.flowControl()),
+            "req.startpsn",
+            hex(req.startingPsn(), 3),
+            "req.localresptout",
+            hex(req.localResponseTimeout(), 1),
+            "req.retrcount",
+            hex(req.retryCount(), 1),
+            "req.pkey",
+            hex(req.partitionKey(), 2),
+            "req.pppmtu",
+            hex(req.pathMtu(), 1),
+            "req.rdcexist",
+            "0x00",
+            "req.rnrretrcount",
+            hex(req.rnrRetry(), 1),
+            "req.maxcmretr",
+            hex(req.maxCmRetries(), 1),
+            "req.srq",
+            hex(req.sharedReceiveQueue()),
+            "req.ext_transport",
+            "0x00",
+            "req.prim_locallid",
+            "" + primary.localLid(),
+            "req.prim_remotelid",
+            "" + primary.remoteLid(),
+            "req.prim_localgid_ipv4",
+            ipv4(primary.localGid()),
+            "req.prim_remotegid_ipv4",
+            ipv4(primary.remoteGid()),
+            "req.prim_tfcclass",
+            hex(primary.trafficClass(), 1),
+            "req.prim_hoplim",
+            hex(primary.hopLimit(), 1),
+            "req.prim_sl",
+            hex(primary.serviceLevel(), 1),
+            "req.prim_subnetlocal",
+            hex(primary.subnetLocal()),
+            "req.prim_localacktout",
+            hex(primary.ackTimeout(), 1));
+    req.alternate()
+        .ifPresent(
+            path ->
+                fields.putAll(
+                    of(
+                        "req.alt_locallid",
+                        "" + path.localLid(),
+                        "req.alt_remotelid",
+                        "" + path.remoteLid(),
+                        "req.alt_localgid",
+                        path.localGid().hex(),
+                        "req.alt_remotegid",
+                        path.remoteGid().hex(),
+                        "req.alt_tfcclass",
+                        hex(path.trafficClass(), 1),
+                        "req.alt_hoplim",
+                        hex(path.hopLimit(), 1),
+                        "req.alt_sl",
+                        hex(path.serviceLevel(), 1),
+                        "req.alt_subnetlocal",
+                        hex(path.subnetLocal()),
+                        "req.alt_localacktout",
+                        hex(path.ackTimeout(), 1))));
+    if (req.serviceId() >>> 16 != 0x0106) {
+      fields.put("req.private", req.privateData().toString());
+      return fields;
+    }
+    CmaHeader header = CmaHeader.read(req.privateData()).orElseThrow();
+    fields.putAll(
+        of(
+            "req.serviceid.dport",
+            hex(req.serviceId(), 2),
+            "req.ip_cm.majv",
+            "0x00",
+            "req.ip_cm.minv",
+            "0x00",
+            "req.ip_cm.ipv",
+            "0x04",
+            "req.ip_cm.sport",
+            hex(header.sourcePort(), 2),
+            "req.ip_cm.sip4",
+            header.source().getHostAddress(),
+            "req.ip_cm.dip4",
+            header.destination().getHostAddress(),
+            "req.ip_cm.private",
+            "00".repeat(56)));
+    return fields;
+  }
+
+  private static Map<String, String> of(Rep rep) {
+    return of(
+        "rep",
+        hex(rep.localId(), 4),
+        "rep.remotecommid",
+        hex(rep.remoteId(), 4),
+        "rep.localqkey",
+        "0x00000000",
+        "rep.localqpn",
+        hex(rep.qpNumber(), 3),
+        "rep.localeecn",
+        "0x000000",
+        "rep.startpsn",
+        hex(rep.startingPsn(), 3),
+        "rep.respres",
+        hex(rep.responderResources(), 1),
+        "rep.initdepth",
+        hex(rep.initiatorDepth(), 1),
+        "rep.tgtackdelay",
+        hex(rep.targetAckDelay(), 1),
+        "rep.failoveracc",
+        hex(rep.failoverAccepted(), 1),
+        "rep.e2eflowctrl",
+        hex(rep.flowControl()),
+        "rep.rnrretrcount",
+        hex(rep.rnrRetry(), 1),
+        "rep.srq",
+        hex(rep.sharedReceiveQueue()),
+        "rep.localcaguid",
+        hex(rep.caGuid(), 8),
+        "rep.private",
+        rep.privateData().toString());
+  }
+
+  private static Map<String, String> of(String... namesAndValues) {
+    Map<String, String> fields = new TreeMap<>();
+    for (int i = 0; i < namesAndValues.length; i += 2) {
+      fields.put(namesAndValues[i], namesAndValues[i + 1]);
+    }
+    return fields;
+  }
+
+  private static String hex(boolean value) {
+    return value ? "0x01" : "0x00";
+  }
+
+  private static String hex(long value, int bytes) {
+    return "0x" + HexFormat.of().toHexDigits(value).substring(16 - 2 * bytes);
+  }
+
+  /** Its last four bytes, which are all that Wireshark shows in packets of IPv4. */
+  private static String ipv4(Gid gid) {
+    return Gid.ofIpv4((int) gid.interfaceId()).address().getHostAddress();
+  }
+}
