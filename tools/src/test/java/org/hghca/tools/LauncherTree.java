@@ -48,6 +48,7 @@ final class LauncherTree {
     copy(project, "tools/bin/hghca");
     copy(project, "tools/bin/hghca-info");
     copy(project, "tools/sh/jdk.sh");
+    copy(project, "tools/sh/build.sh");
     Files.createFile(root.resolve("pom.xml"));
     for (String module : MODULES) {
       Files.createDirectories(root.resolve(module).resolve("src/main"));
