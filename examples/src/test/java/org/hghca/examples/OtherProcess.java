@@ -1,0 +1,62 @@
+package org.hghca.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** A program in a process of its own, which this one ends at the latest when it closes. */
+final class OtherProcess implements AutoCloseable {
+  private static final Pattern LISTENING = Pattern.compile("server: listening on port (\\d+)");
+  private static final int SECONDS = 50;
+
+  private final Process process;
+  private final BufferedReader output;
+
+  private OtherProcess(Process process) {
+    this.process = process;
+    this.output = process.inputReader();
+  }
+
+  static OtherProcess of(String... words) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.addAll(List.of(words));
+    return new OtherProcess(new ProcessBuilder(command).redirectErrorStream(true).start());
+  }
+
+  /** The port on which it listens. */
+  int awaitPort() throws IOException {
+    StringBuilder before = new StringBuilder();
+    for (String line = output.readLine(); line != null; line = output.readLine()) {
+      Matcher matcher = LISTENING.matcher(line);
+      if (matcher.matches()) {
+        return Integer.parseInt(matcher.group(1));
+      }
+      before.append(line).append('\n');
+    }
+    throw new AssertionError("does not listen: " + before);
+  }
+
+  /** All of its output. */
+  String awaitSuccess() throws InterruptedException {
+    String said = output.lines().collect(Collectors.joining("\n"));
+    assertThat(process.waitFor(SECONDS, TimeUnit.SECONDS)).as(said).isTrue();
+    assertThat(process.exitValue()).as(said).isZero();
+    return said;
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}
