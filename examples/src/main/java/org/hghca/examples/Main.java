@@ -12,6 +12,7 @@ public final class Main {
 
   static {
     EXAMPLES.put("rc", new Rc());
+    EXAMPLES.put("apm", new Apm());
   }
 
   private static final String USAGE =

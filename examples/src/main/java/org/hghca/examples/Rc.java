@@ -4,16 +4,10 @@ import static org.hghca.verbs.AccessFlag.LOCAL_WRITE;
 import static org.hghca.verbs.AccessFlag.REMOTE_READ;
 import static org.hghca.verbs.AccessFlag.REMOTE_WRITE;
 
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.ProtectionDomain;
-import org.hghca.verbs.QpEndpoint;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.QueuePairConfig;
 import org.hghca.verbs.ReceiveRequest;
@@ -22,8 +16,8 @@ import org.hghca.verbs.SendRequest;
 
 /**
  * The classic first program, with verbs alone: the server SENDs a message; then the client READs
- * the server's memory and WRITEs into it, and the server does nothing for that. A TCP connection
- * carries what the two must know of each other.
+ * the server's memory and WRITEs into it, and the server does nothing for that. A TCP connection,
+ * {@link TcpPeer}, carries what the two must know of each other.
  */
 final class Rc implements Example {
   private static final int BYTES = 64;
@@ -35,28 +29,24 @@ final class Rc implements Example {
 
   @Override
   public void server(End end) throws Exception {
-    try (ServerSocket listener = new ServerSocket()) {
-      listener.bind(end.bind());
-      end.listening((InetSocketAddress) listener.getLocalSocketAddress());
-      try (Peer peer = new Peer(listener.accept());
-          Connection my = new Connection(end, peer)) {
-        my.memory.segment().setString(0, "SEND operation");
-        my.qp.postSend(new SendRequest().send().sge(my.memory).signaled());
-        end.say("sent: " + End.await(my.cq).describe(0));
-        // The completion says that the message is at the client: the memory is ours again.
-        my.memory.segment().setString(0, "RDMA read operation");
-        peer.synchronize(); // the client may read
-        peer.synchronize(); // the client has read and written, and nothing told us but this
-        end.say("the client wrote '" + my.memory.segment().getString(0) + "'");
-        check(my.memory, "RDMA write operation");
-      }
+    try (TcpPeer peer = TcpPeer.accept(end);
+        Connection my = new Connection(end, peer)) {
+      my.memory.segment().setString(0, "SEND operation");
+      my.qp.postSend(new SendRequest().send().sge(my.memory).signaled());
+      end.say("sent: " + End.await(my.cq).describe(0));
+
+      // The completion says that the message is at the client: the memory is ours again.
+      my.memory.segment().setString(0, "RDMA read operation");
+      peer.synchronize(); // the client may read
+      peer.synchronize(); // the client has read and written, and nothing told us but this
+      end.say("the client wrote '" + my.memory.segment().getString(0) + "'");
+      check(my.memory, "RDMA write operation");
     }
   }
 
   @Override
   public void client(End end) throws Exception {
-    InetSocketAddress server = end.server();
-    try (Peer peer = new Peer(new Socket(server.getAddress(), server.getPort()));
+    try (TcpPeer peer = TcpPeer.connect(end.server());
         Connection my = new Connection(end, peer)) {
       end.say("received: " + End.await(my.cq).describe(0));
       end.say("the server sent '" + my.memory.segment().getString(0) + "'");
@@ -87,7 +77,7 @@ final class Rc implements Example {
     final QueuePair qp;
     final RemoteMemory remote;
 
-    Connection(End end, Peer peer) throws IOException {
+    Connection(End end, TcpPeer peer) throws IOException {
       pd = end.context().allocateProtectionDomain();
       // It begins at a page, as some cards need. The peer may READ and WRITE it with its key.
       memory = pd.allocate(BYTES, LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE);
@@ -111,40 +101,6 @@ final class Rc implements Example {
       cq.close();
       memory.close();
       pd.close();
-    }
-  }
-
-  /** The other end, over TCP. */
-  private static final class Peer implements AutoCloseable {
-    private final Socket socket;
-    private final DataInputStream in;
-    private final DataOutputStream out;
-
-    Peer(Socket socket) throws IOException {
-      this.socket = socket;
-      in = new DataInputStream(socket.getInputStream());
-      out = new DataOutputStream(socket.getOutputStream());
-    }
-
-    QpEndpoint exchange(QpEndpoint ours) throws IOException {
-      out.writeUTF(ours.toText());
-      return QpEndpoint.parse(in.readUTF());
-    }
-
-    RemoteMemory exchange(RemoteMemory ours) throws IOException {
-      out.write(ours.toBytes());
-      return RemoteMemory.of(in.readNBytes(RemoteMemory.BYTES));
-    }
-
-    /** Returns when both ends are here. */
-    void synchronize() throws IOException {
-      out.writeByte(0);
-      in.readByte();
-    }
-
-    @Override
-    public void close() throws IOException {
-      socket.close();
     }
   }
 }
