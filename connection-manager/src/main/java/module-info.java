@@ -5,4 +5,6 @@
 module org.hghca.cm {
   requires transitive org.hghca.verbs;
   requires org.slf4j;
+
+  exports org.hghca.cm;
 }

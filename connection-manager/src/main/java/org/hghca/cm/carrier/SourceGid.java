@@ -1,6 +1,7 @@
 package org.hghca.cm.carrier;
 
 import java.net.InetAddress;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -20,6 +21,33 @@ public final class SourceGid {
   public static Optional<GidEntry> of(Context context, InetAddress address) {
     Gid gid = Gid.of(address);
     return first(context, entry -> entry.gid().equals(gid));
+  }
+
+  /**
+   * The address of the GID table that has the most leading bits in common with a remote one.
+   *
+   * @throws VerbsException ENETUNREACH when there is none of its family
+   */
+  public static InetAddress nearest(Context context, InetAddress remote) {
+    Gid gid = Gid.of(remote);
+    return context.queryGidTable().stream()
+        .map(GidEntry::gid)
+        .filter(own -> isLike(gid, own))
+        .max(Comparator.comparingInt(own -> commonBits(own, gid)))
+        .map(Gid::address)
+        .orElseThrow(
+            () ->
+                new VerbsException(
+                    Errno.ENETUNREACH,
+                    "%s has no address from which to reach %s"
+                        .formatted(context.device().name(), remote.getHostAddress())));
+  }
+
+  private static int commonBits(Gid one, Gid other) {
+    int prefix = Long.numberOfLeadingZeros(one.subnetPrefix() ^ other.subnetPrefix());
+    return prefix < Long.SIZE
+        ? prefix
+        : prefix + Long.numberOfLeadingZeros(one.interfaceId() ^ other.interfaceId());
   }
 
   /**

@@ -1,0 +1,240 @@
+package org.hghca.cm;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.hghca.cm.carrier.SourceGid;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.RdmaDevice;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Which device has which address. A device is found by a local address: it is given with the
+ * address, or its GID table holds the address, or it is the only one. Ports are bound within one
+ * such set of devices. Immutable but for its ports; thread-safe.
+ */
+public final class CmDevices {
+  private static final Logger LOG = LoggerFactory.getLogger(CmDevices.class);
+  private static final String ADDRESSES = "hghca.cm.addresses";
+
+  /** A comma that ends an entry: an address and an equals sign follow it. */
+  private static final String BETWEEN_ENTRIES = ",(?=[0-9a-fA-F.:]+=)";
+
+  private static final CmDevices SYSTEM = new CmDevices(List.of(), true);
+
+  /** A port of UDP that is only used to ask for a route; nothing is sent. */
+  private static final int ANY_PORT = 9;
+
+  /** A device; with the address that names it, or found by its GID table. */
+  private record Entry(String name, Optional<InetAddress> address, Supplier<SharedDevice> device) {}
+
+  /** A device with the address on which to listen. */
+  record Place(SharedDevice device, InetAddress address) {}
+
+  private final List<Entry> given;
+  private final boolean system;
+  private final Ports ports = new Ports();
+
+  private CmDevices(List<Entry> given, boolean system) {
+    this.given = given;
+    this.system = system;
+  }
+
+  /**
+   * The devices of this machine: those of {@code -Dhghca.cm.addresses=<address>=<name or
+   * locator>,...}, and those of {@link RdmaDevices#list}, which are opened when they are needed.
+   */
+  public static CmDevices system() {
+    return SYSTEM;
+  }
+
+  /**
+   * Devices that the program has open, and closes later than its identifiers. Contexts of one
+   * device share its carriers, which use the context that came first.
+   */
+  public static CmDevices of(Context... contexts) {
+    CmDevices devices = new CmDevices(List.of(), false);
+    for (Context context : contexts) {
+      devices = devices.with(entry(Optional.empty(), context));
+    }
+    return devices;
+  }
+
+  /** These devices, and one that has an address which its GID table does not hold. */
+  public CmDevices with(InetAddress address, Context context) {
+    return with(entry(Optional.of(address), context));
+  }
+
+  private static Entry entry(Optional<InetAddress> address, Context context) {
+    Objects.requireNonNull(context);
+    return new Entry(context.device().name(), address, () -> SharedDevice.of(context));
+  }
+
+  private CmDevices with(Entry entry) {
+    List<Entry> more = new ArrayList<>(given);
+    more.add(entry);
+    return new CmDevices(List.copyOf(more), system);
+  }
+
+  Ports ports() {
+    return ports;
+  }
+
+  private List<Entry> entries() {
+    if (!system) {
+      return given;
+    }
+    List<Entry> all = new ArrayList<>(given);
+    String said = System.getProperty(ADDRESSES, "");
+    if (!said.isEmpty()) {
+      for (String part : said.split(BETWEEN_ENTRIES, -1)) {
+        all.add(parse(part));
+      }
+    }
+    for (RdmaDevice device : RdmaDevices.list()) {
+      all.add(entry(device.name(), Optional.empty(), device));
+    }
+    return all;
+  }
+
+  private static Entry parse(String part) {
+    int equals = part.indexOf('=');
+    try {
+      if (equals > 0) {
+        InetAddress address = InetAddress.ofLiteral(part.substring(0, equals));
+        String name = part.substring(equals + 1);
+        RdmaDevice device =
+            RdmaDevices.list().stream()
+                .filter(listed -> listed.name().equals(name) || listed.locator().equals(name))
+                .findFirst()
+                .orElse(new RdmaDevice(name, name, 0));
+        return entry(name, Optional.of(address), device);
+      }
+    } catch (IllegalArgumentException _) {
+      // as for a missing address
+    }
+    throw new VerbsException(
+        Errno.EINVAL,
+        "-D%s must be <address>=<name or locator>,..., not '%s'".formatted(ADDRESSES, part));
+  }
+
+  private static Entry entry(String name, Optional<InetAddress> address, RdmaDevice device) {
+    return new Entry(
+        name, address, () -> SharedDevice.of(device, () -> RdmaDevices.open(device.locator())));
+  }
+
+  /**
+   * The device of a local address; {@link SharedDevice#release} is due.
+   *
+   * @throws VerbsException ENODEV, naming the devices, when there is none or more than one
+   */
+  SharedDevice find(InetAddress local) {
+    List<Entry> entries = entries();
+    for (Entry entry : entries) {
+      if (entry.address().equals(Optional.of(local))) {
+        return entry.device().get();
+      }
+    }
+    if (entries.size() == 1) {
+      return entries.getFirst().device().get();
+    }
+    for (Entry entry : entries) {
+      Optional<SharedDevice> found = having(entry, local);
+      if (found.isPresent()) {
+        return found.get();
+      }
+    }
+    throw none(entries, "has the address " + local.getHostAddress());
+  }
+
+  private static Optional<SharedDevice> having(Entry entry, InetAddress local) {
+    try {
+      SharedDevice device = entry.device().get();
+      if (SourceGid.of(device.context(), local).isPresent()) {
+        return Optional.of(device);
+      }
+      device.release();
+    } catch (VerbsException e) {
+      LOG.debug("{} is not considered", entry.name(), e);
+    }
+    return Optional.empty();
+  }
+
+  private static VerbsException none(List<Entry> entries, String what) {
+    List<String> names =
+        entries.stream()
+            .map(
+                entry ->
+                    entry
+                        .address()
+                        .map(address -> address.getHostAddress() + "=" + entry.name())
+                        .orElse(entry.name()))
+            .toList();
+    return new VerbsException(
+        Errno.ENODEV,
+        "no RDMA device %s; %s; name them by -D%s=<address>=<name or locator>,..."
+            .formatted(
+                what,
+                names.isEmpty() ? "there are none" : "there are " + String.join(", ", names),
+                ADDRESSES));
+  }
+
+  /**
+   * The device to a remote address: the only one, or that of the address from which the kernel
+   * would send; {@link SharedDevice#release} is due.
+   */
+  SharedDevice route(InetAddress remote) {
+    List<Entry> entries = entries();
+    if (entries.size() == 1) {
+      return entries.getFirst().device().get();
+    }
+    return find(
+        kernelSource(remote)
+            .orElseThrow(() -> none(entries, "leads to " + remote.getHostAddress())));
+  }
+
+  /**
+   * Where to listen for all addresses: each device, on the address that names it if there is one;
+   * {@link SharedDevice#release} is due for each.
+   *
+   * @throws VerbsException ENODEV when there is no device
+   */
+  List<Place> everywhere(InetAddress wildcard) {
+    List<Entry> entries = entries();
+    List<Place> places = new ArrayList<>();
+    try {
+      for (Entry entry : entries) {
+        places.add(new Place(entry.device().get(), entry.address().orElse(wildcard)));
+      }
+    } catch (VerbsException e) {
+      places.forEach(place -> place.device().release());
+      throw e;
+    }
+    if (places.isEmpty()) {
+      throw none(entries, "can listen");
+    }
+    return places;
+  }
+
+  /** The address from which the kernel would send; nothing is sent. */
+  static Optional<InetAddress> kernelSource(InetAddress remote) {
+    try (DatagramSocket socket = new DatagramSocket()) {
+      socket.connect(new InetSocketAddress(remote, ANY_PORT));
+      return Optional.of(socket.getLocalAddress());
+    } catch (IOException | UncheckedIOException e) {
+      LOG.debug("the kernel has no route to {}", remote, e);
+      return Optional.empty();
+    }
+  }
+}

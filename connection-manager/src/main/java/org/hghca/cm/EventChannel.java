@@ -1,0 +1,240 @@
+package org.hghca.cm;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * Where the events of identifiers arrive, in order: {@code rdma_event_channel}. Thread-safe; any
+ * number of threads, virtual ones too, may wait, and each event goes to one of them.
+ *
+ * <p>Taking an event does what it requires of the queue pair: {@link CmEventType#ESTABLISHED} at
+ * the active end means that the taker has brought it to RTS and has told the peer.
+ */
+public final class EventChannel implements AutoCloseable {
+  private final CmDevices devices;
+  private final Deque<CmEvent> events = new ArrayDeque<>();
+  private final Deque<CompletableFuture<CmEvent>> waiters = new ArrayDeque<>();
+  private final Set<CmId> ids = new HashSet<>();
+  private boolean closed;
+
+  private EventChannel(CmDevices devices) {
+    this.devices = Objects.requireNonNull(devices);
+  }
+
+  /** {@code rdma_create_event_channel}, for the devices of this machine. */
+  public static EventChannel open() {
+    return open(CmDevices.system());
+  }
+
+  /** For devices that the program has open: {@link CmDevices#of}. */
+  public static EventChannel open(Context... contexts) {
+    return open(CmDevices.of(contexts));
+  }
+
+  /** For some devices. */
+  public static EventChannel open(CmDevices devices) {
+    return new EventChannel(devices);
+  }
+
+  CmDevices devices() {
+    return devices;
+  }
+
+  /** {@code rdma_create_id}: an identifier whose events come here. */
+  public CmId createId(PortSpace space) {
+    return new CmId(this, devices, space, false);
+  }
+
+  synchronized void add(CmId id) {
+    requireOpen();
+    ids.add(id);
+  }
+
+  synchronized void remove(CmId id) {
+    ids.remove(id);
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw closedChannel();
+    }
+  }
+
+  private static VerbsException closedChannel() {
+    return new VerbsException(Errno.EINVAL, "the event channel is closed");
+  }
+
+  /**
+   * Waits for an event: {@code rdma_get_cm_event}.
+   *
+   * @throws VerbsException EINVAL when the channel is closed
+   * @throws InterruptedException when the thread is interrupted; no event is lost
+   */
+  public CmEvent await() throws InterruptedException {
+    while (true) {
+      Optional<CmEvent> event = await(Duration.ofDays(1));
+      if (event.isPresent()) {
+        return event.get();
+      }
+    }
+  }
+
+  /**
+   * Waits for an event, up to a time limit.
+   *
+   * @param limit zero does not wait
+   * @return empty when none came
+   */
+  public Optional<CmEvent> await(Duration limit) throws InterruptedException {
+    CompletableFuture<CmEvent> untaken = untaken();
+    try {
+      return Optional.of(take(untaken.get(limit.toNanos(), TimeUnit.NANOSECONDS)));
+    } catch (TimeoutException _) {
+      return untaken.cancel(false) ? Optional.empty() : Optional.of(take(untaken.join()));
+    } catch (InterruptedException e) {
+      if (!untaken.cancel(false)) {
+        putBack(untaken.join());
+      }
+      throw e;
+    } catch (ExecutionException e) {
+      throw closedChannel();
+    }
+  }
+
+  /** Takes an available event, without waiting. */
+  public Optional<CmEvent> poll() {
+    CompletableFuture<CmEvent> untaken = untaken();
+    return untaken.cancel(false) ? Optional.empty() : Optional.of(take(untaken.join()));
+  }
+
+  /**
+   * The next event. Events go to waiters in the order in which they began to wait; a cancelled
+   * future takes none. It is completed on a separate thread, so that dependent actions may block.
+   */
+  public CompletableFuture<CmEvent> next() {
+    CompletableFuture<CmEvent> result = new CompletableFuture<>();
+    CompletableFuture<CmEvent> untaken = untaken();
+    var _ =
+        untaken.whenCompleteAsync(
+            (event, failure) -> {
+              if (failure != null) {
+                result.completeExceptionally(failure);
+              } else if (result.isDone()) {
+                putBack(event);
+              } else {
+                CmEvent taken = take(event);
+                if (!result.complete(taken)) {
+                  putBack(taken);
+                }
+              }
+            },
+            Thread::startVirtualThread);
+    var _ =
+        result.whenComplete(
+            (event, failure) -> {
+              if (result.isCancelled()) {
+                untaken.cancel(false);
+              }
+            });
+    return result;
+  }
+
+  private static CmEvent take(CmEvent event) {
+    return event.id().taken(event);
+  }
+
+  /** An event as it was queued. */
+  private synchronized CompletableFuture<CmEvent> untaken() {
+    requireOpen();
+    CompletableFuture<CmEvent> waiter = new CompletableFuture<>();
+    CmEvent first = events.poll();
+    if (first == null) {
+      waiters.removeIf(CompletableFuture::isDone);
+      waiters.add(waiter);
+    } else {
+      first.owner().delivered();
+      waiter.complete(first);
+    }
+    return waiter;
+  }
+
+  /** Queues an event, or passes it to who waits first. */
+  synchronized void post(CmEvent event) {
+    if (!pass(event)) {
+      events.addLast(event);
+    }
+  }
+
+  private synchronized void putBack(CmEvent event) {
+    event.owner().undelivered();
+    if (!closed && !pass(event)) {
+      events.addFirst(event);
+    }
+  }
+
+  private boolean pass(CmEvent event) {
+    event.owner().delivered();
+    for (CompletableFuture<CmEvent> waiter = waiters.poll();
+        waiter != null;
+        waiter = waiters.poll()) {
+      if (waiter.complete(event)) {
+        return true;
+      }
+    }
+    event.owner().undelivered();
+    return false;
+  }
+
+  /** Removes the events of an identifier, for {@link CmId#close} or another channel. */
+  synchronized List<CmEvent> removeOf(CmId owner) {
+    List<CmEvent> removed = new ArrayList<>();
+    for (Iterator<CmEvent> it = events.iterator(); it.hasNext(); ) {
+      CmEvent event = it.next();
+      if (event.owner() == owner) {
+        removed.add(event);
+        it.remove();
+      }
+    }
+    return removed;
+  }
+
+  /**
+   * {@code rdma_destroy_event_channel}: ends every wait with EINVAL. Idempotent.
+   *
+   * @throws VerbsException EBUSY while identifiers use the channel
+   */
+  @Override
+  public void close() {
+    List<CompletableFuture<CmEvent>> ended;
+    synchronized (this) {
+      if (!ids.isEmpty()) {
+        throw new VerbsException(
+            Errno.EBUSY, "the event channel has identifiers: close %s first".formatted(ids));
+      }
+      closed = true;
+      ended = List.copyOf(waiters);
+      waiters.clear();
+    }
+    ended.forEach(waiter -> waiter.completeExceptionally(closedChannel()));
+  }
+
+  @Override
+  public synchronized String toString() {
+    return "event channel with %d identifiers and %d events".formatted(ids.size(), events.size());
+  }
+}

@@ -1,0 +1,81 @@
+package org.hghca.cm;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.hghca.cm.carrier.ConnectRequest;
+import org.hghca.cm.carrier.Handshake;
+import org.hghca.cm.carrier.HandshakeEvents;
+import org.hghca.cm.carrier.Listener;
+import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.Registration;
+import org.hghca.cm.carrier.ServiceHandshake;
+import org.hghca.cm.carrier.ServiceRequest;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+
+/** The requests that a listening identifier takes, of which it lets a number wait. */
+final class Listening implements End {
+  private final CmId id;
+  private final int backlog;
+  private final List<Registration> registrations = new ArrayList<>();
+  private int waiting;
+  private boolean closed;
+
+  Listening(CmId id, int backlog) {
+    this.id = id;
+    this.backlog = backlog;
+  }
+
+  /** Listens at one place more. */
+  void add(SharedDevice device, Function<Listener, Registration> listen) {
+    registrations.add(listen.apply(new At(device)));
+  }
+
+  /** Takes a place of the backlog, unless it is full. */
+  private synchronized boolean enter() {
+    if (closed || waiting >= backlog) {
+      return false;
+    }
+    waiting++;
+    return true;
+  }
+
+  /** A request was accepted or refused, or has ended. */
+  synchronized void leave() {
+    waiting--;
+  }
+
+  @Override
+  public void reject(PrivateData data) {
+    throw new VerbsException(Errno.EINVAL, "a listener has no peer to refuse");
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      closed = true;
+    }
+    registrations.forEach(Registration::close);
+  }
+
+  /** Takes the requests to one device. */
+  private final class At implements Listener {
+    private final SharedDevice device;
+
+    private At(SharedDevice device) {
+      this.device = device;
+    }
+
+    @Override
+    public Optional<HandshakeEvents> requested(Handshake handshake, ConnectRequest request) {
+      return enter() ? id.asked(Listening.this, device, handshake, request) : Optional.empty();
+    }
+
+    @Override
+    public boolean requested(ServiceHandshake handshake, ServiceRequest request) {
+      return enter() && id.asked(Listening.this, device, handshake, request);
+    }
+  }
+}

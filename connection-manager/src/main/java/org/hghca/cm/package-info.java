@@ -1,0 +1,20 @@
+/**
+ * Connections by address: the counterpart of librdmacm. {@link org.hghca.cm.CmId} and {@link
+ * org.hghca.cm.EventChannel} are its calls and events one by one.
+ *
+ * <h2>Threads and locks</h2>
+ *
+ * The library opens devices, and reads sockets, on virtual threads; nothing of the program's runs
+ * on them. Locks in their order:
+ *
+ * <ol>
+ *   <li>The monitor of an identifier, under which its queue pair is modified; of a listener before
+ *       that of an identifier of its requests.
+ *   <li>That of a handshake of a carrier.
+ *   <li>Those of an event channel, of the ports, of a device and of the counts of events, which are
+ *       held briefly. A device is opened under its own.
+ * </ol>
+ *
+ * A carrier holds no lock when it reports.
+ */
+package org.hghca.cm;

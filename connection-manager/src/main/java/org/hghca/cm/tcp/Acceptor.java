@@ -1,0 +1,180 @@
+package org.hghca.cm.tcp;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.hghca.cm.carrier.ConnectRequest;
+import org.hghca.cm.carrier.HandshakeEvents;
+import org.hghca.cm.carrier.Listener;
+import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.ServiceRequest;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Listens on one address for the services there. One thread accepts sockets, one for each socket
+ * reads its request. At most {@link Limits#halfOpen} requests are read, or wait for room in their
+ * listener's backlog, at a time; more wait in the kernel.
+ */
+final class Acceptor {
+  private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);
+
+  /** The longest queue of the kernel; it takes fewer if its limit is lower. */
+  private static final int KERNEL_BACKLOG = 1024;
+
+  private final TcpCarrier carrier;
+  private final ServerSocketChannel server;
+  private final Map<Long, Listener> listeners = new ConcurrentHashMap<>();
+  private final Semaphore halfOpen;
+  private final CountDownLatch closed = new CountDownLatch(1);
+
+  /** Listens, and begins to accept. */
+  Acceptor(TcpCarrier carrier, InetSocketAddress address) throws IOException {
+    this.carrier = carrier;
+    this.halfOpen = new Semaphore(carrier.limits().halfOpen());
+    this.server = ServerSocketChannel.open();
+    try {
+      server.bind(address, KERNEL_BACKLOG);
+    } catch (IOException | RuntimeException e) {
+      server.close();
+      throw e;
+    }
+    Thread.ofVirtual().name("hghca-cm-accept-" + address).start(this::accept);
+  }
+
+  /** Adds a service. Returns false if it is there already. */
+  boolean add(long serviceId, Listener listener) {
+    return listeners.putIfAbsent(serviceId, listener) == null;
+  }
+
+  /** Removes a service, and says whether it was the last. */
+  boolean remove(long serviceId, Listener listener) {
+    listeners.remove(serviceId, listener);
+    return listeners.isEmpty();
+  }
+
+  void close() {
+    listeners.clear();
+    closed.countDown();
+    try {
+      server.close();
+    } catch (IOException e) {
+      LOG.debug("closing a listening socket", e);
+    }
+  }
+
+  private boolean isOpen() {
+    return closed.getCount() > 0;
+  }
+
+  private void accept() {
+    while (isOpen()) {
+      halfOpen.acquireUninterruptibly();
+      try {
+        SocketChannel channel = server.accept();
+        Thread.ofVirtual().name("hghca-cm-passive").start(() -> serve(channel));
+      } catch (IOException e) {
+        halfOpen.release();
+        if (isOpen()) {
+          LOG.warn("cannot accept a connection; tries again", e);
+          pause();
+        }
+      }
+    }
+  }
+
+  /** Waits before it tries again, but not for a closed listener. */
+  private void pause() {
+    try {
+      var _ = closed.await(carrier.limits().offer().toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void serve(SocketChannel channel) {
+    Runnable rest = () -> {};
+    try {
+      Link link = new Link(carrier, channel);
+      rest = request(link);
+    } catch (IOException e) {
+      LOG.debug("a socket that ended at once", e);
+    } finally {
+      halfOpen.release();
+    }
+    rest.run();
+  }
+
+  /** Reads the request and hands it over; returns what remains to do for it. */
+  private Runnable request(Link link) {
+    try {
+      link.deadline(carrier.limits().request());
+      Message first = link.read();
+      link.noDeadline();
+      InetSocketAddress local = link.local();
+      InetSocketAddress remote = link.remote();
+      return switch (first.kind()) {
+        case REQUEST -> offer(link, Bodies.request(first.body(), carrier.context(), local, remote));
+        case SERVICE_REQUEST ->
+            offer(link, Bodies.service(first.body(), carrier.context(), local, remote));
+        default -> throw new MalformedException(first.kind() + " in the place of a request");
+      };
+    } catch (VersionException e) {
+      LOG.warn("refused a connection: {}", e.getMessage());
+      return refuse(link, TcpHandshake.OTHER_VERSION);
+    } catch (MalformedException e) {
+      LOG.info("closed a socket that is not of a connection manager: {}", e.getMessage());
+    } catch (IOException e) {
+      LOG.debug("a socket without a request", e);
+    }
+    link.close();
+    return () -> {};
+  }
+
+  private static Runnable refuse(Link link, int reason) {
+    link.write(Message.reject(reason, PrivateData.EMPTY));
+    link.close();
+    return () -> {};
+  }
+
+  private Runnable offer(Link link, ConnectRequest request) {
+    TcpHandshake handshake = TcpHandshake.passive(carrier, request, link);
+    Optional<HandshakeEvents> taken = Optional.empty();
+    Listener listener = listeners.get(request.serviceId());
+    while (listener != null && taken.isEmpty()) {
+      taken = listener.requested(handshake, request);
+      if (taken.isEmpty()) {
+        pause();
+        listener = listeners.get(request.serviceId());
+      }
+    }
+    if (taken.isEmpty()) {
+      handshake.reject(TcpHandshake.NOBODY_LISTENS, PrivateData.EMPTY);
+      handshake.close();
+      return () -> {};
+    }
+    HandshakeEvents events = taken.get();
+    return () -> handshake.follow(events);
+  }
+
+  private Runnable offer(Link link, ServiceRequest request) {
+    PassiveQuestion question = new PassiveQuestion(carrier, request, link);
+    Listener listener = listeners.get(request.serviceId());
+    while (listener != null) {
+      if (listener.requested(question, request)) {
+        return question::follow;
+      }
+      pause();
+      listener = listeners.get(request.serviceId());
+    }
+    carrier.ended(question);
+    return refuse(link, TcpHandshake.NOBODY_LISTENS);
+  }
+}

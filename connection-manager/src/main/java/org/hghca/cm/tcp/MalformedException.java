@@ -1,0 +1,12 @@
+package org.hghca.cm.tcp;
+
+import java.io.IOException;
+
+/** What a peer sent is no message of this protocol. */
+final class MalformedException extends IOException {
+  private static final long serialVersionUID = 1L;
+
+  MalformedException(String message) {
+    super(message);
+  }
+}
