@@ -522,7 +522,7 @@ public final class CmId implements AutoCloseable {
             parameters.retryCount(),
             parameters.rnrRetryCount(),
             parameters.flowControl(),
-            QpSetup.ackTimeout(attributes.localAckDelay(), knownPath().packetLife()),
+            knownPath().ackTimeout(attributes.localAckDelay()),
             parameters.data()));
   }
 

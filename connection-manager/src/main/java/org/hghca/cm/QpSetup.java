@@ -31,8 +31,6 @@ record QpSetup(
   /** 0.64 ms, as the examples; the 0 of Linux would be 655 ms. */
   private static final int MIN_RNR_TIMER = 12;
 
-  private static final int MAX_CODE = 31;
-
   /** Of the end that asked. */
   static QpSetup active(Context context, ConnectRequest request, ConnectReply reply) {
     return new QpSetup(
@@ -44,7 +42,7 @@ record QpSetup(
         reply.startingPsn(),
         Math.min(request.responderResources(), reply.initiatorDepth()),
         Math.min(request.initiatorDepth(), reply.responderResources()),
-        ackTimeout(reply.targetAckDelay(), request.path().packetLife()),
+        request.path().ackTimeout(reply.targetAckDelay()),
         request.retryCount(),
         reply.rnrRetry());
   }
@@ -63,20 +61,6 @@ record QpSetup(
         request.ackTimeout(),
         request.retryCount(),
         request.rnrRetry());
-  }
-
-  /**
-   * The code of a local ACK timeout: of twice the life of a packet and the delay of the end that
-   * acknowledges, each the code of a power of two.
-   */
-  static int ackTimeout(int delay, int packetLife) {
-    int code = packetLife + 1;
-    if (code >= delay) {
-      code += delay >= code - 1 ? 1 : 0;
-    } else {
-      code = delay + (code >= delay - 1 ? 1 : 0);
-    }
-    return Math.min(code, MAX_CODE);
   }
 
   /** What a peer may do: reads and atomics only if some are served. */
