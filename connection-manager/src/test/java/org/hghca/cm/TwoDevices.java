@@ -54,8 +54,8 @@ final class TwoDevices implements AutoCloseable {
     /** Takes the next event, which must be of a type. */
     CmEvent take(CmEventType type) throws InterruptedException {
       CmEvent event = channel.await(SOON).orElseThrow();
-      assertThat(event.type()).as(event.toString()).isEqualTo(type);
       event.acknowledge();
+      assertThat(event.type()).as(event.toString()).isEqualTo(type);
       return event;
     }
 

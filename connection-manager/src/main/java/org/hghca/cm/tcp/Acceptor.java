@@ -34,8 +34,9 @@ final class Acceptor {
   private final Map<Long, Listener> listeners = new ConcurrentHashMap<>();
   private final Semaphore halfOpen;
   private final CountDownLatch closed = new CountDownLatch(1);
+  private final Thread accepting;
 
-  /** Listens, and begins to accept. */
+  /** Listens; {@link #begin} accepts. */
   Acceptor(TcpCarrier carrier, InetSocketAddress address) throws IOException {
     this.carrier = carrier;
     this.halfOpen = new Semaphore(carrier.limits().halfOpen());
@@ -46,7 +47,11 @@ final class Acceptor {
       server.close();
       throw e;
     }
-    Thread.ofVirtual().name("hghca-cm-accept-" + address).start(this::accept);
+    this.accepting = Thread.ofVirtual().name("hghca-cm-accept-" + address).unstarted(this::accept);
+  }
+
+  void begin() {
+    accepting.start();
   }
 
   /** Adds a service. Returns false if it is there already. */
@@ -60,6 +65,7 @@ final class Acceptor {
     return listeners.isEmpty();
   }
 
+  /** Stops listening: the socket is closed only when no thread accepts any more. */
   void close() {
     listeners.clear();
     closed.countDown();
@@ -67,6 +73,12 @@ final class Acceptor {
       server.close();
     } catch (IOException e) {
       LOG.debug("closing a listening socket", e);
+    }
+    halfOpen.release(); // for the thread that accepts
+    try {
+      accepting.join();
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
     }
   }
 

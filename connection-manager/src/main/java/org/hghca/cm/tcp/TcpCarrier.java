@@ -116,6 +116,7 @@ public final class TcpCarrier implements Carrier {
       Acceptor acceptor = acceptors.get(address);
       if (acceptor == null) {
         acceptor = new Acceptor(this, address);
+        acceptor.begin();
         acceptors.put(address, acceptor);
       }
       if (!acceptor.add(serviceId, listener)) {
