@@ -284,8 +284,9 @@ public final class Transport {
     }
   }
 
+  /** In RTR, too: the responses to READs are limited. */
   private void receiveNotification(Endpoint endpoint, ConnectionContext qp, Packet packet) {
-    if (!qp.state.sends()) {
+    if (!qp.state.receives()) {
       counters.drops.count(DropCause.STATE);
     } else if (endpoint.service != Service.UD && !qp.path.isBack(packet)) {
       counters.drops.count(DropCause.ADDRESS);

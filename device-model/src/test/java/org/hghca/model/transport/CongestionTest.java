@@ -121,9 +121,14 @@ class CongestionTest {
     assertThat(peer.station.transport.nextDeadline()).isEqualTo(Long.MAX_VALUE);
   }
 
-  @Test
-  void readResponsesAreSlowedDownToo() {
+  @ParameterizedTest
+  @EnumSource(
+      value = QueuePairState.class,
+      names = {"RTR", "RTS"})
+  void readResponsesAreSlowedDownToo(QueuePairState state) {
     RawPeer peer = new RawPeer(Service.RC);
+    peer.station.state = state;
+    peer.station.transport.modified(Station.QPN, state);
     slowDown(peer, 20);
     peer.give(PacketOpcode.READ_REQUEST, 0, packet -> packet.dmaLength = 100 * MTU);
     peer.sent();
