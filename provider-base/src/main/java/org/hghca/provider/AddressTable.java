@@ -211,27 +211,34 @@ public class AddressTable {
   }
 
   /**
-   * The index of the own GID to reach another one from: of its family, and of its subnet where
-   * there is one.
+   * The index of the own GID to reach another one from: of its family, the one with the longest
+   * common prefix, which is that of its subnet where there is one; the first of several.
    *
    * @throws VerbsException EINVAL when none is of its family
    */
   public final int indexToward(Gid peer) {
-    int first = -1;
+    int best = -1;
+    int most = -1;
     for (int i = 0; i < gids.size(); i++) {
       Gid own = gids.get(i);
-      if (own.ipv4().isPresent() == peer.ipv4().isPresent()) {
-        if (own.subnetPrefix() == peer.subnetPrefix()) {
-          return i;
-        }
-        first = first < 0 ? i : first;
+      int common = commonBits(own, peer);
+      if (own.ipv4().isPresent() == peer.ipv4().isPresent() && common > most) {
+        best = i;
+        most = common;
       }
     }
-    if (first < 0) {
+    if (best < 0) {
       throw new VerbsException(
           Errno.EINVAL, "%s has no GID of the family of %s".formatted(device, peer));
     }
-    return first;
+    return best;
+  }
+
+  private static int commonBits(Gid one, Gid other) {
+    long differs = one.subnetPrefix() ^ other.subnetPrefix();
+    return differs != 0
+        ? Long.numberOfLeadingZeros(differs)
+        : Long.SIZE + Long.numberOfLeadingZeros(one.interfaceId() ^ other.interfaceId());
   }
 
   public final int pkey(int number, int index) {

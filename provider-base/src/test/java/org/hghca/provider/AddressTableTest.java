@@ -30,13 +30,16 @@ class AddressTableTest {
     }
   }
 
-  /** The port has two addresses of IPv6 and one of IPv4. */
+  /** The port has two addresses of IPv6 and three of IPv4. */
   @ParameterizedTest
   @CsvSource({
     "00000000000000000000ffff0a000002, 2",
+    "00000000000000000000ffffc0a80105, 3",
+    "00000000000000000000ffffc0a80205, 4",
+    "00000000000000000000ffff08080808, 2",
     "fe800000000000000000000000000005, 0",
     "fd000000000000010000000000000005, 1",
-    "fd000000000000020000000000000005, 0"
+    "fd000000000000020000000000000005, 1"
   })
   void aPeerIsReachedFromItsFamilyAndSubnet(String peer, int index) {
     LinkAddress own =
@@ -45,7 +48,9 @@ class AddressTableTest {
         List.of(
             Gid.ofMac(own.mac()),
             Gid.ofHex("fd000000000000010000000000000001"),
-            Gid.ofIpv4(own.ip()));
+            Gid.ofIpv4(own.ip()),
+            Gid.ofIpv4(0xc0a8_0101),
+            Gid.ofIpv4(0xc0a8_0201));
     AddressTable table = new AddressTable("device", own, gids, new Neighbors(), false, true);
     assertThat(table.indexToward(Gid.ofHex(peer))).isEqualTo(index);
     AddressTable ipv4 =
