@@ -79,14 +79,8 @@ public final class MembershipFrame {
     memory.set(SHORT, report + 2, checksum(memory, report, REPORT_SIZE));
   }
 
-  /** The complement of the ones' complement sum of 16-bit words. */
   private static short checksum(MemorySegment memory, long at, int length) {
-    int sum = 0;
-    for (int i = 0; i < length; i += Short.BYTES) {
-      sum += memory.get(SHORT, at + i) & 0xffff;
-    }
-    sum = (sum >>> 16) + (sum & 0xffff);
-    return (short) ~((sum >>> 16) + sum);
+    return (short) ~InternetChecksum.sum(0, memory, at, length);
   }
 
   /** Whether a frame asks which groups there are, of any version of the protocol. */

@@ -151,16 +151,8 @@ public final class NeighborFrame {
 
   /** The ones' complement sum of pseudo header and message: all ones with its checksum. */
   private static int sum(MemorySegment memory, long at, int length) {
-    long sum = (long) length + ICMP;
-    for (long i = at + SOURCE; i < at + MESSAGE; i += Integer.BYTES) {
-      sum += memory.get(INT, i) & LOW;
-    }
-    for (long i = at + MESSAGE; i < at + MESSAGE + length; i += Integer.BYTES) {
-      sum += memory.get(INT, i) & LOW;
-    }
-    sum = (sum >>> 16) + (sum & 0xffff);
-    sum = (sum >>> 16) + (sum & 0xffff);
-    return (int) ((sum >>> 16) + (sum & 0xffff));
+    return InternetChecksum.sum(
+        (long) length + ICMP, memory, at + SOURCE, MESSAGE - SOURCE + length);
   }
 
   /** Whether a frame is a valid solicitation or advertisement (RFC 4861, 7.1). */
