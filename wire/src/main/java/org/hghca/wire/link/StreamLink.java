@@ -53,7 +53,9 @@ final class StreamLink implements Link, EthernetEnd.Frames {
   private final SocketMessage received = new SocketMessage();
   private int incomingHead;
   private int incomingTail;
-  private volatile boolean incomingLeft;
+
+  /** When to go on with frames that found no room in the last batch. */
+  private volatile long incomingDue = Long.MAX_VALUE;
 
   /**
    * Connects, or starts to listen.
@@ -186,7 +188,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
   /** The next attempt to connect, frames that found no room in the last batch, the next request. */
   @Override
   public long deadline() {
-    return incomingLeft ? System.nanoTime() : Math.min(ethernet.due(), connection.due());
+    return Math.min(incomingDue, Math.min(ethernet.due(), connection.due()));
   }
 
   /** Leaves unread data to the poller's next round, which is level-triggered. */
@@ -211,7 +213,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
         }
       }
     }
-    incomingLeft = batch.isFull();
+    incomingDue = batch.isFull() ? System.nanoTime() : Long.MAX_VALUE;
   }
 
   private synchronized void progress() {
@@ -229,7 +231,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
     ethernet.clear();
     incomingHead = 0;
     incomingTail = 0;
-    incomingLeft = false;
+    incomingDue = Long.MAX_VALUE;
   }
 
   /** Takes the frames that are complete; returns whether the connection continues. */
