@@ -8,6 +8,11 @@ public final class IpAddress {
   /** The upper half of the link-local IPv6 addresses that are derived from Ethernet addresses. */
   public static final long LINK_LOCAL_HIGH = 0xfe80L << 48;
 
+  /** The upper half of the groups of a link, ff02::/16. */
+  public static final long LINK_GROUP_HIGH = 0xff02L << 48;
+
+  private static final long SOLICITED_NODE_LOW = 0x1_ff00_0000L;
+  private static final long LAST_24_BITS = 0xff_ffff;
   private static final long IPV4_GROUP_MAC = 0x0100_5e00_0000L;
   private static final long IPV6_GROUP_MAC = 0x3333_0000_0000L;
   private static final long MAPPED = 0xffffL << 32;
@@ -37,6 +42,14 @@ public final class IpAddress {
   /** Whether an address is that of a multicast group. */
   public static boolean isGroup(long high, long low) {
     return isIpv4(high, low) ? (low >>> 28 & 0xf) == 0xe : high >>> 56 == 0xff;
+  }
+
+  /**
+   * The lower half of the group in which an IPv6 address is solicited, ff02::1:ffxx:xxxx (RFC 4291,
+   * 2.7.1).
+   */
+  public static long lowOfSolicitedNode(long low) {
+    return SOLICITED_NODE_LOW | low & LAST_24_BITS;
   }
 
   /** The Ethernet address of a multicast group (RFC 1112, 6.4; RFC 2464, 7). */

@@ -1,11 +1,13 @@
 package org.hghca.wire.frame;
 
+import static org.hghca.wire.IpAddress.LINK_GROUP_HIGH;
 import static org.hghca.wire.frame.Bytes.INT;
 import static org.hghca.wire.frame.Bytes.LONG;
 import static org.hghca.wire.frame.Bytes.SHORT;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.hghca.wire.IpAddress;
 
 /**
  * Frames of neighbor discovery for IPv6 over Ethernet: neighbor solicitations and advertisements
@@ -51,18 +53,7 @@ public final class NeighborFrame {
   /** Group addresses, ff00::/8, and all nodes of a link, ff02::1. */
   private static final int GROUP_BYTE = 0xff;
 
-  private static final long LINK_GROUP_HIGH = 0xff02L << 48;
   private static final long ALL_NODES_LOW = 1;
-
-  /** The group of all addresses that end with the same 24 bits, ff02::1:ffxx:xxxx. */
-  private static final long SOLICITED_NODE_LOW = 0x1_ff00_0000L;
-
-  private static final long LAST_24_BITS = 0xff_ffff;
-
-  /** The MAC of a group: 33:33 and its last 32 bits (RFC 2464, 7). */
-  private static final long GROUP_MAC = 0x3333_0000_0000L;
-
-  private static final long LOW = 0xffff_ffffL;
 
   private NeighborFrame() {}
 
@@ -75,12 +66,21 @@ public final class NeighborFrame {
       long sourceLow,
       long targetHigh,
       long targetLow) {
-    long group = SOLICITED_NODE_LOW | targetLow & LAST_24_BITS;
+    long group = IpAddress.lowOfSolicitedNode(targetLow);
     memory.set(LONG, at + SOURCE, sourceHigh);
     memory.set(LONG, at + SOURCE + 8, sourceLow);
     memory.set(LONG, at + TARGET, targetHigh);
     memory.set(LONG, at + TARGET + 8, targetLow);
-    write(memory, at, SOLICITATION, 0, SOURCE_OPTION, mac, groupMac(group), LINK_GROUP_HIGH, group);
+    write(
+        memory,
+        at,
+        SOLICITATION,
+        0,
+        SOURCE_OPTION,
+        mac,
+        IpAddress.groupMac(LINK_GROUP_HIGH, group),
+        LINK_GROUP_HIGH,
+        group);
   }
 
   /**
@@ -103,7 +103,7 @@ public final class NeighborFrame {
     memory.set(LONG, at + TARGET, targetHigh);
     memory.set(LONG, at + TARGET + 8, targetLow);
     if ((toHigh | toLow) == 0) {
-      long all = groupMac(ALL_NODES_LOW);
+      long all = IpAddress.groupMac(LINK_GROUP_HIGH, ALL_NODES_LOW);
       write(
           memory,
           at,
@@ -118,10 +118,6 @@ public final class NeighborFrame {
       int flags = SOLICITED | OVERRIDE;
       write(memory, at, ADVERTISEMENT, flags, TARGET_OPTION, mac, toMac, toHigh, toLow);
     }
-  }
-
-  private static long groupMac(long groupLow) {
-    return GROUP_MAC | groupLow & LOW;
   }
 
   /** Source and target are written. */
@@ -186,7 +182,7 @@ public final class NeighborFrame {
     return (senderHigh(memory, at) | senderLow(memory, at)) != 0
         || memory.get(LONG, at + DESTINATION) == LINK_GROUP_HIGH
             && memory.get(LONG, at + DESTINATION + 8)
-                == (SOLICITED_NODE_LOW | targetLow(memory, at) & LAST_24_BITS)
+                == IpAddress.lowOfSolicitedNode(targetLow(memory, at))
             && option(memory, at, SOURCE_OPTION, size) == 0;
   }
 

@@ -6,6 +6,7 @@ import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
 import org.hghca.wire.frame.FrameLayout;
+import org.hghca.wire.frame.ListenerFrame;
 import org.hghca.wire.frame.MembershipFrame;
 import org.hghca.wire.frame.PacketDecoder;
 import org.hghca.wire.frame.PacketEncoder;
@@ -51,6 +52,9 @@ final class EthernetEnd {
   /** A neighbor was heard since the last flush: waiting packets may be able to leave. */
   private volatile boolean heard;
 
+  /** The network was left: the next one gets reports of all groups. */
+  private boolean left = true;
+
   /** When to request again. */
   private volatile long due = Long.MAX_VALUE;
 
@@ -76,7 +80,9 @@ final class EthernetEnd {
             ? options.addresses() // the kernel's own are all that it has
             : options.addresses().withLinkLocal(options.mac());
     this.neighbors = new AddressResolution(options.mac(), addresses);
-    this.groups = new GroupMembership(options.mac(), addresses);
+    // At a shared interface the kernel reports the groups of its addresses.
+    boolean solicits = options.encapsulation().findsNeighbors() && !options.share();
+    this.groups = new GroupMembership(options.mac(), addresses, solicits);
   }
 
   /** The port's multicast groups. */
@@ -162,13 +168,17 @@ final class EthernetEnd {
   /** Whether received frames have left something to {@link #flush}. */
   boolean needsFlush() {
     return neighbors.hasFrames()
-        || groups.hasFrames()
+        || groups.due() != Long.MAX_VALUE && groups.due() <= System.nanoTime()
         || heard && due != Long.MAX_VALUE; // packets wait
   }
 
   /** Writes packets that have waited long enough, requests and replies. */
   void flush() {
     heard = false;
+    if (left) {
+      left = false;
+      groups.moved(System.nanoTime());
+    }
     if (!held.isEmpty()) {
       sendHeld(System.nanoTime());
     }
@@ -180,12 +190,19 @@ final class EthernetEnd {
       }
       frames.add(length, 0);
     }
-    while (groups.hasFrames()) {
-      int at = frames.room(MembershipFrame.SIZE);
-      if (at < 0 || !groups.write(outgoing, at)) {
+    if (groups.due() != Long.MAX_VALUE) {
+      report(System.nanoTime());
+    }
+  }
+
+  private void report(long now) {
+    while (groups.due() <= now) {
+      int at = frames.room(GroupMembership.LONGEST_FRAME);
+      int length = at < 0 ? 0 : groups.write(outgoing, at, now);
+      if (length == 0) {
         return;
       }
-      frames.add(MembershipFrame.SIZE, 0);
+      frames.add(length, 0);
     }
   }
 
@@ -212,16 +229,16 @@ final class EthernetEnd {
     due = held.due();
   }
 
-  /** Drops waiting packets, as the link is down. The next network gets reports of all groups. */
+  /** Drops waiting packets, as the link is down. */
   void clear() {
-    groups.queried();
+    left = true;
     held.clear(packet -> counts.notSent(SendFailure.DOWN));
     due = Long.MAX_VALUE;
   }
 
-  /** When {@link #flush} is due by itself. By any thread. */
+  /** When {@link #flush} is due by itself, as long as the link is up. By any thread. */
   long due() {
-    return due;
+    return Math.min(due, groups.due());
   }
 
   /**
@@ -236,8 +253,9 @@ final class EthernetEnd {
       heard = true;
       return;
     }
-    if (MembershipFrame.isQuery(incoming, at, length)) {
-      groups.queried();
+    boolean ofIpv4 = MembershipFrame.isQuery(incoming, at, length);
+    if (ofIpv4 || ListenerFrame.isQuery(incoming, at, length)) {
+      groups.queried(ofIpv4, System.nanoTime());
       return;
     }
     Packet packet = batch.next();
@@ -260,6 +278,6 @@ final class EthernetEnd {
       return isOwnMac;
     }
     return isOwnMac && addresses.has(packet.destinationIpHigh, packet.destinationIpLow)
-        || groups.contains(packet.destinationIpv4());
+        || groups.contains(packet.destinationIpHigh, packet.destinationIpLow);
   }
 }

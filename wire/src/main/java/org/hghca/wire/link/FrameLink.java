@@ -4,12 +4,21 @@ import org.hghca.linux.LinuxErrno;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Ethernet frames through an interface of this machine. The port has a MAC and IP addresses of its
  * own there, and resolves and answers its neighbors by itself.
  */
 final class FrameLink implements Link, EthernetEnd.Frames {
+  private static final Logger LOG = LoggerFactory.getLogger(FrameLink.class);
+
+  /** Where queries about groups go: 224.0.0.1 and ff02::1. */
+  private static final long IPV4_HOSTS = 0x0100_5e00_0001L;
+
+  private static final long IPV6_HOSTS = 0x3333_0000_0001L;
+
   private static final int SLOTS = 128;
 
   /**
@@ -67,16 +76,18 @@ final class FrameLink implements Link, EthernetEnd.Frames {
   public boolean join(long high, long low) {
     long mac = IpAddress.groupMac(high, low);
     boolean joined = carrier.join(mac);
-    if (joined && !ethernet.groups().join(IpAddress.ipv4(high, low))) {
+    if (joined && !ethernet.groups().join(high, low, System.nanoTime())) {
       carrier.leave(mac);
       return false;
     }
+    watch.hurry(); // the report about it
     return joined;
   }
 
   @Override
   public void leave(long high, long low) {
-    ethernet.groups().leave(IpAddress.ipv4(high, low));
+    ethernet.groups().leave(high, low, System.nanoTime());
+    watch.hurry();
     carrier.leave(IpAddress.groupMac(high, low));
   }
 
@@ -89,6 +100,18 @@ final class FrameLink implements Link, EthernetEnd.Frames {
   public void open(LinkWatch watched) {
     watch = watched;
     carrier.open(watched);
+    hear(IPV4_HOSTS);
+    hear(IPV6_HOSTS);
+    for (long low : ethernet.groups().solicitedLows()) {
+      hear(IpAddress.groupMac(IpAddress.LINK_GROUP_HIGH, low));
+    }
+  }
+
+  /** Has the interface take frames of the protocols that the port speaks. */
+  private void hear(long mac) {
+    if (!carrier.join(mac)) {
+      LOG.warn("{}: the interface takes no frames to {}", description(), Long.toHexString(mac));
+    }
   }
 
   @Override
@@ -167,10 +190,10 @@ final class FrameLink implements Link, EthernetEnd.Frames {
     }
   }
 
-  /** The next request for a neighbor. */
+  /** The next request for a neighbor, or report about a group. */
   @Override
   public long deadline() {
-    return ethernet.due();
+    return carrier.isUp() ? ethernet.due() : Long.MAX_VALUE;
   }
 
   @Override

@@ -30,6 +30,8 @@ final class PacketFilter {
   private static final int IGMP = 2;
   private static final int UDP = 17;
   private static final int ICMPV6 = 58;
+  private static final int HOP_BY_HOP = 0;
+  private static final int LISTENER_QUERY = 130;
   private static final int FIRST_NEIGHBOR_DISCOVERY = 133;
   private static final int LAST_NEIGHBOR_DISCOVERY = 137;
 
@@ -37,7 +39,7 @@ final class PacketFilter {
 
   /**
    * Accepts Ethernet frames to a MAC or to a group that are RoCE v2 over IPv4 or IPv6, ARP,
-   * neighbor discovery of IPv6, or about multicast groups of IPv4.
+   * neighbor discovery of IPv6, or about multicast groups: IGMP, and queries of MLD.
    */
   static int[][] ofPort(long mac) {
     return new int[][] {
@@ -46,25 +48,30 @@ final class PacketFilter {
       {LOAD_HALF, 0, 0, 4},
       {JUMP_EQUAL, 2, 0, (int) mac & 0xffff},
       {LOAD_BYTE, 0, 0, 0},
-      {JUMP_BITS, 0, 18, 1},
+      {JUMP_BITS, 0, 23, 1},
       {LOAD_HALF, 0, 0, 12},
-      {JUMP_EQUAL, 17, 0, 0x0806},
+      {JUMP_EQUAL, 22, 0, 0x0806},
       {JUMP_EQUAL, 0, 6, 0x0800},
       {LOAD_BYTE, 0, 0, 23},
-      {JUMP_EQUAL, 14, 0, IGMP},
-      {JUMP_EQUAL, 0, 12, UDP},
+      {JUMP_EQUAL, 19, 0, IGMP},
+      {JUMP_EQUAL, 0, 17, UDP},
       {INDEX_OF_IPV4_SIZE, 0, 0, 14},
       {LOAD_HALF_INDEXED, 0, 0, 16},
-      {JUMP_EQUAL, 10, 9, FrameLayout.ROCE_PORT},
-      {JUMP_EQUAL, 0, 8, 0x86dd},
+      {JUMP_EQUAL, 15, 14, FrameLayout.ROCE_PORT},
+      {JUMP_EQUAL, 0, 13, 0x86dd},
       {LOAD_BYTE, 0, 0, 20},
       {JUMP_EQUAL, 0, 2, UDP},
       {LOAD_HALF, 0, 0, 56},
-      {JUMP_EQUAL, 5, 4, FrameLayout.ROCE_PORT},
+      {JUMP_EQUAL, 10, 9, FrameLayout.ROCE_PORT},
       {JUMP_EQUAL, 0, 3, ICMPV6},
       {LOAD_BYTE, 0, 0, 54},
-      {JUMP_GREATER_OR_EQUAL, 0, 1, FIRST_NEIGHBOR_DISCOVERY},
-      {JUMP_GREATER, 0, 1, LAST_NEIGHBOR_DISCOVERY},
+      {JUMP_GREATER_OR_EQUAL, 0, 6, FIRST_NEIGHBOR_DISCOVERY},
+      {JUMP_GREATER, 5, 6, LAST_NEIGHBOR_DISCOVERY},
+      {JUMP_EQUAL, 0, 4, HOP_BY_HOP},
+      {LOAD_BYTE, 0, 0, 54},
+      {JUMP_EQUAL, 0, 2, ICMPV6},
+      {LOAD_BYTE, 0, 0, 62},
+      {JUMP_EQUAL, 1, 0, LISTENER_QUERY},
       {RETURN, 0, 0, 0},
       {RETURN, 0, 0, ALL},
     };

@@ -6,7 +6,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
-import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
 import org.slf4j.Logger;
@@ -102,12 +101,15 @@ final class StreamLink implements Link, EthernetEnd.Frames {
 
   @Override
   public boolean join(long high, long low) {
-    return ethernet.groups().join(IpAddress.ipv4(high, low));
+    boolean joined = ethernet.groups().join(high, low, System.nanoTime());
+    connection.hurry();
+    return joined;
   }
 
   @Override
   public void leave(long high, long low) {
-    ethernet.groups().leave(IpAddress.ipv4(high, low));
+    ethernet.groups().leave(high, low, System.nanoTime());
+    connection.hurry();
   }
 
   @Override
@@ -185,10 +187,14 @@ final class StreamLink implements Link, EthernetEnd.Frames {
     }
   }
 
-  /** The next attempt to connect, frames that found no room in the last batch, the next request. */
+  /**
+   * The next attempt to connect, frames that found no room in the last batch, the next request or
+   * report.
+   */
   @Override
   public long deadline() {
-    return Math.min(incomingDue, Math.min(ethernet.due(), connection.due()));
+    long frames = connection.isUp() ? ethernet.due() : Long.MAX_VALUE;
+    return Math.min(incomingDue, Math.min(frames, connection.due()));
   }
 
   /** Leaves unread data to the poller's next round, which is level-triggered. */

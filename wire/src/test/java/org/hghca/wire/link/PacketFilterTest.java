@@ -89,6 +89,10 @@ final class PacketFilterTest {
     "020000000001, 137, true",
     "020000000001, 138, false",
     "020000000001, 128, false", // ping
+    "333300000001, MLD130, true",
+    "333300000016, MLD143, false",
+    "020000000002, MLD130, false",
+    "333300000001, OPTIONS6, false",
     "020000000001, ARP, true",
     "ffffffffffff, ARP, true",
     "020000000002, ARP, false",
@@ -109,6 +113,9 @@ final class PacketFilterTest {
           case "ROCE6" -> IPV6.formatted("11") + "c123 12b7 0018 0000" + "00".repeat(16);
           case "UDP6" -> IPV6.formatted("11") + "12b7 c123 0018 0000" + "00".repeat(16);
           case "TCP6" -> IPV6.formatted("06") + "c123 12b7 0018 0000" + "00".repeat(16);
+          case "MLD130" -> IPV6.formatted("00") + "3a00050200000100 82 00f162" + "00".repeat(24);
+          case "MLD143" -> IPV6.formatted("00") + "3a00050200000100 8f 000a69" + "00".repeat(24);
+          case "OPTIONS6" -> IPV6.formatted("00") + "1100050200000100 82 00f162" + "00".repeat(24);
           case "ARP" -> "0806 0001 0800 0604 0001" + "00".repeat(38);
           case "IPX" -> "8137" + "00".repeat(46);
           case "SHORT" -> "0800";

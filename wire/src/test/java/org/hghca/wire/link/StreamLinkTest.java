@@ -121,10 +121,15 @@ final class StreamLinkTest {
     return channel;
   }
 
+  /** The next frame that is no report about a multicast group. */
   private String readFrame() throws IOException {
-    byte[] frame = new byte[in.readInt()];
-    in.readFully(frame);
-    return HexFormat.of().formatHex(frame);
+    String hex;
+    do {
+      byte[] frame = new byte[in.readInt()];
+      in.readFully(frame);
+      hex = HexFormat.of().formatHex(frame);
+    } while (hex.startsWith("333300000016"));
+    return hex;
   }
 
   private void writeFrame(String hex) throws IOException {

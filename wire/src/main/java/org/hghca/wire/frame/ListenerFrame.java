@@ -1,0 +1,102 @@
+package org.hghca.wire.frame;
+
+import static org.hghca.wire.frame.Bytes.INT;
+import static org.hghca.wire.frame.Bytes.LONG;
+import static org.hghca.wire.frame.Bytes.SHORT;
+
+import java.lang.foreign.MemorySegment;
+import org.hghca.wire.IpAddress;
+
+/**
+ * Frames by which a host tells switches and routers of its IPv6 multicast groups: reports of
+ * Multicast Listener Discovery, version 2 (RFC 3810), of one group, from any source.
+ *
+ * <pre>
+ *  00h | 33:33:00:00:00:16 | source MAC | 86dd |
+ *  0Eh | IPv6: payload length 24h, next header 00h, hop limit 1 |
+ *  16h | source address, link-local or :: |  26h | ff02::16 |
+ *  36h | hop-by-hop options: next header 3Ah, "router alert" for MLD, padding |
+ *  3Eh | 8f | 0 | checksum | 0 | 0001 records |
+ *  46h | record: as in {@link MembershipFrame} | 0 | 0 sources |
+ *  4Ah | group |
+ * </pre>
+ */
+public final class ListenerFrame {
+  /** Bytes of a frame that is written. */
+  public static final int SIZE = 90;
+
+  private static final int IP = FrameLayout.ETHERNET_SIZE;
+  private static final int ADDRESSES = IP + 8;
+  private static final int OPTIONS = IP + IpHeader.IPV6_SIZE;
+  private static final int OPTIONS_SIZE = 8;
+  private static final int MESSAGE = OPTIONS + OPTIONS_SIZE;
+  private static final int MESSAGE_SIZE = 28;
+
+  /** Bytes of a query of version 1, the shortest. */
+  private static final int SHORTEST_QUERY = 24;
+
+  private static final int HOP_BY_HOP = 0;
+  private static final int ICMP = 58;
+  private static final int QUERY = 130;
+  private static final int REPORT = 143;
+
+  /** The option "router alert" with value 0, and two bytes of padding. */
+  private static final long ROUTER_ALERT = 0x0502_0000_0100L;
+
+  /** Routers of version 2: ff02::16. */
+  private static final long ROUTERS_LOW = 0x16;
+
+  private ListenerFrame() {}
+
+  /**
+   * Writes a report.
+   *
+   * @param sourceHigh upper half of the link-local address of the port; 0 with {@code sourceLow} 0,
+   *     where it has none
+   * @param record {@link MembershipFrame#JOINS}, {@link MembershipFrame#LEAVES} or {@link
+   *     MembershipFrame#IS_IN}
+   */
+  public static void write(
+      MemorySegment memory,
+      long at,
+      long mac,
+      long sourceHigh,
+      long sourceLow,
+      int record,
+      long groupHigh,
+      long groupLow) {
+    long routersMac = IpAddress.groupMac(IpAddress.LINK_GROUP_HIGH, ROUTERS_LOW);
+    memory.set(LONG, at, routersMac << 16 | mac >>> 32);
+    memory.set(INT, at + 8, (int) mac);
+    memory.set(SHORT, at + 12, (short) FrameLayout.IPV6_TYPE);
+    long length = OPTIONS_SIZE + MESSAGE_SIZE;
+    memory.set(
+        LONG, at + IP, (long) IpHeader.IPV6_VERSION << 60 | length << 16 | HOP_BY_HOP << 8 | 1);
+    memory.set(LONG, at + ADDRESSES, sourceHigh);
+    memory.set(LONG, at + ADDRESSES + 8, sourceLow);
+    memory.set(LONG, at + ADDRESSES + 16, IpAddress.LINK_GROUP_HIGH);
+    memory.set(LONG, at + ADDRESSES + 24, ROUTERS_LOW);
+    memory.set(LONG, at + OPTIONS, (long) ICMP << 56 | ROUTER_ALERT);
+    memory.set(INT, at + MESSAGE, REPORT << 24);
+    memory.set(INT, at + MESSAGE + 4, 1);
+    memory.set(INT, at + MESSAGE + 8, record << 24);
+    memory.set(LONG, at + MESSAGE + 12, groupHigh);
+    memory.set(LONG, at + MESSAGE + 20, groupLow);
+    long pseudo = (long) ICMP + MESSAGE_SIZE + InternetChecksum.sum(0, memory, at + ADDRESSES, 32);
+    int sum = InternetChecksum.sum(pseudo, memory, at + MESSAGE, MESSAGE_SIZE);
+    memory.set(SHORT, at + MESSAGE + 2, (short) ~sum);
+  }
+
+  /**
+   * Whether a frame asks which groups there are, of any version of the protocol, behind the option
+   * of a router alert and no other header.
+   */
+  public static boolean isQuery(MemorySegment memory, long at, int length) {
+    return length >= MESSAGE + SHORTEST_QUERY
+        && memory.get(SHORT, at + 12) == (short) FrameLayout.IPV6_TYPE
+        && Bytes.byteAt(memory, at + IP + 6) == HOP_BY_HOP
+        && Bytes.byteAt(memory, at + OPTIONS) == ICMP
+        && Bytes.byteAt(memory, at + OPTIONS + 1) == 0
+        && Bytes.byteAt(memory, at + MESSAGE) == QUERY;
+  }
+}

@@ -1,0 +1,85 @@
+package org.hghca.wire.frame;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HexFormat;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Reports of IPv6 multicast groups, against those that Linux 6.18 sends, and its queries. */
+class ListenerFrameTest {
+  private static final String ETHERNET = "33330000001602112233445586dd";
+  private static final String ROUTERS = "ff0200000000000000000000000000163a00050200000100";
+  private static final String LINK_LOCAL = "fe80000000000000001122fffe334455";
+  private static final String NONE = "00".repeat(16);
+
+  /** Joining, leaving, the answer to a query; of a port without a link-local address. */
+  @ParameterizedTest
+  @CsvSource({
+    "4, ff050000000000000000000100020003, 0a69, true",
+    "3, ff050000000000000000000100020003, 0b69, true",
+    "4, ff0200000000000000000001ff334455, c6e7, true",
+    "4, ff0200000000000000000001ff334455, 2b02, false"
+  })
+  void reportMatchesThatOfLinux(int record, String group, String checksum, boolean isLocal) {
+    MemorySegment memory = MemorySegment.ofArray(new byte[96]).fill((byte) -1);
+    String source = isLocal ? LINK_LOCAL : NONE;
+    ListenerFrame.write(
+        memory,
+        3,
+        0x0211_2233_4455L,
+        half(source, 0),
+        half(source, 16),
+        record,
+        half(group, 0),
+        half(group, 16));
+    String hex = HexFormat.of().formatHex(memory.toArray(ValueLayout.JAVA_BYTE));
+    assertThat(hex)
+        .isEqualTo(
+            ("ff".repeat(3) + ETHERNET + "6000000000240001" + source + ROUTERS)
+                + ("8f00" + checksum + "00000001" + "0" + record + "000000" + group)
+                + "ff".repeat(3));
+  }
+
+  private static long half(String address, int at) {
+    return HexFormat.fromHexDigitsToLong(address, at, at + 16);
+  }
+
+  private static boolean isQuery(String hex) {
+    byte[] frame = HexFormat.of().parseHex(hex);
+    return ListenerFrame.isQuery(MemorySegment.ofArray(frame), 0, frame.length);
+  }
+
+  /** General and of one group, of version 2; general, of version 1. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "33330000000102112233446686dd6000000000240001fe80000000000000001122fffe334466ff02000000000000"
+            + "00000000000000013a000502000000008200f162271000000000000000000000000000000000000002070000",
+        "33330002000302112233446686dd6000000000240001fe80000000000000001122fffe334466ff05000000000000"
+            + "00000001000200033a000502000000008200157703e80000ff0500000000000000000001000200030a070000",
+        "33330000000102112233446686dd6000000000200001fe80000000000000001122fffe334466ff02000000000000"
+            + "00000000000000013a000502000000008200f3712710000000000000000000000000000000000000"
+      })
+  void queryIsRecognized(String hex) {
+    assertThat(isQuery(hex)).isTrue();
+    assertThat(isQuery(hex.replace("00008200", "00008f00"))).as("a report").isFalse();
+    assertThat(isQuery(hex.replace("86dd", "0800"))).as("IPv4").isFalse();
+    assertThat(isQuery(hex.replace("3a000502", "11000502"))).as("UDP").isFalse();
+    assertThat(isQuery(hex.replace("3a000502", "3a010502"))).as("longer options").isFalse();
+    assertThat(isQuery(hex.replace("0001fe80", "3a01fe80"))).as("no options").isFalse();
+  }
+
+  @Test
+  void truncatedFrameIsNoQuery() {
+    String query =
+        "33330000000102112233446686dd6000000000200001fe80000000000000001122fffe334466ff02000000000000"
+            + "00000000000000013a000502000000008200f3712710000000000000000000000000000000000000";
+    assertThat(isQuery(query.substring(0, query.length() - 2))).isFalse();
+    assertThat(isQuery("")).isFalse();
+  }
+}
