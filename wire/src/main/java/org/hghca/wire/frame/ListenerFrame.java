@@ -32,12 +32,16 @@ public final class ListenerFrame {
   private static final int MESSAGE = OPTIONS + OPTIONS_SIZE;
   private static final int MESSAGE_SIZE = 28;
 
-  /** Bytes of a query of version 1, the shortest. */
-  private static final int SHORTEST_QUERY = 24;
+  /** Bytes of a message of version 1, the shortest. */
+  private static final int SHORTEST = 24;
 
   private static final int HOP_BY_HOP = 0;
   private static final int ICMP = 58;
   private static final int QUERY = 130;
+
+  /** The last message of version 1. */
+  private static final int DONE = 132;
+
   private static final int REPORT = 143;
 
   /** The option "router alert" with value 0, and two bytes of padding. */
@@ -88,15 +92,23 @@ public final class ListenerFrame {
   }
 
   /**
-   * Whether a frame asks which groups there are, of any version of the protocol, behind the option
-   * of a router alert and no other header.
+   * Whether a frame is one of the protocol, of any version, behind the option of a router alert and
+   * no other header.
    */
-  public static boolean isQuery(MemorySegment memory, long at, int length) {
-    return length >= MESSAGE + SHORTEST_QUERY
-        && memory.get(SHORT, at + 12) == (short) FrameLayout.IPV6_TYPE
-        && Bytes.byteAt(memory, at + IP + 6) == HOP_BY_HOP
-        && Bytes.byteAt(memory, at + OPTIONS) == ICMP
-        && Bytes.byteAt(memory, at + OPTIONS + 1) == 0
-        && Bytes.byteAt(memory, at + MESSAGE) == QUERY;
+  public static boolean isListener(MemorySegment memory, long at, int length) {
+    if (length < MESSAGE + SHORTEST
+        || memory.get(SHORT, at + 12) != (short) FrameLayout.IPV6_TYPE
+        || Bytes.byteAt(memory, at + IP + 6) != HOP_BY_HOP
+        || Bytes.byteAt(memory, at + OPTIONS) != ICMP
+        || Bytes.byteAt(memory, at + OPTIONS + 1) != 0) {
+      return false;
+    }
+    int type = Bytes.byteAt(memory, at + MESSAGE);
+    return type >= QUERY && type <= DONE || type == REPORT;
+  }
+
+  /** Whether a frame of the protocol asks which groups there are. */
+  public static boolean isQuery(MemorySegment memory, long at) {
+    return Bytes.byteAt(memory, at + MESSAGE) == QUERY;
   }
 }

@@ -83,16 +83,23 @@ public final class MembershipFrame {
     return (short) ~InternetChecksum.sum(0, memory, at, length);
   }
 
-  /** Whether a frame asks which groups there are, of any version of the protocol. */
-  public static boolean isQuery(MemorySegment memory, long at, int length) {
+  /** Whether a frame is one of the protocol, of any version. */
+  public static boolean isMembership(MemorySegment memory, long at, int length) {
     if (length < IP_AT + IpHeader.IPV4_SIZE + 8
         || memory.get(SHORT, at + 12) != FrameLayout.IPV4_TYPE
         || Bytes.byteAt(memory, at + IP_AT + 9) != PROTOCOL) {
       return false;
     }
-    int header = (Bytes.byteAt(memory, at + IP_AT) & 0xf) * Integer.BYTES;
-    return header >= IpHeader.IPV4_SIZE
-        && length >= IP_AT + header + 8
-        && Bytes.byteAt(memory, at + IP_AT + header) == QUERY;
+    int header = header(memory, at);
+    return header >= IpHeader.IPV4_SIZE && length >= IP_AT + header + 8;
+  }
+
+  private static int header(MemorySegment memory, long at) {
+    return (Bytes.byteAt(memory, at + IP_AT) & 0xf) * Integer.BYTES;
+  }
+
+  /** Whether a frame of the protocol asks which groups there are. */
+  public static boolean isQuery(MemorySegment memory, long at) {
+    return Bytes.byteAt(memory, at + IP_AT + header(memory, at)) == QUERY;
   }
 }

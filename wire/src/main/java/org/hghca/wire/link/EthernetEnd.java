@@ -243,7 +243,7 @@ final class EthernetEnd {
 
   /**
    * Processes a received frame: the next packet of the batch, which has room for it, or a frame of
-   * neighbor resolution.
+   * neighbor resolution or about multicast groups.
    *
    * @param at its offset in the memory of received frames
    * @param vlan a tag that was removed from the frame, or {@link Packet#NO_VLAN}
@@ -253,9 +253,12 @@ final class EthernetEnd {
       heard = true;
       return;
     }
-    boolean ofIpv4 = MembershipFrame.isQuery(incoming, at, length);
-    if (ofIpv4 || ListenerFrame.isQuery(incoming, at, length)) {
-      groups.queried(ofIpv4, System.nanoTime());
+    if (MembershipFrame.isMembership(incoming, at, length)) {
+      heardOfGroups(true, MembershipFrame.isQuery(incoming, at));
+      return;
+    }
+    if (ListenerFrame.isListener(incoming, at, length)) {
+      heardOfGroups(false, ListenerFrame.isQuery(incoming, at));
       return;
     }
     Packet packet = batch.next();
@@ -269,6 +272,13 @@ final class EthernetEnd {
       }
       counts.received();
       batch.filled();
+    }
+  }
+
+  /** The reports of others matter to switches and routers only. */
+  private void heardOfGroups(boolean ipv4, boolean isQuery) {
+    if (isQuery) {
+      groups.queried(ipv4, System.nanoTime());
     }
   }
 

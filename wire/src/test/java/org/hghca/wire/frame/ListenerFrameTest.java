@@ -37,6 +37,9 @@ class ListenerFrameTest {
         record,
         half(group, 0),
         half(group, 16));
+    MemorySegment frame = memory.asSlice(3, ListenerFrame.SIZE);
+    assertThat(ListenerFrame.isListener(frame, 0, ListenerFrame.SIZE)).isTrue();
+    assertThat(ListenerFrame.isQuery(frame, 0)).isFalse();
     String hex = HexFormat.of().formatHex(memory.toArray(ValueLayout.JAVA_BYTE));
     assertThat(hex)
         .isEqualTo(
@@ -51,7 +54,8 @@ class ListenerFrameTest {
 
   private static boolean isQuery(String hex) {
     byte[] frame = HexFormat.of().parseHex(hex);
-    return ListenerFrame.isQuery(MemorySegment.ofArray(frame), 0, frame.length);
+    MemorySegment memory = MemorySegment.ofArray(frame);
+    return ListenerFrame.isListener(memory, 0, frame.length) && ListenerFrame.isQuery(memory, 0);
   }
 
   /** General and of one group, of version 2; general, of version 1. */

@@ -20,6 +20,8 @@ class MembershipFrameTest {
   void reportMatchesThatOfLinux(int record, String report) {
     MemorySegment memory = MemorySegment.ofArray(new byte[64]).fill((byte) -1);
     MembershipFrame.write(memory, 2, 0x0211_2233_4455L, 0x0a00_0001, record, 0xef01_0203);
+    assertThat(MembershipFrame.isMembership(memory, 2, MembershipFrame.SIZE)).isTrue();
+    assertThat(MembershipFrame.isQuery(memory, 2)).isFalse();
     byte[] frame = memory.asSlice(2, MembershipFrame.SIZE).toArray(ValueLayout.JAVA_BYTE);
     assertThat(HexFormat.of().formatHex(frame)).isEqualTo(HEADERS + report + "00".repeat(6));
     assertThat(memory.get(ValueLayout.JAVA_BYTE, 1)).isEqualTo((byte) -1);
@@ -28,7 +30,9 @@ class MembershipFrameTest {
 
   private static boolean isQuery(String hex) {
     byte[] frame = HexFormat.of().parseHex(hex);
-    return MembershipFrame.isQuery(MemorySegment.ofArray(frame), 0, frame.length);
+    MemorySegment memory = MemorySegment.ofArray(frame);
+    return MembershipFrame.isMembership(memory, 0, frame.length)
+        && MembershipFrame.isQuery(memory, 0);
   }
 
   /** Of version 3 with the option "router alert", and of version 2 without. */
