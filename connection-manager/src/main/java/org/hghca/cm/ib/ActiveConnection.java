@@ -1,0 +1,136 @@
+package org.hghca.cm.ib;
+
+import java.util.Optional;
+import org.hghca.cm.carrier.ConnectReply;
+import org.hghca.cm.carrier.ConnectRequest;
+import org.hghca.cm.carrier.HandshakeEvents;
+import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.mad.Mad;
+import org.hghca.cm.mad.Mra;
+import org.hghca.cm.mad.Rep;
+import org.hghca.cm.mad.Rtu;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+
+/** The end that asks: REQ, then RTU. */
+final class ActiveConnection extends Connection {
+  private final ConnectRequest request;
+
+  /** The RTU, for a peer that has not got it. */
+  private Optional<byte[]> confirmation = Optional.empty();
+
+  ActiveConnection(
+      Engine engine, long transaction, ConnectRequest request, HandshakeEvents events) {
+    super(
+        engine,
+        request.path(),
+        request.ackTimeout(),
+        State.REQ_SENT,
+        transaction,
+        Optional.of(events));
+    this.request = request;
+  }
+
+  void begin(long transaction) {
+    byte[] req =
+        engine.encoded(
+            () -> new Mad(transaction, Requests.toReq(request, localId, engine.nodeGuid())));
+    engine.connections().add(this);
+    repeat(req, Timeouts.request(path.packetLife()), Timeouts.RETRIES, this::unanswered);
+  }
+
+  private void unanswered() {
+    String tried = repetition().orElseThrow().tried("a connection request (REQ)");
+    report(events -> events.unreachable(tried));
+    sendTimeout();
+  }
+
+  @Override
+  void receivedRep(Rep rep) {
+    switch (state()) {
+      case REQ_SENT -> {
+        RemoteEnd qp = new RemoteEnd(rep.caGuid(), rep.qpNumber());
+        Optional<Connection> stale = engine.connections().withQp(qp);
+        if (stale.isPresent()) {
+          stale.get().becameStale();
+          return; // the peer repeats its REP
+        }
+        answered();
+        remote(rep.localId(), qp);
+        engine.connections().hasQp(this, qp);
+        state(State.REP_RCVD);
+        ConnectReply reply = Requests.toReply(rep, path);
+        report(events -> events.replied(reply));
+      }
+      case REP_RCVD -> {
+        if (rep.localId() == remoteId()) {
+          send(
+              encoded(
+                  new Mra(
+                      localId, remoteId(), Reason.OF_REP, Timeouts.SERVICE, PrivateData.EMPTY)));
+        }
+      }
+      case ESTABLISHED -> {
+        if (rep.localId() == remoteId()) {
+          confirmation.ifPresent(this::send);
+        }
+      }
+      case REQ_RCVD, REP_SENT, DREQ_SENT, DREQ_RCVD, TIMEWAIT, IDLE -> {}
+    }
+  }
+
+  @Override
+  void receivedRtu(Rtu rtu) {}
+
+  @Override
+  void receivedDuplicateReq() {}
+
+  @Override
+  void receivedMra(int message, int serviceTimeout) {
+    if (state() == State.REQ_SENT && message == Reason.OF_REQ) {
+      long wait = Timeouts.nanos(serviceTimeout) + Timeouts.nanos(ackTimeout());
+      repetition().ifPresent(repetition -> repetition.postpone(wait));
+    }
+  }
+
+  @Override
+  public void confirm(PrivateData privateData) {
+    engine.call(
+        () -> {
+          expect("confirm", State.REP_RCVD);
+          byte[] rtu = encoded(new Rtu(localId, remoteId(), privateData));
+          confirmation = Optional.of(rtu);
+          send(rtu);
+          established();
+        });
+  }
+
+  @Override
+  public void reply(ConnectReply reply) {
+    throw passive("reply");
+  }
+
+  @Override
+  public void firstPacket() {
+    throw passive("firstPacket");
+  }
+
+  private static VerbsException passive(String call) {
+    return new VerbsException(Errno.EINVAL, call + " is for the passive end of a connection");
+  }
+
+  @Override
+  int qpNumber() {
+    return request.qpNumber();
+  }
+
+  @Override
+  long releaseInterval() {
+    return Timeouts.nanos(Timeouts.RESPONSE);
+  }
+
+  @Override
+  int releaseRetries() {
+    return Timeouts.RETRIES;
+  }
+}

@@ -1,0 +1,396 @@
+package org.hghca.cm.ib;
+
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.hghca.cm.carrier.Handshake;
+import org.hghca.cm.carrier.HandshakeEvents;
+import org.hghca.cm.carrier.Path;
+import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.mad.Drep;
+import org.hghca.cm.mad.Dreq;
+import org.hghca.cm.mad.Mad;
+import org.hghca.cm.mad.Message;
+import org.hghca.cm.mad.Rej;
+import org.hghca.cm.mad.Rep;
+import org.hghca.cm.mad.Rtu;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * One end of a connection: what both ends have in common, which is its end. All but the methods of
+ * {@link Handshake} are called under the engine's lock.
+ */
+abstract class Connection implements Handshake {
+
+  /** Where a connection is; the names are those of the specification. */
+  enum State {
+    REQ_SENT,
+    REP_RCVD,
+    REQ_RCVD,
+    REP_SENT,
+    ESTABLISHED,
+    DREQ_SENT,
+    DREQ_RCVD,
+    TIMEWAIT,
+    IDLE
+  }
+
+  final Engine engine;
+  final int localId;
+  final Path path;
+
+  private final int ackTimeout;
+  private State state;
+  private Optional<HandshakeEvents> events;
+  private Optional<Repetition> repetition = Optional.empty();
+  private Optional<Timers.Timer> timeWait = Optional.empty();
+  private Optional<RemoteEnd> remoteRequest = Optional.empty();
+  private Optional<RemoteEnd> remoteQp = Optional.empty();
+  private int remoteId;
+  private final long transaction;
+
+  /** The transaction of the peer's DREQ, which its answer has. */
+  private long release;
+
+  /** What the application has sent with DREP. */
+  private PrivateData farewell = PrivateData.EMPTY;
+
+  /** Whether the application has closed it: it hears nothing any more. */
+  private boolean closed;
+
+  Connection(
+      Engine engine,
+      Path path,
+      int ackTimeout,
+      State state,
+      long transaction,
+      Optional<HandshakeEvents> events) {
+    this.engine = engine;
+    this.localId = engine.connections().newId();
+    this.path = path;
+    this.ackTimeout = ackTimeout;
+    this.state = state;
+    this.transaction = transaction;
+    this.events = events;
+  }
+
+  /** The number of the queue pair of this end. */
+  abstract int qpNumber();
+
+  /** The time until this end repeats DREQ. */
+  abstract long releaseInterval();
+
+  abstract int releaseRetries();
+
+  // What the messages of the peer do.
+
+  abstract void receivedRep(Rep rep);
+
+  abstract void receivedRtu(Rtu rtu);
+
+  /** The peer asks for more time. */
+  abstract void receivedMra(int message, int serviceTimeout);
+
+  /** The peer has sent its REQ again. */
+  abstract void receivedDuplicateReq();
+
+  final void receivedRej(Rej rej) {
+    switch (state) {
+      case REQ_SENT, REP_SENT, REQ_RCVD -> {
+        report(events -> events.rejected(rej.reason(), rej.privateData()));
+        if (rej.reason() == Reason.STALE && state != State.REQ_RCVD) {
+          enterTimeWait();
+        } else {
+          forget();
+        }
+      }
+      case REP_RCVD, ESTABLISHED -> {
+        report(events -> events.rejected(rej.reason(), rej.privateData()));
+        enterTimeWait();
+      }
+      case DREQ_SENT -> {
+        report(events -> events.disconnected(PrivateData.EMPTY));
+        enterTimeWait();
+      }
+      case DREQ_RCVD, TIMEWAIT, IDLE -> {}
+    }
+  }
+
+  final void receivedDreq(long dreqTransaction, Dreq dreq) {
+    if (dreq.remoteQpNumber() != qpNumber()) {
+      return;
+    }
+    switch (state) {
+      case REP_SENT, ESTABLISHED -> {
+        release = dreqTransaction;
+        report(events -> events.disconnected(dreq.privateData()));
+        answered();
+        state(State.DREQ_RCVD);
+        if (closed) {
+          release();
+        }
+      }
+      case DREQ_SENT -> {
+        // Both want the end: no application is asked.
+        release = dreqTransaction;
+        report(events -> events.disconnected(dreq.privateData()));
+        release();
+      }
+      case TIMEWAIT -> sendDrep(dreqTransaction);
+      case REQ_SENT, REP_RCVD, REQ_RCVD, DREQ_RCVD, IDLE -> {}
+    }
+  }
+
+  final void receivedDrep(Drep drep) {
+    if (state == State.DREQ_SENT) {
+      report(events -> events.disconnected(drep.privateData()));
+      enterTimeWait();
+    }
+  }
+
+  /** The peer has begun anew with the same queue pair: it knows nothing of this connection. */
+  final void becameStale() {
+    switch (state) {
+      case ESTABLISHED -> sendDreq(PrivateData.EMPTY);
+      case REQ_RCVD, REP_SENT -> {
+        report(events -> events.rejected(Reason.STALE, PrivateData.EMPTY));
+        forget();
+      }
+      case REQ_SENT, REP_RCVD, DREQ_SENT, DREQ_RCVD, TIMEWAIT, IDLE -> {}
+    }
+  }
+
+  /** No datagram reaches the peer. */
+  final void unsendable(String why) {
+    if (state == State.REQ_SENT) {
+      report(events -> events.unreachable(why));
+      forget();
+    }
+  }
+
+  // What the application does.
+
+  @Override
+  public final void reject(int reason, PrivateData privateData) {
+    engine.call(
+        () -> {
+          expect("reject", State.REQ_RCVD, State.REP_RCVD, State.REP_SENT);
+          sendRej(encoded(rej(reason, PrivateData.EMPTY, privateData)));
+        });
+  }
+
+  final void sendRej(byte[] rej) {
+    send(rej);
+    if (state == State.REQ_SENT || state == State.REQ_RCVD) {
+      forget();
+    } else {
+      enterTimeWait();
+    }
+  }
+
+  final Rej rej(int reason, PrivateData information, PrivateData privateData) {
+    int message =
+        switch (state) {
+          case REQ_RCVD -> Reason.OF_REQ;
+          case REP_RCVD -> Reason.OF_REP;
+          default -> Reason.OF_NONE;
+        };
+    return new Rej(localId, remoteId, message, reason, information, privateData);
+  }
+
+  /** Tells the peer that it has not answered in time. */
+  final void sendTimeout() {
+    sendRej(encoded(rej(Reason.TIMEOUT, engine.guid(), PrivateData.EMPTY)));
+  }
+
+  @Override
+  public final void disconnect(PrivateData privateData) {
+    engine.call(
+        () -> {
+          expect("disconnect", State.ESTABLISHED, State.DREQ_RCVD);
+          if (state == State.ESTABLISHED) {
+            sendDreq(privateData);
+          } else {
+            encoded(new Drep(localId, remoteId, privateData));
+            farewell = privateData;
+            release();
+          }
+        });
+  }
+
+  @Override
+  public final void close() {
+    engine.call(
+        () -> {
+          if (!closed) {
+            closed = true;
+            end();
+          }
+        });
+  }
+
+  /** Ends what is not at its end, as the state requires. */
+  final void end() {
+    switch (state) {
+      case REQ_SENT -> sendTimeout();
+      case REQ_RCVD, REP_RCVD, REP_SENT ->
+          sendRej(encoded(rej(Reason.CONSUMER, PrivateData.EMPTY, PrivateData.EMPTY)));
+      case ESTABLISHED -> sendDreq(PrivateData.EMPTY);
+      case DREQ_RCVD -> release();
+      case DREQ_SENT, TIMEWAIT -> engine.connections().lingers(this);
+      case IDLE -> {}
+    }
+  }
+
+  private void sendDreq(PrivateData privateData) {
+    Dreq dreq = new Dreq(localId, remoteId, remoteQp.orElseThrow().number(), privateData);
+    byte[] mad = engine.encoded(new Mad(engine.newTransaction(), dreq));
+    state(State.DREQ_SENT);
+    repeat(mad, releaseInterval(), releaseRetries(), this::notReleased);
+    if (closed) {
+      engine.connections().lingers(this);
+    }
+  }
+
+  private void notReleased() {
+    report(events -> events.disconnected(PrivateData.EMPTY));
+    enterTimeWait();
+  }
+
+  private void release() {
+    sendDrep(release);
+    enterTimeWait();
+  }
+
+  private void sendDrep(long dreqTransaction) {
+    Drep drep = new Drep(localId, remoteId, farewell);
+    send(engine.encoded(new Mad(dreqTransaction, drep)));
+  }
+
+  // The course of it.
+
+  final void expect(String call, State... states) {
+    for (State expected : states) {
+      if (state == expected && !closed) {
+        return;
+      }
+    }
+    throw new VerbsException(
+        Errno.EINVAL,
+        "%s is possible in %s, and the connection is %s"
+            .formatted(call, String.join(", ", names(states)), closed ? "closed" : "in " + state));
+  }
+
+  private static String[] names(State... states) {
+    String[] names = new String[states.length];
+    for (int i = 0; i < states.length; i++) {
+      names[i] = states[i].name();
+    }
+    return names;
+  }
+
+  final State state() {
+    return state;
+  }
+
+  final void state(State next) {
+    engine.connections().changes(this, state, next);
+    state = next;
+  }
+
+  final void established() {
+    answered();
+    state(State.ESTABLISHED);
+    report(HandshakeEvents::established);
+  }
+
+  /** The end of all but the wait for packets under way. */
+  final void enterTimeWait() {
+    answered();
+    engine.connections().hasNoQp(this);
+    state(State.TIMEWAIT);
+    engine.connections().lingers(this);
+    timeWait = Optional.of(engine.after(Timeouts.timeWait(ackTimeout), this::exitTimeWait));
+  }
+
+  /** Ends the time wait, early where there are too many. */
+  final void exitTimeWait() {
+    if (state != State.IDLE) {
+      report(HandshakeEvents::timeWaitExited);
+      forget();
+    }
+  }
+
+  /** Nothing of it stays. */
+  final void forget() {
+    answered();
+    timeWait.ifPresent(engine::cancel);
+    state(State.IDLE);
+    engine.connections().remove(this);
+  }
+
+  final void repeat(byte[] mad, long interval, int retries, Runnable givenUp) {
+    answered();
+    repetition =
+        Optional.of(Repetition.begin(engine, mad, path.vector(), interval, retries, givenUp));
+  }
+
+  final Optional<Repetition> repetition() {
+    return repetition;
+  }
+
+  /** The repeated message has its answer. */
+  final void answered() {
+    repetition.ifPresent(Repetition::end);
+    repetition = Optional.empty();
+  }
+
+  final void send(byte[] mad) {
+    engine.send(mad, path.vector());
+  }
+
+  /** A message of the transaction of the REQ. */
+  final byte[] encoded(Message message) {
+    return engine.encoded(new Mad(transaction, message));
+  }
+
+  final void report(Consumer<HandshakeEvents> event) {
+    engine.deliver(() -> !closed, () -> events.ifPresent(event));
+  }
+
+  final void events(HandshakeEvents to) {
+    events = Optional.of(to);
+  }
+
+  final int ackTimeout() {
+    return ackTimeout;
+  }
+
+  final int remoteId() {
+    return remoteId;
+  }
+
+  /** The peer is known now. */
+  final void remote(int id, RemoteEnd qp) {
+    remoteId = id;
+    remoteQp = Optional.of(qp);
+  }
+
+  final void remoteRequest(RemoteEnd request) {
+    remoteRequest = Optional.of(request);
+  }
+
+  final Optional<RemoteEnd> remoteRequest() {
+    return remoteRequest;
+  }
+
+  final Optional<RemoteEnd> remoteQp() {
+    return remoteQp;
+  }
+
+  /** Whether a GID is that of the peer. */
+  final boolean isWith(Gid gid) {
+    return path.destination().equals(gid);
+  }
+}

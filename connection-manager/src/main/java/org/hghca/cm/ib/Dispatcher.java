@@ -1,0 +1,190 @@
+package org.hghca.cm.ib;
+
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.hghca.cm.carrier.ConnectRequest;
+import org.hghca.cm.carrier.HandshakeEvents;
+import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.ib.Requests.Addresses;
+import org.hghca.cm.mad.Apr;
+import org.hghca.cm.mad.Drep;
+import org.hghca.cm.mad.Dreq;
+import org.hghca.cm.mad.Lap;
+import org.hghca.cm.mad.Mad;
+import org.hghca.cm.mad.Mra;
+import org.hghca.cm.mad.Rej;
+import org.hghca.cm.mad.Rep;
+import org.hghca.cm.mad.Req;
+import org.hghca.cm.mad.Rtu;
+import org.hghca.cm.mad.SidrRep;
+import org.hghca.cm.mad.SidrReq;
+import org.hghca.verbs.Gid;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Finds the connection that a message is for. Used under the engine's lock. */
+final class Dispatcher {
+  private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
+
+  private final Engine engine;
+
+  Dispatcher(Engine engine) {
+    this.engine = engine;
+  }
+
+  void received(Mad mad, Arrival from) {
+    switch (mad.message()) {
+      case Req req -> request(mad.transactionId(), req, from);
+      case Mra mra ->
+          withId(mra.remoteId(), from)
+              .filter(found -> isFrom(found, mra.localId()))
+              .ifPresent(found -> found.receivedMra(mra.message(), mra.serviceTimeout()));
+      case Rej rej -> rejected(rej, from).ifPresent(found -> found.receivedRej(rej));
+      case Rep rep -> withId(rep.remoteId(), from).ifPresent(found -> found.receivedRep(rep));
+      case Rtu rtu ->
+          withIds(rtu.remoteId(), rtu.localId(), from).ifPresent(found -> found.receivedRtu(rtu));
+      case Dreq dreq -> disconnect(mad.transactionId(), dreq, from);
+      case Drep drep ->
+          withIds(drep.remoteId(), drep.localId(), from)
+              .ifPresent(found -> found.receivedDrep(drep));
+      case SidrReq sidrReq -> engine.services().asked(mad.transactionId(), sidrReq, from);
+      case SidrRep sidrRep -> engine.services().answered(sidrRep, from);
+      // As Linux over Ethernet, where paths are not the connection manager's.
+      case Lap _, Apr _ -> LOG.debug("Dropped from {}: {}", from.source(), mad);
+    }
+  }
+
+  private Optional<Connection> withId(int localId, Arrival from) {
+    return engine.connections().withId(localId).filter(found -> found.isWith(from.source()));
+  }
+
+  private Optional<Connection> withIds(int localId, int remoteId, Arrival from) {
+    return withId(localId, from).filter(found -> found.remoteId() == remoteId);
+  }
+
+  /**
+   * Whether a message is from the peer of a connection; until it has answered, its ID is unknown.
+   */
+  private static boolean isFrom(Connection connection, int remoteId) {
+    return connection.state() == Connection.State.REQ_SENT || connection.remoteId() == remoteId;
+  }
+
+  /** Which connection is rejected; a peer that has heard nothing knows only its own ID. */
+  private Optional<Connection> rejected(Rej rej, Arrival from) {
+    if (rej.remoteId() != 0) {
+      return withId(rej.remoteId(), from).filter(found -> isFrom(found, rej.localId()));
+    }
+    if (rej.reason() != Reason.TIMEOUT || rej.information().length() < Long.BYTES) {
+      return Optional.empty();
+    }
+    long guid = ByteBuffer.wrap(rej.information().toArray()).getLong();
+    return engine
+        .connections()
+        .withRequest(new RemoteEnd(guid, rej.localId()))
+        .filter(found -> found.isWith(from.source()));
+  }
+
+  private void disconnect(long transaction, Dreq dreq, Arrival from) {
+    withIds(dreq.remoteId(), dreq.localId(), from)
+        .ifPresentOrElse(
+            found -> found.receivedDreq(transaction, dreq),
+            () -> {
+              Drep drep = new Drep(dreq.remoteId(), dreq.localId(), PrivateData.EMPTY);
+              engine.send(engine.encoded(new Mad(transaction, drep)), from.back());
+            });
+  }
+
+  private void request(long transaction, Req req, Arrival from) {
+    RemoteEnd asked = new RemoteEnd(req.caGuid(), req.localId());
+    Optional<Connection> known = engine.connections().withRequest(asked);
+    if (known.isPresent()) {
+      if (known.get().state() == Connection.State.TIMEWAIT) {
+        reject(transaction, req, from, Reason.STALE, PrivateData.EMPTY);
+      } else {
+        known.get().receivedDuplicateReq();
+      }
+      return;
+    }
+    RemoteEnd qp = new RemoteEnd(req.caGuid(), req.qpNumber());
+    Optional<Connection> stale = engine.connections().withQp(qp);
+    if (stale.isPresent()) {
+      reject(transaction, req, from, Reason.STALE, PrivateData.EMPTY);
+      stale.get().becameStale();
+      return;
+    }
+    if (!engine.listeners().hasService(req.serviceId())) {
+      reject(transaction, req, from, Reason.SERVICE_ID, PrivateData.EMPTY);
+      return;
+    }
+    OptionalInt index = engine.indexOf(req.primary().remoteGid());
+    if (index.isEmpty()) {
+      reject(transaction, req, from, Reason.GID, bytes(from.destination()));
+    } else if (!Requests.isKnownTransport(req)) {
+      reject(transaction, req, from, Reason.TRANSPORT, PrivateData.EMPTY);
+    } else if (!Requests.isKnownMtu(req)) {
+      reject(transaction, req, from, Reason.MTU, PrivateData.EMPTY);
+    } else {
+      begin(transaction, req, from, index.getAsInt());
+    }
+  }
+
+  private void begin(long transaction, Req req, Arrival from, int index) {
+    Optional<Addresses> addresses =
+        Requests.addresses(
+            req.serviceId(),
+            req.primary().localGid(),
+            req.primary().remoteGid(),
+            req.privateData(),
+            from);
+    Optional<Listeners.Entry> listener =
+        addresses.flatMap(
+            both -> engine.listeners().at(req.serviceId(), both.local().getAddress()));
+    if (listener.isEmpty()) {
+      reject(transaction, req, from, Reason.CONSUMER, PrivateData.EMPTY);
+      return;
+    }
+    if (engine.connections().isFull()) {
+      LOG.debug("Dropped from {}: {} requests are pending", from.source(), Connections.HALF_OPEN);
+      return;
+    }
+    ConnectRequest request =
+        Requests.toRequest(req, addresses.orElseThrow(), index, engine::indexOf);
+    PassiveConnection connection = new PassiveConnection(engine, transaction, req, request);
+    connection.remote(req.localId(), new RemoteEnd(req.caGuid(), req.qpNumber()));
+    connection.remoteRequest(new RemoteEnd(req.caGuid(), req.localId()));
+    engine.connections().add(connection);
+    engine.deliver(
+        () -> isHeard(listener.get(), connection), () -> hear(listener.get(), connection, request));
+  }
+
+  /** Whether somebody listens still. */
+  private boolean isHeard(Listeners.Entry listener, PassiveConnection connection) {
+    if (connection.state() == Connection.State.IDLE) {
+      return false;
+    }
+    if (!engine.listeners().isOpen(listener)) {
+      connection.refuse(Reason.SERVICE_ID);
+      return false;
+    }
+    return true;
+  }
+
+  private void hear(
+      Listeners.Entry listener, PassiveConnection connection, ConnectRequest request) {
+    Optional<HandshakeEvents> events = listener.listener().requested(connection, request);
+    engine.call(() -> events.ifPresentOrElse(connection::events, connection::forget));
+  }
+
+  private static PrivateData bytes(Gid gid) {
+    return PrivateData.of(
+        ByteBuffer.allocate(16).putLong(gid.subnetPrefix()).putLong(gid.interfaceId()).array());
+  }
+
+  /** Refuses a request of which nothing is kept. */
+  private void reject(
+      long transaction, Req req, Arrival from, int reason, PrivateData information) {
+    Rej rej = new Rej(0, req.localId(), Reason.OF_REQ, reason, information, PrivateData.EMPTY);
+    engine.send(engine.encoded(new Mad(transaction, rej)), from.back());
+  }
+}

@@ -1,0 +1,200 @@
+package org.hghca.cm.ib;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.hghca.verbs.AddressVector;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.GidEntry;
+import org.hghca.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Datagrams by the queue pair of the general services. The thread of the carrier is the only one
+ * that uses the queue pair; others leave what they send in a queue.
+ */
+final class GsiTransport implements MadTransport {
+  private static final Logger LOG = LoggerFactory.getLogger(GsiTransport.class);
+
+  /** At most so many datagrams wait for a slot; more get lost. */
+  private static final int WAITING = 8192;
+
+  /** How long the last datagrams may take to leave. */
+  private static final Duration FAREWELL = Duration.ofMillis(200);
+
+  private final Context context;
+  private final GsiQueue queue;
+  private final Thread thread;
+  private final AtomicBoolean woken = new AtomicBoolean();
+  private final ArrayDeque<Outgoing> outgoing = new ArrayDeque<>();
+  private volatile boolean closing;
+  private volatile Engine engine;
+
+  private record Outgoing(byte[] mad, AddressVector to) {}
+
+  private GsiTransport(Context context, GsiQueue queue) {
+    this.context = context;
+    this.queue = queue;
+    this.thread =
+        Thread.ofPlatform()
+            .daemon()
+            .name("hghca-cm-" + context.device().name())
+            .unstarted(this::run);
+  }
+
+  static GsiTransport open(Context context) {
+    return new GsiTransport(context, GsiQueue.open(context));
+  }
+
+  void start(Engine of) {
+    engine = of;
+    thread.start();
+  }
+
+  @Override
+  public void send(byte[] mad, AddressVector to) {
+    synchronized (outgoing) {
+      if (outgoing.size() < WAITING) {
+        outgoing.add(new Outgoing(mad, to));
+        return;
+      }
+    }
+    LOG.debug("Lost: a datagram to {}, since {} wait", to.destination(), WAITING);
+  }
+
+  @Override
+  public long nanoTime() {
+    return System.nanoTime();
+  }
+
+  @Override
+  public void wake() {
+    woken.set(true);
+    LockSupport.unpark(thread);
+  }
+
+  @Override
+  public OptionalInt indexOf(Gid gid) {
+    return context.queryGidTable().stream()
+        .filter(entry -> entry.port() == Arrival.PORT && entry.gid().equals(gid))
+        .mapToInt(GidEntry::index)
+        .findFirst();
+  }
+
+  private void run() {
+    try {
+      work();
+    } catch (VerbsException e) {
+      if (!closing) {
+        LOG.warn("The connection manager of {} has ended", context.device().name(), e);
+      }
+    } finally {
+      queue.close();
+    }
+  }
+
+  private void work() {
+    CompletableFuture<CompletionQueue> event = nextEvent();
+    while (!closing) {
+      woken.set(false);
+      if (event.isDone()) {
+        checkAlive(event);
+        event = nextEvent();
+      }
+      OptionalLong due = pollAndStep();
+      if (!woken.get()) {
+        due.ifPresentOrElse(LockSupport::parkNanos, LockSupport::park);
+      }
+    }
+    event.cancel(false);
+    flush();
+    queue.drain(FAREWELL);
+  }
+
+  /** The next event: of the next completion. Those before it are polled after this call. */
+  private CompletableFuture<CompletionQueue> nextEvent() {
+    queue.completions().requestNotify(false);
+    CompletableFuture<CompletionQueue> event = queue.channel().next();
+    var _ = event.whenComplete((_, _) -> wake());
+    return event;
+  }
+
+  private static void checkAlive(CompletableFuture<CompletionQueue> event) {
+    if (event.isCompletedExceptionally()) {
+      throw new VerbsException(
+          Errno.EIO, "the completion channel has failed", event.exceptionNow());
+    }
+  }
+
+  /** What was received is reported before more is, so that no flood fills the queue of reports. */
+  private OptionalLong pollAndStep() {
+    OptionalLong due;
+    boolean more;
+    do {
+      more = queue.poll(engine::received);
+      due = engine.step();
+      flush();
+    } while (more);
+    return due;
+  }
+
+  private void flush() {
+    Optional<Outgoing> next = first();
+    while (next.isPresent() && isSent(next.get())) {
+      synchronized (outgoing) {
+        outgoing.remove();
+      }
+      next = first();
+    }
+  }
+
+  private Optional<Outgoing> first() {
+    synchronized (outgoing) {
+      return Optional.ofNullable(outgoing.peek());
+    }
+  }
+
+  /** Whether a datagram is posted, or has no way to its destination. */
+  private boolean isSent(Outgoing next) {
+    try {
+      return queue.send(next.mad, next.to);
+    } catch (VerbsException e) {
+      LOG.debug("Lost: a datagram to {}", next.to.destination(), e);
+      engine.unsendable(next.to.destination(), e.getMessage());
+      return true;
+    }
+  }
+
+  /** Ends the thread, and waits for it unless it is the caller. Idempotent. */
+  void close() {
+    closing = true;
+    wake();
+    if (Thread.currentThread() != thread) {
+      join();
+    }
+  }
+
+  /** Waits for the end of the thread; an interrupt does not end the wait and stays pending. */
+  private void join() {
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package org.hghca.cm.ib;
+
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.hghca.cm.carrier.Listener;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.VerbsException;
+
+/** Who listens on what. Used under the engine's lock. */
+final class Listeners {
+  private final Map<Long, List<Entry>> byService = new HashMap<>();
+
+  /**
+   * One that listens.
+   *
+   * @param local an address of the device, or the wildcard
+   */
+  record Entry(long serviceId, InetAddress local, Listener listener) {
+
+    boolean hears(InetAddress address) {
+      return local.isAnyLocalAddress() || local.equals(address);
+    }
+  }
+
+  /**
+   * Adds one.
+   *
+   * @throws VerbsException EADDRINUSE when another hears what it hears
+   */
+  void add(Entry entry) {
+    List<Entry> entries = byService.getOrDefault(entry.serviceId, List.of());
+    for (Entry other : entries) {
+      if (other.hears(entry.local) || entry.hears(other.local)) {
+        throw new VerbsException(
+            Errno.EADDRINUSE,
+            "another listener has service ID 0x%016x at %s"
+                .formatted(entry.serviceId, other.local.getHostAddress()));
+      }
+    }
+    byService.computeIfAbsent(entry.serviceId, _ -> new ArrayList<>()).add(entry);
+  }
+
+  void remove(Entry entry) {
+    byService.computeIfPresent(
+        entry.serviceId,
+        (_, entries) -> {
+          entries.removeIf(other -> other == entry);
+          return entries.isEmpty() ? null : entries;
+        });
+  }
+
+  boolean isOpen(Entry entry) {
+    return byService.getOrDefault(entry.serviceId, List.of()).stream()
+        .anyMatch(other -> other == entry);
+  }
+
+  boolean hasService(long serviceId) {
+    return byService.containsKey(serviceId);
+  }
+
+  Optional<Entry> at(long serviceId, InetAddress address) {
+    return byService.getOrDefault(serviceId, List.of()).stream()
+        .filter(entry -> entry.hears(address))
+        .findFirst();
+  }
+
+  void clear() {
+    byService.clear();
+  }
+}

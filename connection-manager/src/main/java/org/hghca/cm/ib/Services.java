@@ -1,0 +1,248 @@
+package org.hghca.cm.ib;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.Registration;
+import org.hghca.cm.carrier.ServiceEvents;
+import org.hghca.cm.carrier.ServiceHandshake;
+import org.hghca.cm.carrier.ServiceReply;
+import org.hghca.cm.carrier.ServiceRequest;
+import org.hghca.cm.ib.Requests.Addresses;
+import org.hghca.cm.mad.Mad;
+import org.hghca.cm.mad.SidrRep;
+import org.hghca.cm.mad.SidrReq;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Questions for UD queue pairs, and those of peers. Used under the engine's lock. */
+final class Services {
+  private static final Logger LOG = LoggerFactory.getLogger(Services.class);
+
+  /** At most so many questions of peers without an answer; more are dropped. */
+  static final int PENDING = 4096;
+
+  private static final int UNSUPPORTED = 1;
+
+  private final Engine engine;
+  private final RandomGenerator random;
+  private final Map<Integer, Question> questions = new HashMap<>();
+  private final Map<Asker, Inquiry> inquiries = new HashMap<>();
+
+  /** A question of a peer. */
+  private record Asker(Gid gid, int requestId) {}
+
+  Services(Engine engine, RandomGenerator random) {
+    this.engine = engine;
+    this.random = random;
+  }
+
+  /** A question of this end. */
+  private final class Question implements Registration {
+    private final int requestId;
+    private final ServiceRequest request;
+    private final ServiceEvents events;
+    private Optional<Repetition> repetition = Optional.empty();
+    private boolean closed;
+
+    Question(int requestId, ServiceRequest request, ServiceEvents events) {
+      this.requestId = requestId;
+      this.request = request;
+      this.events = events;
+    }
+
+    private void begin() {
+      byte[] mad =
+          engine.encoded(
+              () -> new Mad(engine.newTransaction(), Requests.toSidrReq(request, requestId)));
+      questions.put(requestId, this);
+      repetition =
+          Optional.of(
+              Repetition.begin(
+                  engine,
+                  mad,
+                  request.path().vector(),
+                  Timeouts.nanos(Timeouts.RESPONSE),
+                  Timeouts.RETRIES,
+                  this::unanswered));
+    }
+
+    private void unanswered() {
+      fail(repetition.orElseThrow().tried("a question for a service (SIDR_REQ)"));
+    }
+
+    private void fail(String tried) {
+      end();
+      engine.deliver(() -> !closed, () -> events.unreachable(tried));
+    }
+
+    private void answered(SidrRep rep) {
+      end();
+      ServiceReply reply =
+          new ServiceReply(
+              request.path(), rep.status(), rep.qpNumber(), rep.queueKey(), rep.privateData());
+      engine.deliver(() -> !closed, () -> events.answered(reply));
+    }
+
+    private void end() {
+      questions.remove(requestId, this);
+      repetition.ifPresent(Repetition::end);
+    }
+
+    @Override
+    public void close() {
+      engine.call(
+          () -> {
+            closed = true;
+            end();
+          });
+    }
+  }
+
+  /** A question of a peer. */
+  private final class Inquiry implements ServiceHandshake {
+    private final Asker asker;
+    private final long transaction;
+    private final SidrReq req;
+    private final Arrival from;
+
+    Inquiry(Asker asker, long transaction, SidrReq req, Arrival from) {
+      this.asker = asker;
+      this.transaction = transaction;
+      this.req = req;
+      this.from = from;
+    }
+
+    private boolean isPending() {
+      return inquiries.get(asker) == this;
+    }
+
+    @Override
+    public void answer(ServiceReply reply) {
+      engine.call(
+          () -> {
+            if (!isPending()) {
+              throw new VerbsException(
+                  Errno.EINVAL, "the question for a service is answered or closed");
+            }
+            SidrRep rep =
+                new SidrRep(
+                    req.requestId(),
+                    reply.status(),
+                    reply.qpNumber(),
+                    req.serviceId(),
+                    reply.qkey(),
+                    PrivateData.EMPTY,
+                    reply.privateData());
+            byte[] mad = engine.encoded(new Mad(transaction, rep));
+            inquiries.remove(asker);
+            engine.send(mad, from.back());
+          });
+    }
+
+    @Override
+    public void close() {
+      engine.call(
+          () -> {
+            if (inquiries.remove(asker, this)) {
+              refuse(transaction, req, from, ServiceReply.REJECTED);
+            }
+          });
+    }
+
+    private void drop() {
+      engine.call(() -> inquiries.remove(asker, this));
+    }
+  }
+
+  private void refuse(long transaction, SidrReq req, Arrival from, int status) {
+    SidrRep rep =
+        new SidrRep(
+            req.requestId(), status, 0, req.serviceId(), 0, PrivateData.EMPTY, PrivateData.EMPTY);
+    engine.send(engine.encoded(new Mad(transaction, rep)), from.back());
+  }
+
+  Registration ask(ServiceRequest request, ServiceEvents events) {
+    int id;
+    do {
+      id = random.nextInt();
+    } while (id == 0 || questions.containsKey(id));
+    Question question = new Question(id, request, events);
+    question.begin();
+    return question;
+  }
+
+  void answered(SidrRep rep, Arrival from) {
+    Optional.ofNullable(questions.get(rep.requestId()))
+        .filter(question -> question.request.path().destination().equals(from.source()))
+        .ifPresent(question -> question.answered(rep));
+  }
+
+  void asked(long transaction, SidrReq req, Arrival from) {
+    Asker asker = new Asker(from.source(), req.requestId());
+    if (inquiries.containsKey(asker)) {
+      return; // the answer is due
+    }
+    if (!engine.listeners().hasService(req.serviceId())) {
+      refuse(transaction, req, from, UNSUPPORTED);
+      return;
+    }
+    Optional<Addresses> addresses =
+        Requests.addresses(
+            req.serviceId(), from.source(), from.destination(), req.privateData(), from);
+    Optional<Listeners.Entry> listener =
+        addresses.flatMap(
+            both -> engine.listeners().at(req.serviceId(), both.local().getAddress()));
+    if (listener.isEmpty()) {
+      refuse(transaction, req, from, ServiceReply.REJECTED);
+    } else if (inquiries.size() >= PENDING) {
+      LOG.debug("Dropped from {}: {} questions are pending", from.source(), PENDING);
+    } else {
+      Inquiry inquiry = new Inquiry(asker, transaction, req, from);
+      inquiries.put(asker, inquiry);
+      ServiceRequest request = Requests.toRequest(req, addresses.orElseThrow(), from, engine.mtu());
+      engine.deliver(
+          () -> isHeard(listener.get(), inquiry), () -> hear(listener.get(), inquiry, request));
+    }
+  }
+
+  /** Whether somebody listens still. */
+  private boolean isHeard(Listeners.Entry listener, Inquiry inquiry) {
+    if (engine.listeners().isOpen(listener)) {
+      return true;
+    }
+    if (inquiries.remove(inquiry.asker, inquiry)) {
+      refuse(inquiry.transaction, inquiry.req, inquiry.from, UNSUPPORTED);
+    }
+    return false;
+  }
+
+  private static void hear(Listeners.Entry listener, Inquiry inquiry, ServiceRequest request) {
+    if (!listener.listener().requested(inquiry, request)) {
+      inquiry.drop();
+    }
+  }
+
+  void unsendable(Gid destination, String why) {
+    for (Question question : new ArrayList<>(questions.values())) {
+      if (question.request.path().destination().equals(destination)) {
+        question.fail(why);
+      }
+    }
+  }
+
+  void clear() {
+    new ArrayList<>(questions.values()).forEach(Question::end);
+    inquiries.clear();
+  }
+
+  int size() {
+    return questions.size() + inquiries.size();
+  }
+}

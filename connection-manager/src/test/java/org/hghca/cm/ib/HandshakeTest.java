@@ -1,0 +1,647 @@
+package org.hghca.cm.ib;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.hghca.cm.carrier.ConnectReply;
+import org.hghca.cm.carrier.ConnectRequest;
+import org.hghca.cm.carrier.Path;
+import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.ib.VirtualNetwork.Node;
+import org.hghca.cm.ib.VirtualNetwork.Sent;
+import org.hghca.cm.mad.CmaHeader;
+import org.hghca.cm.mad.Mad;
+import org.hghca.cm.mad.Mra;
+import org.hghca.cm.mad.PathFields;
+import org.hghca.cm.mad.Rej;
+import org.hghca.cm.mad.Rep;
+import org.hghca.cm.mad.Req;
+import org.hghca.cm.mad.Rtu;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+
+/** How connections begin, and what prevents it, in virtual time: as Linux reacts. */
+class HandshakeTest {
+  private final Pair pair = new Pair();
+  private final VirtualNetwork net = pair.net;
+  private final Node a = pair.a;
+  private final Node b = pair.b;
+
+  private static void assertFails(Errno errno, ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno));
+  }
+
+  @Test
+  void connectionIsSetUpAndReleased() {
+    pair.ask();
+    assertThat(pair.active.events).isEmpty();
+    pair.reply();
+    assertThat(pair.active.take()).containsExactly("replied");
+    assertThat(pair.passive.events).isEmpty();
+    pair.confirm();
+    assertThat(pair.active.take()).containsExactly("established");
+    assertThat(pair.passive.take()).containsExactly("established");
+    List<Sent> sent = net.takeSent();
+    assertThat(sent).extracting(Sent::toString).containsExactly("a REQ", "b REP", "a RTU");
+    assertThat(sent)
+        .extracting(one -> one.mad().transactionId())
+        .containsOnly(sent.getFirst().mad().transactionId());
+
+    pair.active.handshake().disconnect(PrivateData.of(new byte[] {8}));
+    net.exchange();
+    net.assertSent("a DREQ");
+    assertThat(pair.passive.take()).containsExactly("disconnected");
+    assertThat(pair.passive.privateData.toArray()).startsWith(8, 0).hasSize(220);
+    assertThat(pair.active.events).isEmpty();
+    pair.passive.handshake().disconnect(PrivateData.of(new byte[] {9}));
+    net.exchange();
+    net.assertSent("b DREP");
+    assertThat(pair.active.take()).containsExactly("disconnected");
+    assertThat(pair.active.privateData.toArray()).startsWith(9, 0).hasSize(224);
+    net.run(Duration.ofMillis(511));
+    assertThat(pair.active.events).isEmpty();
+    net.run(Duration.ofMillis(2));
+    assertThat(pair.active.take()).containsExactly("timeWaitExited");
+    assertThat(pair.passive.take()).containsExactly("timeWaitExited");
+    pair.assertNothingIsKept();
+  }
+
+  /** Numbers that cross over do so above: both ends see what the messages say. */
+  @Test
+  void requestAndReplyAsTheOtherEndSeesThem() {
+    pair.ask().reply();
+    ConnectRequest seen = pair.listening.requests.getFirst();
+    byte[] data = new byte[56];
+    System.arraycopy(new byte[] {1, 2, 3}, 0, data, 0, 3);
+    Path path = new Path(b.gid, 1, a.gid, 0x12345, 8, 64, 3, 1, Mtu.MTU_1024, 16);
+    assertThat(seen)
+        .isEqualTo(
+            new ConnectRequest(
+                VirtualNetwork.SERVICE,
+                b.address(7174),
+                a.address(40000),
+                path,
+                Optional.empty(),
+                QpType.RC,
+                0x11,
+                true,
+                0x123456,
+                4,
+                5,
+                7,
+                6,
+                true,
+                17,
+                PrivateData.of(data)));
+    ConnectReply reply = pair.active.reply;
+    assertThat(reply.path()).isEqualTo(a.pathTo(b.gid));
+    assertThat(reply.qpNumber()).isEqualTo(0x22);
+    assertThat(reply.startingPsn()).isEqualTo(0x654321);
+    assertThat(reply.responderResources()).isEqualTo(2);
+    assertThat(reply.initiatorDepth()).isEqualTo(3);
+    assertThat(reply.targetAckDelay()).isEqualTo(15);
+    assertThat(reply.privateData().length()).isEqualTo(196);
+    assertThat(reply.privateData().toArray()).startsWith(4, 5, 0);
+  }
+
+  @Test
+  void requestOnTheWireIsThatOfLinux() {
+    a.carrier.connect(a.request(b, 0x11), new Recorder());
+    Mad mad = net.takeSent().getFirst().mad();
+    Req req = (Req) mad.message();
+    assertThat(req.caGuid()).isEqualTo(a.guid);
+    assertThat(req.localId()).isNotZero();
+    assertThat(req.primary())
+        .isEqualTo(new PathFields(0xffff, 0xffff, a.gid, b.gid, 0x12345, 0, 8, 64, 3, false, 17));
+    assertThat(List.of(req.remoteResponseTimeout(), req.localResponseTimeout()))
+        .containsExactly(20, 20);
+    assertThat(req.maxCmRetries()).isEqualTo(15);
+    assertThat(req.partitionKey()).isEqualTo(0xffff);
+    assertThat(req.alternate()).isEmpty();
+    byte[] header = new byte[36 + 3];
+    System.arraycopy(req.privateData().toArray(), 0, header, 0, header.length);
+    assertThat(HexFormat.of().formatHex(header))
+        .isEqualTo(
+            "00409c40" + "00".repeat(12) + "0a000001" + "00".repeat(12) + "0a000002" + "010203");
+  }
+
+  @Test
+  void localPathHasNoPermissiveLid() {
+    Path path = new Path(a.gid, 1, b.gid, 0, 0, 1, 0, 1, Mtu.MTU_1024, 16);
+    ConnectRequest r = a.request(b, 0x11);
+    Path other = new Path(a.gid, 1, b.gid, 7, 0, 64, 0, 1, Mtu.MTU_1024, 16);
+    a.carrier.connect(
+        new ConnectRequest(
+            r.serviceId(),
+            r.local(),
+            r.remote(),
+            path,
+            Optional.of(other),
+            QpType.UC,
+            0x11,
+            false,
+            1,
+            2,
+            3,
+            4,
+            5,
+            false,
+            17,
+            PrivateData.EMPTY),
+        new Recorder());
+    Req req = (Req) net.takeSent().getFirst().mad().message();
+    assertThat(req.primary().subnetLocal()).isTrue();
+    assertThat(req.primary().remoteLid()).isZero();
+    assertThat(req.transport()).isEqualTo(1);
+    net.exchange();
+    ConnectRequest seen = pair.listening.requests.getFirst();
+    assertThat(seen.type()).isEqualTo(QpType.UC);
+    assertThat(seen.alternate())
+        .contains(new Path(b.gid, 1, a.gid, 7, 0, 64, 0, 1, Mtu.MTU_1024, 16));
+  }
+
+  /** Port space IB has no header that names addresses, so all 92 bytes are the application's. */
+  @Test
+  void portSpaceIbHasNoHeader() {
+    long service = 0x013f_0007L;
+    b.carrier.listen(service, b.address(7), pair.listening);
+    a.carrier.connect(a.request(b, 0x11, service, new byte[92]), new Recorder());
+    net.exchange();
+    ConnectRequest seen = pair.listening.requests.getFirst();
+    assertThat(seen.local()).isEqualTo(b.address(7));
+    assertThat(seen.remote().getAddress()).isEqualTo(a.gid.address());
+    assertThat(seen.privateData().length()).isEqualTo(92);
+  }
+
+  @Test
+  void repeatedRequestIsAcknowledgedWhileTheApplicationThinks() {
+    pair.ask();
+    net.takeSent();
+    net.run(Duration.ofMillis(4608));
+    List<Sent> sent = net.takeSent();
+    assertThat(sent).extracting(Sent::toString).containsExactly("a REQ", "b MRA");
+    Mra mra = VirtualNetwork.last(sent, Mra.class);
+    assertThat(mra.message()).isZero();
+    assertThat(mra.serviceTimeout()).isEqualTo(24);
+    assertThat(mra.remoteId()).isEqualTo(VirtualNetwork.last(sent, Req.class).localId());
+    // 65,536 ms and the ACK timeout of 512 ms, instead of 4,608 ms
+    net.run(Duration.ofMillis(66_040));
+    net.assertSent();
+    net.run(Duration.ofMillis(10));
+    net.assertSent("a REQ", "b MRA");
+    pair.reply().confirm();
+    assertThat(pair.active.take()).containsExactly("replied", "established");
+    assertThat(pair.listening.ends).hasSize(1);
+  }
+
+  @Test
+  void repeatedReplyIsAcknowledgedWhileTheApplicationThinks() {
+    pair.ask().reply();
+    net.takeSent();
+    net.run(Duration.ofMillis(4100));
+    List<Sent> sent = net.takeSent();
+    assertThat(sent).extracting(Sent::toString).containsExactly("b REP", "a MRA");
+    assertThat(VirtualNetwork.last(sent, Mra.class).message()).isEqualTo(1);
+    net.run(Duration.ofMillis(66_000));
+    net.assertSent();
+    pair.confirm();
+    assertThat(pair.passive.take()).containsExactly("established");
+    assertThat(pair.active.take()).containsExactly("replied", "established");
+  }
+
+  @Test
+  void lostReplyIsRepeated() {
+    net.lose(one -> one.mad().message() instanceof Rep);
+    pair.ask().reply();
+    net.takeSent();
+    net.loseNothing();
+    net.run(Duration.ofMillis(4095));
+    net.assertSent();
+    net.run(Duration.ofMillis(1));
+    net.assertSent("b REP");
+    assertThat(pair.active.take()).containsExactly("replied");
+  }
+
+  @Test
+  void duplicatesOfEachMessageChangeNothing() {
+    net.disturbed(0, 1, Duration.ZERO);
+    pair.ask();
+    net.assertSent("a REQ", "b MRA");
+    pair.reply();
+    net.assertSent("b REP", "a MRA");
+    pair.confirm();
+    net.assertSent("a RTU");
+    pair.active.handshake().disconnect(PrivateData.EMPTY);
+    net.exchange();
+    net.assertSent("a DREQ");
+    pair.passive.handshake().disconnect(PrivateData.EMPTY);
+    net.exchange();
+    net.assertSent("b DREP");
+    net.settle();
+    assertThat(pair.active.take())
+        .containsExactly("replied", "established", "disconnected", "timeWaitExited");
+    assertThat(pair.passive.take())
+        .containsExactly("established", "disconnected", "timeWaitExited");
+    assertThat(pair.listening.ends).hasSize(1);
+    pair.assertNothingIsKept();
+  }
+
+  @Test
+  void requestAgainAfterTheReplyRepeatsTheReply() {
+    pair.ask();
+    Req req = pair.last(Req.class);
+    pair.reply();
+    net.takeSent();
+    net.fly(req, b, a);
+    net.exchange();
+    assertThat(net.takeSent()).extracting(Sent::toString).startsWith("b REP");
+    pair.confirm();
+    net.takeSent();
+    net.fly(req, b, a);
+    net.exchange();
+    net.assertSent(); // dropped: it is established
+  }
+
+  @Test
+  void requestAgainInTheTimeWaitIsStale() {
+    pair.ask();
+    Req req = pair.last(Req.class);
+    pair.reply().confirm();
+    pair.active.handshake().disconnect(PrivateData.EMPTY);
+    net.exchange();
+    pair.passive.handshake().disconnect(PrivateData.EMPTY);
+    net.exchange();
+    net.takeSent();
+    net.fly(req, b, a);
+    net.exchange();
+    List<Sent> sent = net.takeSent();
+    assertThat(sent).extracting(Sent::toString).containsExactly("b REJ");
+    Rej rej = VirtualNetwork.last(sent, Rej.class);
+    assertThat(rej.reason()).isEqualTo(10);
+    assertThat(rej.remoteId()).isEqualTo(req.localId());
+  }
+
+  /** A peer that has started anew knows nothing of the connection, which ends. */
+  @Test
+  void requestOfAConnectedQueuePairIsStaleAndEndsTheOldConnection() {
+    pair.establish();
+    // The peer forgets, without a word.
+    VirtualNetwork.Node restarted = net.node("a", 0x0a00_0001);
+    Recorder again = new Recorder();
+    again.of(restarted.carrier.connect(restarted.request(b, 0x11), again));
+    net.exchange();
+    net.assertSent("a REQ", "b REJ", "b DREQ", "a DREP");
+    assertThat(again.take()).containsExactly("rejected 10");
+    assertThat(pair.passive.take()).containsExactly("disconnected");
+    net.run(Duration.ofSeconds(1));
+    assertThat(pair.passive.take()).containsExactly("timeWaitExited");
+    assertThat(again.take()).containsExactly("timeWaitExited");
+    Recorder third = new Recorder().confirming();
+    third.of(restarted.carrier.connect(restarted.request(b, 0x11), third));
+    net.exchange();
+    listeningAt(1);
+    pair.reply();
+    assertThat(third.take()).containsExactly("replied", "established");
+  }
+
+  private void listeningAt(int index) {
+    assertThat(pair.listening.ends).hasSize(index + 1);
+    pair.passive = pair.listening.ends.get(index);
+  }
+
+  @Test
+  void nobodyListens() {
+    Recorder end = new Recorder();
+    end.of(a.carrier.connect(a.request(b, 0x11, 0x0106_0001L, new byte[0]), end));
+    net.exchange();
+    List<Sent> sent = net.takeSent();
+    assertThat(sent).extracting(Sent::toString).containsExactly("a REQ", "b REJ");
+    Rej rej = VirtualNetwork.last(sent, Rej.class);
+    assertThat(rej.reason()).isEqualTo(8);
+    assertThat(rej.message()).isZero();
+    assertThat(sent.get(1).mad().transactionId()).isEqualTo(sent.get(0).mad().transactionId());
+    assertThat(end.take()).containsExactly("rejected 8");
+    pair.assertNothingIsKept();
+    pair.registration.close();
+    a.carrier.connect(a.request(b, 0x11), end);
+    net.exchange();
+    assertThat(end.take()).containsExactly("rejected 8");
+  }
+
+  @Test
+  void gidThatIsNotOurs() {
+    Req sent = captured();
+    Gid other = Gid.ofIpv4(0x0a00_0063);
+    PathFields p = sent.primary();
+    PathFields elsewhere = new PathFields(0, 0, p.localGid(), other, 0, 0, 0, 64, 0, false, 17);
+    net.fly(Bent.primary(sent, elsewhere), b, a);
+    net.exchange();
+    Rej rej = pair.last(Rej.class);
+    assertThat(rej.reason()).isEqualTo(12);
+    assertThat(rej.information().toString()).isEqualTo(b.gid.hex());
+    assertThat(pair.listening.ends).isEmpty();
+  }
+
+  /** A REQ of a to b that b has not seen. */
+  private Req captured() {
+    net.lose(_ -> true);
+    Recorder gone = new Recorder();
+    gone.of(a.carrier.connect(a.request(b, 0x11), gone));
+    Req req = pair.last(Req.class);
+    gone.handshake().close();
+    net.takeSent();
+    net.loseNothing();
+    return req;
+  }
+
+  @Test
+  void addressesThatContradictTheDatagram() {
+    Req sent = captured();
+    CmaHeader header = CmaHeader.read(sent.privateData()).orElseThrow();
+    byte[] version = sent.privateData().toArray();
+    version[1] = 0x50;
+    List<PrivateData> wrong =
+        List.of(
+            PrivateData.of(version),
+            new CmaHeader(1, Gid.ofIpv4(0x0a00_0063).address(), header.destination())
+                .before(PrivateData.EMPTY),
+            new CmaHeader(1, header.source(), Gid.ofIpv4(0x0a00_0063).address())
+                .before(PrivateData.EMPTY));
+    for (PrivateData data : wrong) {
+      net.fly(Bent.privateData(sent, data), b, a);
+      net.exchange();
+      assertThat(pair.last(Rej.class).reason()).as("%s", data).isEqualTo(28);
+    }
+    net.fly(new Mad(1, sent).toBytes(), b.gid, Gid.ofIpv4(0x0a00_0063));
+    net.exchange();
+    assertThat(pair.last(Rej.class).reason()).isEqualTo(28);
+    assertThat(pair.listening.ends).isEmpty();
+  }
+
+  @Test
+  void addressThatIsNotListenedOn() {
+    long service = 0x0106_0009L;
+    assertFails(
+        Errno.EADDRNOTAVAIL,
+        () -> b.carrier.listen(service, new InetSocketAddress("10.0.0.99", 9), pair.listening));
+    b.carrier.listen(service, b.address(9), pair.listening);
+    assertFails(Errno.EADDRINUSE, () -> b.carrier.listen(service, b.address(9), pair.listening));
+    assertFails(
+        Errno.EADDRINUSE,
+        () -> b.carrier.listen(service, new InetSocketAddress("0.0.0.0", 9), pair.listening));
+    a.carrier.connect(a.request(b, 0x11, service, new byte[0]), new Recorder());
+    net.exchange();
+    assertThat(pair.listening.requests.getFirst().local()).isEqualTo(b.address(9));
+  }
+
+  @Test
+  void transportAndMtuThatDoNotExist() {
+    Req sent = captured();
+    net.fly(Bent.transport(sent, 2), b, a);
+    net.exchange();
+    assertThat(pair.last(Rej.class).reason()).isEqualTo(9);
+    net.fly(Bent.mtu(sent, 6), b, a);
+    net.exchange();
+    assertThat(pair.last(Rej.class).reason()).isEqualTo(26);
+  }
+
+  @Test
+  void fullBacklogDropsAndALaterAttemptSucceeds() {
+    pair.listening.backlog = 0;
+    Recorder end = new Recorder().confirming();
+    end.of(a.carrier.connect(a.request(b, 0x11), end));
+    net.exchange();
+    net.assertSent("a REQ");
+    assertThat(b.engine.size()).isZero();
+    pair.listening.backlog = 1;
+    net.run(Duration.ofMillis(4608));
+    listeningAt(0);
+    pair.reply();
+    assertThat(end.take()).containsExactly("replied", "established");
+  }
+
+  @Test
+  void repeatedReplyBringsTheConfirmationAgain() {
+    net.lose(one -> one.mad().message() instanceof Rtu);
+    pair.ask().reply().confirm();
+    assertThat(pair.passive.events).isEmpty();
+    net.takeSent();
+    net.loseNothing();
+    net.run(Duration.ofMillis(4096));
+    net.assertSent("b REP", "a RTU");
+    assertThat(pair.passive.take()).containsExactly("established");
+  }
+
+  @Test
+  void replyForNobodyIsDropped() {
+    pair.ask().reply();
+    Rep rep = pair.last(Rep.class);
+    net.fly(Bent.ids(rep, rep.localId(), rep.remoteId() + 1), a, b);
+    net.fly(new Mad(1, rep).toBytes(), a.gid, Gid.ofIpv4(0x0a00_0063));
+    net.exchange();
+    net.assertSent();
+    assertThat(pair.active.take()).containsExactly("replied");
+  }
+
+  @Test
+  void firstPacketIsAsGoodAsAConfirmation() {
+    net.lose(one -> one.mad().message() instanceof Rtu);
+    pair.ask();
+    assertFails(Errno.EINVAL, () -> pair.passive.handshake().firstPacket());
+    pair.reply().confirm();
+    pair.passive.handshake().firstPacket();
+    net.exchange();
+    assertThat(pair.passive.take()).containsExactly("established");
+    pair.passive.handshake().firstPacket();
+    net.takeSent();
+    net.settle();
+    net.assertSent();
+    assertThat(pair.passive.events).isEmpty();
+  }
+
+  @Test
+  void requestWithoutAnAnswerEndsAfterFifteenRetries() {
+    net.lose(one -> one.mad().message() instanceof Req);
+    Recorder end = new Recorder();
+    end.of(a.carrier.connect(a.request(b, 0x11), end));
+    net.run(Duration.ofMillis(16 * 4608 - 1));
+    List<Sent> sent = net.takeSent();
+    assertThat(sent).hasSize(16).allSatisfy(one -> assertThat(one).hasToString("a REQ"));
+    assertThat(end.events).isEmpty();
+    net.run(Duration.ofMillis(1));
+    sent = net.takeSent();
+    Rej rej = VirtualNetwork.last(sent, Rej.class);
+    assertThat(rej.reason()).isEqualTo(4);
+    assertThat(rej.information().toString()).isEqualTo("%016x".formatted(a.guid));
+    assertThat(end.take()).containsExactly("unreachable");
+    assertThat(end.tried)
+        .isEqualTo("16 times a connection request (REQ) to 10.0.0.2 in 73.7 s without an answer");
+    net.settle();
+    pair.assertNothingIsKept();
+  }
+
+  @Test
+  void givingUpARequestTellsThePeer() {
+    pair.ask();
+    pair.active.handshake().close();
+    net.exchange();
+    List<Sent> sent = net.takeSent();
+    Rej rej = VirtualNetwork.last(sent, Rej.class);
+    assertThat(rej.reason()).isEqualTo(4);
+    assertThat(rej.remoteId()).isZero();
+    assertThat(pair.passive.take()).containsExactly("rejected 4");
+    assertThat(pair.active.events).isEmpty();
+    pair.assertNothingIsKept();
+  }
+
+  @Test
+  void replyWithoutAnAnswerEndsAfterTheRetriesOfTheRequest() {
+    net.lose(one -> one.from() == a && one.mad().message() instanceof Rtu);
+    pair.ask();
+    net.takeSent();
+    net.lose(one -> one.from() == a);
+    pair.reply();
+    net.run(Duration.ofMillis(16 * 4096));
+    assertThat(pair.passive.take()).containsExactly("unreachable");
+    assertThat(pair.passive.tried).contains("16 times a reply (REP) to 10.0.0.1 in 65.5 s");
+    List<Sent> sent = net.takeSent();
+    assertThat(sent).filteredOn(one -> one.mad().message() instanceof Rep).hasSize(16);
+    assertThat(VirtualNetwork.last(sent, Rej.class).reason()).isEqualTo(4);
+  }
+
+  @Test
+  void bothEndsCanReject() {
+    pair.ask();
+    pair.passive.handshake().reject(28, PrivateData.of(new byte[] {5}));
+    net.exchange();
+    net.assertSent("a REQ", "b REJ");
+    assertThat(pair.active.take()).containsExactly("rejected 28");
+    assertThat(pair.active.privateData.toArray()).startsWith(5, 0).hasSize(148);
+    pair.assertNothingIsKept();
+
+    pair.ask().reply();
+    net.takeSent();
+    pair.active.handshake().reject(28, PrivateData.EMPTY);
+    net.exchange();
+    List<Sent> sent = net.takeSent();
+    assertThat(VirtualNetwork.last(sent, Rej.class).message()).isEqualTo(1);
+    assertThat(pair.passive.take()).containsExactly("rejected 28");
+    net.settle();
+    pair.assertNothingIsKept();
+  }
+
+  @Test
+  void callsInTheWrongStateAreRefused() {
+    pair.ask();
+    assertFails(Errno.EINVAL, () -> pair.active.handshake().confirm(PrivateData.EMPTY));
+    assertFails(Errno.EINVAL, () -> pair.active.handshake().disconnect(PrivateData.EMPTY));
+    assertThatThrownBy(() -> pair.active.handshake().reject(28, PrivateData.EMPTY))
+        .hasMessageContaining("the connection is in REQ_SENT");
+    assertFails(Errno.EINVAL, () -> pair.active.handshake().firstPacket());
+    assertFails(Errno.EINVAL, () -> pair.passive.handshake().confirm(PrivateData.EMPTY));
+    pair.reply();
+    assertFails(Errno.EINVAL, pair::reply);
+    pair.confirm();
+    assertFails(Errno.EINVAL, () -> pair.active.handshake().reject(28, PrivateData.EMPTY));
+  }
+
+  @Test
+  void valuesThatDoNotFitAreRefusedAndChangeNothing() {
+    byte[] data = new byte[57];
+    assertThatThrownBy(
+            () -> a.carrier.connect(a.request(b, 1, VirtualNetwork.SERVICE, data), new Recorder()))
+        .hasMessageContaining("93 bytes of data, where there is room for 92");
+    assertFails(Errno.EINVAL, () -> a.carrier.connect(a.request(b, 1 << 24), new Recorder()));
+    assertThat(a.engine.size()).isZero();
+    pair.ask();
+    assertFails(
+        Errno.EINVAL, () -> pair.passive.handshake().reject(28, PrivateData.of(new byte[149])));
+    pair.reply();
+    assertThat(pair.active.take()).containsExactly("replied");
+  }
+
+  @Test
+  void alternatePathsOfConnectionsAreNotTheConnectionManagers() {
+    pair.establish();
+    net.fly(Bent.lap(a.gid, b.gid), b, a);
+    net.fly(Bent.apr(), b, a);
+    net.exchange();
+    net.assertSent();
+    assertThat(pair.passive.events).isEmpty();
+  }
+
+  @Test
+  void destinationWithoutAnAddressFailsAtOnce() {
+    Recorder end = new Recorder();
+    end.of(a.carrier.connect(a.request(b, 0x11), end));
+    a.engine.unsendable(b.gid, "the MAC is not known");
+    net.exchange();
+    assertThat(end.events).contains("unreachable");
+    assertThat(end.tried).isEqualTo("the MAC is not known");
+    assertThat(a.engine.size()).isZero();
+  }
+
+  @Test
+  void eventsOfAClosedHandshakeAreLost() {
+    pair.establish();
+    pair.active.handshake().close();
+    pair.active.handshake().close();
+    net.exchange();
+    assertThat(pair.passive.take()).containsExactly("disconnected");
+    pair.passive.handshake().close();
+    net.settle();
+    assertThat(pair.active.events).isEmpty();
+    assertThat(pair.passive.events).isEmpty();
+    pair.assertNothingIsKept();
+  }
+
+  @Test
+  void connectionOfADeviceWithItself() {
+    Recorder end = new Recorder().confirming();
+    ConnectRequest request = b.request(b, 0x11);
+    end.of(b.carrier.connect(request, end));
+    net.exchange();
+    listeningAt(0);
+    pair.reply();
+    assertThat(end.take()).containsExactly("replied", "established");
+    assertThat(pair.passive.take()).containsExactly("established");
+    end.handshake().disconnect(PrivateData.EMPTY);
+    net.exchange();
+    pair.passive.handshake().disconnect(PrivateData.EMPTY);
+    net.settle();
+    assertThat(end.take()).containsExactly("disconnected", "timeWaitExited");
+    assertThat(pair.passive.take()).containsExactly("disconnected", "timeWaitExited");
+    pair.assertNothingIsKept();
+  }
+
+  @Test
+  void endOfTheCarrierTellsThePeersAndNobodyElse() {
+    pair.establish();
+    Recorder asking = new Recorder();
+    asking.of(a.carrier.connect(a.request(b, 0x12), asking));
+    net.exchange();
+    net.takeSent();
+    a.carrier.close();
+    net.exchange();
+    assertThat(net.takeSent())
+        .extracting(Sent::toString)
+        .containsExactlyInAnyOrder("a DREQ", "a REJ");
+    assertThat(pair.active.events).isEmpty();
+    assertThat(asking.events).isEmpty();
+    assertThat(pair.passive.take()).containsExactly("disconnected");
+    assertThat(a.engine.size()).isZero();
+    assertFails(Errno.EINVAL, () -> a.carrier.connect(a.request(b, 1), asking));
+    a.carrier.close();
+  }
+}
