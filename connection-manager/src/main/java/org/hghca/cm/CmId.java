@@ -657,12 +657,19 @@ public final class CmId implements AutoCloseable {
     synchronized (this) {
       require("disconnect", CmState.CONNECTED, CmState.LEFT_BY_PEER);
       first = state == CmState.CONNECTED;
-      toError();
-      connection("disconnect").disconnect();
-      state = first ? CmState.DISCONNECTING : CmState.DISCONNECTED;
+      endConnection();
     }
     if (first) {
       await(SYNCHRONOUS, CmEventType.DISCONNECTED);
+    }
+  }
+
+  /** Disconnects, if there is something to disconnect, and waits for nothing. */
+  synchronized void endConnection() {
+    if (state == CmState.CONNECTED || state == CmState.LEFT_BY_PEER) {
+      toError();
+      connection("disconnect").disconnect();
+      state = state == CmState.CONNECTED ? CmState.DISCONNECTING : CmState.DISCONNECTED;
     }
   }
 

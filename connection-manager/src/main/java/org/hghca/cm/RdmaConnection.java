@@ -1,0 +1,288 @@
+package org.hghca.cm;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.hghca.verbs.CompletionChannel;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.CompletionQueueConfig;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.ProtectionDomain;
+import org.hghca.verbs.QueuePair;
+import org.hghca.verbs.QueuePairConfig;
+import org.hghca.verbs.VerbsException;
+
+/**
+ * A reliable connection by address: a connected queue pair with its completion queues and its
+ * protection domain, over one {@link CmId}. Thread-safe; every wait has a time limit and may be on
+ * a virtual thread.
+ */
+public final class RdmaConnection implements AutoCloseable {
+  private final CmId id;
+  private final EventChannel channel;
+  private final RdmaOptions options;
+  private final long deadline;
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+  /** What was made for it, last made first. */
+  private final Deque<AutoCloseable> owned = new ArrayDeque<>();
+
+  private QueuePair queuePair;
+  private byte[] peerData = {};
+  private CompletableFuture<?> watch = CompletableFuture.completedFuture(null);
+  private boolean ended;
+
+  private RdmaConnection(CmId id, EventChannel channel, RdmaOptions options) {
+    this.id = id;
+    this.channel = channel;
+    this.options = options;
+    this.deadline = System.nanoTime() + options.timeout().toNanos();
+  }
+
+  /** Connects with {@link RdmaOptions#DEFAULT}. */
+  public static RdmaConnection connect(InetSocketAddress remote) throws InterruptedException {
+    return connect(remote, RdmaOptions.DEFAULT);
+  }
+
+  /**
+   * Connects.
+   *
+   * @throws VerbsException ECONNREFUSED when the peer refuses or nobody listens; ETIMEDOUT when it
+   *     does not answer in time; ENODEV, ENETUNREACH when no device leads there; EINVAL, ENOMEM as
+   *     the queue pair requires
+   * @throws InterruptedException when the thread is interrupted; nothing is left open
+   */
+  public static RdmaConnection connect(InetSocketAddress remote, RdmaOptions options)
+      throws InterruptedException {
+    EventChannel channel = EventChannel.open(options.devices());
+    RdmaConnection connection =
+        new RdmaConnection(channel.createId(PortSpace.TCP), channel, options);
+    return connection.establish(() -> connection.ask(remote));
+  }
+
+  /** Accepts the request of an identifier. */
+  static RdmaConnection accept(CmId requested, RdmaOptions options) throws InterruptedException {
+    EventChannel channel = EventChannel.open(options.devices());
+    RdmaConnection connection = new RdmaConnection(requested, channel, options);
+    return connection.establish(
+        () -> {
+          requested.migrate(channel);
+          connection.makeQueuePair();
+          options.prepare().accept(connection);
+          requested.accept(options.parameters());
+          connection.await(CmEventType.ESTABLISHED);
+        });
+  }
+
+  /** What leads to a connection, and may wait. */
+  private interface Steps {
+    void run() throws InterruptedException;
+  }
+
+  private RdmaConnection establish(Steps steps) throws InterruptedException {
+    boolean done = false;
+    try {
+      steps.run();
+      watch();
+      done = true;
+      return this;
+    } finally {
+      if (!done) {
+        close();
+      }
+    }
+  }
+
+  private void ask(InetSocketAddress remote) throws InterruptedException {
+    options.carrier().ifPresent(id::carrier);
+    options.local().ifPresent(id::bind);
+    id.resolveAddress(remote, left());
+    await(CmEventType.ADDR_RESOLVED);
+    id.resolveRoute(options.timeout());
+    await(CmEventType.ROUTE_RESOLVED);
+    makeQueuePair();
+    options.prepare().accept(this);
+    id.connect(options.parameters());
+    peerData = await(CmEventType.ESTABLISHED).privateData();
+  }
+
+  private Duration left() {
+    return Duration.ofNanos(Math.max(deadline - System.nanoTime(), 0));
+  }
+
+  private CmEvent await(CmEventType wanted) throws InterruptedException {
+    CmEvent event =
+        channel
+            .await(left())
+            .orElseThrow(
+                () ->
+                    new VerbsException(
+                        Errno.ETIMEDOUT,
+                        "no %s within %d ms: %s"
+                            .formatted(wanted.symbol(), options.timeout().toMillis(), id)));
+    event.acknowledge();
+    if (event.type() != wanted) {
+      throw event.failure();
+    }
+    return event;
+  }
+
+  private void makeQueuePair() {
+    if (options.own().isPresent()) {
+      RdmaOptions.Own own = options.own().get();
+      queuePair = id.createQueuePair(own.domain(), own.config());
+      return;
+    }
+    Context context = id.context();
+    CompletionChannel completions = owns(context.createCompletionChannel());
+    ProtectionDomain domain = owns(context.allocateProtectionDomain());
+    CompletionQueue sends = owns(queue(context, options.sendDepth(), completions));
+    CompletionQueue receives = owns(queue(context, options.receiveDepth(), completions));
+    queuePair =
+        id.createQueuePair(
+            domain,
+            QueuePairConfig.rc(sends, receives)
+                .sendDepth(options.sendDepth())
+                .receiveDepth(options.receiveDepth())
+                .maxInline(options.maxInline()));
+  }
+
+  private static CompletionQueue queue(Context context, int depth, CompletionChannel channel) {
+    return context.createCompletionQueue(CompletionQueueConfig.of(depth).withChannel(channel));
+  }
+
+  private <T extends AutoCloseable> T owns(T made) {
+    owned.push(made);
+    return made;
+  }
+
+  /** Takes the events of the connection from now on. */
+  private synchronized void watch() {
+    if (!ended) {
+      CompletableFuture<CmEvent> next = channel.next();
+      watch = next;
+      var _ = next.thenAccept(this::happened);
+    }
+  }
+
+  private void happened(CmEvent event) {
+    event.acknowledge();
+    if (event.type() == CmEventType.DISCONNECTED) {
+      leave();
+    }
+    watch();
+    if (event.type() == CmEventType.DISCONNECTED) {
+      closed.complete(null);
+    }
+  }
+
+  /** Ends the connection, or confirms that the peer has; the queue pair flushes. */
+  private synchronized void leave() {
+    if (!ended) {
+      id.endConnection();
+    }
+  }
+
+  public CmId id() {
+    return id;
+  }
+
+  /** The device. */
+  public Context context() {
+    return id.context();
+  }
+
+  public QueuePair queuePair() {
+    return queuePair;
+  }
+
+  /** That of the queue pair: with {@link RdmaOptions#withQueuePair} the program's. */
+  public ProtectionDomain protectionDomain() {
+    return queuePair.protectionDomain();
+  }
+
+  /** Where completions of sends come; it reports to {@link #completionChannel}, if armed. */
+  public CompletionQueue sendCompletionQueue() {
+    return queuePair.sendCompletionQueue();
+  }
+
+  /** Where completions of receives come; it reports to {@link #completionChannel}, if armed. */
+  public CompletionQueue receiveCompletionQueue() {
+    return queuePair.receiveCompletionQueue();
+  }
+
+  /** Of both completion queues; empty with {@link RdmaOptions#withQueuePair}. */
+  public Optional<CompletionChannel> completionChannel() {
+    return owned.stream()
+        .filter(CompletionChannel.class::isInstance)
+        .map(CompletionChannel.class::cast)
+        .findFirst();
+  }
+
+  public InetSocketAddress localAddress() {
+    return id.localAddress();
+  }
+
+  public InetSocketAddress remoteAddress() {
+    return id.remoteAddress();
+  }
+
+  /**
+   * At the end that connected: the private data with which the peer accepted. Some carriers pad it
+   * with zeros.
+   */
+  public byte[] peerData() {
+    return peerData.clone();
+  }
+
+  /**
+   * Completes when the connection has ended, by either end. The queue pair is in ERR then, and its
+   * requests complete as flushed.
+   */
+  public CompletableFuture<Void> closed() {
+    return closed.copy();
+  }
+
+  /**
+   * Disconnects, and closes what was made for the connection: with memory regions of its protection
+   * domain still open it fails with EBUSY after the queue pair is closed. Outstanding requests
+   * complete no more: wait for the completions that matter before. Idempotent.
+   */
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (!ended) {
+        id.endConnection();
+        ended = true;
+        watch.cancel(false);
+      }
+    }
+    id.close();
+    channel.close();
+    closed.complete(null);
+    while (!owned.isEmpty()) {
+      closeQuietly(owned.peek());
+      owned.pop();
+    }
+  }
+
+  private static void closeQuietly(AutoCloseable made) {
+    try {
+      made.close();
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new IllegalStateException("objects of the verbs throw no checked exceptions", e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "connection " + List.of(id);
+  }
+}

@@ -1,0 +1,231 @@
+package org.hghca.cm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.hghca.verbs.AccessFlag;
+import org.hghca.verbs.CompletionQueue;
+import org.hghca.verbs.Completions;
+import org.hghca.verbs.Errno;
+import org.hghca.verbs.MemoryRegion;
+import org.hghca.verbs.QpState;
+import org.hghca.verbs.QueuePairConfig;
+import org.hghca.verbs.ReceiveRequest;
+import org.hghca.verbs.SendRequest;
+import org.hghca.verbs.VerbsException;
+import org.hghca.verbs.WcStatus;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The short level: a server and connections. */
+@Timeout(120)
+class RdmaConnectionTest {
+  private static final InetSocketAddress ANY_PORT =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+  private static final Duration SOON = TwoDevices.SOON;
+
+  private TwoDevices it = new TwoDevices();
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+  @AfterEach
+  void close() {
+    threads.close();
+    it.close();
+  }
+
+  private RdmaOptions client() {
+    return RdmaOptions.DEFAULT.withDevice(it.client.context).withTimeout(SOON);
+  }
+
+  private RdmaOptions server() {
+    return RdmaOptions.DEFAULT.withDevice(it.server.context).withTimeout(SOON);
+  }
+
+  private static WcStatus await(CompletionQueue queue) {
+    Completions completions = new Completions(1);
+    while (queue.poll(completions) == 0) {
+      Thread.onSpinWait();
+    }
+    return completions.status(0);
+  }
+
+  /** On S and on R1, whose first message must find a receive. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", "&profile=r1"})
+  void firstMessageOfEachEndFindsTheReceiveOfPrepare(String profile) throws Exception {
+    it.close();
+    it = new TwoDevices(profile);
+    try (MemoryRegion here = it.client.pd.allocate(4096, AccessFlag.LOCAL_WRITE);
+        MemoryRegion there = it.server.pd.allocate(4096, AccessFlag.LOCAL_WRITE);
+        RdmaServer server =
+            RdmaServer.listen(
+                ANY_PORT,
+                server()
+                    .withQueuePair(it.server.pd, rc(it.server.cq))
+                    .withPrepare(c -> c.queuePair().postReceive(receive(there))))) {
+      Future<RdmaConnection> accepted = threads.submit(() -> server.accept(SOON).orElseThrow());
+      try (RdmaConnection active =
+              RdmaConnection.connect(
+                  server.localAddress(),
+                  client()
+                      .withQueuePair(it.client.pd, rc(it.client.cq))
+                      .withPrepare(c -> c.queuePair().postReceive(receive(here))));
+          RdmaConnection passive = accepted.get()) {
+        passive.queuePair().postSend(send(there, "from the server"));
+        assertThat(await(it.server.cq)).isEqualTo(WcStatus.SUCCESS);
+        assertThat(await(it.client.cq)).isEqualTo(WcStatus.SUCCESS);
+        assertThat(here.segment().getString(0)).isEqualTo("from the server");
+        active.queuePair().postSend(send(here, "from the client"));
+        assertThat(await(it.client.cq)).isEqualTo(WcStatus.SUCCESS);
+        assertThat(await(it.server.cq)).isEqualTo(WcStatus.SUCCESS);
+        assertThat(there.segment().getString(0)).isEqualTo("from the client");
+      }
+    }
+  }
+
+  private static QueuePairConfig rc(CompletionQueue queue) {
+    return QueuePairConfig.rc(queue, queue).sendDepth(4).receiveDepth(4);
+  }
+
+  private static ReceiveRequest receive(MemoryRegion region) {
+    return new ReceiveRequest().wrId(1).into(region, 0, 64);
+  }
+
+  private static SendRequest send(MemoryRegion region, String text) {
+    region.segment().setString(1024, text);
+    return new SendRequest().wrId(2).send().sge(region, 1024, 64).signaled();
+  }
+
+  @Test
+  void privateDataGoesBothWays() throws Exception {
+    try (RdmaServer server = RdmaServer.listen(ANY_PORT, server())) {
+      Future<RdmaConnection> accepted =
+          threads.submit(
+              () -> {
+                RdmaRequest request = server.next(SOON).orElseThrow();
+                assertThat(text(request.privateData())).startsWith("ping");
+                return request.accept(server().withPrivateData(bytes("pong")));
+              });
+      try (RdmaConnection active =
+              RdmaConnection.connect(
+                  server.localAddress(), client().withPrivateData(bytes("ping")));
+          RdmaConnection passive = accepted.get()) {
+        assertThat(text(active.peerData())).startsWith("pong");
+        assertThat(active.remoteAddress()).isEqualTo(server.localAddress());
+        assertThat(passive.queuePair().state()).isEqualTo(QpState.RTS);
+        assertThat(active.closed()).isNotDone();
+      }
+    }
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static String text(byte[] bytes) {
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void peersCloseCompletesClosedAndFlushes() throws Exception {
+    try (RdmaServer server = RdmaServer.listen(ANY_PORT, server())) {
+      Future<RdmaConnection> accepted = threads.submit(() -> server.accept(SOON).orElseThrow());
+      RdmaConnection active = RdmaConnection.connect(server.localAddress(), client());
+      try (RdmaConnection passive = accepted.get()) {
+        try (MemoryRegion region =
+            passive.protectionDomain().allocate(64, AccessFlag.LOCAL_WRITE)) {
+          passive.queuePair().postReceive(receive(region));
+          active.close();
+          passive.closed().get(SOON.toSeconds(), TimeUnit.SECONDS);
+          assertThat(passive.queuePair().state()).isEqualTo(QpState.ERR);
+          assertThat(await(passive.receiveCompletionQueue())).isEqualTo(WcStatus.WR_FLUSH_ERR);
+        }
+      }
+      assertThat(active.closed()).isDone();
+    }
+  }
+
+  @Test
+  void refusalIsEconnrefusedAndLeavesNothing() throws Exception {
+    try (RdmaServer server = RdmaServer.listen(ANY_PORT, server())) {
+      Future<?> refused =
+          threads.submit(
+              () -> {
+                server.next(SOON).orElseThrow().reject(new byte[0]);
+                return null;
+              });
+      assertThatThrownBy(() -> RdmaConnection.connect(server.localAddress(), client()))
+          .isInstanceOfSatisfying(
+              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ECONNREFUSED))
+          .hasMessageContaining("the peer refuses");
+      refused.get();
+    }
+  }
+
+  @Test
+  void unansweredRequestTimesOutWithTheCause() throws Exception {
+    try (RdmaServer server = RdmaServer.listen(ANY_PORT, server())) {
+      assertThatThrownBy(
+              () ->
+                  RdmaConnection.connect(
+                      server.localAddress(), client().withTimeout(Duration.ofMillis(200))))
+          .isInstanceOfSatisfying(
+              VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ETIMEDOUT))
+          .hasMessageContaining("no RDMA_CM_EVENT_ESTABLISHED within 200 ms");
+      server.next(SOON).orElseThrow().close();
+      assertThat(server.next(Duration.ZERO)).isEmpty();
+    }
+  }
+
+  /** A thousand connections from eight threads. */
+  @Test
+  void thousandConnectionsLeaveNothing() throws Exception {
+    int count = 1000;
+    RdmaOptions small = server().withDepths(1, 1);
+    try (RdmaServer server = RdmaServer.listen(ANY_PORT, small)) {
+      Future<Integer> served = threads.submit(() -> serve(server, count));
+      List<Future<?>> clients = new ArrayList<>();
+      for (int thread = 0; thread < 8; thread++) {
+        clients.add(threads.submit(() -> connectAndClose(server.localAddress(), count / 8)));
+      }
+      for (Future<?> client : clients) {
+        client.get();
+      }
+      assertThat(served.get()).isEqualTo(count);
+    }
+  }
+
+  private static int serve(RdmaServer server, int count) throws Exception {
+    List<CompletableFuture<Void>> ends = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      RdmaConnection connection = server.accept(SOON).orElseThrow();
+      ends.add(connection.closed().thenRunAsync(connection::close, Thread::startVirtualThread));
+    }
+    ends.forEach(CompletableFuture::join);
+    return count;
+  }
+
+  private Void connectAndClose(InetSocketAddress to, int count) throws Exception {
+    RdmaOptions small = client().withDepths(1, 1);
+    for (int i = 0; i < count; i++) {
+      try (RdmaConnection connection = RdmaConnection.connect(to, small)) {
+        assertThat(connection.queuePair().state()).isEqualTo(QpState.RTS);
+      }
+    }
+    return null;
+  }
+}
