@@ -5,6 +5,7 @@ module org.hghca.tools {
   requires java.xml;
   requires HdrHistogram;
   requires org.hghca.abi;
+  requires org.hghca.cm;
   requires org.hghca.driver;
   requires org.hghca.icm;
   requires org.hghca.mailbox;

@@ -42,6 +42,12 @@ import picocli.CommandLine.Spec;
       DecodeCommand.class,
       BindCommand.class,
       UnbindCommand.class,
+      RpingCommand.class,
+      UcmatoseCommand.class,
+      UdaddyCommand.class,
+      MckeyCommand.class,
+      RdmaClientCommand.class,
+      RdmaServerCommand.class,
       HelpCommand.class
     })
 public final class Main implements Runnable {

@@ -69,6 +69,12 @@ class DocumentsTest {
               "hghca-decode.1",
               "hghca-bind.1",
               "hghca-unbind.1",
+              "hghca-rping.1",
+              "hghca-ucmatose.1",
+              "hghca-udaddy.1",
+              "hghca-mckey.1",
+              "hghca-rdma-client.1",
+              "hghca-rdma-server.1",
               "hghca-help.1");
     }
   }

@@ -6,7 +6,7 @@ import org.hghca.verbs.VerbsException;
 public final class NotOpenedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  NotOpenedException(VerbsException cause) {
+  public NotOpenedException(VerbsException cause) {
     super(cause.getMessage(), cause);
   }
 }

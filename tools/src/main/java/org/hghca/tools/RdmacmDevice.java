@@ -1,0 +1,55 @@
+package org.hghca.tools;
+
+import java.io.PrintWriter;
+import java.util.List;
+import org.hghca.tools.demo.NotOpenedException;
+import org.hghca.tools.rdmacm.Endpoint;
+import org.hghca.verbs.RdmaDevice;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+/** The device of a program of librdmacm, and how its command ends. */
+final class RdmacmDevice {
+  @Option(
+      names = {"-d", "--ib-dev"},
+      paramLabel = "<dev>",
+      description = "Name or locator of the device (default: the first card).")
+  private String device;
+
+  /** What a command runs on its device. */
+  interface Program {
+    /** Returns 0 for success. */
+    int run(Endpoint endpoint) throws InterruptedException;
+  }
+
+  /**
+   * Runs a program on the device. Ctrl-C and SIGTERM make it end its connections.
+   *
+   * @return the exit code of the command
+   * @throws NotOpenedException when the device cannot be opened
+   */
+  int run(CommandSpec spec, Program program) {
+    Thread running = Thread.currentThread();
+    try (Endpoint endpoint = open(spec.commandLine().getErr());
+        Interruption _ = new Interruption(running::interrupt, ExitCode.INTERRUPTED)) {
+      return (program.run(endpoint) == 0 ? ExitCode.OK : ExitCode.FAILED).code();
+    } catch (InterruptedException e) {
+      return ExitCode.INTERRUPTED.code();
+    }
+  }
+
+  private Endpoint open(PrintWriter err) {
+    String name = device;
+    if (name == null) {
+      List<RdmaDevice> cards = RdmaDevices.list();
+      name = cards.isEmpty() ? EmbeddedHca.insteadOfCard(err) : cards.getFirst().name();
+    }
+    try {
+      return Endpoint.open(name);
+    } catch (VerbsException e) {
+      throw new NotOpenedException(e);
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package org.hghca.tools.rdmacm;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.hghca.cm.CmEvent;
+import org.hghca.cm.CmId;
+import org.hghca.cm.EventChannel;
+import org.hghca.cm.PortSpace;
+import org.hghca.verbs.AsyncEvent;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.PortState;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
+
+/** The device of a program, and the event channel of its identifiers. */
+public final class Endpoint implements AutoCloseable {
+  /** How long the originals wait for an address, and for a route. */
+  static final Duration RESOLUTION = Duration.ofSeconds(2);
+
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final int PORT = 1;
+
+  private final Context context;
+  private EventChannel channel;
+
+  private Endpoint(Context context) {
+    this.context = context;
+    this.channel = EventChannel.open(context);
+  }
+
+  /**
+   * Opens a device, and waits a little for its port: a network takes its time.
+   *
+   * @param device its name or locator
+   * @throws VerbsException when it cannot be opened
+   */
+  public static Endpoint open(String device) {
+    Context context = RdmaDevices.open(device);
+    try {
+      awaitPort(context);
+      return new Endpoint(context);
+    } catch (RuntimeException e) {
+      context.close();
+      throw e;
+    }
+  }
+
+  private static void awaitPort(Context context) {
+    Instant end = Instant.now().plus(PATIENCE);
+    try {
+      Duration left = PATIENCE;
+      while (context.queryPort(PORT).state() != PortState.ACTIVE && left.isPositive()) {
+        Optional<AsyncEvent> _ = context.asyncEvents().await(left);
+        left = Duration.between(Instant.now(), end);
+      }
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  CmId createId(PortSpace space) {
+    return channel.createId(space);
+  }
+
+  /** Begins to resolve an address, from a local one if there is one. */
+  static void resolve(CmId id, Optional<InetSocketAddress> local, InetSocketAddress to) {
+    if (local.isPresent()) {
+      id.resolveAddress(local.get(), to, RESOLUTION);
+    } else {
+      id.resolveAddress(to, RESOLUTION);
+    }
+  }
+
+  CmEvent await() throws InterruptedException {
+    return channel.await();
+  }
+
+  /** Replaces the channel by a new one, to which nothing has moved yet. */
+  EventChannel migrate() {
+    EventChannel before = channel;
+    channel = EventChannel.open(context);
+    return before;
+  }
+
+  EventChannel channel() {
+    return channel;
+  }
+
+  /**
+   * Checks that a datagram holds a message.
+   *
+   * @throws FailedException when it does not
+   */
+  void checkDatagram(Messages messages) {
+    Mtu mtu = context.queryPort(PORT).activeMtu();
+    if (messages.count() > 0 && messages.size() > mtu.bytes()) {
+      throw new FailedException(
+          -22,
+          "message_size %d is larger than active mtu %d".formatted(messages.size(), mtu.bytes()));
+    }
+  }
+
+  @Override
+  public void close() {
+    channel.close();
+    context.close();
+  }
+}
