@@ -11,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.vfio.VfioException;
@@ -23,15 +22,16 @@ import org.slf4j.LoggerFactory;
 /**
  * A UNIX socket at which other processes see the packets of a software HCA's port: each connection
  * gets pcapng from then on, until the client shuts down its side of the connection; the rest and
- * the statistics follow.
+ * the statistics follow. A client that does not keep up misses packets, which the statistics count;
+ * one that does not take the rest within two seconds is disconnected. There are 16 clients at most.
  */
 public final class CaptureSocket implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CaptureSocket.class);
   private static final int S_IFMT = 0xf000;
   private static final int S_IFSOCK = 0xc000;
 
-  /** The time limit for the end of the captures when the socket is closed. */
-  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  /** The most connections at a time: each has a buffer of 8 MiB. */
+  static final int MOST_CLIENTS = 16;
 
   private final Path path;
   private final SoftwareHca hca;
@@ -104,7 +104,8 @@ public final class CaptureSocket implements AutoCloseable {
 
   /** Whoever closes the socket sees no thread that has not started. */
   private synchronized void begin(SocketChannel client) {
-    if (closed) {
+    if (closed || clients.size() == MOST_CLIENTS) {
+      LOG.debug("{}: a reader is refused: {} are the most", path, MOST_CLIENTS);
       close(client);
       return;
     }
@@ -145,13 +146,11 @@ public final class CaptureSocket implements AutoCloseable {
       ending = Map.copyOf(clients);
     }
     close(server);
+    ending.keySet().forEach(this::shutdown);
     ending.forEach(
         (client, thread) -> {
           try {
-            client.shutdownInput();
-            boolean _ = thread.join(PATIENCE);
-          } catch (IOException e) {
-            LOG.debug("{}: a reader has gone", path, e);
+            thread.join(); // the capture gives up a client that does not read
           } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
           }
@@ -161,6 +160,14 @@ public final class CaptureSocket implements AutoCloseable {
       Files.deleteIfExists(path);
     } catch (IOException e) {
       LOG.warn("{} cannot be removed", path, e);
+    }
+  }
+
+  private void shutdown(SocketChannel client) {
+    try {
+      client.shutdownInput();
+    } catch (IOException e) {
+      LOG.debug("{}: a reader has gone", path, e);
     }
   }
 

@@ -2,8 +2,14 @@ package org.hghca.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -102,6 +108,56 @@ class CaptureCommandTest {
       thread.join();
       return run.exitCode();
     }
+  }
+
+  @Test
+  void readersWhoNeverReadHoldUpNothingAndAreLimited() throws Exception {
+    Path left = folder.resolve("left");
+    Path right = folder.resolve("right");
+    SoftwareHca leftHca = hca("left");
+    SoftwareHca rightHca = hca("right");
+    Path socket = CaptureSocket.beside(left.toString());
+    List<SocketChannel> clients = new ArrayList<>();
+    try (UserServer _ = UserServer.start(left.toString(), leftHca);
+        UserServer _ = UserServer.start(right.toString(), rightHca)) {
+      try (CaptureSocket _ = CaptureSocket.open(socket, leftHca)) {
+        for (int i = 0; i < 16; i++) {
+          clients.add(SocketChannel.open(UnixDomainSocketAddress.of(socket)));
+          assertThat(clients.get(i).read(ByteBuffer.allocate(8)))
+              .as("its head begins")
+              .isEqualTo(8);
+        }
+        try (SocketChannel oneMore = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+          assertThat(oneMore.read(ByteBuffer.allocate(8))).as("its end").isEqualTo(-1);
+        }
+        CommandLineRun demo = demo();
+        assertThat(demo.exitCode()).as(demo.err()).isZero();
+        clients.getFirst().shutdownOutput(); // it wants no more, and does not take the rest either
+      }
+      for (SocketChannel client : clients) {
+        assertThat(endOf(client)).as("no statistics, as at the end of a capture").isNotEqualTo(5);
+      }
+    } finally {
+      for (SocketChannel client : clients) {
+        client.close();
+      }
+    }
+  }
+
+  /** The type of the last complete block of pcapng that a client gets, behind its first 8 bytes. */
+  private static int endOf(SocketChannel client) throws IOException {
+    ByteBuffer all = ByteBuffer.allocate(1 << 24).order(ByteOrder.LITTLE_ENDIAN);
+    all.putInt(0x0a0d0d0a).putInt(44);
+    while (client.read(all) >= 0) {
+      assertThat(all.hasRemaining()).isTrue();
+    }
+    all.flip();
+    int type = 0;
+    while (all.remaining() >= 8 && all.remaining() >= all.getInt(all.position() + 4)) {
+      type = all.getInt(all.position());
+      all.position(all.position() + all.getInt(all.position() + 4));
+    }
+    return type;
   }
 
   @Test

@@ -39,8 +39,15 @@ public final class CaptureFile implements PortTap, AutoCloseable {
   /** The longest time for which packets wait in memory, in nanoseconds, if the disk keeps up. */
   private static final long PERIOD = TimeUnit.MILLISECONDS.toNanos(200);
 
+  /** A file must be complete, however long the disk takes. */
+  static final long WITHOUT_END = 0;
+
+  /** Milliseconds that the reader of a channel has to take the rest. */
+  private static final long READER_PATIENCE = 2_000;
+
   private final String name;
   private final WritableByteChannel channel;
+  private final long patience;
   private final LongSupplier clock;
   private final long started;
   private final CaptureRing ring;
@@ -58,12 +65,20 @@ public final class CaptureFile implements PortTap, AutoCloseable {
    *
    * @param name of the file, for the log
    * @param capacity the most bytes that wait for the disk, a power of 2
+   * @param patience the milliseconds in which {@link #close} writes the rest, or {@link
+   *     #WITHOUT_END}
    */
   CaptureFile(
-      String name, WritableByteChannel channel, ByteBuffer head, LongSupplier clock, int capacity)
+      String name,
+      WritableByteChannel channel,
+      ByteBuffer head,
+      LongSupplier clock,
+      int capacity,
+      long patience)
       throws IOException {
     this.name = name;
     this.channel = channel;
+    this.patience = patience;
     this.clock = clock;
     this.started = clock.getAsLong();
     this.ring = new CaptureRing(capacity, PcapngBlocks.MAX_PACKET);
@@ -93,7 +108,7 @@ public final class CaptureFile implements PortTap, AutoCloseable {
         lock(channel);
         channel.truncate(0);
         ByteBuffer head = PcapngBlocks.head(device, mac);
-        return new CaptureFile(file.toString(), channel, head, clock, CAPACITY);
+        return new CaptureFile(file.toString(), channel, head, clock, CAPACITY, WITHOUT_END);
       } catch (IOException | RuntimeException | Error e) {
         channel.close();
         throw e;
@@ -106,7 +121,8 @@ public final class CaptureFile implements PortTap, AutoCloseable {
   /**
    * Begins a capture that goes to a channel.
    *
-   * @param channel is closed at the end; one that blocks, on the capture's own thread
+   * @param channel is closed at the end; one that blocks, on the capture's own thread. {@link
+   *     #close} closes it before the end when nobody reads from it for two seconds
    * @param name of the channel, for the log
    * @param device the name of what the port belongs to
    * @param mac the address of the port
@@ -116,7 +132,8 @@ public final class CaptureFile implements PortTap, AutoCloseable {
   public static CaptureFile to(
       WritableByteChannel channel, String name, String device, long mac, LongSupplier clock)
       throws IOException {
-    return new CaptureFile(name, channel, PcapngBlocks.head(device, mac), clock, CAPACITY);
+    ByteBuffer head = PcapngBlocks.head(device, mac);
+    return new CaptureFile(name, channel, head, clock, CAPACITY, READER_PATIENCE);
   }
 
   private static void lock(FileChannel channel) throws IOException {
@@ -222,13 +239,25 @@ public final class CaptureFile implements PortTap, AutoCloseable {
     boolean interrupted = false;
     while (writer.isAlive()) {
       try {
-        writer.join();
+        writer.join(patience);
+        if (writer.isAlive()) {
+          giveUp();
+        }
       } catch (InterruptedException e) {
         interrupted = true; // the file must be complete
       }
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Nobody reads from the channel: its end ends the writer's wait. */
+  private void giveUp() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      LOG.warn("capture {}: not closed", name, e);
     }
   }
 }

@@ -64,7 +64,12 @@ class BentCapturesTest {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     try (CaptureFile capture =
         new CaptureFile(
-            "test", Channels.newChannel(out), PcapngBlocks.head("a", 1), () -> 5, 1 << 13)) {
+            "test",
+            Channels.newChannel(out),
+            PcapngBlocks.head("a", 1),
+            () -> 5,
+            1 << 13,
+            CaptureFile.WITHOUT_END)) {
       capture.sent(Captures.acknowledge(1));
       capture.received(Captures.packet(PacketOpcode.SEND_ONLY, 2, 9));
     }

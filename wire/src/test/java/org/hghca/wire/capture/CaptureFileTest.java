@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
+import java.nio.channels.Pipe;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,7 +37,13 @@ class CaptureFileTest {
   private long now = 0x1_0000_0002L;
 
   private CaptureFile capture(WritableByteChannel channel, int capacity) throws IOException {
-    return new CaptureFile("test", channel, PcapngBlocks.head("a", MAC), () -> now, capacity);
+    return capture(channel, capacity, CaptureFile.WITHOUT_END);
+  }
+
+  private CaptureFile capture(WritableByteChannel channel, int capacity, long patience)
+      throws IOException {
+    return new CaptureFile(
+        "test", channel, PcapngBlocks.head("a", MAC), () -> now, capacity, patience);
   }
 
   @Test
@@ -175,6 +182,25 @@ class CaptureFileTest {
     assertThat(frames).hasSizeBetween(3, 8);
     assertThat(psn(frames.getFirst())).isEqualTo("0");
     assertThat(Captures.statistics(file)).containsExactly(1000, 1000 - frames.size());
+  }
+
+  @Test
+  void readerWhoNeverReadsNeitherHoldsUpPacketsNorTheEnd() throws IOException {
+    Pipe pipe = Pipe.open();
+    try (Pipe.SourceChannel reader = pipe.source()) {
+      try (CaptureFile capture = capture(pipe.sink(), 1 << 16, 100)) {
+        for (int i = 0; i < 10_000; i++) {
+          capture.received(Captures.packet(PacketOpcode.SEND_ONLY, i, 1000));
+        }
+      }
+      assertThat(pipe.sink().isOpen()).isFalse();
+      long left = 0;
+      ByteBuffer bytes = ByteBuffer.allocate(1 << 20);
+      for (int count = reader.read(bytes); count > 0; count = reader.read(bytes.clear())) {
+        left += count;
+      }
+      assertThat(left).as("what the pipe holds").isBetween(1000L, 1L << 20);
+    }
   }
 
   @Test

@@ -128,7 +128,12 @@ class CaptureReaderTest {
     int head = PcapngBlocks.head("a", 1).remaining();
     try (CaptureFile capture =
         new CaptureFile(
-            "test", Channels.newChannel(out), PcapngBlocks.head("a", 1), () -> 0, 1 << 13)) {
+            "test",
+            Channels.newChannel(out),
+            PcapngBlocks.head("a", 1),
+            () -> 0,
+            1 << 13,
+            CaptureFile.WITHOUT_END)) {
       capture.sent(Captures.acknowledge(1));
       capture.sent(Captures.packet(PacketOpcode.SEND_ONLY, 2, 9));
     }
