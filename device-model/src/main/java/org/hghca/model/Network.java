@@ -76,6 +76,11 @@ final class Network implements Medium, LinkUser {
   }
 
   @Override
+  public boolean losesPackets() {
+    return true;
+  }
+
+  @Override
   public boolean findsNeighbors() {
     return true;
   }

@@ -124,6 +124,11 @@ public final class EthernetPort {
     return medium == null ? Medium.DEFAULT_WINDOW : medium.window();
   }
 
+  /** Whether the medium loses packets now and then. */
+  public boolean losesPackets() {
+    return medium != null && medium.losesPackets();
+  }
+
   /** Whether packets need no Ethernet address of their destination, as the medium finds it. */
   public boolean findsNeighbors() {
     return medium != null && medium.findsNeighbors();

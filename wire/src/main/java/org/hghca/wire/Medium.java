@@ -31,6 +31,11 @@ public interface Medium {
     return DEFAULT_WINDOW;
   }
 
+  /** Whether it loses packets now and then, as networks do. */
+  default boolean losesPackets() {
+    return false;
+  }
+
   /**
    * Whether packets may have an IP address as their source, in halves as {@link IpAddress} has
    * them.

@@ -57,22 +57,36 @@ class DisturbedNetworkTest {
     return message % 4 == 3;
   }
 
+  /**
+   * A connection.
+   *
+   * @param timeout exponent of the time without an answer
+   */
+  private static RcPair connect(int timeout) {
+    return new RcSetup()
+        .depth(DEPTH)
+        .bufferSize(COUNTER + SLOT)
+        .bufferAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC)
+        .qpAccess(AccessFlag.REMOTE_ATOMIC)
+        .retries(1, 7, timeout, 7) // 10 us, without end
+        .on(Fabric.on(LEFT, RIGHT));
+  }
+
+  /** Losses that no other packet shows are found by round trips. */
+  @Test
+  void lossesDoNotWaitForTheTimeout() {
+    try (RcPair pair = connect(22)) { // 17 s
+      run(pair, 4_000);
+      // One, where the first packets are lost, before any round trip is known.
+      assertThat(counters(LEFT).timeouts()).isLessThanOrEqualTo(1);
+      assertThat(counters(LEFT).retries()).isPositive();
+    }
+  }
+
   @Test
   void eachMessageArrivesOnceAndInOrder() {
-    RcSetup setup =
-        new RcSetup()
-            .depth(DEPTH)
-            .bufferSize(COUNTER + SLOT)
-            .bufferAccess(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC)
-            .qpAccess(AccessFlag.REMOTE_ATOMIC)
-            .retries(1, 7, 16, 7); // 10 us, without end; 268 ms
-    try (RcPair pair = setup.on(Fabric.on(LEFT, RIGHT))) {
-      for (int i = 0; i < DEPTH; i++) {
-        pair.right.qp.postReceive(receive.wrId(i).into(pair.right.buffer, (long) i * SLOT, SLOT));
-      }
-      run(pair);
-      MemorySegment memory = pair.right.memory();
-      assertThat(memory.get(ValueLayout.JAVA_LONG, COUNTER)).isEqualTo(MESSAGES / 4);
+    try (RcPair pair = connect(16)) { // 268 ms
+      run(pair, MESSAGES);
       HcaCounters left = counters(LEFT);
       HcaCounters right = counters(RIGHT);
       assertThat(left.retries()).isPositive();
@@ -85,12 +99,15 @@ class DisturbedNetworkTest {
     return ModelProvider.hca(Locator.parse(locator)).orElseThrow().counters();
   }
 
-  private void run(RcPair pair) {
+  private void run(RcPair pair, int messages) {
+    for (int i = 0; i < DEPTH; i++) {
+      pair.right.qp.postReceive(receive.wrId(i).into(pair.right.buffer, (long) i * SLOT, SLOT));
+    }
     int posted = 0;
     int done = 0;
     int next = 0; // the message that must arrive next
-    while (done < MESSAGES || next < MESSAGES) {
-      while (posted < MESSAGES && posted - done < DEPTH) {
+    while (done < messages || next < messages) {
+      while (posted < messages && posted - done < DEPTH) {
         post(pair, posted++);
       }
       int count = pair.left.sendQueue.poll(found);
@@ -110,8 +127,10 @@ class DisturbedNetworkTest {
         next += isAtomic(next) ? 1 : 0;
         assertArrived(pair, next++, found.wrId(i), found.byteLength(i));
       }
-      next += next == MESSAGES - 1 && isAtomic(next) ? 1 : 0;
+      next += next == messages - 1 && isAtomic(next) ? 1 : 0;
     }
+    MemorySegment memory = pair.right.memory();
+    assertThat(memory.get(ValueLayout.JAVA_LONG, COUNTER)).isEqualTo(messages / 4);
   }
 
   private static long at(int message) {

@@ -19,6 +19,7 @@ final class Requester implements SendSide {
   private final Endpoint endpoint;
 
   private final SendWindow window;
+  private final EarlyRepeat early;
 
   /** Requests from {@code head}, the oldest, to {@code tail}; the next to send is at the cursor. */
   private final SendWork[] ring = new SendWork[REQUESTS];
@@ -41,6 +42,9 @@ final class Requester implements SendSide {
   private int retriesLeft;
   private int rnrRetriesLeft;
 
+  /** When the acknowledgement is late, as far as the timer runs for one. */
+  private long timeoutAt;
+
   /** Set while the peer requires us to wait for its receive buffers. */
   private boolean waitingForReceiver;
 
@@ -57,6 +61,7 @@ final class Requester implements SendSide {
     this.transport = transport;
     this.endpoint = endpoint;
     this.window = new SendWindow(transport.window());
+    this.early = new EarlyRepeat(transport.losesPackets());
   }
 
   @Override
@@ -73,6 +78,7 @@ final class Requester implements SendSide {
     rewound = false;
     nakObeyed = false;
     window.reset();
+    early.reset();
   }
 
   @Override
@@ -216,6 +222,9 @@ final class Requester implements SendSide {
     packet.ackRequest =
         window.sent(request, cursorPacket, end) || isLast || endpoint.rate.isLimited();
     int behind = Psn.add(request.firstPsn, end);
+    if (packet.ackRequest) {
+      early.sent(Psn.add(behind, -1), transport.now());
+    }
     if (unackedPsn == unsentPsn) {
       startTimer(qp);
     }
@@ -384,6 +393,7 @@ final class Requester implements SendSide {
   }
 
   private void progress(ConnectionContext qp) {
+    early.progress(unackedPsn, transport.now());
     qp.oldestUnackedPsn = unackedPsn;
     qp.setChanged(true);
     retriesLeft = qp.retryCount;
@@ -432,6 +442,7 @@ final class Requester implements SendSide {
 
   private void rewind() {
     window.rewound();
+    early.rewound();
     transport.counters().retries++;
     rewound = true;
     cursor = head;
@@ -448,23 +459,41 @@ final class Requester implements SendSide {
       waitingForReceiver = false;
       startTimer(qp);
     } else {
-      transport.counters().timeouts++;
       ring[head & REQUESTS - 1].gapAt = -1;
-      rewound = false;
       nakObeyed = false;
-      retry(qp);
+      if (transport.now() < timeoutAt) {
+        repeatEarly();
+      } else {
+        transport.counters().timeouts++;
+        rewound = false;
+        retry(qp);
+      }
     }
     if (qp.state.sends()) {
       transport.schedule(endpoint);
     }
   }
 
+  private void repeatEarly() {
+    early.repeated();
+    if (!rewound) {
+      window.lost();
+      rewind();
+    }
+    wakeForRepeat();
+  }
+
   private void startTimer(ConnectionContext qp) {
     if (qp.ackTimeout == 0) {
       transport.cancelTimer(endpoint);
     } else {
-      transport.wakeAfter(endpoint, 4096L << qp.ackTimeout);
+      timeoutAt = transport.now() + (4096L << qp.ackTimeout);
+      wakeForRepeat();
     }
+  }
+
+  private void wakeForRepeat() {
+    transport.wakeAfter(endpoint, Math.min(timeoutAt - transport.now(), early.delay()));
   }
 
   /** Completes the oldest request with an error, and moves the queue pair to ERR. */

@@ -495,6 +495,15 @@ public final class Transport {
     timers.clear(endpoint.timer);
   }
 
+  long now() {
+    return now;
+  }
+
+  /** Whether packets are lost although nothing is wrong. */
+  boolean losesPackets() {
+    return port.losesPackets();
+  }
+
   /** KiB that a connection may have in flight. */
   int window() {
     return port.window();

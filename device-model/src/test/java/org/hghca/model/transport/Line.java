@@ -28,6 +28,9 @@ final class Line implements Medium {
   final List<Seen> seen = new ArrayList<>();
   long now;
 
+  /** Whether it says that it loses packets; for queue pairs that leave RESET after it was set. */
+  boolean losesPackets;
+
   /** Decides by the number of each packet, from 0 on, whether it is lost. */
   IntPredicate loses = number -> false;
 
@@ -72,6 +75,11 @@ final class Line implements Medium {
   @Override
   public boolean isUp() {
     return true;
+  }
+
+  @Override
+  public boolean losesPackets() {
+    return losesPackets;
   }
 
   @Override

@@ -1,0 +1,85 @@
+package org.hghca.model.transport;
+
+/**
+ * When a requester repeats what is not acknowledged although nothing tells that it was lost: long
+ * before the time-out, which is for peers that are gone. The last packet of a burst, a NAK, or a
+ * packet that was repeated for one, may be lost, and no other packet shows it. Peers take a repeat
+ * as what it is, so a wrong guess costs some packets. Uses no retries.
+ */
+final class EarlyRepeat {
+  /** The least delay in nanoseconds: a peer's thread may have to wait for a processor. */
+  static final long LEAST = 4_000_000;
+
+  /** Round trips of the least delay. */
+  private static final int ROUND_TRIPS = 4;
+
+  /** A new round trip counts 1 : 2^3, as with TCP. */
+  private static final int WEIGHT_LOG = 3;
+
+  private static final int MOST_DOUBLINGS = 10;
+
+  private final boolean wanted;
+
+  /** The smoothed round trip in nanoseconds; 0 while none is known. */
+  private long roundTrip;
+
+  /** The packet whose acknowledgement is timed, and when it was sent. */
+  private int timedPsn;
+
+  private long timedAt;
+  private boolean times;
+
+  /** Repeats since the last progress. */
+  private int doublings;
+
+  /**
+   * @param wanted whether the medium loses packets
+   */
+  EarlyRepeat(boolean wanted) {
+    this.wanted = wanted;
+  }
+
+  void reset() {
+    roundTrip = 0;
+    times = false;
+    doublings = 0;
+  }
+
+  /** A packet that asks for an acknowledgement is sent. */
+  void sent(int psn, long now) {
+    if (wanted && !times) {
+      times = true;
+      timedPsn = psn;
+      timedAt = now;
+    }
+  }
+
+  /**
+   * Packets are acknowledged.
+   *
+   * @param next the oldest that is not
+   */
+  void progress(int next, long now) {
+    doublings = 0;
+    if (times && Psn.compare(timedPsn, next) < 0) {
+      times = false;
+      long took = Math.max(1, now - timedAt);
+      roundTrip = roundTrip == 0 ? took : roundTrip + (took - roundTrip >> WEIGHT_LOG);
+    }
+  }
+
+  /** Everything is sent again: an acknowledgement may be for either. */
+  void rewound() {
+    times = false;
+  }
+
+  /** The delay has passed: the next one is twice as long. */
+  void repeated() {
+    doublings = Math.min(doublings + 1, MOST_DOUBLINGS);
+  }
+
+  /** Nanoseconds without progress after which to repeat, {@code Long.MAX_VALUE}: not at all. */
+  long delay() {
+    return roundTrip == 0 ? Long.MAX_VALUE : Math.max(LEAST, ROUND_TRIPS * roundTrip) << doublings;
+  }
+}
