@@ -1,6 +1,7 @@
 package org.hghca.driver.memory;
 
-import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
  * The memory of applications by key, for a card that stops at a request with a wrong key.
@@ -10,7 +11,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 public final class KeyTable {
   private static final int INDEX = 0xff_ffff;
 
-  private final AtomicReferenceArray<Entry> entries;
+  private static final VarHandle ENTRIES = MethodHandles.arrayElementVarHandle(Entry[].class);
+
+  private final Entry[] entries;
 
   /**
    * An empty table.
@@ -18,7 +21,7 @@ public final class KeyTable {
    * @param capacity a key's low 24 bits are below it
    */
   public KeyTable(int capacity) {
-    entries = new AtomicReferenceArray<>(capacity);
+    entries = new Entry[capacity];
   }
 
   /**
@@ -40,15 +43,16 @@ public final class KeyTable {
   /** The memory of a key; null if there is none. */
   public Entry find(int key) {
     int index = key & INDEX;
-    Entry entry = index < entries.length() ? entries.getPlain(index) : null;
+    Entry[] entries = this.entries;
+    Entry entry = index < entries.length ? entries[index] : null;
     return entry != null && entry.key == key ? entry : null;
   }
 
   public void put(Entry entry) {
-    entries.setRelease(entry.key & INDEX, entry);
+    ENTRIES.setRelease(entries, entry.key & INDEX, entry);
   }
 
   public void remove(int key) {
-    entries.setRelease(key & INDEX, null);
+    ENTRIES.setRelease(entries, key & INDEX, null);
   }
 }

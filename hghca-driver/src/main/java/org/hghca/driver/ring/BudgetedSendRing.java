@@ -308,9 +308,7 @@ public final class BudgetedSendRing extends SendRing implements InFlightLimits.W
 
   @Override
   public int complete(Completions out, int index, int status, int vendorError, int bytes) {
-    int at = tail();
-    int moved = scheduler.moved(at, bytes);
-    scheduler.complete(at);
+    int moved = scheduler.complete(ownTail(), bytes);
     return super.complete(out, index, status, vendorError, moved);
   }
 

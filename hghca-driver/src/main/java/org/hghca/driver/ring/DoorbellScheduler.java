@@ -27,6 +27,11 @@ final class DoorbellScheduler {
   private static final int FENCED = 16;
   private static final int LONG = 32;
 
+  /**
+   * Below any number of requests in flight, which is below 0 once the driver completes unrung ones.
+   */
+  private static final int ASK = Integer.MIN_VALUE;
+
   private static final VarHandle SEEN;
 
   static {
@@ -53,7 +58,10 @@ final class DoorbellScheduler {
   private final int qpn;
   private final int strideLog;
 
-  /** Per slot. Written before the doorbell, and not again before the slot is free. */
+  /**
+   * Per slot: flags, and the payment. 0 of a request that waits for nothing but a doorbell of the
+   * share, and returns nothing. Written before the doorbell, and not again before the slot is free.
+   */
   private final byte[] marks;
 
   /** Per slot: bytes of the message, unsigned, and the time of its doorbell. */
@@ -67,10 +75,16 @@ final class DoorbellScheduler {
   /** The ring's own share of doorbells. */
   private int share;
 
-  /** Number of them rung so far, and number of those that completed. */
-  private int shareRung;
+  /** Number of doorbells of the reserve rung so far, and number of those that completed. */
+  private int reserveRung;
 
-  private int shareSeen;
+  private int reserveSeen;
+
+  /**
+   * How many requests may be in flight without a further look at the limits, if they have no marks;
+   * {@link #ASK} while that look is needed.
+   */
+  private int unasked = ASK;
 
   /**
    * The position of the first request without an observed completion; guarded by the completion
@@ -98,6 +112,13 @@ final class DoorbellScheduler {
   /** Whether the ring is in the list of rings that wait for others. */
   private boolean waits;
 
+  /**
+   * Whether requests are held back that {@link #ring} was to ring for. Written under the ring's
+   * lock. A full fence follows each time that it becomes true, before the last look at what has
+   * completed; who completes a request reads it behind a full fence, and rings.
+   */
+  private boolean holds;
+
   /** Written under the ring's lock. */
   private volatile boolean stopped;
 
@@ -120,7 +141,12 @@ final class DoorbellScheduler {
   void open() {
     if (share == 0) {
       share = inFlight.takeShare();
+      unasked = mostUnasked();
     }
+  }
+
+  private int mostUnasked() {
+    return stopped || longRead.isOpen(seen()) ? ASK : Math.min(inFlight.window(), share);
   }
 
   /** Sets the packet size of requests from now on. */
@@ -155,8 +181,22 @@ final class DoorbellScheduler {
 
   /** Rings for held-back requests, as far as the limits allow. */
   void ring() {
+    if (from != end && underWay() < unasked) { // the usual case at once
+      int slot = slot(from);
+      if (marks[slot] == 0) {
+        from++;
+        ring(slot, length(slot), doorbells[slot]);
+      }
+    }
+    if (from != end || holds) {
+      ringRest();
+    }
+  }
+
+  private void ringRest() {
     Hold hold = ringWhatMayGo(false);
-    if (hold == Hold.ITS_RING) {
+    if (hold != Hold.NOTHING && !holds) {
+      holds = true;
       VarHandle.fullFence(); // a thread that completes one from here on sees that we hold back
       hold = ringWhatMayGo(false);
     }
@@ -166,7 +206,9 @@ final class DoorbellScheduler {
       VarHandle.fullFence(); // a thread that returns budget from here on finds us in the list
       hold = ringWhatMayGo(inFlight.isFirst(owner));
     }
-    if (hold != Hold.NOTHING) {
+    holds = hold != Hold.NOTHING;
+    unasked = mostUnasked();
+    if (holds) {
       inFlight.holds();
     }
   }
@@ -180,14 +222,17 @@ final class DoorbellScheduler {
     waits = hold == Hold.OTHERS;
     inFlight.endTurn(owner, waits);
     if (hold != Hold.NOTHING) {
+      holds = true;
       VarHandle.fullFence();
-      ringWhatMayGo(waits && inFlight.isFirst(owner));
+      hold = ringWhatMayGo(waits && inFlight.isFirst(owner));
     }
+    holds = hold != Hold.NOTHING;
+    unasked = mostUnasked();
   }
 
   private Hold ringWhatMayGo(boolean turn) {
     while (!stopped) {
-      if (longRead.isOpen((int) SEEN.getAcquire(this))) {
+      if (longRead.isOpen(seen())) {
         if (!longRead.waits()) {
           return from == end && !longRead.goesOn() ? Hold.NOTHING : Hold.ITS_RING;
         }
@@ -215,7 +260,7 @@ final class DoorbellScheduler {
   }
 
   private boolean waitsForAnswer() {
-    for (int at = (int) SEEN.getAcquire(this); at - from < 0; at++) {
+    for (int at = seen(); at - from < 0; at++) {
       if ((marks[slot(at)] & WAITS_FOR_ANSWER) != 0) {
         return true;
       }
@@ -227,7 +272,7 @@ final class DoorbellScheduler {
     int slot = slot(from);
     boolean isLong = (marks[slot] & LONG) != 0;
     int read = isLong ? inFlight.mostOfRead() : isRead(slot) ? bytes[slot] : 0;
-    if (!pay(slot, read, turn)) {
+    if (!pay(slot, read, underWay(), turn)) {
       return false;
     }
     if (isLong) {
@@ -241,7 +286,7 @@ final class DoorbellScheduler {
   private boolean ringPiece(boolean turn) {
     int slot = slot(longRead.at());
     int piece = longRead.next();
-    if (!pay(slot, piece, turn)) {
+    if (!pay(slot, piece, 0, turn)) {
       return false;
     }
     longRead.writeNext();
@@ -249,11 +294,21 @@ final class DoorbellScheduler {
     return true;
   }
 
-  private boolean pay(int slot, int read, boolean turn) {
-    int payment = inFlight.pay(read, shareRung - shareSeen < share, turn);
+  /**
+   * Pays for a doorbell.
+   *
+   * @param others number of doorbells of this ring in flight
+   */
+  private boolean pay(int slot, int read, int others, boolean turn) {
+    // Read after the number of completed requests, before which it is written.
+    int ofShare = others - (reserveRung - reserveSeen);
+    int payment = inFlight.pay(read, ofShare < share, turn);
+    if (payment == InFlightLimits.REFUSED) {
+      return false;
+    }
     marks[slot] |= (byte) payment;
-    shareRung += InFlightLimits.isOfShare(payment) ? 1 : 0;
-    return payment != InFlightLimits.NONE;
+    reserveRung += InFlightLimits.isOfReserve(payment) ? 1 : 0;
+    return true;
   }
 
   /**
@@ -263,7 +318,7 @@ final class DoorbellScheduler {
     int mark = marks[slot];
     boolean isLong = (mark & LONG) != 0;
     inFlight.giveBack(mark, isLong ? longRead.underWay() : isRead(slot) ? bytes[slot] : 0);
-    shareSeen += InFlightLimits.isOfShare(mark) ? 1 : 0;
+    reserveSeen += InFlightLimits.isOfReserve(mark) ? 1 : 0;
   }
 
   private boolean isRead(int slot) {
@@ -272,7 +327,7 @@ final class DoorbellScheduler {
 
   private void ring(int slot, long length, long doorbell) {
     ticks[slot] = inFlight.tick();
-    packets += Math.max(1, length + (1L << packetLog) - 1 >>> packetLog);
+    packets += (length - 1 >>> packetLog) + 1; // no message is empty
     rung++;
     uar.ringSendQueue(doorbell);
   }
@@ -325,7 +380,7 @@ final class DoorbellScheduler {
 
   /** Whether requests are held back; a glance without the lock. */
   boolean holds() {
-    return (from != end || longRead.goesOn()) && !stopped;
+    return holds;
   }
 
   /** Number of completed pieces of READs, without the last ones. */
@@ -353,13 +408,19 @@ final class DoorbellScheduler {
     return ticks[slot(at)];
   }
 
+  private int seen() {
+    return (int) SEEN.getAcquire(this);
+  }
+
   private int underWay() {
-    return from - (int) SEEN.getAcquire(this);
+    return from - seen();
   }
 
   /** Never rings again before {@link #reset}, also not for held-back requests. */
   void stop() {
     stopped = true;
+    unasked = ASK;
+    holds = false;
   }
 
   /** Whether it has stopped ringing. */
@@ -369,11 +430,22 @@ final class DoorbellScheduler {
 
   // ---- completions, under the completion queue's lock
 
-  /** The request at a position, the oldest, is complete. */
-  void complete(int at) {
+  /**
+   * The request at a position, the oldest, is complete.
+   *
+   * @param said number of bytes in its completion
+   * @return number of bytes that it has transferred
+   */
+  int complete(int at, int said) {
+    int slot = slot(at);
+    if (at == seen && marks[slot] == 0) { // the usual case at once
+      SEEN.setRelease(this, at + 1);
+      return said;
+    }
     if (at - seen >= 0) {
       seeUpTo(at + 1);
     }
+    return (marks[slot] & LONG) != 0 ? bytes[slot] : said;
   }
 
   /**
@@ -391,7 +463,7 @@ final class DoorbellScheduler {
 
   /** Whether the completion at a position belongs to a piece of an unfinished READ. */
   boolean isPiece(int at) {
-    return longRead.hasMore(at);
+    return (marks[slot(at)] & LONG) != 0 && longRead.hasMore(at);
   }
 
   /** Continues a READ whose piece is complete. Under both locks. */
@@ -401,16 +473,6 @@ final class DoorbellScheduler {
     marks[slot] = (byte) InFlightLimits.withoutPayment(marks[slot]);
     pieces++;
     longRead.goOn();
-  }
-
-  /**
-   * Number of bytes that the request at a position has transferred.
-   *
-   * @param said the number in its completion
-   */
-  int moved(int at, int said) {
-    int slot = slot(at);
-    return (marks[slot] & LONG) != 0 ? bytes[slot] : said;
   }
 
   private void seeUpTo(int to) {
@@ -427,6 +489,8 @@ final class DoorbellScheduler {
     }
     inFlight.giveShare(share);
     share = 0;
+    unasked = ASK;
+    holds = false;
     SEEN.setRelease(this, 0);
     longRead.close();
     from = 0;

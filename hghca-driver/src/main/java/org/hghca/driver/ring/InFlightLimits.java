@@ -11,11 +11,13 @@ import org.hghca.abi.HardwareProfile;
  * <p>A ring that waits for others is in a list here until it has had its turn. Thread-safe.
  */
 public final class InFlightLimits {
-  /** No payment: the request must wait. */
-  static final int NONE = 0;
+  /** In place of a payment: the request must wait. */
+  static final int REFUSED = -1;
 
-  private static final int OF_SHARE = 1;
-  private static final int OF_RESERVE = 2;
+  /** Payments, as flags: a doorbell of the reserve, not of the ring's share; bytes of a READ. */
+  private static final int OF_RESERVE = 1;
+
+  private static final int OF_READS = 2;
 
   private final int window;
   private final DoorbellBudget doorbells;
@@ -95,34 +97,34 @@ public final class InFlightLimits {
    * @param read number of bytes that a READ fetches; else 0
    * @param ofShare whether the ring has a doorbell of its own left
    * @param turn whether the ring has its turn among the waiting ones
-   * @return the payment, {@link #NONE} when the request must wait
+   * @return the payment, 0 for a doorbell of the share alone; {@link #REFUSED} when the request
+   *     must wait
    */
   int pay(int read, boolean ofShare, boolean turn) {
     if (read != 0 && !takeBytes(read, turn)) {
-      return NONE;
+      return REFUSED;
     }
+    int bytes = read != 0 ? OF_READS : 0;
     if (ofShare) {
-      return OF_SHARE;
+      return bytes;
     }
     if (doorbells.takeOne()) {
-      return OF_RESERVE;
+      return bytes | OF_RESERVE;
     }
     if (read != 0) {
       reads.give(read);
     }
-    return NONE;
+    return REFUSED;
   }
 
-  /**
-   * Whether a payment, which may have other bits from 4 on, uses a doorbell of the ring's share.
-   */
-  static boolean isOfShare(int payment) {
-    return (payment & OF_SHARE) != 0;
+  /** Whether a payment, which may have other bits from 4 on, uses a doorbell of the reserve. */
+  static boolean isOfReserve(int payment) {
+    return (payment & OF_RESERVE) != 0;
   }
 
   /** The flags of a slot without the payment. */
   static int withoutPayment(int mark) {
-    return mark & ~(OF_SHARE | OF_RESERVE);
+    return mark & ~(OF_RESERVE | OF_READS);
   }
 
   private boolean takeBytes(int bytes, boolean turn) {
@@ -139,7 +141,7 @@ public final class InFlightLimits {
     if ((payment & OF_RESERVE) != 0) {
       doorbells.giveOne();
     }
-    if (read != 0 && (payment & (OF_SHARE | OF_RESERVE)) != 0) {
+    if ((payment & OF_READS) != 0) {
       reads.give(read);
     }
   }

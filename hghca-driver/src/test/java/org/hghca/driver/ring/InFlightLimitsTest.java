@@ -120,6 +120,21 @@ class InFlightLimitsTest {
     }
   }
 
+  /** The driver completes requests that the card never sees, and a post may still be on its way. */
+  @Test
+  void nothingIsRungAfterTheStop() {
+    BudgetedRing ring = new BudgetedRing(QpType.RC, BudgetedRing.inFlight(1));
+    SendRequest[] list = {good(), good(), good(), good()};
+    ring.ring.post(list, 0, 4);
+    ring.ring.stopRinging();
+    for (int i = 0; i < 3; i++) {
+      ring.complete();
+      ring.ring.flush();
+    }
+    assertThat(ring.rungSlots()).containsExactly(0);
+    assertThat(ring.ring.holds()).isFalse();
+  }
+
   /** Its completion is in the queue, and the program polls for another. */
   @Test
   void completeButUnpolledRequestIsNotInFlight() {
