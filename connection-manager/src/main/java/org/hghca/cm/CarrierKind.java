@@ -68,6 +68,11 @@ public enum CarrierKind {
     };
   }
 
+  /** What was tried, and the other thing that may be the matter. */
+  String unreachable(String tried) {
+    return "%s (both ends must use the same carrier, here %s)".formatted(tried, this);
+  }
+
   int sourceIndex(Context context, InetAddress local) {
     return entry(context, local).index();
   }

@@ -102,8 +102,11 @@ public final class CmDevices {
         all.add(parse(part));
       }
     }
+    List<String> named = all.stream().map(Entry::name).toList();
     for (RdmaDevice device : RdmaDevices.list()) {
-      all.add(entry(device.name(), Optional.empty(), device));
+      if (!named.contains(device.name())) {
+        all.add(entry(device.name(), Optional.empty(), device));
+      }
     }
     return all;
   }
@@ -119,7 +122,7 @@ public final class CmDevices {
                 .filter(listed -> listed.name().equals(name) || listed.locator().equals(name))
                 .findFirst()
                 .orElse(new RdmaDevice(name, name, 0));
-        return entry(name, Optional.of(address), device);
+        return entry(device.name(), Optional.of(address), device);
       }
     } catch (IllegalArgumentException _) {
       // as for a missing address
@@ -146,7 +149,7 @@ public final class CmDevices {
         return entry.device().get();
       }
     }
-    if (entries.size() == 1) {
+    if (isOneDevice(entries)) {
       return entries.getFirst().device().get();
     }
     for (Entry entry : entries) {
@@ -156,6 +159,10 @@ public final class CmDevices {
       }
     }
     throw none(entries, "has the address " + local.getHostAddress());
+  }
+
+  private static boolean isOneDevice(List<Entry> entries) {
+    return entries.stream().map(Entry::name).distinct().count() == 1;
   }
 
   private static Optional<SharedDevice> having(Entry entry, InetAddress local) {
@@ -196,7 +203,7 @@ public final class CmDevices {
    */
   SharedDevice route(InetAddress remote) {
     List<Entry> entries = entries();
-    if (entries.size() == 1) {
+    if (isOneDevice(entries)) {
       return entries.getFirst().device().get();
     }
     return find(

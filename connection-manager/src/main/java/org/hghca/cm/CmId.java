@@ -144,11 +144,6 @@ public final class CmId implements AutoCloseable {
     options.reuseAddress = on;
   }
 
-  /** {@code RDMA_OPTION_ID_AFONLY}: the wildcard address is that of its own family only. */
-  public synchronized void addressFamilyOnly(boolean on) {
-    options.addressFamilyOnly = on;
-  }
-
   /** {@code RDMA_OPTION_ID_ACK_TIMEOUT}: the code of 5 bits; before resolveRoute. */
   public synchronized void ackTimeout(int code) {
     if (code >>> 5 != 0) {
@@ -178,9 +173,9 @@ public final class CmId implements AutoCloseable {
     Ports.Binding bound = devices.ports().bind(space, address, options.reuseAddress);
     try {
       if (!address.getAddress().isAnyLocalAddress()) {
-        place =
-            Optional.of(
-                new CmDevices.Place(devices.find(address.getAddress()), address.getAddress()));
+        SharedDevice found = devices.find(address.getAddress());
+        place = Optional.of(new CmDevices.Place(found, address.getAddress()));
+        channel.use(found);
       }
     } catch (VerbsException e) {
       bound.close();
@@ -237,6 +232,7 @@ public final class CmId implements AutoCloseable {
       if (state == CmState.RESOLVING_ADDRESS) {
         place = found;
         place.ifPresent(known -> local = new InetSocketAddress(known.address(), local.getPort()));
+        place.ifPresent(known -> channel.use(known.device()));
         state = next;
         post(event);
         return;
@@ -311,6 +307,7 @@ public final class CmId implements AutoCloseable {
       throw e;
     }
     listeningPlaces = place.isEmpty() ? places : List.of();
+    places.forEach(where -> channel.use(where.device()));
     end = Optional.of(listening);
     state = CmState.LISTENING;
   }
@@ -319,7 +316,7 @@ public final class CmId implements AutoCloseable {
   Optional<HandshakeEvents> asked(
       Listening listening, SharedDevice device, Handshake handshake, ConnectRequest request) {
     CmId child = child(listening, device, request.local(), request.remote(), request.path());
-    Connection connection = Connection.asked(child, handshake, request);
+    Connection connection = Connection.asked(child, carrierKind(device), handshake, request);
     return present(child, connection, connection.asked())
         ? Optional.of(connection)
         : Optional.empty();
@@ -334,7 +331,7 @@ public final class CmId implements AutoCloseable {
     CmId child = child(listening, device, request.local(), request.remote(), request.path());
     return present(
         child,
-        Service.asked(child, handshake, request),
+        Service.asked(child, carrierKind(device), handshake, request),
         ConnectionParameters.DEFAULT.withPrivateData(request.privateData()));
   }
 
@@ -496,6 +493,7 @@ public final class CmId implements AutoCloseable {
     requireFits(parameters.data(), Service.MAX_REQUEST_DATA);
     return Service.ask(
         this,
+        options.carrier(device()),
         carrier(device()),
         new ServiceRequest(
             space.serviceId(remote.getPort()), local, remote, knownPath(), parameters.data()));
@@ -506,6 +504,7 @@ public final class CmId implements AutoCloseable {
     DeviceAttributes attributes = context().queryDevice();
     return Connection.ask(
         this,
+        options.carrier(device()),
         carrier(device()),
         new ConnectRequest(
             space.serviceId(remote.getPort()),
@@ -705,7 +704,7 @@ public final class CmId implements AutoCloseable {
   }
 
   private DatagramParameters destination(Gid group) {
-    int index = CarrierKind.TCP.sourceIndex(context(), local.getAddress());
+    int index = options.carrier(device()).sourceIndex(context(), local.getAddress());
     return new DatagramParameters(
         new AddressVector(group, index, 0, HOP_LIMIT, options.typeOfService, 0, port()),
         QueuePair.MULTICAST_NUMBER,
@@ -798,6 +797,15 @@ public final class CmId implements AutoCloseable {
       return false;
     }
     state = to;
+    return true;
+  }
+
+  /** Whether the peer has refused what was established: it is over. */
+  synchronized boolean isTakenBack() {
+    if (!moves(CmState.CONNECTED, CmState.DISCONNECTED)) {
+      return false;
+    }
+    toError();
     return true;
   }
 

@@ -9,7 +9,6 @@ final class CmOptions {
 
   int typeOfService;
   boolean reuseAddress;
-  boolean addressFamilyOnly;
   Optional<Integer> ackTimeout = Optional.empty();
   Optional<CarrierKind> carrier = Optional.empty();
 

@@ -11,6 +11,8 @@ import org.hghca.verbs.Context;
 import org.hghca.verbs.Errno;
 import org.hghca.verbs.QueuePair;
 import org.hghca.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The connection of an identifier: what was asked and answered, and what becomes of it. All under
@@ -21,28 +23,32 @@ final class Connection implements HandshakeEvents, End {
   static final int MAX_REPLY_DATA = 196;
   private static final int MAX_REJECT_DATA = 148;
 
+  private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
+
   private final CmId id;
   private final ConnectRequest request;
   private final boolean active;
+  private final CarrierKind kind;
   private Handshake handshake;
   private Optional<ConnectReply> reply = Optional.empty();
 
-  private Connection(CmId id, ConnectRequest request, boolean active) {
+  private Connection(CmId id, ConnectRequest request, boolean active, CarrierKind kind) {
+    this.kind = kind;
     this.id = id;
     this.request = request;
     this.active = active;
   }
 
   /** The active end; asks. */
-  static Connection ask(CmId id, Carrier carrier, ConnectRequest request) {
-    Connection connection = new Connection(id, request, true);
+  static Connection ask(CmId id, CarrierKind kind, Carrier carrier, ConnectRequest request) {
+    Connection connection = new Connection(id, request, true, kind);
     connection.handshake = carrier.connect(request, connection);
     return connection;
   }
 
   /** The passive end. */
-  static Connection asked(CmId id, Handshake handshake, ConnectRequest request) {
-    Connection connection = new Connection(id, request, false);
+  static Connection asked(CmId id, CarrierKind kind, Handshake handshake, ConnectRequest request) {
+    Connection connection = new Connection(id, request, false, kind);
     connection.handshake = handshake;
     return connection;
   }
@@ -113,8 +119,13 @@ final class Connection implements HandshakeEvents, End {
     handshake.firstPacket();
   }
 
+  /** Ends it, unless it has ended, of which an event tells. */
   void disconnect() {
-    handshake.disconnect(PrivateData.EMPTY);
+    try {
+      handshake.disconnect(PrivateData.EMPTY);
+    } catch (VerbsException e) {
+      LOG.debug("{}: it has ended", id, e);
+    }
   }
 
   /** Brings a queue pair from INIT to RTS. */
@@ -146,14 +157,13 @@ final class Connection implements HandshakeEvents, End {
   @Override
   public void rejected(int reason, PrivateData privateData) {
     synchronized (id) {
+      ConnectionParameters parameters = ConnectionParameters.DEFAULT.withPrivateData(privateData);
       if (id.fails()) {
-        id.post(
-            CmEvent.failure(
-                    id,
-                    CmEventType.REJECTED,
-                    reason,
-                    "%s: %s".formatted(request.remote(), Refusals.reason(reason)))
-                .with(ConnectionParameters.DEFAULT.withPrivateData(privateData)));
+        String said = Refusals.reason(reason);
+        String message = "%s by %s: %s".formatted(request.remote(), kind, said);
+        id.post(CmEvent.failure(id, CmEventType.REJECTED, reason, message).with(parameters));
+      } else if (id.isTakenBack()) {
+        id.post(CmEvent.of(id, CmEventType.DISCONNECTED).with(parameters));
       }
     }
   }
@@ -162,7 +172,9 @@ final class Connection implements HandshakeEvents, End {
   public void unreachable(String tried) {
     synchronized (id) {
       if (id.fails()) {
-        id.post(CmEvent.failure(id, CmEventType.UNREACHABLE, -Errno.ETIMEDOUT.number(), tried));
+        id.post(
+            CmEvent.failure(
+                id, CmEventType.UNREACHABLE, -Errno.ETIMEDOUT.number(), kind.unreachable(tried)));
       }
     }
   }
@@ -171,6 +183,7 @@ final class Connection implements HandshakeEvents, End {
   public void disconnected(PrivateData privateData) {
     synchronized (id) {
       if (id.moves(CmState.CONNECTED, CmState.LEFT_BY_PEER)
+          || id.moves(CmState.ACCEPTING, CmState.LEFT_BY_PEER)
           || id.moves(CmState.DISCONNECTING, CmState.DISCONNECTED)) {
         id.post(
             CmEvent.of(id, CmEventType.DISCONNECTED)

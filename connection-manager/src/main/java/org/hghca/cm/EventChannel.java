@@ -30,6 +30,10 @@ public final class EventChannel implements AutoCloseable {
   private final Deque<CmEvent> events = new ArrayDeque<>();
   private final Deque<CompletableFuture<CmEvent>> waiters = new ArrayDeque<>();
   private final Set<CmId> ids = new HashSet<>();
+
+  /** In use until the channel is closed, so that carriers outlive single identifiers. */
+  private final Set<DeviceCarriers> used = new HashSet<>();
+
   private boolean closed;
 
   private EventChannel(CmDevices devices) {
@@ -67,6 +71,13 @@ public final class EventChannel implements AutoCloseable {
 
   synchronized void remove(CmId id) {
     ids.remove(id);
+  }
+
+  /** Keeps the carriers of a device open as long as the channel. */
+  synchronized void use(SharedDevice device) {
+    if (!closed && used.add(device.carriers())) {
+      device.carriers().retain();
+    }
   }
 
   private void requireOpen() {
@@ -221,6 +232,7 @@ public final class EventChannel implements AutoCloseable {
   @Override
   public void close() {
     List<CompletableFuture<CmEvent>> ended;
+    List<DeviceCarriers> released;
     synchronized (this) {
       if (!ids.isEmpty()) {
         throw new VerbsException(
@@ -229,7 +241,10 @@ public final class EventChannel implements AutoCloseable {
       closed = true;
       ended = List.copyOf(waiters);
       waiters.clear();
+      released = List.copyOf(used);
+      used.clear();
     }
+    released.forEach(DeviceCarriers::release);
     ended.forEach(waiter -> waiter.completeExceptionally(closedChannel()));
   }
 

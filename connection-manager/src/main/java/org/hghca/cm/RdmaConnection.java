@@ -4,7 +4,6 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.hghca.verbs.CompletionChannel;
@@ -283,6 +282,6 @@ public final class RdmaConnection implements AutoCloseable {
 
   @Override
   public String toString() {
-    return "connection " + List.of(id);
+    return "connection over " + id;
   }
 }

@@ -17,25 +17,28 @@ final class Service implements ServiceEvents, End {
   static final int MAX_REPLY_DATA = 136;
 
   private final CmId id;
+  private final CarrierKind kind;
   private final ServiceRequest request;
   private Optional<ServiceHandshake> asked = Optional.empty();
   private Optional<Registration> question = Optional.empty();
 
-  private Service(CmId id, ServiceRequest request) {
+  private Service(CmId id, CarrierKind kind, ServiceRequest request) {
+    this.kind = kind;
     this.id = id;
     this.request = request;
   }
 
   /** Asks. */
-  static Service ask(CmId id, Carrier carrier, ServiceRequest request) {
-    Service service = new Service(id, request);
+  static Service ask(CmId id, CarrierKind kind, Carrier carrier, ServiceRequest request) {
+    Service service = new Service(id, kind, request);
     service.question = Optional.of(carrier.resolve(request, service));
     return service;
   }
 
   /** What a peer asks. */
-  static Service asked(CmId id, ServiceHandshake handshake, ServiceRequest request) {
-    Service service = new Service(id, request);
+  static Service asked(
+      CmId id, CarrierKind kind, ServiceHandshake handshake, ServiceRequest request) {
+    Service service = new Service(id, kind, request);
     service.asked = Optional.of(handshake);
     return service;
   }
@@ -91,7 +94,9 @@ final class Service implements ServiceEvents, End {
   public void unreachable(String tried) {
     synchronized (id) {
       if (id.fails()) {
-        id.post(CmEvent.failure(id, CmEventType.UNREACHABLE, -Errno.ETIMEDOUT.number(), tried));
+        id.post(
+            CmEvent.failure(
+                id, CmEventType.UNREACHABLE, -Errno.ETIMEDOUT.number(), kind.unreachable(tried)));
       }
     }
   }

@@ -12,7 +12,7 @@
  *       that of an identifier of its requests.
  *   <li>That of a handshake of a carrier.
  *   <li>Those of an event channel, of the ports, of a device and of the counts of events, which are
- *       held briefly. A device is opened under its own.
+ *       held briefly, but that devices are opened one at a time.
  * </ol>
  *
  * A carrier holds no lock when it reports.

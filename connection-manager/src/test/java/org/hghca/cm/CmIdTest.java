@@ -3,12 +3,15 @@ package org.hghca.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.hghca.verbs.AccessFlag;
 import org.hghca.verbs.Completions;
 import org.hghca.verbs.Errno;
+import org.hghca.verbs.Gid;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.QpState;
 import org.hghca.verbs.QueuePair;
@@ -19,11 +22,19 @@ import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** Identifiers over the TCP carrier: events in librdmacm's order, with its status and data. */
+/** Identifiers over each carrier: events in librdmacm's order, with its status and data. */
 @Timeout(60)
+@ParameterizedClass
+@EnumSource(CarrierKind.class)
 class CmIdTest {
-  private final TwoDevices it = new TwoDevices();
+  private final TwoDevices it;
+
+  CmIdTest(CarrierKind kind) {
+    it = new TwoDevices(kind, "");
+  }
 
   @AfterEach
   void close() {
@@ -137,6 +148,7 @@ class CmIdTest {
   void ownQueuePairGetsAResponseAndEstablishes() throws Exception {
     CmId listener = it.listen(PortSpace.TCP, 8);
     CmId active = it.client.id(PortSpace.TCP);
+    active.carrier(it.kind);
     active.resolveAddress(listener.localAddress(), TwoDevices.SOON);
     it.client.take(CmEventType.ADDR_RESOLVED);
     active.resolveRoute(TwoDevices.SOON);
@@ -172,7 +184,11 @@ class CmIdTest {
     assertThat(to.qpNumber()).isEqualTo(there.number());
     assertThat(to.qkey()).isEqualTo(0x01234567);
     try (var handle = it.client.pd.createAddressHandle(to.vector())) {
-      assertThat(handle.vector().destination()).isEqualTo(it.server.context.queryGid(1, 0));
+      assertThat(handle.vector().destination())
+          .isEqualTo(
+              it.kind == CarrierKind.TCP
+                  ? it.server.context.queryGid(1, 0)
+                  : Gid.of(InetAddress.ofLiteral("10.0.0.2")));
     }
   }
 
@@ -212,5 +228,159 @@ class CmIdTest {
     assertFails(Errno.EINVAL, id::accept, "cannot accept: the identifier is IDLE");
     assertFails(Errno.EINVAL, id::disconnect, "IDLE");
     assertFails(Errno.EINVAL, id::context, "no device");
+  }
+
+  @Test
+  void portInUseIsEaddrinuseUnlessBothReuseIt() {
+    CmId first = it.listen(PortSpace.TCP, 8);
+    CmId second = it.server.id(PortSpace.TCP);
+    assertFails(Errno.EADDRINUSE, () -> second.bind(first.localAddress()), "is in use at");
+    it.server.id(PortSpace.UDP).bind(first.localAddress());
+    CmId one = it.server.id(PortSpace.TCP);
+    one.reuseAddress(true);
+    one.bind(it.anyPort());
+    CmId other = it.server.id(PortSpace.TCP);
+    other.reuseAddress(true);
+    other.bind(one.localAddress());
+    assertThat(other.localAddress()).isEqualTo(one.localAddress());
+  }
+
+  @Test
+  void requestsBeyondTheBacklogWaitUntilOneIsAnswered() throws Exception {
+    CmId listener = it.listen(PortSpace.TCP, 1);
+    CmId one = it.routed(listener);
+    CmId other = it.routed(listener);
+    one.connect();
+    CmId passive = it.requested();
+    other.connect();
+    assertThat(it.server.channel.poll()).isEmpty();
+    passive.reject(new byte[0]);
+    it.client.take(CmEventType.REJECTED);
+    it.requested().reject(new byte[0]);
+    it.client.take(CmEventType.REJECTED);
+  }
+
+  @Test
+  void closedListenerRefusesRequestsThatWereNotTaken() throws Exception {
+    CmId listener = it.listen(PortSpace.TCP, 8);
+    CmId active = it.routed(listener);
+    active.connect();
+    CmEvent request = it.server.channel.await(TwoDevices.SOON).orElseThrow();
+    CmId second = it.routed(listener);
+    second.connect();
+    CmId taken = it.server.keep(request.id());
+    request.acknowledge();
+    listener.close();
+    assertThat(it.client.take(CmEventType.REJECTED).id()).isEqualTo(second);
+    taken.createQueuePair(it.server.pd, it.server.config(PortSpace.TCP));
+    taken.accept();
+    assertThat(it.client.take(CmEventType.ESTABLISHED).id()).isEqualTo(active);
+  }
+
+  @Test
+  void activeEndThatIsClosedBeforeTheAnswerIsARefusal() throws Exception {
+    CmId listener = it.listen(PortSpace.TCP, 8);
+    CmId active = it.routed(listener);
+    active.connect();
+    CmId passive = it.requested();
+    active.close();
+    assertThat(it.server.take(CmEventType.REJECTED).status()).isEqualTo(4);
+    assertFails(Errno.EINVAL, passive::accept, "cannot accept: the identifier is FAILED");
+  }
+
+  @Test
+  void closeWaitsForAcknowledgements() throws Exception {
+    CmId listener = it.listen(PortSpace.TCP, 8);
+    CmId active = it.client.id(PortSpace.TCP);
+    active.carrier(it.kind);
+    active.resolveAddress(listener.localAddress(), TwoDevices.SOON);
+    CmEvent event = it.client.channel.await(TwoDevices.SOON).orElseThrow();
+    Thread closing = Thread.ofVirtual().start(active::close);
+    while (closing.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait();
+    }
+    event.acknowledge();
+    closing.join();
+    assertThat(active.toString()).contains("CLOSED");
+  }
+
+  @Test
+  void migrationMovesEventsThatWereNotTaken() throws Exception {
+    CmId listener = it.listen(PortSpace.TCP, 8);
+    CmId active = it.routed(listener);
+    active.connect();
+    it.requested().reject(new byte[0]);
+    CmEvent refused = it.client.take(CmEventType.REJECTED);
+    assertThat(refused.id().channel()).isEqualTo(it.client.channel);
+    try (EventChannel other = EventChannel.open(it.client.context)) {
+      CmId id = it.client.id(PortSpace.TCP);
+      id.carrier(it.kind);
+      id.resolveAddress(listener.localAddress(), TwoDevices.SOON);
+      it.client.take(CmEventType.ADDR_RESOLVED);
+      id.resolveRoute(TwoDevices.SOON);
+      id.migrate(other);
+      assertThat(it.client.channel.poll()).isEmpty();
+      CmEvent moved = other.poll().orElseThrow();
+      assertThat(moved.type()).isEqualTo(CmEventType.ROUTE_RESOLVED);
+      moved.acknowledge();
+      id.close();
+    }
+  }
+
+  @Test
+  void synchronousIdentifiersWaitForTheirEvents() throws Exception {
+    CmDevices servers = CmDevices.of(it.server.context);
+    try (CmId listener = CmId.open(PortSpace.TCP, servers);
+        CmId active = CmId.open(PortSpace.TCP, CmDevices.of(it.client.context))) {
+      listener.carrier(it.kind);
+      listener.bind(it.anyPort());
+      listener.listen(4);
+      Thread server = Thread.ofVirtual().start(() -> acceptAndReject(listener));
+      active.carrier(it.kind);
+      active.resolveAddress(listener.localAddress(), TwoDevices.SOON);
+      active.resolveRoute(TwoDevices.SOON);
+      active.createQueuePair(it.client.pd, it.client.config(PortSpace.TCP));
+      assertFails(Errno.ECONNREFUSED, active::connect, "the peer refuses");
+      server.join();
+    }
+  }
+
+  private static void acceptAndReject(CmId listener) {
+    try (CmEvent request = listener.getRequest(TwoDevices.SOON).orElseThrow();
+        CmId passive = request.id()) {
+      passive.reject(new byte[0]);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void groupIsJoinedByWhoTakesTheEvent() throws Exception {
+    CmId id = it.client.id(PortSpace.UDP);
+    id.carrier(it.kind);
+    id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
+    QueuePair pair = id.createQueuePair(it.client.pd, it.client.config(PortSpace.UDP));
+    InetAddress group = InetAddress.ofLiteral("239.1.2.3");
+    id.joinMulticast(group);
+    DatagramParameters to = it.client.take(CmEventType.MULTICAST_JOIN).datagram().orElseThrow();
+    assertThat(to.qpNumber()).isEqualTo(QueuePair.MULTICAST_NUMBER);
+    assertThat(to.vector().destination()).isEqualTo(Gid.of(group));
+    assertFails(Errno.EBUSY, pair::close, "group");
+    id.leaveMulticast(group);
+    assertFails(Errno.EADDRNOTAVAIL, () -> id.leaveMulticast(group), "has not joined");
+    assertFails(
+        Errno.EINVAL, () -> id.joinMulticast(InetAddress.ofLiteral("10.0.0.9")), "of a group");
+  }
+
+  @Test
+  void unknownLocalAddressNamesTheDevices() {
+    CmDevices both = CmDevices.of(it.client.context, it.server.context);
+    try (EventChannel channel = EventChannel.open(both);
+        CmId id = channel.createId(PortSpace.TCP)) {
+      InetSocketAddress elsewhere = new InetSocketAddress(InetAddress.ofLiteral("192.0.2.1"), 0);
+      assertFails(Errno.ENODEV, () -> id.bind(elsewhere), "no RDMA device has the address");
+      id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.2"), 0));
+      assertThat(id.context()).isEqualTo(it.server.context);
+    }
   }
 }

@@ -3,7 +3,6 @@ package org.hghca.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -28,18 +27,22 @@ import org.hghca.verbs.WcStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The short level: a server and connections. */
 @Timeout(120)
+@ParameterizedClass
+@CsvSource({"IB, ''", "TCP, ''", "TCP, &profile=r1"})
 class RdmaConnectionTest {
-  private static final InetSocketAddress ANY_PORT =
-      new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
   private static final Duration SOON = TwoDevices.SOON;
 
-  private TwoDevices it = new TwoDevices();
+  private final TwoDevices it;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+  RdmaConnectionTest(CarrierKind kind, String profile) {
+    it = new TwoDevices(kind, profile);
+  }
 
   @AfterEach
   void close() {
@@ -47,12 +50,16 @@ class RdmaConnectionTest {
     it.close();
   }
 
+  private RdmaOptions options() {
+    return RdmaOptions.DEFAULT.withTimeout(SOON).withCarrier(it.kind);
+  }
+
   private RdmaOptions client() {
-    return RdmaOptions.DEFAULT.withDevice(it.client.context).withTimeout(SOON);
+    return options().withDevice(it.client.context);
   }
 
   private RdmaOptions server() {
-    return RdmaOptions.DEFAULT.withDevice(it.server.context).withTimeout(SOON);
+    return options().withDevice(it.server.context);
   }
 
   private static WcStatus await(CompletionQueue queue) {
@@ -63,17 +70,14 @@ class RdmaConnectionTest {
     return completions.status(0);
   }
 
-  /** On S and on R1, whose first message must find a receive. */
-  @ParameterizedTest
-  @ValueSource(strings = {"", "&profile=r1"})
-  void firstMessageOfEachEndFindsTheReceiveOfPrepare(String profile) throws Exception {
-    it.close();
-    it = new TwoDevices(profile);
+  /** On R1 nothing waits for a receive. */
+  @Test
+  void firstMessageOfEachEndFindsTheReceiveOfPrepare() throws Exception {
     try (MemoryRegion here = it.client.pd.allocate(4096, AccessFlag.LOCAL_WRITE);
         MemoryRegion there = it.server.pd.allocate(4096, AccessFlag.LOCAL_WRITE);
         RdmaServer server =
             RdmaServer.listen(
-                ANY_PORT,
+                it.anyPort(),
                 server()
                     .withQueuePair(it.server.pd, rc(it.server.cq))
                     .withPrepare(c -> c.queuePair().postReceive(receive(there))))) {
@@ -112,7 +116,7 @@ class RdmaConnectionTest {
 
   @Test
   void privateDataGoesBothWays() throws Exception {
-    try (RdmaServer server = RdmaServer.listen(ANY_PORT, server())) {
+    try (RdmaServer server = RdmaServer.listen(it.anyPort(), server())) {
       Future<RdmaConnection> accepted =
           threads.submit(
               () -> {
@@ -142,7 +146,7 @@ class RdmaConnectionTest {
 
   @Test
   void peersCloseCompletesClosedAndFlushes() throws Exception {
-    try (RdmaServer server = RdmaServer.listen(ANY_PORT, server())) {
+    try (RdmaServer server = RdmaServer.listen(it.anyPort(), server())) {
       Future<RdmaConnection> accepted = threads.submit(() -> server.accept(SOON).orElseThrow());
       RdmaConnection active = RdmaConnection.connect(server.localAddress(), client());
       try (RdmaConnection passive = accepted.get()) {
@@ -161,7 +165,7 @@ class RdmaConnectionTest {
 
   @Test
   void refusalIsEconnrefusedAndLeavesNothing() throws Exception {
-    try (RdmaServer server = RdmaServer.listen(ANY_PORT, server())) {
+    try (RdmaServer server = RdmaServer.listen(it.anyPort(), server())) {
       Future<?> refused =
           threads.submit(
               () -> {
@@ -178,7 +182,7 @@ class RdmaConnectionTest {
 
   @Test
   void unansweredRequestTimesOutWithTheCause() throws Exception {
-    try (RdmaServer server = RdmaServer.listen(ANY_PORT, server())) {
+    try (RdmaServer server = RdmaServer.listen(it.anyPort(), server())) {
       assertThatThrownBy(
               () ->
                   RdmaConnection.connect(
@@ -196,7 +200,7 @@ class RdmaConnectionTest {
   void thousandConnectionsLeaveNothing() throws Exception {
     int count = 1000;
     RdmaOptions small = server().withDepths(1, 1);
-    try (RdmaServer server = RdmaServer.listen(ANY_PORT, small)) {
+    try (RdmaServer server = RdmaServer.listen(it.anyPort(), small)) {
       Future<Integer> served = threads.submit(() -> serve(server, count));
       List<Future<?>> clients = new ArrayList<>();
       for (int thread = 0; thread < 8; thread++) {

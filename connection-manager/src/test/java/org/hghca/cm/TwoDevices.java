@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.verbs.CompletionQueue;
 import org.hghca.verbs.Context;
+import org.hghca.verbs.GidEntry;
 import org.hghca.verbs.ProtectionDomain;
 import org.hghca.verbs.QpType;
 import org.hghca.verbs.QueuePairConfig;
@@ -20,6 +21,7 @@ final class TwoDevices implements AutoCloseable {
   static final Duration SOON = Duration.ofSeconds(20);
   private static final AtomicInteger CABLES = new AtomicInteger();
 
+  final CarrierKind kind;
   final Device client;
   final Device server;
 
@@ -36,6 +38,14 @@ final class TwoDevices implements AutoCloseable {
       channel = EventChannel.open(context);
       pd = context.allocateProtectionDomain();
       cq = context.createCompletionQueue(256);
+    }
+
+    /** A cable resolves no addresses. */
+    private void knows(Device other) {
+      long mac = other.context.queryPort(1).mac();
+      for (GidEntry entry : other.context.queryGidTable()) {
+        context.addNeighbor(entry.gid(), mac);
+      }
     }
 
     CmId id(PortSpace space) {
@@ -69,20 +79,32 @@ final class TwoDevices implements AutoCloseable {
     }
   }
 
-  TwoDevices(String more) {
+  /**
+   * Two devices.
+   *
+   * @param kind the carrier of their identifiers
+   * @param more parameters of their locators
+   */
+  TwoDevices(CarrierKind kind, String more) {
+    this.kind = kind;
     String cable = "cm" + CABLES.incrementAndGet();
     client = new Device("model:%sa?cable=%s&ip=10.0.0.1%s".formatted(cable, cable, more));
     server = new Device("model:%sb?cable=%s&ip=10.0.0.2%s".formatted(cable, cable, more));
+    client.knows(server);
+    server.knows(client);
   }
 
-  TwoDevices() {
-    this("");
+  /** A free port of the server: at a TCP address of this host, or at the device's. */
+  InetSocketAddress anyPort() {
+    return new InetSocketAddress(
+        InetAddress.ofLiteral(kind == CarrierKind.TCP ? "127.0.0.1" : "10.0.0.2"), 0);
   }
 
-  /** A listener on a free port of the loopback interface. */
+  /** A listener on a free port of the server. */
   CmId listen(PortSpace space, int backlog) {
     CmId listener = server.id(space);
-    listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    listener.carrier(kind);
+    listener.bind(anyPort());
     listener.listen(backlog);
     return listener;
   }
@@ -90,6 +112,7 @@ final class TwoDevices implements AutoCloseable {
   /** An identifier with a route to a listener, and a queue pair. */
   CmId routed(CmId listener) throws InterruptedException {
     CmId id = client.id(listener.portSpace());
+    id.carrier(kind);
     id.resolveAddress(listener.localAddress(), SOON);
     client.take(CmEventType.ADDR_RESOLVED);
     id.resolveRoute(SOON);
@@ -109,6 +132,6 @@ final class TwoDevices implements AutoCloseable {
   public void close() {
     client.close();
     server.close();
-    assertThat(SharedDevice.count()).as("devices in use").isZero();
+    assertThat(DeviceCarriers.count()).as("devices in use").isZero();
   }
 }

@@ -160,7 +160,7 @@ final class Acceptor {
     TcpHandshake handshake = TcpHandshake.passive(carrier, request, link);
     Optional<HandshakeEvents> taken = Optional.empty();
     Listener listener = listeners.get(request.serviceId());
-    while (listener != null && taken.isEmpty()) {
+    while (listener != null && taken.isEmpty() && handshake.isRequested()) {
       taken = listener.requested(handshake, request);
       if (taken.isEmpty()) {
         pause();
@@ -168,8 +168,7 @@ final class Acceptor {
       }
     }
     if (taken.isEmpty()) {
-      handshake.reject(TcpHandshake.NOBODY_LISTENS, PrivateData.EMPTY);
-      handshake.close();
+      handshake.refuse(TcpHandshake.NOBODY_LISTENS);
       return () -> {};
     }
     HandshakeEvents events = taken.get();

@@ -111,6 +111,11 @@ final class TcpHandshake implements Handshake {
     return state == State.REQUESTED;
   }
 
+  /** Whether it has no answer. */
+  synchronized boolean isRequested() {
+    return state == State.REQUESTED;
+  }
+
   /** Reads, at the passive end, until the end. */
   void follow(HandshakeEvents taker) {
     Link accepted;
@@ -292,6 +297,17 @@ final class TcpHandshake implements Handshake {
     require(state == (active ? State.REPLIED : State.REQUESTED), "reject");
     link.write(Message.reject(reason, privateData));
     end();
+  }
+
+  /** Refuses a request that no listener takes, and forgets it. */
+  void refuse(int reason) {
+    synchronized (this) {
+      if (state == State.REQUESTED) {
+        link.write(Message.reject(reason, PrivateData.EMPTY));
+        end();
+      }
+    }
+    close();
   }
 
   @Override

@@ -1,0 +1,79 @@
+package org.hghca.cm.tcp;
+
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.hghca.cm.carrier.ConnectReply;
+import org.hghca.cm.carrier.ConnectRequest;
+import org.hghca.cm.carrier.Handshake;
+import org.hghca.cm.carrier.HandshakeEvents;
+import org.hghca.cm.carrier.Listener;
+import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.ServiceHandshake;
+import org.hghca.cm.carrier.ServiceRequest;
+
+/** A listener, and what is reported to the handshakes that it takes. */
+final class Recorder implements Listener, HandshakeEvents {
+  private final BlockingQueue<Handshake> handshakes = new LinkedBlockingQueue<>();
+  private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+
+  /** How many requests find the backlog full. */
+  final AtomicInteger full = new AtomicInteger();
+
+  @Override
+  public Optional<HandshakeEvents> requested(Handshake handshake, ConnectRequest request) {
+    if (full.getAndDecrement() > 0) {
+      return Optional.empty();
+    }
+    handshakes.add(handshake);
+    return Optional.of(this);
+  }
+
+  @Override
+  public boolean requested(ServiceHandshake handshake, ServiceRequest request) {
+    handshake.close();
+    return true;
+  }
+
+  /** The next handshake of a peer. */
+  Handshake next() throws InterruptedException {
+    return Optional.ofNullable(handshakes.poll(20, TimeUnit.SECONDS)).orElseThrow();
+  }
+
+  /** The next event. */
+  String event() throws InterruptedException {
+    return Optional.ofNullable(events.poll(20, TimeUnit.SECONDS)).orElseThrow();
+  }
+
+  @Override
+  public void replied(ConnectReply reply) {
+    events.add("replied");
+  }
+
+  @Override
+  public void established() {
+    events.add("established");
+  }
+
+  @Override
+  public void rejected(int reason, PrivateData privateData) {
+    events.add("rejected " + reason);
+  }
+
+  @Override
+  public void unreachable(String tried) {
+    events.add("unreachable: " + tried);
+  }
+
+  @Override
+  public void disconnected(PrivateData privateData) {
+    events.add("disconnected");
+  }
+
+  @Override
+  public void timeWaitExited() {
+    events.add("time wait exited");
+  }
+}

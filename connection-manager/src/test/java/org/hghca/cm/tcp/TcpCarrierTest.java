@@ -1,0 +1,345 @@
+package org.hghca.cm.tcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import org.hghca.cm.carrier.ConnectReply;
+import org.hghca.cm.carrier.ConnectRequest;
+import org.hghca.cm.carrier.Handshake;
+import org.hghca.cm.carrier.Path;
+import org.hghca.cm.carrier.PrivateData;
+import org.hghca.cm.carrier.Registration;
+import org.hghca.verbs.Context;
+import org.hghca.verbs.Gid;
+import org.hghca.verbs.Mtu;
+import org.hghca.verbs.QpType;
+import org.hghca.verbs.RdmaDevices;
+import org.hghca.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The TCP carrier against peers that are hostile, of another version, or die. */
+@Timeout(60)
+class TcpCarrierTest {
+  private static final Duration SHORT = Duration.ofMillis(300);
+  private static final Limits LIMITS =
+      new Limits(
+          Duration.ofSeconds(5),
+          SHORT,
+          Duration.ofSeconds(1),
+          Duration.ofSeconds(1),
+          Duration.ofMillis(10),
+          2);
+
+  private final Context context = RdmaDevices.open("model:tcp?cable=tcp&ip=10.0.0.1");
+  private final TcpCarrier carrier = new TcpCarrier(context, LIMITS);
+  private final Recorder passive = new Recorder();
+  private final Recorder active = new Recorder();
+  private InetSocketAddress address;
+  private Registration registration;
+
+  @BeforeEach
+  void listen() throws IOException {
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      address = (InetSocketAddress) free.getLocalSocketAddress();
+    }
+    registration = carrier.listen(serviceId(), address, passive);
+  }
+
+  /** Nothing is left but what the test has not closed, which is nothing. */
+  @AfterEach
+  void close() {
+    registration.close();
+    while (carrier.size() > 0) {
+      Thread.onSpinWait(); // sockets of peers that have left
+    }
+    carrier.close();
+    context.close();
+  }
+
+  private long serviceId() {
+    return 0x0106_0000L | address.getPort();
+  }
+
+  private ConnectRequest request() {
+    Gid gid = context.queryGid(1, 0);
+    Path path = new Path(gid, 0, gid, 0, 0, 64, 0, 1, Mtu.MTU_1024, 0);
+    return new ConnectRequest(
+        serviceId(),
+        new InetSocketAddress(address.getAddress(), 40000),
+        address,
+        path,
+        Optional.empty(),
+        QpType.RC,
+        0x11,
+        false,
+        1,
+        1,
+        1,
+        7,
+        7,
+        false,
+        1,
+        PrivateData.EMPTY);
+  }
+
+  private ConnectReply reply() {
+    return new ConnectReply(request().path(), 0x12, false, 2, 1, 1, 7, false, 1, PrivateData.EMPTY);
+  }
+
+  private Socket socket(byte[] bytes) throws IOException {
+    Socket socket = new Socket(address.getAddress(), address.getPort());
+    socket.setSoTimeout(20_000);
+    socket.getOutputStream().write(bytes);
+    return socket;
+  }
+
+  private static byte[] bytes(Message message) {
+    ByteBuffer encoded = message.encoded();
+    byte[] bytes = new byte[encoded.remaining()];
+    encoded.get(bytes);
+    return bytes;
+  }
+
+  private static byte[] header(int magic, int version, int kind, int length) {
+    return ByteBuffer.allocate(Message.HEADER)
+        .putInt(magic)
+        .putShort((short) version)
+        .putShort((short) kind)
+        .putInt(length)
+        .array();
+  }
+
+  /** The listener still takes requests. */
+  private void assertServes() throws Exception {
+    try (Handshake asking = carrier.connect(request(), active);
+        Handshake asked = passive.next()) {
+      asked.reply(reply());
+      assertThat(active.event()).isEqualTo("replied");
+      asking.confirm(PrivateData.EMPTY);
+      assertThat(active.event()).isEqualTo("established");
+      assertThat(passive.event()).isEqualTo("established");
+    }
+  }
+
+  @Test
+  void garbageEndsItsSocketOnly() throws Exception {
+    byte[] http = "GET / HTTP/1.0\r\nHost: here\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    try (Socket socket = socket(http)) {
+      assertEnds(socket);
+    }
+    assertServes();
+  }
+
+  /** Reads until the end; a reset is one, too. */
+  private static void assertEnds(Socket socket) throws IOException {
+    try {
+      assertThat(socket.getInputStream().read()).isEqualTo(-1);
+    } catch (java.net.SocketException e) {
+      assertThat(e).hasMessageContaining("reset");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0x7fff_ffff, -1, 513})
+  void lengthIsCheckedBeforeItIsAllocated(int length) throws Exception {
+    try (Socket socket = socket(header(Message.MAGIC, 1, 0, length))) {
+      assertEnds(socket);
+    }
+    assertServes();
+  }
+
+  @Test
+  void lengthOfPrivateDataIsChecked() throws Exception {
+    byte[] request = bytes(Bodies.of(request()));
+    request[request.length - 2] = (byte) 0xff; // the length of none at the end
+    try (Socket socket = socket(request)) {
+      assertEnds(socket);
+    }
+    assertServes();
+  }
+
+  @Test
+  void portScanIsNoticedByNobody() throws Exception {
+    for (int i = 0; i < 100; i++) {
+      socket(new byte[0]).close();
+    }
+    assertServes();
+  }
+
+  @Test
+  void slowRequestsEndAtTheirDeadlineAndOthersWait() throws Exception {
+    try (Socket one = socket(new byte[] {'H'});
+        Socket other = socket(new byte[] {'H', 'G'})) {
+      assertServes(); // there was room for two
+      assertEnds(one);
+      assertEnds(other);
+    }
+  }
+
+  @Test
+  void otherVersionIsRefusedWithItsReason() throws Exception {
+    try (Socket socket = socket(header(Message.MAGIC, 2, 0, 0))) {
+      ByteBuffer answer = ByteBuffer.wrap(socket.getInputStream().readNBytes(Message.HEADER + 4));
+      assertThat(answer.getInt()).isEqualTo(Message.MAGIC);
+      assertThat(answer.getShort()).isEqualTo((short) 1);
+      assertThat(answer.getShort()).isEqualTo((short) Message.Kind.REJECT.ordinal());
+      assertThat(answer.getInt()).isEqualTo(4);
+      assertThat(answer.getShort()).isEqualTo((short) 31);
+    }
+    assertServes();
+  }
+
+  @Test
+  void answerOfAnotherVersionIsARefusal() throws Exception {
+    registration.close();
+    try (ServerSocket server = new ServerSocket()) {
+      server.bind(address);
+      try (Handshake asking = carrier.connect(request(), active);
+          Socket peer = server.accept()) {
+        peer.getOutputStream().write(header(Message.MAGIC, 7, 1, 0));
+        assertThat(active.event()).isEqualTo("rejected 31");
+        assertThat(asking.toString()).contains("ENDED");
+      }
+    }
+  }
+
+  @Test
+  void fullBacklogIsOfferedTheRequestAgain() throws Exception {
+    passive.full.set(3);
+    assertServes();
+  }
+
+  @Test
+  void secondListenerOfAServiceIsRefused() {
+    assertThatThrownBy(() -> carrier.listen(serviceId(), address, passive))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("EADDRINUSE");
+  }
+
+  @Test
+  void closedListenerIsReason8AndKeepsConnections() throws Exception {
+    try (Handshake asking = carrier.connect(request(), active);
+        Handshake asked = passive.next()) {
+      registration.close();
+      try (Handshake late = carrier.connect(request(), active)) {
+        assertThat(active.event()).isEqualTo("rejected 8");
+        assertThat(late.toString()).contains("ENDED");
+      }
+      asked.reply(reply());
+      assertThat(active.event()).isEqualTo("replied");
+      asking.confirm(PrivateData.EMPTY);
+      assertThat(passive.event()).isEqualTo("established");
+    }
+  }
+
+  @Test
+  void activeEndThatDiesBeforeTheAnswer() throws Exception {
+    Socket peer = socket(bytes(Bodies.of(request())));
+    try (Handshake asked = passive.next()) {
+      peer.close();
+      assertThat(passive.event()).isEqualTo("rejected 4");
+      assertThatThrownBy(() -> asked.reply(reply()))
+          .hasMessageContaining("its passive end is ENDED");
+    }
+  }
+
+  @Test
+  void activeEndThatDiesBeforeItConfirms() throws Exception {
+    Socket peer = socket(bytes(Bodies.of(request())));
+    try (Handshake asked = passive.next()) {
+      asked.reply(reply());
+      peer.close();
+      assertThat(passive.event()).isEqualTo("rejected 4");
+    }
+  }
+
+  @Test
+  void activeEndThatDiesConnected() throws Exception {
+    Socket peer = socket(bytes(Bodies.of(request())));
+    try (Handshake asked = passive.next()) {
+      asked.reply(reply());
+      peer.getOutputStream().write(bytes(Message.of(Message.Kind.READY, PrivateData.EMPTY)));
+      assertThat(passive.event()).isEqualTo("established");
+      peer.close();
+      assertThat(passive.event()).isEqualTo("disconnected");
+      asked.disconnect(PrivateData.EMPTY);
+      assertThat(passive.event()).isEqualTo("time wait exited");
+    }
+  }
+
+  @Test
+  void activeEndThatNeverConfirmsIsUnreachable() throws Exception {
+    try (Socket _ = socket(bytes(Bodies.of(request())));
+        Handshake asked = passive.next()) {
+      asked.reply(reply());
+      assertThat(passive.event()).startsWith("unreachable: answered").contains("within 1 s");
+    }
+  }
+
+  @Test
+  void programThatNeverAnswersIsUnreachable() throws Exception {
+    try (Handshake _ = carrier.connect(request(), active);
+        Handshake _ = passive.next()) {
+      assertThat(active.event())
+          .startsWith("unreachable: asked " + address)
+          .contains("no answer within 1 s");
+      assertThat(passive.event()).isEqualTo("rejected 4");
+    }
+  }
+
+  @Test
+  void closeInEachStateTellsThePeer() throws Exception {
+    try (Handshake asking = carrier.connect(request(), active)) {
+      passive.next().close();
+      assertThat(active.event()).isEqualTo("rejected 28");
+      assertThat(asking.toString()).contains("ENDED");
+    }
+    try (Handshake _ = carrier.connect(request(), active)) {
+      Handshake asked = passive.next();
+      asked.reply(reply());
+      assertThat(active.event()).isEqualTo("replied");
+      asked.close();
+      assertThat(active.event()).isEqualTo("rejected 28");
+    }
+    Handshake asking = carrier.connect(request(), active);
+    try (Handshake asked = passive.next()) {
+      asked.reply(reply());
+      assertThat(active.event()).isEqualTo("replied");
+      asking.confirm(PrivateData.EMPTY);
+      assertThat(active.event()).isEqualTo("established");
+      assertThat(passive.event()).isEqualTo("established");
+      asking.close();
+      assertThat(passive.event()).isEqualTo("disconnected");
+    }
+  }
+
+  @Test
+  void disconnectThatIsNotAnsweredEndsAtItsDeadline() throws Exception {
+    try (Handshake asking = carrier.connect(request(), active);
+        Handshake asked = passive.next()) {
+      asked.reply(reply());
+      assertThat(active.event()).isEqualTo("replied");
+      asking.confirm(PrivateData.EMPTY);
+      assertThat(active.event()).isEqualTo("established");
+      asking.disconnect(PrivateData.EMPTY);
+      assertThat(active.event()).isEqualTo("disconnected");
+      assertThat(active.event()).isEqualTo("time wait exited");
+      assertThat(passive.event()).isEqualTo("established");
+      assertThat(passive.event()).isEqualTo("disconnected");
+    }
+  }
+}
