@@ -155,7 +155,7 @@ final class UdpLink implements Link {
     packet.hopLimit = packet.hopLimit <= 1 ? Packet.DEFAULT_HOP_LIMIT : packet.hopLimit;
     int length = TransportHeaders.length(packet);
     boolean continues =
-        outgoing.continues(ports.socket(from), packet, length) && ports.allowSegments(from);
+        outgoing.continues(ports.socket(from), packet, length) && allowSegments(from);
     packet.identification = continues ? outgoing.segments() : 0;
     if (encoder.encode(packet, outgoing.next() - RestoredHeaders.size(ipv4)) == 0) {
       counts.notSent(SendFailure.NO_ADDRESS);
@@ -165,6 +165,11 @@ final class UdpLink implements Link {
       boolean stays = segments && machine.has(packet.destinationIpHigh, packet.destinationIpLow);
       outgoing.begin(ports.socket(from), packet, ipv4, length, PORT, address.scope(), stays);
     }
+  }
+
+  private boolean allowSegments(int from) {
+    segments = segments && ports.allowSegments(from);
+    return segments;
   }
 
   private boolean isReachable(Packet packet) {

@@ -39,6 +39,7 @@ final class UdpSocket {
   private static final int IPV6_RECVHOPLIMIT = 51;
   private static final int IPV6_RECVTCLASS = 66;
   private static final int IPPROTO_UDP = 17;
+  private static final int UDP_SEGMENT = 103;
   private static final int UDP_GRO = 104;
   private static final int UDP_NO_CHECK6_TX = 101;
   private static final int UDP_NO_CHECK6_RX = 102;
@@ -64,17 +65,18 @@ final class UdpSocket {
   }
 
   /**
-   * Lets a socket send datagrams that the kernel cuts, which then all have a checksum.
+   * Lets a socket send datagrams that the kernel cuts, which then all have a checksum. Kernels
+   * before 4.18 do not know the option, and would ignore it with a message.
    *
    * @return whether it may
    */
   static boolean allowSegments(SystemCalls linux, int socket, boolean ipv4) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment off = arena.allocateFrom(ValueLayout.JAVA_INT, 0);
-      return (ipv4
-              ? linux.setsockopt(socket, SOL_SOCKET, SO_NO_CHECK, off)
-              : linux.setsockopt(socket, IPPROTO_UDP, UDP_NO_CHECK6_TX, off))
-          >= 0;
+      int level = ipv4 ? SOL_SOCKET : IPPROTO_UDP;
+      int checksums = ipv4 ? SO_NO_CHECK : UDP_NO_CHECK6_TX;
+      return linux.setsockopt(socket, IPPROTO_UDP, UDP_SEGMENT, off) >= 0
+          && linux.setsockopt(socket, level, checksums, off) >= 0;
     }
   }
 

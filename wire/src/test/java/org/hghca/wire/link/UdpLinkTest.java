@@ -376,6 +376,32 @@ final class UdpLinkTest {
   @Test
   void kernelThatKnowsNoSegmentsGetsSingleDatagrams() throws InterruptedException {
     FaultyLinux linux = new FaultyLinux();
+    linux.answer(
+        "setsockopt",
+        arguments ->
+            (int) arguments[1] == 17 && (int) arguments[2] == 103
+                ? -LinuxErrno.EINVAL.number()
+                : Linux.system()
+                    .setsockopt(
+                        (int) arguments[0],
+                        (int) arguments[1],
+                        (int) arguments[2],
+                        (MemorySegment) arguments[3]));
+    End left = new End(new UdpLink(linux.system(), LocalAddress.parse("127.0.0.101"), options(4)));
+    End right = open("127.0.0.102");
+    for (int i = 0; i < 3; i++) {
+      left.link.send(write(RIGHT, 8));
+    }
+    left.link.flush();
+    for (int i = 0; i < 3; i++) {
+      assertThat(right.next().identification).isZero();
+    }
+    assertThat(left.link.counters()).isEqualTo(new LinkCounters(3, 0, Map.of(), Map.of()));
+  }
+
+  @Test
+  void afterARefusedMessageAllAreSingleDatagrams() throws InterruptedException {
+    FaultyLinux linux = new FaultyLinux();
     linux.fail("sendmmsg", LinuxErrno.EINVAL);
     End left = new End(new UdpLink(linux.system(), LocalAddress.parse("127.0.0.101"), options(4)));
     End right = open("127.0.0.102");
