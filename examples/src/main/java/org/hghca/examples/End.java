@@ -4,6 +4,7 @@ import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -39,6 +40,11 @@ record End(
   /** Called by a server that listens, on the port of the address. */
   void listening(InetSocketAddress address) {
     say("listening on port " + address.getPort());
+    ready(address);
+  }
+
+  /** Called by a server that a client may address from now on. */
+  void ready(InetSocketAddress address) {
     listening.complete(address);
   }
 
@@ -49,19 +55,28 @@ record End(
 
   /** Waits for one completion of a queue, by polling; it must be a success. */
   static Completions await(CompletionQueue cq) throws TimeoutException, InterruptedException {
-    Completions one = new Completions(1);
     long start = System.nanoTime();
-    while (cq.poll(one) == 0) {
-      Thread.yield(); // a program with a core to itself spins: Thread.onSpinWait()
-      if (Thread.interrupted()) {
-        throw new InterruptedException();
-      }
+    Optional<Completions> one;
+    while ((one = poll(cq)).isEmpty()) {
       if (System.nanoTime() - start > PATIENCE.toNanos()) {
         throw new TimeoutException("no completion within %d s".formatted(PATIENCE.toSeconds()));
       }
     }
+    return one.get();
+  }
+
+  /** Takes one completion of a queue if there is one; it must be a success. */
+  static Optional<Completions> poll(CompletionQueue cq) throws InterruptedException {
+    Completions one = new Completions(1); // a program keeps it, with room for many
+    if (cq.poll(one) == 0) {
+      Thread.yield(); // a program with a core to itself spins: Thread.onSpinWait()
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      return Optional.empty();
+    }
     check(one.isSuccess(0), "a request failed: " + one.describe(0));
-    return one;
+    return Optional.of(one);
   }
 
   /**

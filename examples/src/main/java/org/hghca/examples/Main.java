@@ -12,7 +12,13 @@ public final class Main {
 
   static {
     EXAMPLES.put("rc", new Rc());
+    EXAMPLES.put("mckey", new Mckey());
+    EXAMPLES.put("mc", new Mc());
     EXAMPLES.put("apm", new Apm());
+    EXAMPLES.put("srq", new Srq());
+    EXAMPLES.put("rpc", new Rpc());
+    EXAMPLES.put("kv", new Kv());
+    EXAMPLES.put("file", new FileCopy());
   }
 
   private static final String USAGE =

@@ -41,7 +41,8 @@ record Run(String name, Example example, CommandLine line, PrintStream out, Prin
         for (DeviceFeature feature : example.needs()) {
           if (!context.queryDevice().has(feature)) {
             err.println(
-                "%s: needs %s, which %s lacks".formatted(name, feature, context.device().name()));
+                "%s: needs DeviceFeature.%s, which %s lacks"
+                    .formatted(name, feature, context.device().name()));
             return ExitCode.UNSUPPORTED;
           }
         }
@@ -51,7 +52,18 @@ record Run(String name, Example example, CommandLine line, PrintStream out, Prin
       err.println("%s: %s".formatted(name, e.getMessage()));
       return ExitCode.NOT_OPENED;
     } finally {
-      contexts.forEach(Context::close);
+      contexts.forEach(this::close);
+    }
+  }
+
+  /**
+   * An end that failed before all of its objects stood leaves some open, until the process ends.
+   */
+  private void close(Context context) {
+    try {
+      context.close();
+    } catch (VerbsException e) {
+      err.println("%s: %s".formatted(name, e.getMessage()));
     }
   }
 

@@ -24,6 +24,6 @@ class ApmTest {
   void cardWithoutAlternatePathsIsToldByItsFeature() {
     Outcome outcome = Outcome.of("apm", "-d", "model:?profile=r1");
     assertThat(outcome.exitCode()).isEqualTo(6);
-    assertThat(outcome.complained()).startsWith("apm: needs PATH_MIGRATION, which ");
+    assertThat(outcome.complained()).startsWith("apm: needs DeviceFeature.PATH_MIGRATION, which ");
   }
 }

@@ -18,8 +18,7 @@ class RcTest {
 
   @Test
   void bothEndsRunOnCardsOfTheFirstRtl() {
-    Outcome.of("rc", "-d", "model:a?cable=rc&profile=r1", "-d", "model:b?cable=rc&profile=r1")
-        .assertSuccess();
+    Outcome.of(Devices.ofTheFirstRtl("rc")).assertSuccess();
   }
 
   @Test
