@@ -124,6 +124,9 @@ abstract class Connection implements Handshake {
     switch (state) {
       case REP_SENT, ESTABLISHED -> {
         release = dreqTransaction;
+        if (state == State.REP_SENT) {
+          established(); // the peer has confirmed it, and the RTU was lost
+        }
         report(events -> events.disconnected(dreq.privateData()));
         answered();
         state(State.DREQ_RCVD);

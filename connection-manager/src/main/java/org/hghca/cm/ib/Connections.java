@@ -60,7 +60,7 @@ final class Connections {
   }
 
   void changes(Connection connection, State from, State to) {
-    if (byLocalId.get(connection.localId) == connection) {
+    if (connection.equals(byLocalId.get(connection.localId))) {
       halfOpen += (HALF.contains(to) ? 1 : 0) - (HALF.contains(from) ? 1 : 0);
     }
   }

@@ -51,16 +51,16 @@ final class Dispatcher {
       case SidrReq sidrReq -> engine.services().asked(mad.transactionId(), sidrReq, from);
       case SidrRep sidrRep -> engine.services().answered(sidrRep, from);
       // As Linux over Ethernet, where paths are not the connection manager's.
-      case Lap _, Apr _ -> LOG.debug("Dropped from {}: {}", from.source(), mad);
+      case Lap _, Apr _ -> LOG.debug("Dropped from {}: {}", from.peer(), mad);
     }
   }
 
   private Optional<Connection> withId(int localId, Arrival from) {
-    return engine.connections().withId(localId).filter(found -> found.isWith(from.source()));
+    return engine.connections().withId(localId).filter(found -> found.isWith(from.peer()));
   }
 
-  private Optional<Connection> withIds(int localId, int remoteId, Arrival from) {
-    return withId(localId, from).filter(found -> found.remoteId() == remoteId);
+  private Optional<Connection> withIds(int own, int peer, Arrival from) {
+    return withId(own, from).filter(found -> found.remoteId() == peer);
   }
 
   /**
@@ -82,7 +82,7 @@ final class Dispatcher {
     return engine
         .connections()
         .withRequest(new RemoteEnd(guid, rej.localId()))
-        .filter(found -> found.isWith(from.source()));
+        .filter(found -> found.isWith(from.peer()));
   }
 
   private void disconnect(long transaction, Dreq dreq, Arrival from) {
@@ -90,7 +90,11 @@ final class Dispatcher {
         .ifPresentOrElse(
             found -> found.receivedDreq(transaction, dreq),
             () -> {
-              Drep drep = new Drep(dreq.remoteId(), dreq.localId(), PrivateData.EMPTY);
+              Drep drep =
+                  new Drep(
+                      /* localId= */ dreq.remoteId(),
+                      /* remoteId= */ dreq.localId(),
+                      PrivateData.EMPTY);
               engine.send(engine.encoded(new Mad(transaction, drep)), from.back());
             });
   }
@@ -119,7 +123,7 @@ final class Dispatcher {
     }
     OptionalInt index = engine.indexOf(req.primary().remoteGid());
     if (index.isEmpty()) {
-      reject(transaction, req, from, Reason.GID, bytes(from.destination()));
+      reject(transaction, req, from, Reason.GID, bytes(from.own()));
     } else if (!Requests.isKnownTransport(req)) {
       reject(transaction, req, from, Reason.TRANSPORT, PrivateData.EMPTY);
     } else if (!Requests.isKnownMtu(req)) {
@@ -145,7 +149,7 @@ final class Dispatcher {
       return;
     }
     if (engine.connections().isFull()) {
-      LOG.debug("Dropped from {}: {} requests are pending", from.source(), Connections.HALF_OPEN);
+      LOG.debug("Dropped from {}: {} requests are pending", from.peer(), Connections.HALF_OPEN);
       return;
     }
     ConnectRequest request =

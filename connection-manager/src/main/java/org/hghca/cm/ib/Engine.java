@@ -73,7 +73,7 @@ final class Engine {
   /** Takes a datagram; on the carrier's thread, which calls {@link #step} afterwards. */
   void received(byte[] datagram, Arrival from) {
     switch (Parsed.of(datagram)) {
-      case Malformed(String reason) -> LOG.debug("Dropped from {}: {}", from.source(), reason);
+      case Malformed(String reason) -> LOG.debug("Dropped from {}: {}", from.peer(), reason);
       case Mad mad -> locked(() -> dispatcher.received(mad, from));
     }
   }

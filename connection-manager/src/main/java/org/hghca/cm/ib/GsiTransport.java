@@ -143,7 +143,7 @@ final class GsiTransport implements MadTransport {
       more = queue.poll(engine::received);
       due = engine.step();
       flush();
-    } while (more);
+    } while (more && !closing);
     return due;
   }
 
@@ -178,7 +178,7 @@ final class GsiTransport implements MadTransport {
   void close() {
     closing = true;
     wake();
-    if (Thread.currentThread() != thread) {
+    if (!thread.equals(Thread.currentThread())) {
       join();
     }
   }

@@ -14,12 +14,26 @@ import org.hghca.verbs.VerbsException;
 final class Listeners {
   private final Map<Long, List<Entry>> byService = new HashMap<>();
 
-  /**
-   * One that listens.
-   *
-   * @param local an address of the device, or the wildcard
-   */
-  record Entry(long serviceId, InetAddress local, Listener listener) {
+  /** One that listens. It equals itself alone: the same may be listened on again later. */
+  static final class Entry {
+    private final long serviceId;
+    private final InetAddress local;
+    private final Listener listener;
+
+    /**
+     * One that listens.
+     *
+     * @param local an address of the device, or the wildcard
+     */
+    Entry(long serviceId, InetAddress local, Listener listener) {
+      this.serviceId = serviceId;
+      this.local = local;
+      this.listener = listener;
+    }
+
+    Listener listener() {
+      return listener;
+    }
 
     boolean hears(InetAddress address) {
       return local.isAnyLocalAddress() || local.equals(address);
@@ -48,14 +62,13 @@ final class Listeners {
     byService.computeIfPresent(
         entry.serviceId,
         (_, entries) -> {
-          entries.removeIf(other -> other == entry);
+          entries.remove(entry);
           return entries.isEmpty() ? null : entries;
         });
   }
 
   boolean isOpen(Entry entry) {
-    return byService.getOrDefault(entry.serviceId, List.of()).stream()
-        .anyMatch(other -> other == entry);
+    return byService.getOrDefault(entry.serviceId, List.of()).contains(entry);
   }
 
   boolean hasService(long serviceId) {

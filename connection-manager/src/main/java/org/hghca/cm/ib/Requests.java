@@ -152,7 +152,7 @@ final class Requests {
    */
   static Optional<Addresses> addresses(
       long serviceId, Gid source, Gid destination, PrivateData data, Arrival from) {
-    if (!source.equals(from.source()) || !destination.equals(from.destination())) {
+    if (!source.equals(from.peer()) || !destination.equals(from.own())) {
       return Optional.empty();
     }
     int port = (int) serviceId & 0xffff;
@@ -221,9 +221,9 @@ final class Requests {
   static ServiceRequest toRequest(SidrReq req, Addresses addresses, Arrival from, Mtu mtu) {
     Path path =
         new Path(
-            from.destination(),
+            from.own(),
             from.index(),
-            from.source(),
+            from.peer(),
             0,
             from.trafficClass(),
             Arrival.HOP_LIMIT,

@@ -180,12 +180,12 @@ final class Services {
 
   void answered(SidrRep rep, Arrival from) {
     Optional.ofNullable(questions.get(rep.requestId()))
-        .filter(question -> question.request.path().destination().equals(from.source()))
+        .filter(question -> question.request.path().destination().equals(from.peer()))
         .ifPresent(question -> question.answered(rep));
   }
 
   void asked(long transaction, SidrReq req, Arrival from) {
-    Asker asker = new Asker(from.source(), req.requestId());
+    Asker asker = new Asker(from.peer(), req.requestId());
     if (inquiries.containsKey(asker)) {
       return; // the answer is due
     }
@@ -194,15 +194,14 @@ final class Services {
       return;
     }
     Optional<Addresses> addresses =
-        Requests.addresses(
-            req.serviceId(), from.source(), from.destination(), req.privateData(), from);
+        Requests.addresses(req.serviceId(), from.peer(), from.own(), req.privateData(), from);
     Optional<Listeners.Entry> listener =
         addresses.flatMap(
             both -> engine.listeners().at(req.serviceId(), both.local().getAddress()));
     if (listener.isEmpty()) {
       refuse(transaction, req, from, ServiceReply.REJECTED);
     } else if (inquiries.size() >= PENDING) {
-      LOG.debug("Dropped from {}: {} questions are pending", from.source(), PENDING);
+      LOG.debug("Dropped from {}: {} questions are pending", from.peer(), PENDING);
     } else {
       Inquiry inquiry = new Inquiry(asker, transaction, req, from);
       inquiries.put(asker, inquiry);

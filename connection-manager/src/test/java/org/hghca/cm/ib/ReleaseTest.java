@@ -122,7 +122,7 @@ class ReleaseTest {
     net.lose(one -> one.mad().message() instanceof Rtu);
     pair.ask().reply().confirm();
     release();
-    assertThat(pair.passive.take()).containsExactly("disconnected");
+    assertThat(pair.passive.take()).containsExactly("established", "disconnected");
     pair.passive.handshake().disconnect(PrivateData.EMPTY);
     net.settle();
     assertThat(pair.passive.take()).containsExactly("timeWaitExited");
