@@ -3,6 +3,7 @@ package org.hghca.linux;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 import jnr.ffi.LibraryLoader;
 import jnr.ffi.Runtime;
 import jnr.posix.POSIX;
@@ -132,6 +133,12 @@ public final class Linux implements SystemCalls {
   @Override
   public long write(int descriptor, MemorySegment buffer) {
     return answer(libc.write(descriptor, buffer.address(), buffer.byteSize()));
+  }
+
+  @Override
+  public long write(int descriptor, MemorySegment buffer, long offset, long length) {
+    Objects.checkFromIndexSize(offset, length, buffer.byteSize());
+    return answer(libc.write(descriptor, buffer.address() + offset, length));
   }
 
   @Override

@@ -46,6 +46,13 @@ public interface SystemCalls {
 
   long write(int descriptor, MemorySegment buffer);
 
+  /**
+   * Writes a part of a buffer, without a slice of it.
+   *
+   * @throws IndexOutOfBoundsException when it is not within the buffer
+   */
+  long write(int descriptor, MemorySegment buffer, long offset, long length);
+
   int eventfd(int value, int flags);
 
   int epollCreate(int flags);

@@ -122,9 +122,9 @@ final class DatagramBatch {
     vectors.set(LONG, (long) slot * VECTOR + 8, length);
   }
 
-  /** The frame of a slot that is completed. */
-  MemorySegment completed(int slot) {
-    return frames.asSlice(datagram(slot), vectors.get(LONG, (long) slot * VECTOR + 8));
+  /** Bytes of the frame of a slot that is completed. */
+  long completed(int slot) {
+    return vectors.get(LONG, (long) slot * VECTOR + 8);
   }
 
   /** Bytes of a received datagram. */

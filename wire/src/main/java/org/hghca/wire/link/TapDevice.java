@@ -154,7 +154,9 @@ final class TapDevice implements FrameCarrier {
       return -LinuxErrno.EIO.number();
     }
     for (int i = 0; i < count; i++) {
-      long written = linux.write(device, frames.completed(from + i));
+      long written =
+          linux.write(
+              device, frames.frames(), frames.datagram(from + i), frames.completed(from + i));
       if (written < 0) {
         return i > 0 ? i : (int) written;
       }

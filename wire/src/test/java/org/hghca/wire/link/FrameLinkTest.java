@@ -60,6 +60,7 @@ final class FrameLinkTest {
     DOWN_AND_UP(VETH),
     AN_INTERFACE_THAT_VANISHES(VETH),
     TAP("true"),
+    NOTHING_IS_ALLOCATED_FOR_A_PACKET("true"),
     A_TAP_DEVICE_THAT_VANISHES("true"),
     A_TAP_DEVICE_THAT_STAYS("ip tuntap add dev t0 mode tap; ip link set t0 up"),
     WHAT_IS_REFUSED(VETH + "; ip tuntap add dev u0 mode tun; ip tuntap add dev t0 mode tap");
@@ -109,6 +110,7 @@ final class FrameLinkTest {
       case DOWN_AND_UP -> downAndUp();
       case AN_INTERFACE_THAT_VANISHES -> vanishes("packet:v0", "v0");
       case TAP -> tap();
+      case NOTHING_IS_ALLOCATED_FOR_A_PACKET -> allocation();
       case A_TAP_DEVICE_THAT_VANISHES -> vanishesWithPoller();
       case A_TAP_DEVICE_THAT_STAYS -> stays();
       case WHAT_IS_REFUSED -> refused();
@@ -411,6 +413,30 @@ final class FrameLinkTest {
       assertRefused("tap:t0", options(OWN_MAC, OWN), "tap:t0: another process, or another link");
     }
     assertThat(Namespace.shell("ip -o link")).doesNotContain("t0");
+  }
+
+  /** Of what a thread allocates while it sends, also before anything is compiled. */
+  private static void allocation() throws Exception {
+    com.sun.management.ThreadMXBean threads =
+        (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+    try (End own = new End("tap:t0", options(OWN_MAC, OWN))) {
+      Namespace.shell("ip address add 10.0.0.2/24 dev t0; ip link set t0 up");
+      own.awaitState(true);
+      try (End kernel = new End("udp:10.0.0.2", options(0, PEER))) {
+        assertArrives(own, OWN, kernel, PEER, 100);
+        Packet packet = write(PEER, 100);
+        long before = 0;
+        for (int i = 0; i < 11_000; i++) {
+          if (i == 1_000) {
+            before = threads.getCurrentThreadAllocatedBytes();
+          }
+          own.send(packet);
+        }
+        assertThat(threads.getCurrentThreadAllocatedBytes() - before)
+            .as("bytes for 10,000 packets")
+            .isLessThan(10_000);
+      }
+    }
   }
 
   private static void stays() throws Exception {
