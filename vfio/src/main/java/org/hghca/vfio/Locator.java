@@ -74,7 +74,8 @@ public record Locator(String scheme, String name, SortedMap<String, String> para
   /**
    * The locators of a list that is separated by commas. A comma inside of a locator, as between IP
    * addresses, separates nothing: behind one that does is a scheme, which is no group of an IPv6
-   * address.
+   * address: a scheme of one to four hexadecimal digits is recognized at the start of the list
+   * only.
    *
    * @return their texts, not parsed
    */

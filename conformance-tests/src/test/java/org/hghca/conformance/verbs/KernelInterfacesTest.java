@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.spi.ToolProvider;
 import java.util.stream.Stream;
 import org.hghca.conformance.lab.TestTool;
@@ -15,6 +16,7 @@ import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,6 +32,9 @@ class KernelInterfacesTest {
           + " for i in v0 v1; do ip link set $i addrgenmode none mtu 4200 up; done;"
           + " ip link set lo up; for i in 1 2; do ip address add fd00::$i/128 dev lo nodad; done;"
           + " exec \"$0\" \"$@\"";
+
+  private static final String PACKET_SOCKETS =
+      "model:net-a?net=packet:v0,model:net-b?net=packet:v1";
 
   @TempDir private Path reports;
 
@@ -56,7 +61,7 @@ class KernelInterfacesTest {
   /**
    * Runs tests inside, and returns what they print.
    *
-   * @param devices the locators of the two ends
+   * @param devices the locators of the two ends; empty for tests that have their own
    */
   private String run(String devices, String... selections)
       throws IOException, InterruptedException {
@@ -74,6 +79,8 @@ class KernelInterfacesTest {
                     "-Djunit.jupiter.execution.timeout.default=60 s",
                     "-Dhghca.profile=s",
                     "-Dhghca.device=" + devices,
+                    "-Dhghca.soak=" + System.getProperty("hghca.soak", "PT0S"),
+                    "-Dhghca.soak.network=" + PACKET_SOCKETS,
                     "-cp",
                     System.getProperty("java.class.path"),
                     KernelInterfacesTest.class.getName(),
@@ -101,13 +108,26 @@ class KernelInterfacesTest {
   @Test
   @Timeout(300)
   void rcSuitePassesOverPacketSockets() throws IOException, InterruptedException {
-    assertRcSuitePasses("model:net-a?net=packet:v0,model:net-b?net=packet:v1");
+    assertRcSuitePasses(PACKET_SOCKETS);
   }
 
   @Test
   @Timeout(300)
   void rcSuitePassesOverUdpWithIpv6() throws IOException, InterruptedException {
     assertRcSuitePasses("model:net-a?net=udp:fd00::1,model:net-b?net=udp:fd00::2");
+  }
+
+  /** Of packet sockets, too, nothing is left in a long run. */
+  @Test
+  @Timeout(value = 7, unit = TimeUnit.DAYS)
+  void resourcesDoNotGrowOverPacketSockets() throws IOException, InterruptedException {
+    String output =
+        run(
+            "",
+            "org.hghca.conformance.verbs.SoakTest#resourcesDoNotGrowOverANetwork("
+                + TestReporter.class.getName()
+                + ")");
+    assertThat(output).containsPattern("\\[ +1 tests successful +\\]");
   }
 
   private void assertRcSuitePasses(String devices) throws IOException, InterruptedException {

@@ -9,20 +9,34 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.hghca.conformance.profile.Feature;
+import org.hghca.conformance.profile.OnlyOn;
 import org.hghca.conformance.profile.TestProfile;
 import org.hghca.model.Disturbance;
+import org.hghca.model.ModelProvider;
 import org.hghca.model.SoftwareHca;
 import org.hghca.verbs.MemoryRegion;
 import org.hghca.verbs.Mtu;
+import org.hghca.vfio.Locator;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 
 /**
  * Long-running hostile traffic, with all objects created and closed in between: no resource grows.
- * By default some rounds; {@code -Dhghca.soak=PT10M} runs for ten minutes.
+ * By default some rounds; {@code -Dhghca.soak=PT10M} runs for ten minutes, and {@code
+ * -Dhghca.soak.network=} names other locators of two ends than those over UDP.
  */
 class SoakTest {
   private static final Duration TIME = Duration.parse(System.getProperty("hghca.soak", "PT0S"));
+
+  /** The two ends of a network; by default the kernel's UDP. */
+  private static final List<String> NETWORK =
+      Locator.list(
+          System.getProperty(
+              "hghca.soak.network",
+              "model:soak-left?net=udp:127.0.0.51,model:soak-right?net=udp:127.0.0.52"));
+
+  private static final String DISTURBANCE = "&drop=0.0005&duplicate=0.01&reorder=0.01";
 
   /** Rounds after which everything that is created once exists. */
   private static final int WARM_UP = 4;
@@ -38,10 +52,10 @@ class SoakTest {
   /** Resources of the process that must not grow. */
   private record Holdings(long heap, int mappings, int icmPages, int descriptors, int threads) {
 
-    static Holdings of(Fabric fabric) {
+    static Holdings of(List<SoftwareHca> hcas) {
       int mappings = 0;
       int pages = 0;
-      for (SoftwareHca hca : fabric.hcas()) {
+      for (SoftwareHca hca : hcas) {
         pages += hca.icmPages();
         mappings += hca.dmaMappings();
       }
@@ -79,22 +93,44 @@ class SoakTest {
   /** Its own option limits it, not the time-out of other tests. */
   @Test
   @Timeout(value = 7, unit = TimeUnit.DAYS)
-  void resourcesDoNotGrowDuringLongRuns() {
+  void resourcesDoNotGrowDuringLongRuns(TestReporter reporter) {
     try (Fabric fabric = Fabric.inline()) {
-      int round = 0;
-      for (; round < WARM_UP; round++) {
-        round(fabric, round);
-      }
-      Holdings before = Holdings.of(fabric);
-      assertThat(before.mappings).isPositive();
-      long start = System.nanoTime();
-      while (round < ROUNDS || System.nanoTime() - start < TIME.toNanos()) {
-        round(fabric, round++);
-        if (round % WARM_UP == 0) {
-          Holdings.of(fabric).assertNotGrown(before, "after round " + round);
-        }
+      soak(fabric, fabric.hcas(), reporter);
+    }
+  }
+
+  /** The two ends over the kernel, which loses, duplicates and reorders nothing by itself. */
+  @Test
+  @Timeout(value = 7, unit = TimeUnit.DAYS)
+  @OnlyOn(value = "s", why = "the packets of the RTL are not RoCE's")
+  void resourcesDoNotGrowOverANetwork(TestReporter reporter) {
+    List<String> locators = NETWORK.stream().map(locator -> locator + DISTURBANCE).toList();
+    try (Fabric fabric = Fabric.on(locators.getFirst(), locators.getLast())) {
+      soak(
+          fabric,
+          locators.stream()
+              .map(locator -> ModelProvider.hca(Locator.parse(locator)).orElseThrow())
+              .toList(),
+          reporter);
+    }
+  }
+
+  private static void soak(Fabric fabric, List<SoftwareHca> hcas, TestReporter reporter) {
+    int round = 0;
+    for (; round < WARM_UP; round++) {
+      round(fabric, hcas, round);
+    }
+    Holdings before = Holdings.of(hcas);
+    assertThat(before.mappings).isPositive();
+    long start = System.nanoTime();
+    while (round < ROUNDS || System.nanoTime() - start < TIME.toNanos()) {
+      round(fabric, hcas, round++);
+      if (round % WARM_UP == 0) {
+        Holdings.of(hcas).assertNotGrown(before, "after round " + round);
       }
     }
+    reporter.publishEntry("after round " + WARM_UP, before.toString());
+    reporter.publishEntry("after round " + round, Holdings.of(hcas).toString());
   }
 
   private static Disturbance hostile(SplittableRandom random) {
@@ -112,8 +148,9 @@ class SoakTest {
    * Some connections, one after the other, with memory regions registered and deregistered in
    * between.
    */
-  private static void round(Fabric fabric, long seed) {
+  private static void round(Fabric fabric, List<SoftwareHca> hcas, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
+    int timeout = hcas.getFirst().cable().isPresent() ? 6 : 16; // 262 us of virtual time, or 268 ms
     for (int i = 0; i < 3; i++) {
       Mtu mtu = Mtu.values()[random.nextInt(5)];
       Flow.Plan plan =
@@ -132,10 +169,10 @@ class SoakTest {
               .mtu(mtu)
               .readAtomic(1 + random.nextInt(4))
               .psns(RcSetup.randomPsn(random), RcSetup.randomPsn(random))
-              .retries(1, 7, 6, 7);
-      fabric
-          .cable()
-          .disturb(TestProfile.pick(Feature.LOSS_RECOVERY, hostile(random), Disturbance.NONE));
+              .retries(1, 7, timeout, 7);
+      Disturbance disturbance =
+          TestProfile.pick(Feature.LOSS_RECOVERY, hostile(random), Disturbance.NONE);
+      hcas.getFirst().cable().ifPresent(cable -> cable.disturb(disturbance));
       try (Side left = new Side(fabric, fabric.left(), setup);
           Side right = new Side(fabric, fabric.right(), setup)) {
         RcPair.connect(setup, left.qp, right.qp);
