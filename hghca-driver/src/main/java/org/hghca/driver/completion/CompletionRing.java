@@ -15,8 +15,10 @@ import org.hghca.vfio.direct.RingMemory;
  */
 public final class CompletionRing {
   private final MemorySegment memory;
-  private final RingMemory direct;
   private final int mask;
+
+  /** Where the memory begins in {@link #entries}. */
+  private final long base;
 
   /** The position of the oldest completion, or of the next one if there is none. */
   private int index;
@@ -32,8 +34,9 @@ public final class CompletionRing {
       throw new IllegalArgumentException("%d slots: not a power of two".formatted(slots));
     }
     this.memory = memory;
-    this.direct = RingMemory.guarded(memory);
+    RingMemory direct = RingMemory.guarded(memory);
     direct.checkHolds((long) slots * Cqe.SIZE);
+    this.base = direct.at(0);
     this.mask = slots - 1;
     this.index = first;
     Cqe.fill(memory, 0, slots);
@@ -59,12 +62,12 @@ public final class CompletionRing {
 
   /** The segment of the entries for whoever has the lock of an open queue. */
   MemorySegment entries() {
-    return direct.segment();
+    return RingMemory.guardedSegment();
   }
 
   /** Where the entry at a position is in {@link #entries}. */
   long entry(int at) {
-    return direct.at(place(at));
+    return base + place(at);
   }
 
   /** Whether the entry at a position is free. */

@@ -3,6 +3,7 @@ package org.hghca.driver.ring;
 import static org.hghca.driver.ring.SendOpcodeTable.ATOMIC;
 import static org.hghca.driver.ring.SendOpcodeTable.DATAGRAM;
 import static org.hghca.driver.ring.SendOpcodeTable.HAS_REMOTE_ADDRESS;
+import static org.hghca.driver.ring.SendOpcodeTable.INLINE;
 import static org.hghca.driver.ring.SendOpcodeTable.SPECIAL;
 
 import java.util.function.IntUnaryOperator;
@@ -76,7 +77,7 @@ public final class SendChecks {
     }
     boolean read = SendOpcodeTable.opcode(operation) == WqeOpcode.RDMA_READ;
     long bytes;
-    if (request.isInline()) {
+    if ((operation & INLINE) != 0) {
       bytes = inlineBytes(request);
     } else if (read) {
       bytes = readBytes(request, index);

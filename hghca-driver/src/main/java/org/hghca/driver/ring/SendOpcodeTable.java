@@ -29,6 +29,9 @@ final class SendOpcodeTable {
   static final int INLINE = 1 << 27;
   private static final int FENCE_SHIFT = 28;
 
+  /** The top bits: the opcode of the completion, 0 to 4 for sends. */
+  private static final int COMPLETION_SHIFT = 29;
+
   /**
    * Whether a success generates a completion for the program. The card ignores the bit, because it
    * completes every element.
@@ -53,12 +56,8 @@ final class SendOpcodeTable {
    */
   private static final int[] OPERATIONS = new int[4 * TYPES * SendKind.KINDS];
 
-  /** The opcode of the completion for an opcode of the card. */
-  private static final int[] COMPLETIONS = new int[32];
-
   static {
     for (WrOpcode verb : WrOpcode.values()) {
-      COMPLETIONS[cardOpcode(verb)] = verb.completion().code();
       for (HardwareProfile profile : HardwareProfile.all()) {
         for (QpType type : QpType.values()) {
           int variant = variant(type, profile);
@@ -118,7 +117,7 @@ final class SendOpcodeTable {
 
   /** The number of the completion's opcode. */
   static int completion(int operation) {
-    return COMPLETIONS[opcode(operation)];
+    return operation >>> COMPLETION_SHIFT;
   }
 
   /** Flags of the request; the fence is also passed to a card that implements it. */
@@ -153,7 +152,9 @@ final class SendOpcodeTable {
           case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
               type == QpType.RC && profile.atomics() ? ATOMIC : SPECIAL;
         };
-    return NextUnit.control(cardOpcode(verb), 0, NextUnit.MARKER) | flags;
+    return NextUnit.control(cardOpcode(verb), 0, NextUnit.MARKER)
+        | flags
+        | verb.completion().code() << COMPLETION_SHIFT;
   }
 
   private static int sendFlags(QpType type, HardwareProfile profile) {

@@ -79,6 +79,11 @@ public final class RingMemory {
     return base == 0 ? memory : ADDRESSES;
   }
 
+  /** As {@link #segment} of guarded memory, for a ring that has no other. */
+  public static MemorySegment guardedSegment() {
+    return ADDRESSES;
+  }
+
   /**
    * The position in {@link #segment} of an offset.
    *
