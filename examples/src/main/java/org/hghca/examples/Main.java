@@ -4,6 +4,7 @@ import java.io.PrintStream;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.hghca.examples.CommandLine.UsageException;
 
 /** Starts a program by its name. */
@@ -39,6 +40,11 @@ public final class Main {
   /** Starts a program and ends the process with its exit code. */
   public static void main(String[] args) {
     System.exit(run(System.out, System.err, args));
+  }
+
+  /** The names of all programs. */
+  static Set<String> names() {
+    return EXAMPLES.keySet();
   }
 
   /**
