@@ -213,7 +213,7 @@ class HandshakeTest {
     List<Sent> sent = net.takeSent();
     assertThat(sent).extracting(Sent::toString).containsExactly("b REP", "a MRA");
     assertThat(VirtualNetwork.last(sent, Mra.class).message()).isEqualTo(1);
-    net.run(Duration.ofMillis(66_000));
+    net.run(Duration.ofSeconds(66));
     net.assertSent();
     pair.confirm();
     assertThat(pair.passive.take()).containsExactly("established");

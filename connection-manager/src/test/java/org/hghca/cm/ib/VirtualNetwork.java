@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -61,7 +62,7 @@ final class VirtualNetwork {
     /** Such as {@code a REQ}. */
     @Override
     public String toString() {
-      return from.name + " " + mad.message().getClass().getSimpleName().toUpperCase();
+      return from.name + " " + mad.message().getClass().getSimpleName().toUpperCase(Locale.ROOT);
     }
   }
 

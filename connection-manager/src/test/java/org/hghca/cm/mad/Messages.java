@@ -87,7 +87,7 @@ final class Messages {
     try {
       return type.getDeclaredConstructor(types).newInstance(values);
     } catch (ReflectiveOperationException e) {
-      throw new AssertionError(e);
+      throw new LinkageError(e.getMessage(), e);
     }
   }
 
