@@ -12,6 +12,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import urllib.parse
@@ -210,22 +211,29 @@ class Agent:
     def start(self, name, command):
         """Starts a program; one of that name from before, which nobody has waited for, is killed."""
         if name in self.programs:
-            self.programs.pop(name).kill()
-        self.programs[name] = subprocess.Popen(command.split(" "), stdout=subprocess.PIPE,
-                                               stderr=subprocess.STDOUT, text=True)
+            self.programs.pop(name)[0].kill()
+        out, err = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
+        self.programs[name] = subprocess.Popen(command.split(" "), stdout=out, stderr=err), out, err
 
     def kill(self, name):
-        self.programs[name].kill()
+        self.programs[name][0].kill()
 
     def wait(self, name, seconds):
-        program = self.programs.pop(name)
+        """How a program ends: its exit code, and its standard output followed by its errors."""
+        program, out, err = self.programs.pop(name)
+        late = ""
         try:
-            output, _ = program.communicate(timeout=float(seconds))
+            program.wait(timeout=float(seconds))
         except subprocess.TimeoutExpired:
             program.kill()
-            output, _ = program.communicate()
-            output += "\nkilled after %s s" % seconds
-        return {"status": program.returncode, "output": output}
+            program.wait()
+            late = "\nkilled after %s s" % seconds
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read())
+            file.close()
+        return {"status": program.returncode, "output": "".join(texts) + late}
 
 
 REQUESTS = {name for name in vars(Agent) if not name.startswith("_")} - {"find_gid", "address", "element"}

@@ -46,23 +46,28 @@ final class GuestProgram {
   /** Starts a program that listens with the connection manager, and waits until it does. */
   static GuestProgram listening(GuestVerbs guest, String name, String command) {
     GuestProgram program = start(guest, name, command);
-    String comm = command.substring(0, command.indexOf(' '));
-    Instant end = Instant.now().plus(PATIENCE);
-    while (!listens(guest, comm)) {
-      if (Instant.now().isAfter(end)) {
-        throw new AssertionError("%s does not listen: %s".formatted(command, program.await(0)));
-      }
-    }
+    program.awaitState("LISTEN", command);
     return program;
   }
 
+  /** Waits until the connection manager of the guest has a connection of the program's. */
+  void awaitConnection(String command) {
+    awaitState("CONNECT", command);
+  }
+
   /** The kernel's table has a line for each identifier: its state, and the program that has it. */
-  private static boolean listens(GuestVerbs guest, String comm) {
-    Map<String, String> table = guest.ask("run", "command", "rdma resource show cm_id");
-    return table
+  private void awaitState(String state, String command) {
+    String comm = "comm " + command.split(" ")[0] + " ";
+    Instant end = Instant.now().plus(PATIENCE);
+    while (guest
+        .ask("run", "command", "rdma resource show cm_id")
         .get("output")
         .lines()
-        .anyMatch(line -> line.contains(" LISTEN ") && line.contains("comm " + comm + " "));
+        .noneMatch(line -> line.contains(" " + state + " ") && line.contains(comm))) {
+      if (Instant.now().isAfter(end)) {
+        throw new AssertionError("%s is not in %s: %s".formatted(command, state, await(0)));
+      }
+    }
   }
 
   /** Waits until it has ended; after a minute it is killed. */

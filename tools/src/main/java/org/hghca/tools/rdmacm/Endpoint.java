@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import org.hghca.cm.CmEvent;
+import org.hghca.cm.CmEventType;
 import org.hghca.cm.CmId;
 import org.hghca.cm.EventChannel;
 import org.hghca.cm.PortSpace;
@@ -19,6 +20,9 @@ import org.hghca.verbs.VerbsException;
 public final class Endpoint implements AutoCloseable {
   /** How long the originals wait for an address, and for a route. */
   static final Duration RESOLUTION = Duration.ofSeconds(2);
+
+  /** The longest time wait that is waited for; that of soft RoCE takes 2 s. */
+  static final Duration TIME_WAIT = Duration.ofSeconds(3);
 
   private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final int PORT = 1;
@@ -76,6 +80,28 @@ public final class Endpoint implements AutoCloseable {
 
   CmEvent await() throws InterruptedException {
     return channel.await();
+  }
+
+  /**
+   * Waits for the end of the time wait of ended connections. Until then the peer may ask again for
+   * what was answered, and the connection manager that answers ends with this process.
+   */
+  void awaitTimeWait(int connections) throws InterruptedException {
+    Instant end = Instant.now().plus(TIME_WAIT);
+    int left = connections;
+    while (left > 0) {
+      Optional<CmEvent> next = channel.await(atLeastZero(Duration.between(Instant.now(), end)));
+      if (next.isEmpty()) {
+        return;
+      }
+      try (CmEvent event = next.get()) {
+        left -= event.type() == CmEventType.TIMEWAIT_EXIT ? 1 : 0;
+      }
+    }
+  }
+
+  private static Duration atLeastZero(Duration duration) {
+    return duration.isNegative() ? Duration.ZERO : duration;
   }
 
   /** Replaces the channel by a new one, to which nothing has moved yet. */

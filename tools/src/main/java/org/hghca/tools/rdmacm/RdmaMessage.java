@@ -64,6 +64,7 @@ public final class RdmaMessage {
         node.awaitReceives();
         id.disconnect();
         await("rdma_disconnect", CmEventType.DISCONNECTED);
+        endpoint.awaitTimeWait(1);
       }
     }
   }
@@ -81,6 +82,7 @@ public final class RdmaMessage {
         node.awaitSends();
         id.disconnect();
         await("rdma_disconnect", CmEventType.DISCONNECTED);
+        endpoint.awaitTimeWait(1);
       }
     }
   }

@@ -17,9 +17,6 @@ import org.hghca.verbs.VerbsException;
  * {@link #handle}, another one does the rest.
  */
 final class RpingSession implements AutoCloseable {
-  /** How long an end that disconnects waits for the peer to confirm it. */
-  private static final int CONFIRMATION_SECONDS = 2;
-
   private final CmId id;
   private final String role;
   private final PrintWriter err;
@@ -98,15 +95,15 @@ final class RpingSession implements AutoCloseable {
     }
   }
 
-  /** Ends the connection, unless the peer has, and waits a little for its confirmation. */
+  /** Ends the connection, unless the peer has, and waits for the end of its time wait. */
   void disconnect() throws InterruptedException {
     if (disconnecting.compareAndSet(false, true)) {
       id.disconnect();
-      CmEventType type;
-      do {
-        type = events.poll(CONFIRMATION_SECONDS, TimeUnit.SECONDS);
-      } while (type != null && type != CmEventType.DISCONNECTED);
     }
+    CmEventType type;
+    do {
+      type = events.poll(Endpoint.TIME_WAIT.toSeconds(), TimeUnit.SECONDS);
+    } while (type != null && type != CmEventType.TIMEWAIT_EXIT);
   }
 
   @Override

@@ -171,9 +171,11 @@ public final class Ucmatose {
 
   private int disconnectEvents() throws InterruptedException {
     int status = 0;
+    int ended = disconnectsLeft;
     while (disconnectsLeft > 0 && status == 0) {
       status = next();
     }
+    endpoint.awaitTimeWait(ended);
     return status;
   }
 

@@ -1,0 +1,90 @@
+package org.hghca.conformance.interop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.spi.ToolProvider;
+
+/** A command of {@code hghca} that runs in a thread of this process, on a bench's device. */
+final class OurProgram {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private final CompletableFuture<Integer> status = new CompletableFuture<>();
+  private final Thread thread;
+
+  private OurProgram(String locator, String command) {
+    List<String> words = new ArrayList<>(List.of(command.split(" ")));
+    Collections.addAll(words, "-d", locator);
+    ToolProvider hghca = ToolProvider.findFirst("hghca").orElseThrow();
+    thread =
+        Thread.ofPlatform()
+            .name(command)
+            .start(
+                () -> {
+                  try {
+                    status.complete(
+                        hghca.run(
+                            new PrintWriter(out, true),
+                            new PrintWriter(err, true),
+                            words.toArray(String[]::new)));
+                  } catch (RuntimeException | Error e) {
+                    status.completeExceptionally(e);
+                  }
+                });
+  }
+
+  /** Starts a command, whose words are between spaces. */
+  static OurProgram start(SoftRoce.Bench bench, String command) {
+    return new OurProgram(bench.context().device().locator(), command);
+  }
+
+  /** Waits until it has ended with an exit code, and returns what it has printed. */
+  String await(int expected) {
+    int code;
+    try {
+      code = status.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      thread.interrupt();
+      throw new AssertionError("%s does not end: %s".formatted(thread.getName(), output()), e);
+    } catch (ExecutionException | InterruptedException e) {
+      throw new AssertionError(thread.getName() + " failed", e);
+    }
+    assertThat(code).as(output()).isEqualTo(expected);
+    return output();
+  }
+
+  boolean hasEnded() {
+    return status.isDone();
+  }
+
+  /** Interrupts it, as Ctrl-C does. */
+  void interrupt() {
+    thread.interrupt();
+  }
+
+  /** Waits until it has printed a text. */
+  void awaitOutput(String text) {
+    Instant end = Instant.now().plus(PATIENCE);
+    while (!output().contains(text)) {
+      assertThat(Instant.now()).as(output()).isBefore(end);
+      Thread.onSpinWait();
+    }
+  }
+
+  /** What it has printed, errors last. */
+  String output() {
+    return out.toString() + err;
+  }
+}
