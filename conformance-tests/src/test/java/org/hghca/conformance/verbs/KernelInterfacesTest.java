@@ -78,6 +78,7 @@ class KernelInterfacesTest {
                         + System.getProperty("logback.configurationFile"),
                     "-Djunit.jupiter.execution.timeout.default=60 s",
                     "-Dhghca.profile=s",
+                    "-Dhghca.namespace=true",
                     "-Dhghca.device=" + devices,
                     "-Dhghca.soak=" + System.getProperty("hghca.soak", "PT0S"),
                     "-Dhghca.soak.network=" + PACKET_SOCKETS,
@@ -128,6 +129,14 @@ class KernelInterfacesTest {
                 + TestReporter.class.getName()
                 + ")");
     assertThat(output).containsPattern("\\[ +1 tests successful +\\]");
+  }
+
+  @Test
+  @Timeout(300)
+  void wiresharkReadsWhatIsOnInterfaces() throws IOException, InterruptedException {
+    String output = run("", InterfaceCaptureTest.class.getName());
+    assertThat(output).containsPattern("\\[ +0 tests failed +\\]");
+    assertThat(output).containsPattern("\\[ +2 tests (successful|aborted) +\\]");
   }
 
   private void assertRcSuitePasses(String devices) throws IOException, InterruptedException {
