@@ -134,7 +134,9 @@ public final class CmDevices {
 
   private static Entry entry(String name, Optional<InetAddress> address, RdmaDevice device) {
     return new Entry(
-        name, address, () -> SharedDevice.of(device, () -> RdmaDevices.open(device.locator())));
+        name,
+        address,
+        () -> SharedDevice.of(device.locator(), () -> RdmaDevices.open(device.locator())));
   }
 
   /**

@@ -24,13 +24,13 @@ public enum CmEventType {
   ESTABLISHED,
   /** The peer has ended the connection, or has confirmed that this end did. */
   DISCONNECTED,
-  /** The device is gone: close the identifier. */
+  /** The device is gone; not raised here: verbs on it fail with EIO. */
   DEVICE_REMOVAL,
   /** The queue pair takes part in a multicast group. */
   MULTICAST_JOIN,
   /** The queue pair cannot take part in the group. */
   MULTICAST_ERROR,
-  /** The device has another address. */
+  /** The device has another address; not raised here, where addresses do not change. */
   ADDR_CHANGE,
   /** No packet of the ended connection is under way any more. */
   TIMEWAIT_EXIT;

@@ -169,6 +169,7 @@ public final class CmId implements AutoCloseable {
    * @throws VerbsException EADDRINUSE when the port is taken; ENODEV when no device has the address
    */
   public synchronized void bind(InetSocketAddress address) {
+    requireKnown(address);
     require("bind", CmState.IDLE);
     Ports.Binding bound = devices.ports().bind(space, address, options.reuseAddress);
     try {
@@ -188,6 +189,7 @@ public final class CmId implements AutoCloseable {
 
   /** {@code rdma_resolve_addr} from any local address: ADDR_RESOLVED or ADDR_ERROR follows. */
   public void resolveAddress(InetSocketAddress to, Duration limit) {
+    requireKnown(to);
     synchronized (this) {
       require("resolve an address", CmState.IDLE, CmState.BOUND);
       if (state == CmState.IDLE) {
@@ -204,6 +206,13 @@ public final class CmId implements AutoCloseable {
   public void resolveAddress(InetSocketAddress from, InetSocketAddress to, Duration limit) {
     bind(from);
     resolveAddress(to, limit);
+  }
+
+  private static void requireKnown(InetSocketAddress address) {
+    if (address.isUnresolved()) {
+      throw new VerbsException(
+          Errno.EHOSTUNREACH, "the host %s is not known".formatted(address.getHostString()));
+    }
   }
 
   private static InetAddress anyLike(InetAddress address) {

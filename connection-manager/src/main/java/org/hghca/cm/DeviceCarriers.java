@@ -9,7 +9,6 @@ import org.hghca.cm.ib.IbCarrier;
 import org.hghca.cm.tcp.TcpCarrier;
 import org.hghca.verbs.Context;
 import org.hghca.verbs.DeviceFeature;
-import org.hghca.verbs.RdmaDevice;
 
 /**
  * The carriers of a device, of which there is one of each kind in the process, over the context of
@@ -17,7 +16,7 @@ import org.hghca.verbs.RdmaDevice;
  * device.
  */
 final class DeviceCarriers {
-  private static final Map<RdmaDevice, DeviceCarriers> OPEN = new HashMap<>();
+  private static final Map<String, DeviceCarriers> OPEN = new HashMap<>();
 
   private final Context context;
   private final boolean owned;
@@ -32,15 +31,16 @@ final class DeviceCarriers {
   /**
    * The carriers of a device; {@link #release} is due.
    *
+   * @param locator of the device
    * @param opener opens the device for its first user
    * @param owned whether the context is closed with the last user
    */
-  static DeviceCarriers use(RdmaDevice device, Supplier<Context> opener, boolean owned) {
+  static DeviceCarriers use(String locator, Supplier<Context> opener, boolean owned) {
     synchronized (OPEN) {
-      DeviceCarriers shared = OPEN.get(device);
+      DeviceCarriers shared = OPEN.get(locator);
       if (shared == null) {
         shared = new DeviceCarriers(opener.get(), owned);
-        OPEN.put(device, shared);
+        OPEN.put(locator, shared);
       }
       shared.users++;
       return shared;

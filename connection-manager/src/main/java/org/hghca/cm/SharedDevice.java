@@ -3,7 +3,6 @@ package org.hghca.cm;
 import java.util.function.Supplier;
 import org.hghca.cm.carrier.Carrier;
 import org.hghca.verbs.Context;
-import org.hghca.verbs.RdmaDevice;
 
 /**
  * A device in use.
@@ -15,12 +14,13 @@ record SharedDevice(Context context, DeviceCarriers carriers) {
 
   /** The device of a program's context, which stays the program's; {@link #release} is due. */
   static SharedDevice of(Context context) {
-    return new SharedDevice(context, DeviceCarriers.use(context.device(), () -> context, false));
+    return new SharedDevice(
+        context, DeviceCarriers.use(context.device().locator(), () -> context, false));
   }
 
   /** A device that is opened for its first user; {@link #release} is due. */
-  static SharedDevice of(RdmaDevice device, Supplier<Context> opener) {
-    DeviceCarriers carriers = DeviceCarriers.use(device, opener, true);
+  static SharedDevice of(String locator, Supplier<Context> opener) {
+    DeviceCarriers carriers = DeviceCarriers.use(locator, opener, true);
     return new SharedDevice(carriers.context(), carriers);
   }
 
