@@ -3,8 +3,12 @@ package org.hghca.model.transport;
 /**
  * When a requester repeats what is not acknowledged although nothing tells that it was lost: long
  * before the time-out, which is for peers that are gone. The last packet of a burst, a NAK, or a
- * packet that was repeated for one, may be lost, and no other packet shows it. Peers take a repeat
- * as what it is, so a wrong guess costs some packets. Uses no retries.
+ * packet that was repeated for one, may be lost, and no other packet shows it. Peers recognize
+ * duplicates; a wrong guess costs the window again, and halves it. Uses no retries.
+ *
+ * <p>Only packets that are sent once are timed, and each repeat doubles the delay until the next of
+ * these is acknowledged (Karn's algorithm, as in RFC 6298): a peer that has become slower than the
+ * delay is measured again, and no longer repeated to.
  */
 final class EarlyRepeat {
   /** The least delay in nanoseconds: a peer's thread may have to wait for a processor. */
@@ -29,7 +33,7 @@ final class EarlyRepeat {
   private long timedAt;
   private boolean times;
 
-  /** Repeats since the last progress. */
+  /** Repeats since the last measurement. */
   private int doublings;
 
   /**
@@ -45,7 +49,7 @@ final class EarlyRepeat {
     doublings = 0;
   }
 
-  /** A packet that asks for an acknowledgement is sent. */
+  /** A packet that asks for an acknowledgement is sent for the first time. */
   void sent(int psn, long now) {
     if (wanted && !times) {
       times = true;
@@ -60,20 +64,20 @@ final class EarlyRepeat {
    * @param next the oldest that is not
    */
   void progress(int next, long now) {
-    doublings = 0;
     if (times && Psn.compare(timedPsn, next) < 0) {
       times = false;
+      doublings = 0;
       long took = Math.max(1, now - timedAt);
       roundTrip = roundTrip == 0 ? took : roundTrip + (took - roundTrip >> WEIGHT_LOG);
     }
   }
 
-  /** Everything is sent again: an acknowledgement may be for either. */
+  /** What is not acknowledged is sent again: an acknowledgement may be for either. */
   void rewound() {
     times = false;
   }
 
-  /** The delay has passed: the next one is twice as long. */
+  /** The delay has passed and packets are repeated: the next one is twice as long. */
   void repeated() {
     doublings = Math.min(doublings + 1, MOST_DOUBLINGS);
   }

@@ -222,14 +222,14 @@ final class Requester implements SendSide {
     packet.ackRequest =
         window.sent(request, cursorPacket, end) || isLast || endpoint.rate.isLimited();
     int behind = Psn.add(request.firstPsn, end);
-    if (packet.ackRequest) {
-      early.sent(Psn.add(behind, -1), transport.now());
-    }
     if (unackedPsn == unsentPsn) {
       startTimer(qp);
     }
     if (Psn.distance(unackedPsn, behind) > Psn.distance(unackedPsn, unsentPsn)) {
       unsentPsn = behind;
+      if (packet.ackRequest) {
+        early.sent(Psn.add(behind, -1), transport.now());
+      }
     }
     if (isLast) {
       cursor++;
@@ -433,6 +433,7 @@ final class Requester implements SendSide {
         return;
       }
       retriesLeft = qp.retryCount + 1;
+      early.reset(); // the other path has other round trips
     }
     retriesLeft--;
     window.lost();
@@ -475,8 +476,8 @@ final class Requester implements SendSide {
   }
 
   private void repeatEarly() {
-    early.repeated();
     if (!rewound) {
+      early.repeated();
       window.lost();
       rewind();
     }

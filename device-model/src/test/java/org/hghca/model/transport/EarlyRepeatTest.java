@@ -91,6 +91,42 @@ class EarlyRepeatTest {
     assertThat(repeats).containsExactly(LEAST, 3 * LEAST, 7 * LEAST, 15 * LEAST);
   }
 
+  /** The link is full: what is about to be repeated is not repeated once more. */
+  @Test
+  void delaysDoubleOnlyWithRepeats() {
+    write(line, 0);
+    line.loses = number -> true;
+    write(line, 1);
+    line.room = false;
+    List<Long> wakes = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      line.pass();
+      wakes.add(line.now);
+    }
+    assertThat(wakes).containsExactly(LEAST, 3 * LEAST, 5 * LEAST, 7 * LEAST);
+    assertThat(retries()).isOne();
+  }
+
+  /** Nobody knows how far away the peer is by the alternate path. */
+  @Test
+  void afterAMigrationTheTimeoutIsAwaited() {
+    line.a.migration = Migration.ARMED;
+    line.b.migration = Migration.ARMED;
+    line.a.retryCount = 0;
+    write(line, 0);
+    line.loses = number -> true;
+    write(line, 1);
+    while (line.a.migration == Migration.ARMED) {
+      assertThat(line.pass()).isTrue();
+    }
+    assertThat(line.a.events).contains("migrated");
+    assertThat(line.now).isEqualTo(timeout());
+    assertThat(line.a.transport.nextDeadline()).isEqualTo(2 * timeout());
+    line.loses = number -> false;
+    passUntilDone(2);
+    assertThat(line.now).isEqualTo(2 * timeout());
+  }
+
   /** A far peer: the delay follows the round trips. */
   @Test
   void farPeerGetsMoreTime() {
@@ -109,6 +145,73 @@ class EarlyRepeatTest {
     early.sent(8, 300_000_000);
     early.progress(9, 320_000_000);
     assertThat(early.delay()).isEqualTo(360_000_000);
+  }
+
+  /** The acknowledgement of a repeated packet tells no time, and does not end the doubled delay. */
+  @Test
+  void doubledDelayStaysUntilAPacketThatWasSentOnceIsAcknowledged() {
+    EarlyRepeat early = new EarlyRepeat(true);
+    early.sent(0, 0);
+    early.progress(1, 2_000_000);
+    early.repeated();
+    early.rewound();
+    early.progress(2, 30_000_000);
+    assertThat(early.delay()).isEqualTo(16_000_000);
+    early.sent(2, 30_000_000);
+    early.progress(3, 32_000_000);
+    assertThat(early.delay()).isEqualTo(8_000_000);
+  }
+
+  private long retries() {
+    return line.a.transport.counters().retries;
+  }
+
+  private void passUntilDone(int count) {
+    while (line.a.done.size() < count) {
+      assertThat(line.pass()).isTrue();
+    }
+  }
+
+  private void writeInTurn(int from, int to) {
+    for (int i = from; i < to; i++) {
+      write(line, i);
+      passUntilDone(i + 1);
+    }
+  }
+
+  /** Nothing is lost: the round trip grows from 1 to 30 ms, and then to 90 ms. */
+  @Test
+  void repeatsToAPeerThatHasBecomeSlowerStop() {
+    line.a.ackTimeout = 18; // 1.07 s
+    line.delay = 500_000;
+    writeInTurn(0, 10);
+    assertThat(retries()).isZero();
+    line.delay = 15_000_000;
+    writeInTurn(10, 20);
+    assertThat(retries()).isBetween(1L, 8L);
+    long before = retries();
+    writeInTurn(20, 60);
+    assertThat(retries()).isEqualTo(before);
+    line.delay = 45_000_000;
+    writeInTurn(60, 100);
+    assertThat(retries() - before).isLessThan(8);
+    assertThat(line.a.transport.counters().timeouts).isZero();
+  }
+
+  @Test
+  void repeatsOfAStreamToAPeerThatHasBecomeSlowerStop() {
+    line.a.ackTimeout = 18;
+    line.delay = 500_000;
+    writeInTurn(0, 10);
+    line.delay = 15_000_000;
+    for (int i = 10; i < 2010; i++) {
+      write(line, i);
+    }
+    passUntilDone(1000);
+    long before = retries();
+    assertThat(before).isBetween(1L, 10L);
+    passUntilDone(2010);
+    assertThat(retries()).isEqualTo(before);
   }
 
   @Test

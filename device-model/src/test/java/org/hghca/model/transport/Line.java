@@ -1,6 +1,8 @@
 package org.hghca.model.transport;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.random.RandomGenerator;
@@ -20,6 +22,9 @@ final class Line implements Medium {
   /** A packet that arrives with the one of a number. */
   private record Late(Packet packet, EthernetPort to, int due) {}
 
+  /** A packet that arrives at a time. */
+  private record Delayed(Packet packet, EthernetPort to, long due) {}
+
   private static final int MOST_LATE = 300;
 
   final PacketPool pool = new PacketPool();
@@ -30,6 +35,9 @@ final class Line implements Medium {
 
   /** Whether it says that it loses packets; for queue pairs that leave RESET after it was set. */
   boolean losesPackets;
+
+  /** Whether it takes packets; those that it gets nevertheless are carried. */
+  boolean room = true;
 
   /** Decides by the number of each packet, from 0 on, whether it is lost. */
   IntPredicate loses = number -> false;
@@ -44,6 +52,11 @@ final class Line implements Medium {
    * passed.
    */
   double lateRate;
+
+  /** How long a packet takes, in nanoseconds; {@link #pass} ends with each arrival, too. */
+  long delay;
+
+  private final Deque<Delayed> delayed = new ArrayDeque<>();
 
   private final List<Late> late = new ArrayList<>();
   private Packet held;
@@ -75,6 +88,11 @@ final class Line implements Medium {
   @Override
   public boolean isUp() {
     return true;
+  }
+
+  @Override
+  public boolean hasRoom() {
+    return room;
   }
 
   @Override
@@ -116,8 +134,19 @@ final class Line implements Medium {
       heldFor = to;
       return;
     }
-    to.deliver(packet);
+    if (delay > 0) {
+      delayed.add(new Delayed(packet, to, now + delay));
+    } else {
+      to.deliver(packet);
+    }
     release();
+  }
+
+  private void releaseDelayed() {
+    while (!delayed.isEmpty() && delayed.peek().due <= now) {
+      Delayed due = delayed.remove();
+      due.to.deliver(due.packet);
+    }
   }
 
   private void releaseLate(int upTo) {
@@ -154,6 +183,7 @@ final class Line implements Medium {
   boolean pass() {
     run();
     long next = Math.min(a.transport.nextDeadline(), b.transport.nextDeadline());
+    next = delayed.isEmpty() ? next : Math.min(next, delayed.peek().due);
     if (next == Long.MAX_VALUE) {
       boolean hasLate = !late.isEmpty();
       releaseLate(Integer.MAX_VALUE);
@@ -161,6 +191,7 @@ final class Line implements Medium {
       return hasLate;
     }
     now = Math.max(now, next);
+    releaseDelayed();
     run();
     return true;
   }

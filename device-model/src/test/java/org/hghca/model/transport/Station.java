@@ -39,6 +39,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   final Transport transport;
 
   QueuePairState state = QueuePairState.RTS;
+  Migration migration = Migration.MIGRATED;
   boolean remoteAtomic = true;
   int maxReadsServed = 4;
   int nextSendPsn;
@@ -93,6 +94,10 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
     qp.remoteQpn = QPN;
     qp.destinationMac = peerMac;
     qp.path.ipv4(sourceIp, destinationIp);
+    qp.migration = migration;
+    qp.alternatePath.ipv4(sourceIp, destinationIp);
+    qp.alternateMac = peerMac;
+    qp.alternateAckTimeout = ackTimeout;
     qp.mtu = mtu;
     qp.nextSendPsn = nextSendPsn;
     qp.oldestUnackedPsn = oldestUnackedPsn;
@@ -115,6 +120,7 @@ final class Station implements ContextStore, WorkQueues, KeyedMemory, Completion
   @Override
   public void store(ConnectionContext qp) {
     state = qp.state;
+    migration = qp.migration;
     nextSendPsn = qp.nextSendPsn;
     oldestUnackedPsn = qp.oldestUnackedPsn;
     expectedPsn = qp.expectedPsn;
