@@ -12,9 +12,9 @@ import org.hghca.model.hca.StepBudget;
  */
 final class CallerRuns {
   /**
-   * Steps for one write, of each card that it leads to. Together with {@link #MOST} they limit the
-   * work to about 20 us. Work is counted and not timed, so that a busy processor does not cut it
-   * short.
+   * Steps for one write or one arrival, of each card that it leads to. Together with {@link #MOST}
+   * they limit the work for a write to about 20 us; an arrival may take longer, see {@link
+   * #AFTER_ARRIVAL}. Work is counted and not timed, so that a busy processor does not cut it short.
    */
   private static final int STEPS = 8;
 
@@ -30,8 +30,8 @@ final class CallerRuns {
   private static final StepBudget AFTER_DOORBELL = new StepBudget(MOST, false);
 
   /**
-   * After packets have arrived: that thread is under no spin lock of a driver, and one step for
-   * many packets has one acknowledgement for them.
+   * After packets have arrived: up to 256 items in a step, as that thread is under no spin lock of
+   * a driver, and one step for many packets has one acknowledgement for them.
    */
   private static final StepBudget AFTER_ARRIVAL = new StepBudget(256, false);
 
@@ -116,6 +116,6 @@ final class CallerRuns {
               || participants.bytesSent() - bytes > most
               || simulation.lock().isWaitedFor();
     }
-    return hca.flush() || left;
+    return Participants.flush(hca) || left;
   }
 }

@@ -97,7 +97,7 @@ final class Participants {
     List<SoftwareHca> present = hcas;
     for (int i = 0; i < present.size(); i++) {
       worked |= step(present.get(i), now, StepBudget.WHOLE);
-      worked |= present.get(i).flush();
+      worked |= flush(present.get(i));
     }
     return worked;
   }
@@ -123,10 +123,29 @@ final class Participants {
     try {
       return hca.step(now, budget);
     } catch (RuntimeException | Error e) {
-      hca.failed(e);
-      LOG.error("software HCA '{}' failed in a step; it continues with the next", hca.name(), e);
+      failed(hca, "a step", e);
       return true;
     }
+  }
+
+  /**
+   * Sends what steps of an HCA have left for a network.
+   *
+   * @return whether another step has something to do, see {@link SoftwareHca#flush}
+   */
+  static boolean flush(SoftwareHca hca) {
+    try {
+      return hca.flush();
+    } catch (RuntimeException | Error e) {
+      failed(hca, "sending to its network", e);
+      return false; // with true, a link that fails each time would keep the thread busy
+    }
+  }
+
+  /** A failure of an HCA ends neither the others nor the thread, which may be an application's. */
+  private static void failed(SoftwareHca hca, String in, Throwable cause) {
+    hca.failed(cause);
+    LOG.error("software HCA '{}' failed in {}; it continues with the next", hca.name(), in, cause);
   }
 
   /** Bytes of payload that all HCAs have sent. */
