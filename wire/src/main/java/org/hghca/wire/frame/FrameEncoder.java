@@ -63,6 +63,21 @@ public final class FrameEncoder implements PacketEncoder {
     return udp + length - at;
   }
 
+  /**
+   * Changes the identification of a frame with IPv4 that was written without a VLAN, which the
+   * invariant CRC covers. The checksum of IPv4 is left as it was.
+   *
+   * @param at offset of the frame in the memory, in bytes
+   * @param datagram bytes behind the UDP header
+   * @param identification 0 to ffffh
+   */
+  public void identify(int at, int datagram, int identification) {
+    int ip = at + FrameLayout.ETHERNET_SIZE;
+    int end = ip + IpHeader.IPV4_SIZE + FrameLayout.UDP_SIZE + datagram - TransportHeaders.CRC_SIZE;
+    memory.set(SHORT, ip + 4, (short) identification);
+    memory.set(CRC, end, crc.ofIpv4(ip, end));
+  }
+
   private static boolean isIpv4(Packet packet) {
     return IpAddress.isIpv4(packet.sourceIpHigh, packet.sourceIpLow)
         && IpAddress.isIpv4(packet.destinationIpHigh, packet.destinationIpLow);

@@ -71,6 +71,11 @@ final class ControlMessages {
     add(datagram, UDP_LEVEL, UDP_SEGMENT, Short.BYTES, size);
   }
 
+  /** Has a datagram not cut: {@link #segment} was the last that was added. */
+  void whole(int datagram) {
+    lengths[datagram] -= CONTROL;
+  }
+
   private void add(int datagram, int level, int type, int bytes, int value) {
     long at = (long) datagram * SPACE + lengths[datagram];
     memory.set(LONG, at, HEADER + bytes);

@@ -229,7 +229,7 @@ public final class LinkPoller {
           own.clear();
           link.receive(own);
           if (own.count() > 0 || link.needsFlush() || !link.hasRoom() || link.isUp() != wasUp) {
-            user.arrived(own);
+            deliver(own);
           }
         }
       } catch (RuntimeException | Error e) {
@@ -240,6 +240,13 @@ public final class LinkPoller {
         }
         busy.unlock();
       }
+    }
+
+    /** Batch by batch, between which others get the lock of the user; the user may close. */
+    private void deliver(ReceiveBatch batch) {
+      do {
+        user.arrived(batch);
+      } while (!closed && batch.refill());
     }
 
     private void failed(Throwable e) {
@@ -257,7 +264,7 @@ public final class LinkPoller {
         if (!closed) {
           batch.clear();
           link.receive(batch);
-          user.arrived(batch);
+          deliver(batch);
         }
       } catch (RuntimeException | Error e) {
         failed(e);

@@ -3,34 +3,23 @@ package org.hghca.wire.link;
 import java.util.Arrays;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketPool;
-import org.hghca.wire.frame.FrameDecoder;
 
 /**
- * Packets that the poller fills in one read, and native buffers for their frames. One batch serves
- * all links of a process, as one thread reads them. Used by one thread at a time.
+ * Packets that have come by a link and are delivered together, and the native buffers of datagrams
+ * from which they are taken. The poller's thread has one for all links; a link that other threads
+ * read has one more for these. Used by one thread at a time.
  */
 public final class ReceiveBatch {
-  /** With so many packets a batch is full; it may have more, which have come together. */
+  /** Packets that it has at most, whatever a sender joins. */
   static final int SIZE = 64;
 
-  /** Datagrams that are received at once. */
-  private static final int DATAGRAMS = 16;
-
-  private final PacketPool pool = new PacketPool();
-  private Packet[] packets = new Packet[SIZE];
-  private final DatagramBatch datagrams = DatagramBatch.ofJoined(DATAGRAMS);
-  private final FrameDecoder datagramDecoder;
+  private final Packet[] packets = new Packet[SIZE];
+  private final ReceivedDatagrams datagrams = new ReceivedDatagrams();
   private int count;
 
   ReceiveBatch() {
-    datagramDecoder = FrameDecoder.ofRestored(datagrams.frames());
-    fill(0);
-  }
-
-  private void fill(int from) {
-    for (int i = from; i < packets.length; i++) {
-      packets[i] = pool.take();
-    }
+    PacketPool pool = new PacketPool();
+    Arrays.setAll(packets, any -> pool.take());
   }
 
   /** The number of received packets. */
@@ -50,24 +39,32 @@ public final class ReceiveBatch {
     return packet;
   }
 
-  DatagramBatch datagrams() {
+  ReceivedDatagrams datagrams() {
     return datagrams;
   }
 
-  /** Reads frames from the memory of {@link #datagrams}. */
-  FrameDecoder datagramDecoder() {
-    return datagramDecoder;
-  }
-
+  /** Before the next link is read. */
   void clear() {
     count = 0;
+    datagrams.clear();
+  }
+
+  /**
+   * Continues with the packets that found no room, after the others were delivered.
+   *
+   * @return whether there were any
+   */
+  boolean refill() {
+    count = 0;
+    datagrams.take(this);
+    return count > 0;
   }
 
   boolean isFull() {
-    return count >= SIZE;
+    return count == SIZE;
   }
 
-  /** The packet to fill next. */
+  /** The packet to fill next; there is one unless it {@link #isFull}. */
   Packet next() {
     return packets[count];
   }
@@ -75,9 +72,5 @@ public final class ReceiveBatch {
   /** The packet that was {@link #next} is filled. */
   void filled() {
     count++;
-    if (count == packets.length) {
-      packets = Arrays.copyOf(packets, 2 * count);
-      fill(count);
-    }
   }
 }

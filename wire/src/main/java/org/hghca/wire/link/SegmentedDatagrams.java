@@ -188,6 +188,39 @@ final class SegmentedDatagrams {
     count++;
   }
 
+  /**
+   * Has the datagrams of a message sent one by one: the first of them is the message now, and no
+   * other is added.
+   */
+  void separate(int message) {
+    open &= message != count - 1;
+    controls.whole(message);
+    messages.set(LONG, (long) message * MESSAGE + 0x18, 1);
+    messages.set(LONG, (long) message * MESSAGE + 0x28, controls.length(message));
+  }
+
+  /** A {@link #separate} message is the next of its datagrams. */
+  void nextOf(int message) {
+    long vector = (long) message * MESSAGE + 0x10;
+    messages.set(LONG, vector, messages.get(LONG, vector) + VECTOR);
+    datagrams[message]--;
+  }
+
+  /** Offset in {@link #frames} of the first datagram of a message. */
+  int datagram(int message) {
+    return slot(message) * STRIDE + HEADROOM;
+  }
+
+  /** Bytes of the first datagram of a message. */
+  int length(int message) {
+    return (int) vectors.get(LONG, (long) slot(message) * VECTOR + 8);
+  }
+
+  private int slot(int message) {
+    long vector = messages.get(LONG, (long) message * MESSAGE + 0x10);
+    return (int) (vector - vectors.address()) / VECTOR;
+  }
+
   private void take(int length) {
     vectors.set(LONG, (long) slots * VECTOR + 8, length);
     bytes += length;

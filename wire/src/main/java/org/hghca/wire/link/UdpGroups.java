@@ -2,6 +2,7 @@ package org.hghca.wire.link;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.hghca.linux.LinuxErrno;
 import org.hghca.linux.SystemCalls;
 import org.hghca.wire.IpAddress;
@@ -10,7 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The multicast groups of a UDP link: one socket each, which identifies the group of a packet. The
- * kernel reports memberships to the network. Thread-safe: the poller reads while the owner joins.
+ * kernel reports memberships to the network. Thread-safe: the poller reads while the owner joins
+ * and leaves, and neither waits for the other, as the owner holds the lock of its simulation.
  */
 final class UdpGroups {
   private static final Logger LOG = LoggerFactory.getLogger(UdpGroups.class);
@@ -18,19 +20,73 @@ final class UdpGroups {
   private final SystemCalls linux;
   private final LocalAddress address;
   private final Reader reader;
-  private final List<Group> groups = new ArrayList<>();
+  private final int mostReads;
 
-  private record Group(long high, long low, int socket) {}
+  /** Replaced, never modified, so that the poller may read while it changes. */
+  private volatile List<Group> groups = List.of();
+
+  /** The group to read first: in turn, as the first may use up the reads. By the reader. */
+  private int first;
 
   /** Reads the received packets of a group from its socket. */
   interface Reader {
-    void read(int socket, long high, long low, ReceiveBatch batch);
+    /**
+     * Reads as far as there is room.
+     *
+     * @param most reads that bring something
+     * @return how many did
+     */
+    int read(int socket, long high, long low, ReceiveBatch batch, int most);
   }
 
-  UdpGroups(SystemCalls linux, LocalAddress address, Reader reader) {
+  /**
+   * The socket of a group. If it is left amid a read, the reader closes it: a descriptor that is
+   * closed earlier may be another file by then.
+   */
+  private final class Group {
+    private static final int IDLE = 0;
+    private static final int READ = 1;
+    private static final int LEFT = 2;
+
+    private final long high;
+    private final long low;
+    private final int socket;
+    private final AtomicInteger state = new AtomicInteger(IDLE);
+
+    Group(long high, long low, int socket) {
+      this.high = high;
+      this.low = low;
+      this.socket = socket;
+    }
+
+    int read(ReceiveBatch batch, int most) {
+      if (!state.compareAndSet(IDLE, READ)) {
+        return 0;
+      }
+      try {
+        return reader.read(socket, high, low, batch, most);
+      } finally {
+        if (!state.compareAndSet(READ, IDLE)) {
+          linux.close(socket);
+        }
+      }
+    }
+
+    void leave() {
+      if (state.getAndSet(LEFT) == IDLE) {
+        linux.close(socket);
+      }
+    }
+  }
+
+  /**
+   * @param mostReads reads of one call of {@link #receive} that bring something, of all groups
+   */
+  UdpGroups(SystemCalls linux, LocalAddress address, Reader reader, int mostReads) {
     this.linux = linux;
     this.address = address;
     this.reader = reader;
+    this.mostReads = mostReads;
   }
 
   /** Returns false where the group has another address family, or the kernel refuses. */
@@ -54,30 +110,36 @@ final class UdpGroups {
       }
       return false;
     }
-    groups.add(new Group(high, low, socket));
+    List<Group> more = new ArrayList<>(groups);
+    more.add(new Group(high, low, socket));
+    groups = List.copyOf(more);
     return true;
   }
 
   synchronized void leave(long high, long low) {
+    List<Group> others = new ArrayList<>(groups);
     for (Group group : groups) {
       if (group.high == high && group.low == low) {
-        linux.close(group.socket);
-        groups.remove(group);
+        others.remove(group);
+        groups = List.copyOf(others);
+        group.leave();
         return;
       }
     }
   }
 
-  /** Reads from all sockets; none is closed meanwhile. */
-  synchronized void receive(ReceiveBatch batch) {
-    for (int i = 0; i < groups.size(); i++) {
-      Group group = groups.get(i);
-      reader.read(group.socket, group.high, group.low, batch);
+  /** Reads from the sockets, as far as there is room. By one thread at a time. */
+  void receive(ReceiveBatch batch) {
+    List<Group> present = groups;
+    int left = mostReads;
+    for (int i = 0; i < present.size() && left > 0 && !batch.isFull(); i++) {
+      left -= present.get((first + i) % present.size()).read(batch, left);
     }
+    first = (first + 1) % Math.max(1, present.size());
   }
 
   synchronized void close() {
-    groups.forEach(group -> linux.close(group.socket));
-    groups.clear();
+    groups.forEach(Group::leave);
+    groups = List.of();
   }
 }

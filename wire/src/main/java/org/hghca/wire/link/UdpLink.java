@@ -5,7 +5,6 @@ import org.hghca.linux.SystemCalls;
 import org.hghca.wire.IpAddress;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PortAddresses;
-import org.hghca.wire.frame.FrameDecoder;
 import org.hghca.wire.frame.FrameEncoder;
 import org.hghca.wire.frame.FrameLayout;
 import org.hghca.wire.frame.RestoredHeaders;
@@ -30,6 +29,12 @@ final class UdpLink implements Link {
 
   private static final int DONT_WAIT = 0x40;
 
+  /**
+   * Reads in a row that bring something: datagrams without a packet fill no batch, and must not
+   * block the poller.
+   */
+  private static final int MOST_READS = 4;
+
   private final SystemCalls linux;
   private final LocalAddress address;
   private final boolean ipv4;
@@ -52,6 +57,17 @@ final class UdpLink implements Link {
   /** Whether the kernel takes several datagrams in one, to addresses of this machine. */
   private boolean segments = true;
 
+  /**
+   * Whether the datagrams of the message {@link #head}, which was refused, are sent one by one, and
+   * whether the kernel has taken all so far.
+   */
+  private boolean separate;
+
+  private boolean allTaken;
+
+  /** The answer to that message. */
+  private int refusal;
+
   /** The socket whose buffer is full; -1 for none. */
   private volatile int full = -1;
 
@@ -66,8 +82,8 @@ final class UdpLink implements Link {
     this.ipv4 = address.isIpv4();
     this.options = options;
     this.socket = bind();
-    UdpSocket.join(linux, socket);
-    this.groups = new UdpGroups(linux, address, this::receive);
+    UdpSocket.receiveJoined(linux, socket);
+    this.groups = new UdpGroups(linux, address, this::read, MOST_READS);
   }
 
   private int bind() {
@@ -183,7 +199,7 @@ final class UdpLink implements Link {
     while (head < outgoing.count()) {
       int from = outgoing.socket(head);
       int end = head + 1;
-      while (end < outgoing.count() && outgoing.socket(end) == from) {
+      while (!separate && end < outgoing.count() && outgoing.socket(end) == from) {
         end++;
       }
       int sent = linux.sendmmsg(from, outgoing.messagesFrom(head), end - head, DONT_WAIT);
@@ -191,11 +207,17 @@ final class UdpLink implements Link {
         waitForRoom(from);
         return;
       }
-      if (sent < 0) {
-        failed(sent, outgoing.datagrams(head++));
-      }
-      for (int i = 0; i < sent; i++) {
-        counts.sent(outgoing.datagrams(head++));
+      if (separate) {
+        separateSent(sent);
+      } else if (sent < 0 && outgoing.datagrams(head) > 1) {
+        separate(sent);
+      } else if (sent < 0) {
+        notSent(sent);
+        head++;
+      } else {
+        for (int i = 0; i < sent; i++) {
+          counts.sent(outgoing.datagrams(head++));
+        }
       }
     }
     head = 0;
@@ -206,14 +228,47 @@ final class UdpLink implements Link {
     }
   }
 
-  /** A message was refused. The kernel may know no segments, or not on the way of this one. */
-  private void failed(int answer, int datagrams) {
-    segments &= datagrams == 1;
-    SendFailure failure =
-        LinuxErrno.EMSGSIZE.is(answer) ? SendFailure.TOO_LONG : SendFailure.REFUSED;
-    for (int i = 0; i < datagrams; i++) {
-      counts.notSent(failure);
+  /** A message of several datagrams was refused: they are sent one by one. */
+  private void separate(int answer) {
+    separate = true;
+    allTaken = true;
+    refusal = answer;
+    outgoing.separate(head); // its first datagram has the identification 0 already
+  }
+
+  /** One of these was sent, or refused. */
+  private void separateSent(int answer) {
+    if (answer < 0) {
+      notSent(answer);
+      allTaken = false;
+    } else {
+      counts.sent(1);
     }
+    if (outgoing.datagrams(head) > 1) {
+      outgoing.nextOf(head);
+      if (ipv4) { // the kernel sends single datagrams with the identification 0
+        int frame = RestoredHeaders.frame(outgoing.datagram(head), true);
+        encoder.identify(frame, outgoing.length(head), 0);
+      }
+    } else {
+      segments &= !(allTaken && isOfSegments(refusal));
+      separate = false;
+      head++;
+    }
+  }
+
+  /**
+   * Whether an answer tells that the kernel cuts no datagrams on this way, where it takes single
+   * ones. Others pass: a firewall's rule, a lack of memory.
+   */
+  private static boolean isOfSegments(int answer) {
+    return LinuxErrno.EINVAL.is(answer)
+        || LinuxErrno.EIO.is(answer)
+        || LinuxErrno.EMSGSIZE.is(answer);
+  }
+
+  private void notSent(int answer) {
+    counts.notSent(LinuxErrno.EMSGSIZE.is(answer) ? SendFailure.TOO_LONG : SendFailure.REFUSED);
   }
 
   private void waitForRoom(int at) {
@@ -246,49 +301,23 @@ final class UdpLink implements Link {
     if (groupsFirst) {
       groups.receive(batch);
     }
-    receive(socket, address.high(), address.low(), batch);
+    read(socket, address.high(), address.low(), batch, MOST_READS);
     if (!groupsFirst) {
       groups.receive(batch);
     }
   }
 
   /** Reads the received packets of an address, as far as there is room. */
-  private void receive(int from, long high, long low, ReceiveBatch batch) {
-    DatagramBatch datagrams = batch.datagrams();
-    int came = datagrams.size();
-    while (came == datagrams.size() && !batch.isFull()) {
-      datagrams.prepareToReceive();
-      came = linux.recvmmsg(from, datagrams.messagesFrom(0), DONT_WAIT);
-      for (int i = 0; i < came; i++) {
-        receive(datagrams, i, high, low, batch);
-      }
+  private int read(int from, long high, long low, ReceiveBatch batch, int most) {
+    ReceivedDatagrams datagrams = batch.datagrams();
+    int reads = 0;
+    int came = ReceivedDatagrams.SLOTS;
+    while (came == ReceivedDatagrams.SLOTS && reads < most && !batch.isFull()) {
+      came = datagrams.read(linux, from, ipv4, high, low, counts);
+      datagrams.take(batch);
+      reads += came > 0 ? 1 : 0;
     }
-  }
-
-  /** Takes a datagram apart, which the kernel may have joined from several. */
-  private void receive(DatagramBatch datagrams, int slot, long high, long low, ReceiveBatch batch) {
-    FrameDecoder decoder = batch.datagramDecoder();
-    int begin = datagrams.datagram(slot);
-    int left = datagrams.length(slot);
-    int number = 0;
-    do {
-      Packet packet = batch.next();
-      packet.destinationIpHigh = high;
-      packet.destinationIpLow = low;
-      int segment = datagrams.describe(slot, ipv4, packet);
-      int length = segment == 0 ? left : Math.min(segment, left);
-      packet.identification = number++;
-      // The headers are written over the end of the datagram before, which is taken.
-      int frame = RestoredHeaders.write(datagrams.frames(), begin, length, ipv4, packet);
-      if (decoder.decode(RestoredHeaders.frame(begin, ipv4), frame, packet)) {
-        counts.received();
-        batch.filled();
-      } else {
-        counts.dropped(decoder.cause());
-      }
-      begin += length;
-      left -= length;
-    } while (left > 0);
+    return reads;
   }
 
   @Override

@@ -57,8 +57,10 @@ final class UdpSocket {
 
   private UdpSocket() {}
 
-  /** Has a socket join received datagrams that came together, where the kernel can: since 5.0. */
-  static void join(SystemCalls linux, int socket) {
+  /**
+   * Lets a socket receive several datagrams of one flow as one, where the kernel can: since 5.0.
+   */
+  static void receiveJoined(SystemCalls linux, int socket) {
     try (Arena arena = Arena.ofConfined()) {
       linux.setsockopt(socket, IPPROTO_UDP, UDP_GRO, arena.allocateFrom(ValueLayout.JAVA_INT, 1));
     }
