@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.hghca.vfio.VfioException;
@@ -104,7 +105,11 @@ public final class CaptureSocket implements AutoCloseable {
 
   /** Whoever closes the socket sees no thread that has not started. */
   private synchronized void begin(SocketChannel client) {
-    if (closed || clients.size() == MOST_CLIENTS) {
+    if (closed) {
+      close(client);
+      return;
+    }
+    if (clients.size() == MOST_CLIENTS) {
       LOG.debug("{}: a reader is refused: {} are the most", path, MOST_CLIENTS);
       close(client);
       return;
@@ -147,19 +152,31 @@ public final class CaptureSocket implements AutoCloseable {
     }
     close(server);
     ending.keySet().forEach(this::shutdown);
-    ending.forEach(
-        (client, thread) -> {
-          try {
-            thread.join(); // the capture gives up a client that does not read
-          } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-          }
-          close(client);
-        });
+    awaitEnd(ending.values());
+    ending.keySet().forEach(this::close);
     try {
       Files.deleteIfExists(path);
     } catch (IOException e) {
       LOG.warn("{} cannot be removed", path, e);
+    }
+  }
+
+  /**
+   * Waits for all threads, even when interrupted: a capture gives up a client that does not read.
+   */
+  private static void awaitEnd(Collection<Thread> ending) {
+    boolean interrupted = false;
+    for (Thread thread : ending) {
+      while (thread.isAlive()) {
+        try {
+          thread.join();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 

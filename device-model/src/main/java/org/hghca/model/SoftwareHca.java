@@ -59,7 +59,7 @@ public final class SoftwareHca implements EmulatedFunction {
   private Segment segment;
   private Network network;
 
-  /** What captures its packets; used under the simulation's lock. */
+  /** What captures its packets; used and changed under the simulation's lock. */
   private final List<CaptureFile> captures = new ArrayList<>();
 
   private boolean closed;
@@ -342,10 +342,21 @@ public final class SoftwareHca implements EmulatedFunction {
     if (network != null) {
       network.close();
     }
-    simulation.exclusively(() -> port.tap(PortTap.NONE));
-    captures.forEach(CaptureFile::close);
+    CaptureFile.closeAll(endCaptures());
     bus.forget();
     onClose.run();
+  }
+
+  /** Ends all captures; whoever began one finds it ended, and closes it at the same time. */
+  private List<CaptureFile> endCaptures() {
+    List<CaptureFile> ending = new ArrayList<>();
+    simulation.exclusively(
+        () -> {
+          port.tap(PortTap.NONE);
+          ending.addAll(captures);
+          captures.clear();
+        });
+    return ending;
   }
 
   /** A thread that waits for a completion reads what has come by the network. */

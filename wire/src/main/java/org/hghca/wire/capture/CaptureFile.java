@@ -12,6 +12,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -234,12 +235,41 @@ public final class CaptureFile implements PortTap, AutoCloseable {
   /** Writes the waiting packets, and waits until they are written. */
   @Override
   public void close() {
+    closeAll(List.of(this));
+  }
+
+  /**
+   * Closes several captures at once: readers who do not read cost the time of one, however many
+   * they are.
+   */
+  public static void closeAll(List<CaptureFile> captures) {
+    long since = System.nanoTime();
+    captures.forEach(CaptureFile::finish);
+    boolean interrupted = false;
+    for (CaptureFile capture : captures) {
+      interrupted |= capture.awaitEnd(since);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void finish() {
     closing = true;
     LockSupport.unpark(writer);
+  }
+
+  /**
+   * Waits for the writer.
+   *
+   * @param since when the reader's patience began, by {@link System#nanoTime}
+   * @return whether the calling thread was interrupted meanwhile
+   */
+  private boolean awaitEnd(long since) {
     boolean interrupted = false;
     while (writer.isAlive()) {
       try {
-        writer.join(patience);
+        writer.join(patience == WITHOUT_END ? 0 : Math.max(1, patience - millisSince(since)));
         if (writer.isAlive()) {
           giveUp();
         }
@@ -247,9 +277,11 @@ public final class CaptureFile implements PortTap, AutoCloseable {
         interrupted = true; // the file must be complete
       }
     }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    return interrupted;
+  }
+
+  private static long millisSince(long start) {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
   }
 
   /** Nobody reads from the channel: its end ends the writer's wait. */
