@@ -172,7 +172,7 @@ final class TcpHandshake implements Handshake {
         }
         left(Bodies.privateData(message.body()));
       }
-      case SERVICE_REQUEST, SERVICE_REPLY -> throw unexpected(message);
+      case REQUEST, SERVICE_REQUEST, SERVICE_REPLY -> throw unexpected(message);
     }
     return true;
   }
