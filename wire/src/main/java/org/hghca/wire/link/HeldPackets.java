@@ -1,9 +1,9 @@
 package org.hghca.wire.link;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.List;
 import java.util.function.Consumer;
 import org.hghca.wire.Packet;
 import org.hghca.wire.PacketPool;
@@ -35,21 +35,25 @@ final class HeldPackets {
     void giveUp(Packet packet);
   }
 
-  private record Neighbor(long high, long low) {}
-
   /** The packets of a neighbor, when to request it again, and until when they wait. */
   private static final class Queue {
     final ArrayDeque<Packet> packets = new ArrayDeque<>();
+    final long high;
+    final long low;
     final long until;
     long due;
 
-    Queue(long now) {
+    Queue(long high, long low, long now) {
+      this.high = high;
+      this.low = low;
       due = now + AddressResolution.INTERVAL;
       until = now + PATIENCE;
     }
   }
 
-  private final Map<Neighbor, Queue> queues = new LinkedHashMap<>();
+  /** Of few neighbors: a search, which is done for each sent packet, allocates nothing. */
+  private final List<Queue> queues = new ArrayList<>();
+
   private final PacketPool pool = new PacketPool();
   private int count;
 
@@ -59,7 +63,17 @@ final class HeldPackets {
 
   /** Whether packets wait for a neighbor, which the next ones must not overtake. */
   boolean holdsFor(long high, long low) {
-    return count > 0 && queues.containsKey(new Neighbor(high, low));
+    return count > 0 && find(high, low) != null;
+  }
+
+  private Queue find(long high, long low) {
+    for (int i = 0; i < queues.size(); i++) {
+      Queue queue = queues.get(i);
+      if (queue.high == high && queue.low == low) {
+        return queue;
+      }
+    }
+    return null;
   }
 
   /**
@@ -69,14 +83,13 @@ final class HeldPackets {
    * @return whether there was room
    */
   boolean hold(Packet packet, long now) {
-    Neighbor to = new Neighbor(packet.destinationIpHigh, packet.destinationIpLow);
-    Queue queue = queues.get(to);
+    Queue queue = find(packet.destinationIpHigh, packet.destinationIpLow);
     if (count == MOST || queue != null && queue.packets.size() == MOST_OF_ONE) {
       return false;
     }
     if (queue == null) {
-      queue = new Queue(now);
-      queues.put(to, queue);
+      queue = new Queue(packet.destinationIpHigh, packet.destinationIpLow, now);
+      queues.add(queue);
     }
     queue.packets.add(pool.copy(packet));
     count++;
@@ -85,11 +98,10 @@ final class HeldPackets {
 
   /** Passes on the packets whose neighbor is known, or has not answered for too long. */
   void release(long now, Destiny destiny) {
-    Iterator<Map.Entry<Neighbor, Queue>> all = queues.entrySet().iterator();
+    Iterator<Queue> all = queues.iterator();
     while (all.hasNext()) {
-      Map.Entry<Neighbor, Queue> next = all.next();
-      Queue queue = next.getValue();
-      long mac = destiny.resolve(next.getKey().high, next.getKey().low);
+      Queue queue = all.next();
+      long mac = destiny.resolve(queue.high, queue.low);
       if (mac != 0) {
         empty(queue, packet -> destiny.send(packet, mac));
         all.remove();
@@ -104,7 +116,7 @@ final class HeldPackets {
 
   /** Gives up all packets. */
   void clear(Consumer<Packet> giveUp) {
-    queues.values().forEach(queue -> empty(queue, giveUp));
+    queues.forEach(queue -> empty(queue, giveUp));
     queues.clear();
   }
 
@@ -120,7 +132,7 @@ final class HeldPackets {
   /** When {@link #release} is due; {@link Long#MAX_VALUE} when nothing waits. */
   long due() {
     long first = Long.MAX_VALUE;
-    for (Queue queue : queues.values()) {
+    for (Queue queue : queues) {
       first = Math.min(first, queue.due);
     }
     return first;
