@@ -236,9 +236,14 @@ final class EthernetEnd {
     due = Long.MAX_VALUE;
   }
 
-  /** When {@link #flush} is due by itself, as long as the link is up. By any thread. */
-  long due() {
-    return Math.min(due, groups.due());
+  /**
+   * When {@link #flush} is due by itself, as long as the link is up. By any thread.
+   *
+   * @param hasRoom false while the link waits for room, of which an event tells: reports wait for
+   *     it
+   */
+  long due(boolean hasRoom) {
+    return hasRoom ? Math.min(due, groups.due()) : due;
   }
 
   /**

@@ -193,7 +193,7 @@ final class FrameLink implements Link, EthernetEnd.Frames {
   /** The next request for a neighbor, or report about a group. */
   @Override
   public long deadline() {
-    return carrier.isUp() ? ethernet.due() : Long.MAX_VALUE;
+    return carrier.isUp() ? ethernet.due(!full) : Long.MAX_VALUE;
   }
 
   @Override

@@ -46,7 +46,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
   private final SocketMessage sent = new SocketMessage();
   private int outgoingHead;
   private int outgoingTail;
-  private boolean awaitsRoom;
+  private volatile boolean awaitsRoom;
 
   private final MemorySegment incoming = Arena.ofAuto().allocate(INCOMING, 64);
   private final SocketMessage received = new SocketMessage();
@@ -193,7 +193,7 @@ final class StreamLink implements Link, EthernetEnd.Frames {
    */
   @Override
   public long deadline() {
-    long frames = connection.isUp() ? ethernet.due() : Long.MAX_VALUE;
+    long frames = connection.isUp() ? ethernet.due(!awaitsRoom) : Long.MAX_VALUE;
     return Math.min(incomingDue, Math.min(frames, connection.due()));
   }
 

@@ -180,6 +180,29 @@ final class StreamFaultsTest {
   }
 
   @Test
+  void reportsWithoutRoomAreNotDueUntilThereIsRoom() throws IOException {
+    listen();
+    StreamLink link = link();
+    linux.answer("sendmsg", _ -> (long) -LinuxErrno.EAGAIN.number());
+    while (!link.counters().notSent().containsKey(SendFailure.BUFFER_FULL)) {
+      link.send(packet(PEER_MAC));
+    }
+    for (int i = 1; i <= 200; i++) { // more than the bytes that a long frame leaves free
+      link.join(0, IpAddress.lowOfIpv4(0xef00_0000 | i));
+    }
+    link.flush();
+    assertThat(link.hasRoom()).isFalse();
+    assertThat(link.deadline()).as("an event tells of room").isEqualTo(Long.MAX_VALUE);
+    linux.answer(
+        "sendmsg", arguments -> ((MemorySegment) arguments[1]).get(ValueLayout.JAVA_LONG, ROOM_AT));
+    link.flush();
+    assertThat(link.deadline()).as("there is room").isLessThanOrEqualTo(System.nanoTime());
+    long before = System.nanoTime();
+    link.flush();
+    assertThat(link.deadline()).as("of what is repeated").isGreaterThan(before);
+  }
+
+  @Test
   void packetsWaitingForANeighborEndWithTheConnection() throws IOException {
     ServerSocketChannel server = listen();
     StreamLink link = link();
